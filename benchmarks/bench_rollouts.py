@@ -43,7 +43,8 @@ from harness.report import Report, Row, arguments
 from robosim import load_robot
 from robosim.model import Model
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Rollout, Simulation, StepGradient
+from robosim.simulation import Control, Rollout, Simulation, StepGradient
+from robosim.world import Material, Motor, World
 
 Array = NDArray[np.float64]
 
@@ -109,12 +110,9 @@ class Walk:
         """The same world with another solver."""
         model, floor, legs = self._world
         return Simulation(
-            model,
-            floor,
+            World(model, floor, motors=dict.fromkeys(legs, GAINS), materials={"floor": Material(0.8)}),
             solver=solver,
             sweeps=SWEEPS,
-            motors=dict.fromkeys(legs, GAINS),
-            materials={"floor": Material(0.8)},
         )
 
     def run(self, interval: int = 1) -> Rollout:

@@ -43,18 +43,9 @@ import robosim
 from robosim import _engine
 from robosim.model import Model
 from robosim.scene import Scene, bundled_scenes, load_scene
-from robosim.simulation import (
-    Control,
-    JointEquality,
-    Material,
-    Motor,
-    PointClosure,
-    Simulation,
-    State,
-    StepStatus,
-    Weld,
-)
+from robosim.simulation import Control, Simulation, State, StepStatus
 from robosim.urdf import bundled_robots
+from robosim.world import JointEquality, Material, Motor, PointClosure, Weld, World
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
@@ -226,7 +217,7 @@ def random_world(seed: int) -> Makes:
     def make() -> tuple[Simulation, list[tuple[State, Control]]]:
         model, scene, arguments, options = any_world(seed)
         simulation = Simulation(
-            model, scene, **arguments, **{**options, "solver": SOLVERS[seed % len(SOLVERS)]}
+            World(model, scene, **arguments), **{**options, "solver": SOLVERS[seed % len(SOLVERS)]}
         )
         return simulation, any_cases(simulation, seed)
 
@@ -252,7 +243,7 @@ def looped_world(seed: int) -> Makes:
         options = {**options, "solver": SOLVERS[seed // LOOPED_PART % len(SOLVERS)]}
         bodies = {frame.name: frame.body for frame in model._engine.frames}
         closures = [x for x in closures if isinstance(x, JointEquality) or bodies[x.a] != bodies[x.b]]
-        simulation = Simulation(model, scene, closures=closures, **arguments, **options)
+        simulation = Simulation(World(model, scene, closures=closures, **arguments), **options)
         return simulation, any_cases(simulation, seed)
 
     return make
@@ -278,7 +269,7 @@ def driven(model: Model, scene: Scene, rng: Random, **options: Any) -> Simulatio
         if "/" not in name
     }
     materials = {thing.name: Material(0.7, 0.3) for thing in scene}
-    return Simulation(model, scene, dt=2e-3, motors=motors, materials=materials, **options)
+    return Simulation(World(model, scene, motors=motors, materials=materials), dt=2e-3, **options)
 
 
 def robot_on_floor(name: str, solver: str, bounce: str) -> Makes:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import robosim
 from robosim.simulation import Simulation
+from robosim.world import World
 
 PAGE = Path(__file__).resolve().parent / "parameters.md"
 BEGIN, END = "<!-- begin table: python docs/make_parameter_table.py -->", "<!-- end table -->"
@@ -15,7 +16,7 @@ BEGIN, END = "<!-- begin table: python docs/make_parameter_table.py -->", "<!-- 
 def table() -> str:
     """One row for each kind: its name, whose it is, the shape of one owner's numbers, unit, what it is."""
     lines = ["| name | of each | shape | unit | |", "|---|---|---|---|---|"]
-    for kind in Simulation(robosim.load_robot("cart_pole")).parameters.kinds.values():
+    for kind in Simulation(World(robosim.load_robot("cart_pole"))).parameters.kinds.values():
         lines.append(f"| `{kind.name}` | {kind.owner} | `{kind.shape}` | {kind.unit} | {kind.about} |")
     return "\n".join(lines) + "\n"
 

@@ -39,8 +39,9 @@ from robosim.execution.tracking import Tracking
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene, load_scene, ray_cast
-from robosim.simulation import Material, Simulation, State
+from robosim.simulation import Simulation, State
 from robosim.trajectory import Trajectory
+from robosim.world import Material, World
 
 IMAGES = Path(__file__).resolve().parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -213,7 +214,7 @@ def dominoes(path: Path, pushing: Path) -> None:
         builder.add_collider(f"domino{i}", Shape.box(size))
     ground = Scene("floor")
     ground.add_box("floor", (1.3, 0.4, 0.02), pose((0.4, 0, -0.01)))
-    simulation = Simulation(builder.build(), ground, materials={"floor": Material(friction=0.6)})
+    simulation = Simulation(World(builder.build(), ground, materials={"floor": Material(friction=0.6)}))
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
     v = np.zeros(6 * n)
     v[0], v[4] = 0.3, 3.0

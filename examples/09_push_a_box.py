@@ -8,7 +8,8 @@ import numpy as np
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Material, Simulation
+from robosim.simulation import Simulation
+from robosim.world import Material, World
 
 MARK = np.array([0.3, 0.1])  # where the box is to stop, x and y [m]
 STEPS = 800
@@ -23,7 +24,7 @@ def make_simulation() -> Simulation:
     builder.add_collider("box", Shape.box((0.2, 0.3, 0.1)))
     scene = Scene("floor")
     scene.add_half_space("floor")
-    return Simulation(builder.build(), scene, materials={("box", "floor"): Material(friction=0.4)})
+    return Simulation(World(builder.build(), scene, materials={("box", "floor"): Material(friction=0.4)}))
 
 
 def main() -> None:

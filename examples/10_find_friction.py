@@ -11,7 +11,8 @@ import numpy as np
 
 from robosim import load_robot
 from robosim.scene import Scene
-from robosim.simulation import Control, Motor, Simulation
+from robosim.simulation import Control, Simulation
+from robosim.world import Motor, World
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -32,10 +33,10 @@ def make_simulation() -> Simulation:
     scene.add_half_space("road")
     steering = ROBOT.groups["steering"].joints
     return Simulation(
-        ROBOT,
-        scene,
+        World(
+            ROBOT, scene, motors={**dict.fromkeys(steering, Motor(20.0, 0.5)), **dict.fromkeys(WHEELS, BRAKE)}
+        ),
         dt=DT,
-        motors={**dict.fromkeys(steering, Motor(20.0, 0.5)), **dict.fromkeys(WHEELS, BRAKE)},
     )
 
 

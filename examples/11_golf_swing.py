@@ -13,7 +13,8 @@ from ball_to_target import Task, options
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Material, Simulation
+from robosim.simulation import Simulation
+from robosim.world import Material, World
 
 RADIUS, BALL = 0.02135, 0.0459  # [m, kg] the smallest and heaviest ball of the Rules of Golf
 ARM, CLUB, HEAD = 0.5, 0.6, 0.03  # lengths, and the thickness of the club's head [m]
@@ -46,7 +47,7 @@ def make_simulation(bounce: str) -> Simulation:
     scene.add_half_space("green")
     grass, face = Material(0.4, rolling_friction=0.15 * RADIUS), Material(0.2, restitution=0.7)
     materials = {("ball", "green"): grass, ("head", "ball"): face}
-    return Simulation(builder.build(), scene, dt=DT, solver="cone", materials=materials, bounce=bounce)
+    return Simulation(World(builder.build(), scene, materials=materials), dt=DT, solver="cone", bounce=bounce)
 
 
 def main() -> None:

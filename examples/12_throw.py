@@ -13,7 +13,8 @@ from ball_to_target import Task, options
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Material, Simulation
+from robosim.simulation import Simulation
+from robosim.world import Material, World
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 JOINTS = "zyxyxyxyy"  # the axis of each
@@ -52,7 +53,7 @@ def make_simulation(bounce: str) -> Simulation:
         ("ball", "sand"): Material(1.0, rolling_friction=0.5 * RADIUS),
         ("cup", "ball"): Material(0.5),
     }
-    return Simulation(builder.build(), scene, dt=DT, solver="cone", materials=materials, bounce=bounce)
+    return Simulation(World(builder.build(), scene, materials=materials), dt=DT, solver="cone", bounce=bounce)
 
 
 def main() -> None:

@@ -12,12 +12,13 @@ import torch
 from robosim import load_robot
 from robosim.bridges.torch import step
 from robosim.simulation import Simulation
+from robosim.world import World
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 ROBOT = load_robot("cart_pole")  # q: where the cart is [m], how the pole stands [rad]
-SIMULATION = Simulation(ROBOT, dt=0.02, substeps=4)
+SIMULATION = Simulation(World(ROBOT), dt=0.02, substeps=4)
 STEPS, RUNS, ROUNDS = 50, 8, 31
 FORCE = 20.0  # [N], the greatest
 

@@ -14,6 +14,7 @@ import numpy as np
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.simulation import Control, Simulation
+from robosim.world import World
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -60,7 +61,7 @@ def main() -> None:
     given = parser.parse_args()
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for name, aware in {"plain": False, "each by itself": True, "together": "together"}.items():
-        losses, rises, greatest = descend(Simulation(MODEL, dt=DT, complementarity_aware=aware))
+        losses, rises, greatest = descend(Simulation(World(MODEL), dt=DT, complementarity_aware=aware))
         print(
             f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps, gradients to {greatest:.1g} m^2/N"
         )

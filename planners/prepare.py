@@ -25,15 +25,16 @@ from robosim.planners.positions import (
 from robosim.planners.problem import Goal, JointGoal, PoseGoal, Positions, Problem
 from robosim.planners.result import NoPlan, Status
 from robosim.planners.units import degrees_hint
+from robosim.scene import Scene
 from robosim.trajectory.limits import LIMIT_NOISE
 
 if TYPE_CHECKING:
     from robosim.model import Model
-    from robosim.scene import Scene
 
 __all__ = ["Prepared", "describe_collisions", "prepare"]
 
 FloatArray = NDArray[np.float64]
+_TOUCHING = 1e-3  # [m] within which a pair touches, or nearly so
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +112,8 @@ def prepare(problem: Problem) -> Prepared:
     if entry is not q and compiled.collides(entry):
         reason = "start, moved back to its limits: " + describe_collisions(compiled, entry)
         raise NoPlan(Status.START_IN_COLLISION, reason)
+    if len(columns.v) < model.n_v:
+        compiled = _without_what_rests(compiled, scene, model, columns, entry, problem.clearance)
     v = velocities(model, problem.start_velocity, "start_velocity")
     if is_at_rest(v):
         v[:] = 0.0
@@ -122,9 +125,38 @@ def prepare(problem: Problem) -> Prepared:
     return Prepared(model, compiled, q, v[list(columns.v)], columns, goals, via, problem.clearance)
 
 
-def _compile(scene: Scene | None, model: Model) -> _engine.CollisionScene:
-    from robosim.scene import Scene
+def _without_what_rests(
+    compiled: _engine.CollisionScene,
+    scene: Scene | None,
+    model: Model,
+    columns: Columns,
+    q: FloatArray,
+    clearance: float,
+) -> _engine.CollisionScene:
+    """Leave out pairs that touch, or nearly so, and that no column moves: what lies on the floor stays there."""
+    near = compiled.collisions(q, clearance + _TOUCHING)
+    if not near:
+        return compiled
+    link_of = {collider.name: collider.link for collider in model.colliders}
+    held = {} if scene is None else {name: attachment.link for name, attachment in scene.attachments.items()}
+    step = np.zeros(model.n_v)
+    step[list(columns.v)] = np.sqrt(2) * np.arange(1, len(columns.v) + 1)  # no two undo each other
+    before, after = (model.link_poses(x) for x in (q, model.integrate(q, step)))
 
+    def rests(name: str) -> bool:
+        link = link_of.get(name) or held.get(name)
+        return link is None or np.array_equal(before[link], after[link])
+
+    still = [(a, b) for a, b, _ in near if rests(a) and rests(b)]
+    if not still:
+        return compiled
+    other = Scene() if scene is None else scene.copy()
+    for a, b in still:
+        other.allow(link_of.get(a, a), link_of.get(b, b))
+    return other.compile(model)
+
+
+def _compile(scene: Scene | None, model: Model) -> _engine.CollisionScene:
     return (Scene() if scene is None else scene).compile(model)
 
 

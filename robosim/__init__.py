@@ -23,11 +23,14 @@ if TYPE_CHECKING:
         trajectory,
         urdf,
         viewer,
+        world,
     )
     from robosim.parallel import get_threads, set_threads, threads
     from robosim.urdf import load_robot
+    from robosim.world import World
 
 __all__ = [
+    "World",
     "bridges",
     "errors",
     "geometry",
@@ -43,9 +46,11 @@ __all__ = [
     "trajectory",
     "urdf",
     "viewer",
+    "world",
 ]
 
 _FUNCTIONS = {  # every other name in __all__ is a submodule
+    "World": "robosim.world",
     "get_threads": "robosim.parallel",
     "load_robot": "robosim.urdf",
     "set_threads": "robosim.parallel",

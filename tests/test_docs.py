@@ -13,6 +13,7 @@ import robosim
 from robosim.model import Data, Model
 from robosim.ros import drivers
 from robosim.simulation import Simulation
+from robosim.world import World
 
 from .broadcasting.methods import ARGUMENTS
 
@@ -32,7 +33,7 @@ def test_table_of_parameters_is_that_of_the_simulation() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "make_parameter_table.py"))
     written = (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8")
     assert written == made["page"](), "run `python docs/make_parameter_table.py`"
-    simulation = Simulation(robosim.load_robot("cart_pole"))
+    simulation = Simulation(World(robosim.load_robot("cart_pole")))
     assert re.findall(r"^\| `(\w+)` \|", written, re.MULTILINE) == list(simulation.parameters.kinds)
 
 

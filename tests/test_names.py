@@ -21,8 +21,9 @@ from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.planners import JointGoal, PoseGoal, Problem, available_planners, get_planner, plan
 from robosim.scene import Scene, families, generate, load_scene
-from robosim.simulation import Material, Motor, PointClosure, Simulation
+from robosim.simulation import Simulation
 from robosim.urdf import bundled_robots
+from robosim.world import Material, Motor, PointClosure, World
 
 ARM = load_robot("ur5")
 PLAN = ["plan", "ur5", "--start", "home", "--goal", "up"]
@@ -61,9 +62,9 @@ def assert_meant(text: str, name: str) -> None:
         (ARM.joint_names, lambda name: ARM.configuration({name: 0.0})),
         (ARM.joint_names, lambda name: ARM.with_damping({name: 0.0})),
         (ARM.link_names, lambda name: ARM.frame_pose(ARM.neutral(), name)),
-        (ARM.link_names, lambda name: Simulation(ARM, materials={name: Material()})),
-        (ARM.joint_names, lambda name: Simulation(ARM, motors={name: Motor()})),
-        (ARM.link_names, lambda name: Simulation(ARM, closures=[PointClosure(name, "tool0")])),
+        (ARM.link_names, lambda name: Simulation(World(ARM, materials={name: Material()}))),
+        (ARM.joint_names, lambda name: Simulation(World(ARM, motors={name: Motor()}))),
+        (ARM.link_names, lambda name: Simulation(World(ARM, closures=[PointClosure(name, "tool0")]))),
         (ARM.link_names, lambda name: held_by(name).compile(ARM)),
         (ARM.link_names, lambda name: desk().attach("mug", name, model=ARM, q=ARM.neutral())),
         (["mug", "table"], lambda name: desk().move(name, None)),

@@ -33,18 +33,10 @@ from robosim.planners import JointGoal, NoPlan, PoseGoal, Problem, Status, plan,
 from robosim.ros.planner.codes import ErrorCode, Refusal
 from robosim.scene import Scene, families, load_scene
 from robosim.scene.targets import LinkPose
-from robosim.simulation import (
-    Control,
-    JointEquality,
-    Material,
-    Motor,
-    PointClosure,
-    Simulation,
-    State,
-    Weld,
-)
+from robosim.simulation import Control, Simulation, State
 from robosim.trajectory import Event, TrajectoryLimits
 from robosim.urdf import LoadOptions, bundled_robots
+from robosim.world import JointEquality, Material, Motor, PointClosure, Weld, World
 
 from .pickles import faults, with_other
 
@@ -130,7 +122,7 @@ def examples() -> list[object]:
     tool = model.link_names[-1]
     X = model.frame_pose(model.neutral(), tool)
     down = geometry.pose((0, 0, -0.02)) @ model.frame_pose(result.q_rest, tool)
-    simulation = Simulation(model, scene, solver="cone", substeps=2, complementarity_aware=True)
+    simulation = Simulation(World(model, scene), solver="cone", substeps=2, complementarity_aware=True)
     simulation = simulation.with_parameters(
         {"placement": np.full((6, 6), 1e-3), ("mass", "forearm_link"): 2.0}
     )
@@ -291,10 +283,16 @@ def test_simulations_keep_all_that_they_were_told():
     floor.add_half_space("floor")
     model = robosim.load_robot("quadruped", base="described")
     motors = {name: Motor(30.0, 1.0) for name in model.joint_names if "calf" in name}
+    world = World(
+        model,
+        floor,
+        materials={"trunk": Material(0.3), ("FR_foot", "floor"): Material(0.1)},
+        motors=motors,
+        closures=[Weld("FL_foot", "FR_foot"), JointEquality("FL_hip_joint", "FR_hip_joint")],
+    )
     told = Simulation(
-        model, floor, dt=2e-3, solver="cone", materials={"trunk": Material(0.3), ("FR_foot", "floor"): Material(0.1)},
-        motors=motors, closures=[Weld("FL_foot", "FR_foot"), JointEquality("FL_hip_joint", "FR_hip_joint")],
-        substeps=2, erp=0.1, margin=2e-3, restitution_threshold=0.2, complementarity_aware="together",
+        world, dt=2e-3, solver="cone", substeps=2, erp=0.1, margin=2e-3, restitution_threshold=0.2,
+        complementarity_aware="together",
     )  # fmt: skip
     factors = {"friction": 0.5, "position_gain": 1.5, "velocity_gain": 1.5, "motor_limit": 1.5}
     changed = told.with_parameters({name: x * told.parameters[name] for name, x in factors.items()})
@@ -332,7 +330,7 @@ def test_simulations_keep_all_that_they_were_told():
         ("robosim.simulation.simulation.Simulation", ("parameters",), [("mass", 1.0)]),
         ("robosim.simulation.simulation.Simulation", ("dt",), np.nan),
         ("robosim.simulation.state.State", ("q",), np.full(6, np.nan)),
-        ("robosim.simulation.material.Material", ("friction",), np.nan),
+        ("robosim.world.material.Material", ("friction",), np.nan),
     ],
 )
 def test_numbers_that_are_none_are_refused(name, way, other):

@@ -18,7 +18,8 @@ from robosim import _engine
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Simulation, State, StepGradient, StepStatus
+from robosim.simulation import Control, Simulation, State, StepGradient, StepStatus
+from robosim.world import Material, Motor, World
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
@@ -124,7 +125,7 @@ def any_scene(rng: Random) -> Scene:
 def any_simulation(seed: int) -> tuple[Simulation, dict[str, Any]]:
     """The world of a seed, and its options."""
     model, scene, arguments, options = any_world(seed)
-    return Simulation(model, scene, **arguments, **options), options
+    return Simulation(World(model, scene, **arguments), **options), options
 
 
 def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:

@@ -14,7 +14,8 @@ from harness.problem_sets import SHARED_DATA
 from robosim import load_robot
 from robosim.model import Model
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Simulation, State
+from robosim.simulation import Control, Simulation, State
+from robosim.world import Material, Motor, World
 
 Array = NDArray[np.float64]
 
@@ -164,7 +165,7 @@ def make(kind: Kind) -> ContactScene:
         height = next(i for i, name in enumerate(model.position_names) if name.endswith("/y"))
     if height is not None and kind.is_put_down:
         q[height] -= scene.compile(model).min_distance(q)[0]
-    held = Simulation(model, scene, dt=DT, materials=materials, motors=dict.fromkeys(single, HOLDING))
+    held = Simulation(World(model, scene, materials=materials, motors=dict.fromkeys(single, HOLDING)), dt=DT)
     target = Control(q_target=q)
     settled = held.rollout(held.state(q), SETTLING, target, interval=SETTLING).end
     tau = np.zeros(model.n_v)
@@ -175,7 +176,7 @@ def make(kind: Kind) -> ContactScene:
     if height is not None:
         q[height] -= SUNK
     simulations = {
-        solver: Simulation(model, scene, dt=DT, solver=solver, materials=materials)
+        solver: Simulation(World(model, scene, materials=materials), dt=DT, solver=solver)
         for solver in ("lcp", "cone")
     }
     rest = simulations["lcp"].state(q)

@@ -16,7 +16,8 @@ from robosim import _engine
 from robosim.geometry import Shape
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Material, Simulation
+from robosim.simulation import Simulation
+from robosim.world import Material, World
 
 Array = NDArray[np.float64]
 
@@ -91,12 +92,10 @@ class Case:
         material = Material(self.friction, self.restitution)
         names = [f"body{i}" for i in range(len(self.solids))] + ([FLOOR] if self.has_floor else [])
         return Simulation(
-            self.model,
-            scene,
+            World(self.model, scene, materials=dict.fromkeys(names, material)),
             dt=self.dt,
             solver=solver,
             sweeps=SWEEPS,
-            materials=dict.fromkeys(names, material),
             bounce="time_of_impact" if self.restitution > 0 else "step",
         )
 

@@ -14,7 +14,8 @@ from robosim import load_robot
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Simulation, State
+from robosim.simulation import Control, Simulation, State
+from robosim.world import Material, Motor
 
 Array = NDArray[np.float64]
 Random = np.random.Generator

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import robosim
 from robosim.model import Model
 from robosim.scene import Scene
-from robosim.simulation import Jacobians, Material, Motor, Simulation, StepGradient
+from robosim.simulation import Jacobians, Simulation, StepGradient
+from robosim.world import Material, Motor
 
 Array = NDArray[np.float64]
 # Lengths of differences, as parts of a unit, that are tried one after the other.
@@ -48,7 +50,9 @@ class World:
         """Ready to step."""
         names = [*self.model.link_names, *(thing.name for thing in self.scene)]
         materials = dict.fromkeys(combinations(names, 2), self.material)
-        return Simulation(self.model, self.scene, motors=self.motors, materials=materials, **self.options)
+        return Simulation(
+            robosim.World(self.model, self.scene, motors=self.motors, materials=materials), **self.options
+        )
 
 
 class Group(NamedTuple):

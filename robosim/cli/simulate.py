@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from robosim.model import Joint, Model
     from robosim.scene import Scene
     from robosim.simulation import Control, Rollout, Simulation, State
+    from robosim.world import World
 
 STATE = (".json",)
 FREE = ("floating", "planar")  # joints that hold nothing up
@@ -113,7 +114,8 @@ def run(args: argparse.Namespace) -> int:
     from robosim.cli.options import find_scene, load_model
     from robosim.cli.output import busy, print_json, printable
     from robosim.errors import SimulationError
-    from robosim.simulation import Material, Simulation, State, StepStatus
+    from robosim.simulation import Simulation, State, StepStatus
+    from robosim.world import Material
 
     files.check_outputs(
         {
@@ -134,12 +136,11 @@ def run(args: argparse.Namespace) -> int:
     plain = Material(friction=args.friction)
     names = [link.name for link in model.links] + ([] if scene is None else [thing.name for thing in scene])
     simulation = Simulation(
-        model,
-        scene,
+        World(
+            model, scene, materials=dict.fromkeys(names, plain), motors=holding(model) if args.hold else None
+        ),
         dt=dt,
         solver=args.solver,
-        materials=dict.fromkeys(names, plain),
-        motors=holding(model) if args.hold else None,
     )
     start = State.load(args.state) if args.state else at_rest(simulation, scene, args.start)
     control = held(start, args.state) if args.hold else free()
@@ -287,7 +288,7 @@ def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
 
 def holding(model: Model) -> dict[str, Any]:
     """Motors that hold each joint by a tenth of a second's swing: gains from the inertia that it has at the most."""
-    from robosim.simulation import Motor
+    from robosim.world import Motor
 
     inertia = held_inertia(model)
     singles = {

@@ -3,7 +3,13 @@
 from robosim.meshes.cache import cache_folder
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.load import MESH_FORMATS, load_mesh
-from robosim.meshes.mass import MassProperties, is_closed, is_convex, mesh_mass_properties
+from robosim.meshes.mass import (
+    MassProperties,
+    is_closed,
+    is_convex,
+    mesh_mass_properties,
+    shape_mass_properties,
+)
 from robosim.meshes.mesh import TriangleMesh
 from robosim.meshes.pieces import (
     concave_mesh_of_file,
@@ -30,4 +36,5 @@ __all__ = [
     "left_out",
     "load_mesh",
     "mesh_mass_properties",
+    "shape_mass_properties",
 ]

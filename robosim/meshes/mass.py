@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of a uniform solid bounded by a triangle mesh.
+"""Mass, center of mass and inertia of uniform solids: shapes, and what a triangle mesh bounds.
 
 A closed surface is the signed sum of the tetrahedra (origin, a, b, c) over its triangles; over one of them
 
@@ -12,16 +12,19 @@ inertia follow from I = tr(C) 1 - C with C the second moment about the centre of
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robosim.errors import MeshError
+from robosim.geometry import Shape
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.mesh import TriangleMesh
 
-__all__ = ["MassProperties", "is_closed", "is_convex", "mesh_mass_properties"]
+__all__ = ["MassProperties", "is_closed", "is_convex", "mesh_mass_properties", "shape_mass_properties"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,88 @@ def mesh_mass_properties(mesh: TriangleMesh) -> tuple[MassProperties, bool]:
     if not hull.volume > 0:
         raise MeshError("mesh encloses no volume")
     return hull, False
+
+
+def shape_mass_properties(shape: Shape) -> MassProperties:
+    """Mass properties of the solid that a shape is, in its own frame, in closed form.
+
+    Raises:
+        MeshError: the shape has no volume, or an infinite one, or it is a convex mesh or a triangle with a rounding.
+    """
+    if shape.type == "convex" and not shape.rounding:
+        return mesh_mass_properties(convex_hull(shape.vertices))[0]
+    make = _SOLIDS.get(shape.type)
+    if make is None:
+        rounded = " with a rounding" if shape.type == "convex" else ""
+        raise MeshError(
+            f"there are no mass properties of a {shape.type}{rounded}; give mass, com and inertia"
+        )
+    found = make(shape)
+    if not found.volume > 0:
+        raise MeshError(f"{shape} has no volume")
+    return found
+
+
+def _centered(volume: float, x: float, y: float, z: float) -> MassProperties:
+    """From the second moments about the axes of a solid with three planes of symmetry."""
+    return MassProperties(volume, np.zeros(3), np.diag([x, y, z]))
+
+
+def _ellipsoid(a: float, b: float, c: float) -> MassProperties:
+    volume = 4 / 3 * math.pi * a * b * c
+    return _centered(volume, *(volume * x**2 / 5 for x in (a, b, c)))
+
+
+def _cylinder(r: float, length: float) -> MassProperties:
+    volume = math.pi * r**2 * length
+    return _centered(volume, volume * r**2 / 4, volume * r**2 / 4, volume * length**2 / 12)
+
+
+def _capsule(r: float, length: float) -> MassProperties:
+    """Tube and two half balls. Together these have the ball's second moment about their flat centers, which lie at
+    +-length/2; shifting each along z by h = length/2 adds V_half (h^2 + 2 h 3r/8).
+    """
+    tube, ball, h = _cylinder(r, length), _ellipsoid(r, r, r), length / 2
+    second = tube.second_moment + ball.second_moment
+    second[2, 2] += ball.volume * (h**2 + 2 * h * 3 * r / 8)
+    return MassProperties(tube.volume + ball.volume, np.zeros(3), second)
+
+
+def _cone(r: float, length: float) -> MassProperties:
+    """It stands on its base, origin half way up: its center of mass is a quarter of the length above the base."""
+    volume = math.pi * r**2 * length / 3
+    second = volume * np.diag([3 * r**2 / 20, 3 * r**2 / 20, 3 * length**2 / 80])
+    return MassProperties(volume, np.array([0, 0, -length / 4]), second)
+
+
+def _box(size: NDArray[np.float64], r: float) -> MassProperties:
+    """A box with a ball of radius r rolled around it: the box, a slab on each face, a quarter of a cylinder along each
+    edge and an eighth of a ball at each corner.
+    """
+    a, b, c = size
+    volume = (
+        a * b * c + 2 * r * (a * b + b * c + c * a) + math.pi * r**2 * (a + b + c) + 4 / 3 * math.pi * r**3
+    )
+
+    def along(a: float, b: float, c: float) -> float:
+        h = a / 2
+        beside = (b * c + 2 * r * (b + c) + math.pi * r**2) * a**3 / 12  # all between -h and h
+        slabs = 2 * b * c * ((h + r) ** 3 - h**3) / 3
+        edges = (b + c) * (math.pi * r**2 * h**2 + 8 / 3 * h * r**3 + math.pi * r**4 / 4)
+        corners = 4 / 3 * math.pi * r**3 * h**2 + math.pi * r**4 * h + 4 / 15 * math.pi * r**5
+        return beside + slabs + edges + corners
+
+    return _centered(volume, along(a, b, c), along(b, c, a), along(c, a, b))
+
+
+_SOLIDS: dict[str, Callable[[Shape], MassProperties]] = {
+    "sphere": lambda s: _ellipsoid(s.radius, s.radius, s.radius),
+    "box": lambda s: _box(s.size, s.rounding),
+    "capsule": lambda s: _capsule(s.radius, s.length),
+    "cylinder": lambda s: _cylinder(s.radius, s.length),
+    "ellipsoid": lambda s: _ellipsoid(*s.radii),
+    "cone": lambda s: _cone(s.radius, s.length),
+}
 
 
 def _moments(mesh: TriangleMesh) -> MassProperties:

@@ -16,10 +16,19 @@ import robosim.geometry  # noqa: F401  it has `pickle` know shapes
 from robosim.errors import ModelError
 from robosim.model.builder import ModelBuilder
 from robosim.model.model import Description, Model
-from robosim.model.parts import DisabledCollision
+from robosim.model.parts import (
+    Collider,
+    DisabledCollision,
+    EndEffector,
+    Group,
+    Joint,
+    Link,
+    NamedState,
+    Visual,
+)
 from robosim.pickling import maker
 
-__all__ = ["model_arguments", "rebuilt_model"]
+__all__ = ["built_model", "model_arguments", "rebuilt_model", "with_numbers"]
 
 _LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
 _FORCES = ("damping", "friction", "friction_width", "stiffness", "spring_reference", "armature")
@@ -65,7 +74,41 @@ def rebuilt_model(
         ModelError: they make no model.
     """
     described = Description(**description, axes=())
-    model = _built(name, described)
+    model = built_model(
+        name,
+        floating_base=described.floating_base,
+        links=described.links,
+        joints=described.joints,
+        colliders=described.colliders,
+        visuals=described.visuals,
+        groups=described.groups.values(),
+        named_states=described.named_states,
+        end_effectors=described.end_effectors.values(),
+        warnings=described.warnings,
+        ignored=described.ignored,
+    )
+    return with_numbers(
+        model,
+        numbers=numbers,
+        collision_pairs=collision_pairs,
+        disabled_collisions=disabled_collisions,
+        acceleration_source=str(described.acceleration_source),
+    )
+
+
+def with_numbers(
+    model: Model,
+    *,
+    numbers: Mapping[str, Any],
+    collision_pairs: ArrayLike,
+    disabled_collisions: Iterable[tuple[str, str, str]],
+    acceleration_source: str,
+) -> Model:
+    """The model with these numbers of its coordinates, pairs and reasons.
+
+    Raises:
+        ModelError: a number is missing or of the wrong shape, or one that no model has.
+    """
     disabled = [DisabledCollision(*pair) for pair in disabled_collisions]
     model = (
         model.with_limits(**{limit: _sized(numbers[limit], model, limit) for limit in _LIMITS})
@@ -84,36 +127,48 @@ def rebuilt_model(
         .with_disabled_collisions(disabled)
         .with_collision_pairs(collision_pairs)
     )
-    source = described.acceleration_source
-    return Model(model._engine, replace(model._description, acceleration_source=str(source)))
+    return Model(model._engine, replace(model._description, acceleration_source=acceleration_source))
 
 
-def _built(name: str, described: Description) -> Model:
-    """What the builder makes of it; which pairs self-collision leaves out is told afterwards."""
-    builder = ModelBuilder(name, floating_base=described.floating_base)
-    for link in described.links:
+def built_model(
+    name: str,
+    *,
+    floating_base: bool,
+    links: Iterable[Link],
+    joints: Iterable[Joint],
+    colliders: Iterable[Collider],
+    visuals: Mapping[str, Iterable[Visual]],
+    groups: Iterable[Group],
+    named_states: Iterable[NamedState],
+    end_effectors: Iterable[EndEffector],
+    warnings: Iterable[str],
+    ignored: Iterable[str],
+) -> Model:
+    """The model that the builder makes of these; `with_numbers` tells which pairs self-collision leaves out."""
+    builder = ModelBuilder(name, floating_base=floating_base)
+    for link in links:
         builder.add_link(**vars(link))
-    for joint in described.joints:
+    for joint in joints:
         mimic = joint.mimic
         follows = None if mimic is None else (mimic.source, mimic.multiplier, mimic.offset)
         builder.add_joint(**{**vars(joint), "mimic": follows})
-    for collider in described.colliders:
+    for collider in colliders:
         own_name = collider.name.removeprefix(f"{collider.link}/")
         builder.add_collider(
             collider.link, collider.shape, X_LC=collider.X_LC, name=own_name, exact=collider.exact
         )
-    for link_name, visuals in described.visuals.items():
-        for visual in visuals:
+    for link_name, looks in visuals.items():
+        for visual in looks:
             builder.add_visual(link_name, visual)
-    for group in described.groups.values():
+    for group in groups:
         builder.add_group(group.name, group.joints, tip=group.tip)
-    for state in described.named_states:
+    for state in named_states:
         builder.add_named_state(state.group, state.name, state.positions)
-    for tool in described.end_effectors.values():
+    for tool in end_effectors:
         builder.add_end_effector(tool.name, tool.link, tool.group)
-    for text in described.warnings:
+    for text in warnings:
         builder.add_warning(text)
-    for text in described.ignored:
+    for text in ignored:
         builder.add_ignored(text)
     return builder.build(allow_massless=True, filter_adjacent=False)
 

@@ -1,7 +1,6 @@
 """Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes out."""
 
 from robosim.simulation.balance import Energy, StepBalance
-from robosim.simulation.closure import Closure, JointEquality, PointClosure, Weld
 from robosim.simulation.details import (
     ClosureForce,
     ContactForce,
@@ -13,7 +12,6 @@ from robosim.simulation.details import (
 )
 from robosim.simulation.gradients import Jacobians, MeshRows, StepCurvature, StepGradient, StepTangent
 from robosim.simulation.linearization import Linearization
-from robosim.simulation.material import Material, Motor
 from robosim.simulation.parameters import ParameterGradient, ParameterKind, Parameters, ParameterValues
 from robosim.simulation.replay import Replay
 from robosim.simulation.rollout import Rollout, RolloutReport
@@ -21,23 +19,18 @@ from robosim.simulation.simulation import Simulation
 from robosim.simulation.state import Control, State
 
 __all__ = [
-    "Closure",
     "ClosureForce",
     "ContactForce",
     "Control",
     "Energy",
     "Jacobians",
-    "JointEquality",
     "JointForce",
     "Linearization",
-    "Material",
     "MeshRows",
-    "Motor",
     "ParameterGradient",
     "ParameterKind",
     "ParameterValues",
     "Parameters",
-    "PointClosure",
     "Replay",
     "Rollout",
     "RolloutReport",
@@ -51,5 +44,4 @@ __all__ = [
     "StepRow",
     "StepStatus",
     "StepTangent",
-    "Weld",
 ]

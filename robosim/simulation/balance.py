@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robosim.simulation.closure import Closure, JointEquality
 from robosim.simulation.details import StepStatus
 from robosim.simulation.state import State
+from robosim.world.closure import Closure, JointEquality
 
 if TYPE_CHECKING:
     from robosim.model import Model

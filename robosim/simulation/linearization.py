@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from robosim import _engine
 from robosim.simulation.arguments import engine_errors
 from robosim.simulation.balance import StepBalance, balance_of
-from robosim.simulation.closure import JointEquality
 from robosim.simulation.details import (
     ClosureForce,
     ContactForce,
@@ -27,6 +26,7 @@ from robosim.simulation.details import (
 from robosim.simulation.gradients import Jacobians, StepCurvature, StepGradient, StepTangent
 from robosim.simulation.parameters import Key, ParameterErrors
 from robosim.simulation.state import Control, State
+from robosim.world.closure import JointEquality
 
 if TYPE_CHECKING:
     from robosim.simulation.simulation import Simulation
@@ -194,7 +194,8 @@ class Linearization:
         Example:
             >>> import numpy as np, robosim
             >>> from robosim.simulation import Simulation
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> from robosim.world import World
+            >>> cart = Simulation(World(robosim.load_robot("cart_pole")), dt=0.01)
             >>> pushed = cart.linearize(cart.state()).jvp(tau=[1.0, 0.0])
             >>> np.allclose(pushed.q, cart.dt * pushed.v)
             True
@@ -245,7 +246,8 @@ class Linearization:
         Example:
             >>> import numpy as np, robosim
             >>> from robosim.simulation import Simulation
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> from robosim.world import World
+            >>> cart = Simulation(World(robosim.load_robot("cart_pole")), dt=0.01)
             >>> step = cart.linearize(cart.state([0.0, 0.3], [0.0, 1.0]))
             >>> by_q = step.hvp(v_bar=[0.0, 1.0], q=[0.0, 1.0]).gradient
             >>> by_v = step.hvp(v_bar=[0.0, 1.0], v=[0.0, 1.0]).gradient
@@ -273,7 +275,8 @@ class Linearization:
         Example:
             >>> import robosim
             >>> from robosim.simulation import Simulation
-            >>> arm = Simulation(robosim.load_robot("ur5"))
+            >>> from robosim.world import World
+            >>> arm = Simulation(World(robosim.load_robot("ur5")))
             >>> found = arm.linearize(arm.state()).jacobians("v", "gravity", ("com", "forearm_link"))
             >>> found.parameters["com", "forearm_link"].shape
             (2, 6, 3)

@@ -20,7 +20,7 @@ from robosim.simulation.link_inertias import LINK_KINDS, LinkInertias
 
 if TYPE_CHECKING:
     from robosim.model import Model
-    from robosim.simulation.closure import Closure
+    from robosim.world.closure import Closure
 
 __all__ = ["Key", "Owner", "ParameterGradient", "ParameterKind", "ParameterValues", "Parameters"]
 

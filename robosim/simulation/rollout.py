@@ -141,7 +141,8 @@ class Rollout(Value):
         Example:
             >>> import robosim
             >>> from robosim.simulation import Simulation
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> from robosim.world import World
+            >>> cart = Simulation(World(robosim.load_robot("cart_pole")), dt=0.01)
             >>> cart.rollout(cart.state([0.0, 0.3]), 20).jacobians("q", "v", "tau").tau.shape
             (20, 2, 2, 2)
         """

@@ -1,8 +1,8 @@
-"""`Simulation`: a model among obstacles, stepped through time."""
+"""`Simulation`: a world, stepped through time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,20 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from robosim import _engine
 from robosim.errors import SimulationError, check_type
-from robosim.model import Model
 from robosim.pickling import maker, rebuild
-from robosim.scene import Scene
 from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import asked_for, aware, engine_errors, listed
 from robosim.simulation.changes import all_changes, changed_model, engine_values
-from robosim.simulation.closure import Closure, JointEquality, equality_rows, frame_rows
 from robosim.simulation.columns import ColumnLists, ParameterColumns
 from robosim.simulation.details import report_from
 from robosim.simulation.gradients import MeshRows, StepGradient
 from robosim.simulation.hulls import links_in_hulls
 from robosim.simulation.linearization import Linearization
 from robosim.simulation.link_inertias import LinkInertias, link_inertias
-from robosim.simulation.material import Material, Motor, motor_rows, pair_materials
 from robosim.simulation.parameters import (
     Key,
     ParameterGradient,
@@ -32,7 +28,10 @@ from robosim.simulation.parameters import (
     ParameterValues,
 )
 from robosim.simulation.rollout import Progress, Rollout, roll
+from robosim.simulation.rows import equality_rows, frame_rows, motor_rows, pair_materials
 from robosim.simulation.state import DRIVES, Control, State
+from robosim.world.closure import Closure, JointEquality
+from robosim.world.world import World
 
 __all__ = ["Simulation"]
 
@@ -42,14 +41,13 @@ _JACOBIANS = ("q", "v", *DRIVES)
 
 
 class Simulation:
-    """Steps a model through time with hard contact, friction, joint limits, dry friction, motors and closed loops.
+    """Steps a world through time with hard contact, friction, joint limits, dry friction, motors and closed loops.
 
     Contacts, limits, dry friction and motors are rows whose impulses are found together at each step: what
     touches does not overlap further, friction stays within mu times the normal force along each of two axes, limits
     hold. Damping, springs and motors are implicit, so that stiff ones are steady. What overlaps already is taken
     back by a part `erp` in each step, what approaches is met within `margin`, or with `bounce="time_of_impact"` when it
-    touches. Bodies that move freely keep their linear momentum exactly. Several robots or objects are one model, with a
-    joint from its root to each.
+    touches. Bodies that move freely keep their linear momentum exactly.
 
     Contacts are those of hulls and convex pieces, where these stand for meshes (`load_robot`). Links whose hulls
     overlap in the neutral configuration, and whose meshes do not, are not pressed apart: `pairs` lacks them.
@@ -57,17 +55,12 @@ class Simulation:
     A step is a function of state, control and these arguments alone: the same to the bit whatever was asked before.
 
     Args:
-        model: robots and free objects.
-        scene: obstacles, and which pairs may touch without being told (`Scene.allow`); None for none.
+        world: what is simulated, as it is now: what is added to it later is not in this simulation.
         dt: length of a step [s].
         solver: `lcp` solves the rows to rounding, friction within a square; `cone` to rounding, friction within a
             circle, the same in every direction; `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from
             zero, friction within a square.
         integrator: `semi_implicit`: semi-implicit Euler, with damping and springs of joints implicit.
-        materials: by name of a link or of an object, or by a pair of names; `Material()` where nothing is said.
-        motors: by name of a joint.
-        closures: points and frames of links that stay together, and laws between joints. Two links that one holds
-            together do not collide, as those that a joint connects.
         substeps: parts of a step, each a step by itself.
         sweeps: of `pgs`.
         erp: part of an overlap that is taken back in a (sub)step, 0 to 1.
@@ -97,10 +90,11 @@ class Simulation:
     Example:
         >>> import robosim
         >>> from robosim.scene import Scene
-        >>> from robosim.simulation import Control, Motor, Simulation
+        >>> from robosim.simulation import Control, Simulation
+        >>> from robosim.world import Motor, World
         >>> arm = robosim.load_robot("ur5")
         >>> motors = {name: Motor(position_gain=2000, velocity_gain=100) for name in arm.joint_names}
-        >>> simulation = Simulation(arm, motors=motors)
+        >>> simulation = Simulation(World(arm, motors=motors))
         >>> start = simulation.state([0, -1.5, 1.0, 0, 0, 0])
         >>> state = simulation.step(start, Control(q_target=start.q))
         >>> state.report.status.name, bool(abs(state.q - start.q).max() < 1e-4)
@@ -109,15 +103,11 @@ class Simulation:
 
     def __init__(
         self,
-        model: Model,
-        scene: Scene | None = None,
+        world: World,
         *,
         dt: float = 1e-3,
         solver: str = "lcp",
         integrator: str = "semi_implicit",
-        materials: Mapping[str | tuple[str, str], Material] | None = None,
-        motors: Mapping[str, Motor] | None = None,
-        closures: Sequence[Closure] = (),
         substeps: int = 1,
         sweeps: int = 50,
         erp: float = 0.2,
@@ -128,18 +118,17 @@ class Simulation:
         bounce: str = "step",
         complementarity_aware: bool | Literal["together"] = False,
     ) -> None:
-        check_type(model, Model, "model", SimulationError)
-        if scene is not None:
-            check_type(scene, Scene, "scene", SimulationError)
+        check_type(world, World, "world", SimulationError)
+        self.world = world = world.copy()
+        self.model = model = world.model
         if model.dynamics_faults:
             raise SimulationError(model._dynamics_fault)
-        self.model = model
         self.dt = float(dt)
-        self._closures: tuple[Closure, ...] = tuple(closures)
+        self._closures: tuple[Closure, ...] = tuple(world.closures)
         held = [c for c in self._closures if not isinstance(c, JointEquality)]
         laws = [c for c in self._closures if isinstance(c, JointEquality)]
         frames = frame_rows(model, held)
-        scene = Scene() if scene is None else scene.copy()
+        scene = world.scene.copy()
         for closure in held:
             if closure.a != closure.b:  # the engine refuses it
                 scene.allow(closure.a, closure.b)
@@ -163,19 +152,15 @@ class Simulation:
         }
         # What it is made of, for copies.
         self._made_of: dict[str, Any] = {
-            "model": model,
-            "scene": scene,
-            "materials": dict(materials or {}),
-            "motors": dict(motors or {}),
-            "closures": self._closures,
+            "world": world,
             "complementarity_aware": complementarity_aware,
             **options,
         }
         with engine_errors():
             self._engine = _engine.Simulation(
                 self._scene,
-                pair_materials(model, self._scene, self._made_of["materials"]),
-                motor_rows(model, self._made_of["motors"]),
+                pair_materials(model, self._scene, world.materials),
+                motor_rows(model, world.motors),
                 closures=frames,
                 equalities=equality_rows(model, laws),
                 complementarity_aware=aware(complementarity_aware),
@@ -203,7 +188,8 @@ class Simulation:
         Example:
             >>> import robosim
             >>> from robosim.simulation import Simulation
-            >>> arm = Simulation(robosim.load_robot("ur5"))
+            >>> from robosim.world import World
+            >>> arm = Simulation(World(robosim.load_robot("ur5")))
             >>> float(arm.parameters["mass", "forearm_link"])
             2.33
             >>> arm.parameters.kinds["mass"].unit
@@ -224,7 +210,8 @@ class Simulation:
         Example:
             >>> import robosim
             >>> from robosim.simulation import Simulation
-            >>> arm = Simulation(robosim.load_robot("ur5"))
+            >>> from robosim.world import World
+            >>> arm = Simulation(World(robosim.load_robot("ur5")))
             >>> heavier = arm.with_parameters({("mass", "forearm_link"): 3.0, "gravity": [0, 0, -1.62]})
             >>> float(heavier.parameters["mass", "forearm_link"])
             3.0
@@ -253,7 +240,7 @@ class Simulation:
         return other
 
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0) -> State:
-        """A state of this model: by default in its neutral configuration and at rest; with leading axes, many.
+        """A state of this world: by default where everything was added, and at rest; with leading axes, many.
 
         Raises:
             SimulationError: q is not (..., n_q) or v not (..., n_v) finite numbers, leading axes do not broadcast, or a
@@ -261,7 +248,7 @@ class Simulation:
         """
         model = self.model
         state = State(
-            np.asarray(model.neutral() if q is None else q),
+            np.asarray(self.world.start if q is None else q),
             np.asarray(np.zeros(model.n_v) if v is None else v),
             time,
         )
@@ -289,7 +276,8 @@ class Simulation:
         Example:
             >>> import robosim
             >>> from robosim.simulation import Simulation
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> from robosim.world import World
+            >>> cart = Simulation(World(robosim.load_robot("cart_pole")), dt=0.01)
             >>> step = cart.linearize(cart.state([0.0, 0.3]))
             >>> gradient = step.vjp(v_bar=[0.0, 1.0])
             >>> bool(gradient.parameters["mass", "pole"] != 0)
@@ -326,7 +314,8 @@ class Simulation:
         Example:
             >>> import numpy as np, robosim
             >>> from robosim.simulation import Control, Simulation
-            >>> cart = Simulation(robosim.load_robot("cart_pole"), dt=0.01)
+            >>> from robosim.world import World
+            >>> cart = Simulation(World(robosim.load_robot("cart_pole")), dt=0.01)
             >>> pushes = np.zeros((5, 1, 2))  # five runs, each with a push of its own at all steps
             >>> pushes[:, 0, 0] = [-2, -1, 0, 1, 2]
             >>> runs = cart.rollout(cart.state([0.0, 0.3]), 100, Control(tau=pushes))
@@ -358,6 +347,7 @@ class Simulation:
             >>> from robosim.model import ModelBuilder
             >>> from robosim.scene import Scene
             >>> from robosim.simulation import Simulation
+            >>> from robosim.world import World
             >>> builder = ModelBuilder("stone")
             >>> builder.add_link("root")
             >>> builder.add_link("stone", mass=1.0, inertia=0.01 * np.eye(3))
@@ -365,7 +355,7 @@ class Simulation:
             >>> builder.add_collider("stone", Shape.convex([[0, 0, 0], [0.1, 0, 0.1], [0, 0.1, 0.1], [-0.1, 0, 0.1]]))
             >>> ground = Scene("ground")
             >>> ground.add_half_space("ground")
-            >>> simulation = Simulation(builder.build(), ground)
+            >>> simulation = Simulation(World(builder.build(), ground))
             >>> pushed = simulation.linearize(simulation.state()).vjp(v_bar=[0, 0, 1, 0, 0, 0])
             >>> mesh = simulation.meshes[0]
             >>> mesh.name, int(pushed.parameters["vertices", "stone"][:, 2].argmin())  # the lowest one pushes

@@ -2,19 +2,16 @@
 
 Each collision geometry (or visual one, where a link has no collision geometry) counts as a uniform solid;
 where two overlap, the overlap counts twice. A mesh counts with its inside if it is closed, else with its
-hull's. Sizes: sphere of radius r, volume 4/3 pi r^3, second moment V r^2/5 1; box V diag(a^2, b^2, c^2)/12;
-cylinder V diag(r^2/4, r^2/4, l^2/12); capsule: its cylinder and two half balls, whose centroids lie 3r/8
-beyond the ends. Inertia I = tr(C) 1 - C of the second moment C about the centre of mass.
+hull's. Inertia I = tr(C) 1 - C of the second moment C about the center of mass.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from robosim.errors import MeshError
-from robosim.meshes import MassProperties, load_mesh, mesh_mass_properties
+from robosim.meshes import MassProperties, load_mesh, mesh_mass_properties, shape_mass_properties
+from robosim.urdf.colliders import primitive
 from robosim.urdf.description import FloatArray, GeometrySpec, LinkSpec, RobotSpec
 
 __all__ = ["inertia_from_geometry"]
@@ -54,7 +51,6 @@ def inertia_from_geometry(
 
 def _solid(robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec) -> tuple[MassProperties, bool]:
     """Of one geometry in its own frame, and whether it is exact."""
-    zero = np.zeros(3)
     if geometry.kind == "mesh":
         assert geometry.mesh is not None
         try:
@@ -62,24 +58,7 @@ def _solid(robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec) -> tuple[Ma
         except MeshError as e:
             message = f"link {link.name!r}: mesh {geometry.mesh.uri!r}: {e}"
             raise MeshError(message, file=robot.file, line=geometry.line) from None
-    if geometry.kind == "box":
-        volume = math.prod(geometry.size)
-        return MassProperties(volume, zero, volume * np.diag(np.square(geometry.size)) / 12), True
-    r = geometry.size[0]
-    ball = 4 / 3 * math.pi * r**3
-    if geometry.kind == "sphere":
-        return MassProperties(ball, zero, ball * r**2 / 5 * np.eye(3)), True
-    length = geometry.size[1]
-    tube = math.pi * r**2 * length
-    second = tube * np.array([r**2 / 4, r**2 / 4, length**2 / 12])
-    if geometry.kind == "cylinder":
-        return MassProperties(tube, zero, np.diag(second)), True
-    # Capsule: both half balls together have the ball's second moment about their flat centres, which lie at
-    # +-length/2; shifting each along z by h = length/2 adds V_half (h^2 + 2 h 3r/8).
-    h = length / 2
-    second += ball * r**2 / 5
-    second[2] += ball * (h**2 + 2 * h * 3 * r / 8)
-    return MassProperties(tube + ball, zero, np.diag(second)), True
+    return shape_mass_properties(primitive(geometry)), True
 
 
 def _placed(part: MassProperties, X: FloatArray) -> MassProperties:

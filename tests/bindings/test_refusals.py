@@ -13,6 +13,7 @@ from robosim.model import ModelBuilder
 from robosim.scene import Scene
 from robosim.simulation import Control, Simulation
 from robosim.simulation.state import DRIVES
+from robosim.world import World
 
 BY = [by for n in range(len(DRIVES) + 1) for by in itertools.combinations(DRIVES, n)]
 
@@ -22,7 +23,7 @@ BY = [by for n in range(len(DRIVES) + 1) for by in itertools.combinations(DRIVES
 def test_gradients_of_many_runs_by_some_controls(by, count):
     """Those that are asked for are as of all, and the others have no rows."""
     arm = load_robot("ur5")
-    simulation = Simulation(arm)
+    simulation = Simulation(World(arm))
     start = simulation.state(0.1 * np.arange(count)[:, None] + np.zeros(6))
     runs = simulation.rollout(start, 7, Control(tau=0.1 * np.arange(count)[:, None, None] + np.zeros((7, 6))))
     bars = np.ones((8, 6))
@@ -38,7 +39,7 @@ def test_gradients_of_many_runs_by_some_controls(by, count):
 @pytest.mark.parametrize("by", [("q_target",), ("v_target",), ("tau",), ("q_target", "v_target")])
 def test_jacobians_by_nothing_that_moves(robot, by):
     model = load_robot(robot, base="floating" if robot == "quadruped" else "fixed")
-    simulation = Simulation(model)
+    simulation = Simulation(World(model))
     state = simulation.state()
     some, every = simulation.linearize(state).jacobians(*by), simulation.linearize(state).jacobians()
     for name in ("q", "v", *DRIVES):

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from robosim import world
 from robosim.geometry import Shape
 from robosim.meshes import TriangleMesh
 from robosim.model import JointKind, Model, ModelBuilder, Visual
 from robosim.planners import JointGoal, PoseGoal, Problem
 from robosim.scene import Scene
-from robosim.simulation import JointEquality, Material, Motor, PointClosure, Simulation
+from robosim.simulation import Simulation
+from robosim.world import JointEquality, Material, Motor, PointClosure
 
 __all__ = ["FILES", "WORLDS", "World"]
 
@@ -116,12 +118,14 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
 
     def simulation() -> Simulation:
         return Simulation(
-            model,
-            scene,
+            world.World(
+                model,
+                scene,
+                closures=closures,
+                materials={"floor": Material(0.5, torsional_friction=0.01)},
+                motors={name: Motor(50.0, 5.0) for name in singles},
+            ),
             dt=2e-3,
-            closures=closures,
-            materials={"floor": Material(0.5, torsional_friction=0.01)},
-            motors={name: Motor(50.0, 5.0) for name in singles},
         )
 
     tip = model.link_names[-1]
@@ -138,6 +142,7 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
             ModelBuilder: builder,
             Scene: scene.copy,
             Simulation: lambda: kept,
+            world.World: kept.world.copy,
             type(model._engine): lambda: model._engine,
             type(kept._engine): lambda: kept._engine,
             type(kept._scene): lambda: kept._scene,

@@ -10,7 +10,8 @@ import pytest
 
 from robosim.bridges.runs import Runs
 from robosim.errors import SimulationError
-from robosim.simulation import JointEquality, Simulation, StepStatus
+from robosim.simulation import Simulation, StepStatus
+from robosim.world import JointEquality, World
 
 from .worlds import KEYS, MOTORS, STEPS, SURFACES, control, many, model_of_all_kinds, sliding_world, values
 
@@ -83,8 +84,8 @@ def test_with_parameters_is_the_world_that_is_made_of_them(simulation):
 
 def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
     """Its loops, its solver and the length of its steps."""
-    options = {"dt": 2e-3, "solver": "pgs", "closures": [JointEquality("swing", coefficients=(0.2,))]}
-    world = Simulation(model_of_all_kinds(), **options)
+    held = [JointEquality("swing", coefficients=(0.2,))]
+    world = Simulation(World(model_of_all_kinds(), closures=held), dt=2e-3, solver="pgs")
     q = world.model.neutral()
     q[7] = 0.1
     half = world.with_parameters({name: 0.5 * world.parameters[name] for name in MOTORS})

@@ -6,7 +6,8 @@ import numpy as np
 
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
-from robosim.simulation import Control, Material, Motor, Simulation
+from robosim.simulation import Control, Simulation
+from robosim.world import Material, Motor, World
 
 from ..simulation.worlds import floor  # noqa: TID252 (tests have no absolute name)
 
@@ -54,11 +55,13 @@ def sliding_world(height=0.5):
     """The box slides on the floor, the arm is driven within its limit. A puck that is held in the floor, at height 0,
     is a contact that cannot be solved."""
     return Simulation(
-        model_of_all_kinds(height),
-        floor(),
+        World(
+            model_of_all_kinds(height),
+            floor(),
+            materials={"box": Material(0.3), "floor": Material(0.3)},
+            motors={"swing": Motor(20.0, 1.0, 40.0)},
+        ),
         dt=2e-3,
-        materials={"box": Material(0.3), "floor": Material(0.3)},
-        motors={"swing": Motor(20.0, 1.0, 40.0)},
     )
 
 

@@ -22,6 +22,7 @@ from robosim.pickling import rebuild
 from robosim.scene import Scene
 from robosim.simulation import Simulation
 from robosim.urdf import bundled_robots
+from robosim.world import World
 
 from ..broadcasting.methods import ARGUMENTS, alone, arguments, assert_same, calls  # noqa: TID252
 from ..pickles import faults, with_other  # noqa: TID252 (tests have no absolute name)
@@ -164,7 +165,7 @@ def test_copies_with_changes_keep_them(method):
 def test_falls_the_same_to_the_bit(name):
     floor = Scene("floor")
     floor.add_half_space("floor", pose((0, 0, -0.3)))
-    simulation = Simulation(MODELS[name](), floor, substeps=2)
+    simulation = Simulation(World(MODELS[name](), floor), substeps=2)
     again = pickle.loads(pickle.dumps(simulation))
     runs = [one.rollout(one.state(), 40) for one in (simulation, again)]
     np.testing.assert_array_equal(runs[1].q, runs[0].q)

@@ -18,6 +18,7 @@ from robosim.model.methods import Methods
 from robosim.planners import JointGoal, PoseGoal, Problem, inverse_kinematics, plan
 from robosim.scene import Scene
 from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import World
 
 NAMES = ("q", "q0", "q1")
 LENGTHS = (0.0, 1e-200, 1e-141, 1e141, 1e200)
@@ -146,7 +147,7 @@ def test_operations_of_the_registry(model):
 def test_simulation(length, model):
     from robosim.errors import SimulationError
 
-    simulation = Simulation(model)
+    simulation = Simulation(World(model))
     state = simulation.state()
     q = with_length(model, length)
     refused(simulation.state, q, kind=SimulationError)

@@ -12,6 +12,7 @@ from robosim.planners import PoseGoal, Problem, Status, inverse_kinematics, plan
 from robosim.scene import load_scene
 from robosim.simulation import Simulation
 from robosim.urdf import bundled_robots
+from robosim.world import World
 
 
 def limited_angle(model):
@@ -86,8 +87,8 @@ def test_swapped_arguments(ur5):
         (lambda: plan_cartesian(ur5), PlanningError, "problem must be a Problem, got Model"),
         (lambda: inverse_kinematics(goal, ur5), PlanningError, "model must be a Model, got PoseGoal"),
         (lambda: inverse_kinematics(ur5, np.eye(4)), PlanningError, "goal must be a PoseGoal, got ndarray"),
-        (lambda: Simulation(scene, ur5), SimulationError, "model must be a Model, got Scene"),
-        (lambda: Simulation("ur5"), SimulationError, "model must be a Model, got str"),
+        (lambda: Simulation(World(scene, ur5)), SimulationError, "model must be a Model, got Scene"),
+        (lambda: Simulation(World("ur5")), SimulationError, "model must be a Model, got str"),
     ):
         with pytest.raises(error, match=f"{named}; are the arguments in order"):
             call()

@@ -8,7 +8,8 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from robosim import load_robot
-from robosim.simulation import Control, Material, Motor, Simulation, StepStatus
+from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import Material, Motor, World
 
 from .on_floor import G, floor, on_the_floor, placed
 
@@ -25,7 +26,7 @@ def test_a_hanging_cart_pole_swings_with_the_frequency_of_the_formula():
     cart, pole, half = 1.0, 0.1, 0.5
     # (M + m) x'' + m l theta'' = 0,  4/3 m l^2 theta'' + m l x'' + m g l theta = 0  (Barto et al., linear, hanging).
     squared = pole * G * half / (4 / 3 * pole * half**2 - (pole * half) ** 2 / (cart + pole))
-    simulation = Simulation(robot.with_friction(0).with_damping(0))
+    simulation = Simulation(World(robot.with_friction(0).with_damping(0)))
     motion = simulation.rollout(simulation.state([0, np.pi + 0.01]), 10_000)
     assert motion.report.status == StepStatus.solved
     # An amplitude of 0.01 rad makes it slower by 1/16 of its square, steps of 1 ms by (w dt)^2 / 24.
@@ -62,7 +63,7 @@ def test_a_hanging_double_cart_pole_has_the_two_frequencies_of_the_formula():
     K = np.diag([0, m * G * (half + length), m * G * half])
     squares, modes = eigh(K, M)
     assert squares[0] == pytest.approx(0, abs=1e-9)  # the cart rolls on
-    simulation = Simulation(robot)
+    simulation = Simulation(World(robot))
     for square, mode in zip(squares[1:], modes.T[1:], strict=True):
         x, first, then = 0.003 * mode / np.abs(mode[1:]).max()
         motion = simulation.rollout(simulation.state([x, np.pi + first, then - first]), 5000)
@@ -74,7 +75,7 @@ def test_a_hanging_double_cart_pole_has_the_two_frequencies_of_the_formula():
 
 def test_an_upright_pole_stands_and_leaning_falls():
     robot = load_robot("cart_pole")
-    simulation = Simulation(robot)
+    simulation = Simulation(World(robot))
     assert simulation.rollout(simulation.state(), 1000).q[-1] == pytest.approx([0, 0], abs=0)
     fallen = simulation.rollout(simulation.state([0, 0.01]), 2000)
     assert fallen.q[:, 1].max() > np.pi  # to +x, as the angle says
@@ -86,7 +87,7 @@ def test_a_drone_hovers_at_the_speed_of_its_readme_and_climbs_with_more():
     thrust = 8.54858e-6  # [N s^2]
     speed = brentq(lambda w: 4 * thrust * w**2 - robot.total_mass * G, 100, 838)
     assert speed == pytest.approx(453, abs=0.5)
-    simulation = Simulation(robot, floor())
+    simulation = Simulation(World(robot, floor()))
     q = placed(robot, "aligned")
     for factor in (0.5, 1.0, 1.2):
         tau = np.zeros(robot.n_v)
@@ -105,7 +106,7 @@ def test_a_drone_hovers_at_the_speed_of_its_readme_and_climbs_with_more():
 def test_a_drone_turns_against_its_rotors():
     """Nothing turns the whole: what rotors gain in spin the body gets the other way."""
     robot = load_robot("drone", base="floating").with_gravity([0, 0, 0])
-    simulation = Simulation(robot)
+    simulation = Simulation(World(robot))
     tau = np.zeros(robot.n_v)
     tau[6] = 1e-3
     motion = simulation.rollout(simulation.state(), 100, Control(tau=tau))
@@ -142,7 +143,7 @@ def test_the_car_as_a_whole_is_the_published_one(car):
 
 def test_a_car_with_free_wheels_rolls_on(car):
     simulation = Simulation(
-        car, floor(), motors={f"front_{side}_steering": Motor(50, 1) for side in ("left", "right")}
+        World(car, floor(), motors={f"front_{side}_steering": Motor(50, 1) for side in ("left", "right")})
     )
     q = placed(car, "straight")
     hold = Control(q_target=q)
@@ -162,7 +163,9 @@ def test_a_car_with_locked_wheels_slides_as_far_as_friction_lets_it(car):
     mu, speed = 0.21, 1.0
     motors = {name: Motor(velocity_gain=1e3) for name in car.groups["wheels"].joints}
     motors |= {name: Motor(50, 1) for name in car.groups["steering"].joints}
-    simulation = Simulation(car, floor(), motors=motors, materials={"floor": Material(mu), **wheels(car, mu)})
+    simulation = Simulation(
+        World(car, floor(), motors=motors, materials={"floor": Material(mu), **wheels(car, mu)})
+    )
     q = placed(car, "straight")
     v = np.zeros(car.n_v)
     v[0] = speed
@@ -181,7 +184,7 @@ def wheels(car, mu):
 def test_the_steered_car_drives_to_the_side_that_it_is_steered_to(car):
     motors = {name: Motor(velocity_gain=1e3) for name in car.groups["wheels"].joints}
     motors |= {name: Motor(50, 1) for name in car.groups["steering"].joints}
-    simulation = Simulation(car, floor(), motors=motors)
+    simulation = Simulation(World(car, floor(), motors=motors))
     q = placed(car, "left")
     motion = simulation.rollout(simulation.state(q), 1000, Control(q_target=q, v_target=rolling(car, 0.5)))
     assert motion.report.status not in (StepStatus.relaxed, StepStatus.inconsistent)
@@ -193,7 +196,7 @@ def test_the_ball_falls_onto_the_catapult_and_is_thrown():
     robot = load_robot("catapult")
     arm = robot.groups["arm"].joints
     motors = {name: Motor(20_000, 400) for name in arm}
-    simulation = Simulation(robot, floor(), motors=motors)
+    simulation = Simulation(World(robot, floor(), motors=motors))
     q = robot.configuration("ready")
     x, z = (robot.position_names.index(f"ball_joint/{axis}") for axis in "xy")
     # It falls freely until it meets the arm, on which it comes to lie.
@@ -216,7 +219,7 @@ def test_the_ball_falls_onto_the_catapult_and_is_thrown():
 def test_a_jump_worm_that_stretches_jumps():
     robot = load_robot("jump_worm")
     body = robot.groups["body"].joints
-    simulation = Simulation(robot, floor(), motors=dict.fromkeys(body, Motor(200, 5)))
+    simulation = Simulation(World(robot, floor(), motors=dict.fromkeys(body, Motor(200, 5))))
     ready = robot.configuration("ready")
     ready[1] -= floor().compile(robot).min_distance(ready)[0]
     flat = simulation.rollout(simulation.state(), 500, Control(q_target=robot.configuration("flat")))
@@ -225,7 +228,7 @@ def test_a_jump_worm_that_stretches_jumps():
     assert flat.q[-1, 2] == pytest.approx(np.arctan2(0.025, 0.7), abs=1e-5)
     np.testing.assert_allclose(flat.q[-1, 3:], 0, rtol=0, atol=1e-2)
     dt = 1e-4  # it stretches at 36 rad/s, and steps are right to first order
-    fine = Simulation(robot, floor(), dt=dt, motors=dict.fromkeys(body, Motor(200, 5)))
+    fine = Simulation(World(robot, floor(), motors=dict.fromkeys(body, Motor(200, 5))), dt=dt)
     jump = fine.rollout(fine.state(ready), 2500, Control(q_target=robot.configuration("flat")))
     assert jump.report.status not in (StepStatus.relaxed, StepStatus.inconsistent)
     world = floor().compile(robot)

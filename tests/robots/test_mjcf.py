@@ -15,6 +15,7 @@ from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
 from robosim.simulation import Simulation
+from robosim.world import World
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "harness" / "mjcf.py"
 ROUNDING = (
@@ -85,7 +86,7 @@ def matched(request, harness, mujoco):
     model = MODELS[request.param]()
     scene = Scene("floor")
     scene.add_half_space("floor")
-    text = harness.mjcf(model, Simulation(model, scene).pairs, dt=1e-3, friction=0.8)
+    text = harness.mjcf(model, Simulation(World(model, scene)).pairs, dt=1e-3, friction=0.8)
     return harness.Matched(model, mujoco.MjModel.from_xml_string(text))
 
 
@@ -144,7 +145,7 @@ def test_the_same_may_touch(matched, mujoco):
     scene = Scene("floor")
     scene.add_half_space("floor")
     body = {c.name: int(peer.geom(c.name).bodyid[0]) for c in model.colliders} | {"floor": 0}
-    expected = {frozenset((body[a], body[b])) for a, b in Simulation(model, scene).pairs}
+    expected = {frozenset((body[a], body[b])) for a, b in Simulation(World(model, scene)).pairs}
     balls = peer.geom_type != mujoco.mjtGeom.mjGEOM_PLANE
     peer.geom_type[balls] = mujoco.mjtGeom.mjGEOM_SPHERE
     peer.geom_size[balls, 0] = peer.geom_rbound[balls] = 100.0

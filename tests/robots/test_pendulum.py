@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from scipy.special import jn_zeros
 
 from robosim.simulation import Simulation
+from robosim.world import World
 
 from .on_floor import G
 
@@ -70,7 +71,7 @@ def test_it_swings_in_its_plane_and_keeps_its_energy(pendulum):
     assert len(model.collision_pairs) == 6  # of rods that are not neighbours
     q = np.full(5, 0.4)
     assert model.frame_pose(q, "rod_5")[0, 3] > 0  # a positive angle swings to +x
-    simulation = Simulation(model, dt=1e-4)
+    simulation = Simulation(World(model), dt=1e-4)
     motion = simulation.rollout(simulation.state(q), 5000)
     energy = [
         model.kinetic_energy(*x) + model.potential_energy(x[0]) for x in zip(motion.q, motion.v, strict=True)

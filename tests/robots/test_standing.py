@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from robosim import load_robot
-from robosim.simulation import Control, Motor, Simulation, StepStatus
+from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import Motor, World
 
 from .on_floor import G, floor, on_the_floor, placed
 
@@ -25,7 +26,9 @@ def test_motors_hold_it_on_its_feet_and_the_ground_carries_its_weight(case):
     robot = load_robot(case.split(",")[0], base="floating")
     state, feet, gains = STANDING[case]
     legs = next(named.group for named in robot.named_states if named.name == state)
-    simulation = Simulation(robot, floor(), motors=dict.fromkeys(robot.groups[legs].joints, Motor(*gains)))
+    simulation = Simulation(
+        World(robot, floor(), motors=dict.fromkeys(robot.groups[legs].joints, Motor(*gains)))
+    )
     q = placed(robot, state)
     start, hold = simulation.state(q), Control(q_target=q)
     motion = simulation.rollout(start, 2000, hold)
@@ -48,7 +51,7 @@ def test_motors_hold_it_on_its_feet_and_the_ground_carries_its_weight(case):
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 def test_without_motors_it_falls_and_comes_to_lie_on_the_floor(name):
     robot = load_robot(name, base="floating")
-    simulation = Simulation(robot, floor())
+    simulation = Simulation(World(robot, floor()))
     q = placed(robot, "standing")
     v = np.zeros(robot.n_v)
     v[0] = 0.1  # or it might stand like a pencil on its point
@@ -67,7 +70,7 @@ def test_half_cheetah_stands_on_the_springs_that_its_readme_gives():
     assert not plain.stiffness.any()
     assert not plain.armature.any()
     robot = plain.with_stiffness(stiffness).with_armature(dict.fromkeys(stiffness, 0.1))
-    simulation = Simulation(robot, floor())
+    simulation = Simulation(World(robot, floor()))
     motion = simulation.rollout(simulation.state(), 10_000)  # it rocks for long
     # Across its plane there is nothing for friction to do.
     assert motion.report.status <= StepStatus.basic
@@ -76,6 +79,6 @@ def test_half_cheetah_stands_on_the_springs_that_its_readme_gives():
     assert np.abs(motion.v[-1]).max() < 1e-5
     np.testing.assert_allclose(force, [0, 0, 14 * G], rtol=0, atol=1e-5 * 14 * G)
     # Without them it sinks until its legs are bent as far as they go: they have only damping.
-    limp = Simulation(plain, floor())
+    limp = Simulation(World(plain, floor()))
     motion = limp.rollout(limp.state(), 4000)
     assert motion.q[-1, 1] < -0.3

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from robosim import load_robot
-from robosim.simulation import Control, Motor, Simulation, State
+from robosim.simulation import Control, Simulation, State
+from robosim.world import Motor, World
 
 from .on_floor import floor
 
@@ -16,7 +17,7 @@ def standing(name, posture, gains, solver, askew=0.0):
     robot = load_robot(name, base="floating")
     group = next(state.group for state in robot.named_states if state.name == posture)
     joints = robot.groups[group].joints
-    simulation = Simulation(robot, floor(), motors=dict.fromkeys(joints, Motor(*gains)), solver=solver)
+    simulation = Simulation(World(robot, floor(), motors=dict.fromkeys(joints, Motor(*gains))), solver=solver)
     q = robot.configuration(posture)
     q[7:] += askew * np.random.default_rng(1).uniform(-1, 1, len(joints))
     q[2] -= floor().compile(robot).min_distance(q)[0]
@@ -28,7 +29,7 @@ def jumping_worm(solver):
     """As it pushes itself off."""
     robot = load_robot("jump_worm")
     motors = dict.fromkeys(robot.groups["body"].joints, Motor(200, 5))
-    simulation = Simulation(robot, floor(), motors=motors, solver=solver)
+    simulation = Simulation(World(robot, floor(), motors=motors), solver=solver)
     start = robot.configuration("ready")
     start[1] -= floor().compile(robot).min_distance(start)[0]
     control = Control(tau=np.zeros(robot.n_v), q_target=robot.configuration("flat"))

@@ -10,16 +10,8 @@ from robosim.geometry import Shape, pose, pose_to_xyz_quaternion
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
 from robosim.scene.objects import SceneObject
-from robosim.simulation import (
-    Control,
-    JointEquality,
-    Material,
-    Motor,
-    PointClosure,
-    Simulation,
-    State,
-    Weld,
-)
+from robosim.simulation import Control, Simulation, State
+from robosim.world import JointEquality, Material, Motor, PointClosure, Weld, World
 
 DT = 2e-3
 SPIKE = [
@@ -217,12 +209,8 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
         scene.move("blade", pose((0, 0, -gap("held", {"blade"}) - OVERLAP)) @ scene.objects["blade"].pose)
         compiled = scene.compile(robot)
     simulation = Simulation(
-        robot,
-        scene,
+        World(robot, scene, materials=materials, motors=motors, closures=closures),
         dt=DT,
-        materials=materials,
-        motors=motors,
-        closures=closures,
         speed_limits=True,
         **options,
     )

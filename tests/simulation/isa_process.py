@@ -9,7 +9,8 @@ import numpy as np
 
 import robosim
 from robosim.scene import Scene
-from robosim.simulation import Material, Simulation
+from robosim.simulation import Simulation
+from robosim.world import Material, World
 
 STATE, PARAMETERS = ("q", "v", "tau"), ("mass", "friction", "pose")
 
@@ -18,7 +19,7 @@ def main(solver: str, steps: int) -> None:
     model = robosim.load_robot("quadruped", base="floating")
     floor = Scene("floor")
     floor.add_half_space("floor")
-    simulation = Simulation(model, floor, solver=solver, materials={"floor": Material(0.6)})
+    simulation = Simulation(World(model, floor, materials={"floor": Material(0.6)}), solver=solver)
     q = model.neutral()
     q[2] = 0.5
     v = 0.3 * np.random.default_rng(1).normal(size=model.n_v)

@@ -12,6 +12,7 @@ import pytest
 from robosim.geometry import pose
 from robosim.scene import Scene
 from robosim.simulation import Simulation, StepStatus
+from robosim.world import World
 
 from .worlds import floor, free_boxes, resting
 
@@ -130,7 +131,7 @@ def test_a_box_on_many_corners_of_rough_ground_is_solved(solver):
     model, rng = free_boxes(1, (0.3, 0.25, 0.12)), np.random.default_rng(1)
     scene = Scene("ground")
     scene.add_height_field("ground", 0.001 * rng.uniform(-1, 1, (20, 20)), 0.05, pose=pose((-0.5, -0.5, 0)))
-    simulation = Simulation(model, scene, solver=solver, dt=2e-3)
+    simulation = Simulation(World(model, scene), solver=solver, dt=2e-3)
     q = model.neutral()
     q[2] = 0.08
     state, rows = simulation.state(q), 0
@@ -183,7 +184,7 @@ def test_differences_tell_how_exact_they_are():
 
 def test_the_signature_tells_one_formula_from_another():
     """The same while a box slides, another one where it sticks, has left the floor, or touches by another corner."""
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     slides = simulation.linearize(simulation.state(resting(0.0499), [1, 0, 0, 0, 0, 0])).signature
     assert simulation.linearize(simulation.state(resting(0.04991), [1.1, 0, 0, 0, 0, 0])).signature == slides
     tilted = simulation.model.integrate(resting(0.0499), [0, 0, 0, 0.3, 0.2, 0])

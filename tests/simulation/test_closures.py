@@ -8,7 +8,8 @@ from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, JointEquality, PointClosure, Simulation, StepStatus, Weld
+from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import JointEquality, PointClosure, Weld, World
 
 from .worlds import G, free_boxes
 
@@ -44,7 +45,7 @@ PIN = PointClosure("ground", "rocker", at_a=(PIVOT, 0, 0), at_b=(BARS["rocker"],
 
 def test_a_linkage_stays_closed_and_says_what_holds_it():
     model, q = four_bar()
-    simulation = Simulation(model, closures=[PIN])
+    simulation = Simulation(World(model, closures=[PIN]))
     motion = simulation.rollout(simulation.state(q), 1000)
     assert motion.report.status == StepStatus.solved
     for q in motion.q[::100]:
@@ -62,11 +63,13 @@ def test_a_linkage_stays_closed_and_says_what_holds_it():
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_forces_of_what_hangs(solver):
     simulation = Simulation(
-        free_boxes(2),
-        closures=[
-            Weld("root", "box0", at_a=(0.3, 0, 2), at_b=(0.1, 0, 0)),
-            PointClosure("box0", "box1", at_a=(0.1, 0, 0), at_b=(0, 0, 0.05)),
-        ],
+        World(
+            free_boxes(2),
+            closures=[
+                Weld("root", "box0", at_a=(0.3, 0, 2), at_b=(0.1, 0, 0)),
+                PointClosure("box0", "box1", at_a=(0.1, 0, 0), at_b=(0, 0, 0.05)),
+            ],
+        ),
         solver=solver,
         sweeps=500,
     )
@@ -88,7 +91,7 @@ def fingers(closures):
         builder.add_link(name, mass=0.1, inertia=1e-4 * np.eye(3))
         builder.add_joint(f"{name}_joint", "prismatic", "palm", name, axis=(1 - 2 * i, 0, 0))
         builder.add_collider(name, Shape.box((0.02, 0.02, 0.05)))
-    return Simulation(builder.build(), closures=closures)
+    return Simulation(World(builder.build(), closures=closures))
 
 
 def test_fingers_follow_each_other():
@@ -123,11 +126,11 @@ def test_where_it_is_holds_what_is_there():
     pin = PointClosure.where_it_is(model, q, "ground", "rocker", (PIVOT, 0, 0), "xz")
     np.testing.assert_allclose(pin.at_b, [BARS["rocker"], 0, 0], atol=1e-15)
     other = [0.3, -1.0, 0.4]
-    simulation = Simulation(model, closures=[Weld.where_it_is(model, other, "crank", "rocker")])
+    simulation = Simulation(World(model, closures=[Weld.where_it_is(model, other, "crank", "rocker")]))
     details = simulation.linearize(simulation.state(other, [1.0, 0, 0]))
     np.testing.assert_allclose(details.state.v[1:], 0, atol=1e-12)  # as one with the crank
     scene = Scene("as it was")
-    Simulation(model, scene, closures=[PIN])
+    Simulation(World(model, scene, closures=[PIN]))
     assert scene.allowed == frozenset()
 
 
@@ -141,7 +144,7 @@ def test_gradient_of_a_run_by_frames_and_laws():
     def simulated(X_a, X_b, c):
         pin = PointClosure("ground", "rocker", X_a, X_b, "xz")
         law = JointEquality("to_tip", "to_crank", tuple(c))
-        return Simulation(model, closures=[pin, law], dt=2e-3)
+        return Simulation(World(model, closures=[pin, law]), dt=2e-3)
 
     start = q + np.array([0.01, -0.02, 0.02, 0.0])  # neither closed nor by the law: both pull
 
@@ -185,5 +188,5 @@ def test_gradient_of_a_run_by_frames_and_laws():
 def test_closures_that_cannot_be_are_named(closure, text):
     model, _ = four_bar()
     with pytest.raises(SimulationError) as caught:
-        Simulation(model, closures=[closure()])
+        Simulation(World(model, closures=[closure()]))
     assert text in str(caught.value)

@@ -8,6 +8,7 @@ from robosim.errors import SimulationError
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.simulation import Control, Simulation
+from robosim.world import World
 
 from .worlds import G, floor, free_boxes, resting
 
@@ -21,7 +22,7 @@ def ball_on_an_actuator(**options):
     builder.add_link("ball", mass=MASS, inertia=0.4 * MASS * RADIUS**2 * np.eye(3))
     builder.add_joint("lift", "prismatic", "root", "ball", axis=(0, 0, 1), velocity=5.0)
     builder.add_collider("ball", Shape.sphere(RADIUS))
-    return Simulation(builder.build(), floor(), dt=DT, **options)
+    return Simulation(World(builder.build(), floor()), dt=DT, **options)
 
 
 def gradient_of_height(simulation, q, tau, loss=-1.0):
@@ -73,7 +74,7 @@ def test_a_drone_lifts_off_by_plain_descent():
     q[2] = 0.06
     wanted, losses = 0.02, {}
     for aware in False, True:
-        simulation = Simulation(drone, floor(), dt=DT, complementarity_aware=aware)
+        simulation = Simulation(World(drone, floor()), dt=DT, complementarity_aware=aware)
         thrust = np.zeros(STEPS)
         trace = []
         for _ in range(80):
@@ -100,7 +101,7 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
     q, v = resting(0.05), [1.0, 0.2, 0, 0, 0, 0.5]
     found = []
     for aware in False, True:
-        simulation = Simulation(free_boxes(1), floor(), complementarity_aware=aware)
+        simulation = Simulation(World(free_boxes(1), floor()), complementarity_aware=aware)
         high = simulation.state(resting(1.0), v)
         # Pressed down: the loss wants it where the floor is.
         slides = simulation.state(q, v)
@@ -115,11 +116,13 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
 
 
 def test_a_gradient_asked_for_again_is_the_same():
-    simulation = Simulation(free_boxes(2), floor(), complementarity_aware=True, bounce="time_of_impact")
+    simulation = Simulation(
+        World(free_boxes(2), floor()), complementarity_aware=True, bounce="time_of_impact"
+    )
     state = simulation.state(resting(0.05, 0.15), np.r_[np.zeros(6), 0.1, 0, 0, 0, 0, 0])
     bars = np.random.default_rng(1).normal(size=(2, 12))
     first, again = (simulation.linearize(state).vjp(*bars) for _ in range(2))
-    plain = Simulation(free_boxes(2), floor(), bounce="time_of_impact").linearize(state).vjp(*bars)
+    plain = Simulation(World(free_boxes(2), floor()), bounce="time_of_impact").linearize(state).vjp(*bars)
     np.testing.assert_array_equal(first.v, again.v)
     np.testing.assert_array_equal(first.parameters["mass"], again.parameters["mass"])
     assert not np.array_equal(first.v, plain.v)
@@ -135,7 +138,7 @@ def ball_on_a_platform(**options):
     builder.add_link("ball", mass=MASS, inertia=0.4 * MASS * RADIUS**2 * np.eye(3))
     builder.add_joint("rises", "prismatic", "root", "ball", axis=(0, 0, 1))
     builder.add_collider("ball", Shape.sphere(RADIUS))
-    return Simulation(builder.build(), dt=DT, **options)
+    return Simulation(World(builder.build()), dt=DT, **options)
 
 
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])

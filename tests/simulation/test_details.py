@@ -9,16 +9,8 @@ import robosim
 from robosim import _engine
 from robosim.geometry import ManifoldFeature, Shape
 from robosim.model import ModelBuilder
-from robosim.simulation import (
-    Control,
-    JointEquality,
-    Material,
-    Motor,
-    PointClosure,
-    Simulation,
-    StepStatus,
-    Weld,
-)
+from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import JointEquality, Material, Motor, PointClosure, Weld, World
 
 from .worlds import G, ball_on_rails, floor, free_boxes, resting
 
@@ -33,13 +25,13 @@ def slider(mass=3.0, mu=0.5, **options):
     builder.add_joint("z", "prismatic", "post", "ball", axis=(0, 0, 1))
     builder.add_collider("ball", Shape.sphere(0.1))
     return Simulation(
-        builder.build(), floor(), materials={"floor": Material(mu), "ball": Material(mu)}, **options
+        World(builder.build(), floor(), materials={"floor": Material(mu), "ball": Material(mu)}), **options
     )
 
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_conditions_of_a_box_at_rest(solver):
-    simulation = Simulation(free_boxes(1), floor(), solver=solver, sweeps=2000)
+    simulation = Simulation(World(free_boxes(1), floor()), solver=solver, sweeps=2000)
     details = simulation.linearize(simulation.state(resting(0.05)))
     assert {c.feature_A for c in details.contacts} == {ManifoldFeature("vertex", k, 0) for k in range(4)}
     assert {c.feature_B for c in details.contacts} == {ManifoldFeature("face", 0, 0)}
@@ -95,7 +87,7 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
 
 def test_friction_within_a_circle_is_one_condition():
     """The two axes of a ball that slides askew: as far from rest as it is fast, whatever each axis has."""
-    simulation = Simulation(free_boxes(1), floor(), solver="cone", materials={"floor": Material(0.3)})
+    simulation = Simulation(World(free_boxes(1), floor(), materials={"floor": Material(0.3)}), solver="cone")
     rows = simulation.linearize(simulation.state(resting(0.05), [0.4, 0.3, 0, 0, 0, 0])).islands[0].rows
     pairs = [rows[k : k + 2] for k in range(1, 12, 3)]
     for one, other in pairs:
@@ -108,7 +100,7 @@ def test_conditions_of_joints_are_their_forces():
     arm = robosim.load_robot("ur5").with_friction(0.5)
     q = np.array(arm.limits.upper)
     motors = {name: Motor(500.0, 20.0, limit=10.0) for name in arm.joint_names[1:]}
-    simulation = Simulation(arm.with_collision_pairs(np.zeros((0, 2), dtype=int)), motors=motors)
+    simulation = Simulation(World(arm.with_collision_pairs(np.zeros((0, 2), dtype=int)), motors=motors))
     details = simulation.linearize(simulation.state(q, 0.1 + np.zeros(6)), Control(q_target=q + 0.1))
     (island,) = details.islands
     assert [row.of for row in island.rows] == list(range(len(details.joints)))
@@ -129,7 +121,7 @@ def test_closures_come_in_their_order():
         Weld("root", "box1", at_a=(1, 0, 1)),
         PointClosure("root", "box0", at_a=(0, 0, 1), axes="x"),
     ]
-    simulation = Simulation(free_boxes(2), closures=closures)
+    simulation = Simulation(World(free_boxes(2), closures=closures))
     start = simulation.state([0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1])
     details = simulation.linearize(start)
     assert [c.name for c in details.closures] == ["root to box0", "root to box1", "root to box0"]
@@ -141,7 +133,8 @@ def test_closures_come_in_their_order():
 
 def test_an_impact_within_a_step_says_when():
     balls = Simulation(
-        ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0, 1.0)}, bounce="time_of_impact"
+        World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0, 1.0)}),
+        bounce="time_of_impact",
     )
     details = balls.linearize(balls.state([0.0, 0.2003], [1.0, 0.0]))
     (island,) = details.islands
@@ -151,7 +144,7 @@ def test_an_impact_within_a_step_says_when():
 
 
 def test_without_rows_there_is_nothing_to_switch():
-    details = Simulation(free_boxes(1)).linearize(Simulation(free_boxes(1)).state(resting(1.0)))
+    details = Simulation(World(free_boxes(1))).linearize(Simulation(World(free_boxes(1))).state(resting(1.0)))
     assert details.switch == np.inf
     assert details.condition == 1.0
 
@@ -182,7 +175,7 @@ def test_what_is_thrown_on_the_floor_balances(solver, speed):
     force = np.array([1.0, 2, 3])
     energies, spins = [], []
     for dt in (4e-4, 2e-4):
-        simulation = Simulation(free_boxes(1), floor(), dt=dt, solver=solver, sweeps=500)
+        simulation = Simulation(World(free_boxes(1), floor()), dt=dt, solver=solver, sweeps=500)
         balance = simulation.linearize(simulation.state(q, v), Control(tau=[*force, 0, 0, 0])).balance()
         assert balance.work["contacts"] + balance.work["friction"] < 0
         given = dt * np.concatenate([turned @ force, np.cross(q[:3], turned @ force)])
@@ -201,13 +194,15 @@ def test_works_are_all_that_changes_the_kinetic_energy():
     names = arm.joint_names
     q = np.array([0.2, -1.0, 1.0, -0.5, arm.limits.upper[4] - 1e-6, 0.7])
     simulation = Simulation(
-        arm,
+        World(
+            arm,
+            motors={names[1]: Motor(500.0, 20.0)},
+            closures=[
+                JointEquality(names[5], names[0], (0.7 - 0.2 * 0.5, 0.5)),
+                PointClosure.where_it_is(arm, q, "base_link", "forearm_link", axes="z"),
+            ],
+        ),
         dt=1e-5,
-        motors={names[1]: Motor(500.0, 20.0)},
-        closures=[
-            JointEquality(names[5], names[0], (0.7 - 0.2 * 0.5, 0.5)),
-            PointClosure.where_it_is(arm, q, "base_link", "forearm_link", axes="z"),
-        ],
     )
     state = simulation.state(q, [0.5, 0.3, -0.4, 0.2, 0.6, 0.1])
     balance = simulation.linearize(state, Control(tau=[3.0, 1, 2, -1, 2, 0.5], q_target=q + 0.2)).balance()
@@ -224,9 +219,8 @@ def test_works_are_all_that_changes_the_kinetic_energy():
 
 
 def test_substeps_balance_as_their_last():
-    options = {"materials": {"floor": Material(0.5, 0.3)}}
-    whole = Simulation(free_boxes(1), floor(), dt=4e-3, substeps=4, **options)
-    part = Simulation(free_boxes(1), floor(), dt=1e-3, **options)
+    world = World(free_boxes(1), floor(), materials={"floor": Material(0.5, 0.3)})
+    whole, part = Simulation(world, dt=4e-3, substeps=4), Simulation(world, dt=1e-3)
     state = whole.state(resting(0.051), [0.5, 0, -1, 0, 0, 0])
     last = state
     for _ in range(3):
@@ -239,9 +233,9 @@ def test_substeps_balance_as_their_last():
 
 def test_a_step_that_diverges_is_not_taken():
     closures = [Weld("root", "box0", at_a=(0, 0, 1))]
-    simulation, control = Simulation(free_boxes(1), floor()), Control(tau=[0, 0, 0, 0, 1e20, 0])
+    simulation, control = Simulation(World(free_boxes(1), floor())), Control(tau=[0, 0, 0, 0, 1e20, 0])
     fast = simulation.rollout(simulation.state(resting(1.0)), 500, control).end
-    for closed in (simulation, Simulation(free_boxes(1), closures=closures)):
+    for closed in (simulation, Simulation(World(free_boxes(1), closures=closures))):
         state = closed.state(fast.q, fast.v if closed is simulation else [1e300] * 6)
         details = closed.linearize(state, control)
         assert details.state.report.status == StepStatus.diverged

@@ -11,7 +11,8 @@ from robosim.errors import SimulationError
 from robosim.geometry import Compound, Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Simulation, State
+from robosim.simulation import Control, Simulation, State
+from robosim.world import Material, Motor, World
 
 from .differences import differences
 from .worlds import G, ball_on_rails, floor, free_boxes, resting, sliding_box
@@ -60,9 +61,9 @@ def test_jacobians_are_products_with_unit_vectors():
 def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
     """In every number of the world at once: sliding, spinning and falling boxes, one of them about to bounce."""
     simulation = Simulation(
-        free_boxes(2),
-        floor(),
-        materials={name: Material(0.4, 0.3) for name in ("floor", "box0", "box1")},
+        World(
+            free_boxes(2), floor(), materials={name: Material(0.4, 0.3) for name in ("floor", "box0", "box1")}
+        ),
         dt=2e-3,
         substeps=substeps,
         bounce=bounce,
@@ -141,7 +142,7 @@ def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
     )
     builder.add_collider("second", Shape.sphere(radius), X_LC=knuckle)
     materials = {name: Material(0.3) for name in ("second", "floor")}
-    simulation = Simulation(builder.build(), floor(), materials=materials, solver=solver, dt=2e-3)
+    simulation = Simulation(World(builder.build(), floor(), materials=materials), solver=solver, dt=2e-3)
     height = length * (np.cos(0.5) + np.cos(0.5 + 0.7 * 0.5 + 0.1)) + radius
     state = State(np.array([height - 1e-4, 0.5]), np.array([-0.4, 0.6]))
     assert [contact.mode for contact in simulation.linearize(state).contacts] == ["sliding"]
@@ -162,7 +163,9 @@ def feet_of_a_table(count, solver):
         foot = pose((0.3 * np.cos(turn), 0.3 * np.sin(turn), -0.05))
         builder.add_collider("top", Shape.box((0.1, 0.12, 0.1)), X_LC=foot)
     scene = floor()
-    return Simulation(builder.build(), scene, solver=solver, materials={("top", "floor"): Material(0.8)})
+    return Simulation(
+        World(builder.build(), scene, materials={("top", "floor"): Material(0.8)}), solver=solver
+    )
 
 
 @pytest.mark.parametrize("solver", ["lcp", "cone"])
@@ -189,11 +192,11 @@ def test_rows_that_imply_each_other_at_a_state_alone_are_one_sided():
     scene = floor()
     materials = {name: Material(0.8) for name in [*model.link_names, "floor"]}
     hold = Simulation(
-        model, scene, materials=materials, motors={f"bend_{k}": Motor(1e4, 1e3, 1e6) for k in (1, 2)}
+        World(model, scene, materials=materials, motors={f"bend_{k}": Motor(1e4, 1e3, 1e6) for k in (1, 2)})
     )
     q = hold.rollout(hold.state(), 1000, Control(q_target=model.neutral()), interval=1000).end.q.copy()
     q[1] -= 1e-4
-    simulation = Simulation(model, scene, materials=materials)
+    simulation = Simulation(World(model, scene, materials=materials))
     state, bar = simulation.state(q), np.zeros(model.n_v)
     # What they miss is told by matrices, and by an adjoint where these are not asked for.
     assert simulation.linearize(state).jacobians().one_sided
@@ -211,7 +214,7 @@ def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_i
     builder.add_collider("ball", Shape.sphere(0.1))
     scene = Scene("floor")
     scene.add_half_space("floor", pose([0, 0, -0.0999]))
-    simulation = Simulation(builder.build(), scene, materials={"floor": Material(0.5)}, solver=solver)
+    simulation = Simulation(World(builder.build(), scene, materials={"floor": Material(0.5)}), solver=solver)
     state = simulation.state(v=[1.0])
     assert simulation.step(state).report.contacts == 1
     jacobians = simulation.linearize(state).jacobians()
@@ -226,7 +229,9 @@ def test_two_balls_after_a_second():
     So places at the start only decide in which step: (0, 1, 0.7, 0.3), where a true time of impact gives
     (1, 0, 1, 0).
     """
-    simulation = Simulation(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
+    simulation = Simulation(
+        World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
+    )
     start = np.array([0.0, 0.50037, 1.0, 0.0])  # met in the middle of a step
 
     def end(x):
@@ -249,8 +254,7 @@ def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution
     """Of the second ball's end after 1 s, by where and how fast both were; whatever the length of a step."""
     for steps in 20, 1000:
         simulation = Simulation(
-            ball_on_rails([1.0, mass]),
-            materials={("ball0", "ball1"): Material(0.0, restitution)},
+            World(ball_on_rails([1.0, mass]), materials={("ball0", "ball1"): Material(0.0, restitution)}),
             bounce="time_of_impact",
             dt=1 / steps,
             solver=solver,
@@ -269,8 +273,10 @@ def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution
 def test_coupled_bounces_are_told():
     """The middle ball is hit from both sides within one step."""
     simulation = Simulation(
-        ball_on_rails([1.0, 2.0, 1.0]),
-        materials={"ball0": Material(0.0, 1.0), "ball2": Material(0.0, 1.0), "ball1": Material(0.0, 1.0)},
+        World(
+            ball_on_rails([1.0, 2.0, 1.0]),
+            materials={"ball0": Material(0.0, 1.0), "ball2": Material(0.0, 1.0), "ball1": Material(0.0, 1.0)},
+        ),
         bounce="time_of_impact",
         dt=0.1,
     )
@@ -282,9 +288,8 @@ def test_coupled_bounces_are_told():
 
 
 def test_substeps_have_the_gradient_of_their_steps():
-    options = {"materials": {"floor": Material(0.4)}}
-    whole = Simulation(free_boxes(1), floor(), dt=4e-3, substeps=4, **options)
-    parts = Simulation(free_boxes(1), floor(), dt=1e-3, **options)
+    world = World(free_boxes(1), floor(), materials={"floor": Material(0.4)})
+    whole, parts = Simulation(world, dt=4e-3, substeps=4), Simulation(world, dt=1e-3)
     state = whole.state(resting(0.05), [0.8, 0.3, 0, 0, 0, 1.5])
     tau = np.array([0.3, -0.2, 0, 0, 0, 0.1])
     rng = np.random.default_rng(3)
@@ -307,7 +312,9 @@ def test_friction_is_found_from_where_a_block_stops():
     wanted = 0.5
 
     def stopping(mu):
-        simulation = Simulation(free_boxes(1), floor(), materials={("box0", "floor"): Material(mu)}, dt=2e-3)
+        simulation = Simulation(
+            World(free_boxes(1), floor(), materials={("box0", "floor"): Material(mu)}), dt=2e-3
+        )
         motion = simulation.rollout(simulation.state(resting(0.05), [2.0, 0, 0, 0, 0, 0]), 600)
         q_bar, v_bar = np.zeros((2, 601, 6))
         q_bar[-1, 0] = motion.q[-1, 0] - wanted  # of half its square
@@ -331,7 +338,7 @@ def test_motors_of_an_arm_have_gradients():
     target = q + 0.01
 
     def simulation(gain):
-        return Simulation(arm, motors={name: Motor(gain[i], 50.0) for i, name in enumerate(names)})
+        return Simulation(World(arm, motors={name: Motor(gain[i], 50.0) for i, name in enumerate(names)}))
 
     def loss(gain, q_target, start):
         s = simulation(gain)
@@ -375,12 +382,10 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
         scene = Scene("floor")
         scene.add_half_space("floor", pose=pose)
         simulation = Simulation(
-            builder.build().with_gravity(gravity),
-            scene,
+            World(builder.build().with_gravity(gravity), scene, materials={("box", "floor"): Material(0.3)}),
             dt=dt,
             substeps=2,
             solver=solver,
-            materials={("box", "floor"): Material(0.3)},
         )
         start = simulation.state(resting(0.0499), [0.8, 0.3, 0, 0, 0, 1.5])
         return simulation, simulation.rollout(start, 40, Control(tau=tau))
@@ -413,7 +418,7 @@ def test_a_mass_is_found_from_a_motion():
 
     def reached(mass):
         simulation = Simulation(
-            free_boxes(1, mass=mass), floor(), materials={("box0", "floor"): Material(0.2)}, dt=2e-3
+            World(free_boxes(1, mass=mass), floor(), materials={("box0", "floor"): Material(0.2)}), dt=2e-3
         )
         motion = simulation.rollout(simulation.state(resting(0.05)), 200, Control(tau=[12.0, 0, 0, 0, 0, 0]))
         q_bar, v_bar = np.zeros((2, 201, 6))
@@ -430,7 +435,7 @@ def test_a_mass_is_found_from_a_motion():
 
 def test_sweeps_have_gradients():
     """Few ones, from which the impulses are far from a solution."""
-    simulation = Simulation(free_boxes(1), floor(), solver="pgs", sweeps=2, dt=2e-3)
+    simulation = Simulation(World(free_boxes(1), floor()), solver="pgs", sweeps=2, dt=2e-3)
     model = simulation.model
     state = simulation.state(resting(0.0499), [0.8, 0.3, 0, 0.2, 0, 1.5])
     end = simulation.step(state)
@@ -449,7 +454,7 @@ def test_sweeps_have_gradients():
 def test_bodies_of_pieces_have_no_sizes():
     scene = Scene("terrain")
     scene.add_height_field("terrain", np.zeros((4, 4)), 0.3, pose=np.eye(4))
-    simulation = Simulation(free_boxes(1), scene)
+    simulation = Simulation(World(free_boxes(1), scene))
     gradient = simulation.linearize(simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1])).vjp(
         np.zeros(6), [0, 0, 1, 0, 0, 0]
     )
@@ -461,7 +466,7 @@ def test_bodies_of_pieces_have_no_sizes():
 
 
 def test_shapes_that_are_wrong_are_named():
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     with pytest.raises(SimulationError, match=r"q_bar has shape \(7,\); expected \(6,\)"):
         simulation.linearize(simulation.state()).vjp(np.zeros(7), np.zeros(6))
     motion = simulation.rollout(simulation.state(), 3)
@@ -479,7 +484,7 @@ def test_gradients_on_bodies_of_turned_pieces_are_differences():
     ]
     scene = Scene("valley")
     scene.add_shape("valley", Compound(slopes), pose((0.01, 0.02, -0.05), rpy=(0.02, 0.03, 0.3)))
-    simulation = Simulation(free_boxes(1), scene, materials={"valley": Material(0.1)}, dt=2e-3)
+    simulation = Simulation(World(free_boxes(1), scene, materials={"valley": Material(0.1)}), dt=2e-3)
     model = simulation.model
     # It falls on one slope and slides down to the other.
     q = np.array([0, 0, 0.6, 0, 0, np.sin(0.15), np.cos(0.15)])
@@ -515,7 +520,9 @@ def test_each_pair_has_its_own_friction_and_gradient():
         ("box0", "south"): 0.9, ("box1", "north"): 0.8, ("box2", "north"): 0.7,
         ("box0", "box1"): 0.6, ("box2", "box1"): 0.5,
     }  # fmt: skip
-    simulation = Simulation(model, scene, materials={pair: Material(mu) for pair, mu in frictions.items()})
+    simulation = Simulation(
+        World(model, scene, materials={pair: Material(mu) for pair, mu in frictions.items()})
+    )
     places = {"box0": (0, 1.0, "north"), "box1": (-1, -0.7, "south"), "box2": (1, -1.3, "south")}
     q = np.concatenate([[x, y, 0.05, 0, 0, 0, 1] for x, y, _ in places.values()])
     v = np.concatenate([[1.0, 0, 0, 0, 0, 0]] * 3)
@@ -534,12 +541,12 @@ def test_each_pair_has_its_own_friction_and_gradient():
 def test_a_step_has_the_largest_residual_of_its_islands():
     """Two boxes far from each other, that two sweeps solve differently well; in either order."""
     for hard, easy in (0, 1), (1, 0):
-        simulation = Simulation(free_boxes(2), floor(), solver="pgs", sweeps=2)
+        simulation = Simulation(World(free_boxes(2), floor()), solver="pgs", sweeps=2)
         v = np.zeros(12)
         v[6 * hard : 6 * hard + 6] = [1, 2, -1, 3, 2, 1]
         q = np.concatenate([[3.0 * k, 0, 0.05, 0, 0, 0, 1] for k in range(2)])
         both = simulation.step(simulation.state(q, v)).report.residual
-        alone = Simulation(free_boxes(1), floor(), solver="pgs", sweeps=2)
+        alone = Simulation(World(free_boxes(1), floor()), solver="pgs", sweeps=2)
         one = alone.step(alone.state(q[7 * hard : 7 * hard + 7], v[6 * hard : 6 * hard + 6])).report.residual
         other = alone.step(
             alone.state(q[7 * easy : 7 * easy + 7], v[6 * easy : 6 * easy + 6])

@@ -10,6 +10,7 @@ import pytest
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.simulation import Simulation
+from robosim.world import World
 
 from ..concave import channel  # noqa: TID252 (tests have no absolute name)
 
@@ -31,7 +32,7 @@ def ball_in_channel(height: float, *, exact: bool = True):
 
 
 def test_links_whose_meshes_are_apart_are_not_pressed_apart():
-    simulation = Simulation(ball_in_channel(0.0))
+    simulation = Simulation(World(ball_in_channel(0.0)))
     assert simulation.pairs == []
     motion = simulation.rollout(simulation.state([0.0]), 20)
     np.testing.assert_array_equal(motion.q[-1], [0.0])
@@ -44,5 +45,5 @@ def test_links_whose_meshes_are_apart_are_not_pressed_apart():
     ids=["a hull that stands for nothing", "meshes that overlap", "apart by their hulls"],
 )
 def test_all_others_are(height, exact):
-    simulation = Simulation(ball_in_channel(height, exact=exact))
+    simulation = Simulation(World(ball_in_channel(height, exact=exact)))
     assert [set(pair) for pair in simulation.pairs] == [{"ball/0", "channel/0"}]

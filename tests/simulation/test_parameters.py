@@ -22,8 +22,9 @@ from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
 from robosim.scene.objects import SceneObject
-from robosim.simulation import Control, JointEquality, Material, Motor, PointClosure, Simulation, State
+from robosim.simulation import Control, Simulation, State
 from robosim.simulation.link_inertias import LINK_KINDS, link_inertias
+from robosim.world import JointEquality, Material, Motor, PointClosure, World
 
 from .everything import everything
 from .everything import model as own_model
@@ -146,7 +147,7 @@ def test_of_a_robot_with_a_floating_base_they_are_differences():
     q = model.integrate(q, 0.02 * rng.normal(size=model.n_v))
     q[2] -= scene.compile(model).min_distance(q)[0] + 5e-4
     v = rng.normal(size=model.n_v) - 2 * np.eye(model.n_v)[2]
-    simulation = Simulation(model, scene, motors=motors, materials={"floor": Material(0.4)})
+    simulation = Simulation(World(model, scene, motors=motors, materials={"floor": Material(0.4)}))
     own = Step(simulation, simulation.state(q, v), Control(rng.normal(size=model.n_v), q))
     judged = []
     for kind, by in own.by.items():
@@ -224,7 +225,7 @@ def test_bodies_are_the_sums_of_links_as_the_builder_adds_them(robot):
     """Each link a little heavier, longer and rounder: also as those of a model that is built anew."""
     model = own_model() if robot == "everything" else robosim.load_robot(robot, base="described")
     rng = np.random.default_rng(9)
-    simulation = Simulation(model)
+    simulation = Simulation(World(model))
     mass, com, inertia = (simulation.parameters[kind] for kind in LINK_KINDS)
     changes = {"mass": mass * rng.uniform(1, 2, mass.shape), "com": com + 0.01, "inertia": 1.5 * inertia}
     changed = simulation.with_parameters(changes)
@@ -413,14 +414,17 @@ def built(
     scene.add_box("wall", (0.3, 0.3, 0.2), pose=wall)
     boxes = Shape.box((0.4, 0.4, 0.1)), Shape.box((0.3, 0.4, 0.1), rounding=0.01)
     scene.add(SceneObject("steps", boxes, np.stack(on_steps), steps))
-    return Simulation(
-        builder.build().with_gravity(gravity), scene, dt=dt, materials={("stone", "steps"): Material(friction)},
+    world = World(
+        builder.build().with_gravity(gravity),
+        scene,
+        materials={("stone", "steps"): Material(friction)},
         motors={"turn": Motor(gain, 1.0, force)},
         closures=[
             PointClosure("hand", "left", pin, (0.01, 0.02, 0), axes="y"),
             JointEquality("right_joint", "left_joint", law),
         ],
-    )  # fmt: skip
+    )
+    return Simulation(world, dt=dt)
 
 
 def twisted(*twists):
@@ -533,7 +537,7 @@ def test_the_model_of_a_changed_world_is_as_it_is():
         assert (hand.mass, ball.shape.radius) == (0.5, 0.05)
         np.testing.assert_allclose(joint.X_PJ, GRIP @ twisted(TWIST), rtol=0, atol=1e-14)
         np.testing.assert_allclose(ball.X_LC, pose((0.05, 0, 0)) @ twisted(TWIST), rtol=0, atol=1e-14)
-    floating = Simulation(robosim.load_robot("quadruped", base="floating"))
+    floating = Simulation(World(robosim.load_robot("quadruped", base="floating")))
     (base, *_) = floating.parameters.owners("placement")
     moved = floating.with_parameters({("placement", base): TWIST})
     np.testing.assert_array_equal(
@@ -553,7 +557,7 @@ def test_balances_and_replays_are_of_the_changed_world(substeps):
     balance = changed.linearize(own.state, own.control).balance()
     assert balance.after.kinetic == model.kinetic_energy(end.q, end.v)
     assert balance.after.potential == model.potential_energy(end.q)
-    free = Simulation(free_things())
+    free = Simulation(World(free_things()))
     heavier = free.with_parameters({("mass", "lid"): 0.9, ("com", "lid"): [0.02, 0.1, 0]})
     state = heavier.state(v=[1.0, 0.5, -0.3, 0, 0, 0])
     # What moves freely has the momentum that gravity gives it: by links here, by the engine's bodies in the step.

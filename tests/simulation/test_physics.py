@@ -9,7 +9,8 @@ import pytest
 
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
-from robosim.simulation import Material, Simulation, State, StepStatus
+from robosim.simulation import Simulation, State, StepStatus
+from robosim.world import Material, World
 
 from .worlds import G, floor, free_boxes, resting
 
@@ -18,7 +19,7 @@ exact = pytest.mark.parametrize("solver", ["lcp", "cone"])
 
 @exact
 def test_ten_boxes_on_top_of_each_other_stay(solver):
-    simulation = Simulation(free_boxes(10), floor(), solver=solver)
+    simulation = Simulation(World(free_boxes(10), floor()), solver=solver)
     start = simulation.state(resting(*(0.05 + 0.1 * np.arange(10))))
     motion = simulation.rollout(start, 2000)
     assert motion.report.status == StepStatus.solved
@@ -36,7 +37,7 @@ def test_a_thousand_times_the_mass_on_top(solver):
         builder.add_link(f"box{i}", mass=mass, inertia=mass / 600 * np.eye(3))
         builder.add_joint(f"free{i}", "floating", "root", f"box{i}")
         builder.add_collider(f"box{i}", Shape.box((0.1, 0.1, 0.1)))
-    simulation = Simulation(builder.build(), floor(), solver=solver)
+    simulation = Simulation(World(builder.build(), floor()), solver=solver)
     motion = simulation.rollout(simulation.state(resting(0.05, 0.15)), 1000)
     assert motion.report.status == StepStatus.solved
     assert np.abs(motion.q - motion.q[0]).max() < 1e-11
@@ -47,9 +48,7 @@ def test_a_thousand_times_the_mass_on_top(solver):
 @pytest.mark.parametrize(("solver", "n"), [("lcp", 5), ("cone", 2)])
 def test_a_row_of_dominoes_falls(solver, n):
     simulation = Simulation(
-        free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2),
-        floor(),
-        materials={"floor": Material(0.6)},
+        World(free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2), floor(), materials={"floor": Material(0.6)}),
         solver=solver,
     )
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
@@ -75,7 +74,7 @@ def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
     builder.add_joint("free", "floating", "root", "rod")
     builder.add_collider("rod", Shape.capsule(0.01, 1.0))
     simulation = Simulation(
-        builder.build(), floor(), materials={("rod", "floor"): Material(mu)}, solver=solver
+        World(builder.build(), floor(), materials={("rod", "floor"): Material(mu)}), solver=solver
     )
     lean = 0.5
     q = [0, 0, 0.5 * cos(lean) + 0.01, 0, sin(lean / 2), 0, cos(lean / 2)]
@@ -94,7 +93,7 @@ def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
 
 
 def test_friction_never_adds_energy_to_what_slides():
-    simulation = Simulation(free_boxes(1), floor(), materials={"floor": Material(0.3)})
+    simulation = Simulation(World(free_boxes(1), floor(), materials={"floor": Material(0.3)}))
     state = simulation.state(resting(0.05), [1, 0.5, 0, 0, 0, 4])
     speeds = []
     while np.abs(state.v).max() > 1e-12 and state.time < 2:

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from robosim.errors import SimulationError
-from robosim.simulation import Control, Material, Replay, Simulation
+from robosim.simulation import Control, Replay, Simulation
 from robosim.simulation.replay import MAX_STATES, spread
+from robosim.world import Material, World
 
 from .worlds import floor, free_boxes
 
@@ -16,7 +17,7 @@ from .worlds import floor, free_boxes
 @pytest.fixture(scope="module")
 def box():
     """A box of 2 kg over a floor, with steps of a millisecond."""
-    return Simulation(free_boxes(1), floor(), materials={("box0", "floor"): Material(friction=0.5)})
+    return Simulation(World(free_boxes(1), floor(), materials={("box0", "floor"): Material(friction=0.5)}))
 
 
 @pytest.fixture(scope="module")

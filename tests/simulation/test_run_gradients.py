@@ -7,7 +7,8 @@ import pytest
 
 import robosim
 from robosim.errors import SimulationError
-from robosim.simulation import Control, Material, Motor, Simulation, State
+from robosim.simulation import Control, Simulation, State
+from robosim.world import Material, Motor, World
 
 from .worlds import floor, free_boxes, resting, sliding_box
 
@@ -39,7 +40,7 @@ def test_a_run_is_its_steps_one_after_the_other():
 def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
     for solver in "lcp", "pgs":
         simulation = Simulation(
-            free_boxes(2), floor(), materials={"floor": Material(0.4)}, dt=2e-3, solver=solver
+            World(free_boxes(2), floor(), materials={"floor": Material(0.4)}), dt=2e-3, solver=solver
         )
         rng = np.random.default_rng(6)
         starts = [simulation.state(resting(0.05, 0.2), rng.normal(size=12)) for _ in range(7)]
@@ -68,7 +69,7 @@ def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
 
 @pytest.mark.parametrize("solver", ["lcp", "pgs"])
 def test_gradients_are_the_same_to_the_bit_for_any_interval_and_number_of_threads(solver):
-    simulation = Simulation(free_boxes(2), floor(), materials={"floor": Material(0.4)}, solver=solver)
+    simulation = Simulation(World(free_boxes(2), floor(), materials={"floor": Material(0.4)}), solver=solver)
     rng = np.random.default_rng(8)
     start = simulation.state(resting(0.05, 0.2), rng.normal(size=(3, 12)))
     control = Control(tau=rng.normal(size=(200, 12)))
@@ -135,7 +136,7 @@ def test_a_loss_sees_all_states_that_were_kept():
 
 def test_states_and_controls_broadcast():
     """Each entry of the leading axes is a run by itself, to the bit, and so are its gradient and Jacobians."""
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     rng = np.random.default_rng(3)
     q, v = np.array([resting(0.05), resting(0.5)]), rng.normal(size=(3, 1, 6))
     for tau in (
@@ -171,7 +172,7 @@ def test_states_and_controls_broadcast():
 
 
 def test_no_runs_have_no_states():
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     runs = simulation.rollout(State(np.zeros((0, 7)), np.zeros((0, 6))), 20)
     assert runs.q.shape == (0, 21, 7)
     gradient = runs.vjp()
@@ -190,7 +191,7 @@ def test_a_rollout_is_not_changed_by_what_happens_to_its_control():
 
 
 def test_wrong_arguments_of_rollouts_are_refused():
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     start, tau = simulation.state(resting(0.05)), np.zeros(6)
     run = simulation.rollout(start, 20)
     for wrong, says in (
@@ -231,7 +232,7 @@ def test_wrong_arguments_of_rollouts_are_refused():
 def test_only_the_jacobians_that_are_asked_for():
     model = robosim.load_robot("cart_pole")
     motors = {name: Motor(position_gain=50.0, velocity_gain=2.0) for name in model.joint_names}
-    simulation = Simulation(model, motors=motors, dt=5e-3)
+    simulation = Simulation(World(model, motors=motors), dt=5e-3)
     state, control = State(np.array([0.1, 0.4]), np.array([0.2, -1.0])), Control(q_target=np.zeros(2))
     names = ("q", "v", "tau", "q_target", "v_target")
     everything = simulation.linearize(state, control).jacobians()
@@ -250,7 +251,8 @@ def test_only_the_jacobians_that_are_asked_for():
 def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
     """To the bit, for any number of threads and whichever states were kept; a box lands, slides and turns."""
     simulation = Simulation(
-        free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}, substeps=substeps
+        World(free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}),
+        substeps=substeps,
     )
     start, steps = simulation.state(resting(0.054), [0.8, 0.3, -0.2, 0, 0.5, 1.5]), 40
     control = Control(tau=np.random.default_rng(2).normal(size=(steps, 6)))
@@ -275,7 +277,7 @@ def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
 
 
 def test_jacobians_along_a_run_can_be_stopped():
-    simulation = Simulation(robosim.load_robot("cart_pole"))
+    simulation = Simulation(World(robosim.load_robot("cart_pole")))
     motion = simulation.rollout(State(np.array([0.0, 0.3]), np.zeros(2)), 1500)
 
     def stop(done):

@@ -8,8 +8,9 @@ import pytest
 import robosim
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
-from robosim.simulation import Control, Material, Motor, Simulation, State
+from robosim.simulation import Control, Simulation, State
 from robosim.simulation.state import DRIVES
+from robosim.world import Material, Motor, World
 
 from .worlds import floor
 
@@ -50,13 +51,15 @@ def robot():
 @pytest.fixture(scope="module")
 def simulation():
     return Simulation(
-        robot(),
-        floor(),
-        materials={
-            ("base", "floor"): Material(0.4, 0.3, 0.02, 0.01),
-            ("slide", "floor"): Material(0.4, 0.0, 0.02, 0.01, compliance=1e-4, relaxation_time=2e-3),
-        },
-        motors={"swing": Motor(20.0, 1.0, 2.0), "push": Motor(30.0, 2.0)},
+        World(
+            robot(),
+            floor(),
+            materials={
+                ("base", "floor"): Material(0.4, 0.3, 0.02, 0.01),
+                ("slide", "floor"): Material(0.4, 0.0, 0.02, 0.01, compliance=1e-4, relaxation_time=2e-3),
+            },
+            motors={"swing": Motor(20.0, 1.0, 2.0), "push": Motor(30.0, 2.0)},
+        ),
         dt=5e-3,
         speed_limits=True,
     )

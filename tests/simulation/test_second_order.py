@@ -12,7 +12,8 @@ from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
-from robosim.simulation import Control, Material, Motor, Simulation
+from robosim.simulation import Control, Simulation
+from robosim.world import Material, Motor, World
 
 from .differences import differences
 from .worlds import ball_on_rails, floor, free_boxes, resting
@@ -62,7 +63,10 @@ def quadruped(solver, **options):
     model = robosim.load_robot("quadruped", base="floating")
     motors = {name: Motor(60, 3, limit=40) for name in model.velocity_names[6:]}
     simulation = Simulation(
-        model, floor(), dt=2e-3, solver=solver, motors=motors, materials={"floor": Material(0.8)}, **options
+        World(model, floor(), motors=motors, materials={"floor": Material(0.8)}),
+        dt=2e-3,
+        solver=solver,
+        **options,
     )
     q = model.neutral()
     q[7:] = np.tile([0.0, 0.8, -1.6], 4)
@@ -86,7 +90,7 @@ def round_things(solver, **options):
         builder.add_collider(name, shape)
     model = builder.build()
     materials = {"floor": Material(0.3, torsional_friction=0.01), "capsule": Material(0.2)}
-    simulation = Simulation(model, floor(), solver=solver, materials=materials, **options)
+    simulation = Simulation(World(model, floor(), materials=materials), solver=solver, **options)
     q = model.neutral()
     q[3:7] = 0.1, 0.05, 0, 1
     q[7:14] = 0.02, 0.01, 2, 0.5, 0.4, 0.3, 0.6
@@ -115,7 +119,7 @@ def chain():
 def test_of_free_motion_they_are_those_of_forward_dynamics():
     model = chain()
     rng = RNG(1)
-    simulation = Simulation(model, dt=0.01)
+    simulation = Simulation(World(model), dt=0.01)
     for _ in range(5):
         q, v, tau, q_bar, v_bar = rng.normal(size=(5, model.n_v))
         direction = random_direction(rng, model, dt=1)
@@ -179,7 +183,7 @@ def test_they_are_second_differences_of_steps(world, solver, options):
 
 
 def test_of_a_body_that_turns_far_in_a_step_they_are_in_its_axes_at_the_start():
-    simulation = Simulation(free_boxes(1), dt=0.1)
+    simulation = Simulation(World(free_boxes(1)), dt=0.1)
     model = simulation.model
     rng = RNG(4)
     state = simulation.state(resting(1.0), [1, -2, 3, 6, -4, 5])  # by 0.9 rad
@@ -225,7 +229,7 @@ def test_parameters_have_mixed_derivatives(solver):
 def test_where_a_kink_is_there_is_none():
     # Two balls that touch, and neither pushes: any motion parts them or makes them push.
     model = ball_on_rails([1, 1])
-    simulation = Simulation(model)
+    simulation = Simulation(World(model))
     state = simulation.state([0, 0.2])
     found = simulation.linearize(state).hvp(np.ones(2), np.ones(2), v=[1.0, 0.0])
     assert found.gradient.one_sided

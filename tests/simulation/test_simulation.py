@@ -9,14 +9,15 @@ import robosim
 from robosim import _engine
 from robosim.errors import FileError, SimulationError
 from robosim.scene import Scene
-from robosim.simulation import Control, Material, Motor, Simulation, State, StepStatus
+from robosim.simulation import Control, Simulation, State, StepStatus
+from robosim.world import Material, Motor, World
 
 from ..interrupts import control_c  # noqa: TID252 (tests have no absolute name)
 from .worlds import G, ball_on_rails, floor, free_boxes, resting
 
 
 def test_a_falling_box_comes_to_rest_and_is_carried():
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     start = simulation.state([0, 0, 0.5, 0.1, 0.2, 0.05, 1.0], time=2.0)
     motion = simulation.rollout(start, 3000)
     assert motion.report.status <= StepStatus.basic
@@ -35,7 +36,7 @@ def test_a_falling_box_comes_to_rest_and_is_carried():
 
 
 def test_the_same_to_the_bit_however_it_is_asked(tmp_path):
-    simulation = Simulation(free_boxes(3), floor(), materials={"floor": Material(0.5, 0.3)})
+    simulation = Simulation(World(free_boxes(3), floor(), materials={"floor": Material(0.5, 0.3)}))
     start = simulation.state(resting(0.3, 0.6, 0.9) + 0.05 * np.sin(np.arange(21)), np.cos(np.arange(18)))
     motion = simulation.rollout(start, 400)
     state = start
@@ -54,9 +55,8 @@ def test_the_same_to_the_bit_however_it_is_asked(tmp_path):
 
 
 def test_substeps_are_steps():
-    options = {"materials": {"floor": Material(0.5, 0.3)}}
-    whole = Simulation(free_boxes(1), floor(), dt=4e-3, substeps=4, **options)
-    parts = Simulation(free_boxes(1), floor(), dt=1e-3, **options)
+    world = World(free_boxes(1), floor(), materials={"floor": Material(0.5, 0.3)})
+    whole, parts = Simulation(world, dt=4e-3, substeps=4), Simulation(world, dt=1e-3)
     start = whole.state([0, 0, 0.2, 0.1, 0.2, 0.05, 1.0], [1, 0, -1, 0, 2, 0])
     np.testing.assert_array_equal(whole.rollout(start, 100).q, parts.rollout(start, 400).q[::4])
 
@@ -68,7 +68,7 @@ def test_substeps_are_steps():
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_two_balls_exchange_what_newton_says(masses, restitution, after, solver):
     materials = {("ball0", "ball1"): Material(0.0, restitution)}
-    simulation = Simulation(ball_on_rails(masses), materials=materials, solver=solver)
+    simulation = Simulation(World(ball_on_rails(masses), materials=materials), solver=solver)
     end = simulation.rollout(simulation.state([0, 0.3], [1, 0]), 400).end
     np.testing.assert_allclose(end.v, after, rtol=0, atol=1e-13)
 
@@ -79,7 +79,7 @@ def test_friction_of_materials_is_the_geometric_mean_unless_a_pair_has_its_own()
         {"floor": Material(0.32), "box0": Material(0.08)},
         {"floor": Material(9.0), "box0": Material(9.0), ("floor", "box0"): Material(mu)},
     ):
-        simulation = Simulation(free_boxes(1), floor(), materials=materials)
+        simulation = Simulation(World(free_boxes(1), floor(), materials=materials))
         end = simulation.rollout(simulation.state(resting(0.05), [1, 0, 0, 0, 0, 0]), 200).end
         assert end.v[0] == pytest.approx(1 - mu * G * 0.2, abs=1e-10)
 
@@ -88,7 +88,7 @@ def test_motors_hold_an_arm_against_gravity_within_their_limits():
     arm = robosim.load_robot("ur5")
     names = arm.joint_names
     q = np.array([0.3, -1.2, 1.1, -1.4, -1.5, 0.4])
-    stiff = Simulation(arm, motors={name: Motor(1e5, 1e3) for name in names})
+    stiff = Simulation(World(arm, motors={name: Motor(1e5, 1e3) for name in names}))
     end = stiff.rollout(stiff.state(q), 500, Control(q_target=q)).end
     needed = arm.gravity(end.q)
     np.testing.assert_allclose(end.q, q - needed / 1e5, rtol=0, atol=1e-6)
@@ -96,7 +96,7 @@ def test_motors_hold_an_arm_against_gravity_within_their_limits():
         j.coordinate: j.force for j in stiff.linearize(end, Control(q_target=q)).joints if j.source == "motor"
     }
     np.testing.assert_allclose([forces[name] for name in names], needed, rtol=0, atol=1e-7)
-    weak = Simulation(arm, motors={name: Motor(1e5, 1e3, limit=0.1) for name in names})
+    weak = Simulation(World(arm, motors={name: Motor(1e5, 1e3, limit=0.1) for name in names}))
     details = weak.linearize(weak.state(q), Control(q_target=q + 1))
     assert max(abs(j.force) for j in details.joints) == pytest.approx(0.1)
     # The limit is the joint's effort by default.
@@ -107,7 +107,7 @@ def test_motors_hold_an_arm_against_gravity_within_their_limits():
 def test_what_lies_on_a_robot_moves_with_it_and_presses_on_it():
     """A gripper from the bundle falls on the floor: hulls, mimic joints and limits together."""
     gripper = robosim.load_robot("gripper_2f", base="floating")
-    simulation = Simulation(gripper, floor(), materials={"floor": Material(0.8)})
+    simulation = Simulation(World(gripper, floor(), materials={"floor": Material(0.8)}))
     q = gripper.neutral()
     q[2] = 0.3
     motion = simulation.rollout(simulation.state(q), 2000)
@@ -121,7 +121,7 @@ def test_what_lies_on_a_robot_moves_with_it_and_presses_on_it():
 
 
 def test_control_c_ends_a_long_run():
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     with control_c():
         simulation.rollout(simulation.state(resting(0.05)), 1_000_000)
 
@@ -130,7 +130,7 @@ def test_control_c_ends_a_long_run():
 @pytest.mark.parametrize("substeps", [1, 3])
 def test_what_numbers_do_not_hold_is_not_taken(solver, substeps):
     """The state stays where it was, and that is what gradients are of."""
-    simulation = Simulation(free_boxes(1), floor(), solver=solver, substeps=substeps)
+    simulation = Simulation(World(free_boxes(1), floor()), solver=solver, substeps=substeps)
     control = Control(tau=[0, 0, 0, 0, 1e20, 0])
     motion = simulation.rollout(simulation.state(resting(1.0)), 500, control)
     assert np.isfinite(motion.q).all()
@@ -166,7 +166,7 @@ def test_what_numbers_do_not_hold_is_not_taken(solver, substeps):
 
 
 def test_arrays_along_a_run_are_taken_step_by_step():
-    simulation = Simulation(ball_on_rails([1.0, 1.0]))
+    simulation = Simulation(World(ball_on_rails([1.0, 1.0])))
     tau = np.zeros((30, 2))
     tau[10:20, 1] = 5.0
     motion = simulation.rollout(simulation.state([0, 1]), 30, Control(tau=tau))
@@ -187,8 +187,11 @@ def test_arrays_along_a_run_are_taken_step_by_step():
     ({"motors": {"free": Motor(1, 1)}}, "motors name 'free', which is no coordinate"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_named(change, text):
+    options = dict(change)
+    made_of = {name: options.pop(name) for name in ("materials", "motors") if name in change}
+    world = World(free_boxes(1), floor(), **made_of)
     with pytest.raises(SimulationError, match=text.replace("[", r"\[").replace("?", r"\?")):
-        Simulation(free_boxes(1), floor(), **change)
+        Simulation(world, **options)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +212,7 @@ def test_materials_that_cannot_be_are_named(change):
 
 
 def test_states_and_controls_that_do_not_fit_are_named():
-    simulation = Simulation(free_boxes(1), floor())
+    simulation = Simulation(World(free_boxes(1), floor()))
     state = simulation.state()
     for control, text in (
         (Control(tau=[1.0]), r"tau has shape \(1,\); expected \(6,\)"),
@@ -268,7 +271,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
 
 
 def test_an_empty_world_flies():
-    simulation = Simulation(free_boxes(1), Scene())
+    simulation = Simulation(World(free_boxes(1), Scene()))
     end = simulation.rollout(simulation.state(v=[1, 0, 0, 0, 0, 0]), 1000).end
     assert simulation.step(end).report.rows == 0
     np.testing.assert_allclose(end.v[:3], [1, 0, -G], rtol=1e-12)

@@ -9,7 +9,8 @@ from robosim import _engine
 from robosim.errors import SimulationError
 from robosim.geometry import Shape, pose
 from robosim.model import ModelBuilder
-from robosim.simulation import Control, Material, Simulation, StepStatus
+from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import Material, World
 
 from .worlds import G, floor, free_boxes, resting
 
@@ -24,7 +25,7 @@ def ball(material, **options):
     builder.add_link("ball", mass=MASS, inertia=np.eye(3))
     builder.add_joint("z", "prismatic", "root", "ball", axis=(0, 0, 1))
     builder.add_collider("ball", Shape.sphere(0.1))
-    return Simulation(builder.build(), floor(), materials={("ball", "floor"): material}, **options)
+    return Simulation(World(builder.build(), floor(), materials={("ball", "floor"): material}), **options)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -32,7 +33,7 @@ def test_a_box_sinks_in_by_its_weight_shared_by_its_corners(solver):
     give = 2e-5
     material = Material(0.5, compliance=give, relaxation_time=5e-3)
     simulation = Simulation(
-        free_boxes(1), floor(), materials={("box0", "floor"): material}, solver=solver, sweeps=300
+        World(free_boxes(1), floor(), materials={("box0", "floor"): material}), solver=solver, sweeps=300
     )
     end = simulation.rollout(simulation.state(resting(0.05)), 2000).end
     details = simulation.linearize(end)
@@ -70,9 +71,7 @@ def test_the_stiffest_is_hard(solver):
     q, v = resting(0.049), [0.3, -0.2, -0.5, 0.4, 0, 1.0]
     ends = [
         Simulation(
-            free_boxes(1),
-            floor(),
-            materials={("box0", "floor"): m},
+            World(free_boxes(1), floor(), materials={("box0", "floor"): m}),
             dt=dt,
             erp=erp,
             solver=solver,
@@ -110,11 +109,11 @@ def test_what_bounces_by_restitution_does_not_give():
 
 
 def test_two_that_bounce_and_give_are_named():
+    bounces = {"box0": Material(restitution=0.5)}
     with pytest.raises(SimulationError, match=r"restitution is 0\.5"):
         Simulation(
-            free_boxes(1), floor(),
-            materials={"box0": Material(restitution=0.5), "floor": Material(restitution=0.5, compliance=1e-6)},
-        )  # fmt: skip
+            World(free_boxes(1), floor(), materials={**bounces, "floor": Material(0.5, 0.5, compliance=1e-6)})
+        )
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -122,7 +121,7 @@ def test_friction_of_what_gives_is_coulombs(solver):
     """A box that is pushed along an axis slips beyond mu times its weight, and not below."""
     material = Material(0.5, compliance=1e-6, relaxation_time=1e-3)
     simulation = Simulation(
-        free_boxes(1), floor(), materials={("box0", "floor"): material}, solver=solver, sweeps=300
+        World(free_boxes(1), floor(), materials={("box0", "floor"): material}), solver=solver, sweeps=300
     )
     start = simulation.rollout(simulation.state(resting(0.05)), 500).end
     for share, slips in ((0.98, False), (1.02, True)):
@@ -173,7 +172,7 @@ def test_what_gives_takes_part_where_what_is_hard_contradicts_itself():
         scene.allow("ball", f"wall{x}")
     scene.allow("bar", "floor")
     simulation = Simulation(
-        builder.build(), scene, materials={("ball", "floor"): Material(0.0, compliance=1e-4)}
+        World(builder.build(), scene, materials={("ball", "floor"): Material(0.0, compliance=1e-4)})
     )
     state = simulation.state([0.0, 0.095])
     after = simulation.step(state)

@@ -7,14 +7,15 @@ import pytest
 
 import robosim
 from robosim import _engine
-from robosim.simulation import Control, Motor, Simulation, StepStatus
+from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import Motor, World
 
 SOLVERS = _engine.row_solvers
 
 
 def driven_arm(solver: str, *, speed_limits: bool = True, **options) -> Simulation:
     model = robosim.load_robot("ur5").with_limits(velocity=[0.5, 0.6, 0.7, 0.8, 0.9, np.inf])
-    return Simulation(model, dt=2e-3, solver=solver, speed_limits=speed_limits, **options)
+    return Simulation(World(model), dt=2e-3, solver=solver, speed_limits=speed_limits, **options)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -55,12 +56,14 @@ def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver)
     """Not relaxed, as the two would contradict each other: 0.2 of 0.1 rad in 2 ms are 10 rad/s, 0.6 are allowed."""
     arm = driven_arm(solver, sweeps=2000)
     arm = Simulation(
-        arm.model.with_limits(upper={"shoulder_lift_joint": 0.5}),
+        World(
+            arm.model.with_limits(upper={"shoulder_lift_joint": 0.5}),
+            motors={name: Motor(100, 10) for name in arm.model.joint_names},
+        ),
         dt=2e-3,
         solver=solver,
         speed_limits=True,
         sweeps=2000,
-        motors={name: Motor(100, 10) for name in arm.model.joint_names},
     )
     q = np.array([0, 0.6, 0.3, 0.2, 0.1, 0.4])
     state = arm.state(q)
@@ -87,7 +90,7 @@ def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver)
 def test_what_moves_freely_has_none():
     """Its velocities are told in axes that turn."""
     robot = robosim.load_robot("quadruped", base="floating").with_limits(velocity=1.0)
-    simulation = Simulation(robot, speed_limits=True)
+    simulation = Simulation(World(robot), speed_limits=True)
     v = np.zeros(robot.n_v)
     v[:6] = 3.0
     details = simulation.linearize(simulation.state(v=v))

@@ -10,7 +10,8 @@ from robosim.errors import SimulationError
 from robosim.geometry import Compound, Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Material, MeshRows, Simulation
+from robosim.simulation import MeshRows, Simulation
+from robosim.world import Material, World
 
 from .differences import differences
 
@@ -62,7 +63,9 @@ def on(ground, *shapes, **options):
     else:
         scene.add_shape("ground", ground, GROUND)
     options = {"dt": 2e-3, "restitution_threshold": 0.2, **options}
-    return Simulation(free(*shapes), scene, materials={"ground": MATERIAL, "stone0": MATERIAL}, **options)
+    return Simulation(
+        World(free(*shapes), scene, materials={"ground": MATERIAL, "stone0": MATERIAL}), **options
+    )
 
 
 def judged(build, vertices, q, v, *, steps=1):
@@ -230,7 +233,7 @@ def test_vertices_that_keep_their_faces_flat_move_as_the_shape_does():
 def test_what_has_no_vertices_has_no_rows():
     scene = Scene("terrain")
     scene.add_height_field("terrain", np.zeros((4, 4)), 0.3, pose=np.eye(4))
-    simulation = Simulation(free(Shape.box((0.1, 0.1, 0.1))), scene)
+    simulation = Simulation(World(free(Shape.box((0.1, 0.1, 0.1))), scene))
     assert simulation.meshes == []
     state = simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1])
     assert simulation.linearize(state).vjp(np.zeros(6), np.ones(6)).parameters["vertices"].shape == (0, 3)

@@ -7,7 +7,8 @@ import numpy as np
 from robosim.geometry import Shape
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Material, Simulation
+from robosim.simulation import Simulation
+from robosim.world import Material, World
 
 G = 9.80665  # [m/s^2]
 
@@ -50,6 +51,6 @@ def resting(*heights):
 def sliding_box():
     """On the floor, sliding and turning, with a motorless world: all four corners slide."""
     simulation = Simulation(
-        free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}, dt=2e-3
+        World(free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}), dt=2e-3
     )
     return simulation, simulation.state(resting(0.05), [0.8, 0.3, 0, 0, 0, 1.5])

@@ -14,6 +14,7 @@ from robosim.geometry import pose
 from robosim.planners import Problem, plan
 from robosim.simulation import Simulation
 from robosim.urdf import load_robot
+from robosim.world import World
 
 
 def robot(inertial: str, *geometries: str, tag: str = "collision", tail: str = "") -> str:
@@ -151,7 +152,7 @@ def test_robots_without_valid_dynamics_load(name):
         lambda: model.mass_matrix([0]),
         lambda: model.forward_dynamics([0], [0], [0]),
         lambda: model.inverse_dynamics([[0]], [[0]], [[0]]),
-        lambda: Simulation(model, dt=1e-3),
+        lambda: Simulation(World(model), dt=1e-3),
     ):
         with pytest.raises(RobosimError, match=f"{re.escape(fault)}.*<inertial>.*inertia_from_meshes=True"):
             refused()

@@ -9,9 +9,10 @@ from robosim import viewer
 from robosim.errors import SimulationError
 from robosim.geometry import pose
 from robosim.scene import Scene
-from robosim.simulation import Material, Replay, Simulation
+from robosim.simulation import Replay, Simulation
 from robosim.viewer.forces import LENGTH, LONGEST, SLIDING, STICKING, ForceArrows, colours, tree_of
 from robosim.viewer.stage import Stage
+from robosim.world import Material, World
 
 from ..simulation.worlds import G, floor, free_boxes, resting  # noqa: TID252 (tests have no absolute name)
 
@@ -24,7 +25,9 @@ def simulated(count, heights, v=None, *, steps=300, solver="lcp"):
     """Boxes above each other, and the replay of a run."""
     scene, plain = floor(), Material(friction=FRICTION)
     names = ["floor", *(f"box{i}" for i in range(count))]
-    simulation = Simulation(free_boxes(count), scene, solver=solver, materials=dict.fromkeys(names, plain))
+    simulation = Simulation(
+        World(free_boxes(count), scene, materials=dict.fromkeys(names, plain)), solver=solver
+    )
     motion = simulation.rollout(simulation.state(resting(*heights), v), steps)
     return Stage(simulation.model, scene, motion.replay()), motion
 
@@ -147,7 +150,7 @@ def test_a_held_object_is_pushed_with_the_robot(arm):
     scene.add_box("table", (0.2, 0.2, 0.1), pose((1.1, 0, -0.05)))
     scene.add_sphere("ball", 0.1)
     scene.attach("ball", "tip", pose=pose((0, 0, 0.1)), touch_links=["tip", "link1"])
-    simulation = Simulation(arm, scene)
+    simulation = Simulation(World(arm, scene))
     motion = simulation.rollout(simulation.state([np.pi / 2, 0.0]), 1)
     stage = Stage(arm, scene, motion.replay())
     assert {frozenset((c.A, c.B)) for c in stage.replay.contacts[0]} == {frozenset(("table", "ball"))}

@@ -1,24 +1,15 @@
-"""What surfaces are made of, and what drives joints."""
+"""`Material`: how surfaces touch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robosim import _engine
-from robosim.errors import SimulationError, suggestion
+from robosim.errors import SimulationError
 from robosim.pickling import Value
 
-if TYPE_CHECKING:
-    from robosim.model import Model
-
-__all__ = ["Material", "Motor", "motor_rows", "pair_materials"]
-
-Array = NDArray[np.float64]
+__all__ = ["Material"]
 
 
 @dataclass(frozen=True)
@@ -82,65 +73,3 @@ class Material(Value):
             compliance=give,
             relaxation_time=share * self.relaxation_time + (1 - share) * other.relaxation_time,
         )
-
-
-@dataclass(frozen=True)
-class Motor:
-    """What pulls a joint to a position and a velocity, within a limit.
-
-    tau = position_gain (q_target - q) + velocity_gain (v_target - v), of q and v at the end of each step: it is as
-    steady with stiff gains as with weak ones.
-
-    Attributes:
-        position_gain: [N m/rad or N/m]; of joints with one position.
-        velocity_gain: [N m s/rad or N s/m].
-        limit: of |tau| [N m or N]; None: the joint's effort limit.
-    """
-
-    position_gain: float = 0.0
-    velocity_gain: float = 0.0
-    limit: float | None = None
-
-
-def pair_materials(
-    model: Model, scene: _engine.CollisionScene, materials: Mapping[str | tuple[str, str], Material]
-) -> Array:
-    """(m, 6): of each pair of the scene."""
-    frames = model._engine.frames
-    owners = [frames[c.frame].name for c in model._engine.colliders] + list(scene.names[scene.n_colliders :])
-    known = dict.fromkeys([*(frame.name for frame in frames), *owners])
-    single: dict[str, Material] = {}
-    paired: dict[frozenset[str], Material] = {}
-    for names, material in materials.items():
-        for name in (names,) if isinstance(names, str) else names:
-            if name not in known:
-                raise SimulationError(
-                    f"materials name {name!r}, which is no link and no object{suggestion(name, known)}"
-                )
-        if isinstance(names, str):
-            single[names] = material
-        else:
-            paired[frozenset(names)] = material
-    plain = Material()
-    rows = [
-        (
-            paired.get(frozenset((owners[a], owners[b])))
-            or single.get(owners[a], plain).against(single.get(owners[b], plain))
-        ).numbers()
-        for a, b in scene.pairs
-    ]
-    return np.array(rows, dtype=np.float64).reshape(-1, len(fields(Material)))
-
-
-def motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
-    """(n_v, 3): gains and limit of each coordinate."""
-    rows = np.zeros((model.n_v, 3))
-    rows[:, 2] = np.inf
-    names = list(model.velocity_names)
-    for name, motor in motors.items():
-        if name not in names:
-            raise SimulationError(f"motors name {name!r}, which is no coordinate{suggestion(name, names)}")
-        i = names.index(name)
-        limit = model.limits.effort[i] if motor.limit is None else motor.limit
-        rows[i] = motor.position_gain, motor.velocity_gain, limit
-    return rows

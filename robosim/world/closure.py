@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Closure", "JointEquality", "PointClosure", "Weld"]
 
 Array = NDArray[np.float64]
-_TERMS = 5
+TERMS = 5
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,11 @@ class PointClosure(Value):
 
     def __post_init__(self) -> None:
         if not self.axes or set(self.axes) - set("xyz") or len(set(self.axes)) != len(self.axes):
-            raise SimulationError(f"{_name(self)}: axes is {self.axes!r}; expected some of 'xyz', each once")
-        object.__setattr__(self, "X_a", _frame(self.at_a, f"{_name(self)}: at_a"))
-        object.__setattr__(self, "X_b", _frame(self.at_b, f"{_name(self)}: at_b"))
+            raise SimulationError(
+                f"{closure_name(self)}: axes is {self.axes!r}; expected some of 'xyz', each once"
+            )
+        object.__setattr__(self, "X_a", _frame(self.at_a, f"{closure_name(self)}: at_a"))
+        object.__setattr__(self, "X_b", _frame(self.at_b, f"{closure_name(self)}: at_b"))
 
     @classmethod
     def where_it_is(
@@ -87,8 +89,8 @@ class Weld(Value):
     X_b: Array = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "X_a", _frame(self.at_a, f"{_name(self)}: at_a"))
-        object.__setattr__(self, "X_b", _frame(self.at_b, f"{_name(self)}: at_b"))
+        object.__setattr__(self, "X_a", _frame(self.at_a, f"{closure_name(self)}: at_a"))
+        object.__setattr__(self, "X_b", _frame(self.at_b, f"{closure_name(self)}: at_b"))
 
     @classmethod
     def where_it_is(cls, model: Model, q: ArrayLike, a: str, b: str) -> Weld:
@@ -122,7 +124,7 @@ class JointEquality(Value):
     def __post_init__(self) -> None:
         name = f"equality of joint {self.joint!r}"
         numbers = tuple(float(c) for c in self.coefficients)
-        if not 1 <= len(numbers) <= _TERMS or not np.isfinite(numbers).all():
+        if not 1 <= len(numbers) <= TERMS or not np.isfinite(numbers).all():
             raise SimulationError(
                 f"{name}: coefficients are {self.coefficients}; expected one to five finite numbers"
             )
@@ -136,44 +138,10 @@ class JointEquality(Value):
 
 
 Closure = PointClosure | Weld | JointEquality
-"""What `Simulation` takes as `closures`."""
+"""What `World` takes as `closures`."""
 
 
-def frame_rows(model: Model, closures: list[PointClosure | Weld]) -> list[tuple[Any, ...]]:
-    """As the engine has them: name, body and pose in it twice, axes held, whether it is a weld."""
-    rows: list[tuple[Any, ...]] = []
-    for closure in closures:
-        ends: list[Any] = []
-        for link, X in (closure.a, closure.X_a), (closure.b, closure.X_b):
-            frame = next((f for f in model._engine.frames if f.name == link), None)
-            if frame is None:
-                near = suggestion(link, model.link_names)
-                raise SimulationError(f"{_name(closure)}: there is no link {link!r}{near}")
-            ends += [frame.body, frame.X_BF @ X]
-        held = [axis in closure.axes for axis in "xyz"] if isinstance(closure, PointClosure) else [True] * 3
-        rows.append((f"{closure.a} to {closure.b}", *ends, held, isinstance(closure, Weld)))
-    return rows
-
-
-def equality_rows(model: Model, closures: list[JointEquality]) -> list[tuple[str, int, int, list[float]]]:
-    """As the engine has them: name, entry of v that is followed or -1, that follows, coefficients."""
-    names = list(model.velocity_names)
-
-    def entry(joint: str, name: str) -> int:
-        if joint not in names:
-            raise SimulationError(f"{name}: there is no coordinate {joint!r}{suggestion(joint, names)}")
-        return names.index(joint)
-
-    rows = []
-    for closure in closures:
-        name = f"equality of joint {closure.joint!r}"
-        of = -1 if closure.of is None else entry(closure.of, name)
-        padded = [*closure.coefficients, *[0.0] * (_TERMS - len(closure.coefficients))]
-        rows.append((closure.joint, of, entry(closure.joint, name), padded))
-    return rows
-
-
-def _name(closure: PointClosure | Weld) -> str:
+def closure_name(closure: PointClosure | Weld) -> str:
     return f"closure of {closure.a!r} and {closure.b!r}"
 
 

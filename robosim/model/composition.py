@@ -1,0 +1,209 @@
+"""Models put together to one, which keeps what each says of itself: limits, groups, named states, tools, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robosim.errors import ModelError, suggestion
+from robosim.model.model import Model
+from robosim.model.parts import (
+    Collider,
+    EndEffector,
+    FloatArray,
+    Group,
+    Joint,
+    Link,
+    NamedState,
+)
+from robosim.model.rebuilt import built_model, model_arguments, with_numbers
+
+__all__ = ["ROOT", "Part", "check_part", "compose"]
+
+ROOT = "world"
+"""The root link of models that are put together."""
+
+
+class Part(NamedTuple):
+    """A model in a larger one."""
+
+    name: str
+    """All its names begin with this and a slash; they stay as they are where it is empty."""
+    model: Model
+    parent: str
+    """The link that carries it, with its name in the whole; `ROOT` for the world."""
+    X_PB: FloatArray
+    """(4, 4) pose of its root link in the parent; of a floating base where it is in the neutral configuration: there
+    it is a number of q, and not of the model."""
+
+    def renamed(self, name: str) -> str:
+        """A joint, a group or a tool of the part in the whole."""
+        return f"{self.name}/{name}" if self.name else name
+
+    def link(self, name: str) -> str:
+        """A link of the part in the whole; the only link of a part has the part's name."""
+        return self.name if self.name and len(self.model.links) == 1 else self.renamed(name)
+
+    def collider(self, collider: Collider) -> str:
+        """A collider of the part in the whole."""
+        own = collider.name.removeprefix(f"{collider.link}/")
+        return f"{self.link(collider.link)}/{own}"
+
+
+def compose(name: str, parts: Sequence[Part]) -> Model:
+    """One model of several, whose root link is `ROOT`. Fixed bases are welded to their parents, floating ones fly.
+
+    Its coordinates are those of the parts, one part after the other but for parts that others carry, which come where
+    their parents are. Links of different parts collide, but for those that are welded together.
+
+    Args:
+        name: of the whole.
+        parts: those that others carry before what they carry.
+
+    Raises:
+        ModelError: a name is there twice, a parent is not there, a part with a floating base is carried by a link, or
+            parts differ in gravity.
+    """
+    described = [model_arguments(part.model) for part in parts]
+    joints: list[Joint] = []
+    links = [Link(ROOT, 0.0, np.zeros(3), np.zeros((3, 3)))]
+    for k, (part, arguments) in enumerate(zip(parts, described, strict=True)):
+        check_part(part, parts[:k])
+        description = arguments["description"]
+        links += [replace(link, name=part.link(link.name)) for link in description["links"]]
+        joints.append(_base_joint(part, {joint.name for joint in joints}))
+        joints += [_joint(joint, part) for joint in description["joints"]]
+
+    whole = built_model(
+        name,
+        floating_base=False,
+        links=links,
+        joints=joints,
+        colliders=[
+            replace(x, name=p.collider(x), link=p.link(x.link)) for p in parts for x in p.model.colliders
+        ],
+        visuals={p.link(link): x for p in parts for link, x in p.model.visuals.items()},
+        groups=[_group(x, p) for p in parts for x in p.model.groups.values()],
+        named_states=[_named_state(x, p) for p in parts for x in p.model.named_states],
+        end_effectors=[
+            EndEffector(p.renamed(x.name), p.link(x.link), p.renamed(x.group))
+            for p in parts
+            for x in p.model.end_effectors.values()
+        ],
+        warnings=[_said(text, p) for p in parts for text in p.model.warnings],
+        ignored=[_said(text, p) for p in parts for text in p.model.ignored],
+    )
+    disabled = [
+        (p.link(a), p.link(b), reason)
+        for p, arguments in zip(parts, described, strict=True)
+        for a, b, reason in arguments["disabled_collisions"]
+    ]
+    return with_numbers(
+        whole,
+        numbers=_numbers(whole, parts, [arguments["numbers"] for arguments in described]),
+        disabled_collisions=disabled,
+        collision_pairs=_pairs(whole, parts),
+        acceleration_source=_sources(parts),
+    )
+
+
+def check_part(part: Part, before: Sequence[Part]) -> None:
+    """Raise ModelError unless a part can be put beside those before it, or on one of them."""
+    known = {ROOT, *(other.link(link) for other in before for link in other.model.link_names)}
+    what = f"part {part.name or part.model.name!r}"
+    if part.parent not in known:
+        raise ModelError(
+            f"{what}: there is no link {part.parent!r} that may carry it{suggestion(part.parent, known)}"
+        )
+    if part.model.floating_base and part.parent != ROOT:
+        raise ModelError(f"{what} has a floating base, so that {part.parent!r} cannot carry it")
+    for link in part.model.link_names:
+        if part.link(link) in known:
+            raise ModelError(f"{what}: there is a link {part.link(link)!r} already; give it another name")
+    for other in before[:1]:
+        own, theirs = (np.asarray(x.model._engine.gravity).tolist() for x in (part, other))
+        if own != theirs:
+            raise ModelError(f"{what} has gravity {own}; it must be that of the others, {theirs}")
+
+
+def _base_joint(part: Part, taken: set[str]) -> Joint:
+    """What joins a part to its parent: its floating base, or a fixed joint of a name that is free."""
+    child = part.link(part.model.root_link)
+    z = np.array([0.0, 0.0, 1.0])
+    if part.model.floating_base:
+        if part.parent != ROOT:
+            raise ModelError(
+                f"part {part.name!r} has a floating base, so that {part.parent!r} cannot carry it"
+            )
+        own = part.model._engine.joints[1].name
+        return Joint(part.renamed(own), "floating", ROOT, child, np.eye(4), z)
+    taken = taken | {part.renamed(joint.name) for joint in part.model.joints}
+    names = (part.renamed("mount" if i == 1 else f"mount_{i}") for i in count(1))
+    return Joint(next(x for x in names if x not in taken), "fixed", part.parent, child, part.X_PB, z)
+
+
+def _joint(joint: Joint, part: Part) -> Joint:
+    mimic = joint.mimic and replace(joint.mimic, source=part.renamed(joint.mimic.source))
+    parent, child = part.link(joint.parent), part.link(joint.child)
+    return replace(joint, name=part.renamed(joint.name), mimic=mimic, parent=parent, child=child)
+
+
+def _group(group: Group, part: Part) -> Group:
+    tip = None if group.tip is None else part.link(group.tip)
+    return Group(part.renamed(group.name), tuple(map(part.renamed, group.joints)), tip)
+
+
+def _named_state(state: NamedState, part: Part) -> NamedState:
+    positions = {part.renamed(joint): value for joint, value in state.positions.items()}
+    return NamedState(part.renamed(state.group), state.name, positions)
+
+
+def _sources(parts: Sequence[Part]) -> str:
+    """Where acceleration limits come from: each source with the parts that have it, where there are several."""
+    names: dict[str, list[str]] = {}
+    for part in parts:
+        names.setdefault(part.model.limits.acceleration_source, []).append(part.name or part.model.name)
+    if len(names) == 1:
+        return next(iter(names))
+    return "; ".join(f"{', '.join(of)}: {source}" for source, of in names.items())
+
+
+def _said(text: str, part: Part) -> str:
+    return f"{part.name}: {text}" if part.name else text
+
+
+def _numbers(whole: Model, parts: Sequence[Part], each: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The numbers of all coordinates, by names of these."""
+    found: dict[str, Any] = {
+        "gravity": each[0]["gravity"],
+        "spring_rest_energy": sum(numbers["spring_rest_energy"] for numbers in each),
+    }
+    for kind in each[0]:
+        if kind in found:
+            continue
+        attribute = "position_names" if kind in ("lower", "upper") else "velocity_names"
+        values = {
+            part.renamed(name): value
+            for part, numbers in zip(parts, each, strict=True)
+            for name, value in zip(getattr(part.model, attribute), numbers[kind], strict=True)
+        }
+        found[kind] = np.array([values[name] for name in getattr(whole, attribute)])
+    return found
+
+
+def _pairs(whole: Model, parts: Sequence[Part]) -> np.ndarray[tuple[int, int], np.dtype[np.intc]]:
+    """Pairs within a part as the part has them, and all between parts."""
+    number = {collider.name: i for i, collider in enumerate(whole.colliders)}
+    part_of = np.empty(len(number), dtype=np.intp)
+    own: set[tuple[int, int]] = set()
+    for k, part in enumerate(parts):
+        at = [number[part.collider(collider)] for collider in part.model.colliders]
+        part_of[at] = k
+        own |= {(at[a], at[b]) for a, b in part.model.collision_pairs.tolist()}
+    pairs = whole.collision_pairs
+    kept = [part_of[a] != part_of[b] or (a, b) in own or (b, a) in own for a, b in pairs.tolist()]
+    return pairs[np.array(kept, dtype=bool)]

@@ -1,0 +1,8 @@
+"""Worlds: robots and free objects, obstacles, materials, motors and closed loops. What a simulation is of."""
+
+from robosim.world.closure import Closure, JointEquality, PointClosure, Weld
+from robosim.world.material import Material
+from robosim.world.motor import Motor
+from robosim.world.world import World
+
+__all__ = ["Closure", "JointEquality", "Material", "Motor", "PointClosure", "Weld", "World"]
