@@ -206,4 +206,5 @@ def _pairs(whole: Model, parts: Sequence[Part]) -> np.ndarray[tuple[int, int], n
         own |= {(at[a], at[b]) for a, b in part.model.collision_pairs.tolist()}
     pairs = whole.collision_pairs
     kept = [part_of[a] != part_of[b] or (a, b) in own or (b, a) in own for a, b in pairs.tolist()]
-    return pairs[np.array(kept, dtype=bool)]
+    found: np.ndarray[tuple[int, int], np.dtype[np.intc]] = pairs[np.array(kept, dtype=bool)]
+    return found

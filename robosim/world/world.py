@@ -12,8 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from robosim import _engine
 from robosim.errors import SimulationError, check_type, suggestion
-from robosim.geometry import Shape
-from robosim.meshes import TriangleMesh, mesh_mass_properties, shape_mass_properties
+from robosim.geometry import Shape, TriangleMesh
+from robosim.meshes import TriangleMesh as Triangles
+from robosim.meshes import mesh_mass_properties, shape_mass_properties
 from robosim.model import Model, ModelBuilder
 from robosim.model.composition import ROOT, Part, check_part, compose
 from robosim.pickling import maker, rebuild
@@ -181,7 +182,7 @@ class World:
             MeshError: the shape has no volume, or is a rounded convex mesh.
         """
         if isinstance(shape, TriangleMesh):
-            solid = mesh_mass_properties(shape)[0]
+            solid = mesh_mass_properties(Triangles(shape.vertices, shape.faces.astype(np.int64)))[0]
         else:
             check_type(shape, Shape, "shape", SimulationError)
             solid = shape_mass_properties(shape)
@@ -210,8 +211,9 @@ class World:
         """(n_q,) the configuration where everything was added, a fresh array."""
         model = self.model
         if model is self._parts[0].model:
-            return self._starts[0].copy()
-        q, at = model.neutral(), {name: i for i, name in enumerate(model.position_names)}
+            return np.array(self._starts[0])
+        q: Array = model.neutral()
+        at = {name: i for i, name in enumerate(model.position_names)}
         for part, start in zip(self._parts, self._starts, strict=True):
             q[[at[part.renamed(name)] for name in part.model.position_names]] = start
         return q

@@ -9,7 +9,7 @@ import pytest
 
 import robosim
 from robosim.errors import ModelError, RobosimError, SceneError, SimulationError
-from robosim.geometry import Shape, pose, signed_distance
+from robosim.geometry import Shape, TriangleMesh, pose, signed_distance
 from robosim.model import ModelBuilder
 from robosim.planners import JointGoal, Problem, plan
 from robosim.scene import Scene
@@ -254,6 +254,32 @@ def test_copies_grow_by_themselves():
     simulation = Simulation(world)
     world.add_body("late", Shape.sphere(0.1))
     assert "late" not in simulation.model.link_names
+
+
+def test_a_body_may_be_a_mesh():
+    """An L, concave: a box of (0.4, 0.2, 0.2) and one of (0.2, 0.2, 0.2) on its left end."""
+    outline = [(0, 0), (0.4, 0), (0.4, 0.2), (0.2, 0.2), (0.2, 0.4), (0, 0.4)]
+    n = len(outline)
+    corners = [(x, y, z) for z in (0.0, 0.2) for x, y in outline]
+    flat = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)]
+    faces = [(c, b, a) for a, b, c in flat] + [(a + n, b + n, c + n) for a, b, c in flat]
+    for i in range(n):
+        k = (i + 1) % n
+        faces += [(i, k, k + n), (i, k + n, i + n)]
+    world = World(scene=floor())
+    world.add_body("corner", TriangleMesh(corners, faces), mass=3.0, pose=pose((0, 0, 1e-4)))
+    (link,) = (link for link in world.model.links if link.name == "corner")
+    np.testing.assert_allclose(link.com, [(2 * 0.2 + 0.1) / 3, (2 * 0.1 + 0.3) / 3, 0.1], rtol=1e-12)
+    part = np.diag([2 * 0.2**2, 0.2**2 + 0.4**2, 0.2**2 + 0.4**2]) * 2 / 12
+    cube = np.eye(3) * 2 * 0.2**2 / 12
+    expected = sum(
+        own + m * (d @ d * np.eye(3) - np.outer(d, d))
+        for m, own, at in ((2.0, part, (0.2, 0.1, 0.1)), (1.0, cube, (0.1, 0.3, 0.1)))
+        for d in (np.array(at) - link.com,)
+    )
+    np.testing.assert_allclose(link.inertia, expected, atol=1e-14)
+    motion = Simulation(world).rollout(Simulation(world).state(), 500)
+    assert abs(motion.q[-1, 2]) < 2e-4  # it lies
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing():
