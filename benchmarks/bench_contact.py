@@ -42,6 +42,7 @@ BLOCKS = ("q", "v", "tau")
 FORWARD_BAR = 15.0  # all Jacobians beside MuJoCo's forward differences, on Atlas: times faster
 VJP_BAR = 2.0  # of the step
 RESIDUAL_BAR = 1e-12
+CALL_BAR = 5.0  # [us] of step() over the engine's time
 PREDICTED_BAR = 95.0  # [%]
 EXACT_BAR = 1e-8  # of Jacobians beside Ridders differences
 FORWARD_STEP = 1e-6  # of MuJoCo's differences
@@ -393,6 +394,48 @@ def repeated_loop(loop: Any, name: str) -> Work:
     return lambda passes: loop.run(name, passes)
 
 
+def calls(subject: Subject, patience: Patience, report: Report) -> None:
+    """What a call from Python costs over the engine's own time, and beside one of MuJoCo: steps of what rests."""
+    import mujoco
+
+    scene, name = subject.scene, subject.kind.name
+    simulation, rest, control = scene.simulations["lcp"], scene.rest, scene.control
+    step = repeated(lambda: simulation.step(rest, control))
+    timing = alternate(step, subject.our_steps("lcp", rest), 1, patience, peer_items=STEPS)
+    report.add(
+        Row(
+            f"{name}: step() over a step of a rollout",
+            1e6 * (timing.ours - timing.peer),
+            "us",
+            bar=CALL_BAR,
+            note=f"{1e6 * timing.ours:.3g} us, in a rollout {1e6 * timing.peer:.3g} us",
+        )
+    )
+    subject.matched.put(subject.data, rest.q, rest.v, scene.tau)
+    theirs = repeated(lambda: mujoco.mj_step(subject.peer, subject.data))
+    timing = alternate(step, theirs, 1, patience)
+    report.add(
+        Row(
+            f"{name}: step() beside mj_step, from Python",
+            1e6 * timing.ours,
+            "us",
+            1e6 * timing.peer,
+            of_peer=True,
+            measured=timing.ratio,
+        )
+    )
+    linearize = repeated(lambda: simulation.linearize(rest, control).jacobians(*BLOCKS))
+    timing = alternate(linearize, all_jacobians(scene), 1, patience, peer_items=AT_ONCE)
+    report.add(
+        Row(
+            f"{name}: linearize().jacobians() over those of a rollout",
+            1e6 * (timing.ours - timing.peer),
+            "us",
+            note=f"{1e6 * timing.ours:.3g} us, in a rollout {1e6 * timing.peer:.3g} us",
+        )
+    )
+
+
 def walking(count: int, report: Report) -> None:
     """How often classes were predicted while a quadruped steps in place."""
     walk = Walk(count)
@@ -445,6 +488,7 @@ def main() -> int:
         report.remark(f"{kind.name}: the dynamics of both agree to {subject.check():.1e}")
         steps(subject, patience, report)
         gradients(subject, patience, report)
+        calls(subject, patience, report)
         if kind.urdf is not None:
             beside_pinocchio(subject, library, patience, report)
     if options.scene is None:
