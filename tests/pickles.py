@@ -1,10 +1,14 @@
-"""Pickled states that are none: something else in every place of a state."""
+"""Values by what `pickle` asks for: whether two are the same to the bit; and states that are none."""
 
 from __future__ import annotations
 
 import copy
+import copyreg
 import dataclasses
-from collections.abc import Iterator
+import enum
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,3 +59,31 @@ def faults(state: Any) -> Iterator[tuple[tuple[Any, ...], Any, bool]]:
             if value.size > 1:  # a limit that is empty is none
                 yield way, value[..., :-1], True
             yield way, np.concatenate([value, value]), True
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two values are of one class and hold the same, to the bit."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, Mapping):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(
+        a, (str, bytes, int, float, complex, enum.Enum, type, Path, type(None), slice, frozenset, set)
+    ):
+        return a == b or a != a
+    if inspect.isfunction(a) or inspect.isbuiltin(a):
+        return a is b
+    return same(reduced(a), reduced(b))
+
+
+def reduced(value: object) -> tuple[object, ...]:
+    """What a value is made of, as `pickle` asks for it."""
+    return tuple(reduce(value))[1:3]
+
+
+def reduce(value: object) -> Any:
+    return copyreg.dispatch_table.get(type(value), lambda value: value.__reduce_ex__(4))(value)

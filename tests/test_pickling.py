@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import copyreg
 import dataclasses
 import enum
 import importlib
@@ -11,9 +10,7 @@ import inspect
 import multiprocessing
 import pickle
 import pkgutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +35,7 @@ from robosim.trajectory import Event, TrajectoryLimits
 from robosim.urdf import LoadOptions, bundled_robots
 from robosim.world import JointEquality, Material, Motor, PointClosure, Weld, World
 
-from .pickles import faults, with_other
+from .pickles import faults, reduce, reduced, same, with_other
 
 WORKSPACE = "the memory of one loop; what it belongs to makes another"
 LIVE = "a connection, a thread, a window, an open file or a controller's part in a running loop"
@@ -194,34 +191,6 @@ HOW = {
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
 }
-
-
-def same(a: object, b: object) -> bool:
-    """Whether two values are of one class and hold the same, to the bit."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-    if isinstance(a, Mapping):
-        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(
-        a, (str, bytes, int, float, complex, enum.Enum, type, Path, type(None), slice, frozenset, set)
-    ):
-        return a == b or a != a
-    if inspect.isfunction(a) or inspect.isbuiltin(a):
-        return a is b
-    return same(reduced(a), reduced(b))
-
-
-def reduced(value: object) -> tuple[object, ...]:
-    """What a value is made of, as `pickle` asks for it."""
-    return tuple(reduce(value))[1:3]
-
-
-def reduce(value: object) -> Any:
-    return copyreg.dispatch_table.get(type(value), lambda value: value.__reduce_ex__(4))(value)
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))

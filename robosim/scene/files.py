@@ -54,7 +54,17 @@ from robosim.scene.targets import Configuration, LinkPose
 from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
 from robosim.scene.yaml_nodes import MAX_BYTES, Node, parse_yaml, read_yaml
 
-__all__ = ["FORMAT", "VERSION", "read_scene", "read_scene_text"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "check_format",
+    "located",
+    "read_part",
+    "read_pose",
+    "read_scene",
+    "read_scene_text",
+    "scene_from",
+]
 
 FORMAT, VERSION = "robosim-scene", 1
 _MAX_POINT_BYTES = 64 * 2**20
@@ -79,16 +89,25 @@ def read_scene_text(text: str, *, called: str = "<scene text>") -> Scene:
 
 
 def _read_scene(root: Node, default_name: str, folder: Path | None) -> Scene:
-    keys = ("format", "version", "name", "robot", "objects", "allowed", "attached", "starts", "goals")
-    top = root.mapping("scene", required=("format", "version"))
-    if top["format"].value != FORMAT:
-        raise top["format"].error(f"format: expected {FORMAT!r}, found {top['format'].kind}")
-    if top["version"].integer("version") != VERSION:
-        raise top["version"].error(
-            f"version {top['version'].value} is not known to this robosim, which reads version {VERSION}"
-        )
-    root.mapping("scene", keys=keys)
+    check_format(root, "scene", FORMAT, VERSION)
+    return scene_from(root, default_name, folder, ("format", "version"))
 
+
+def check_format(root: Node, what: str, name: str, version: int) -> None:
+    """Raise SceneError unless a document is of this format and version."""
+    top = root.mapping(what, required=("format", "version"))
+    if top["format"].value != name:
+        raise top["format"].error(f"format: expected {name!r}, found {top['format'].kind}")
+    if top["version"].integer("version") != version:
+        raise top["version"].error(
+            f"version {top['version'].value} is not known to this robosim, which reads version {version}"
+        )
+
+
+def scene_from(root: Node, default_name: str, folder: Path | None, keys: tuple[str, ...] = ()) -> Scene:
+    """The scene of a node; other `keys` of it are none of the scene's business."""
+    own = ("name", "robot", "objects", "allowed", "attached", "starts", "goals")
+    top = root.mapping("scene", keys=(*keys, *own))
     name = top["name"].text("name") if "name" in top else default_name
     scene = Scene(name, robot=top["robot"].text("robot") if "robot" in top else None)
     for node in top["objects"].sequence("objects") if "objects" in top else ():
@@ -185,14 +204,14 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
         parts = [
             piece
             for i, part in enumerate(body.sequence(f"{what}, parts"))
-            for piece in _read_part(part, f"{what}, part {i}", name, folder)
+            for piece in read_part(part, f"{what}, part {i}", name, folder)
         ]
         return make.compound_object(name, parts, pose, color)
     shape = make.make_shape(what, kind, **_read_sizes(kind, body, what))
     return make.compound_object(name, [(shape, None)], pose, color)
 
 
-def _read_part(node: Node, what: str, name: str, folder: Path | None) -> list[tuple[Piece, Pose | None]]:
+def read_part(node: Node, what: str, name: str, folder: Path | None) -> list[tuple[Piece, Pose | None]]:
     """One shape, or what a mesh collides as, with its pose in the object."""
     kinds = (*_SIZES, "mesh")
     entry = node.mapping(what, keys=("pose", *kinds))

@@ -25,7 +25,7 @@ from robosim.scene.targets import LinkPose
 from robosim.scene.terrain import Terrain
 from robosim.scene.yaml_nodes import MAX_BYTES, MAX_NODES
 
-__all__ = ["save_scene"]
+__all__ = ["encoded", "flow", "save_scene", "scene_lines", "shape_entry", "text", "write_lines"]
 
 _NOT_BARE = ("true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf")
 _MAX_WRITTEN_POINTS = 1000  # more points or heights are written as base64
@@ -34,63 +34,77 @@ _SIZES = shape_sizes()
 
 def save_scene(scene: Scene, path: str | PathLike[str]) -> None:
     """See `Scene.save`."""
-    lines = [f"format: {FORMAT}", f"version: {VERSION}", f"name: {_text(scene.name)}"]
+    lines = [f"format: {FORMAT}", f"version: {VERSION}", *scene_lines(scene, Path(path).parent)]
+    write_lines(path, lines, f"scene {scene.name!r}")
+
+
+def write_lines(path: str | PathLike[str], lines: Iterable[str], what: str) -> None:
+    """Write lines of YAML, whole or not at all.
+
+    Raises:
+        FileError: the file cannot be written.
+        SceneError: it would be too large to be read again.
+    """
+    data = ("\n".join(lines) + "\n").encode()
+    # Every row of three numbers is four values and three commas.
+    if len(data) > MAX_BYTES or data.count(b",") * 4 > MAX_NODES * 3:
+        raise SceneError(f"{what} is too large to be read again; give its large meshes as files")
+    write_file(path, data)
+
+
+def scene_lines(scene: Scene, folder: Path) -> list[str]:
+    """The entries of a scene but for format and version; `folder` is that of the file."""
+    lines = [f"name: {text(scene.name)}"]
     if scene.robot is not None:
-        lines.append(f"robot: {_text(scene.robot)}")
+        lines.append(f"robot: {text(scene.robot)}")
     if len(scene):
         lines.append("objects:")
     for thing in scene:
-        lines += _object_lines(thing, Path(path).parent)
+        lines += _object_lines(thing, folder)
     if scene.allowed:
         lines.append("allowed:")
-        lines += [f"  - {_flow(list(pair))}" for pair in sorted(scene.allowed)]
+        lines += [f"  - {flow(list(pair))}" for pair in sorted(scene.allowed)]
     if scene.attachments:
         lines.append("attached:")
     for name, attachment in scene.attachments.items():
         entry = {"object": name, "link": attachment.link, "touch_links": list(attachment.touch_links)}
-        lines.append(f"  - {_flow(entry)}")
+        lines.append(f"  - {flow(entry)}")
     if scene.starts:
         lines.append("starts:")
-        lines += [f"  {_text(name)}: {_flow(joints)}" for name, joints in scene.starts.items()]
+        lines += [f"  {text(name)}: {flow(joints)}" for name, joints in scene.starts.items()]
     if scene.goals:
         lines.append("goals:")
     for name, goal in scene.goals.items():
         content = (
-            {"link": goal.link, "pose": _pose_entry(goal.pose)}
+            {"link": goal.link, "pose": pose_entry(goal.pose)}
             if isinstance(goal, LinkPose)
             else {"joints": goal}
         )
-        lines.append(f"  {_text(name)}: {_flow(content)}")
-    data = ("\n".join(lines) + "\n").encode()
-    # Every row of three numbers is four values and three commas.
-    if len(data) > MAX_BYTES or data.count(b",") * 4 > MAX_NODES * 3:
-        raise SceneError(
-            f"scene {scene.name!r} is too large to be read again; give its large meshes as files"
-        )
-    write_file(path, data)
-
-
-def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
-    lines = [f"  - name: {_text(thing.name)}"]
-    if not np.array_equal(thing.pose, np.eye(4)):
-        lines.append(f"    pose: {_flow(_pose_entry(thing.pose))}")
-    lines.append(f"    color: {_flow(list(thing.color))}")
-    if isinstance(thing.source, MeshSource):
-        lines.append(f"    mesh: {_flow(_mesh_entry(thing.source, folder))}")
-    elif isinstance(thing.source, Terrain):
-        lines.append(f"    height_field: {_flow(_terrain_entry(thing.source))}")
-    elif isinstance(thing.source, PointCloud):
-        lines.append(f"    points: {_flow(_points_entry(thing.source))}")
-    elif len(pieces := make.pieces_of(thing)) == 1 and np.array_equal(pieces[0][1], np.eye(4)):
-        lines.append(f"    {_flow(_shape_entry(pieces[0][0]))[1:-1]}")
-    else:
-        lines.append("    parts:")
-        for shape, X_OS in pieces:
-            lines.append(f"      - {_flow({**_shape_entry(shape), 'pose': _pose_entry(X_OS)})}")
+        lines.append(f"  {text(name)}: {flow(content)}")
     return lines
 
 
-def _shape_entry(shape: Shape | TriangleMesh) -> dict[str, Any]:
+def _object_lines(thing: SceneObject, folder: Path) -> list[str]:
+    lines = [f"  - name: {text(thing.name)}"]
+    if not np.array_equal(thing.pose, np.eye(4)):
+        lines.append(f"    pose: {flow(pose_entry(thing.pose))}")
+    lines.append(f"    color: {flow(list(thing.color))}")
+    if isinstance(thing.source, MeshSource):
+        lines.append(f"    mesh: {flow(_mesh_entry(thing.source, folder))}")
+    elif isinstance(thing.source, Terrain):
+        lines.append(f"    height_field: {flow(_terrain_entry(thing.source))}")
+    elif isinstance(thing.source, PointCloud):
+        lines.append(f"    points: {flow(_points_entry(thing.source))}")
+    elif len(pieces := make.pieces_of(thing)) == 1 and np.array_equal(pieces[0][1], np.eye(4)):
+        lines.append(f"    {flow(shape_entry(pieces[0][0]))[1:-1]}")
+    else:
+        lines.append("    parts:")
+        for shape, X_OS in pieces:
+            lines.append(f"      - {flow({**shape_entry(shape), 'pose': pose_entry(X_OS)})}")
+    return lines
+
+
+def shape_entry(shape: Shape | TriangleMesh) -> dict[str, Any]:
     """Its kind, and what makes it one."""
     if isinstance(shape, TriangleMesh):
         return {"mesh": {
@@ -107,17 +121,18 @@ def _shape_entry(shape: Shape | TriangleMesh) -> dict[str, Any]:
 def _points_entry(cloud: PointCloud) -> dict[str, Any]:
     if len(cloud.points) <= _MAX_WRITTEN_POINTS:
         return {"radius": cloud.radius, "xyz": cloud.points.tolist()}
-    return {"radius": cloud.radius, "base64": _encoded(cloud.points)}
+    return {"radius": cloud.radius, "base64": encoded(cloud.points)}
 
 
 def _terrain_entry(terrain: Terrain) -> dict[str, Any]:
     rest = {"spacing": list(terrain.spacing), "depth": terrain.depth}
     if terrain.heights.size <= _MAX_WRITTEN_POINTS:
         return {"heights": terrain.heights.tolist(), **rest}
-    return {"base64": _encoded(terrain.heights), "columns": terrain.heights.shape[1], **rest}
+    return {"base64": encoded(terrain.heights), "columns": terrain.heights.shape[1], **rest}
 
 
-def _encoded(rows: NDArray[np.float64]) -> str:
+def encoded(rows: NDArray[np.float64]) -> str:
+    """Little-endian doubles in base64."""
     return base64.b64encode(np.ascontiguousarray(rows, dtype="<f8").tobytes()).decode()
 
 
@@ -133,36 +148,40 @@ def _mesh_entry(source: MeshSource, folder: Path) -> dict[str, Any]:
     return {**entry, "scale": list(source.scale), **becomes}
 
 
-def _pose_entry(X: Pose) -> dict[str, list[float]]:
+def pose_entry(X: Pose) -> dict[str, list[float]]:
     xyz, quaternion = pose_to_xyz_quaternion(X)
     return {"xyz": np.asarray(xyz).tolist(), "quaternion": np.asarray(quaternion).tolist()}
 
 
-def _text(text: str) -> str:
+def text(value: str) -> str:
     """Text as a YAML scalar: bare where it cannot be taken for anything else, else quoted (JSON strings are YAML)."""
-    bare = re.fullmatch(r"[A-Za-z_][\w.-]*", text, re.ASCII) and text.lower() not in _NOT_BARE
-    return text if bare else json.dumps(text, ensure_ascii=False)
+    bare = re.fullmatch(r"[A-Za-z_][\w.-]*", value, re.ASCII) and value.lower() not in _NOT_BARE
+    return value if bare else json.dumps(value, ensure_ascii=False)
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     """Plain data as one line of YAML."""
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _text(value)
+        return text(value)
     if isinstance(value, (int, float)):
         return _number(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_text(str(k))}: {_flow(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{text(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
     if isinstance(value, Iterable):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(flow, value)) + "]"
     raise TypeError(f"cannot be written as YAML: {value!r}")
 
 
 def _number(value: float) -> str:
     """The shortest digits that give the same double back; with a point, without which YAML 1.1 reads 1e-07 as text."""
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
     if isinstance(value, int) or (value == int(value) and math.fabs(value) < 1e15):
-        return str(int(value)) if value or math.copysign(1, value) > 0 else "0"
+        return str(int(value)) if value or math.copysign(1, value) > 0 else "-0.0"
     digits = repr(float(value))
     mantissa, e, exponent = digits.partition("e")
     return digits if not e or "." in mantissa else f"{mantissa}.0e{exponent}"

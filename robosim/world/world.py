@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from robosim.pickling import maker, rebuild
 from robosim.scene import Scene
 from robosim.scene.objects import checked_pose
 from robosim.world.closure import Closure, JointEquality
+from robosim.world.files import read_world, write_world
 from robosim.world.material import Material
 from robosim.world.motor import Motor
 
@@ -86,9 +88,16 @@ class World:
         self.materials: dict[Pair, Material] = dict(materials or {})
         self.motors: dict[str, Motor] = dict(motors or {})
         self.closures: list[Closure] = list(closures)
-        self._parts: list[Part] = [] if model is None else [Part("", model, ROOT, np.eye(4))]
-        self._starts: list[Array] = [] if model is None else [_configuration(model, q)]
-        self._model: Model | None = model
+        self._parts: list[Part] = []
+        self._starts: list[Array] = []
+        self._model: Model | None = None
+        if model is not None:
+            self._begin(model, q)
+
+    def _begin(self, model: Model, q: Configuration | None) -> None:
+        """Make this the first part, whose names stay as they are."""
+        self._parts, self._starts = [Part("", model, ROOT, np.eye(4))], [_configuration(model, q)]
+        self._model = model
 
     def add(
         self,
@@ -217,6 +226,26 @@ class World:
         for part, start in zip(self._parts, self._starts, strict=True):
             q[[at[part.renamed(name)] for name in part.model.position_names]] = start
         return q
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all of the world as one file of YAML, whole or not at all; `load` gives the same numbers to the bit.
+
+        Raises:
+            FileError: it cannot be written.
+            SceneError: it would be too large to be read again.
+            ModelError: a part is of a simulation that has moved the joint of its floating base.
+        """
+        write_world(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> World:
+        """Read a world file, written by `save` or by hand: `robosim/world/files.py` tells its format.
+
+        Raises:
+            FileError: it cannot be read.
+            SceneError: it is no world file, or something in it cannot be, with file:line.
+        """
+        return read_world(path)
 
     def copy(self) -> World:
         """The same world, which can grow by itself."""
