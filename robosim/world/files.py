@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robosim.errors import RobosimError, SceneError
+from robosim.geometry import PointCloud
 from robosim.model import Model
 from robosim.model.composition import ROOT
 from robosim.scene import Scene
@@ -162,9 +163,12 @@ def _add_part(world: World, node: Node, models: list[Model], folder: Path) -> No
     if kinds == ["body"]:
         if {"on", "q"} & entry.keys():
             raise node.error(f"part {name!r}: a body is free; it has no 'on' and no 'q'")
-        ((shape, X),) = read_part(entry["body"], f"part {name!r}, body", name, folder)
+        what = f"part {name!r}, body"
+        (shape, X), *others = read_part(entry["body"], what, name, folder)
+        if others or isinstance(shape, PointCloud):
+            raise entry["body"].error(f"{what}: it must be one shape, or a mesh that is kept as it is")
         if X is not None:
-            raise entry["body"].error(f"part {name!r}, body: it has no pose; the part has one")
+            raise entry["body"].error(f"{what}: it has no pose; the part has one")
         mass = entry["mass"].number("mass") if "mass" in entry else 1.0
         world.add_body(name, shape, mass=mass, **placed)
         return

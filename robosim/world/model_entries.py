@@ -57,7 +57,7 @@ def model_entry(model: Model) -> dict[str, Any]:
 
     def record(part: Any) -> dict[str, Any]:
         """The fields that have no default, and those that have another value."""
-        found = {}
+        found: dict[str, Any] = {}
         for field in fields(part):
             value = getattr(part, field.name)
             default = field.default if field.default_factory is MISSING else field.default_factory()
@@ -65,8 +65,10 @@ def model_entry(model: Model) -> dict[str, Any]:
                 continue
             if isinstance(value, Mimic | Safety):
                 found[field.name] = record(value)
+            elif isinstance(value, TriangleMesh) and field.name == "exact":
+                found[field.name] = number(value)
             elif isinstance(value, Shape | TriangleMesh):
-                found[field.name] = number(value) if field.name == "exact" else shape(value)
+                found[field.name] = shape(value)
             elif isinstance(value, Path):
                 found[field.name] = str(value)
             elif isinstance(value, np.ndarray):
