@@ -35,8 +35,7 @@ def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[np.ndarra
     rate = 0.5 / (2 * 4 * raises @ raises)
     thrusts, losses, rises, greatest = np.zeros((STEPS, 4)), [], [], 0.0
     for _ in range(most + 1):
-        control = Control(thrusts @ FORCES)
-        motion = simulation.rollout(simulation.state(q), STEPS, control)
+        motion = simulation.rollout(simulation.state(q), STEPS, Control(thrusts @ FORCES))
         rises.append(motion.q[:, 2] - q[2])
         miss = rises[-1][-1] - RISE
         losses.append(miss**2)

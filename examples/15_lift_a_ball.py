@@ -27,10 +27,9 @@ BUILDER.add_link("ground")
 BUILDER.add_link("platform", mass=PLATFORM, inertia=0.03 * np.eye(3))
 BUILDER.add_joint("lift", "prismatic", "ground", "platform", axis=(0, 0, 1), lower=0)
 BUILDER.add_collider("platform", Shape.box((0.4, 0.4, THICK)))
-BUILDER.add_link("ball", mass=BALL, inertia=0.4 * BALL * RADIUS**2 * np.eye(3))
-BUILDER.add_joint("free", "floating", "ground", "ball")
-BUILDER.add_collider("ball", Shape.sphere(RADIUS))
-MODEL = BUILDER.build()
+WORLD = World(BUILDER.build())
+WORLD.add_body("ball", Shape.sphere(RADIUS), mass=BALL)
+MODEL = WORLD.model
 AT_REST = [0, 0, 0, THICK / 2 + RADIUS, 0, 0, 0, 1]  # the platform on its limit, the ball on the platform
 
 
@@ -61,7 +60,7 @@ def main() -> None:
     given = parser.parse_args()
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for name, aware in {"plain": False, "each by itself": True, "together": "together"}.items():
-        losses, rises, greatest = descend(Simulation(World(MODEL), dt=DT, complementarity_aware=aware))
+        losses, rises, greatest = descend(Simulation(WORLD, dt=DT, complementarity_aware=aware))
         print(
             f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps, gradients to {greatest:.1g} m^2/N"
         )

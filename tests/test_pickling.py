@@ -119,6 +119,8 @@ def examples() -> list[object]:
     tool = model.link_names[-1]
     X = model.frame_pose(model.neutral(), tool)
     down = geometry.pose((0, 0, -0.02)) @ model.frame_pose(result.q_rest, tool)
+    cell = World(scene=scene)
+    cell.add(model, "arm", pose=X)
     simulation = Simulation(World(model, scene), solver="cone", substeps=2, complementarity_aware=True)
     simulation = simulation.with_parameters(
         {"placement": np.full((6, 6), 1e-3), ("mass", "forearm_link"): 2.0}
@@ -142,7 +144,7 @@ def examples() -> list[object]:
         model.mass_factor(q), model.mass_factor(q[None]), Runs(simulation, 3),
         State(q, q, 1.5), simulation.step(simulation.state()),
         simulation.parameters, simulation.linearize(simulation.state()).vjp(q, q).parameters,
-        simulation.rollout(simulation.state(), 3, Control(tau=q)), Control(tau=q), Material(0.5, 0.1),
+        simulation.rollout(simulation.state(), 3, Control(tau=q)), cell, Control(tau=q), Material(0.5, 0.1),
         PointClosure("tool0", "base_link", (0, 0, 1)), Weld("tool0", "base_link", X),
         JointEquality("a", "b", (1.0, 2.0)),
         HeightField([[0, 1, 2], [1, 2, 4]], (0.5, 0.25)), PointCloud(corners, 0.1),
@@ -292,8 +294,10 @@ def test_simulations_keep_all_that_they_were_told():
         ("robosim.trajectory.trajectory.Trajectory", ("breaks",), np.full(3, np.nan)),
         ("robosim.trajectory.trajectory.Trajectory", ("coefficients",), np.zeros((2, 3))),
         ("robosim.trajectory.limits.TrajectoryLimits", ("velocity",), np.full(6, np.nan)),
-        ("robosim.simulation.simulation.Simulation", ("materials",), {"forearm_link": 0.5}),
-        ("robosim.simulation.simulation.Simulation", ("motors",), {"no_joint": Motor(1.0)}),
+        ("robosim.world.world.World", ("materials",), {"forearm_link": 0.5}),
+        ("robosim.world.world.World", ("motors",), {"elbow_joint": 3.0}),
+        ("robosim.world.world.World", ("parts", 0, 3), np.eye(3)),
+        ("robosim.world.world.World", ("parts", 0, 4), np.zeros(5)),
         ("robosim.simulation.simulation.Simulation", ("parameters", "mass"), np.zeros(5)),
         ("robosim.simulation.simulation.Simulation", ("parameters", "placement"), np.full((6, 6), np.nan)),
         ("robosim.simulation.simulation.Simulation", ("parameters",), [("mass", 1.0)]),

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from robosim.model import Joint, Model
     from robosim.scene import Scene
     from robosim.simulation import Control, Rollout, Simulation, State
-    from robosim.world import World
 
 STATE = (".json",)
 FREE = ("floating", "planar")  # joints that hold nothing up
@@ -115,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     from robosim.cli.output import busy, print_json, printable
     from robosim.errors import SimulationError
     from robosim.simulation import Simulation, State, StepStatus
-    from robosim.world import Material
+    from robosim.world import Material, World
 
     files.check_outputs(
         {

@@ -58,7 +58,6 @@ __all__ = [
     "FORMAT",
     "VERSION",
     "check_format",
-    "located",
     "read_part",
     "read_pose",
     "read_scene",

@@ -83,6 +83,8 @@ class World:
             check_type(model, Model, "model", SimulationError)
         if scene is not None:
             check_type(scene, Scene, "scene", SimulationError)
+        _check_values(materials, Material, "materials")
+        _check_values(motors, Motor, "motors")
         self.name = name
         self.scene: Scene = Scene() if scene is None else scene
         self.materials: dict[Pair, Material] = dict(materials or {})
@@ -142,6 +144,8 @@ class World:
         for k, one in enumerate((*self._parts, part)):
             if k in (0, len(self._parts)):  # a first part of no name has not been beside others before
                 check_part(one, self._parts[:k])
+        _check_values(materials, Material, "materials")
+        _check_values(motors, Motor, "motors")
         for joint in motors or {}:
             if joint not in model.velocity_names:
                 near = suggestion(joint, model.velocity_names)
@@ -274,6 +278,12 @@ class World:
     def __repr__(self) -> str:
         parts = ", ".join(repr(part.name or part.model.name) for part in self._parts)
         return f"<World {self.name!r}: {parts or 'no parts'}; {len(self.scene)} obstacles>"
+
+
+def _check_values(given: Mapping[Any, Any] | None, kind: type[Any], what: str) -> None:
+    check_type({} if given is None else given, Mapping, what, SimulationError)
+    for name, value in (given or {}).items():
+        check_type(value, kind, f"{what}[{name!r}]", SimulationError)
 
 
 @maker
