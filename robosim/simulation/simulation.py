@@ -415,8 +415,8 @@ class Simulation:
                 f"leading axes of q {state.q.shape[:-1]} and v {state.v.shape[:-1]} must broadcast"
             ) from None
         with engine_errors():
-            for q in state.q.reshape(-1, model.n_q):
-                _engine.check_configuration(model._engine, q)
+            for i in np.ndindex(state.q.shape[:-1]):
+                _engine.check_configuration(model._engine, state.q[i])
 
 
 @maker

@@ -28,7 +28,7 @@ from robosim import _engine
 
 __all__ = ["ABSENT", "Call", "Parameter", "engine_calls", "missing_from_stubs", "public_calls"]
 
-PACKAGES = ("batch", "geometry", "model", "planners", "scene", "simulation", "trajectory")
+PACKAGES = ("geometry", "model", "planners", "scene", "simulation", "trajectory", "world")
 ABSENT = inspect.Parameter.empty
 
 
