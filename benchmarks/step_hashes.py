@@ -74,7 +74,7 @@ def arrays_of(gradient: _engine.GradientArrays, run: int | None = None) -> tuple
 def report_of(report: _engine.StepReport) -> tuple[Any, ...]:
     """What a step's report tells, but for the last attempt."""
     status, *numbers = (getattr(report, name) for name in REPORTED)
-    return status.name, *numbers
+    return StepStatus(status).name, *numbers
 
 
 def reports_of(reports: _engine.RolloutReports) -> list[tuple[Any, ...]]:
