@@ -41,9 +41,9 @@ def main() -> None:
         if np.linalg.norm(miss) < 1e-4:
             break
         # The gradient of half the squared miss, back through all steps; the next push along it.
-        q_bar, v_bar = np.zeros((2, STEPS + 1, simulation.model.n_v))
+        q_bar = np.zeros((STEPS + 1, simulation.model.n_v))
         q_bar[-1, :2] = miss
-        gradient = motion.vjp(q_bar, v_bar).v[:2]
+        gradient = motion.vjp(q_bar).v[:2]
         push -= gradient * (miss @ miss) / (gradient @ gradient)
     else:
         raise SystemExit("no push found")

@@ -44,7 +44,7 @@ def main() -> None:
     """Find it."""
     q, v = ROBOT.neutral(), np.zeros(ROBOT.n_v)
     q[2], v[0] = RADIUS, SPEED
-    q_bar, v_bar = np.zeros((2, STEPS + 1, ROBOT.n_v))
+    q_bar = np.zeros((STEPS + 1, ROBOT.n_v))
     q_bar[-1, 0] = 1  # of where it is in the end
     control = Control(q_target=q)
     sought = [("friction", (tyre, "road")) for tyre in TYRES]
@@ -59,7 +59,7 @@ def main() -> None:
         if abs(miss) < 1e-4:
             break
         # What the end changes by with the friction of all tyres, back through all steps; from it Newton's next guess.
-        gradient = motion.vjp(q_bar, v_bar)
+        gradient = motion.vjp(q_bar)
         friction -= miss / sum(gradient.parameters[key] for key in sought)
     else:
         raise SystemExit("no friction found")

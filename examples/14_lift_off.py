@@ -41,9 +41,9 @@ def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[np.ndarra
         losses.append(miss**2)
         if losses[-1] < CLOSE:
             break
-        q_bar, v_bar = np.zeros((2, STEPS + 1, DRONE.n_v))
+        q_bar = np.zeros((STEPS + 1, DRONE.n_v))
         q_bar[-1, :3] = 2 * miss * DRONE.frame_pose(motion.q[-1], "base_link")[2, :3]  # along its own axes
-        gradient = motion.vjp(q_bar, v_bar).tau @ FORCES.T
+        gradient = motion.vjp(q_bar).tau @ FORCES.T
         greatest, thrusts = max(greatest, np.abs(gradient).max()), thrusts - rate * gradient
     return np.array(losses), np.array(rises), greatest
 

@@ -46,9 +46,9 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
         losses.append(miss**2)
         if losses[-1] < CLOSE:
             break
-        q_bar, v_bar = np.zeros((2, STEPS + 1, MODEL.n_v))
+        q_bar = np.zeros((STEPS + 1, MODEL.n_v))
         q_bar[-1, 1:4] = 2 * miss * MODEL.frame_pose(motion.q[-1], "ball")[2, :3]  # along the ball's own axes
-        gradient = motion.vjp(q_bar, v_bar).tau[:, 0]
+        gradient = motion.vjp(q_bar).tau[:, 0]
         greatest, tau[:, 0] = max(greatest, np.abs(gradient).max()), tau[:, 0] - rate * gradient
     return np.array(losses), np.array(rises), greatest
 

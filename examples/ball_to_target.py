@@ -67,10 +67,10 @@ class Task:
         """Of the distance by the torques at the knots, back through all steps."""
         X_WB = self._ball(motion)
         miss = X_WB[:2, 3] - self.target
-        q_bar, v_bar = np.zeros((2, self.steps + 1, self.simulation.model.n_v))
+        q_bar = np.zeros((self.steps + 1, self.simulation.model.n_v))
         # Tangents of what moves freely are along its own axes, and the ball has turned.
         q_bar[-1, -6:-3] = X_WB[:2, :3].T @ miss / np.linalg.norm(miss)
-        by_tau = motion.vjp(q_bar, v_bar).tau
+        by_tau = motion.vjp(q_bar).tau
         return (self.hats.T @ by_tau[: self.driven, : self.joints]).ravel()
 
     def _ball(self, motion: Rollout) -> np.ndarray:
