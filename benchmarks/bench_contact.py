@@ -395,7 +395,7 @@ def repeated_loop(loop: Any, name: str) -> Work:
 
 
 def calls(subject: Subject, patience: Patience, report: Report) -> None:
-    """What a call from Python costs over the engine's own time, and beside one of MuJoCo: steps of what rests."""
+    """Calls from Python beside the engine's own time and MuJoCo's calls: steps of what rests."""
     import mujoco
 
     scene, name = subject.scene, subject.kind.name

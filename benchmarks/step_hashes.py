@@ -72,7 +72,7 @@ def arrays_of(gradient: _engine.GradientArrays, run: int | None = None) -> tuple
 
 
 def report_of(report: _engine.StepReport) -> tuple[Any, ...]:
-    """What a step's report tells, but for the last attempt."""
+    """The numbers of a step's report, but for the last attempt."""
     status, *numbers = (getattr(report, name) for name in REPORTED)
     return StepStatus(status).name, *numbers
 

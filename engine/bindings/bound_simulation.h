@@ -100,7 +100,7 @@ struct Drive {
   }
 };
 
-// How a step was solved.
+// The report of a step, with the name of its last attempt.
 struct BoundReport {
   RolloutReport report;
   const char* attempt;  // the last of the solver's that was needed

@@ -60,7 +60,7 @@ struct ManyDrives {
       : drive(model, given, is_shared ? Shape2{steps} : Shape2{m, steps}), controls{drive.view(), is_shared} {}
 };
 
-// How each of m rollouts was solved.
+// The reports of m rollouts.
 struct RolloutReports {
   std::vector<RolloutReport> of_each;
   SolverId solver;

@@ -111,7 +111,7 @@ class BoundStep {
     const bool one_sided = step_.jvp(d, next.span());
     return {next.arrays(), one_sided};
   }
-  // What the gradient changes by, and how far off that may be.
+  // The change of the gradient, and about how far off it may be.
   std::tuple<GradientArrays, GradientArrays> hvp(const StateObjects& bar, const py::dict& direction) {
     const BoundStates next_bar = BoundStates::tangents(simulation_.model(), bar);
     const StepGradient d = direction_of(simulation_.world(), direction);

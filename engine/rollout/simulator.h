@@ -53,7 +53,7 @@ class Simulator {
   std::uint64_t taken() const { return taken_; }  // 0: none is kept
   StateView end() { return at_[substeps_]; }
 
-  // Of the step that is kept, with its control. The gradient of a loss that changes by next_bar with the step's results:
+  // Derivatives of the step that is kept, with its control. The gradient of a loss, from that in the step's results:
   void vjp(const ControlView& control, const TangentView& next_bar, StepGradient& gradient);
   // The change of the results along a direction of all arguments and parameters. Returns true where that holds to one side only.
   // Exact, whatever the options say of gradients, as are the Jacobians.

@@ -113,7 +113,7 @@ def _array(name: str, value: ArrayLike, own: tuple[int, ...]) -> Array:
 
 
 def _common(leading: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """What leading axes broadcast to."""
+    """The axes that leading axes broadcast to."""
     try:
         return np.broadcast_shapes(*leading.values())
     except ValueError:

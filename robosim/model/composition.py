@@ -131,7 +131,7 @@ def check_part(part: Part, before: Sequence[Part]) -> None:
 
 
 def _base_joint(part: Part, taken: set[str]) -> Joint:
-    """What joins a part to its parent: its floating base, or a fixed joint of a name that is free."""
+    """The joint of a part to its parent: its floating base, or a fixed one of a name that is free."""
     child = part.link(part.model.root_link)
     z = np.array([0.0, 0.0, 1.0])
     if part.model.floating_base:
@@ -163,7 +163,7 @@ def _named_state(state: NamedState, part: Part) -> NamedState:
 
 
 def _sources(parts: Sequence[Part]) -> str:
-    """Where acceleration limits come from: each source with the parts that have it, where there are several."""
+    """The sources of acceleration limits, each with the parts that have it where there are several."""
     names: dict[str, list[str]] = {}
     for part in parts:
         names.setdefault(part.model.limits.acceleration_source, []).append(part.name or part.model.name)

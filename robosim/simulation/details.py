@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 class StepStatus(IntEnum):
-    """How well the conditions of a step were solved, from the best to the worst; numbers are the engine's."""
+    """Outcomes of solving the conditions of a step, from the best to the worst; numbers are the engine's."""
 
     solved = 0
     """To rounding. `pgs` ends when its sweeps do, and says `solved`."""
@@ -46,11 +46,11 @@ class StepStatus(IntEnum):
 
 
 class StepReport(NamedTuple):
-    """How a step was solved; of substeps the worst status and residual, the last one's contacts, rows and islands, and
-    the sums of the rest."""
+    """Report on a step; of substeps the worst status and residual, the last one's contacts, rows and islands, and the
+    sums of the rest."""
 
     status: StepStatus
-    """How well."""
+    """The worst of the islands."""
     residual: float
     """How far the laws of contact are from holding, relative to the velocities at play: if solved rounding."""
     contacts: int

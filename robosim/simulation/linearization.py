@@ -64,7 +64,7 @@ class Linearization:
 
     @cached_property
     def report(self) -> StepReport:
-        """How the step was solved."""
+        """Report on how the step was solved."""
         return report_from(self._step.report)
 
     # All that acted

@@ -378,7 +378,7 @@ class Parameters(Mapping[str, Array]):
 
 
 class ParameterGradient(Parameters):
-    """What a loss changes by with each parameter, per unit of it. That by a pair is the sum over its shapes.
+    """Gradient of a loss in each parameter, per unit of it. That by a pair is the sum over its shapes.
 
     Of many runs each array has the axes of these in front.
     """

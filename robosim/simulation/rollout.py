@@ -30,7 +30,7 @@ Progress = Callable[[int], object]
 
 
 class RolloutReport(NamedTuple):
-    """How the steps of a rollout were solved. Each is one number for one run, and for many an array (...)."""
+    """Report on the steps of a rollout. Each field is one number for one run, and for many an array (...)."""
 
     status: Any
     """The worst `StepStatus` of all steps."""
