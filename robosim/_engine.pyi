@@ -49,6 +49,7 @@ __all__: list[str] = [
     "brake",
     "build_info",
     "check_configuration",
+    "close_xla_calls",
     "closer_than",
     "closest_pieces",
     "contact_manifold",
@@ -1383,6 +1384,11 @@ def build_info() -> dict:
 def check_configuration(model: Model, q: typing.Any) -> None:
     """
     ModelError where q is not (n_q,) finite numbers, or a quaternion in it has no length that can be scaled to 1.
+    """
+
+def close_xla_calls() -> None:
+    """
+    Let no further call reach Python, and wait for those that are under way: to be called as Python ends.
     """
 
 def closer_than(

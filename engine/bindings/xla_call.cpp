@@ -3,7 +3,10 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -20,6 +23,16 @@ using namespace xla;
 // Kept for ever: XLA cannot be told to forget a handler, and may call it until the process ends.
 py::object* look_up = nullptr;
 int minor_version = 0;
+
+// Calls that are under way, and whether Python is about to end. XLA runs code on threads of its own that nobody need wait for: a thread that asks for the
+// interpreter's lock when there is no interpreter any more is ended in the middle of C++, and the process with it.
+std::atomic<int> calls_under_way = 0;
+std::atomic<bool> is_closed = false;
+
+struct UnderWay {
+  UnderWay() { ++calls_under_way; }
+  ~UnderWay() { --calls_under_way; }
+};
 
 // The first argument: a number, maybe with axes of one.
 std::int32_t key_of(const Buffers& arguments) {
@@ -60,7 +73,8 @@ Error* handle(CallFrame* frame) noexcept {
     return nullptr;
   }
   if (frame->stage != execute_stage) return nullptr;
-  const std::string text = called(*frame);
+  const UnderWay counted;
+  const std::string text = is_closed ? "the call is not made, as Python is ending" : called(*frame);
   if (text.empty()) return nullptr;
   ErrorArguments arguments{sizeof(ErrorArguments), nullptr, text.c_str(), invalid_argument};
   return frame->api->create_error(&arguments);
@@ -73,12 +87,20 @@ py::capsule xla_handler(const py::object& function, int major, int minor) {
   return py::capsule(reinterpret_cast<void*>(&handle));
 }
 
+// From here on no call reaches Python; waits for those that are under way.
+void close_xla_calls() {
+  is_closed = true;
+  const py::gil_scoped_release release;
+  while (calls_under_way > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 }  // namespace
 
 void bind_xla_call(py::module_& m) {
   m.def("xla_handler", &xla_handler, py::arg("look_up"), py::arg("major"), py::arg("minor"),
         "What XLA of this version of its interface calls, with a key (int32) and more: the function that look_up(key) gives, with arrays of its argument_types "
         "and, to be filled, of its result_types.");
+  m.def("close_xla_calls", &close_xla_calls, "Let no further call reach Python, and wait for those that are under way: to be called as Python ends.");
 }
 
 }  // namespace robosim

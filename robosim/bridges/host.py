@@ -7,7 +7,9 @@ version that the handler knows, through `jax.pure_callback`, which brings arrays
 
 from __future__ import annotations
 
+import atexit
 import itertools
+import os
 import re
 from collections.abc import Callable, Hashable
 from functools import cache
@@ -82,7 +84,14 @@ def _has_handler() -> bool:
     except (OSError, IndexError, ValueError):
         return False
     jax.ffi.register_ffi_target(_TARGET, handler, platform="cpu")
+    atexit.register(_close, os.getpid())
     return True
+
+
+def _close(process: int) -> None:
+    """As Python ends: what XLA still runs, on threads of its own, must not ask for an interpreter that is gone."""
+    if os.getpid() == process:  # a forked child has none of these threads
+        _engine.close_xla_calls()
 
 
 def call(function: Callable[..., Any], owner: Any, settings: Hashable, outlines: Any, *arguments: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -269,3 +271,22 @@ def test_without_the_handler_jax_calls_back_and_finds_the_same(simulation, monke
 def test_a_version_of_the_interface_that_is_not_known_is_refused():
     with pytest.raises(ValueError, match="interface is of version 1"):
         _engine.xla_handler(lambda key: None, 1, 2)
+
+
+def test_a_process_may_end_while_steps_are_still_computed():
+    """JAX does not wait for results that nobody looks at."""
+    script = """
+import jax, jax.numpy as jnp, robosim
+from robosim.bridges.jax import step
+from robosim.simulation import Simulation
+from robosim.world import World
+cart = Simulation(World(robosim.load_robot("cart_pole")), dt=0.02)
+def one(x, _):
+    q, v, _ = step(cart, x[:, :2], x[:, 2:], tau=0 * x[:, :2])
+    return jnp.concatenate([q, v], axis=1), x.sum()
+jax.jit(lambda x: jax.lax.scan(one, x, length=5000))(jnp.ones((16, 4)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
