@@ -62,7 +62,7 @@ def faults(state: Any) -> Iterator[tuple[tuple[Any, ...], Any, bool]]:
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two values are of one class and hold the same, to the bit."""
+    """True if two values are of one class and hold the same, to the bit."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
@@ -81,7 +81,7 @@ def same(a: object, b: object) -> bool:
 
 
 def reduced(value: object) -> tuple[object, ...]:
-    """What a value is made of, as `pickle` asks for it."""
+    """The arguments that a value is made of, as `pickle` asks for them."""
     return tuple(reduce(value))[1:3]
 
 

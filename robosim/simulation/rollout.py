@@ -37,7 +37,7 @@ class RolloutReport(NamedTuple):
     residual: Any
     """The largest, as of `StepReport`."""
     contacts: Any
-    """Of the last step, as are the next two."""
+    """Number in the last step, as are the next two."""
     rows: Any
     islands: Any
     class_changes: Any

@@ -1,4 +1,4 @@
-"""What a world is made of, as the engine takes it: rows of materials, motors and closures."""
+"""Rows of materials, motors and closures, as the engine takes them."""
 
 from __future__ import annotations
 

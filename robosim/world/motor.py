@@ -9,7 +9,7 @@ __all__ = ["Motor"]
 
 @dataclass(frozen=True)
 class Motor:
-    """What pulls a joint to a position and a velocity, within a limit.
+    """A drive that pulls a joint to a position and a velocity, within a limit.
 
     tau = position_gain (q_target - q) + velocity_gain (v_target - v), of q and v at the end of each step: it is as
     steady with stiff gains as with weak ones.
