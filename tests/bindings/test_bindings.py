@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.isolated import PYTHON
+
 HERE = Path(__file__).parent
-# The installed package, not the source folder that pytest runs in.
-ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
 
 
 @pytest.mark.timeout(1700)
 def test_every_call_with_every_combination_of_arguments(tmp_path):
     last = tmp_path / "last call"
     done = subprocess.run(
-        [sys.executable, ISOLATED, str(HERE / "battery_process.py"), str(last)],
+        [*PYTHON, str(HERE / "battery_process.py"), str(last)],
         cwd=tmp_path,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -37,5 +36,5 @@ def test_stubs_tell_of_everything_in_the_extension_module():
         f"import sys; sys.path.insert(0, {str(HERE)!r}); import signatures; "
         "print(*sorted(signatures.missing_from_stubs()))"
     )
-    done = subprocess.run([sys.executable, ISOLATED, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([*PYTHON, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

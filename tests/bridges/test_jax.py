@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from robosim import _engine
 from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
 from robosim.simulation import State
+from tests.isolated import PYTHON
 
 from .worlds import KEYS, STEPS, control, many, sliding_world, values
 
@@ -286,7 +286,5 @@ def one(x, _):
     return jnp.concatenate([q, v], axis=1), x.sum()
 jax.jit(lambda x: jax.lax.scan(one, x, length=5000))(jnp.ones((16, 4)))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120
-    )
+    done = subprocess.run([*PYTHON, "-c", script], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,9 +14,7 @@ from robosim.cli import main
 from robosim.scene import load_scene
 from robosim.trajectory import Trajectory
 from robosim.urdf import bundled_robots
-
-# The installed package, not the source folder that pytest runs in.
-ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
+from tests.isolated import PYTHON
 
 SHELF = ["plan", "ur5", "--scene", "bookshelf_small"]
 HOME = "0,-1.57,0,-1.57,0,0"
@@ -25,7 +22,7 @@ HOME = "0,-1.57,0,-1.57,0,0"
 
 def robosim(*arguments, **options):
     options = {"capture_output": True, "text": True, "timeout": 120, **options}
-    return subprocess.run([sys.executable, ISOLATED, "-m", "robosim.cli", *arguments], check=False, **options)
+    return subprocess.run([*PYTHON, "-m", "robosim.cli", *arguments], check=False, **options)
 
 
 @pytest.fixture(scope="module")
@@ -350,7 +347,7 @@ def test_view_says_where_it_is_and_ends_on_ctrl_c(plan_file):
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         port = busy.getsockname()[1]
-        command = [sys.executable, ISOLATED, "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
+        command = [*PYTHON, "-m", "robosim.cli", "view", "ur5", "--scene", "bookshelf_small"]
         process = subprocess.Popen(
             [*command, "--trajectory", str(plan_file), "--port", str(port), "--no-open"],
             stdout=subprocess.PIPE,

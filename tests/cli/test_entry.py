@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
 
@@ -14,9 +13,7 @@ from robosim import _engine
 from robosim.cli import app, output
 from robosim.cli.options import parse_positions
 from robosim.errors import PlanningError
-
-# The installed package, not the source folder that pytest runs in.
-ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
+from tests.isolated import PYTHON
 
 HEAVY = [
     "numpy",
@@ -34,7 +31,7 @@ HEAVY = [
 
 def robosim(*arguments, **options):
     options = {"capture_output": True, "text": True, "timeout": 60, **options}
-    return subprocess.run([sys.executable, ISOLATED, "-m", "robosim.cli", *arguments], check=False, **options)
+    return subprocess.run([*PYTHON, "-m", "robosim.cli", *arguments], check=False, **options)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +43,7 @@ def test_help_imports_nothing_heavy(arguments):
         f"code = main({arguments!r})\n"
         f"print('HEAVY', [m for m in {HEAVY!r} if m in sys.modules], code)"
     )
-    done = subprocess.run([sys.executable, ISOLATED, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([*PYTHON, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "HEAVY [] 0"
 
 
@@ -233,7 +230,7 @@ def test_ctrl_c_while_serving_ends_cleanly(tmp_path):
         "check.run = run\nsys.exit(main(['check']))"
     )
     process = subprocess.Popen(
-        [sys.executable, ISOLATED, "-c", code],
+        [*PYTHON, "-c", code],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,8 +16,8 @@ from robosim.errors import MissingDependencyError
 from robosim.execution.tracking import Tracking
 from robosim.execution.transports import find_transport, transport_names
 from robosim.trajectory import Trajectory
+from tests.isolated import PYTHON
 
-ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
 UR5 = load_robot("ur5")
 UP = "0,-1.57,0,-1.57,0,0"
 
@@ -310,7 +309,7 @@ def test_interruption_holds_the_arm_and_says_so(plan_file, tmp_path, mode):
     record = tmp_path / "t.csv"
     slow = ["--real-time", "--speed-scaling", "0.05", "--mode", mode, "--record", str(record)]
     process = subprocess.Popen(
-        [sys.executable, ISOLATED, "-c", WATCHED, "stream", str(plan_file), *slow],
+        [*PYTHON, "-c", WATCHED, "stream", str(plan_file), *slow],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip

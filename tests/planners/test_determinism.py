@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-import sys
 import threading
 
 import pytest
 
 from robosim.planners import Problem, plan
 from robosim.scene import families, generate
-
-# The installed package, not the source folder that pytest runs in.
-ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
+from tests.isolated import PYTHON
 
 SCRIPT = """
 import hashlib, sys
@@ -39,9 +36,7 @@ def problem(ur5):
 
 def test_processes_agree(problem):
     here = digest(plan(problem, seed=5))
-    there = subprocess.run(
-        [sys.executable, ISOLATED, "-c", SCRIPT, "5"], capture_output=True, text=True, check=True
-    )
+    there = subprocess.run([*PYTHON, "-c", SCRIPT, "5"], capture_output=True, text=True, check=True)
     assert there.stdout.strip() == here
 
 

@@ -1,7 +1,6 @@
 """The picture shows what it says: curves, limits, names."""
 
 import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ pytest.importorskip("matplotlib", reason="plots need matplotlib")
 
 from robosim.errors import TrajectoryError
 from robosim.trajectory import Trajectory, TrajectoryLimits
+from tests.isolated import PYTHON
 
 
 def example(**fields):
@@ -72,4 +72,4 @@ def test_importing_trajectories_does_not_import_matplotlib():
     code = (
         "import sys, robosim.trajectory; assert not {'matplotlib', 'scipy'} & set(sys.modules), sys.modules"
     )
-    subprocess.run([sys.executable, "-P" if sys.version_info >= (3, 11) else "-B", "-c", code], check=True)
+    subprocess.run([*PYTHON, "-c", code], check=True)

@@ -6,13 +6,11 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-# The installed package, not the source folder that pytest runs in.
-ISOLATED = "-P" if sys.version_info >= (3, 11) else "-I"
+from tests.isolated import PYTHON
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTH, HEIGHT = 1100, 500
@@ -88,7 +86,7 @@ def plan_file(tmp_path_factory):
 
 def live_screenshot(arguments, path, lacks):
     """The browser's picture of the viewer that a command opens."""
-    command = [sys.executable, ISOLATED, "-m", "robosim.cli", *arguments]
+    command = [*PYTHON, "-m", "robosim.cli", *arguments]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
