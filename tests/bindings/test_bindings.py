@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.isolated import PYTHON
+from ..isolated import PYTHON  # noqa: TID252
 
 HERE = Path(__file__).parent
 

@@ -12,8 +12,8 @@ from robosim import _engine
 from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
 from robosim.simulation import State
-from tests.isolated import PYTHON
 
+from ..isolated import PYTHON  # noqa: TID252
 from .worlds import KEYS, STEPS, control, many, sliding_world, values
 
 jax = pytest.importorskip("jax", reason="JAX is not installed, extra `jax`")

@@ -14,7 +14,8 @@ from robosim.cli import main
 from robosim.scene import load_scene
 from robosim.trajectory import Trajectory
 from robosim.urdf import bundled_robots
-from tests.isolated import PYTHON
+
+from ..isolated import PYTHON  # noqa: TID252
 
 SHELF = ["plan", "ur5", "--scene", "bookshelf_small"]
 HOME = "0,-1.57,0,-1.57,0,0"

@@ -13,7 +13,8 @@ from robosim import _engine
 from robosim.cli import app, output
 from robosim.cli.options import parse_positions
 from robosim.errors import PlanningError
-from tests.isolated import PYTHON
+
+from ..isolated import PYTHON  # noqa: TID252
 
 HEAVY = [
     "numpy",

@@ -16,7 +16,8 @@ from robosim.errors import MissingDependencyError
 from robosim.execution.tracking import Tracking
 from robosim.execution.transports import find_transport, transport_names
 from robosim.trajectory import Trajectory
-from tests.isolated import PYTHON
+
+from ..isolated import PYTHON  # noqa: TID252
 
 UR5 = load_robot("ur5")
 UP = "0,-1.57,0,-1.57,0,0"

@@ -10,7 +10,8 @@ import pytest
 
 from robosim.planners import Problem, plan
 from robosim.scene import families, generate
-from tests.isolated import PYTHON
+
+from ..isolated import PYTHON  # noqa: TID252
 
 SCRIPT = """
 import hashlib, sys

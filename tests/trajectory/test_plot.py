@@ -9,7 +9,8 @@ pytest.importorskip("matplotlib", reason="plots need matplotlib")
 
 from robosim.errors import TrajectoryError
 from robosim.trajectory import Trajectory, TrajectoryLimits
-from tests.isolated import PYTHON
+
+from ..isolated import PYTHON  # noqa: TID252
 
 
 def example(**fields):

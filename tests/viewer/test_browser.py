@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from tests.isolated import PYTHON
+from ..isolated import PYTHON  # noqa: TID252
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTH, HEIGHT = 1100, 500
