@@ -458,6 +458,37 @@ class Model(Methods):
             positions = named
         return configuration_by_names(self, positions, base)
 
+    def with_locked_joints(
+        self, joints: Iterable[str], at: ArrayLike | Mapping[str, float] | str | None = None
+    ) -> Model:
+        """The same model with fixed joints in place of some: a smaller one, of what they do not move.
+
+        Links, tools, groups and pairs of self-collision keep their names; q and v lack what is locked. Mimic joints are
+        locked with the joint that they follow. A floating base becomes a fixed one to a new link "world".
+
+        Args:
+            joints: names of those to lock.
+            at: where they stand: (n_q,), positions by joint name, or the name of a state; `neutral()` by default.
+                Positions of other joints do not matter.
+
+        Raises:
+            ModelError: there is no such joint that moves, a mimic joint is listed whose source is not, or `at` does not
+                fit the model.
+
+        Example:
+            >>> import robosim
+            >>> arm = robosim.load_robot("ur5").with_locked_joints(["elbow_joint"], {"elbow_joint": 1.2})
+            >>> arm.n_q
+            5
+        """
+        from robosim.model.locking import locked_model
+
+        if at is None or isinstance(at, str | Mapping):
+            q = self.configuration({} if at is None else at)
+        else:
+            q = self.configuration({}, rest=at)
+        return locked_model(self, joints, q)
+
     def with_acceleration_limits(
         self, limits: Mapping[str, float] | ArrayLike, source: str = "argument"
     ) -> Model:

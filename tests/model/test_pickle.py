@@ -77,6 +77,7 @@ def changed(model: Model) -> dict[str, Model]:
         "with_fault": model.with_fault(model.root_link, "cannot be"),
         "with_gravity": model.with_gravity(rng.normal(size=3)),
         "with_limits": model.with_limits(lower=q_limit - 1, upper=q_limit, velocity=v_limit, effort=np.inf),
+        "with_locked_joints": model.with_locked_joints(model.joint_names[:1]),
         "with_stiffness": model.with_stiffness(springs),
         "with_warnings": model.with_warnings(["r.urdf:3: link 'a': looks wrong"]),
     }
