@@ -48,6 +48,7 @@ CANNOT = {
     "robosim.execution.goals.GoalHandle": NO_VALUE,
     "robosim.execution.guard.Guard": LIVE,
     "robosim.execution.loop.DeadlineLoop": LIVE,
+    "robosim.execution.motion.Motion": NO_VALUE,
     "robosim.execution.plant.Dyn": LIVE,
     "robosim.execution.plant.Ideal": LIVE,
     "robosim.execution.plant.Plant": NO_VALUE,

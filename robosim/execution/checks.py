@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robosim.errors import TrajectoryError
-from robosim.execution import acceptance
-from robosim.execution.acceptance import AcceptanceRules
 from robosim.execution.goals import Rejection, RejectReason
-from robosim.execution.joint_trajectory import from_trajectory, to_trajectory
-from robosim.execution.messages import ArmState, ArmStatus, JointTrajectory, SafetyMode
-from robosim.trajectory import Trajectory, TrajectoryLimits
+from robosim.execution.joint_trajectory import to_trajectory
+from robosim.execution.messages import ArmState, ArmStatus, SafetyMode
+from robosim.execution.motion import Motion
+from robosim.trajectory import TrajectoryLimits
 
 __all__ = [
     "REAL_ARM",
@@ -34,7 +33,6 @@ __all__ = [
 Array = NDArray[np.float64]
 START_TOLERANCE = 0.01  # [rad or m]
 START_VELOCITY_TOLERANCE = 0.1  # [rad/s or m/s]: a measured velocity is noisy
-AT_REST = 1e-6  # [rad/s or m/s]
 # What the interpolation of a message may add to a plan that lies on its limits: see from_trajectory.
 POSITION_ALLOWANCE = 2e-5  # [rad or m]
 VELOCITY_ALLOWANCE, ACCELERATION_ALLOWANCE = 1.01, 1.05
@@ -73,7 +71,7 @@ REAL_ARM = Requirements(controller_active=True, program_running=True, safety_mod
 
 
 def check_before_motion(
-    trajectory: Trajectory | JointTrajectory,
+    motion: Motion,
     state: ArmState | None,
     status: ArmStatus,
     limits: TrajectoryLimits | None = None,
@@ -84,30 +82,24 @@ def check_before_motion(
     start_tolerance: float = START_TOLERANCE,
     requirements: Requirements | None = None,
 ) -> list[Rejection]:
-    """Everything that speaks against sending this trajectory; empty when nothing does.
+    """Everything that speaks against sending this motion; empty when nothing does.
 
     Args:
-        trajectory: a plan, or a message as it would be sent.
+        motion: a plan, or a message as it would be sent; see `motion_of`.
         state: the last state, or None when none was heard.
         status: of the arm.
-        limits: in the order of the trajectory's joints; a plan's own by default.
+        limits: in the order of the motion's joints; its own by default.
         now: on the clock of the state's stamp [s].
-        joint_names: what the controller moves, all of which the trajectory has to; the trajectory's by default.
+        joint_names: what the controller moves, all of which the motion has to; the motion's by default.
         continuous: joints for which a full turn makes no difference at the start.
         start_tolerance: how far the first position may be from the present one, for each joint [rad or m].
         requirements: what has to be known; by default that of a simulated arm.
     """
     needed = Requirements() if requirements is None else requirements
-    names = trajectory.position_names if isinstance(trajectory, Trajectory) else trajectory.joint_names
+    names = motion.joint_names
+    limits = motion.limits if limits is None else limits
     found = check_status(status, needed) + check_state(state, now, needed, names)
-    wrong = _check_joints(names, names if joint_names is None else tuple(joint_names))
-    if isinstance(trajectory, Trajectory):
-        limits = trajectory.limits if limits is None else limits
-        if wrong is None:
-            wrong = _check_end(trajectory)
-    elif wrong is None:
-        # Names in any order: what they are was checked above.
-        wrong = acceptance.check(trajectory, now, AcceptanceRules(names)) or _check_finite(trajectory)
+    wrong = _check_joints(names, names if joint_names is None else tuple(joint_names)) or motion.flaw(now)
     if wrong is not None:
         return [*found, wrong]
     if limits is None and needed.limits:
@@ -116,12 +108,12 @@ def check_before_motion(
         found.append(Rejection(RejectReason.CHECK, text))
     state = None if state is None or any(name not in state.joint_names for name in names) else state
     try:
-        found += _check_motion(trajectory, state, limits)
+        found += _check_limits(motion, state, limits)
     except TrajectoryError as error:
         text = f"the motion that a controller would make of it is not valid: {error}"
         return [*found, Rejection(RejectReason.CHECK, text)]
-    if state is not None:
-        found += _check_start(trajectory, state, continuous, start_tolerance, needed)
+    if state is not None and motion.begins_there:
+        found += _check_start(motion, state, continuous, start_tolerance, needed)
     return found
 
 
@@ -188,41 +180,17 @@ def continuous_joints(
     }
 
 
-def to_present_turn(
-    trajectory: Trajectory | JointTrajectory, state: ArmState, continuous: Collection[str]
-) -> Trajectory | JointTrajectory:
+def to_present_turn(motion: Motion, state: ArmState, continuous: Collection[str]) -> Motion:
     """The same motion, its continuous joints moved by whole turns to begin where they are now.
 
     A controller that is sent a joint from 3.1 to -3.1 rad turns it all the way round: it holds angles, not
     directions.
     """
-    names = trajectory.position_names if isinstance(trajectory, Trajectory) else trajectory.joint_names
-    turns = np.zeros(len(names))
-    first = _first_positions(trajectory)
-    for i, name in enumerate(names):
+    turns, first = np.zeros(len(motion.joint_names)), motion.position
+    for i, name in enumerate(motion.joint_names):
         if name in continuous and name in state.joint_names:
             turns[i] = 2 * np.pi * np.round((_present(state, name) - first[i]) / (2 * np.pi))
-    if not turns.any():
-        return trajectory
-    if isinstance(trajectory, Trajectory):
-        coefficients = trajectory.coefficients.copy()
-        coefficients[:, 0] += turns
-        return trajectory.replace(coefficients=coefficients)
-    points = tuple(
-        type(point)(
-            point.time_from_start,
-            point.positions + turns,
-            point.velocities,
-            point.accelerations,
-            point.effort,
-        )
-        for point in trajectory.points
-    )
-    return JointTrajectory(trajectory.joint_names, points, trajectory.stamp)
-
-
-def _first_positions(trajectory: Trajectory | JointTrajectory) -> Array:
-    return trajectory.position(0.0) if isinstance(trajectory, Trajectory) else trajectory.points[0].positions
+    return motion.shifted(turns) if turns.any() else motion
 
 
 def _present(state: ArmState, name: str) -> float:
@@ -243,38 +211,11 @@ def _check_joints(names: Sequence[str], known: Sequence[str]) -> Rejection | Non
     return Rejection(reason, f"the trajectory {' and '.join(parts)}; the arm's joints: {', '.join(known)}")
 
 
-def _check_end(trajectory: Trajectory) -> Rejection | None:
-    velocity = trajectory.velocity(trajectory.duration)
-    worst = int(np.abs(velocity).argmax())
-    if abs(velocity[worst]) <= AT_REST:
-        return None
-    name = trajectory.position_names[worst]
-    text = f"the plan ends with {name} at {velocity[worst]:.6g} per s; it has to end at rest"
-    return Rejection(RejectReason.END_VELOCITY, text)
-
-
-def _check_finite(message: JointTrajectory) -> Rejection | None:
-    for i, point in enumerate(message.points):
-        for quantity in ("positions", "velocities", "accelerations"):
-            for name, value in zip(message.joint_names, getattr(point, quantity), strict=False):
-                if not math.isfinite(value):
-                    text = f"{quantity} of {name} at point {i} are {value}; they have to be finite"
-                    return Rejection(RejectReason.NOT_FINITE, text)
-    return None
-
-
-def _check_motion(
-    trajectory: Trajectory | JointTrajectory, state: ArmState | None, limits: TrajectoryLimits | None
-) -> list[Rejection]:
-    """Limits at every time, of the plan itself and of what a controller makes of its message."""
-    violations = []
-    if isinstance(trajectory, Trajectory):
-        violations = trajectory.validate(limits)
-        message = from_trajectory(trajectory)
-    else:
-        message = trajectory
+def _check_limits(motion: Motion, state: ArmState | None, limits: TrajectoryLimits | None) -> list[Rejection]:
+    """Limits at every time, of the motion itself and of what a controller makes of its message."""
+    violations = motion.violations(limits)
     if not violations:
-        executed = to_trajectory(message, from_state=state, limits=limits)
+        executed = to_trajectory(motion.message, from_state=state, limits=limits)
         if limits is not None:
             violations = executed.validate(_widened(limits))
     return [Rejection(RejectReason.OUT_OF_LIMITS, f"{violation}") for violation in violations]
@@ -297,26 +238,16 @@ def _widened(limits: TrajectoryLimits) -> TrajectoryLimits:
 
 
 def _check_start(
-    trajectory: Trajectory | JointTrajectory,
+    motion: Motion,
     state: ArmState,
     continuous: Collection[str],
     tolerance: float,
     requirements: Requirements,
 ) -> list[Rejection]:
-    """Where the motion starts against where the arm is. A message whose first point comes later starts there anyway."""
-    if isinstance(trajectory, JointTrajectory):
-        point = trajectory.points[0]
-        if point.time_from_start > 0:
-            return []
-        names, position, velocity = trajectory.joint_names, point.positions, point.velocities
-    else:
-        names, position, velocity = (
-            trajectory.position_names,
-            trajectory.position(0.0),
-            trajectory.velocity(0.0),
-        )
+    """Where the motion begins against where the arm is."""
+    position, velocity = motion.position, motion.velocity
     found = []
-    for i, name in enumerate(names):
+    for i, name in enumerate(motion.joint_names):
         present = _present(state, name)
         off = position[i] - present
         if name in continuous:
@@ -329,7 +260,7 @@ def _check_start(
             )
             found.append(Rejection(RejectReason.CHECK, text))
         moving = float(state.velocity[state.joint_names.index(name)])
-        wanted = float(velocity[i]) if len(velocity) else 0.0
+        wanted = float(velocity[i])
         if abs(moving - wanted) > START_VELOCITY_TOLERANCE:  # which NaN is not
             text = (
                 f"{name} moves at {moving:.6g} per s and the trajectory starts at {wanted:.6g}; "

@@ -26,9 +26,9 @@ from robosim.execution.checks import (
 )
 from robosim.execution.following import follow_goal
 from robosim.execution.goals import Rejection, RejectReason
-from robosim.execution.joint_trajectory import from_trajectory, to_trajectory
 from robosim.execution.loop import DeadlineLoop, LoopStatistics
 from robosim.execution.messages import Goal, JointTolerance, JointTrajectory
+from robosim.execution.motion import motion_of
 from robosim.execution.setpoints import stream_setpoints
 from robosim.execution.tracking import Tracking, TrackingRecorder
 from robosim.execution.watch import StopEvent, Watch
@@ -158,11 +158,9 @@ def stream_trajectory(
     _check_arguments(mode, tracking_error, goal_tolerance, goal_time, scaling_ramp)
     needed = getattr(arm, "requirements", Requirements()) if requirements is None else requirements
     loop = DeadlineLoop(DEFAULT_RATE[mode] if rate is None else rate, arm.clock, arm.sleep_until)
-    if isinstance(trajectory, Trajectory):
-        limits = trajectory.limits if limits is None else limits
-        names, units = trajectory.position_names, trajectory.units
-    else:
-        names, units = trajectory.joint_names, ("rad",) * len(trajectory.joint_names)
+    motion = motion_of(trajectory)
+    names, units = motion.joint_names, motion.units
+    limits = motion.limits if limits is None else limits
     if limits is not None:
         # Efforts belong to torques, which not every trajectory knows: they are checked with it.
         limits.check_sizes(len(names), 0 if limits.effort is None else len(limits.effort))
@@ -170,22 +168,23 @@ def stream_trajectory(
     try:
         _await_state(arm, connect_timeout)
         refused = check_before_motion(
-            trajectory, arm.state(), arm.status(), limits,
+            motion, arm.state(), arm.status(), limits,
             now=arm.clock(), joint_names=arm.joint_names, continuous=turning,
             start_tolerance=start_tolerance, requirements=needed,
         )  # fmt: skip
     except KeyboardInterrupt:
         return StreamReport(Outcome.STOPPED, "interrupted before the motion", None, loop.statistics())
-    if isinstance(trajectory, JointTrajectory) and trajectory.stamp != 0 and mode == "setpoints":
-        text = f"the trajectory starts at {trajectory.stamp:.3f} s; set points start at once, its stamp has to be 0"
+    if motion.stamp != 0 and mode == "setpoints":
+        text = (
+            f"the trajectory starts at {motion.stamp:.3f} s; set points start at once, its stamp has to be 0"
+        )
         refused.append(Rejection(RejectReason.CHECK, text))
     if refused:
         return _refused(refused, loop)
     state = arm.state()
     assert state is not None  # the checks have seen one
-    trajectory = to_present_turn(trajectory, state, turning)
-    message = from_trajectory(trajectory) if isinstance(trajectory, Trajectory) else trajectory
-    plan = trajectory if isinstance(trajectory, Trajectory) else to_trajectory(message, from_state=state)
+    motion = to_present_turn(motion, state, turning)
+    plan = motion.followed(state)
     watch = Watch(
         arm, names, _speed(plan, limits), continuous=turning, requirements=needed, stop_event=stop_event
     )
@@ -197,7 +196,7 @@ def stream_trajectory(
     )
     report = _reporter(on_progress, arm.clock(), plan.duration)
     if mode == "trajectory":
-        answer = arm.send(Goal(message, path_tolerance))
+        answer = arm.send(Goal(motion.message, path_tolerance))
         if isinstance(answer, Rejection):
             return _refused([answer], loop)
         outcome, reason, done = follow_goal(

@@ -24,6 +24,7 @@ from robosim.execution.checks import Requirements
 from robosim.execution.clock import monotonic
 from robosim.execution.limits import model_limits, strictest
 from robosim.execution.messages import JointTolerance, JointTrajectory, SafetyMode
+from robosim.execution.motion import motion_of
 from robosim.execution.streaming import Outcome, Progress, StreamReport, stream_trajectory
 from robosim.model import Model
 from robosim.ros import names
@@ -150,11 +151,8 @@ class Streamer(Node):
 
     def _limits(self, trajectory: Trajectory | JointTrajectory) -> TrajectoryLimits | None:
         """The plan's and the robot's, in the trajectory's order; None where neither is known."""
-        own: TrajectoryLimits | None = None
-        if isinstance(trajectory, Trajectory):
-            own, joints = trajectory.limits, trajectory.position_names
-        else:
-            joints = trajectory.joint_names
+        motion = motion_of(trajectory)
+        own, joints = motion.limits, motion.joint_names
         end = monotonic() + _DESCRIPTION
         while self._model is None and not self._description and monotonic() < end:
             time.sleep(0.01)
@@ -286,10 +284,7 @@ class Streamer(Node):
         self._report = self._progress = None
         self._moving = True
         self._tell("moving")
-        if isinstance(trajectory, Trajectory):
-            self._arm.assume_joints(trajectory.position_names)
-        else:
-            self._arm.assume_joints(trajectory.joint_names)
+        self._arm.assume_joints(motion_of(trajectory).joint_names)
         joints = self._arm.joint_names
         tolerance = tuple(JointTolerance(name, values.path_tolerance) for name in joints)
         try:

@@ -25,6 +25,7 @@ from robosim.execution.messages import (
     JointTrajectoryPoint,
     SafetyMode,
 )
+from robosim.execution.motion import motion_of
 from robosim.trajectory import Trajectory, TrajectoryLimits
 
 from .fake_arm import LIMITS, NAMES, plan
@@ -40,7 +41,9 @@ def state(position=(0.0, 0.0), velocity=(0.0, 0.0), names=NAMES, stamp=10.0):
 def texts(trajectory=None, at=None, status=GOOD, limits=None, now=10.01, **options):
     trajectory = plan() if trajectory is None else trajectory
     at = state() if at is None else at
-    found = check_before_motion(trajectory, at, status, limits, now=now, **{"requirements": ALL, **options})
+    found = check_before_motion(
+        motion_of(trajectory), at, status, limits, now=now, **{"requirements": ALL, **options}
+    )
     return [rejection.text for rejection in found]
 
 
@@ -93,7 +96,7 @@ def test_joints_are_matched_by_name():
     lacking = plan((1.0,), (0.0,), names=("a",), limits=None)
     options = {"limits": TrajectoryLimits(velocity=[2.0]), "joint_names": NAMES}
     assert texts(lacking, **options) == ["the trajectory lacks 'b'; the arm's joints: a, b"]
-    found = check_before_motion(other, state(), GOOD, now=10.0)
+    found = check_before_motion(motion_of(other), state(), GOOD, now=10.0)
     assert [(r.reason, r.text) for r in found] == [
         (RejectReason.UNKNOWN_JOINT, "the joint state lacks 'c'; it has a, b")
     ]
@@ -111,11 +114,11 @@ def test_joints_are_matched_by_name():
 def test_limits_between_the_samples(goal, duration, text):
     """The extremes lie between the knots, of which there are two."""
     trajectory = plan(goal, duration=duration)
-    found = check_before_motion(trajectory, state(), GOOD, now=10.0)
+    found = check_before_motion(motion_of(trajectory), state(), GOOD, now=10.0)
     assert found[0].reason is RejectReason.OUT_OF_LIMITS
     assert found[0].text == text
     # As a message, judged by what a controller makes of it, a little room is left for interpolation.
-    assert check_before_motion(from_trajectory(trajectory), state(), GOOD, LIMITS, now=10.0)
+    assert check_before_motion(motion_of(from_trajectory(trajectory)), state(), GOOD, LIMITS, now=10.0)
 
 
 def test_limits_have_to_be_known():
@@ -161,7 +164,7 @@ def test_states_that_cannot_be_trusted(at, text):
 
 
 def test_no_state_at_all():
-    found = check_before_motion(plan(), None, GOOD, now=10.0)
+    found = check_before_motion(motion_of(plan()), None, GOOD, now=10.0)
     assert [r.text for r in found] == ["no joint state has arrived yet; the arm has to publish them"]
 
 
@@ -211,9 +214,9 @@ def test_refusals_name_what_changes_the_rule():
     assert reduced[0].text.endswith("it has to be NORMAL (option allow_reduced_mode)")
     assert "option" not in check_status(replace(GOOD, safety_mode=SafetyMode.FAULT), named)[0].text
     assert check_state(state(), 99.0, named, ("a",))[0].text.endswith("at most (option watchdog)")
-    late = check_before_motion(plan(), state((0.5, 0.5)), GOOD, now=10.0, requirements=named)
+    late = check_before_motion(motion_of(plan()), state((0.5, 0.5)), GOOD, now=10.0, requirements=named)
     assert all(r.text.endswith("from the present state (option start_tolerance)") for r in late)
-    unlimited = check_before_motion(plan(limits=None), state(), GOOD, now=10.0, requirements=named)
+    unlimited = check_before_motion(motion_of(plan(limits=None)), state(), GOOD, now=10.0, requirements=named)
     assert unlimited[0].text.endswith("a plan that has its own (option robot)")
 
 
@@ -243,12 +246,11 @@ def test_the_present_turn(as_message):
     given = plan((-3.0, 0.5), (-3.1, 0.0), limits=None)
     trajectory = from_trajectory(given) if as_message else given
     present = state((3.18 + 4 * math.pi, 9.0))
-    turned = to_present_turn(trajectory, present, {"a"})
-    if as_message:
-        first, last = turned.points[0].positions, turned.points[-1].positions
-    else:
-        first, last = turned.position(0.0), turned.position(2.0)
+    motion = motion_of(trajectory)
+    turned = to_present_turn(motion, present, {"a"})
+    first, last = turned.position, turned.message.points[-1].positions
+    assert np.array_equal(turned.followed(present).position(0.0), first)
     # 1e-12: rounding of a turn added.
     assert np.allclose(first, [-3.1 + 6 * math.pi, 0.0], rtol=0, atol=1e-12)
     assert np.allclose(last, [-3.0 + 6 * math.pi, 0.5], rtol=0, atol=1e-12)
-    assert to_present_turn(trajectory, present, set()) is trajectory
+    assert to_present_turn(motion, present, set()) is motion
