@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import robosim
 from robosim.errors import ExecutionError
-from robosim.execution.drives import Drives, end_velocity
 from robosim.execution.plant import DynamicPlant, Gains, IdealPlant
+from robosim.geometry import pose
 from robosim.model import ModelBuilder
 from robosim.planners import Problem, plan
 
@@ -17,50 +17,94 @@ READY = np.array([0.3, -1.2, 1.1, -1.4, -1.5, 0.4])
 NO_GAINS = Gains(np.array(0.0), np.array(0.0))
 
 
-def random_problem(rng: np.random.Generator, n: int):
-    """A step in which drives saturate, joints stick and stops are met."""
-    A = rng.normal(size=(n, n)) * np.exp(rng.normal(size=n))
-    M = A @ A.T + 1e-3 * np.eye(n)
-    stops = rng.random(n) < 0.4
-    drives = Drives(
-        u=rng.normal(size=n) * 10 ** rng.uniform(-1, 7),
-        g=np.where(rng.random(n) < 0.3, 0.0, 10 ** rng.uniform(-2, 7, n)),
-        limit=np.where(rng.random(n) < 0.3, np.inf, 10 ** rng.uniform(-1, 2, n)),
-        damping=np.where(rng.random(n) < 0.5, 0.0, 10 ** rng.uniform(-2, 1, n)),
-        friction=np.where(rng.random(n) < 0.4, 0.0, 10 ** rng.uniform(-1, 2, n)),
-        lower=np.where(stops, -rng.exponential(size=n) * (rng.random(n) < 0.8), -np.inf),
-        upper=np.where(stops, rng.exponential(size=n) * (rng.random(n) < 0.8), np.inf),
-    )
-    return M, rng.normal(size=n) * 3, drives, 10 ** rng.uniform(-4, -2)
+def random_arm(rng: np.random.Generator, n: int):
+    """A chain of n joints with friction, limits of effort and speed, and stops, each or not."""
+    builder = ModelBuilder("random")
+    builder.add_link("l0")
+
+    def some(part: float, value: float) -> float | None:
+        return value if rng.random() < part else None
+
+    for i in range(n):
+        builder.add_link(
+            f"l{i + 1}", mass=rng.uniform(0.1, 5), com=rng.normal(size=3) / 5, inertia=0.05 * np.eye(3)
+        )
+        builder.add_joint(
+            f"j{i}",
+            "revolute" if rng.random() < 0.8 else "prismatic",
+            f"l{i}",
+            f"l{i + 1}",
+            X_PJ=pose(rng.normal(size=3) / 3, rpy=rng.normal(size=3)),
+            axis=rng.normal(size=3),
+            lower=some(0.5, -rng.exponential() * 0.05),
+            upper=some(0.5, rng.exponential() * 0.05),
+            velocity=some(0.7, rng.uniform(0.5, 5)),
+            effort=some(0.7, 10 ** rng.uniform(-1, 2)),
+            damping=0.0 if rng.random() < 0.5 else 10 ** rng.uniform(-2, 1),
+            friction=0.0 if rng.random() < 0.6 else 10 ** rng.uniform(-1, 1.5),
+        )
+    return builder.build()
 
 
-@settings(deadline=None, max_examples=400)
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 8))
-@example(seed=1855485, n=5)  # jumps between stop and rest, over the piece in which it moves
-@example(seed=10013896, n=1)
+@settings(deadline=None, max_examples=200)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 7))
 def test_the_velocity_solves_the_equation_of_the_step(seed, n):
     """M (v - v0) = dt (f(v) - h) with every force on its own graph: the definition, checked joint by joint."""
-    M, momentum, drives, dt = random_problem(np.random.default_rng(seed), n)
-    v = end_velocity(M, momentum, drives, dt)
-    assert (drives.lower <= v).all()
-    assert (v <= drives.upper).all()
-    needed = (M @ v - momentum) / dt
-    base = np.clip(drives.u - drives.g * v, -drives.limit, drives.limit) - drives.damping * v
-    # Dry friction is any force up to mu at rest, a stop any force inwards; both are exact zeros and bounds of v.
-    most = np.where(v <= drives.lower, np.inf, base + np.where(v <= 0, drives.friction, -drives.friction))
-    least = np.where(v >= drives.upper, -np.inf, base - np.where(v >= 0, drives.friction, -drives.friction))
-    # Rounding of a Cholesky solution whose matrix has a condition up to about 1e6, divided by dt.
-    scale = (np.abs(M) @ np.abs(v) + np.abs(momentum)).max() / dt + np.abs(drives.u).max()
-    assert (needed <= most + 1e-8 * scale).all()
-    assert (needed >= least - 1e-8 * scale).all()
+    rng = np.random.default_rng(seed)
+    model, dt = random_arm(rng, n), 10 ** rng.uniform(-4, -3)
+    gains = Gains(*(np.where(rng.random(n) < 0.3, 0.0, 10 ** rng.uniform(-2, 6, n)) for _ in range(2)))
+    plant = DynamicPlant(model, model.joint_names, np.zeros(n), gains=gains, feedforward="none")
+    limits, before = model.limits, np.zeros(n)
+    for _ in range(10):
+        q, v0, reference = plant.position, plant.velocity, rng.normal(size=n) * 0.3
+        plant.step(reference, np.zeros(n), np.zeros(n), dt)
+        v = plant.velocity
+        rate, before = (reference - before) / dt, reference
+        assert (limits.lower <= plant.position).all()
+        assert (plant.position <= limits.upper).all()
+        lower = np.maximum(-limits.velocity, (limits.lower - q) / dt)
+        upper = np.minimum(limits.velocity, (limits.upper - q) / dt)
+        # Rounding of the bounds of stops, which are differences of positions, and of what pulls at a joint.
+        slack = 1e-14 / dt + 1e-12 * np.abs(rate).max()
+        assert (lower - slack <= v).all()
+        assert (v <= upper + slack).all()
+
+        M, h = model.mass_matrix(q), model.nonlinear_effects(q, v0)
+        drive = gains.kp * (reference - q) + gains.kd * rate - (gains.kd + dt * gains.kp) * v
+        effort = np.clip(drive, -limits.effort, limits.effort)
+        needed = M @ (v - v0) / dt + h
+        base = effort - model.damping * v
+        # Dry friction is any force up to mu at rest, a stop any force inwards.
+        rest = 1e-9 * (1 + np.abs(v).max())
+        most = np.where(
+            v <= lower + slack, np.inf, base + np.where(v <= rest, model.friction, -model.friction)
+        )
+        least = np.where(
+            v >= upper - slack, -np.inf, base - np.where(v >= -rest, model.friction, -model.friction)
+        )
+        # Rounding of a solution whose matrix has a condition up to about 1e6, divided by dt.
+        scale = (np.abs(M) @ (np.abs(v) + np.abs(v0))).max() / dt + np.abs(h).max() + np.abs(effort).max()
+        assert (needed <= most + 1e-8 * scale).all()
+        assert (needed >= least - 1e-8 * scale).all()
+        assert np.allclose(plant.effort, effort, rtol=1e-9, atol=1e-9 * scale)
 
 
-def test_joints_between_which_nothing_has_mass_do_not_break_it():
-    """Two joints about one axis share their inertia; at their limits no drive tells them apart."""
-    n = np.zeros(2)
-    far = Drives(np.full(2, 1e3), np.ones(2), np.full(2, 5.0), n, n, np.full(2, -3.0), np.full(2, 3.0))
-    v = end_velocity(np.ones((2, 2)), np.zeros(2), far, 1e-3)
-    assert np.allclose(v.sum(), 5e-3, rtol=1e-6)  # 1 kg m^2 that 5 N m have moved for a millisecond
+def test_joints_between_which_nothing_has_mass_share_what_they_move():
+    """Two about one axis with a massless link between them: only the sum of their motions moves mass."""
+    builder = ModelBuilder("two")
+    for link in ("base", "between"):
+        builder.add_link(link)
+    builder.add_link("rod", mass=2.0, com=(0.0, 0.0, -0.5), inertia=np.diag([0.1, 0.1, 0.01]))
+    for name, parent, child in (("a", "base", "between"), ("b", "between", "rod")):
+        builder.add_joint(name, "revolute", parent, child, axis=(0, 1, 0), effort=5.0, velocity=3.0)
+    model = builder.build().with_gravity([0, 0, 0])
+    plant = DynamicPlant(model, ["a", "b"], [0.0, 0.0])
+    plant.step(np.full(2, 0.1), np.zeros(2), np.zeros(2), 0.001)
+    # 5 N m are at each joint; the rod of 0.6 kg m^2 feels those of one of them.
+    assert plant.velocity.sum() == pytest.approx(5.0 * 1e-3 / 0.6, rel=1e-6)
+    assert plant.velocity[0] == pytest.approx(plant.velocity[1], rel=1e-3)
+    hold(plant, np.full(2, 0.1), 4.0)
+    assert plant.position.sum() == pytest.approx(0.2, abs=1e-6)
 
 
 def pendulum(**joint):
@@ -187,7 +231,7 @@ def test_dry_friction_holds_up_to_its_force(angle, moves):
     plant = DynamicPlant(model, ["hinge"], [angle], gains=NO_GAINS, feedforward="none")
     hold(plant, np.array([angle]), 2.0)
     assert bool(plant.position[0] != angle) is moves
-    assert plant.velocity[0] == 0.0
+    assert abs(plant.velocity[0]) < 1e-12  # rounding of a step at 2 rad/s
 
 
 @pytest.mark.parametrize(("begin", "beyond", "stop"), [(-1.0, 3.0, 0.5), (0.5, -3.0, -1.0)])
@@ -204,7 +248,7 @@ def test_speed_and_position_limits_are_hard(begin, beyond, stop):
         assert -1.0 <= plant.position[0] <= 0.5
     assert fastest == pytest.approx(2.0, rel=1e-9)
     assert plant.position[0] == stop
-    assert plant.velocity[0] == 0.0
+    assert abs(plant.velocity[0]) < 1e-12  # rounding of a step at 2 rad/s
 
 
 @pytest.mark.parametrize("kp", [0.0, 1.0, 1e3, 1e6, 1e9, 1e12])
