@@ -60,7 +60,7 @@ class Linearization:
     def state(self) -> State:
         """The state at its end, the same to the bit as by `Simulation.step`."""
         q, v = self._step.state
-        return State._made(q, v, self.start.time + self.simulation.dt, self.report)
+        return State._made(q, v, self.start.time + self.simulation.dt, self._step.report)
 
     @cached_property
     def report(self) -> StepReport:

@@ -16,7 +16,6 @@ from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import asked_for, aware, engine_errors, listed
 from robosim.simulation.changes import all_changes, changed_model, engine_values
 from robosim.simulation.columns import ColumnLists, ParameterColumns
-from robosim.simulation.details import report_from
 from robosim.simulation.gradients import MeshRows, StepGradient
 from robosim.simulation.hulls import links_in_hulls
 from robosim.simulation.linearization import Linearization
@@ -265,7 +264,7 @@ class Simulation:
             (q, v), report = self._engine.step(
                 (state.q, state.v), (control.tau, control.q_target, control.v_target)
             )
-        return State._made(q, v, state.time + self.dt, report_from(report))
+        return State._made(q, v, state.time + self.dt, report)
 
     def linearize(self, state: State, control: Control = _NO_CONTROL) -> Linearization:
         """Take a step, the same to the bit as `step`, and keep it: with all that acts in it, and its derivatives.

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from robosim.errors import SimulationError
 from robosim.files import read_file, write_file
 from robosim.pickling import Value
+from robosim.simulation.details import StepReport, report_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from robosim.simulation.details import StepReport
+    from robosim import _engine
 
 __all__ = ["DRIVES", "Control", "State"]
 
@@ -73,7 +74,7 @@ class State(Value):
     q: Array
     v: Array
     time: float = 0.0
-    report: StepReport | None = field(default=None, repr=False)
+    report: StepReport | None = field(default_factory=lambda: None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "q", _frozen(self.q, "q"))
@@ -82,13 +83,19 @@ class State(Value):
             raise SimulationError(f"time is {self.time}; it must be finite")
 
     @classmethod
-    def _made(cls, q: Array, v: Array, time: float, report: StepReport) -> State:
+    def _made(cls, q: Array, v: Array, time: float, report: _engine.StepReport) -> State:
         """From arrays of a step, which are fresh and finite."""
         q.setflags(write=False)
         v.setflags(write=False)
         made = object.__new__(cls)
-        made.__dict__.update(q=q, v=v, time=time, report=report)
+        made.__dict__.update(q=q, v=v, time=time, _of_engine=report)
         return made
+
+    def __getattr__(self, name: str) -> Any:
+        # Only a step's report is not there from the start: few look at it, and a loop makes one for each step.
+        if name != "report" or "_of_engine" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.__dict__.setdefault("report", report_from(self.__dict__["_of_engine"]))
 
     def save(self, path: str | PathLike[str], control: Control | None = None) -> None:
         """Write it as JSON, whole or not at all; `load` gives the same numbers to the bit.
