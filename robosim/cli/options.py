@@ -10,19 +10,23 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from robosim.model import Model
     from robosim.scene import Scene
     from robosim.trajectory import Trajectory
+    from robosim.world import World
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
-def add_robot(parser: argparse.ArgumentParser) -> None:
-    """ROBOT and how to read it."""
+def add_robot(parser: argparse.ArgumentParser, *, or_world: bool = False) -> None:
+    """ROBOT and how to read it; `or_world` where `load_world` loads it."""
     parser.add_argument(
         "robot",
         metavar="ROBOT",
-        help="a bundled robot (see `robosim robots`), a URDF or xacro file, or a folder that holds one",
+        help="a bundled robot (see `robosim robots`), a URDF or xacro file, or a folder that holds one"
+        + (", or a world file (.yaml)" if or_world else ""),
     )
     add_reading(parser)
 
@@ -126,6 +130,54 @@ def load_model(args: argparse.Namespace, **options: Any) -> Model:
         model = load_robot(args.robot, **reading_options(args), **options)
     print_warnings([in_flags(text) for text in model.warnings], f"robosim inspect {args.robot}")
     return model
+
+
+def is_world_file(args: argparse.Namespace) -> bool:
+    """Whether ROBOT is a world file."""
+    return args.robot.lower().endswith((".yaml", ".yml"))
+
+
+def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **options: Any) -> World:
+    """The world that ROBOT and --scene name: a world file, or a robot in a scene, where that has it start.
+
+    Args:
+        also_told: names of arguments, None by default, of which a world file tells, too.
+        options: of `load_robot`.
+
+    Raises:
+        FileError, SceneError, SimulationError: it cannot be read, or options say what a world file says itself.
+    """
+    from robosim.cli.output import busy, print_warnings
+    from robosim.errors import SimulationError
+    from robosim.world import World
+
+    if not is_world_file(args):
+        model = load_model(args, **options)
+        scene = find_scene(args.scene, model)
+        return World(model, scene, q=resting_configuration(model, scene))
+    for argument, flag in {
+        **{argument: flag for argument, (flag, _) in _READING.items()},
+        **{argument: f"--{argument}" for argument in ("scene", *also_told)},
+    }.items():
+        if getattr(args, argument) != _default(argument):
+            raise SimulationError(f"{args.robot} is a world file, which says that itself; leave out {flag}")
+    with busy(f"loading {args.robot}"):
+        world = World.load(args.robot)
+    print_warnings([in_flags(text) for text in world.model.warnings], "robosim inspect, of each robot")
+    return world
+
+
+def _default(argument: str) -> Any:
+    """What an argument is where its option is not given."""
+    how = _READING.get(argument, ("", {}))[1]
+    actions = {"store_true": False, "store_false": True}
+    return how.get("default", actions.get(how.get("action", "")))
+
+
+def scene_in(world: World) -> Scene | None:
+    """The scene of a world; None where it says nothing."""
+    scene = world.scene
+    return scene if len(scene) or scene.starts or scene.goals else None
 
 
 def find_scene(name: str | None, model: Model) -> Scene | None:

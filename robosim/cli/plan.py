@@ -11,7 +11,7 @@ from robosim.cli.options import add_json, add_robot, add_scene
 if TYPE_CHECKING:
     from robosim.cli.options import Subparsers
     from robosim.model import Model
-    from robosim.scene import Scene
+    from robosim.world import World
 
 NO_PLAN = 3
 
@@ -24,6 +24,7 @@ examples:
   robosim plan ur5 --goal 0.5,-1.2,1.3,-1.6,-1.5,0
   robosim plan ur5 --start shoulder_pan_joint=6.28 --goal shoulder_pan_joint=0 --no-full-turns
   robosim plan my_arm.urdf --goal-pose 0.4 0.1 0.5 0 1 0 0 --frame tool0 --view
+  robosim plan cell.yaml --goal left/elbow_joint=1.2 --group left/manipulator
 """
 
 
@@ -37,7 +38,7 @@ def add_parsers(commands: Subparsers) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add_robot(parser)
+    add_robot(parser, or_world=True)
     add_scene(parser)
     where = parser.add_argument_group("where from and where to")
     goal = where.add_mutually_exclusive_group()
@@ -110,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     """Plan, report, write."""
     from robosim import planners
     from robosim.cli import files, report
-    from robosim.cli.options import find_scene, load_model, parse_speeds
+    from robosim.cli.options import load_world, parse_speeds, scene_in
     from robosim.cli.output import busy, print_json, printable
 
     files.check_outputs(
@@ -120,9 +121,9 @@ def run(args: argparse.Namespace) -> int:
             "--render": (args.render, files.RENDER),
         }
     )
-    model = load_model(args)
-    scene = find_scene(args.scene, model)
-    problem = make_problem(args, model, scene)
+    world = load_world(args)
+    model, scene = world.model, scene_in(world)
+    problem = make_problem(args, world)
     tool_speed = None if args.tool_speed is None else parse_speeds(args.tool_speed, "--tool-speed")
     with busy("planning") as say:
         result = planners.plan(
@@ -163,17 +164,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def make_problem(args: argparse.Namespace, model: Model, scene: Scene | None) -> Any:
+def make_problem(args: argparse.Namespace, world: World) -> Any:
     """The planning problem that the options describe.
 
     Raises:
         PlanningError: there is no goal, or an option cannot be understood.
     """
-    from robosim.cli.options import parse_positions
+    from robosim.cli.options import is_world_file, parse_positions, scene_in
     from robosim.errors import PlanningError
     from robosim.geometry import pose
     from robosim.planners import JointGoal, PoseGoal, Problem
 
+    model, scene = world.model, scene_in(world)
     goal: Any = None
     if args.goal is not None:
         goal = JointGoal(parse_positions(args.goal, "--goal"), full_turns=args.full_turns)
@@ -203,6 +205,10 @@ def make_problem(args: argparse.Namespace, model: Model, scene: Scene | None) ->
     if args.frame is not None and args.goal_pose is None:
         raise PlanningError("--frame is about --goal-pose, which is not given")
     start = None if args.start is None else parse_positions(args.start, "--start")
+    if is_world_file(args) and not isinstance(start, list):
+        # Where everything was put, but for what --start says.
+        known = start is None or isinstance(start, dict) or start not in world.scene.starts
+        start = model.configuration(start or {}, rest=world.start) if known else start
     group: Any = args.group
     if group is not None and group not in model.groups:
         group = [joint.strip() for joint in group.split(",")]

@@ -20,7 +20,7 @@ def add_parsers(commands: Subparsers) -> None:
         "without browser or GPU.",
         allow_abbrev=False,
     )
-    add_robot(parser)
+    add_robot(parser, or_world=True)
     add_scene(parser)
     parser.add_argument("--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="out.html, .png, .gif or .mp4")
@@ -44,22 +44,21 @@ def run(args: argparse.Namespace) -> int:
     import math
 
     from robosim.cli import files
-    from robosim.cli.options import find_scene, load_model, load_trajectory, resting_configuration
+    from robosim.cli.options import load_trajectory, load_world, scene_in
     from robosim.cli.output import busy
 
     files.check_outputs({"--output": (args.output, files.RENDER)})
     size = None if args.size is None else _size(args.size)
-    model = load_model(args)
-    scene = find_scene(args.scene, model)
+    world = load_world(args)
+    model, scene = world.model, scene_in(world)
     trajectory = load_trajectory(args.trajectory, model)
-    q = resting_configuration(model, scene)
     with busy(f"rendering {args.output}") as say:
         files.render(
             args.output,
             model,
             scene,
             trajectory,
-            q=q,
+            q=world.start,
             size=size,
             ghosts=args.ghosts,
             rate=args.rate,

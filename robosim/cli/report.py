@@ -23,12 +23,12 @@ _SAMPLES = 1000  # moments at which peaks and clearance are taken
 
 def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str, Any]:
     """The result's own account, with each joint's peaks beside their limits and the smallest clearances on the
-    way: to the scene, and between parts of the robot.
+    way of what moves: to the scene, and between parts of the robot.
     """
     summary = {**result.to_dict(), "scene": None if scene is None else scene.name}
     if result.trajectory is not None:
         summary["joints"] = joint_peaks(result.trajectory)
-        around, own = _apart(scene, model)
+        around, own = _apart(scene, model, _resting(result, model))
         summary["clearance"] = clearance(result, model, around)
         summary["self_clearance"] = clearance(result, model, own)
     return summary
@@ -68,9 +68,17 @@ def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
     return joints
 
 
-def _apart(scene: Scene | None, model: Model) -> tuple[Scene, Scene]:
+def _resting(result: PlanResult, model: Model) -> set[str]:
+    """The links that the motion leaves where they are."""
+    assert result.trajectory is not None
+    times = np.linspace(0, result.trajectory.duration, 7)
+    first, *others = (model.link_poses(result.configuration(t)) for t in times)
+    return {link for link, X in first.items() if all(np.array_equal(X, other[link]) for other in others)}
+
+
+def _apart(scene: Scene | None, model: Model, resting: set[str]) -> tuple[Scene, Scene]:
     """Scenes whose distances are those to what stands around, and those between parts of the robot, with what it holds
-    in both.
+    in both; without those between things that both rest.
     """
     from robosim.scene import Scene as AnyScene
 
@@ -83,6 +91,14 @@ def _apart(scene: Scene | None, model: Model) -> tuple[Scene, Scene]:
     for k, part in enumerate(parts):
         for other in parts[:k]:
             around.allow(part, other)
+    held = {name: attachment.link for name, attachment in around.attachments.items()}
+    still = [part for part in parts if held.get(part, part) in resting]
+    for k, part in enumerate(still):
+        for other in still[:k]:
+            own.allow(part, other)
+        for obstacle in around.objects:
+            if obstacle not in held:
+                around.allow(part, obstacle)
     return around, own
 
 

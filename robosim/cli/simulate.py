@@ -27,7 +27,8 @@ _EPILOG = """\
 Joints swing freely, but for their damping and dry friction, unless --hold has motors keep them where they are.
 The base is floating where the robot's SRDF has a virtual joint of this type for it, as those of bundled robots that
 walk, fly or drive have. A robot that nothing holds, on a floating base or a planar root joint, begins just above a
-floor, falls and lands, unless --scene says where it is.
+floor, falls and lands, unless --scene says where it is. A world file (`World.save`, docs/simulation.md) says all of
+that itself; its motors hold where it begins.
 
 examples:
   robosim simulate ur5 --for 2s --plot swing.png
@@ -35,6 +36,7 @@ examples:
   robosim simulate quadruped --start standing --hold --render stand.html
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s -o state.json
   robosim simulate ur5 --scene bookshelf_small --hold --for 1s --from state.json
+  robosim simulate cell.yaml --for 2s --view
 """
 
 
@@ -48,7 +50,7 @@ def add_parsers(commands: Subparsers) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add_robot(parser)
+    add_robot(parser, or_world=True)
     add_scene(parser)
     how = parser.add_argument_group("how")
     how.add_argument(
@@ -74,8 +76,7 @@ def add_parsers(commands: Subparsers) -> None:
         "--friction",
         metavar="MU",
         type=float,
-        default=1.0,
-        help="of everything against everything (default: %(default)g)",
+        help="of everything against everything (default: 1; in a world file as it says)",
     )
     how.add_argument(
         "--hold",
@@ -110,11 +111,11 @@ def add_parsers(commands: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Load, simulate, report, write."""
     from robosim.cli import files
-    from robosim.cli.options import find_scene, load_model
+    from robosim.cli.options import is_world_file, load_world, scene_in
     from robosim.cli.output import busy, print_json, printable
     from robosim.errors import SimulationError
-    from robosim.simulation import Simulation, State, StepStatus
-    from robosim.world import Material, World
+    from robosim.simulation import Control, Simulation, State, StepStatus
+    from robosim.world import Material
 
     files.check_outputs(
         {
@@ -128,21 +129,21 @@ def run(args: argparse.Namespace) -> int:
         raise SimulationError(
             f"--for {args.duration} takes {duration / dt:.3g} steps of {args.dt}; at most 1e7 are taken"
         )
-    model = load_model(args, base=args.base or "described")
-    scene = find_scene(args.scene, model)
-    if args.scene is None and may_fall(model):
-        scene = floor()
-    plain = Material(friction=args.friction)
-    names = [link.name for link in model.links] + ([] if scene is None else [thing.name for thing in scene])
-    simulation = Simulation(
-        World(
-            model, scene, materials=dict.fromkeys(names, plain), motors=holding(model) if args.hold else None
-        ),
-        dt=dt,
-        solver=args.solver,
-    )
-    start = State.load(args.state) if args.state else at_rest(simulation, scene, args.start)
-    control = held(start, args.state) if args.hold else free()
+    world = load_world(args, ("base", "friction"), base=args.base or "described")
+    model, scene = world.model, scene_in(world)
+    if not is_world_file(args):
+        if args.scene is None and may_fall(model):
+            world.scene = scene = floor()
+        plain = Material(friction=1.0 if args.friction is None else args.friction)
+        names = [link.name for link in model.links] + (
+            [] if scene is None else [thing.name for thing in scene]
+        )
+        world.materials = dict.fromkeys(names, plain)
+    if args.hold:
+        world.motors = holding(model) | world.motors
+    simulation = Simulation(world, dt=dt, solver=args.solver)
+    start = State.load(args.state) if args.state else at_rest(simulation, args)
+    control = held(start, args.state) if world.motors else Control()
     steps = max(round(duration / dt), 1)
     with busy(f"simulating {duration:g} s") as say:
         motion = simulation.rollout(start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s"))
@@ -210,7 +211,11 @@ def root_joints(model: Model) -> list[Joint]:
 
 def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
     """How the root link is held, and who says so."""
+    from robosim.cli.options import is_world_file
+
     kind = "floating" if model.floating_base else "fixed"
+    if is_world_file(args):
+        return {"kind": kind, "why": "world file"}
     if args.base is not None:
         return {"kind": kind, "why": "--base"}
     joints = root_joints(model)
@@ -222,6 +227,10 @@ def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
 
 def scene_of(args: argparse.Namespace, scene: Scene | None) -> dict[str, str]:
     """What there is beside the robot, and who says so."""
+    from robosim.cli.options import is_world_file
+
+    if is_world_file(args):
+        return {"name": "none" if scene is None else scene.name, "why": "world file"}
     if args.scene is not None:
         return {"name": "none" if scene is None else scene.name, "why": "--scene"}
     if scene is None:
@@ -238,26 +247,27 @@ def floor() -> Scene:
     return scene
 
 
-def at_rest(simulation: Simulation, scene: Scene | None, wanted: str | None) -> State:
-    """What --start says, by default and for the other joints the scene's start or the neutral configuration, or what is
-    nearest to it within the limits; a robot that nothing holds a little above what is below it, unless all positions
-    are given.
+def at_rest(simulation: Simulation, args: argparse.Namespace) -> State:
+    """What --start says, by default and for the other joints the start of world or scene, or what is nearest to it
+    within the limits; a robot that nothing holds a little above what is below it, unless all positions are given or a
+    world file says where it is.
 
     Raises:
         ModelError, PlanningError, SimulationError: the positions cannot be understood.
     """
     import numpy as np
 
-    from robosim.cli.options import parse_positions, resting_configuration
+    from robosim.cli.options import is_world_file, parse_positions, scene_in
 
-    model = simulation.model
-    q = np.clip(resting_configuration(model, scene), model.limits.lower, model.limits.upper)
-    positions = None if wanted is None else parse_positions(wanted, "--start")
+    model, scene = simulation.model, scene_in(simulation.world)
+    q = np.clip(simulation.world.start, model.limits.lower, model.limits.upper)
+    positions = None if args.start is None else parse_positions(args.start, "--start")
     if isinstance(positions, list):
         return simulation.state(positions)
     if positions is not None:
         q = model.configuration(positions, rest=q)
-    return simulation.state(q if scene is None else lifted(model, scene, q))
+    stays = scene is None or is_world_file(args)
+    return simulation.state(q if stays else lifted(model, scene, q))
 
 
 def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
@@ -331,13 +341,6 @@ def held(state: State, file: str | None) -> Control:
 
     before = Control() if file is None else Control.load(file)
     return Control(q_target=state.q if before.q_target is None else before.q_target)
-
-
-def free() -> Control:
-    """Nothing drives."""
-    from robosim.simulation import Control
-
-    return Control()
 
 
 def summarize(simulation: Simulation, motion: Rollout, control: Control) -> dict[str, Any]:

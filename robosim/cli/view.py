@@ -25,7 +25,7 @@ def add_parsers(commands: Subparsers) -> None:
         description="Show a robot in the browser: with a trajectory, a time slider; without one, joint sliders.",
         allow_abbrev=False,
     )
-    add_robot(parser)
+    add_robot(parser, or_world=True)
     add_scene(parser)
     parser.add_argument("--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote")
     parser.add_argument(
@@ -40,13 +40,14 @@ def add_parsers(commands: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load and serve."""
-    from robosim.cli.options import find_scene, load_model, load_trajectory, resting_configuration
+    from robosim.cli.options import load_trajectory, load_world, scene_in
 
-    model = load_model(args)
-    scene = find_scene(args.scene, model)
+    world = load_world(args)
+    model, scene = world.model, scene_in(world)
     trajectory = load_trajectory(args.trajectory, model)
-    q = resting_configuration(model, scene)
-    serve(model, scene, trajectory, q=q, host=args.host, port=args.port, open_browser=not args.no_open)
+    serve(
+        model, scene, trajectory, q=world.start, host=args.host, port=args.port, open_browser=not args.no_open
+    )
     return 0
 
 
