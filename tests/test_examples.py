@@ -109,12 +109,18 @@ def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None
 
 
 def test_readme_python_runs(tmp_path: Path) -> None:
+    """All but what loads a file of the reader's own."""
     readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
-    block = readme.split("```python\n")[1].split("```")[0]
-    result = subprocess.run(
-        [sys.executable, "-c", block + "\nassert result and q.shape == (6,)"], cwd=tmp_path, check=False
-    )
-    assert result.returncode == 0
+    blocks = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
+    own = [block for block in blocks if '"my_robot.urdf"' not in block]
+    assert len(own) == len(blocks) - 1 == 2
+    # x = v^2 / (2 mu g), to the order of the step; its derivative is -x / mu.
+    checks = "assert result and q.shape == (6,)\nassert abs(run.q[-1, 0] - 1 / 9.81) < 2e-3\n"
+    code = [sys.executable, "-W", "error", "-c", "\n".join([*own, checks])]
+    result = subprocess.run(code, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    x, slope = map(float, result.stdout.split())
+    assert slope == pytest.approx(-x / 0.5, rel=1e-3)
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
