@@ -63,7 +63,6 @@ def step(
     q_target: jax.typing.ArrayLike | None = None,
     v_target: jax.typing.ArrayLike | None = None,
     parameters: Mapping[Key, jax.typing.ArrayLike] | None = None,
-    threads: int | None = None,
 ) -> States:
     """The state one step later, a function of all arrays.
 
@@ -76,14 +75,13 @@ def step(
         v_target: (..., n_v).
         parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of its values; of runs
             that have other values each makes a world of its own, and only runs within one go on several threads.
-        threads: at most; None for as many as `robosim.get_threads` says.
 
     Raises:
         SimulationError: an array has the wrong shape or is not real.
         jax.errors.JaxRuntimeError: a number is not finite or out of its range; it says what `SimulationError` would.
     """
     drive = (None if x is None else jnp.expand_dims(x, -2) for x in (tau, q_target, v_target))
-    runs, values = _with_parameters(simulation, 1, parameters, 1, threads)
+    runs, values = _with_parameters(simulation, 1, parameters, 1)
     states = _run(runs, (q, v, *drive, *values))
     return States(states.q[..., 1, :], states.v[..., 1, :], states.unsolved)
 
@@ -99,7 +97,6 @@ def rollout(
     v_target: jax.typing.ArrayLike | None = None,
     parameters: Mapping[Key, jax.typing.ArrayLike] | None = None,
     interval: int = 1,
-    threads: int | None = None,
 ) -> States:
     """All states of a run, or of many, each a function of all arrays.
 
@@ -109,13 +106,12 @@ def rollout(
         simulation: what is run.
         q: (..., n_q) first configuration.
         v: (..., n_v) first velocity.
-        steps: how many; static, as are `interval` and `threads`.
+        steps: how many; static, as is `interval`.
         tau: (..., steps, n_v), or (n_v,) or (..., 1, n_v) for all steps; as are the next two.
         q_target: (..., steps, n_q).
         v_target: (..., steps, n_v).
         parameters: as of `step`.
         interval: every which state is kept, beside the last; the gradient makes those between again.
-        threads: as of `step`.
 
     Returns:
         The states that were kept, n of them, the first included.
@@ -123,7 +119,7 @@ def rollout(
     Raises:
         SimulationError: as of `step`.
     """
-    runs, values = _with_parameters(simulation, steps, parameters, interval, threads)
+    runs, values = _with_parameters(simulation, steps, parameters, interval)
     return _run(runs, (q, v, tau, q_target, v_target, *values))
 
 
@@ -132,11 +128,10 @@ def _with_parameters(
     steps: int,
     parameters: Mapping[Key, jax.typing.ArrayLike] | None,
     interval: int,
-    threads: int | None,
 ) -> tuple[Runs, tuple[Any, ...]]:
     """Runs that are functions of these parameters, too, and their values."""
     given = {key: x for key, x in (parameters or {}).items() if x is not None}
-    return Runs(simulation, steps, tuple(given), interval, threads), tuple(given.values())
+    return Runs(simulation, steps, tuple(given), interval), tuple(given.values())
 
 
 Operands = tuple[Any, ...]  # as of `Runs`, of jax.Array or None

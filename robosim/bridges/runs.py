@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from robosim.bridges.entries import from_entries, to_entries
 from robosim.errors import SimulationError
-from robosim.parallel import threads
+from robosim.parallel import of_call, threads
 from robosim.simulation import Control, Simulation
 from robosim.simulation.parameters import Key
 from robosim.simulation.rollout import roll, roll_vjp
@@ -54,14 +54,15 @@ class Runs:
         parameters: names of parameters, as of `Simulation.parameters`, that are operands as well, and whose values take
             the place of its own.
         interval: every which state is kept, beside the last.
-        threads: at most; None for as many as `robosim.get_threads` says.
+        threads: at most; 0 for as many as `robosim.get_threads` says. By default those of the block where it is made:
+            frameworks run it later, and on threads of their own.
     """
 
     simulation: Simulation
     steps: int
     parameters: tuple[Key, ...] = ()
     interval: int = 1
-    threads: int | None = None
+    threads: int = field(default_factory=of_call)
 
     def __post_init__(self) -> None:
         if self.steps < 0:
@@ -253,4 +254,4 @@ class Runs:
         return (q[runs], v[runs]), Control(*own)
 
     def _threads(self) -> AbstractContextManager[None]:
-        return nullcontext() if self.threads is None else threads(self.threads)
+        return nullcontext() if self.threads == 0 else threads(self.threads)

@@ -59,7 +59,6 @@ def step(
     q_target: torch.Tensor | None = None,
     v_target: torch.Tensor | None = None,
     parameters: Mapping[Key, torch.Tensor] | None = None,
-    threads: int | None = None,
 ) -> States:
     """The state one step later, a function of all tensors.
 
@@ -72,14 +71,13 @@ def step(
         v_target: (..., n_v).
         parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of its values; of runs
             that have other values each makes a world of its own, and only runs within one go on several threads.
-        threads: at most; None for as many as `robosim.get_threads` says.
 
     Raises:
         SimulationError: a tensor has the wrong shape, is not real, not finite or out of its range, or tensors are on
             different devices.
     """
     drive = (None if x is None else x.unsqueeze(-2) for x in (tau, q_target, v_target))
-    runs, values = _with_parameters(simulation, 1, parameters, 1, threads)
+    runs, values = _with_parameters(simulation, 1, parameters, 1)
     states = _run(runs, (q, v, *drive, *values))
     return States(states.q[..., 1, :], states.v[..., 1, :], states.unsolved)
 
@@ -95,7 +93,6 @@ def rollout(
     v_target: torch.Tensor | None = None,
     parameters: Mapping[Key, torch.Tensor] | None = None,
     interval: int = 1,
-    threads: int | None = None,
 ) -> States:
     """All states of a run, or of many, each a function of all tensors.
 
@@ -111,7 +108,6 @@ def rollout(
         v_target: (..., steps, n_v).
         parameters: as of `step`.
         interval: every which state is kept, beside the last; the gradient makes those between again.
-        threads: as of `step`.
 
     Returns:
         The states that were kept, n of them, the first included.
@@ -119,7 +115,7 @@ def rollout(
     Raises:
         SimulationError: as of `step`.
     """
-    runs, values = _with_parameters(simulation, steps, parameters, interval, threads)
+    runs, values = _with_parameters(simulation, steps, parameters, interval)
     return _run(runs, (q, v, tau, q_target, v_target, *values))
 
 
@@ -128,11 +124,10 @@ def _with_parameters(
     steps: int,
     parameters: Mapping[Key, torch.Tensor] | None,
     interval: int,
-    threads: int | None,
 ) -> tuple[Runs, tuple[Any, ...]]:
     """Runs that are functions of these parameters, too, and their values."""
     given = {key: x for key, x in (parameters or {}).items() if x is not None}
-    return Runs(simulation, steps, tuple(given), interval, threads), tuple(given.values())
+    return Runs(simulation, steps, tuple(given), interval), tuple(given.values())
 
 
 Operands = Sequence["torch.Tensor | None"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
+import robosim
 from robosim.bridges.runs import Runs
 from robosim.errors import SimulationError
 from robosim.simulation import Simulation, StepStatus
@@ -177,3 +179,16 @@ def test_the_core_imports_no_framework(tmp_path):
     run = [sys.executable, "-c", code]
     result = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert not {"torch", "jax"} & set(result.stdout.split())
+
+
+def test_runs_take_the_threads_of_the_block_where_they_are_made(simulation, monkeypatch):
+    """Frameworks run them later, and on threads of their own, where the block is not known."""
+    used = []
+    monkeypatch.setattr("robosim.bridges.runs.threads", lambda n: used.append(n) or nullcontext())
+    with robosim.threads(1):
+        inside = Runs(simulation, 2)
+    outside = Runs(simulation, 2)
+    state = simulation.state()
+    for runs in (inside, outside):
+        runs.forward((state.q, state.v, None, None, None))
+    assert used == [1]
