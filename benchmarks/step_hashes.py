@@ -98,12 +98,12 @@ def numbers_of(engine: _engine.Simulation, gradient: tuple[Any, ...]) -> dict[st
 def by_name(engine: _engine.Simulation, numbers: Array, vertices: Array) -> dict[str, Array]:
     """Views of a vector of all parameters, (owners, ...) of each kind."""
     found = {}
-    for name, _, count, shape, *_, first, stride in engine.parameter_kinds:
+    for kind in engine.parameter_kinds:
         # An owner's numbers lie column by column, those of vertices in an array of their own.
-        strides = (stride, *np.cumprod((1, *shape))[: len(shape)])
-        place = numbers[first:] if count else numbers[:0]
-        of_kind = as_strided(place, (count, *shape), [place.itemsize * x for x in strides])
-        found[HASHED_AS.get(name, name)] = vertices if name == "vertices" else of_kind
+        strides = (kind.stride, *np.cumprod((1, *kind.shape))[: len(kind.shape)])
+        place = numbers[kind.first :] if kind.owners else numbers[:0]
+        of_kind = as_strided(place, (kind.owners, *kind.shape), [place.itemsize * x for x in strides])
+        found[HASHED_AS.get(kind.name, kind.name)] = vertices if kind.name == "vertices" else of_kind
     return found
 
 
@@ -124,10 +124,9 @@ def any_direction(engine: _engine.Simulation, gradient: tuple[Any, ...], seed: i
     return direction
 
 
-def state_blocks(jacobians: tuple[Any, ...]) -> tuple[Any, ...]:
+def state_blocks(jacobians: _engine.JacobianArrays) -> list[Any]:
     """Those by state and control, and whether they hold to one side only."""
-    *blocks, _, one_sided = jacobians
-    return *blocks, one_sided
+    return [getattr(jacobians, name) for name in (*STATE, "one_sided")]
 
 
 def computed(
@@ -177,7 +176,7 @@ def computed(
         gradient = arrays_of(gradients, k)
         yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
     found = engine.run_jacobians((qs[:1], vs[:1]), STEPS, INTERVAL, True, drive, 1, None, by_all)
-    jacobians = state_blocks(tuple(x[0] for x in found))
+    jacobians = [x[0] for x in state_blocks(found)]
     yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
 
 

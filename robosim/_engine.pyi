@@ -13,21 +13,29 @@ __all__: list[str] = [
     "Batch",
     "BlendedPath",
     "BoundOperation",
+    "ClosureForce",
     "Collider",
     "CollisionScene",
     "Compound",
+    "ContactForce",
     "EdgeResult",
     "ExactBody",
     "Frame",
+    "FrameClosure",
     "GradientArrays",
     "HeightField",
     "IkResult",
     "Inertia",
+    "JacobianArrays",
     "Joint",
+    "JointEquality",
+    "JointForce",
+    "MeshOfSimulation",
     "Model",
     "ModelBuilder",
     "OperationData",
     "OptimisedPath",
+    "ParameterKind",
     "PointCloud",
     "RolloutReports",
     "SearchResult",
@@ -35,7 +43,10 @@ __all__: list[str] = [
     "Shape",
     "ShapeRates",
     "Simulation",
+    "StepDetails",
+    "StepIsland",
     "StepReport",
+    "StepRow",
     "TakenStep",
     "TimingResult",
     "TriangleMesh",
@@ -44,6 +55,7 @@ __all__: list[str] = [
     "blend_corners",
     "bodies_closer_than",
     "body_bounding_box",
+    "bounces",
     "bounding_ball",
     "bounding_box",
     "brake",
@@ -52,6 +64,7 @@ __all__: list[str] = [
     "close_xla_calls",
     "closer_than",
     "closest_pieces",
+    "complementarity_aware_kinds",
     "contact_manifold",
     "contact_manifold_derivatives",
     "contact_manifolds",
@@ -1019,6 +1032,192 @@ class StepReport:
     @property
     def status(self) -> int: ...
 
+class FrameClosure:
+    """
+    Frame F of one body and frame G of another that stay together; see robosim.world.PointClosure and Weld.
+    """
+    def __init__(
+        self,
+        *,
+        name: str,
+        body_a: typing.SupportsInt | typing.SupportsIndex,
+        X_AF: typing.Any,
+        body_b: typing.SupportsInt | typing.SupportsIndex,
+        X_BG: typing.Any,
+        held: typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
+        is_weld: bool,
+    ) -> None: ...
+
+class JointEquality:
+    """
+    A law between joints, by their entries of v; see robosim.world.JointEquality.
+    """
+    def __init__(
+        self,
+        *,
+        name: str,
+        of: typing.SupportsInt | typing.SupportsIndex,
+        joint: typing.SupportsInt | typing.SupportsIndex,
+        coefficients: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(5)"
+        ],
+    ) -> None: ...
+
+class MeshOfSimulation:
+    """
+    A shape with vertices; see robosim.simulation.MeshRows.
+    """
+    @property
+    def first_row(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def object(self) -> int: ...
+    @property
+    def shape(self) -> Shape: ...
+
+class JacobianArrays:
+    """
+    See robosim.simulation.Jacobians.
+    """
+    @property
+    def one_sided(self) -> numpy.typing.NDArray[numpy.bool]: ...
+    @property
+    def parameters(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def q(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def q_target(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def tau(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def v(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def v_target(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+class ParameterKind:
+    """
+    See robosim.simulation.ParameterKind; first and stride tell where the numbers of its owners are.
+    """
+    @property
+    def about(self) -> str: ...
+    @property
+    def first(self) -> int: ...
+    @property
+    def least(self) -> float: ...
+    @property
+    def most(self) -> float: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def owner(self) -> str: ...
+    @property
+    def owners(self) -> int: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def stride(self) -> int: ...
+    @property
+    def unit(self) -> str: ...
+
+class ContactForce:
+    """
+    See robosim.simulation.ContactForce.
+    """
+    @property
+    def A(self) -> str: ...
+    @property
+    def B(self) -> str: ...
+    @property
+    def feature_A(self) -> tuple[str, int, int]: ...
+    @property
+    def feature_B(self) -> tuple[str, int, int]: ...
+    @property
+    def force(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def moment(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def normal(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def point(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def slide(self) -> float: ...
+
+class JointForce:
+    """
+    See robosim.simulation.JointForce; coordinate is an entry of v.
+    """
+    @property
+    def coordinate(self) -> int: ...
+    @property
+    def force(self) -> float: ...
+    @property
+    def source(self) -> str: ...
+
+class ClosureForce:
+    """
+    See robosim.simulation.ClosureForce.
+    """
+    @property
+    def force(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def moment(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def point(self) -> numpy.typing.NDArray[numpy.float64]: ...
+
+class StepRow:
+    """
+    See robosim.simulation.StepRow.
+    """
+    @property
+    def direction(self) -> numpy.typing.NDArray[numpy.float64] | None: ...
+    @property
+    def impulse(self) -> float: ...
+    @property
+    def law(self) -> str: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def of(self) -> int: ...
+    @property
+    def share(self) -> float: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def switch(self) -> float: ...
+    @property
+    def target(self) -> float: ...
+    @property
+    def velocity(self) -> float: ...
+
+class StepIsland:
+    """
+    See robosim.simulation.StepIsland.
+    """
+    @property
+    def admittance(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def rows(self) -> list[StepRow]: ...
+
+class StepDetails:
+    """
+    All that acted in a step.
+    """
+    @property
+    def closures(self) -> list[ClosureForce]: ...
+    @property
+    def contacts(self) -> list[ContactForce]: ...
+    @property
+    def islands(self) -> list[StepIsland]: ...
+    @property
+    def joints(self) -> list[JointForce]: ...
+
 class GradientArrays:
     """
     See robosim.simulation.StepGradient.
@@ -1056,69 +1255,15 @@ class TakenStep:
             collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         ]
         | None = None,
-    ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        bool,
-    ]: ...
+    ) -> JacobianArrays: ...
     def jvp(
         self, direction: dict
     ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], bool]: ...
     def vjp(self, next_bar: tuple[typing.Any, typing.Any]) -> GradientArrays: ...
     @property
-    def details(
-        self,
-    ) -> tuple[
-        list[
-            tuple[
-                str,
-                str,
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                float,
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                str,
-                tuple[str, int, int],
-                tuple[str, int, int],
-                float,
-            ]
-        ],
-        list[tuple[int, str, float]],
-        list[
-            tuple[
-                str,
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-                numpy.typing.NDArray[numpy.float64],
-            ]
-        ],
-        list[
-            tuple[
-                list[
-                    tuple[
-                        str,
-                        int,
-                        numpy.typing.NDArray[numpy.float64] | None,
-                        str,
-                        str,
-                        float,
-                        float,
-                        float,
-                        float,
-                        float,
-                    ]
-                ],
-                numpy.typing.NDArray[numpy.float64],
-            ]
-        ],
-    ]:
+    def details(self) -> StepDetails:
         """
-        Contacts, joint forces, closures and islands.
+        All that acted in it.
         """
     @property
     def report(self) -> StepReport: ...
@@ -1139,27 +1284,8 @@ class Simulation:
         scene: CollisionScene,
         materials: typing.Any,
         motors: typing.Any,
-        closures: collections.abc.Sequence[
-            tuple[
-                str,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.Any,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.Any,
-                typing.Annotated[collections.abc.Sequence[bool], "FixedSize(3)"],
-                bool,
-            ]
-        ],
-        equalities: collections.abc.Sequence[
-            tuple[
-                str,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.SupportsInt | typing.SupportsIndex,
-                typing.Annotated[
-                    collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(5)"
-                ],
-            ]
-        ],
+        closures: collections.abc.Sequence[FrameClosure],
+        equalities: collections.abc.Sequence[JointEquality],
         dt: typing.SupportsFloat | typing.SupportsIndex,
         solver: str,
         integrator: str,
@@ -1210,15 +1336,7 @@ class Simulation:
             collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         ]
         | None = None,
-    ) -> tuple[
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.float64],
-        numpy.typing.NDArray[numpy.bool],
-    ]:
+    ) -> JacobianArrays:
         """
         Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
@@ -1261,20 +1379,9 @@ class Simulation:
         The same with other values: simulation, scene and model, those that are given where these have not changed.
         """
     @property
-    def closures(self) -> tuple[list[numpy.typing.NDArray[numpy.float64]], list[list[float]]]:
-        """
-        Frames of closures in their bodies, (2, 4, 4) each; coefficients of equalities.
-        """
+    def meshes(self) -> list[MeshOfSimulation]: ...
     @property
-    def meshes(self) -> list[tuple[int, str, int, Shape]]:
-        """
-        Number and name of the object, first row in a gradient, shape: of each that has vertices.
-        """
-    @property
-    def parameter_kinds(self) -> list[tuple[str, str, int, list[int], str, str, float, float, int, int]]:
-        """
-        See ParameterKindTuple.
-        """
+    def parameter_kinds(self) -> list[ParameterKind]: ...
 
 class RolloutReports:
     """
@@ -2094,6 +2201,8 @@ def xla_handler(
     What XLA of this version of its interface calls, with a key (int32) and more: the function that look_up(key) gives, with arrays of its argument_types and, to be filled, of its result_types.
     """
 
+bounces: list = ["step", "time_of_impact"]
+complementarity_aware_kinds: list = ["none", "each", "together"]
 default_angular_acceleration: float = 5.0
 default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -131,7 +132,7 @@ GradientArrays run_vjp(BoundSimulation& s, const StateObjects& state, const Stat
 }
 
 // (m, rows) states. The Jacobians of each step, (m, steps, 2, n_v, columns); one_sided (m, steps).
-std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jacobians(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval,
+std::unique_ptr<JacobianArrays> run_jacobians(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval,
                                                                                bool is_shared, const ControlObjects& control, py::ssize_t threads,
                                                                                const py::object& progress, const std::array<bool, 5>& by,
                                                                                const std::optional<SelectionTuple>& parameters) {
@@ -141,18 +142,17 @@ std::tuple<Array, Array, Array, Array, Array, Array, py::array_t<bool>> run_jaco
   const int count = checked_steps(m);
   checked_steps(m * (kept.rows() - 1));
   const ManyDrives drives(s.model(), m, steps, is_shared, control);
-  JacobianArrays j(s.world(), {m, steps}, by, parameters);
-  py::array_t<bool> one_sided(Shape2{m, steps});
-  bool* const flags = one_sided.mutable_data();
+  auto j = std::make_unique<JacobianArrays>(s.world(), Shape2{m, steps}, by, parameters);
+  bool* const flags = j->one_sided.mutable_data();
   int taken = 0;
   {
     const SimulatorPool::Borrowed simulators(s.pool(), crew(m * (kept.rows() - 1), threads));
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollouts_jacobians(simulators.all(), count, kept, states.view(), drives.controls, j.blocks, flags, go_on);
+    taken = rollouts_jacobians(simulators.all(), count, kept, states.view(), drives.controls, j->blocks, flags, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
-  return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
+  return j;
 }
 
 }  // namespace

@@ -24,26 +24,20 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-// Name, body and pose (4, 4) in it of the first and of the second, axes of the first that are held, whether it is a weld.
-using FrameClosureTuple = std::tuple<std::string, int, py::object, int, py::object, std::array<bool, 3>, bool>;
-// Name, entry of v that is followed (-1: none), entry of v that follows, coefficients.
-using JointEqualityTuple = std::tuple<std::string, int, int, std::array<double, JointEquality::terms>>;
+FrameClosure frame_closure(const std::string& name, int body_a, const py::object& X_AF, int body_b, const py::object& X_BG, const std::array<bool, 3>& held, bool is_weld) {
+  FrameClosure c{name, body_a, body_b, rigid(X_AF, (name + ": the first pose").c_str()), rigid(X_BG, (name + ": the second pose").c_str()), {}, is_weld};
+  std::copy(held.begin(), held.end(), c.is_held);
+  return c;
+}
 
-Closures closures_from(const std::vector<FrameClosureTuple>& frames, const std::vector<JointEqualityTuple>& equalities) {
-  Closures out;
-  for (const auto& [name, a, X_AF, b, X_BG, held, is_weld] : frames) {
-    FrameClosure& c = out.frames.emplace_back(FrameClosure{name, a, b, rigid(X_AF, (name + ": the first pose").c_str()), rigid(X_BG, (name + ": the second pose").c_str()), {}, is_weld});
-    std::copy(held.begin(), held.end(), c.is_held);
-  }
-  for (const auto& [name, a, b, coefficients] : equalities) {
-    JointEquality& c = out.joints.emplace_back(JointEquality{name, a, b, {}});
-    std::copy(coefficients.begin(), coefficients.end(), c.coefficients);
-  }
-  return out;
+JointEquality joint_equality(const std::string& name, int of, int joint, const std::array<double, JointEquality::terms>& coefficients) {
+  JointEquality c{name, of, joint, {}};
+  std::copy(coefficients.begin(), coefficients.end(), c.coefficients);
+  return c;
 }
 
 std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors,
-                                                 const std::vector<FrameClosureTuple>& closures, const std::vector<JointEqualityTuple>& equalities, double dt,
+                                                 const std::vector<FrameClosure>& closures, const std::vector<JointEquality>& equalities, double dt,
                                                  const std::string& solver, const std::string& integrator, int sweeps, double erp, double margin, double limit_margin, bool speed_limits,
                                                  double restitution_threshold, const std::string& bounce, const std::string& complementarity_aware, int substeps) {
   const Array m = sized(materials, {-1, 6}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
@@ -53,14 +47,10 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   for (const double* x = d.data(); x < d.data() + d.size(); x += 3) all.push_back({x[0], x[1], x[2]});
   StepOptions options;
   options.solver = SolverId::named("solver", solver), options.integrator = IntegratorId::named("integrator", integrator);
-  if (bounce == "time_of_impact") options.bounce = Bounce::time_of_impact;
-  else if (bounce != "step") throw InputError("bounce is '" + bounce + "'; there are 'step' and 'time_of_impact'");
-  if (complementarity_aware == "each") options.complementarity_aware = ComplementarityAware::each;
-  else if (complementarity_aware == "together") options.complementarity_aware = ComplementarityAware::together;
-  else if (complementarity_aware != "none") throw InputError("complementarity_aware is '" + complementarity_aware + "'; there are 'none', 'each' and 'together'");
+  options.bounce = BounceId::named("bounce", bounce), options.complementarity_aware = ComplementarityAwareId::named("complementarity_aware", complementarity_aware);
   options.dt = dt, options.solver_options.sweeps = sweeps, options.erp = erp, options.margin = margin, options.limit_margin = limit_margin, options.speed_limits = speed_limits;
   options.restitution_threshold = restitution_threshold;
-  return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), closures_from(closures, equalities), options, substeps);
+  return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), Closures{closures, equalities}, options, substeps);
 }
 
 std::tuple<StateArrays, BoundReport> step(BoundSimulation& s, const StateObjects& state, const ControlObjects& control) {
@@ -88,11 +78,8 @@ class BoundStep {
   }
 
   // All that acted in it.
-  std::tuple<std::vector<ContactTuple>, std::vector<JointTuple>, std::vector<ClosureTuple>, std::vector<IslandTuple>> details() {
-    return step_.with_stepper([&](const Stepper& stepper) {
-      StepDetailTuples found(simulation_.scene(), stepper, step_.report().islands);
-      return std::tuple(std::move(found.contacts), std::move(found.joints), std::move(found.closures), std::move(found.islands));
-    });
+  StepDetails details() {
+    return step_.with_stepper([&](const Stepper& stepper) { return StepDetails(simulation_.scene(), stepper, step_.report().islands); });
   }
   py::bytes signature() {
     const std::vector<int> numbers = step_.with_stepper([&](const Stepper& s) { return step_signature(s, step_.report().islands, step_.report().status); });
@@ -119,11 +106,10 @@ class BoundStep {
     step_.hvp(next_bar.view(), d, product, error);
     return {GradientArrays(simulation_.world(), product), GradientArrays(simulation_.world(), error)};
   }
-  // By selected parameters as well; and one_sided.
-  std::tuple<Array, Array, Array, Array, Array, Array, bool> jacobians(const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters) {
-    JacobianArrays j(simulation_.world(), {}, by, parameters);
-    const bool one_sided = step_.jacobians(j.blocks);
-    return {j.q, j.v, j.tau, j.q_target, j.v_target, j.parameters, one_sided};
+  std::unique_ptr<JacobianArrays> jacobians(const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters) {
+    auto j = std::make_unique<JacobianArrays>(simulation_.world(), Shape2{}, by, parameters);
+    *j->one_sided.mutable_data() = step_.jacobians(j->blocks);
+    return j;
   }
 
  private:
@@ -162,26 +148,42 @@ std::tuple<py::object, py::object, py::object> with_values(const BoundSimulation
   return {simulation, its_scene, its_model};
 }
 
-// The frames of each closure in its bodies, (2, 4, 4); the coefficients of each equality.
-std::tuple<std::vector<Array>, std::vector<std::vector<double>>> closures(const BoundSimulation& s) {
-  std::tuple<std::vector<Array>, std::vector<std::vector<double>>> out;
-  for (const FrameClosure& c : s.world().closures().frames) {
-    Array& frames = std::get<0>(out).emplace_back(Shape2{2, 4, 4});
-    const Array poses[] = {pose_array(c.X_AF), pose_array(c.X_BG)};
-    for (const int k : {0, 1}) std::copy_n(poses[k].data(), 16, frames.mutable_data() + 16 * k);
-  }
-  for (const JointEquality& c : s.world().closures().joints) std::get<1>(out).emplace_back(std::begin(c.coefficients), std::end(c.coefficients));
+// A shape with vertices: of which object, and the row of its first vertex.
+struct MeshOfSimulation {
+  int object;
+  std::string name;
+  int first_row;
+  Shape shape;
+};
+std::vector<MeshOfSimulation> meshes(const BoundSimulation& s) {
+  std::vector<MeshOfSimulation> out;
+  for (const VertexRows::Mesh& x : s.world().vertices().meshes())
+    s.scene().scene.object(x.object).geometry.body().with_piece(x.piece, [&](const Compound::Piece& piece) {
+      out.push_back({.object = x.object, .name = s.scene().name(x.object), .first_row = x.first, .shape = piece.shape});
+    });
   return out;
 }
 
-// Of each shape with vertices: number and name of its object, row of its first vertex, shape.
-using MeshTuple = std::tuple<int, std::string, int, Shape>;
-std::vector<MeshTuple> meshes(const BoundSimulation& s) {
-  std::vector<MeshTuple> out;
-  for (const VertexRows::Mesh& x : s.world().vertices().meshes())
-    s.scene().scene.object(x.object).geometry.body().with_piece(
-        x.piece, [&](const Compound::Piece& piece) { out.emplace_back(x.object, s.scene().name(x.object), x.first, piece.shape); });
-  return out;
+void bind_parts(py::module_& m) {
+  py::class_<FrameClosure>(m, "FrameClosure", "Frame F of one body and frame G of another that stay together; see robosim.world.PointClosure and Weld.")
+      .def(py::init(&frame_closure), py::kw_only(), py::arg("name"), py::arg("body_a"), py::arg("X_AF"), py::arg("body_b"), py::arg("X_BG"), py::arg("held"), py::arg("is_weld"));
+  py::class_<JointEquality>(m, "JointEquality", "A law between joints, by their entries of v; see robosim.world.JointEquality.")
+      .def(py::init(&joint_equality), py::kw_only(), py::arg("name"), py::arg("of"), py::arg("joint"), py::arg("coefficients"));
+  py::class_<MeshOfSimulation>(m, "MeshOfSimulation", "A shape with vertices; see robosim.simulation.MeshRows.")
+      .def_readonly("object", &MeshOfSimulation::object)
+      .def_readonly("name", &MeshOfSimulation::name)
+      .def_readonly("first_row", &MeshOfSimulation::first_row)
+      .def_readonly("shape", &MeshOfSimulation::shape);
+  py::class_<JacobianArrays>(m, "JacobianArrays", "See robosim.simulation.Jacobians.")
+      .def_readonly("q", &JacobianArrays::q)
+      .def_readonly("v", &JacobianArrays::v)
+      .def_readonly("tau", &JacobianArrays::tau)
+      .def_readonly("q_target", &JacobianArrays::q_target)
+      .def_readonly("v_target", &JacobianArrays::v_target)
+      .def_readonly("parameters", &JacobianArrays::parameters)
+      .def_readonly("one_sided", &JacobianArrays::one_sided);
+  bind_parameter_kinds(m);
+  bind_step_details(m);
 }
 
 void bind_report(py::module_& m) {
@@ -205,7 +207,8 @@ void bind_simulation(py::module_& m) {
     return py::list(py::cast(out));
   };
   m.attr("row_solvers") = names(row_solvers), m.attr("integrators") = names(integrators);
-  bind_report(m);
+  m.attr("bounces") = names(bounces), m.attr("complementarity_aware_kinds") = names(complementarity_aware_kinds);
+  bind_report(m), bind_parts(m);
   py::class_<GradientArrays> gradient(m, "GradientArrays", "See robosim.simulation.StepGradient.");
   gradient.def_readonly("q", &GradientArrays::q).def_readonly("v", &GradientArrays::v);
   gradient.def_readonly("tau", &GradientArrays::tau).def_readonly("q_target", &GradientArrays::q_target).def_readonly("v_target", &GradientArrays::v_target);
@@ -218,9 +221,8 @@ void bind_simulation(py::module_& m) {
            py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("integrator"), py::arg("sweeps"),
            py::arg("erp"), py::arg("margin"), py::arg("limit_margin"), py::arg("speed_limits"), py::arg("restitution_threshold"), py::arg("bounce"),
            py::arg("complementarity_aware"), py::arg("substeps"), py::keep_alive<1, 2>())
-      .def_property_readonly("meshes", &meshes, "Number and name of the object, first row in a gradient, shape: of each that has vertices.")
-      .def_property_readonly("parameter_kinds", [](const BoundSimulation& s) { return parameter_kind_tuples(s.world()); }, "See ParameterKindTuple.")
-      .def_property_readonly("closures", &closures, "Frames of closures in their bodies, (2, 4, 4) each; coefficients of equalities.")
+      .def_property_readonly("meshes", &meshes)
+      .def_property_readonly("parameter_kinds", [](const BoundSimulation& s) { return bound_parameter_kinds(s.world()); })
       .def("parameter_values", &values, "Numbers of all parameters, and of vertices (n, 3).")
       .def("with_parameter_values", &with_values, py::arg("scene"), py::arg("model"), py::arg("numbers"), py::arg("vertices"), py::arg("substeps") = py::none(),
            "The same with other values: simulation, scene and model, those that are given where these have not changed.")
@@ -229,7 +231,7 @@ void bind_simulation(py::module_& m) {
            py::arg("state"), py::arg("control"), py::keep_alive<0, 1>(), about_drive);
   taken.def_property_readonly("state", &BoundStep::state, "(q, v) at its end.")
       .def_property_readonly("report", &BoundStep::report)
-      .def_property_readonly("details", &BoundStep::details, "Contacts, joint forces, closures and islands.")
+      .def_property_readonly("details", &BoundStep::details, "All that acted in it.")
       .def_property_readonly("signature", &BoundStep::signature)
       .def("vjp", &BoundStep::vjp, py::arg("next_bar"))
       .def("jvp", &BoundStep::jvp, py::arg("direction"))

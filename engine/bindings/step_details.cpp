@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <pybind11/stl.h>
+
 #include "base/index.h"
 #include "contact/row_diagnostics.h"
 #include "step/constraints/constraint_kinds.h"
@@ -37,7 +39,7 @@ Vec3d direction_of(const Stepper& stepper, const StepIsland::Row& row) {
 }  // namespace
 
 // Of one point, by the rows of its manifold.
-void StepDetailTuples::add_contact(const BoundScene& scene, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point) {
+void StepDetails::add_contact(const BoundScene& scene, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point) {
   const SceneQuery::PairManifold& pair = manifold_of(stepper, island.rows[at(first_row)]);
   const double rate = 1 / stepper.options().dt;
   Vec3d force, moment;
@@ -53,11 +55,20 @@ void StepDetailTuples::add_contact(const BoundScene& scene, const Stepper& stepp
   const ManifoldPoint& p = pair.manifold.points[point];
   const bool has_friction = last_row - first_row > pair.manifold.n_points;
   const char* mode = !pushes ? "open" : slides || !has_friction ? "sliding" : "sticking";
-  contacts.emplace_back(scene.name(pair.a), scene.name(pair.b), vec3_array(p.p_W), vec3_array(pair.manifold.normal()), p.gap, vec3_array(force), vec3_array(moment), mode,
-                        part_tuple(p.feature[0]), part_tuple(p.feature[1]), p.slide);
+  contacts.push_back({.A = scene.name(pair.a),
+                      .B = scene.name(pair.b),
+                      .point = vec3_array(p.p_W),
+                      .normal = vec3_array(pair.manifold.normal()),
+                      .gap = p.gap,
+                      .force = vec3_array(force),
+                      .moment = vec3_array(moment),
+                      .mode = mode,
+                      .feature_A = part_tuple(p.feature[0]),
+                      .feature_B = part_tuple(p.feature[1]),
+                      .slide = p.slide});
 }
 
-std::size_t StepDetailTuples::add_closure(const Stepper& stepper, const StepIsland& island, std::size_t b) {
+std::size_t StepDetails::add_closure(const Stepper& stepper, const StepIsland& island, std::size_t b) {
   const StepIsland::Block& block = island.blocks[b];
   // The channels are size omega and v of the second: what is conjugate to them.
   const double* const z = island.solution.z.data() + island.problem.blocks[b].first_channel;
@@ -70,26 +81,34 @@ std::size_t StepDetailTuples::add_closure(const Stepper& stepper, const StepIsla
   // Frames in the order of the world's; of other kinds behind them.
   const std::size_t number = is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
   closures.resize(std::max(closures.size(), number + 1));
-  closures[number] = {name, vec3_array(block.centre), vec3_array(force), vec3_array(moment)};
+  closures[number] = {.name = name, .point = vec3_array(block.centre), .force = vec3_array(force), .moment = vec3_array(moment)};
   return number;
 }
 
-void StepDetailTuples::add_joint(const Stepper& stepper, const StepIsland& island, std::size_t b, int row) {
+void StepDetails::add_joint(const Stepper& stepper, const StepIsland& island, std::size_t b, int row) {
   const StepIsland::Row& own = island.rows[at(row)];
   const double sign = island.problem.rows[at(row)].d[0];  // of the coordinate in the row
-  joints.emplace_back(island.blocks[b].v, row_name(own), sign * island.solution.f[at(row)] / stepper.options().dt);
+  joints.push_back({.coordinate = island.blocks[b].v, .source = row_name(own), .force = sign * island.solution.f[at(row)] / stepper.options().dt});
 }
 
-StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepper, int n_islands) {
+StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands) {
   closures.resize(n_islands > 0 ? stepper.world().closures().frames.size() : 0);
   for (int n = 0; n < n_islands; ++n) {
     const StepIsland& island = stepper.islands()[n];
-    std::vector<RowTuple> rows;
+    std::vector<RowDetail> rows;
     const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, const char* law) {
       const StepIsland::Row& row = island.rows[at(i)];
       const RowSolution& s = island.solution;
-      rows.emplace_back(row_name(row), static_cast<int>(number), direction, law, name_of(s.classes[at(i)]), s.f[at(i)], s.w[at(i)], island.problem.rows[at(i)].target,
-                        switch_distance(island.problem, island.sizes, s, i), row.impact);
+      rows.push_back({.source = row_name(row),
+                      .of = static_cast<int>(number),
+                      .direction = direction,
+                      .law = law,
+                      .mode = name_of(s.classes[at(i)]),
+                      .impulse = s.f[at(i)],
+                      .velocity = s.w[at(i)],
+                      .target = island.problem.rows[at(i)].target,
+                      .switch_distance = switch_distance(island.problem, island.sizes, s, i),
+                      .share = row.impact});
     };
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const RowBlock& block = island.problem.blocks[b];
@@ -114,8 +133,50 @@ StepDetailTuples::StepDetailTuples(const BoundScene& scene, const Stepper& stepp
     Array A(Shape2{m, m});
     const std::vector<double> admittances = row_admittances(island.problem);
     std::copy(admittances.begin(), admittances.end(), A.mutable_data());
-    islands.emplace_back(std::move(rows), A);
+    islands.push_back({std::move(rows), A});
   }
+}
+
+void bind_step_details(pybind11::module_& m) {
+  namespace py = pybind11;
+  py::class_<ContactDetail>(m, "ContactForce", "See robosim.simulation.ContactForce.")
+      .def_readonly("A", &ContactDetail::A)
+      .def_readonly("B", &ContactDetail::B)
+      .def_readonly("point", &ContactDetail::point)
+      .def_readonly("normal", &ContactDetail::normal)
+      .def_readonly("gap", &ContactDetail::gap)
+      .def_readonly("force", &ContactDetail::force)
+      .def_readonly("moment", &ContactDetail::moment)
+      .def_readonly("mode", &ContactDetail::mode)
+      .def_readonly("feature_A", &ContactDetail::feature_A)
+      .def_readonly("feature_B", &ContactDetail::feature_B)
+      .def_readonly("slide", &ContactDetail::slide);
+  py::class_<JointDetail>(m, "JointForce", "See robosim.simulation.JointForce; coordinate is an entry of v.")
+      .def_readonly("coordinate", &JointDetail::coordinate)
+      .def_readonly("source", &JointDetail::source)
+      .def_readonly("force", &JointDetail::force);
+  py::class_<ClosureDetail>(m, "ClosureForce", "See robosim.simulation.ClosureForce.")
+      .def_readonly("name", &ClosureDetail::name)
+      .def_readonly("point", &ClosureDetail::point)
+      .def_readonly("force", &ClosureDetail::force)
+      .def_readonly("moment", &ClosureDetail::moment);
+  py::class_<RowDetail>(m, "StepRow", "See robosim.simulation.StepRow.")
+      .def_readonly("source", &RowDetail::source)
+      .def_readonly("of", &RowDetail::of)
+      .def_readonly("direction", &RowDetail::direction)
+      .def_readonly("law", &RowDetail::law)
+      .def_readonly("mode", &RowDetail::mode)
+      .def_readonly("impulse", &RowDetail::impulse)
+      .def_readonly("velocity", &RowDetail::velocity)
+      .def_readonly("target", &RowDetail::target)
+      .def_readonly("switch", &RowDetail::switch_distance)
+      .def_readonly("share", &RowDetail::share);
+  py::class_<IslandDetail>(m, "StepIsland", "See robosim.simulation.StepIsland.").def_readonly("rows", &IslandDetail::rows).def_readonly("admittance", &IslandDetail::admittance);
+  py::class_<StepDetails>(m, "StepDetails", "All that acted in a step.")
+      .def_readonly("contacts", &StepDetails::contacts)
+      .def_readonly("joints", &StepDetails::joints)
+      .def_readonly("closures", &StepDetails::closures)
+      .def_readonly("islands", &StepDetails::islands);
 }
 
 }  // namespace robosim

@@ -1,9 +1,8 @@
-// What acted in a step, as tuples for Python (robosim/simulation/details.py has their names).
+// What acted in a step, for Python: structs whose fields have the names of those of robosim/simulation/details.py.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "bindings/bound_scene.h"
@@ -12,31 +11,57 @@
 
 namespace robosim {
 
-// Names, point, normal, gap, force on the second, moment on it, mode, features of both, slide.
-using ContactTuple = std::tuple<std::string, std::string, Array, Array, double, Array, Array, const char*, PartTuple, PartTuple, double>;
-// Index into v, source, force.
-using JointTuple = std::tuple<int, const char*, double>;
-// Name, point, force on the second there, moment on it.
-using ClosureTuple = std::tuple<std::string, Array, Array, Array>;
-// Source, number of its contact, joint force or closure, direction (3,), law, class, impulse, velocity, target, distance to the next switch, share
-// of the step after which it acts.
-using RowTuple = std::tuple<const char*, int, std::optional<Array>, const char*, const char*, double, double, double, double, double>;
-// Rows, and their admittances.
-using IslandTuple = std::tuple<std::vector<RowTuple>, Array>;
+struct ContactDetail {
+  std::string A, B;
+  Array point, normal;
+  double gap;
+  Array force, moment;  // on B
+  const char* mode;
+  PartTuple feature_A, feature_B;
+  double slide;
+};
 
-struct StepDetailTuples {
-  std::vector<ContactTuple> contacts;
-  std::vector<JointTuple> joints;
-  std::vector<ClosureTuple> closures;
-  std::vector<IslandTuple> islands;
+struct JointDetail {
+  int coordinate;  // entry of v
+  const char* source;
+  double force;
+};
+
+struct ClosureDetail {
+  std::string name;
+  Array point, force, moment;  // on the second link
+};
+
+struct RowDetail {
+  const char* source;
+  int of;  // number of its contact, joint force or closure
+  std::optional<Array> direction;
+  const char *law, *mode;
+  double impulse, velocity, target;
+  double switch_distance;  // to another mode
+  double share;            // of the step, after which it acts
+};
+
+struct IslandDetail {
+  std::vector<RowDetail> rows;
+  Array admittance;
+};
+
+struct StepDetails {
+  std::vector<ContactDetail> contacts;
+  std::vector<JointDetail> joints;
+  std::vector<ClosureDetail> closures;
+  std::vector<IslandDetail> islands;
 
   // Of the last step, which had so many islands.
-  StepDetailTuples(const BoundScene& scene, const Stepper& stepper, int n_islands);
+  StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands);
 
  private:
   void add_contact(const BoundScene& scene, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point);
   std::size_t add_closure(const Stepper& stepper, const StepIsland& island, std::size_t block);
   void add_joint(const Stepper& stepper, const StepIsland& island, std::size_t block, int row);
 };
+
+void bind_step_details(pybind11::module_& m);
 
 }  // namespace robosim

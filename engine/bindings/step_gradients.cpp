@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include <pybind11/stl.h>
+
 #include "base/error.h"
 
 namespace py = pybind11;
@@ -70,15 +72,38 @@ std::vector<int> shape_of(const ParameterKind& kind) {
 
 }  // namespace
 
-std::vector<ParameterKindTuple> parameter_kind_tuples(const World& world) {
+std::vector<BoundParameterKind> bound_parameter_kinds(const World& world) {
   const ParameterLayout& layout = world.parameters();
-  std::vector<ParameterKindTuple> out;
+  std::vector<BoundParameterKind> out;
   for (int k = 0; k < n_parameter_kinds; ++k) {
     const ParameterKind& kind = parameter_kinds[static_cast<std::size_t>(k)];
     const ParameterId id(k);
-    out.emplace_back(kind.name, name_of(kind.owner), layout.owners(id), shape_of(kind), kind.unit, kind.about, kind.least, kind.most, layout.place(id, 0), layout.stride(id));
+    out.push_back({.name = std::string(kind.name),
+                   .owner = name_of(kind.owner),
+                   .owners = layout.owners(id),
+                   .shape = shape_of(kind),
+                   .unit = std::string(kind.unit),
+                   .about = std::string(kind.about),
+                   .least = kind.least,
+                   .most = kind.most,
+                   .first = layout.place(id, 0),
+                   .stride = layout.stride(id)});
   }
   return out;
+}
+
+void bind_parameter_kinds(py::module_& m) {
+  py::class_<BoundParameterKind>(m, "ParameterKind", "See robosim.simulation.ParameterKind; first and stride tell where the numbers of its owners are.")
+      .def_readonly("name", &BoundParameterKind::name)
+      .def_readonly("owner", &BoundParameterKind::owner)
+      .def_readonly("owners", &BoundParameterKind::owners)
+      .def_readonly("shape", &BoundParameterKind::shape)
+      .def_readonly("unit", &BoundParameterKind::unit)
+      .def_readonly("about", &BoundParameterKind::about)
+      .def_readonly("least", &BoundParameterKind::least)
+      .def_readonly("most", &BoundParameterKind::most)
+      .def_readonly("first", &BoundParameterKind::first)
+      .def_readonly("stride", &BoundParameterKind::stride);
 }
 
 GradientArrays::GradientArrays(const World& world, const StepGradient& g)

@@ -10,10 +10,18 @@
 
 namespace robosim {
 
-// One kind of parameter: name, kind of owner, owners, shape per owner, unit, meaning, least and greatest value; index of its first number
-// among all of a world, and the stride from one owner to the next.
-using ParameterKindTuple = std::tuple<std::string, const char*, int, std::vector<int>, std::string, std::string, double, double, int, int>;
-std::vector<ParameterKindTuple> parameter_kind_tuples(const World& world);
+// One kind of parameter, of a world.
+struct BoundParameterKind {
+  std::string name;
+  const char* owner;
+  int owners;  // how many
+  std::vector<int> shape;  // of the numbers of one
+  std::string unit, about;
+  double least, most;  // that a value may be
+  int first, stride;   // the index of the first number among all of a world, and from one owner to the next
+};
+std::vector<BoundParameterKind> bound_parameter_kinds(const World& world);
+void bind_parameter_kinds(pybind11::module_& m);
 
 // Gradients as arrays: of one step, or of m rollouts with an axis for them in front, and one for the steps in front of those of controls.
 struct GradientArrays {

@@ -1,24 +1,34 @@
 // Options of a step.
 #pragma once
 
-#include <cstdint>
+#include <string_view>
 
+#include "base/list_id.h"
 #include "contact/row_solvers.h"
 #include "step/integrators/integrators.h"
 
 namespace robosim {
 
-enum class Bounce : std::uint8_t {
-  step,           // wherever the step finds it
-  time_of_impact  // when things touch
+// When what comes near bounces or lands.
+struct BounceKind {
+  std::string_view name, about;
 };
+inline constexpr BounceKind bounces[] = {
+    {"step", "wherever the step finds it"},
+    {"time_of_impact", "when things touch"},
+};
+using BounceId = ListId<bounces>;
 
 // Classes beyond those that the step found, at which a gradient looks (linearization/complementarity_aware.cpp).
-enum class ComplementarityAware : std::uint8_t {
-  none,     // nothing: the derivative
-  each,     // every contact and limit by itself lets go or pushes as the loss wants it
-  together  // things that touch and both move keep together; contacts with the world and limits as of `each`
+struct ComplementarityAwareKind {
+  std::string_view name, about;
 };
+inline constexpr ComplementarityAwareKind complementarity_aware_kinds[] = {
+    {"none", "nothing: the derivative"},
+    {"each", "every contact and limit by itself lets go or pushes as the loss wants it"},
+    {"together", "things that touch and both move keep together; contacts with the world and limits as of `each`"},
+};
+using ComplementarityAwareId = ListId<complementarity_aware_kinds>;
 
 struct StepOptions {
   double dt = 1e-3;                      // [s]
@@ -29,9 +39,9 @@ struct StepOptions {
   double margin = 1e-3;                  // [m] within which pairs have rows
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
   bool speed_limits = false;             // whether joints keep the limits of their speeds
-  Bounce bounce = Bounce::step;
+  BounceId bounce;                       // `step`
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
-  ComplementarityAware complementarity_aware = ComplementarityAware::none;  // of vjp, of solvers that know classes
+  ComplementarityAwareId complementarity_aware;  // `none`; of vjp, of solvers that know classes
 };
 
 }  // namespace robosim

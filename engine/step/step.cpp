@@ -45,7 +45,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
   require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it must be finite, and at least 0 [m]");
   require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it must be finite, and at least 0");
   require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it must be at least 0 [m/s]");
-  if (options.complementarity_aware != ComplementarityAware::none && !options.solver.kind().knows_classes)
+  if (options.complementarity_aware != ComplementarityAwareId("none") && !options.solver.kind().knows_classes)
     throw InputError(message("complementarity-aware gradients need a solver that knows classes, as 'lcp' and 'cone' do; this one is '", options.solver.kind().name, "'"));
 }
 
@@ -53,7 +53,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
 void Stepper::find_contacts(const StepInput& in) {
   StepData& step = *data_;
   step.query.place(in.q, step.dynamics.X_WB);
-  if (step.options.bounce == Bounce::step) return step.query.manifolds(step.options.margin, step.manifolds);
+  if (step.options.bounce == BounceId("step")) return step.query.manifolds(step.options.margin, step.manifolds);
   detail::joint_velocities(step.model(), step.dynamics, step.v_free.data(), step.V_free);
   step.query.manifolds(std::max(step.options.margin, reach(step)), step.manifolds);
   std::erase_if(step.manifolds, [&](const SceneQuery::PairManifold& pair) { return !is_met(step, pair); });
@@ -92,7 +92,7 @@ void Stepper::solve(StepReport& report) {
     StepIsland& island = step.islands[at(i)];
     solve(island, report);
     add_late_impulses(step, island);
-    if (step.options.bounce == Bounce::time_of_impact) report.coupled_bounces += coupled_bounces(island);
+    if (step.options.bounce == BounceId("time_of_impact")) report.coupled_bounces += coupled_bounces(island);
     const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < step.size(); ++r) {
       double sum = 0;

@@ -218,7 +218,7 @@ def _summed(gradient: jax.Array, operand: jax.Array) -> jax.Array:
 
 # On the host.
 
-Settings = tuple[int, tuple[Key, ...], int, int | None]  # of Runs
+Settings = tuple[int, tuple[Key, ...], int, int]  # of Runs
 
 
 def _forward(simulation: Simulation, settings: Settings, operands: Operands) -> States:

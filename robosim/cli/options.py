@@ -134,7 +134,8 @@ def load_model(args: argparse.Namespace, **options: Any) -> Model:
 
 def is_world_file(args: argparse.Namespace) -> bool:
     """Whether ROBOT is a world file."""
-    return args.robot.lower().endswith((".yaml", ".yml"))
+    name: str = args.robot
+    return name.lower().endswith((".yaml", ".yml"))
 
 
 def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **options: Any) -> World:

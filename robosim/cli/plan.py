@@ -205,10 +205,9 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
     if args.frame is not None and args.goal_pose is None:
         raise PlanningError("--frame is about --goal-pose, which is not given")
     start = None if args.start is None else parse_positions(args.start, "--start")
-    if is_world_file(args) and not isinstance(start, list):
-        # Where everything was put, but for what --start says.
-        known = start is None or isinstance(start, dict) or start not in world.scene.starts
-        start = model.configuration(start or {}, rest=world.start) if known else start
+    by_name = start is None or isinstance(start, dict | str)
+    if is_world_file(args) and by_name and (not isinstance(start, str) or start not in world.scene.starts):
+        start = model.configuration(start or {}, rest=world.start)  # where everything was put, but for that
     group: Any = args.group
     if group is not None and group not in model.groups:
         group = [joint.strip() for joint in group.split(",")]

@@ -266,8 +266,9 @@ def at_rest(simulation: Simulation, args: argparse.Namespace) -> State:
         return simulation.state(positions)
     if positions is not None:
         q = model.configuration(positions, rest=q)
-    stays = scene is None or is_world_file(args)
-    return simulation.state(q if stays else lifted(model, scene, q))
+    if scene is not None and not is_world_file(args):
+        q = lifted(model, scene, q)
+    return simulation.state(q)
 
 
 def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:

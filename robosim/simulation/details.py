@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ __all__ = [
     "StepReport",
     "StepRow",
     "StepStatus",
-    "contacts_from",
-    "islands_from",
+    "closure_from",
+    "contact_from",
+    "island_from",
+    "joint_from",
     "report_from",
 ]
 
@@ -70,24 +72,6 @@ class StepReport(NamedTuple):
     """The last of its methods that a solver needed: `prediction`, `sweeps`, `Dantzig`, `Lemke`, `turned boxes`,
     `more sweeps` or `proximal points`, in the order in which `lcp` and `cone` try them; empty of `pgs` and where there
     are no rows."""
-
-
-_STATUSES = tuple(StepStatus)
-
-
-def report_from(report: _engine.StepReport) -> StepReport:
-    """From the engine's."""
-    return StepReport(
-        _STATUSES[report.status],
-        report.residual,
-        report.contacts,
-        report.rows,
-        report.islands,
-        report.class_changes,
-        report.pivots,
-        report.coupled_bounces,
-        report.attempt,
-    )
 
 
 class ContactForce(NamedTuple):
@@ -213,14 +197,38 @@ class StepIsland(NamedTuple):
         return scaled
 
 
-def contacts_from(contacts: Iterable[Any]) -> list[ContactForce]:
-    """From the engine's tuples."""
-    return [
-        ContactForce._make((*known, ManifoldFeature(*of_A), ManifoldFeature(*of_B), slide))
-        for *known, of_A, of_B, slide in contacts
-    ]
+_Record = TypeVar("_Record", bound=tuple[Any, ...])
+_STATUSES = tuple(StepStatus)
 
 
-def islands_from(islands: Iterable[Any]) -> list[StepIsland]:
-    """From the engine's tuples."""
-    return [StepIsland([StepRow(*row) for row in rows], admittance) for rows, admittance in islands]
+def _made(kind: type[_Record], found: Any, **fields: Any) -> _Record:
+    """From a struct of the engine, whose fields have the same names, but for these."""
+    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    made: _Record = kind(*[fields[name] if name in fields else getattr(found, name) for name in names])
+    return made
+
+
+def report_from(report: _engine.StepReport) -> StepReport:
+    """From the engine's."""
+    return _made(StepReport, report, status=_STATUSES[report.status])
+
+
+def contact_from(contact: _engine.ContactForce) -> ContactForce:
+    """From the engine's."""
+    features = ManifoldFeature(*contact.feature_A), ManifoldFeature(*contact.feature_B)
+    return _made(ContactForce, contact, feature_A=features[0], feature_B=features[1])
+
+
+def joint_from(joint: _engine.JointForce, names: Sequence[str]) -> JointForce:
+    """From the engine's, with the names of coordinates."""
+    return _made(JointForce, joint, coordinate=names[joint.coordinate])
+
+
+def closure_from(closure: _engine.ClosureForce) -> ClosureForce:
+    """From the engine's."""
+    return _made(ClosureForce, closure)
+
+
+def island_from(island: _engine.StepIsland) -> StepIsland:
+    """From the engine's."""
+    return StepIsland([_made(StepRow, row) for row in island.rows], island.admittance)

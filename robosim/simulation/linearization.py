@@ -19,8 +19,10 @@ from robosim.simulation.details import (
     JointForce,
     StepIsland,
     StepReport,
-    contacts_from,
-    islands_from,
+    closure_from,
+    contact_from,
+    island_from,
+    joint_from,
     report_from,
 )
 from robosim.simulation.gradients import Jacobians, StepCurvature, StepGradient, StepTangent
@@ -72,26 +74,26 @@ class Linearization:
     @cached_property
     def contacts(self) -> list[ContactForce]:
         """All points within the margin. Here and below: of several substeps those of the last."""
-        return contacts_from(self._details[0])
+        return [contact_from(x) for x in self._details.contacts]
 
     @cached_property
     def joints(self) -> list[JointForce]:
         """Forces of limits within the margin, motors, dry friction and equalities."""
         names = self.simulation.model.velocity_names
-        return [JointForce(names[i], source, force) for i, source, force in self._details[1]]
+        return [joint_from(x, names) for x in self._details.joints]
 
     @cached_property
     def closures(self) -> list[ClosureForce]:
         """Forces of points and welds, in their order."""
-        return [ClosureForce(*closure) for closure in self._details[2]]
+        return [closure_from(x) for x in self._details.closures]
 
     @cached_property
     def islands(self) -> list[StepIsland]:
         """All conditions that impulses were found for, by what was solved together."""
-        return islands_from(self._details[3])
+        return [island_from(x) for x in self._details.islands]
 
     @cached_property
-    def _details(self) -> tuple[Any, ...]:
+    def _details(self) -> _engine.StepDetails:
         return self._step.details
 
     @property
@@ -285,9 +287,8 @@ class Linearization:
         """
         wanted, keys, columns = self.simulation._wanted(by)
         with engine_errors():
-            *blocks, parameters, one_sided = self._step.jacobians(wanted, columns)
-        by_name = self.simulation._parameter_columns.by_name(keys, parameters)
-        return Jacobians._make([*blocks, by_name, one_sided])
+            found = self._step.jacobians(wanted, columns)
+        return self.simulation._jacobians(found, keys)
 
     def _bar(self, q_bar: ArrayLike | None, v_bar: ArrayLike | None) -> tuple[ArrayLike, ArrayLike]:
         zero = np.zeros(self.simulation.model.n_v)

@@ -106,14 +106,17 @@ class ParameterNames:
         self.places: dict[str, Place] = {}
         self.size = self.n_vertices = 0
         for kind in engine.parameter_kinds:
-            name, owner, count, shape, unit, about, least, most, first, stride = kind
-            has_one = "joint" if name in _JOINT_KINDS else _OWNERS.get(owner, owner)
-            self.kinds[name] = ParameterKind(name, has_one, tuple(shape), unit, about, least, most)
-            self.places[name] = Place(first, stride, count)
-            if owner == "vertex":
-                self.n_vertices = count
-            elif count:
-                self.size = max(self.size, first + stride * (count - 1) + int(np.prod(shape, dtype=int)))
+            has_one = "joint" if kind.name in _JOINT_KINDS else _OWNERS.get(kind.owner, kind.owner)
+            shape = tuple(kind.shape)
+            self.kinds[kind.name] = ParameterKind(
+                kind.name, has_one, shape, kind.unit, kind.about, kind.least, kind.most
+            )
+            self.places[kind.name] = Place(kind.first, kind.stride, kind.owners)
+            if kind.owner == "vertex":
+                self.n_vertices = kind.owners
+            elif kind.owners:
+                end = kind.first + kind.stride * (kind.owners - 1) + int(np.prod(shape, dtype=int))
+                self.size = max(self.size, end)
         self._owners: dict[str, tuple[Owner, ...]] = {
             "link": model.link_names,
             "joint": model.body_joints,
@@ -134,8 +137,9 @@ class ParameterNames:
         # Of each object the type of its shape, None of bodies made of pieces; and the rows of its vertices.
         self.shape_types = [shape.type if isinstance(shape, Shape) else None for shape in scene.shapes]
         self.vertices: dict[int, list[int]] = {}
-        for i, _, first, mesh in engine.meshes:
-            self.vertices.setdefault(i, []).extend(range(first, first + len(mesh.vertices)))
+        for mesh in engine.meshes:
+            rows = range(mesh.first_row, mesh.first_row + len(mesh.shape.vertices))
+            self.vertices.setdefault(mesh.object, []).extend(rows)
 
     def owners(self, kind: str) -> tuple[Owner, ...]:
         """Names of what has a parameter of this kind, in the order of its numbers.

@@ -162,9 +162,7 @@ class Rollout(Value):
                 wanted,
                 columns,
             )
-        *blocks, parameters, one_sided = (x.reshape((*self.shape, *x.shape[1:])) for x in found)
-        by_name = simulation._parameter_columns.by_name(keys, parameters)
-        return Jacobians._make([*blocks, by_name, one_sided])
+        return simulation._jacobians(found, keys, self.shape)
 
     def replay(self, *, rate: float = 60.0) -> Replay:
         """States of one run with the contact forces that act there, to be looked at: `robosim.viewer` shows them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from robosim.world.motor import Motor
 if TYPE_CHECKING:
     from robosim.model import Model
 
-__all__ = ["equality_rows", "frame_rows", "motor_rows", "pair_materials"]
+__all__ = ["frame_closures", "joint_equalities", "motor_rows", "pair_materials"]
 
 Array = NDArray[np.float64]
 
@@ -67,24 +67,35 @@ def motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
     return rows
 
 
-def frame_rows(model: Model, closures: list[PointClosure | Weld]) -> list[tuple[Any, ...]]:
-    """As the engine has them: name, body and pose in it twice, axes held, whether it is a weld."""
-    rows: list[tuple[Any, ...]] = []
+def frame_closures(model: Model, closures: list[PointClosure | Weld]) -> list[_engine.FrameClosure]:
+    """As the engine has them."""
+    found = []
     for closure in closures:
-        ends: list[Any] = []
+        bodies, poses = [], []
         for link, X in (closure.a, closure.X_a), (closure.b, closure.X_b):
             frame = next((f for f in model._engine.frames if f.name == link), None)
             if frame is None:
                 near = suggestion(link, model.link_names)
                 raise SimulationError(f"{closure_name(closure)}: there is no link {link!r}{near}")
-            ends += [frame.body, frame.X_BF @ X]
-        held = [axis in closure.axes for axis in "xyz"] if isinstance(closure, PointClosure) else [True] * 3
-        rows.append((f"{closure.a} to {closure.b}", *ends, held, isinstance(closure, Weld)))
-    return rows
+            bodies.append(frame.body)
+            poses.append(frame.X_BF @ X)
+        x, y, z = (isinstance(closure, Weld) or axis in closure.axes for axis in "xyz")
+        found.append(
+            _engine.FrameClosure(
+                name=f"{closure.a} to {closure.b}",
+                body_a=bodies[0],
+                X_AF=poses[0],
+                body_b=bodies[1],
+                X_BG=poses[1],
+                held=(x, y, z),
+                is_weld=isinstance(closure, Weld),
+            )
+        )
+    return found
 
 
-def equality_rows(model: Model, closures: list[JointEquality]) -> list[tuple[str, int, int, list[float]]]:
-    """As the engine has them: name, entry of v that is followed or -1, that follows, coefficients."""
+def joint_equalities(model: Model, closures: list[JointEquality]) -> list[_engine.JointEquality]:
+    """As the engine has them."""
     names = list(model.velocity_names)
 
     def entry(joint: str, name: str) -> int:
@@ -92,10 +103,14 @@ def equality_rows(model: Model, closures: list[JointEquality]) -> list[tuple[str
             raise SimulationError(f"{name}: there is no coordinate {joint!r}{suggestion(joint, names)}")
         return names.index(joint)
 
-    rows = []
+    found = []
     for closure in closures:
         name = f"equality of joint {closure.joint!r}"
         of = -1 if closure.of is None else entry(closure.of, name)
         padded = [*closure.coefficients, *[0.0] * (TERMS - len(closure.coefficients))]
-        rows.append((closure.joint, of, entry(closure.joint, name), padded))
-    return rows
+        found.append(
+            _engine.JointEquality(
+                name=closure.joint, of=of, joint=entry(closure.joint, name), coefficients=padded
+            )
+        )
+    return found

@@ -16,7 +16,7 @@ from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import asked_for, aware, engine_errors, listed
 from robosim.simulation.changes import all_changes, changed_model, engine_values
 from robosim.simulation.columns import ColumnLists, ParameterColumns
-from robosim.simulation.gradients import MeshRows, StepGradient
+from robosim.simulation.gradients import Jacobians, MeshRows, StepGradient
 from robosim.simulation.hulls import links_in_hulls
 from robosim.simulation.linearization import Linearization
 from robosim.simulation.link_inertias import LinkInertias, link_inertias
@@ -27,7 +27,7 @@ from robosim.simulation.parameters import (
     ParameterValues,
 )
 from robosim.simulation.rollout import Progress, Rollout, roll
-from robosim.simulation.rows import equality_rows, frame_rows, motor_rows, pair_materials
+from robosim.simulation.rows import frame_closures, joint_equalities, motor_rows, pair_materials
 from robosim.simulation.state import DRIVES, Control, State
 from robosim.world.closure import Closure, JointEquality
 from robosim.world.world import World
@@ -126,7 +126,7 @@ class Simulation:
         self._closures: tuple[Closure, ...] = tuple(world.closures)
         held = [c for c in self._closures if not isinstance(c, JointEquality)]
         laws = [c for c in self._closures if isinstance(c, JointEquality)]
-        frames = frame_rows(model, held)
+        frames = frame_closures(model, held)
         scene = world.scene.copy()
         for closure in held:
             if closure.a != closure.b:  # the engine refuses it
@@ -146,7 +146,7 @@ class Simulation:
             "limit_margin": limit_margin,
             "speed_limits": bool(speed_limits),
             "restitution_threshold": restitution_threshold,
-            "bounce": bounce,
+            "bounce": listed(bounce, _engine.bounces, "bounce"),
             "substeps": substeps,
         }
         # What it is made of, for copies.
@@ -161,7 +161,7 @@ class Simulation:
                 pair_materials(model, self._scene, world.materials),
                 motor_rows(model, world.motors),
                 closures=frames,
-                equalities=equality_rows(model, laws),
+                equalities=joint_equalities(model, laws),
                 complementarity_aware=aware(complementarity_aware),
                 **options,
             )
@@ -361,8 +361,8 @@ class Simulation:
             ('stone/0', 0)
         """
         return [
-            MeshRows(name, number, slice(first, first + len(shape.vertices)), shape)
-            for number, name, first, shape in self._engine.meshes
+            MeshRows(x.name, x.object, slice(x.first_row, x.first_row + len(x.shape.vertices)), x.shape)
+            for x in self._engine.meshes
         ]
 
     @property
@@ -401,6 +401,18 @@ class Simulation:
         *states, numbers, vertices, one_sided = arrays
         parameters = of(self._names, self._links, numbers, vertices)
         return StepGradient._make([*states, parameters, one_sided if leading else bool(one_sided)])
+
+    def _jacobians(
+        self, found: _engine.JacobianArrays, keys: list[Key], leading: tuple[int, ...] | None = None
+    ) -> Jacobians:
+        """From the engine's arrays, of one step or of runs with these leading axes."""
+        names = ("q", "v", *DRIVES, "parameters", "one_sided")
+        arrays = [getattr(found, name) for name in names]
+        if leading is not None:
+            arrays = [x.reshape((*leading, *x.shape[1:])) for x in arrays]
+        *blocks, parameters, one_sided = arrays
+        by_name = self._parameter_columns.by_name(keys, parameters)
+        return Jacobians._make([*blocks, by_name, bool(one_sided) if leading is None else one_sided])
 
     def _check_shapes(self, state: State) -> None:
         model = self.model

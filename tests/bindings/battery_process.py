@@ -78,7 +78,7 @@ class Battery:
         began = perf_counter()
         expected = (*EXPECTED, AttributeError) if call.is_property else EXPECTED
         try:
-            result = call.function(*own, **given)
+            result = call(*own, **given)
             if inspect.isgenerator(result):
                 result = list(result)
         except expected as error:
@@ -235,6 +235,10 @@ class Battery:
                 w for quoted, listed in WORDS.findall(answer) for w in (quoted, *re.split(r"[, ]+", listed))
             ]
             values = [*values, *[w for w in dict.fromkeys(words) if w and w not in values][:20]]
+        elif p.is_spread and any(type(v) is list and v and type(v[0]) is str for v in values):
+            answer = str(self.attempt(call, base | {p.name: ["nothing like it"]})[1])
+            words = [word for _, listed in WORDS.findall(answer) for word in re.split(r"[, ]+", listed) if word]
+            values = [*([word] for word in words[:20]), words[:2], *values]
         return values
 
 

@@ -40,6 +40,7 @@ class Parameter:
     type: Any
     default: Any = ABSENT
     by_keyword: bool = False
+    is_spread: bool = False  # any number of positional arguments; its value is a list of them
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class Call:
     parameters: tuple[Parameter, ...]
     owner: type | None = None
     is_property: bool = False
+
+    def __call__(self, *own: Any, **given: Any) -> Any:
+        spread = next((p.name for p in self.parameters if p.is_spread), "")
+        return self.function(*own, *given.pop(spread, ()), **given)
 
 
 @cache
@@ -106,11 +111,15 @@ def _parameters(function: Any) -> tuple[Parameter, ...]:
     base = getattr(inspect.unwrap(base), "__func__", inspect.unwrap(base))
     # What a data class was given belongs to the class, whose fields are in its bases' modules as well.
     module = sys.modules[function.__module__]
-    return tuple(
-        Parameter(p.name, meaning(p.annotation, module), p.default, p.kind is inspect.Parameter.KEYWORD_ONLY)
-        for p in inspect.signature(function).parameters.values()
-        if p.kind not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    )
+
+    def parameter(p: inspect.Parameter) -> Parameter:
+        kind = meaning(p.annotation, module)
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            return Parameter(p.name, list[kind], (), is_spread=True)
+        return Parameter(p.name, kind, p.default, p.kind is inspect.Parameter.KEYWORD_ONLY)
+
+    given = inspect.signature(function).parameters.values()
+    return tuple(parameter(p) for p in given if p.kind is not inspect.Parameter.VAR_KEYWORD)
 
 
 def _stubs() -> ast.Module:

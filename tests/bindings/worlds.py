@@ -36,6 +36,7 @@ group_name: all
 start_state: {joint_state: {name: [joint0], position: [0.1]}}
 goal_constraints: [{joint_constraints: [{joint_name: joint0, position: 0.4}]}]
 """,
+    "a_state.json": '{"format": "robosim state 1", "time": 0.5, "q": [0.1], "v": [0.2], "q_target": [0.1]}',
 }
 
 
@@ -106,6 +107,7 @@ def _scene(height: float, link: str) -> Scene:
     scene.add_sphere("held", 0.02, pose=_up(2.5))
     scene.attach("held", link, pose=_up(0.3))
     scene.add_points("cloud", [(0, 0, 0), (0.1, 0, 0)], 0.02, pose=_up(3.5))
+    scene.add_convex("wedge", 0.1 * np.vstack([np.zeros(3), np.eye(3)]), pose=_up(4.0))
     scene.set_start({"joint0": 0.1})
     scene.set_goal({"joint0": -0.4})
     return scene
@@ -192,6 +194,6 @@ WORLDS: Mapping[str, Callable[[], World]] = {
         ),
     ),
     "mimic": lambda: _world(lambda: _arm("mimic", mimic=True), -0.0495),
-    "free": lambda: _world(_free, -0.0495),
+    "free": lambda: _world(_free, -0.0495, (PointClosure("body0", "body1", (0.1, 0, 0), (-0.1, 0, 0)),)),
     "nothing": lambda: _world(_nothing, -1.0),
 }

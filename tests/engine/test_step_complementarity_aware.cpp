@@ -85,32 +85,32 @@ TEST_CASE("a ball at rest on a platform at rest is lifted as one body of both ma
   options.dt = dt;
   SUBCASE("lcp") { options.solver = SolverId("lcp"); }
   SUBCASE("cone") { options.solver = SolverId("cone"); }
-  SUBCASE("lcp, bounces in time") { options.bounce = Bounce::time_of_impact; }
+  SUBCASE("lcp, bounces in time") { options.bounce = BounceId("time_of_impact"); }
   const int steps = 40;
   const double all = ball_mass + platform_mass;
   for (const double friction : {0.0, 0.5}) {
     const StepWorld w(lift(platform_mass, {ball}), {friction});
     const StepWorld alone(lift(all, {}), {friction});
-    const auto gradient = [&](ComplementarityAware rule, double sign, double force) {
+    const auto gradient = [&](ComplementarityAwareId rule, double sign, double force) {
       options.complementarity_aware = rule;
       return run(w, options, ball_on_platform(), steps, lower(w, 0, sign), force);
     };
     const double weak = 0.5 * all * 9.81;
     for (const double force : {0.0, weak}) {
       // Nothing of the force comes to the ball: the limit has it. Each row by itself lets go of the ball, too.
-      for (const ComplementarityAware rule : {ComplementarityAware::none, ComplementarityAware::each})
+      for (const ComplementarityAwareId rule : {ComplementarityAwareId("none"), ComplementarityAwareId("each")})
         for (const double x : gradient(rule, -1, force).by_force) CHECK(std::abs(x) < 1e-18);
       // Together: as in free flight, and as one body of both masses on the same joint in the air.
-      const Run together = gradient(ComplementarityAware::together, -1, force);
+      const Run together = gradient(ComplementarityAwareId("together"), -1, force);
       CHECK(together.any_one_sided);
-      options.complementarity_aware = ComplementarityAware::none;
+      options.complementarity_aware = ComplementarityAwareId("none");
       const Run flies = run(alone, options, {1}, steps, {-1}, force);
       for (int i = 0; i < steps; ++i) {
         CHECK(together.by_force[at(i)] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-12));
         CHECK(together.by_force[at(i)] == doctest::Approx(flies.by_force[at(i)]).epsilon(1e-12));
       }
       // Who wants it lower, where it cannot go, gets the plain gradient.
-      const Run pressed = gradient(ComplementarityAware::together, 1, force);
+      const Run pressed = gradient(ComplementarityAwareId("together"), 1, force);
       CHECK_FALSE(pressed.any_one_sided);
       for (const double x : pressed.by_force) CHECK(std::abs(x) < 1e-18);
     }
@@ -136,11 +136,11 @@ TEST_CASE("a platform lifts what rests elsewhere, a little above it, by the rule
   const StepWorld w(builder.build({}), {0.5});
   StepOptions options;
   options.dt = dt;
-  for (const ComplementarityAware rule : {ComplementarityAware::none, ComplementarityAware::together}) {
+  for (const ComplementarityAwareId rule : {ComplementarityAwareId("none"), ComplementarityAwareId("together")}) {
     options.complementarity_aware = rule;
     const Run found = run(w, options, {0, 0}, 1, {0, -1}, 0);
-    CHECK(found.any_one_sided == (rule == ComplementarityAware::together));
-    if (rule == ComplementarityAware::none) CHECK(found.by_force[0] == 0);
+    CHECK(found.any_one_sided == (rule == ComplementarityAwareId("together")));
+    if (rule == ComplementarityAwareId("none")) CHECK(found.by_force[0] == 0);
     else CHECK(found.by_force[0] == doctest::Approx(-dt * dt / (ball_mass + platform_mass)).epsilon(1e-12));
   }
 }
@@ -148,7 +148,7 @@ TEST_CASE("a platform lifts what rests elsewhere, a little above it, by the rule
 TEST_CASE("what flies above a platform keeps its own gradient, which is the larger one") {
   const StepWorld w(lift(platform_mass, {ball}), {0.5});
   StepOptions options;
-  options.dt = dt, options.complementarity_aware = ComplementarityAware::together;
+  options.dt = dt, options.complementarity_aware = ComplementarityAwareId("together");
   const Run found = run(w, options, ball_on_platform(5e-4), 1, lower(w, 0), 0);
   CHECK_FALSE(found.any_one_sided);
   CHECK(found.by_force[0] == 0);
@@ -157,7 +157,7 @@ TEST_CASE("what flies above a platform keeps its own gradient, which is the larg
 
 TEST_CASE("a tower of boxes is lifted as one body, whatever shares the load") {
   StepOptions options;
-  options.dt = dt, options.complementarity_aware = ComplementarityAware::together;
+  options.dt = dt, options.complementarity_aware = ComplementarityAwareId("together");
   SUBCASE("lcp") { options.solver = SolverId("lcp"); }
   SUBCASE("cone") { options.solver = SolverId("cone"); }
   const FreeBody box = free_box(0.4, {0.1, 0.15, 0.1});
@@ -177,13 +177,13 @@ TEST_CASE("where nothing rests on what moves both rules are one, to the bit") {
   const Numbers q = upright(radius), still(6, 0.0), q_bar{0.3, 0.1, -1, 0.2, -0.4, 0.5}, v_bar{0.1, -0.2, -0.3, 0, 0.7, 0};
   for (const SolverId solver : {SolverId("lcp"), SolverId("cone")}) {
     StepGradient found[2];
-    for (const ComplementarityAware rule : {ComplementarityAware::each, ComplementarityAware::together}) {
+    for (const ComplementarityAwareId rule : {ComplementarityAwareId("each"), ComplementarityAwareId("together")}) {
       StepOptions options;
       options.solver = solver, options.complementarity_aware = rule;
       Stepper stepper(*w.world, options);
       Numbers q_next(7), v_next(6);
       stepper.step({q.data(), still.data()}, {}, {q_next.data(), v_next.data()});
-      StepGradient& g = found[rule == ComplementarityAware::together];
+      StepGradient& g = found[rule == ComplementarityAwareId("together")];
       stepper.vjp({q.data(), still.data()}, {}, {q_bar.data(), v_bar.data()}, g);
       CHECK(g.is_one_sided);
     }

@@ -31,12 +31,12 @@ void put_on_floor(const StepWorld& w, Point& p, Random& random) {
 
 TEST_CASE("gradients of random steps are those of differences, in every argument") {
   SolverId solver;
-  Bounce bounce = Bounce::step;
+  BounceId bounce = BounceId("step");
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
-  SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = Bounce::time_of_impact; }
-  SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = Bounce::time_of_impact; }
+  SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = BounceId("time_of_impact"); }
+  SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = BounceId("time_of_impact"); }
   Counts counts;
   const int trials = repeats(3, 12);
   for (unsigned seed = 0; seed < random_worlds; ++seed) {
@@ -67,7 +67,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
           counts.sliding, " sliding, ", counts.sticking, " sticking, ", counts.impacts, " impacts, ", counts.bounces, " coupled; worst ", counts.worst);
   CHECK(counts.compared > 50 * trials / 3 * static_cast<int>(random_worlds));
-  CHECK((counts.impacts > repeats(0, 5)) == (bounce == Bounce::time_of_impact));
+  CHECK((counts.impacts > repeats(0, 5)) == (bounce == BounceId("time_of_impact")));
   CHECK(counts.sliding > repeats(2, 10));
   CHECK(counts.sticking > repeats(0, 5));
 }
@@ -76,7 +76,7 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
   StepOptions options;
   options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver_options.sweeps = 8;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
-  SUBCASE("of solved rows with discs, by time of impact") { options.solver = SolverId("cone"), options.bounce = Bounce::time_of_impact; }
+  SUBCASE("of solved rows with discs, by time of impact") { options.solver = SolverId("cone"), options.bounce = BounceId("time_of_impact"); }
   SUBCASE("of sweeps") { options.solver = SolverId("pgs"); }
   const PairMaterial material{0.6, 0.3, 0.02, 0};
   Counts counts;

@@ -14,7 +14,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 StepOptions in_time(double dt, SolverId solver = SolverId("lcp")) {
   StepOptions options;
-  options.dt = dt, options.bounce = Bounce::time_of_impact, options.solver = solver;
+  options.dt = dt, options.bounce = BounceId("time_of_impact"), options.solver = solver;
   return options;
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("what rests does so as in the plain step") {
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.3, 0.1})}), {0.5, 0.5});
   for (const SolverId solver : SolverId::all()) {
     StepOptions plain = in_time(1e-3, solver);
-    plain.bounce = Bounce::step;
+    plain.bounce = BounceId("step");
     Stepper one(*w.world, in_time(1e-3, solver)), other(*w.world, plain);
     Numbers q{0, 0, 0.1, 0, 0, 0, 1}, v(6, 0.0), q_other(q), v_other(v);
     long warm = 0;

@@ -140,7 +140,7 @@ TEST_CASE("a ball bounces with its restitution") {
 
 TEST_CASE("what lands without bouncing is carried from then on") {
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.3, 0.1})}), {0.5, 0});
-  for (const Bounce bounce : {Bounce::step, Bounce::time_of_impact}) {
+  for (const BounceId bounce : {BounceId("step"), BounceId("time_of_impact")}) {
     StepOptions options;
     options.bounce = bounce;
     Run run(w, options, rest(0.15), Numbers(6, 0.0));

@@ -79,11 +79,11 @@ void turn_faces_down(const StepWorld& w, Point& p, Random& random) {
 
 TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are those of differences") {
   SolverId solver;
-  Bounce bounce = Bounce::step;
+  BounceId bounce = BounceId("step");
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
-  SUBCASE("of solved rows, by time of impact") { bounce = Bounce::time_of_impact; }
+  SUBCASE("of solved rows, by time of impact") { bounce = BounceId("time_of_impact"); }
   Counts counts;
   int most_manifolds = 0;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
@@ -144,12 +144,12 @@ TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are
 
 TEST_CASE("gradients by the vertices of convex meshes are those of differences") {
   SolverId solver;
-  Bounce bounce = Bounce::step;
+  BounceId bounce = BounceId("step");
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
-  SUBCASE("of solved rows with discs, by time of impact") { solver = SolverId("cone"), bounce = Bounce::time_of_impact; }
-  SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = Bounce::time_of_impact; }
+  SUBCASE("of solved rows with discs, by time of impact") { solver = SolverId("cone"), bounce = BounceId("time_of_impact"); }
+  SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = BounceId("time_of_impact"); }
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {
     // Tetrahedra and gems, sharp and round, beside each other and each in the next one.
@@ -174,7 +174,7 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
   CHECK(counts.compared > 40 * static_cast<int>(random_worlds));
   CHECK(counts.on_faces >= static_cast<int>(random_worlds) / 2);
   CHECK(counts.edges >= static_cast<int>(random_worlds) / 2);
-  CHECK((counts.impacts > 0) == (bounce == Bounce::time_of_impact));
+  CHECK((counts.impacts > 0) == (bounce == BounceId("time_of_impact")));
 }
 
 TEST_CASE("gradients by vertices take no memory after the first one") {

@@ -78,7 +78,7 @@ void add_block(RowAssembly& assembly, const int* first, const int* last) {
   block.item = *first;
   int points = 0;
   double least = std::numeric_limits<double>::infinity(), spread = 0;
-  bool is_turned = step.options.bounce == Bounce::time_of_impact;  // friction that acts within the step has a lever (constraints/normal_law.h)
+  bool is_turned = step.options.bounce == BounceId("time_of_impact");  // friction that acts within the step has a lever (constraints/normal_law.h)
   bool rolls = false;
   for (const int* i = first; i < last; ++i) {
     const SceneQuery::PairManifold& pair = step.manifolds[at(*i)];

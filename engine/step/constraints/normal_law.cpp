@@ -40,7 +40,7 @@ NormalLaw law_of(const StepOptions& options, double gap, double approach, double
   if (material.compliance > 0) return NormalLaw::soft;
   const double restitution = material.restitution;
   const bool is_fast = approach > options.restitution_threshold, meets = gap <= 0 || gap < options.dt * closing;
-  const bool in_time = options.bounce == Bounce::time_of_impact;
+  const bool in_time = options.bounce == BounceId("time_of_impact");
   if (is_fast && !meets && (in_time || restitution > 0)) return NormalLaw::ahead;
   if (in_time && gap > 0) {
     if (is_fast) return NormalLaw::impact;

@@ -40,7 +40,7 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
   const std::size_t k = at(problem.channels);
   probe_ = problem;
   keeps_.assign(problem.rows.size(), false);
-  if (step_.options.complementarity_aware == ComplementarityAware::together)
+  if (step_.options.complementarity_aware == ComplementarityAwareId("together"))
     for (std::size_t b = 0; b < island.blocks.size(); ++b)
       if (is_of<Contact>(island.blocks[b]) && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
         std::fill(keeps_.begin() + problem.blocks[b].first_row, keeps_.begin() + problem.blocks[b].last_row, true);

@@ -24,7 +24,7 @@ void Linearization::derive(const StepInput& in, bool everything) {
   }
   for (int i = 0; i < step_.n_islands; ++i) {
     StepIsland& island = step_.islands[at(i)];
-    shared_.is_one_sided |= step_.options.bounce == Bounce::time_of_impact && coupled_bounces(island) > 0;
+    shared_.is_one_sided |= step_.options.bounce == BounceId("time_of_impact") && coupled_bounces(island) > 0;
     shared_.is_one_sided |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
     shared_.is_one_sided |= everything && is_torn(step_, i, in, vjp_, row_);
   }
@@ -46,7 +46,7 @@ void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, 
 
 void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   exact_vjp(in, next_bar, gradient);
-  if (step_.options.complementarity_aware == ComplementarityAware::none || step_.is_diverged) return;
+  if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged) return;
   aware_.choose(vjp_.v_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 
