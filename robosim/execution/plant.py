@@ -178,80 +178,93 @@ class DynamicPlant:
                 )
         self.gains = (Gains.for_model(model, in_v) if gains is None else gains).checked(len(in_v))
         self._feedforward = feedforward
-        limits = model.limits
-        self._lower, self._upper = limits.lower[in_q], limits.upper[in_q]
-        self._speed, self._limit = limits.velocity[in_v], limits.effort[in_v]
-
-        others = [name for name in model.joint_names if name not in joint_names]
         # Where joints together move no mass, as two on one axis with nothing between them, a trace of it decides.
         model = model.with_armature(model.armature + _TRACE * inertia)
+        others = [name for name in model.joint_names if name not in joint_names]
         self._model = model.with_locked_joints(others, q).with_collision_pairs([])
-        # The joints' order here, in that of the model, and the other way round.
-        self._order = [self._model.velocity_names.index(name) for name in joint_names]
-        self._columns = np.argsort(self._order)
-        self._simulations: dict[float, Simulation] = {}
+        self._data = self._model.data()
+        self._has_springs = bool(self._model.stiffness.any())
+
+        # All below is in the model's order of joints, to which `into` leads, and from which `out`.
+        self._out = [self._model.velocity_names.index(name) for name in joint_names]
+        self._into = np.argsort(self._out)
+        self._kp, self._kd = self.gains.kp[self._into], self.gains.kd[self._into]
+        self._drives: _Drives | None = None
         self._rest = np.zeros(len(in_v))
-        self._state = State(q[in_q][self._columns], self._rest)
+        self._state = State(q[in_q][self._into], self._rest)
+        self._reference = self._state.q
         self.position: Array = q[in_q]
         self.velocity: Array = np.zeros(len(in_v))
         self.effort: Array | None = np.zeros(len(in_v))
-        self._reference = self.position.copy()
 
     def step(self, position: Array, velocity: Array, acceleration: Array, period: float) -> None:
         """Move on by one period; the reference's position runs straight from the last one to the new."""
         count = max(1, ceil(period / _STEP - 1e-9))
-        dt = period / count
-        simulation = self._simulations.get(dt) or self._simulation(dt)
+        drives = self._drives_of(period / count)
+        position, acceleration = position[self._into], acceleration[self._into]
         begin, rate = self._reference, (position - self._reference) / period
         for k in range(1, count + 1):
-            self._substep(simulation, begin + rate * (k * dt), rate, acceleration)
+            reference = begin + rate * (k * drives.dt)
+            q = self._state.q
+            forward = self._forward(q, reference, rate, acceleration)
+            u = self._kp * (reference - q) + self._kd * rate + forward
+            self._state = drives.simulation.step(self._state, drives.control(u))
+        limits, state, out = self._model.limits, self._state, self._out
         # What is exact but for rounding is exact for those who look.
-        self.position = np.clip(self._state.q[self._order], self._lower, self._upper)
-        self.velocity = np.clip(self._state.v[self._order], -self._speed, self._speed)
-        self._reference = position.copy()
+        self.position = np.clip(state.q, limits.lower, limits.upper)[out]
+        self.velocity = np.clip(state.v, -limits.velocity, limits.velocity)[out]
+        self.effort = np.clip(u - drives.damping * state.v, -limits.effort, limits.effort)[out]
+        self._reference = position
 
-    def _substep(self, simulation: Simulation, reference: Array, rate: Array, acceleration: Array) -> None:
-        """A step under the drives' forces f = u - g v+ within their limits, v+ being the velocity at its end."""
-        state, kp, kd = self._state, self.gains.kp, self.gains.kd
-        forward = self._forward(state.q, reference, rate, acceleration)
-        u = kp * (reference - state.q[self._order]) + kd * rate + forward
-        g = self._damping_of(simulation.dt)
-        # A motor whose gain is g exerts g (v_target - v+); a drive without gains exerts u alone.
-        driven = g > 0
-        v_target = np.divide(u, g, out=np.zeros_like(u), where=driven)
-        tau = np.where(driven, 0.0, np.clip(u, -self._limit, self._limit))
-        control = Control(tau=tau[self._columns], v_target=v_target[self._columns])
-        self._state = simulation.step(state, control)
-        self.effort = np.clip(u - g * self._state.v[self._order], -self._limit, self._limit)
-
-    def _damping_of(self, dt: float) -> Array:
-        """(n,) how much a drive's force falls with the velocity at a step's end; none where that is next to none."""
-        g = self.gains.kd + dt * self.gains.kp
-        return np.where(g > _NO_GAIN, g, 0.0)
-
-    def _simulation(self, dt: float) -> Simulation:
-        """Steps of this length, which see each limit that a joint may come to."""
-        g = self._damping_of(dt)
-        motors = {
-            self._model.velocity_names[i]: Motor(velocity_gain=float(gain), limit=float(limit))
-            for i, gain, limit in zip(self._order, g, self._limit, strict=True)
-            if gain > 0
-        }
-        # No joint comes further in a step than its speed limit lets it.
-        ends = np.isfinite(self._lower) | np.isfinite(self._upper)
-        reach = min(_FAR, 2 * dt * self._speed[ends].max(initial=0.0))
-        simulation = Simulation(
-            World(self._model, motors=motors), dt=dt, erp=1.0, limit_margin=reach, speed_limits=True
-        )
-        self._simulations = {dt: simulation}
-        return simulation
+    def _drives_of(self, dt: float) -> _Drives:
+        if self._drives is None or self._drives.dt != dt:
+            self._drives = _Drives(self._model, self._kp, self._kd, dt)
+        return self._drives
 
     def _forward(self, q: Array, reference: Array, rate: Array, acceleration: Array) -> Array | float:
         """(n,) feedforward forces."""
-        model, columns = self._model, self._columns
         if self._feedforward == "none":
             return 0.0
-        if self._feedforward == "gravity":
-            return (model.gravity(q) - model.joint_forces(q, self._rest))[self._order]
-        reference, rate, acceleration = reference[columns], rate[columns], acceleration[columns]
-        return model.inverse_dynamics(reference, rate, acceleration, joint_forces=True)[self._order]
+        if self._feedforward == "inverse_dynamics":
+            return self._data.inverse_dynamics(reference, rate, acceleration, joint_forces=True)
+        gravity = self._data.gravity(q)
+        return gravity - self._data.joint_forces(q, self._rest) if self._has_springs else gravity
+
+
+class _Drives:
+    """Forces f = u - g v+ within the effort limits, v+ being the velocity at a step's end, and the steps under them.
+
+    Args:
+        model: whose joints they drive.
+        kp, kd: (n,) gains, g = kd + dt kp.
+        dt: length of a step [s].
+    """
+
+    def __init__(self, model: Model, kp: Array, kd: Array, dt: float) -> None:
+        self.dt = dt
+        gain = kd + dt * kp
+        self.damping: Array = np.where(gain > _NO_GAIN, gain, 0.0)
+        # A motor of this gain exerts g (v_target - v+); a drive without gain exerts u alone.
+        self._per_gain = np.divide(1.0, self.damping, out=np.zeros_like(gain), where=self.damping > 0)
+        self._free = np.flatnonzero(self.damping == 0)
+        limits = model.limits
+        self._effort = limits.effort
+        motors = {
+            name: Motor(velocity_gain=float(g), limit=float(limit))
+            for name, g, limit in zip(model.velocity_names, self.damping, limits.effort, strict=True)
+            if g > 0
+        }
+        # Steps see each limit that a joint may come to: none comes further in one than its speed limit lets it.
+        ends = np.isfinite(limits.lower) | np.isfinite(limits.upper)
+        reach = min(_FAR, 2 * dt * limits.velocity[ends].max(initial=0.0))
+        self.simulation = Simulation(
+            World(model, motors=motors), dt=dt, erp=1.0, limit_margin=reach, speed_limits=True
+        )
+
+    def control(self, u: Array) -> Control:
+        """What drives a step."""
+        if not len(self._free):
+            return Control(v_target=u * self._per_gain)
+        tau = np.zeros_like(u)
+        tau[self._free] = np.clip(u, -self._effort, self._effort)[self._free]
+        return Control(tau=tau, v_target=u * self._per_gain)

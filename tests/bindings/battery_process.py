@@ -237,7 +237,9 @@ class Battery:
             values = [*values, *[w for w in dict.fromkeys(words) if w and w not in values][:20]]
         elif p.is_spread and any(type(v) is list and v and type(v[0]) is str for v in values):
             answer = str(self.attempt(call, base | {p.name: ["nothing like it"]})[1])
-            words = [word for _, listed in WORDS.findall(answer) for word in re.split(r"[, ]+", listed) if word]
+            words = [
+                word for _, listed in WORDS.findall(answer) for word in re.split(r"[, ]+", listed) if word
+            ]
             values = [*([word] for word in words[:20]), words[:2], *values]
         return values
 
