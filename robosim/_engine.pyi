@@ -94,6 +94,7 @@ __all__: list[str] = [
     "optimise_path",
     "ray_cast",
     "ray_cast_derivatives",
+    "recoveries",
     "row_solvers",
     "rrt_connect",
     "sample_configuration",
@@ -1291,6 +1292,8 @@ class Simulation:
         integrator: str,
         sweeps: typing.SupportsInt | typing.SupportsIndex,
         erp: typing.SupportsFloat | typing.SupportsIndex,
+        recovery: str,
+        recovery_speed: typing.SupportsFloat | typing.SupportsIndex,
         margin: typing.SupportsFloat | typing.SupportsIndex,
         limit_margin: typing.SupportsFloat | typing.SupportsIndex,
         speed_limits: bool,
@@ -2209,5 +2212,6 @@ default_linear_acceleration: float = 2.0
 ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
 integrators: list = ["semi_implicit"]
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
+recoveries: list = ["velocity", "position"]
 row_solvers: list = ["lcp", "cone", "pgs"]
 work_per_iteration: int = 300

@@ -32,6 +32,7 @@ StepIsland& RowAssembly::island_of(int tree) {
     fresh.blocks.clear(), fresh.rows.clear();
     fresh.problem.blocks.clear(), fresh.problem.rows.clear();
     fresh.problem.channels = 0;
+    fresh.recovers = false;
   }
   return step_->islands[at(island)];
 }
@@ -120,16 +121,26 @@ void RowAssembly::assemble(const StepInput& in) {
     StepIsland& island = step_->islands[at(n)];
     fill_jacobian(island, in.v);
     leave_out_rows(island);
+    set_targets(island, in);
+  }
+}
 
-    // What the rows ask for.
-    island.has_impacts = false;
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const RowBlock& rows = island.problem.blocks[b];
-      if (rows.first_row == rows.last_row) continue;
-      visit_kind(island.blocks[b], [&](auto kind) { kind.set_targets(*step_, in, island, b); });
-      for (int i = rows.first_row; island.blocks[b].kind == StepIsland::of_coordinate && i < rows.last_row; ++i)
-        visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) { kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[at(i)]); });
-    }
+void RowAssembly::assemble_recovery(const StepInput& in) {
+  for (std::size_t k = 0; k < step_->recovering.size(); ++k) {
+    step_->recovered[k].copy_rows(step_->islands[at(step_->recovering[k])]);
+    set_targets(step_->recovered[k], in);
+  }
+}
+
+// What the rows ask for.
+void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {
+  island.has_impacts = false;
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const RowBlock& rows = island.problem.blocks[b];
+    if (rows.first_row == rows.last_row) continue;
+    visit_kind(island.blocks[b], [&](auto kind) { kind.set_targets(*step_, in, island, b); });
+    for (int i = rows.first_row; island.blocks[b].kind == StepIsland::of_coordinate && i < rows.last_row; ++i)
+      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) { kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[at(i)]); });
   }
 }
 

@@ -62,6 +62,12 @@ struct StepIsland {
     }
   }
 
+  // Takes the rows of another, without what solving them has left.
+  void copy_rows(const StepIsland& other) {
+    blocks = other.blocks, rows = other.rows, problem = other.problem;
+    X = other.X, Y = other.Y, before = other.before;
+  }
+
   std::vector<Block> blocks;  // as problem.blocks
   std::vector<Row> rows;      // as problem.rows
   RowProblem problem;
@@ -69,6 +75,7 @@ struct StepIsland {
   RowSolution solution;
   bool is_relaxed = false;
   bool has_impacts = false;
+  bool recovers = false;  // whether something in it overlaps or has come apart
   std::unique_ptr<SolvedRows> solved;        // what the solver keeps for derivatives
   RowGradient gradient;                      // of vjp
   RowSolution other;                         // of complementarity-aware gradients

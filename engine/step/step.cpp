@@ -30,6 +30,16 @@ bool relax(StepIsland& island) {
   return any;
 }
 
+// What the impulses of an island do to a velocity.
+void add_impulses(const StepData& step, const StepIsland& island, double sign, std::vector<double>& u) {
+  const std::size_t k = at(island.problem.channels);
+  for (std::size_t r = 0; r < step.size(); ++r) {
+    double sum = 0;
+    for (std::size_t c = 0; c < k; ++c) sum += island.Y[r * k + c] * island.solution.z[c];
+    u[r] += sign * sum;
+  }
+}
+
 }  // namespace
 
 Stepper::Stepper(const World& world, const StepOptions& options)
@@ -42,6 +52,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
   require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it must be positive and finite [s]");
   require(options.solver_options.sweeps >= 1, "sweeps", options.solver_options.sweeps, "it must be at least 1");
   require(options.erp >= 0 && options.erp <= 1, "erp", options.erp, "it must lie between 0 and 1");
+  require(options.recovery_speed > 0 && std::isfinite(options.recovery_speed), "recovery_speed", options.recovery_speed, "it must be positive and finite [m/s or rad/s]");
   require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it must be finite, and at least 0 [m]");
   require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it must be finite, and at least 0");
   require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it must be at least 0 [m/s]");
@@ -83,28 +94,50 @@ void Stepper::solve(StepIsland& island, StepReport& report) {
   report.residual = std::max(report.residual, solved.residual);
 }
 
-// The impulses of all islands, and what they make of the velocity and the way.
+// The impulses of all islands, and what they make of the velocity.
 void Stepper::solve(StepReport& report) {
   StepData& step = *data_;
   step.u = step.v_free;
-  std::fill(step.way.begin(), step.way.end(), 0.0);
   for (int i = 0; i < step.n_islands; ++i) {
     StepIsland& island = step.islands[at(i)];
     solve(island, report);
-    add_late_impulses(step, island);
     if (step.options.bounce == BounceId("time_of_impact")) report.coupled_bounces += coupled_bounces(island);
-    const std::size_t k = at(island.problem.channels);
-    for (std::size_t r = 0; r < step.size(); ++r) {
-      double sum = 0;
-      for (std::size_t c = 0; c < k; ++c) sum += island.Y[r * k + c] * island.solution.z[c];
-      step.u[r] += sum;
-    }
+    add_impulses(step, island, 1, step.u);
     report.rows += island.problem.size();
   }
-  for (std::size_t k = 0; k < step.size(); ++k) step.way[k] += step.u[k];
   report.islands = step.n_islands;
   report.manifolds = static_cast<int>(step.manifolds.size());
   for (const SceneQuery::PairManifold& pair : step.manifolds) report.contacts += pair.manifold.n_points;
+}
+
+// The way that q goes: by the velocity, or by that which takes back what overlaps or has come apart, less what acts late in the step.
+void Stepper::recover(const StepInput& in, StepReport& report) {
+  StepData& step = *data_;
+  step.recovering.clear();
+  for (int i = 0; i < step.n_islands; ++i)
+    if (step.islands[at(i)].recovers) step.recovering.push_back(i);
+  if (step.has_recovery()) {
+    if (step.recovered.size() < step.recovering.size()) step.recovered.resize(step.recovering.size());
+    step.takes_back = true;
+    assembly_.assemble_recovery(in);
+    step.u_recovered = step.u;
+    for (std::size_t k = 0; k < step.recovering.size(); ++k) {
+      solve(step.recovered[k], report);
+      add_impulses(step, step.islands[at(step.recovering[k])], -1, step.u_recovered);
+      add_impulses(step, step.recovered[k], 1, step.u_recovered);
+    }
+    step.takes_back = false;
+  }
+  std::fill(step.way.begin(), step.way.end(), 0.0);
+  std::size_t next = 0;
+  for (int i = 0; i < step.n_islands; ++i) {
+    StepIsland& island = step.islands[at(i)];
+    const bool is_recovered = next < step.recovering.size() && step.recovering[next] == i;
+    if (is_recovered) island.z_late.assign(at(island.problem.channels), 0.0);  // the way is not by its impulses
+    add_late_impulses(step, is_recovered ? step.recovered[next++] : island);
+  }
+  const std::vector<double>& u = step.has_recovery() ? step.u_recovered : step.u;
+  for (std::size_t k = 0; k < step.size(); ++k) step.way[k] += u[k];
 }
 
 // False, and the state stays as it is, where it would end beyond what numbers hold.
@@ -114,7 +147,7 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   bool is_taken = true;
   StateParts::for_each([&](auto part) { is_taken = is_taken && are_finite(part(next_)); });
   copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);  // substeps write where they read
-  if (!is_taken) step.manifolds.clear(), step.n_islands = 0, step.is_diverged = true;
+  if (!is_taken) step.manifolds.clear(), step.recovering.clear(), step.n_islands = 0, step.is_diverged = true;
   return is_taken;
 }
 
@@ -129,6 +162,7 @@ StepReport Stepper::step(const StateView& state, const ControlView& control, con
   find_contacts(in);
   assembly_.assemble(in);
   solve(report);
+  recover(in, report);
   if (!advance(in, next)) report = StepReport{.status = StepStatus::diverged};
   return report;
 }

@@ -4,6 +4,7 @@
 //   contacts      what touches, or may within the step                                                 (scene/, find_contacts)
 //   assemble      rows of all kinds of constraints, in islands of those that feel each other          (assembly.h, constraints/)
 //   solve         the rows' impulses                                                                   (contact/)
+//   recover       what overlaps or has come apart is taken back by the position                        (constraints/recovery.h)
 //   advance       the state at the end
 //
 // Each stage leaves what it found in StepData; derivatives of the step that was taken are made from that (linearization/). The equations of each stage
@@ -63,6 +64,7 @@ class Stepper {
  private:
   void find_contacts(const StepInput& in);
   void solve(StepReport& report);
+  void recover(const StepInput& in, StepReport& report);
   void solve(StepIsland& island, StepReport& report);
   bool advance(const StepInput& in, const StateSpan& next);
 

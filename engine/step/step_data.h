@@ -1,6 +1,7 @@
 // What a step has found, stage by stage (step.h): what its report, its details and its derivatives are made from.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "dynamics/mass_factor.h"
@@ -35,16 +36,30 @@ struct StepData {
   std::vector<StepIsland> islands;  // the first n_islands are in use
   int n_islands = 0;
 
+  // The same rows where something overlaps or has come apart, with targets that take it back: their impulses move the position, not the velocity
+  // (constraints/recovery.h). Computed by Stepper::recover.
+  std::vector<int> recovering;        // islands
+  std::vector<StepIsland> recovered;  // of each of these at its place, at least as many
+  std::vector<double> u_recovered;    // n_v: the velocity with them
+  bool takes_back = false;            // whether `islands` and `u` are exchanged for these
+
   // End of the step. Stepper::solve computes u and way, Stepper::advance sets is_diverged.
   std::vector<double> u, way;  // n_v: the velocity at the end in the axes at the start; what q advances by, per dt
   bool is_diverged = false;    // then nothing above holds
 
   StepData(const World& w, const StepOptions& o)
-      : world(&w), options(o), dynamics(w.model()), v_free(size()), V_free(static_cast<std::size_t>(w.model().n_bodies())), query(w.scene()), u(size()), way(size()) {}
+      : world(&w), options(o), dynamics(w.model()), v_free(size()), V_free(static_cast<std::size_t>(w.model().n_bodies())), query(w.scene()), u_recovered(size()), u(size()), way(size()) {}
 
   const Model& model() const { return world->model(); }
   std::size_t size() const { return static_cast<std::size_t>(world->model().n_v); }
   const SceneObject& object(int i) const { return world->scene().object(i); }
+  bool has_recovery() const { return !recovering.empty(); }
+  // Exchanges rows and velocity for those of the recovery, and back.
+  void exchange_recovery() {
+    for (std::size_t k = 0; k < recovering.size(); ++k) std::swap(islands[static_cast<std::size_t>(recovering[k])], recovered[k]);
+    std::swap(u, u_recovered);
+    takes_back = !takes_back;
+  }
   bool has_impacts() const {
     for (int i = 0; i < n_islands; ++i)
       if (islands[static_cast<std::size_t>(i)].has_impacts) return true;

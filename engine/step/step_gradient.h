@@ -40,6 +40,12 @@ void for_each_number(F&& f, Gradients&... gradients) {
   for_each_parameter(f, gradients.parameters...);
 }
 
+// Adds one gradient to another of the same world.
+inline void add(const StepGradient& gradient, StepGradient& to) {
+  for (const VertexGradient::Row& x : gradient.parameters.vertices.rows()) to.parameters.vertices.add(x.row, Vec3d());
+  for_each_number([](double& sum, double x) { sum += x; }, to, gradient);
+}
+
 // What a loss with this gradient changes by along a direction, told as a gradient is: one number per argument. What is zero there is not looked at.
 inline double along(const StepGradient& gradient, const StepGradient& direction) {
   double sum = 0;

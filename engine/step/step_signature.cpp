@@ -14,15 +14,16 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
     }
   }
   // What each row stands for and does.
-  for (int i = 0; i < islands; ++i) {
-    const StepIsland& island = stepper.islands()[i];
+  const auto add_rows = [&](const StepIsland& island) {
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
       out.push_back(16 * island.rows[r].kind + island.rows[r].role);
       out.push_back(static_cast<int>(island.solution.classes[r]));
       out.push_back(static_cast<int>(island.rows[r].law));
     }
     island.solved->append_outcomes(out);
-  }
+  };
+  for (int i = 0; i < islands; ++i) add_rows(stepper.islands()[i]);
+  for (std::size_t k = 0; k < stepper.data().recovering.size(); ++k) out.push_back(stepper.data().recovering[k]), add_rows(stepper.data().recovered[k]);
   return out;
 }
 

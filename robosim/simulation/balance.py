@@ -68,7 +68,8 @@ class StepBalance(NamedTuple):
     def energy_error(self) -> float:
         """What nothing has given [J]: of velocities at the start's configuration alone the works are all that changes
         the kinetic energy, so it is what steps of a finite length make, of the order of dt^2 in each of them, and of
-        dt where an impact changes the velocities all at once."""
+        dt where an impact changes the velocities all at once; and what taking back overlaps by the position has
+        lifted."""
         return self.after.total - self.before.total - sum(self.work.values())
 
     @property

@@ -5,6 +5,7 @@
 #include "base/index.h"
 #include "spatial/lie.h"
 #include "step/constraints/constraint_kinds.h"
+#include "step/constraints/recovery.h"
 
 namespace robosim {
 namespace {
@@ -56,22 +57,26 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
 void ClosureOfFrames::set_targets(const StepData& step, const StepInput&, StepIsland& island, std::size_t b) {
   const Apart apart(step.world->closures().frames[at(island.blocks[b].item)], step.dynamics);
   const RowBlock& rows = island.problem.blocks[b];
-  for (int i = rows.first_row; i < rows.last_row; ++i)
-    island.problem.rows[at(i)].target = -(step.options.erp / step.options.dt) * apart.error(island.rows[at(i)].point);
+  for (int i = rows.first_row; i < rows.last_row; ++i) {
+    const double error = apart.error(island.rows[at(i)].point);
+    island.problem.rows[at(i)].target = take_back(step, error).target;
+    island.recovers |= is_apart(step, error);
+  }
 }
 
 void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const StepAdjoint& to) {
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
   const FrameClosure& closure = to.step.world->closures().frames[at(block.item)];
-  const double dt = to.step.options.dt, rate = to.step.options.erp / dt;
+  const double dt = to.step.options.dt;
   const Apart apart(closure, to.step.dynamics);
   // On F's axes, G's origin, e and theta.
   Vec3d turning_F, p_bar, e_bar, theta_bar;
   for (int i = rows.first_row; i < rows.last_row; ++i) {
     const int k = island.rows[at(i)].point;
-    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[at(i)], error_bar = -rate * target_bar;
-    *to.of("dt") -= island.problem.rows[at(i)].target / dt * target_bar;
+    const Recovery taken = take_back(to.step, apart.error(k));
+    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[at(i)], error_bar = taken.rate * target_bar;
+    *to.of("dt") += taken.by_dt(apart.error(k), dt) * target_bar;
     const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
     const Vec3d axis = apart.axis(k), angular_bar = (1 / block.size) * vec3_at(d_bar);
     if (k < 3) {

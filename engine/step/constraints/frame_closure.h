@@ -1,9 +1,9 @@
-// Frames of two bodies that stay together (closures.h): equalities, of which a part `erp` of what is apart is taken back in a step.
+// Frames of two bodies that stay together (closures.h): equalities; what has come apart is taken back (recovery.h).
 //
 // Of two frames F and G the channels are size omega and v of b against a at G's origin, as of a contact. With e = R_F^T (p_G - p_F) and
 // theta = log(R_F^T R_G)
 //   de/dt = R_F^T v(p_G),   d theta/dt = Jl^-1(theta) R_F^T omega        (v, omega: of b against a; Jl as in spatial/lie.h)
-// so the rows are F's axes, exactly so for e however far the frames have come apart, and  R_F^T omega = -(erp/dt) theta  turns back along theta.
+// so the rows are F's axes, exactly so for e however far the frames have come apart, and  R_F^T omega  along -theta turns back.
 #pragma once
 
 #include <string>

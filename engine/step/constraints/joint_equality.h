@@ -1,9 +1,10 @@
-// Laws between two joints (closures.h): an equality of the two coordinates, of which a part `erp` of what is off the law is taken back.
+// Laws between two joints (closures.h): an equality of the two coordinates; what is off the law is taken back (recovery.h).
 //
 // The channels are the two coordinates, and the row is (1, -slope).
 #pragma once
 
 #include "step/constraints/constraint.h"
+#include "step/constraints/recovery.h"
 
 namespace robosim {
 
@@ -15,6 +16,10 @@ struct EqualityOfJoints {
 
   static JointEquality::Value value(const StepData& step, const JointEquality& closure, const double* q) {
     return closure.at(closure.a < 0 ? 0.0 : q[step.world->coordinate(closure.a).q]);
+  }
+
+  static double error(const StepData& step, const JointEquality& closure, const double* q) {
+    return q[step.world->coordinate(closure.b).q] - value(step, closure, q).value;
   }
 
   static void join(RowAssembly& rows) {
@@ -40,16 +45,18 @@ struct EqualityOfJoints {
   static void set_targets(const StepData& step, const StepInput& in, StepIsland& island, std::size_t b) {
     const JointEquality& closure = step.world->closures().joints[static_cast<std::size_t>(island.blocks[b].item)];
     ConstraintRow& row = island.problem.rows[static_cast<std::size_t>(island.problem.blocks[b].first_row)];
-    row.target = -(step.options.erp / step.options.dt) * (in.q[step.world->coordinate(closure.b).q] - value(step, closure, in.q).value);
+    row.target = take_back(step, error(step, closure, in.q)).target;
+    island.recovers |= is_apart(step, error(step, closure, in.q));
   }
 
   static void add_vjp(const StepIsland& island, std::size_t b, const StepAdjoint& to) {
     const int i = island.problem.blocks[b].first_row;
     const int number = island.blocks[b].item;
     const JointEquality& closure = to.step.world->closures().joints[static_cast<std::size_t>(number)];
-    const double dt = to.step.options.dt, rate = to.step.options.erp / dt;
-    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[static_cast<std::size_t>(i)], error_bar = -rate * target_bar;
-    *to.of("dt") -= island.problem.rows[static_cast<std::size_t>(i)].target / dt * target_bar;
+    const double apart = error(to.step, closure, to.in.q);
+    const Recovery taken = take_back(to.step, apart);
+    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[static_cast<std::size_t>(i)], error_bar = taken.rate * target_bar;
+    *to.of("dt") += taken.by_dt(apart, to.step.options.dt) * target_bar;
     std::vector<double>& q_bar = to.gradient.q;
     double* const bar = to.of("coefficients", number);
     q_bar[static_cast<std::size_t>(closure.b)] += error_bar;

@@ -1,11 +1,12 @@
 // Limits of a joint's position: as a normal, of the coordinate, where it is within limit_margin of the limit.
 //
-//   w = +-v+,   t = -(erp/dt) gap,   gap = q - q_lower  or  q_upper - q
+//   w = +-v+,   gap = q - q_lower  or  q_upper - q,   t = -(erp/dt) gap,  of which recovery.h tells
 //
 // A joint that keeps the limit of its speed (speed_limit.h) comes back no faster: t is that limit at the most.
 #pragma once
 
 #include "step/constraints/constraint.h"
+#include "step/constraints/recovery.h"
 #include "step/constraints/speed_limit.h"
 
 namespace robosim {
@@ -24,23 +25,26 @@ struct JointLimit {
   static bool is_there(const StepData& step, const StepInput& in, int, int i) { return is_near(step, in, lower, i) || is_near(step, in, upper, i); }
 
   static void add_rows(const StepData& step, const StepInput& in, int, int i, StepIsland& island) {
-    if (is_near(step, in, lower, i)) RowAssembly::add_row<JointLimit>(island, lower).d[0] = 1;
-    if (is_near(step, in, upper, i)) RowAssembly::add_row<JointLimit>(island, upper).d[0] = -1;
+    for (const Role role : {lower, upper}) {
+      if (!is_near(step, in, role, i)) continue;
+      RowAssembly::add_row<JointLimit>(island, role).d[0] = role == lower ? 1 : -1;
+      island.recovers |= overlaps(step, gap(step, in, role, i));
+    }
   }
 
-  static double free_target(const StepData& step, const StepInput& in, const CoordinateRow& x) { return -(step.options.erp / step.options.dt) * gap(step, in, x.role(), x.q()); }
+  static Recovery kept(const StepData& step, const StepInput& in, const CoordinateRow& x) { return keep_apart(step, gap(step, in, x.role(), x.q())); }
   static bool is_slowed(const StepData& step, const StepInput& in, const CoordinateRow& x) {
-    return SpeedLimit::is_there(step, in, x.v(), x.q()) && free_target(step, in, x) > SpeedLimit::greatest(step, x.v());
+    return SpeedLimit::is_there(step, in, x.v(), x.q()) && kept(step, in, x).target > SpeedLimit::greatest(step, x.v());
   }
 
   static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row) {
-    row.target = is_slowed(step, in, x) ? SpeedLimit::greatest(step, x.v()) : free_target(step, in, x);
+    row.target = is_slowed(step, in, x) ? SpeedLimit::greatest(step, x.v()) : kept(step, in, x).target;
   }
 
   static TargetRates target_rates(const StepData& step, const StepInput& in, const CoordinateRow& x) {
     if (is_clipped(x.island, x.i) || is_slowed(step, in, x)) return {};
-    const double rate = step.options.erp / step.options.dt;
-    return {.q = x.role() == lower ? -rate : rate};
+    const double rate = kept(step, in, x).rate;
+    return {.q = x.role() == lower ? rate : -rate};
   }
 
   static void add_vjp(const CoordinateRow& x, const StepAdjoint& to) {
@@ -50,7 +54,7 @@ struct JointLimit {
       return;
     }
     *(x.role() == lower ? to.of("lower_limit", x.q()) : to.of("upper_limit", x.q())) -= target_rates(to.step, to.in, x).q * x.target_bar();
-    *to.of("dt") -= x.row().target / to.step.options.dt * x.target_bar();
+    *to.of("dt") += kept(to.step, to.in, x).by_dt(gap(to.step, to.in, x.role(), x.q()), to.step.options.dt) * x.target_bar();
   }
 };
 

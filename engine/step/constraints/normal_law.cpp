@@ -6,6 +6,7 @@
 #include "base/index.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/contact.h"
+#include "step/constraints/recovery.h"
 
 namespace robosim {
 namespace {
@@ -23,7 +24,7 @@ double along(const ConstraintRow& row, const double* channels, int width) {
 // manifold's plane is on the one or the other before the step, a ball that comes fast a way above it.
 void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   StepIsland::Row& source = island.rows[at(i)];
-  if (!is_friction(source)) return;
+  if (!is_friction(source) || source.lever != 0) return;  // a recovery's rows have it already
   const StepIsland::Block& block = island.blocks[b];
   const Manifold& m = step.manifolds[at(source.manifold)].manifold;
   const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
@@ -36,7 +37,8 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
 }  // namespace
 
 // What a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end, asks for.
-NormalLaw law_of(const StepOptions& options, double gap, double approach, double closing, const PairMaterial& material) {
+NormalLaw law_of(const StepData& step, double gap, double approach, double closing, const PairMaterial& material) {
+  const StepOptions& options = step.options;
   if (material.compliance > 0) return NormalLaw::soft;
   const double restitution = material.restitution;
   const bool is_fast = approach > options.restitution_threshold, meets = gap <= 0 || gap < options.dt * closing;
@@ -47,7 +49,7 @@ NormalLaw law_of(const StepOptions& options, double gap, double approach, double
     if (gap > options.margin) return NormalLaw::ahead;
   }
   const double back = restitution * approach;
-  return is_fast && back > 0 && back > -options.erp / options.dt * gap ? NormalLaw::bounce : NormalLaw::rest;
+  return is_fast && back > 0 && back > keep_apart(step, gap).target ? NormalLaw::bounce : NormalLaw::rest;
 }
 
 void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, int i) {
@@ -59,13 +61,15 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
   const double dt = step.options.dt, restitution = material.restitution, gap = pair.manifold.points[source.point].gap;
   const int width = island.problem.blocks[b].width;
   const double before = along(row, &island.before[first], width), free = along(row, &island.problem.y_free[first], width);
-  source.law = law_of(step.options, gap, -before, -free, material), source.impact = 0;
+  source.law = law_of(step, gap, -before, -free, material), source.impact = 0;
   switch (source.law) {
     case NormalLaw::rest:
-      row.target = -step.options.erp / dt * gap;
+      row.target = keep_apart(step, gap).target;
+      island.recovers |= overlaps(step, gap);
       break;
     case NormalLaw::bounce:
       row.target = -restitution * before;
+      island.recovers |= overlaps(step, gap);
       break;
     case NormalLaw::impact:
     case NormalLaw::landing:
@@ -203,8 +207,8 @@ void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int
       }
       break;
     case NormalLaw::rest:
-      gap_bar = -step.options.erp / dt * target_bar;
-      dt_bar += step.options.erp / (dt * dt) * gap * target_bar;
+      gap_bar = keep_apart(step, gap).rate * target_bar;
+      dt_bar += keep_apart(step, gap).by_dt(gap, dt) * target_bar;
       break;
     case NormalLaw::ahead:
       gap_bar = -target_bar / dt;

@@ -1,7 +1,6 @@
 // When and how what approaches is met: the laws of the normals, impacts within a step, and what both add to its gradient.
 //
-//   t = -(erp/dt) gap: a part `erp` of what overlaps is taken back in a step, and what is apart by up to `margin` keeps a part of it. What has restitution
-//       and approaches faster than the threshold comes as near as it will, t = -gap/dt, and when it would touch within the step,
+//   t = -(erp/dt) gap: what is apart by up to `margin` keeps a part of it, what overlaps is taken back (recovery.h). What has restitution and approaches faster than the threshold comes as near as it will, t = -gap/dt, and when it would touch within the step,
 //       t = -restitution w(v) if that is more; or it is met within the step, see below.
 //   What has a compliance c and a relaxation time tau gives: force (-gap - tau w) / c where that is positive, of gap and velocity at the end of the step, a
 //       row of compliance c / (dt (dt + tau)) with t = -gap / (dt + tau) (Castro et al., IEEE Trans. Robotics 39(2), 2023)
@@ -32,7 +31,7 @@ namespace robosim {
 
 // Of a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end. `impact` stands for
 // `landing`, too.
-NormalLaw law_of(const StepOptions& options, double gap, double approach, double closing, const PairMaterial& material);
+NormalLaw law_of(const StepData& step, double gap, double approach, double closing, const PairMaterial& material);
 // Of what is compliant, whose target is -gap over this.
 inline double time_to_give(const StepOptions& options, const PairMaterial& material) { return options.dt + material.relaxation_time; }
 

@@ -47,11 +47,12 @@ class Integrator {
 
   // The gradient of advance: fills q_bar, way_bar and u_bar (n_v each, that of u beside the way), returns that of dt.
   virtual double advance_vjp(const StepData& step, const TangentView& next_bar, double* q_bar, double* way_bar, double* u_bar) const = 0;
-  // Its tangent along dq, d_dt and du, which is dway as well.
-  virtual void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, const TangentSpan& next) const = 0;
-  // Its columns: velocities (n_v rows a stride apart) on to rows of q_next and then of v_next; by_q: these are columns by q, whose own change counts.
+  // Its tangent along dq, d_dt, dway and du.
+  virtual void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* dway, const double* du, const TangentSpan& next) const = 0;
+  // Its columns: ways and velocities (n_v rows a stride apart; one of them where they are the same) on to rows of q_next and then of v_next; by_q: these are
+  // columns by q, whose own change counts.
   struct ColumnBlock {
-    const double* velocity;
+    const double *way, *velocity;
     double* next;  // 2 n_v x count
     int count;
     bool by_q;

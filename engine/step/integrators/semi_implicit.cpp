@@ -81,8 +81,8 @@ class SemiImplicit final : public Integrator {
   double advance_vjp(const StepData& step, const TangentView& next_bar, double* q_bar, double* way_bar, double* u_bar) const override {
     return robosim::advance_vjp(step.model(), step.options.dt, step.way.data(), step.u.data(), next_bar.q, next_bar.v, q_bar, way_bar, u_bar);
   }
-  void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* du, const TangentSpan& next) const override {
-    robosim::advance_jvp(step.model(), step.options.dt, step.way.data(), step.u.data(), dq, d_dt, du, du, next.q, next.v);
+  void advance_jvp(const StepData& step, const double* dq, double d_dt, const double* dway, const double* du, const TangentSpan& next) const override {
+    robosim::advance_jvp(step.model(), step.options.dt, step.way.data(), step.u.data(), dq, d_dt, dway, du, next.q, next.v);
   }
   void advance_columns(const StepData& step, std::span<const ColumnBlock> parts, int stride) const override;
 
@@ -195,18 +195,27 @@ void SemiImplicit::fill_residual_rates(StepData& step, const StepInput& in, doub
   for_each_turning(step, in.v, [&](int row, int column, double W) { by_v[row * stride + column] -= dt * (m.damping[at(row)] + dt * m.stiffness[at(row)]) * W; });
 }
 
-// q_next = q + dt u and v_next = u, but where joints move freely in axes that turn (advance of configuration.h).
+// q_next = q + dt way and v_next = u, but where joints move freely in axes that turn (advance of configuration.h).
 void SemiImplicit::advance_columns(const StepData& step, std::span<const ColumnBlock> parts, int stride) const {
   const Model& m = step.model();
   const int n = m.n_v;
-  for (const ColumnBlock& x : parts) columns().advance(x.velocity, stride, n, x.count, step.options.dt, x.next, x.next + n * x.count);
+  for (const ColumnBlock& x : parts) {
+    columns().advance(x.way, stride, n, x.count, step.options.dt, x.next, x.next + n * x.count);
+    for (int row = 0; x.velocity != x.way && row < n; ++row) std::copy_n(x.velocity + row * stride, x.count, x.next + (n + row) * x.count);
+  }
   detail::for_each_own_joint(m, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, w = joint.n_v;
     if constexpr (turns_axes<decltype(type)>) {
       AdvanceRates<double, decltype(type)> rates(step.options.dt, &step.way[at(k)], &step.u[at(k)]);
-      for (int row = 0; row < 2 * w; ++row) add_scaled<type.n_v>(1.0, rates.by_v[row], rates.by_u[row]);  // both are u
+      double by_both[2 * type.n_v][type.n_v];
+      for (int row = 0; row < 2 * w; ++row)
+        for (int c = 0; c < w; ++c) by_both[row][c] = rates.by_u[row][c] + rates.by_v[row][c];
       for (const ColumnBlock& x : parts) {
-        columns().advance_turning(rates.by_u[0], w, x.velocity + k * stride, stride, x.count, x.next + k * x.count, x.next + (n + k) * x.count);
+        const bool is_one = x.velocity == x.way;
+        columns().advance_turning(is_one ? by_both[0] : rates.by_u[0], w, x.way + k * stride, stride, x.count, x.next + k * x.count, x.next + (n + k) * x.count);
+        for (int row = 0; !is_one && row < 2 * w; ++row)
+          for (int i = 0; i < w; ++i)
+            for (int c = 0; c < x.count; ++c) x.next[(row < w ? k + row : n + k + row - w) * x.count + c] += rates.by_v[row][i] * x.velocity[(k + i) * stride + c];
         for (int row = 0; x.by_q && row < 2 * w; ++row)
           for (int c = 0; c < w; ++c) x.next[(row < w ? k + row : n + k + row - w) * n + k + c] += rates.by_q[row][c];
       }

@@ -22,12 +22,17 @@ void Linearization::derive(const StepInput& in, bool everything) {
                          wanted);
     for (int k = 0; k < pair.manifold.n_points; ++k) shared_.is_one_sided |= rates.points[k].one_sided;
   }
-  for (int i = 0; i < step_.n_islands; ++i) {
+  const auto differentiate = [&](int i) {
     StepIsland& island = step_.islands[at(i)];
     shared_.is_one_sided |= step_.options.bounce == BounceId("time_of_impact") && coupled_bounces(island) > 0;
     shared_.is_one_sided |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
     shared_.is_one_sided |= everything && is_torn(step_, i, in, vjp_, row_);
-  }
+  };
+  for (int i = 0; i < step_.n_islands; ++i) differentiate(i);
+  if (!step_.has_recovery()) return;
+  step_.exchange_recovery();
+  for (const int i : step_.recovering) differentiate(i);
+  step_.exchange_recovery();
 }
 
 void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
@@ -46,7 +51,7 @@ void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, 
 
 void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   exact_vjp(in, next_bar, gradient);
-  if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged) return;
+  if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged || step_.has_recovery()) return;
   aware_.choose(vjp_.v_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 

@@ -113,12 +113,22 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   columns_.stride = padded(end);
   if (end > 0) {
     if (out.q) twists_.fill(step_);
-    free_jacobians(in);
-    for (int i = 0; i < step_.n_islands; ++i) is_two_sided &= impulses_.add(i, in, columns_, twists_, moved_by_);
+    const auto velocity_jacobians = [&] {
+      free_jacobians(in);
+      for (int i = 0; i < step_.n_islands; ++i) is_two_sided &= impulses_.add(i, in, columns_, twists_, moved_by_);
+    };
+    velocity_jacobians();
+    if (step_.has_recovery()) {
+      velocity_by_ = moved_by_;
+      step_.exchange_recovery();
+      velocity_jacobians();
+      step_.exchange_recovery();
+    }
+    const double* const velocity_by = step_.has_recovery() ? velocity_by_.data() : moved_by_.data();
     std::array<Integrator::ColumnBlock, 5> parts;
     std::size_t count = 0;
     const auto add = [&](double* block, int columns, int first) {
-      if (first >= 0) parts[count++] = {&moved_by_[at(first)], block, columns, block == out.q};
+      if (first >= 0) parts[count++] = {&moved_by_[at(first)], velocity_by + first, block, columns, block == out.q};
     };
     add(out.q, m.n_v, columns_.q), add(out.v, m.n_v, columns_.v), add(out.tau, m.n_v, columns_.tau);
     add(out.q_target, m.n_q, columns_.q_target), add(out.v_target, m.n_v, columns_.v_target);
@@ -134,20 +144,30 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
 void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
   const std::size_t n = at(m.n_v), columns = at(out.selection->size());
-  moved_by_.resize(n * columns);
-  for (std::size_t i = 0; i < n; ++i) {
-    row_.set_zero(*step_.world);
-    vjp_.velocity_vjp(in, static_cast<int>(i), row_);
-    out.selection->read(row_.parameters, &moved_by_[i * columns]);
+  const auto velocity_by_parameters = [&](std::vector<double>& to) {
+    to.resize(n * columns);
+    for (std::size_t i = 0; i < n; ++i) {
+      row_.set_zero(*step_.world);
+      vjp_.velocity_vjp(in, static_cast<int>(i), row_);
+      out.selection->read(row_.parameters, &to[i * columns]);
+    }
+  };
+  velocity_by_parameters(moved_by_);
+  if (step_.has_recovery()) {
+    std::swap(velocity_by_, moved_by_);
+    step_.exchange_recovery();
+    velocity_by_parameters(moved_by_);
+    step_.exchange_recovery();
   }
+  const std::vector<double>& velocity_by = step_.has_recovery() ? velocity_by_ : moved_by_;
   // The change of dt itself in each column.
   row_.set_zero(*step_.world);
   *row_.parameters.of("dt") = 1;
-  by_dt_.resize(columns), unit_.resize(n), zero_.assign(n, 0.0), tangent_.resize(2 * n);
+  by_dt_.resize(columns), unit_.resize(n), velocity_.resize(n), zero_.assign(n, 0.0), tangent_.resize(2 * n);
   out.selection->read(row_.parameters, by_dt_.data());
   for (std::size_t c = 0; c < columns; ++c) {
-    for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c];
-    integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), {tangent_.data(), tangent_.data() + n});
+    for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c], velocity_[i] = velocity_by[i * columns + c];
+    integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), velocity_.data(), {tangent_.data(), tangent_.data() + n});
     for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = tangent_[i];
   }
 }

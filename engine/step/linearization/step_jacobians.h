@@ -30,10 +30,11 @@ class JacobianMaker {
 
   JacobianColumns columns_;
   ShapeTwists twists_;
-  std::vector<double> moved_by_;                               // u (n_v rows) by all columns
+  std::vector<double> moved_by_;                               // u (n_v rows) by all columns, with the recovery where there is one
+  std::vector<double> velocity_by_;                            // and without
   std::vector<Force<double>> carried_;                         // bodies: what pushes on them
   std::vector<double> unasked_, point_by_, per_point_;
-  std::vector<double> unit_, zero_, tangent_, by_dt_;          // by parameters
+  std::vector<double> unit_, velocity_, zero_, tangent_, by_dt_;  // by parameters
   StepGradient row_;
 };
 

@@ -74,6 +74,18 @@ void StepJvp::add_impulses_jvp(const StepGradient& direction) {
 }
 
 void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
+  velocity_jvp(in, direction);
+  const double d_dt = *direction.parameters.of("dt");
+  if (!step_.has_recovery()) return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(), next);
+  velocity_change_ = change_;
+  step_.exchange_recovery();
+  velocity_jvp(in, direction);
+  step_.exchange_recovery();
+  integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), velocity_change_.data(), next);
+}
+
+// The change of u.
+void StepJvp::velocity_jvp(const StepInput& in, const StepGradient& direction) {
   const std::size_t n = step_.size();
   change_.assign(n, 0.0);
   integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
@@ -97,7 +109,6 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
   }
-  integrator_.advance_jvp(step_, direction.q.data(), *direction.parameters.of("dt"), change_.data(), next);
 }
 
 }  // namespace robosim

@@ -135,8 +135,23 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, const d
 void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   reset();
   *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
-  for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += way_bar_[k];  // the way is v+ less what acts late
+  // The way is the velocity, or that of the recovery, less what acts late.
+  if (!step_.has_recovery()) {
+    for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += way_bar_[k];
+    pull_back_velocity(in, gradient);
+    return;
+  }
+  recovered_bar_.assign(step_.size(), 0.0);
+  std::swap(recovered_bar_, way_bar_);
   pull_back_velocity(in, gradient);
+  recovery_gradient_.set_zero(*step_.world);
+  recovery_gradient_.wants_vertices = gradient.wants_vertices;
+  step_.exchange_recovery();
+  reset();
+  v_bar_ = way_bar_ = recovered_bar_;
+  pull_back_velocity(in, recovery_gradient_);
+  step_.exchange_recovery();
+  add(recovery_gradient_, gradient);
 }
 
 // From v_bar_ and way_bar_.

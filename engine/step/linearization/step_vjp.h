@@ -45,6 +45,8 @@ class StepVjp {
 
   MotionAdjoint bodies_;
   std::vector<double> v_bar_, way_bar_;                 // n_v: of the loss
+  std::vector<double> recovered_bar_;                   // n_v: of the loss, by the way where that is of the recovery
+  StepGradient recovery_gradient_;
   std::vector<double> impulse_bar_, late_bar_, f_bar_;  // of an island: channels, channels, rows
   std::vector<double> lambda_, lambda_way_;             // n_v: A^-T of these
   std::vector<double> virtual_, pushed_;                // n_v: rates of joints
