@@ -29,7 +29,7 @@ from harness.contact_accuracy import (  # noqa: E402
     Failure,
     compared,
 )
-from harness.contact_fuzz import findings  # noqa: E402
+from harness.contact_fuzz import any_step, any_world, findings  # noqa: E402
 from harness.dual import Dual, cross, projector, solved, sqrt, turned_about, turned_by  # noqa: E402
 from harness.dual_bodies import DualBodies  # noqa: E402
 from harness.frozen_step import ARGUMENTS, FrozenStep  # noqa: E402
@@ -305,3 +305,18 @@ def test_a_derivative_that_is_slightly_off_is_found_beside_dual_numbers():
     wrong = jacobians._replace(v=jacobians.v * (1 + 1e-8))
     comparison._judge_frozen(0, case, wrong, scales)
     assert "v+ by v, dual numbers" in {failure.what for failure in comparison.tally.failures}
+
+
+@pytest.mark.parametrize(("world", "trial"), [(80, 3), (240, 2)])
+def test_impacts_among_rows_that_contradict_each_other_have_flagged_gradients(world, trial):
+    """They see impulses that no rule has chosen; differences are off by a thousandth."""
+    model, scene, arguments, options = any_world(world)
+    options.update(solver="lcp", bounce="time_of_impact", substeps=1)
+    simulation = Simulation(World(model, scene, **arguments), **options)
+    step = simulation.linearize(*any_step(simulation, np.random.default_rng([world, trial, 77])))
+    assert step.report.status == StepStatus.relaxed
+    assert "landing" in {row.law for island in step.islands for row in island.rows}
+    zero, one = np.zeros(model.n_v), np.ones(model.n_v)
+    assert step.vjp(zero, one).one_sided
+    assert step.jacobians().one_sided
+    assert step.jvp(q=one).one_sided

@@ -25,6 +25,8 @@ void Linearization::derive(const StepInput& in, bool everything) {
   const auto differentiate = [&](int i) {
     StepIsland& island = step_.islands[at(i)];
     shared_.is_one_sided |= step_.options.bounce == BounceId("time_of_impact") && coupled_bounces(island) > 0;
+    // Impacts see each impulse by itself, and where rows contradict each other these are not chosen by a rule.
+    shared_.is_one_sided |= island.is_relaxed && island.has_impacts;
     shared_.is_one_sided |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
     shared_.is_one_sided |= everything && is_torn(step_, i, in, vjp_, row_);
   };
