@@ -1,4 +1,4 @@
-// What acted in a step, for Python: structs whose fields have the names of those of robosim/simulation/details.py.
+// Forces and rows of a step, for Python: structs whose fields have the names of those of robosim/simulation/details.py.
 #pragma once
 
 #include <optional>

@@ -132,7 +132,7 @@ void RowAssembly::assemble_recovery(const StepInput& in) {
   }
 }
 
-// What the rows ask for.
+// Sets the targets of all rows.
 void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {
   island.has_impacts = false;
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {

@@ -9,31 +9,27 @@
 
 namespace robosim {
 
-// When what comes near bounces or lands.
-struct BounceKind {
+// One of a list that is chosen by name.
+struct Choice {
   std::string_view name, about;
 };
-inline constexpr BounceKind bounces[] = {
+
+// The time at which what comes near bounces or lands.
+inline constexpr Choice bounces[] = {
     {"step", "wherever the step finds it"},
     {"time_of_impact", "when things touch"},
 };
 using BounceId = ListId<bounces>;
 
-// What takes back overlaps, and what is beyond a limit or has come apart (constraints/recovery.h).
-struct RecoveryKind {
-  std::string_view name, about;
-};
-inline constexpr RecoveryKind recoveries[] = {
+// Recovery from overlaps, and of what is beyond a limit or has come apart (constraints/recovery.h).
+inline constexpr Choice recoveries[] = {
     {"velocity", "the velocity at the end of the step, which is left with it"},
     {"position", "the position, which leaves no velocity behind"},
 };
 using RecoveryId = ListId<recoveries>;
 
 // Classes beyond those that the step found, at which a gradient looks (linearization/complementarity_aware.cpp).
-struct ComplementarityAwareKind {
-  std::string_view name, about;
-};
-inline constexpr ComplementarityAwareKind complementarity_aware_kinds[] = {
+inline constexpr Choice complementarity_aware_kinds[] = {
     {"none", "nothing: the derivative"},
     {"each", "every contact and limit by itself lets go or pushes as the loss wants it"},
     {"together", "things that touch and both move keep together; contacts with the world and limits as of `each`"},

@@ -30,7 +30,7 @@ bool relax(StepIsland& island) {
   return any;
 }
 
-// What the impulses of an island do to a velocity.
+// Adds the change of velocity by an island's impulses, times `sign`.
 void add_impulses(const StepData& step, const StepIsland& island, double sign, std::vector<double>& u) {
   const std::size_t k = at(island.problem.channels);
   for (std::size_t r = 0; r < step.size(); ++r) {

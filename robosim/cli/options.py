@@ -133,7 +133,7 @@ def load_model(args: argparse.Namespace, **options: Any) -> Model:
 
 
 def is_world_file(args: argparse.Namespace) -> bool:
-    """Whether ROBOT is a world file."""
+    """True where ROBOT is a world file."""
     name: str = args.robot
     return name.lower().endswith((".yaml", ".yml"))
 
@@ -169,7 +169,7 @@ def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **option
 
 
 def _default(argument: str) -> Any:
-    """What an argument is where its option is not given."""
+    """The value of an argument whose option is not given."""
     how = _READING.get(argument, ("", {}))[1]
     actions = {"store_true": False, "store_false": True}
     return how.get("default", actions.get(how.get("action", "")))

@@ -244,7 +244,7 @@ def _check_start(
     tolerance: float,
     requirements: Requirements,
 ) -> list[Rejection]:
-    """Where the motion begins against where the arm is."""
+    """Compare the begin of the motion with where the arm is."""
     position, velocity = motion.position, motion.velocity
     found = []
     for i, name in enumerate(motion.joint_names):

@@ -1,4 +1,4 @@
-"""What an arm is to do, in one form for all who check and follow it, whether it came as a plan or as a message."""
+"""A motion that an arm is to make, in one form for all who check and follow it: plan or message."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Motion(ABC):
 
     @property
     def begins_there(self) -> bool:
-        """Whether it begins at its first point; else it leads there from where the arm is."""
+        """True where it begins at its first point; else it leads there from where the arm is."""
         return True
 
     @property
@@ -60,15 +60,15 @@ class Motion(ABC):
 
     @abstractmethod
     def followed(self, state: ArmState) -> Trajectory:
-        """Where the arm is meant to be, from this state on."""
+        """The trajectory of the arm as it is meant, from this state on."""
 
     @abstractmethod
     def flaw(self, now: float) -> Rejection | None:
-        """What no controller takes at this time [s], whatever the arm and its limits."""
+        """A flaw for which no controller takes it at this time [s], whatever the arm and its limits."""
 
     @abstractmethod
     def violations(self, limits: TrajectoryLimits | None) -> list[Violation]:
-        """Of what it says by itself; what a controller makes of its points is judged for all motions alike."""
+        """Violations by the motion itself; how a controller interpolates its points is judged for all alike."""
 
     @abstractmethod
     def shifted(self, by: Array) -> Motion:
@@ -76,7 +76,7 @@ class Motion(ABC):
 
 
 def motion_of(trajectory: Trajectory | JointTrajectory) -> Motion:
-    """What this plan or message asks of an arm."""
+    """The motion that this plan or message asks for."""
     return _Plan(trajectory) if isinstance(trajectory, Trajectory) else _Message(trajectory)
 
 

@@ -1,4 +1,4 @@
-"""What stands for an arm's body in a simulation: ideal tracking, or `Simulation` under PD control.
+"""The body of a simulated arm: ideal tracking, or `Simulation` under PD control.
 
 Drives: tau = kp (q_d - q) + kd (v_d - v) + feedforward within the effort limits, with q and v at the end of a step, so
 that it is steady with any gains. A period is divided into steps of at most 1 ms. Speed limits and position limits are
@@ -262,7 +262,7 @@ class _Drives:
         )
 
     def control(self, u: Array) -> Control:
-        """What drives a step."""
+        """The control of a step for forces u, (n,)."""
         if not len(self._free):
             return Control(v_target=u * self._per_gain)
         tau = np.zeros_like(u)

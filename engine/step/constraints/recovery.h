@@ -20,11 +20,11 @@ constexpr double rounding_of_place = 1e-12;
 struct Recovery {
   double target = 0, rate = 0;
 
-  // What a change of dt does to the target: it goes with 1/dt.
+  // The target's derivative by dt: it goes with 1/dt.
   double by_dt(double x, double dt) const { return -rate * x / dt; }
 };
 
-// Of a row that holds x at zero from both sides.
+// Target of a row that holds x at zero from both sides.
 inline Recovery take_back(const StepData& step, double x) {
   const double rate = -step.options.erp / step.options.dt, speed = step.options.recovery_speed;
   if (step.options.recovery == RecoveryId("velocity")) return {rate * x, rate};
@@ -32,14 +32,14 @@ inline Recovery take_back(const StepData& step, double x) {
   return std::abs(rate * x) <= speed ? Recovery{rate * x, rate} : Recovery{std::copysign(speed, rate * x), 0};
 }
 
-// Of a row that keeps a gap x from becoming negative: what is apart keeps a part of it.
+// Target of a row that keeps a gap from becoming negative: a positive one keeps a part of itself.
 inline Recovery keep_apart(const StepData& step, double gap) {
   if (gap < 0) return take_back(step, gap);
   const double rate = -step.options.erp / step.options.dt;
   return {rate * gap, rate};
 }
 
-// Whether there is something for the position to take back, from both sides or of a gap.
+// True where the position has something to take back, from both sides or of a gap.
 inline bool is_apart(const StepData& step, double x) { return step.options.recovery == RecoveryId("position") && std::abs(x) > rounding_of_place; }
 inline bool overlaps(const StepData& step, double gap) { return gap < 0 && is_apart(step, gap); }
 
