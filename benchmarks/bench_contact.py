@@ -249,7 +249,7 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
     timing = alternate(
         jacobians, repeated(lambda: differences.steps(starts)), AT_ONCE, patience, peer_items=1
     )
-    add("own central differences", timing, note=f"{len(starts[0])} steps")
+    add("own central differences", timing, note=f"{len(starts[0].q)} steps")
     ridders = Timing(timing.ours, timing.peer * rounds, timing.ratio / rounds)
     add("own Ridders differences", ridders, note=f"{rounds} rounds")
     report.add(
