@@ -40,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.report import Report, Row, arguments
 
-from robosim import load_robot
+from robosim import load_robot, threads
 from robosim.model import Model
 from robosim.scene import Scene
 from robosim.simulation import Control, Rollout, Simulation, StepGradient
@@ -312,11 +312,12 @@ def numbers(gradient: StepGradient) -> Array:
 def check(walk: Walk) -> bool:
     """Whether gradients are the same to the bit for intervals and threads."""
     expected = numbers(walk.back(walk.run()))
-    return all(
-        np.array_equal(numbers(walk.back(walk.rollout(interval, threads), threads)), expected)
-        for interval in (1, 10, 70)
-        for threads in (1, 2, 4)
-    )
+
+    def found(interval: int, n: int) -> Array:
+        with threads(n):
+            return numbers(walk.back(walk.run(interval)))
+
+    return all(np.array_equal(found(interval, n), expected) for interval in (1, 10, 70) for n in (1, 2, 4))
 
 
 def difference_error(steps: int) -> float:
