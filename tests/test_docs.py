@@ -25,7 +25,7 @@ PAGES_WITH_PYTHON = [
     for page in PAGES[2:]
     if "```python\n" in page.read_text(encoding="utf-8") and page.stem != "rtde"
 ]
-# What they import beside robosim's own requirements.
+# Packages that their blocks import beside robosim's own requirements.
 NEEDS = {"learning": ("torch", "jax"), "commands": ("viser", "matplotlib"), "execution": ("matplotlib",)}
 DYNAMICS = (ROOT / "docs" / "dynamics.md").read_text(encoding="utf-8")
 

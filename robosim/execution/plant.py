@@ -178,7 +178,7 @@ class DynamicPlant:
                 )
         self.gains = (Gains.for_model(model, in_v) if gains is None else gains).checked(len(in_v))
         self._feedforward = feedforward
-        # Where joints together move no mass, as two on one axis with nothing between them, a trace of it decides.
+        # A trace of inertia decides where joints together move no mass, as two on one axis with nothing between them.
         model = model.with_armature(model.armature + _TRACE * inertia)
         others = [name for name in model.joint_names if name not in joint_names]
         self._model = model.with_locked_joints(others, q).with_collision_pairs([])
@@ -210,7 +210,7 @@ class DynamicPlant:
             u = self._kp * (reference - q) + self._kd * rate + forward
             self._state = drives.simulation.step(self._state, drives.control(u))
         limits, state, out = self._model.limits, self._state, self._out
-        # What is exact but for rounding is exact for those who look.
+        # Limits hold to rounding in the simulation, and exactly in what is shown.
         self.position = np.clip(state.q, limits.lower, limits.upper)[out]
         self.velocity = np.clip(state.v, -limits.velocity, limits.velocity)[out]
         self.effort = np.clip(u - drives.damping * state.v, -limits.effort, limits.effort)[out]
