@@ -94,7 +94,6 @@ __all__: list[str] = [
     "optimise_path",
     "ray_cast",
     "ray_cast_derivatives",
-    "recoveries",
     "row_solvers",
     "rrt_connect",
     "sample_configuration",
@@ -1205,6 +1204,8 @@ class StepIsland:
     def admittance(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
     def rows(self) -> list[StepRow]: ...
+    @property
+    def way(self) -> list[StepRow]: ...
 
 class StepDetails:
     """
@@ -1218,6 +1219,11 @@ class StepDetails:
     def islands(self) -> list[StepIsland]: ...
     @property
     def joints(self) -> list[JointForce]: ...
+    @property
+    def taken_back(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        (n_v,) the part of the mean velocity over the step that takes back overlaps.
+        """
 
 class GradientArrays:
     """
@@ -1292,7 +1298,6 @@ class Simulation:
         integrator: str,
         sweeps: typing.SupportsInt | typing.SupportsIndex,
         erp: typing.SupportsFloat | typing.SupportsIndex,
-        recovery: str,
         recovery_speed: typing.SupportsFloat | typing.SupportsIndex,
         margin: typing.SupportsFloat | typing.SupportsIndex,
         limit_margin: typing.SupportsFloat | typing.SupportsIndex,
@@ -2212,6 +2217,5 @@ default_linear_acceleration: float = 2.0
 ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
 integrators: list = ["semi_implicit"]
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
-recoveries: list = ["velocity", "position"]
 row_solvers: list = ["lcp", "cone", "pgs"]
 work_per_iteration: int = 300

@@ -198,7 +198,8 @@ class Comparison:
             if name == "q_target":
                 direction = direction[: model.n_q]
             expected = matrices @ direction
-            rate = max(np.abs(expected[1]).max(), 1e-300)
+            way = (expected[0] - direction if name == "q" else expected[0]) / simulation.dt
+            rate = max(np.abs(expected[1]).max(), np.abs(way).max(), 1e-300)
             lengths = [
                 Length(min(change / rate, LONGEST * (change / CHANGES[0]) ** 0.5), ROWS) for change in CHANGES
             ]

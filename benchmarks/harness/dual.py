@@ -155,13 +155,15 @@ def solved(A: Dual, b: Dual) -> Dual:
     return Dual(x, flat.reshape(left.shape))
 
 
-def projector(A: Dual, tolerance: float = 1e-9) -> tuple[Dual, float]:
+def projector(A: Dual, tolerance: float = 1e-9, size: float = 0.0) -> tuple[Dual, float]:
     """(n, n) onto the range of a matrix whose rank stays what it is, and how far its rates leave that rank.
+
+    Singular values are zero below a part `tolerance` of the largest, or of `size` if that is larger.
 
     Golub and Pereyra, SIAM J. Numer. Anal. 10(2), 1973: dP = (1 - P) dA A^+ and its transpose.
     """
     U, sizes, V = np.linalg.svd(A.x, full_matrices=False)
-    held = sizes > tolerance * max(sizes.max(initial=0.0), 1e-300)
+    held = sizes > tolerance * max(sizes.max(initial=0.0), size, 1e-300)
     U, V = U[:, held], V[held]
     P = U @ U.T
     rest = A.d - np.tensordot(P, A.d, 1)

@@ -25,6 +25,10 @@ ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 LEAST_FACING = 1e-12  # of contact_axes.h
 HELD = 1e-9  # [m/s] a disc at its bound that is slower has no direction of its own
 CLAMPING, SEPARATING, LOWER, UPPER = range(4)  # RowClass of rows.h
+TOUCHING, TOUCHING_SHARE = (
+    1e-5,
+    0.01,
+)  # and of the margin: what is nearer stands still (constraints/recovery.h)
 TORN = 1e-6  # rates that leave the rank of rows, relative to the rates
 
 
@@ -91,8 +95,10 @@ class FrozenStep:
 
     def __init__(self, world: World, simulation: Simulation):
         self._world, self._simulation, self._model = world, simulation, world.model
-        options = {"erp": 0.2, "solver": "lcp", "sweeps": 50, **world.options}
-        self._erp, self._solver, self._sweeps = options["erp"], options["solver"], options["sweeps"]
+        options = {"erp": 0.2, "recovery_speed": 1.0, "margin": 1e-3, "limit_margin": 1e-3} | world.options
+        self._erp, self._recovery_speed = options["erp"], options["recovery_speed"]
+        self._margin, self._limit_margin = options["margin"], options["limit_margin"]
+        self._solver, self._sweeps = options.get("solver", "lcp"), options.get("sweeps", 50)
         self._colliders = {c.name: (c.shape, c.link, c.X_LC) for c in self._model.colliders}
         self._obstacles = {x.name: (x.shapes[0], x.pose @ x.shape_poses[0]) for x in world.scene}
         frames = self._model._engine.frames
@@ -136,27 +142,29 @@ class FrozenStep:
             spring[c] = K[c] * (self._position(int(c)) - model.spring_reference[c])
         M = bodies.M + np.diag(dt * (D + dt * K))
         v_free = v + solved(M, dt * (tau - bodies.bias - (D + dt * K) * v - spring))
-        rows = self._rows(details, v, v_free)
         moved = way = v_free
         apart = 0.0
-        if rows:
+        # The rows of the velocity, then those of the way.
+        for of_way in (False, True):
+            rows = self._rows(details, v, v_free, of_way)
+            if not rows:
+                break
             J = stacked([row.J for row in rows])
             Y = solved(M, J.T)
             free = J @ v_free - stacked([row.target for row in rows])
             A = J @ Y + np.diag([row.compliance for row in rows])
             if self._solver == "pgs":
-                outcomes = self._outcomes(case, details)
-                solution = self._swept(rows, A, free, outcomes)
+                f = self._swept(rows, A, free, self._outcomes(case, details, of_way))
             else:
-                solution = _solved_rows(rows, J, A, free)
-            if solution is None:
+                f = _solved_rows(rows, J, A, free)
+            if f is None:
                 return None
-            f = solution
             found = np.array([row.row.impulse for row in rows])
             sizes = np.abs(np.diag(A.x))
             scale = max((sizes * np.abs(found)).max(), np.abs(free.x).max(), 1e-300)
-            apart = float((sizes * np.abs(f.x - found)).max() / scale)
-            moved = way = v_free + Y @ f
+            apart = max(apart, float((sizes * np.abs(f.x - found)).max() / scale))
+            way = v_free + Y @ f
+            moved = moved if of_way else way
             for i, row in enumerate(rows):
                 if row.share is not None:
                     way = way - (row.share * f[i]) * Y[:, i]
@@ -170,20 +178,23 @@ class FrozenStep:
         i = self._model.position_names.index(self._model.velocity_names[c])
         return Dual(self._q[i], self._dq[c])
 
-    def _rows(self, details: Linearization, v: Dual, v_free: Dual) -> list[Row]:
-        """All of them, in the order in which sweeps take them."""
+    def _rows(self, details: Linearization, v: Dual, v_free: Dual, of_way: bool) -> list[Row]:
+        """All of them, of the velocity or of the way, in the order in which sweeps take them."""
         contacts = self._contacts(details)
         rows: list[Row] = []
         for island in details.islands:
             first, normal = len(rows), -1
-            for row in island.rows:
+            is_of_way = of_way and bool(island.way)
+            for row in island.way if is_of_way else island.rows:
                 if row.direction is None:
-                    rows.append(self._of_joint(row, details))
+                    rows.append(self._of_joint(row, details, is_of_way))
                     continue
                 contact = contacts[row.of]
                 if row.source == "normal":
                     normal = len(rows)
-                    rows.append(self._of_normal(row, contact, v, v_free, details.state.report.status))
+                    rows.append(
+                        self._of_normal(row, contact, v, v_free, details.state.report.status, is_of_way)
+                    )
                 else:
                     rows.append(self._of_friction(row, contact, rows[normal], normal))
             self._pair_discs(rows, first)
@@ -201,7 +212,15 @@ class FrozenStep:
             ):
                 rows[i].pair, rows[i + 1].pair = i + 1, i
 
-    def _of_joint(self, row: StepRow, details: Linearization) -> Row:
+    def _kept(self, gap: Dual, margin: float, is_of_way: bool) -> Dual:
+        """Target of what keeps a gap (constraints/recovery.h)."""
+        rate = -self._erp / self._simulation.dt
+        if not is_of_way:
+            beyond = gap - min(TOUCHING, TOUCHING_SHARE * margin)
+            return rate * beyond if beyond.x > 0 else 0.0 * gap
+        return rate * gap if rate * gap.x <= self._recovery_speed else 0.0 * gap + self._recovery_speed
+
+    def _of_joint(self, row: StepRow, details: Linearization, is_of_way: bool) -> Row:
         """Dry friction, a motor or a limit of a coordinate."""
         model, dt, k = self._model, self._simulation.dt, self._dq.shape[-1]
         c = model.velocity_names.index(details.joints[row.of].coordinate)
@@ -225,12 +244,20 @@ class FrozenStep:
         i = model.position_names.index(model.velocity_names[c])
         sign = 1.0 if row.source == "lower_limit" else -1.0
         bound = model.limits.lower[i] if sign > 0 else model.limits.upper[i]
-        target = (-self._erp / dt * sign) * (self._position(c) - bound)
+        target = self._kept(sign * (self._position(c) - bound), self._limit_margin, is_of_way)
         if details.state.report.status == StepStatus.relaxed and row.target == 0:
             target = nothing
         return Row(row, sign * J, target)
 
-    def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, v_free: Dual, status: StepStatus) -> Row:
+    def _of_normal(
+        self,
+        row: StepRow,
+        contact: _Contact,
+        v: Dual,
+        v_free: Dual,
+        status: StepStatus,
+        is_of_way: bool,
+    ) -> Row:
         """By its law (constraints/normal_law.h)."""
         dt = self._simulation.dt
         material = self._world.material
@@ -239,7 +266,7 @@ class FrozenStep:
         before, free, share, compliance = J @ v, J @ v_free, None, 0.0
         target = Dual.constant(0.0, self._dq.shape[-1])
         if row.law == "rest":
-            target = -self._erp / dt * contact.gap
+            target = self._kept(contact.gap, self._margin, is_of_way)
         elif row.law == "bounce":
             target = -restitution * before
         elif row.law == "ahead":
@@ -325,19 +352,27 @@ class FrozenStep:
 
     # -- Impulses --------------------------------------------------------------------------------------------
 
-    def _outcomes(self, case: Case, details: Linearization) -> list[tuple[int, NDArray[np.intc]]]:
+    def _outcomes(
+        self, case: Case, details: Linearization, of_way: bool
+    ) -> list[tuple[int, NDArray[np.intc]]]:
         """Of each island the number of its first row, and (sweeps, rows) what each update came to.
 
-        They are the end of a step's signature (step_signature.cpp): of each island three numbers per row, then these.
+        They are the end of a step's signature (step_signature.cpp): of each island three numbers per row, then these;
+        then of each island that has rows of its own for the way its number, and the same of these rows.
         """
         numbers = np.frombuffer(self._simulation.linearize(case.state, case.control).signature, dtype=np.intc)
-        sizes = [len(island.rows) for island in details.islands]
-        found, end, row = [], len(numbers), sum(sizes)
-        for n in reversed(sizes):
-            row -= n
-            found.append((row, numbers[end - self._sweeps * n : end].reshape(self._sweeps, n)))
-            end -= (self._sweeps + 3) * n
-        return found[::-1]
+        islands = list(enumerate(details.islands))
+        sizes = [(i, len(x.rows)) for i, x in islands] + [(i, len(x.way)) for i, x in islands if x.way]
+        first = np.cumsum([0] + [len(x.rows) for _, x in islands])
+        found: dict[int, NDArray[np.intc]] = {}
+        end = len(numbers)
+        for place in reversed(range(len(sizes))):
+            i, n = sizes[place]
+            is_of_way = place >= len(islands)
+            if i not in found and (of_way or not is_of_way):
+                found[i] = numbers[end - self._sweeps * n : end].reshape(self._sweeps, n)
+            end -= (self._sweeps + 3) * n + is_of_way
+        return [(int(first[i]), found[i]) for i, _ in islands]
 
     def _swept(
         self, rows: list[Row], A: Dual, free: Dual, outcomes: list[tuple[int, NDArray[np.intc]]]
@@ -363,7 +398,7 @@ class FrozenStep:
 def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual) -> Dual | None:
     """Those of `lcp` and `cone`: Newton's method for what each class says, whose last step is in dual numbers.
 
-    Of impulses that move bodies alike those in the range of the rows that clamp (impulse_selection.h).
+    Of impulses that move bodies alike those of least friction, and of these the smallest (row_basis.h).
     """
     n = len(rows)
     f = np.array([row.row.impulse for row in rows])
@@ -372,11 +407,20 @@ def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual) -> Dual | None:
     rigid = [i for i in C if rows[i].compliance == 0]
     k = free.d.shape[-1]
     P = Dual.constant(np.eye(n), k)
-    if rigid:
-        own, outside = projector(J[rigid])
-        if outside > TORN * max(np.abs(J.d).max(), 1.0):
+    springs, creeping = (
+        [i for i in rigid if (rows[i].mu is not None) == of_friction] for of_friction in (0, 1)
+    )
+    left = Dual.constant(np.eye(J.x.shape[1]), k)
+    for part in springs, creeping:
+        if not part:
+            continue
+        size = np.linalg.norm(J.x[rigid], 2)
+        own, outside = projector(J[part] @ left, size=size)
+        seen, outside_seen = projector((J[part] @ left).T, size=size)
+        if max(outside, outside_seen) > TORN * max(np.abs(J.d).max(), 1.0):
             return None
-        P[np.ix_(rigid, rigid)] = own
+        P[np.ix_(part, part)] = own
+        left = left - seen
     for _ in range(3):
         F, slope = _conditions(rows, modes, C, P, A, free, f)
         if F is None:

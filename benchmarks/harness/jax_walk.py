@@ -30,7 +30,8 @@ Array = NDArray[np.float64]
 
 LEGS, JOINTS = 4, 3
 BASE, N_V = 6, 6 + LEGS * JOINTS
-ERP, MARGIN = 0.2, 1e-3  # defaults of `Simulation`
+ERP, MARGIN, FASTEST = 0.2, 1e-3, 1.0  # defaults of `Simulation`
+TOUCHING = 1e-5  # what is nearer stands still (step/constraints/recovery.h)
 UP_TO = np.tri(JOINTS)  # sums along a leg: of a joint and those before it; its transpose: and those after it
 EYE = np.eye(3)
 
@@ -269,28 +270,30 @@ def step(robot: Robot, state: State, target: Any) -> State:
     contacts = jnp.concatenate([W.reshape(-1, BASE), jax.scipy.linalg.block_diag(*of_legs)], 1)
     J = jnp.concatenate([contacts, jnp.eye(N_V)[BASE:]])
     gains = robot.stiffness * dt + robot.damping
-    targets = jnp.zeros((LEGS, 3)).at[:, 0].set(-ERP / dt * gaps).ravel()
-    targets = jnp.concatenate([targets, (robot.stiffness * (target - state.angles) / gains).ravel()])
+    of_motors = (robot.stiffness * (target - state.angles) / gains).ravel()
     compliance = np.concatenate([np.zeros(3 * LEGS), 1 / (dt * gains.ravel())])
 
     M = mass_matrix(robot.trunk, links, S)
     solved = jax.scipy.linalg.solve(M, jnp.column_stack([J.T, -dt * h]), assume_a="pos")
     v_free = v + solved[:, -1]
-    f = impulses(
-        J @ solved[:, :-1] + np.diag(compliance),
-        J @ v_free - targets,
-        gaps <= MARGIN,
-        robot.friction,
-        robot.sweeps,
-    )
-    v = v_free + solved[:, :-1] @ f
+    A = J @ solved[:, :-1] + np.diag(compliance)
 
-    turn = exponential(dt * v[3:BASE])
+    def velocity(of_normals: Any) -> Any:
+        """With what rows give whose normals ask for this."""
+        targets = jnp.concatenate([jnp.zeros((LEGS, 3)).at[:, 0].set(of_normals).ravel(), of_motors])
+        f = impulses(A, J @ v_free - targets, gaps <= MARGIN, robot.friction, robot.sweeps)
+        return v_free + solved[:, :-1] @ f
+
+    # What overlaps is taken back by the way that positions go.
+    v = velocity(-ERP / dt * jnp.maximum(gaps - TOUCHING, 0.0))
+    way = velocity(jnp.minimum(-ERP / dt * gaps, FASTEST))
+
+    turn = exponential(dt * way[3:BASE])
     quaternion = product(state.quaternion, turn)
     return State(
-        state.position + dt * (R @ v[:3]),
+        state.position + dt * (R @ way[:3]),
         quaternion / jnp.sqrt(quaternion @ quaternion),
-        state.angles + dt * v[BASE:].reshape(LEGS, JOINTS),
+        state.angles + dt * way[BASE:].reshape(LEGS, JOINTS),
         v.at[:3].set(rotation(turn).T @ v[:3]),
     )
 

@@ -38,7 +38,7 @@ JointEquality joint_equality(const std::string& name, int of, int joint, const s
 
 std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::handle& materials, const py::handle& motors,
                                                  const std::vector<FrameClosure>& closures, const std::vector<JointEquality>& equalities, double dt,
-                                                 const std::string& solver, const std::string& integrator, int sweeps, double erp, const std::string& recovery, double recovery_speed, double margin, double limit_margin, bool speed_limits,
+                                                 const std::string& solver, const std::string& integrator, int sweeps, double erp, double recovery_speed, double margin, double limit_margin, bool speed_limits,
                                                  double restitution_threshold, const std::string& bounce, const std::string& complementarity_aware, int substeps) {
   const Array m = sized(materials, {-1, 6}, "materials"), d = real_array(motors, {scene.scene.model().n_v, 3}, "motors", false);
   std::vector<PairMaterial> pairs;
@@ -48,7 +48,7 @@ std::unique_ptr<BoundSimulation> make_simulation(BoundScene& scene, const py::ha
   StepOptions options;
   options.solver = SolverId::named("solver", solver), options.integrator = IntegratorId::named("integrator", integrator);
   options.bounce = BounceId::named("bounce", bounce), options.complementarity_aware = ComplementarityAwareId::named("complementarity_aware", complementarity_aware);
-  options.dt = dt, options.solver_options.sweeps = sweeps, options.erp = erp, options.recovery = RecoveryId::named("recovery", recovery), options.recovery_speed = recovery_speed, options.margin = margin, options.limit_margin = limit_margin, options.speed_limits = speed_limits;
+  options.dt = dt, options.solver_options.sweeps = sweeps, options.erp = erp, options.recovery_speed = recovery_speed, options.margin = margin, options.limit_margin = limit_margin, options.speed_limits = speed_limits;
   options.restitution_threshold = restitution_threshold;
   return std::make_unique<BoundSimulation>(scene, std::move(pairs), std::move(all), Closures{closures, equalities}, options, substeps);
 }
@@ -207,7 +207,7 @@ void bind_simulation(py::module_& m) {
     return py::list(py::cast(out));
   };
   m.attr("row_solvers") = names(row_solvers), m.attr("integrators") = names(integrators);
-  m.attr("bounces") = names(bounces), m.attr("recoveries") = names(recoveries), m.attr("complementarity_aware_kinds") = names(complementarity_aware_kinds);
+  m.attr("bounces") = names(bounces), m.attr("complementarity_aware_kinds") = names(complementarity_aware_kinds);
   bind_report(m), bind_parts(m);
   py::class_<GradientArrays> gradient(m, "GradientArrays", "See robosim.simulation.StepGradient.");
   gradient.def_readonly("q", &GradientArrays::q).def_readonly("v", &GradientArrays::v);
@@ -219,7 +219,7 @@ void bind_simulation(py::module_& m) {
   simulation
       .def(py::init(&make_simulation), py::arg("scene"), py::arg("materials"), py::arg("motors"), py::arg("closures"),
            py::arg("equalities"), py::arg("dt"), py::arg("solver"), py::arg("integrator"), py::arg("sweeps"),
-           py::arg("erp"), py::arg("recovery"), py::arg("recovery_speed"), py::arg("margin"), py::arg("limit_margin"), py::arg("speed_limits"), py::arg("restitution_threshold"), py::arg("bounce"),
+           py::arg("erp"), py::arg("recovery_speed"), py::arg("margin"), py::arg("limit_margin"), py::arg("speed_limits"), py::arg("restitution_threshold"), py::arg("bounce"),
            py::arg("complementarity_aware"), py::arg("substeps"), py::keep_alive<1, 2>())
       .def_property_readonly("meshes", &meshes)
       .def_property_readonly("parameter_kinds", [](const BoundSimulation& s) { return bound_parameter_kinds(s.world()); })

@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "contact/row_diagnostics.h"
 #include "step/constraints/constraint_kinds.h"
+#include "step/constraints/normal_law.h"
 #include "step/contact_axes.h"
 
 namespace robosim {
@@ -94,21 +95,25 @@ void StepDetails::add_joint(const Stepper& stepper, const StepIsland& island, st
 StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands) {
   closures.resize(n_islands > 0 ? stepper.world().closures().frames.size() : 0);
   for (int n = 0; n < n_islands; ++n) {
-    const StepIsland& island = stepper.islands()[n];
-    std::vector<RowDetail> rows;
-    const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, const char* law) {
-      const StepIsland::Row& row = island.rows[at(i)];
-      const RowSolution& s = island.solution;
-      rows.push_back({.source = row_name(row),
+    const StepIsland &island = stepper.islands()[n], *const recovered = stepper.data().recovered_of(n);
+    std::vector<RowDetail> rows, way;
+    const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, bool has_law) {
+      const auto add = [&](const StepIsland& solved, std::vector<RowDetail>& to) {
+        const StepIsland::Row& row = solved.rows[at(i)];
+        const RowSolution& s = solved.solution;
+        to.push_back({.source = row_name(row),
                       .of = static_cast<int>(number),
                       .direction = direction,
-                      .law = law,
+                      .law = has_law ? name_of(row.law) : "",
                       .mode = name_of(s.classes[at(i)]),
                       .impulse = s.f[at(i)],
                       .velocity = s.w[at(i)],
-                      .target = island.problem.rows[at(i)].target,
-                      .switch_distance = switch_distance(island.problem, island.sizes, s, i),
+                      .target = solved.problem.rows[at(i)].target,
+                      .switch_distance = switch_distance(solved.problem, solved.sizes, s, i),
                       .share = row.impact});
+      };
+      add(island, rows);
+      if (recovered) add(*recovered, way);
     };
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const RowBlock& block = island.problem.blocks[b];
@@ -119,22 +124,24 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
           for (int p = 0; p < points; ++p) add_contact(scene, stepper, island, first_row, last_row, p);
           for (int i = first_row; i < last_row; ++i) {
             const StepIsland::Row& row = island.rows[at(i)];
-            add_row(i, before + at(row.point), vec3_array(direction_of(stepper, row)), name_of(row.law));
+            add_row(i, before + at(row.point), vec3_array(direction_of(stepper, row)), true);
           }
         });
       } else if (island.blocks[b].is_of_bodies()) {
         const std::size_t number = add_closure(stepper, island, b);
-        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, number, std::nullopt, "");
+        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, number, std::nullopt, false);
       } else {
-        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, joints.size(), std::nullopt, ""), add_joint(stepper, island, b, i);
+        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, joints.size(), std::nullopt, false), add_joint(stepper, island, b, i);
       }
     }
     const pybind11::ssize_t m = static_cast<pybind11::ssize_t>(island.rows.size());
     Array A(Shape2{m, m});
     const std::vector<double> admittances = row_admittances(island.problem);
     std::copy(admittances.begin(), admittances.end(), A.mutable_data());
-    islands.push_back({std::move(rows), A});
+    islands.push_back({std::move(rows), std::move(way), A});
   }
+  const std::vector<double> way = n_islands > 0 ? way_taken_back(stepper.data()) : std::vector<double>(stepper.data().size(), 0.0);
+  taken_back = Array(static_cast<pybind11::ssize_t>(way.size()), way.data());
 }
 
 void bind_step_details(pybind11::module_& m) {
@@ -171,12 +178,16 @@ void bind_step_details(pybind11::module_& m) {
       .def_readonly("target", &RowDetail::target)
       .def_readonly("switch", &RowDetail::switch_distance)
       .def_readonly("share", &RowDetail::share);
-  py::class_<IslandDetail>(m, "StepIsland", "See robosim.simulation.StepIsland.").def_readonly("rows", &IslandDetail::rows).def_readonly("admittance", &IslandDetail::admittance);
+  py::class_<IslandDetail>(m, "StepIsland", "See robosim.simulation.StepIsland.")
+      .def_readonly("rows", &IslandDetail::rows)
+      .def_readonly("way", &IslandDetail::way)
+      .def_readonly("admittance", &IslandDetail::admittance);
   py::class_<StepDetails>(m, "StepDetails", "All that acted in a step.")
       .def_readonly("contacts", &StepDetails::contacts)
       .def_readonly("joints", &StepDetails::joints)
       .def_readonly("closures", &StepDetails::closures)
-      .def_readonly("islands", &StepDetails::islands);
+      .def_readonly("islands", &StepDetails::islands)
+      .def_readonly("taken_back", &StepDetails::taken_back, "(n_v,) the part of the mean velocity over the step that takes back overlaps.");
 }
 
 }  // namespace robosim

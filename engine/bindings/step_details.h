@@ -43,7 +43,7 @@ struct RowDetail {
 };
 
 struct IslandDetail {
-  std::vector<RowDetail> rows;
+  std::vector<RowDetail> rows, way;
   Array admittance;
 };
 
@@ -52,6 +52,7 @@ struct StepDetails {
   std::vector<JointDetail> joints;
   std::vector<ClosureDetail> closures;
   std::vector<IslandDetail> islands;
+  Array taken_back;  // n_v
 
   // Of the last step, which had so many islands.
   StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands);

@@ -16,6 +16,7 @@ constexpr int most_refinements = 3;
 constexpr double refined_enough = 1e-15;
 constexpr double rank_tolerance = 1e-11;   // of a row of S beside those before it, each of unit length
 constexpr double rounding_of_motion = 1e-14;  // of a row of S beside the longest one of its block: along it nothing moves
+constexpr double rounding_of_null = 1e-9;  // of a unit vector that S takes to zero, what friction has of it
 constexpr double no_effect = 1e-9;         // of impulses, relative to what they could do
 
 }  // namespace
@@ -36,8 +37,73 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   const double regularity = lu_factor(S_.data(), n, pivots_.data(), row_sizes_.data());
   is_singular_ = !(regularity > singular_tolerance);
   rank_ = n;
-  if (is_singular_) rank_ = qr_.factor(kept_S_.data(), n, rank_tolerance);
+  if (is_singular_) rank_ = qr_.factor(kept_S_.data(), n, rank_tolerance), fill_null_space();
   return rank_ > 0 || basis_.unknowns() == 0;
+}
+
+// Gram-Schmidt in two stages, as of the rows of a block (row_basis.h) with springs and friction exchanged.
+void ClassFactor::fill_null_space() {
+  const std::size_t n = kept_.size(), count = n - static_cast<std::size_t>(rank_);
+  is_friction_.assign(n, false);
+  std::size_t next = 0;
+  for (const RowBasis::Block& block : basis_.blocks())
+    for (; next < n && kept_[next] < block.first_unknown + block.columns; ++next) {
+      const int own = kept_[next] - block.first_unknown;
+      is_friction_[next] = own >= block.springs && own < block.independent;
+    }
+  null_space_.resize(count * n);
+  const auto vector = [&](std::size_t k) { return null_space_.data() + k * n; };
+  for (std::size_t k = 0; k < count; ++k) qr_.null_vector(static_cast<int>(k), vector(k));
+  std::size_t done = 0;
+  for (const bool of_friction : {true, false}) {
+    const auto product = [&](const double* x, const double* y) {
+      double sum = 0;
+      for (std::size_t i = 0; i < n; ++i) sum += is_friction_[i] == of_friction ? x[i] * y[i] : 0;
+      return sum;
+    };
+    for (; done < count; ++done) {
+      std::size_t best = done;
+      double most = 0;
+      for (std::size_t k = done; k < count; ++k)
+        if (const double size = product(vector(k), vector(k)); size > most) most = size, best = k;
+      if (!(most > rounding_of_null * rounding_of_null)) break;
+      std::swap_ranges(vector(done), vector(done) + n, vector(best));
+      double* const own = vector(done);
+      for (std::size_t i = 0; i < n; ++i) own[i] /= std::sqrt(most);
+      for (std::size_t k = done + 1; k < count; ++k)
+        for (int twice = 0; twice < 2; ++twice) add_scaled(-product(own, vector(k)), own, static_cast<int>(n), vector(k));
+    }
+    if (!of_friction) break;
+    creeping_ = static_cast<int>(done);
+    for (std::size_t k = done; k < count; ++k)
+      for (std::size_t i = 0; i < n; ++i)
+        if (is_friction_[i]) vector(k)[i] = 0;
+  }
+}
+
+// Of all solutions that of least friction, and of these the smallest.
+void ClassFactor::choose_solution(double* x) const {
+  const std::size_t n = kept_.size();
+  for (std::size_t k = 0; k * n < null_space_.size(); ++k) {
+    const double* const own = null_space_.data() + k * n;
+    double along = 0;
+    for (std::size_t i = 0; i < n; ++i) along += static_cast<int>(k) >= creeping_ || is_friction_[i] ? own[i] * x[i] : 0;
+    for (std::size_t i = 0; i < n; ++i) x[i] -= along * own[i];
+  }
+}
+
+// The transpose of that, of each of `width` columns.
+void ClassFactor::choose_solution_transposed(double* X, int width) const {
+  const std::size_t n = kept_.size(), w = static_cast<std::size_t>(width);
+  for (std::size_t k = null_space_.size() / std::max<std::size_t>(n, 1); k-- > 0;) {
+    const double* const own = null_space_.data() + k * n;
+    for (std::size_t c = 0; c < w; ++c) {
+      double along = 0;
+      for (std::size_t i = 0; i < n; ++i) along += own[i] * X[i * w + c];
+      for (std::size_t i = 0; i < n; ++i)
+        if (static_cast<int>(k) >= creeping_ || is_friction_[i]) X[i * w + c] -= along * own[i];
+    }
+  }
 }
 
 // Of rows of what cannot move at all, as across the plane of a flat robot, there may be rounding left: they ask for nothing, and with vanishing
@@ -135,7 +201,7 @@ bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
 
 void ClassFactor::solve_S(double* x) {
   with_kept(x, [&](double* kept) {
-    if (is_singular_) qr_.solve(kept);
+    if (is_singular_) qr_.solve(kept), choose_solution(kept);
     else lu_solve(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
   });
 }
@@ -157,6 +223,7 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
   if (is_whole) std::copy_n(B, n * w, right_side_.begin());
   for (int i = 0; i < n && !is_whole; ++i)
     for (int c = 0; c < w; ++c) right_side_[at(i * w + c)] = B[kept_[at(i)] * width + columns_[at(c)]];
+  if (is_singular_) choose_solution_transposed(right_side_.data(), w);
   X_ = right_side_;
   solve_once(X_.data(), w);
   bool is_done = false;
@@ -419,14 +486,24 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int width = problem.blocks[n].width;
-    double Qb[most_block_channels] = {};
+    // u and c (row_basis.h). The latter turns with the springs, D_n c = 0: by -Q_n P_n^T dD_n c.
+    double u[most_block_channels] = {}, crept[most_block_channels] = {}, seen[most_block_channels] = {};  // seen: of friction's bar by the springs' columns
     for (int c = 0; c < width; ++c) {
-      for (int e = 0; e < block.columns; ++e) Qb[c] += basis_.Q(block)[c * block.columns + e] * own(b_, block.first_unknown + e);
+      const double* const Q = basis_.Q(block) + c * block.columns;
+      for (int e = 0; e < block.independent; ++e) (e < block.springs ? u : crept)[c] += Q[e] * own(b_, block.first_unknown + e);
     }
     for (int i = 0; i < block.rows; ++i) {
       const int clamping = basis_.rows()[static_cast<std::size_t>(block.first_row + i)];
       if (row(clamping).compliance > 0) continue;
-      for (int c = 0; c < width; ++c) g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] += own(f_bar_, clamping) * Qb[c];
+      const double bar = own(f_bar_, clamping);
+      for (int c = 0; c < width; ++c) g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] += bar * (creeps(row(clamping)) ? crept : u)[c];
+      for (int c = 0; c < width && creeps(row(clamping)); ++c) add_scaled(bar * row(clamping).d[c], basis_.Q(block) + c * block.columns, block.springs, seen);
+    }
+    for (int i = 0; i < block.rows; ++i) {
+      const int clamping = basis_.rows()[static_cast<std::size_t>(block.first_row + i)];
+      if (row(clamping).compliance > 0 || creeps(row(clamping))) continue;
+      const double turned = dot(basis_.P(block) + i * block.columns, seen, block.springs);
+      for (int c = 0; c < width; ++c) g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] -= turned * crept[c];
     }
   }
 }

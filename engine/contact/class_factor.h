@@ -5,11 +5,13 @@
 // and with f_C = P b (`row_basis.h`)
 //   S b = P^T (t_C - D_C (y_free + L D_const^T f_const)),   S = P^T (D_C L K + R_C) P          (unsymmetric where something slides)
 // has as many unknowns as the rows have independent ones, at most six for two bodies, whatever the number of their contacts. Rows of several
-// blocks may depend on each other as well (two links that hold each other in place in more ways than one): then b is the smallest one.
+// blocks may depend on each other as well (two links that hold each other in place in more ways than one): then b is that of least friction, and of these
+// the smallest one, as within a block.
 // w_C = 0 needs a right-hand side in range(D_C), as it is for contacts on one plane with one normal. Of other contacts of two bodies some have to let
 // go; and what is then left may be so at this state alone (add_dependence_vjp).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "contact/impulse_rates.h"
@@ -62,6 +64,9 @@ class ClassFactor {
   void solve_S(double* x);
   void solve_S_transposed(double* B, int width);  // B: unknowns x width, row by row
   void solve_once(double* X, int width);
+  void fill_null_space();
+  void choose_solution(double* x) const;
+  void choose_solution_transposed(double* X, int width) const;
   void fill_dependences(const RowProblem& problem);
   void carry_to_normals(const RowProblem& problem, double* rows, int width) const;
   void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
@@ -71,6 +76,10 @@ class ClassFactor {
   std::vector<int> kept_;  // unknowns that are asked for; kept_S_, and S_, its factor, are of these
   std::vector<int> pivots_;
   RankRevealingQr qr_;  // where S is singular
+  // Then what S takes to zero, a vector of the kept unknowns after the other: orthonormal in friction the first ones, then without friction in springs.
+  std::vector<double> null_space_;
+  int creeping_ = 0;                       // the first ones
+  std::vector<std::uint8_t> is_friction_;  // of the kept unknowns
   bool is_singular_ = false;
   bool slides_ = false;  // friction at its bound; else S is symmetric
   int rank_ = 0;

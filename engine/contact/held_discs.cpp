@@ -25,6 +25,7 @@ bool HeldDiscs::gather(const RowProblem& problem, const RowBlock& block, const M
   const RowBasis& basis = factor.basis();
   const int r = of_block.columns;
   if (of_block.independent < r) return false;
+  springs_ = of_block.springs;
   const double *const Q = basis.Q(of_block), *const P = basis.P(of_block);
   const auto onto = [&](const double* channels, double* c) {
     std::fill_n(c, r, 0.0);
@@ -62,6 +63,8 @@ bool HeldDiscs::gather(const RowProblem& problem, const RowBlock& block, const M
   return any;
 }
 
+double HeldDiscs::crept(const double* T, int r) const { return dot(T + springs_, c_ + springs_, r - springs_); }
+
 // What the impulses of c are off, and what that changes by with c; how long it is.
 double HeldDiscs::residual(int r, double* F, double* J) {
   std::fill_n(J, r * r, 0.0);
@@ -70,7 +73,7 @@ double HeldDiscs::residual(int r, double* F, double* J) {
     const double push = x.mu * dot(x.n, c_, r);
     double across[most_block_channels] = {}, turned = 0;  // as the direction turns; and by how much of that
     if (x.is_held) {
-      const double a = dot(x.T[0], c_, r), b = dot(x.T[1], c_, r), size = length(a, b);
+      const double a = crept(x.T[0], r), b = crept(x.T[1], r), size = length(a, b);
       if (!(size > 0) || !(push > 0)) return std::numeric_limits<double>::infinity();
       x.e[0] = a / size, x.e[1] = b / size, turned = push / size;
       for (int k = 0; k < r; ++k) across[k] = x.e[0] * x.T[1][k] - x.e[1] * x.T[0][k];
@@ -78,7 +81,7 @@ double HeldDiscs::residual(int r, double* F, double* J) {
     for (int k = 0; k < r; ++k) {
       const double along = x.e[0] * x.T[0][k] + x.e[1] * x.T[1][k];
       F[k] += push * along;
-      for (int l = 0; l < r; ++l) J[k * r + l] += x.mu * along * x.n[l] + turned * across[k] * across[l];
+      for (int l = 0; l < r; ++l) J[k * r + l] += x.mu * along * x.n[l] + (l < springs_ ? 0 : turned * across[k] * across[l]);
     }
   }
   return std::sqrt(dot(F, F, r));
@@ -117,7 +120,7 @@ void HeldDiscs::turn(const RowProblem& problem, const ModeFactor& factor, const 
     const RowBasis::Block& of_block = factor.basis().blocks()[b];
     if (!gather(problem, problem.blocks[b], factor, of_block, tied, s) || !find(of_block.columns)) continue;
     for (const Friction& x : frictions_)
-      if (x.is_held) push[at(x.row)] = dot(x.T[0], c_, of_block.columns), push[at(x.row + 1)] = dot(x.T[1], c_, of_block.columns);
+      if (x.is_held) push[at(x.row)] = crept(x.T[0], of_block.columns), push[at(x.row + 1)] = crept(x.T[1], of_block.columns);
   }
 }
 

@@ -1,8 +1,8 @@
 // Where discs at rest at their bound push: as vanishing compliance has it, where other rows hold them still and leave the impulses open.
 //
-// With the compliance of every row alike and vanishing, impulses are f_C = D_C u of rows that clamp, and those of a disc at its bound lie along D_t u,
-// which it would push were it not bounded: mu (d_n . u) e,  e = D_t u / |D_t u|. All of them make the block's impulse z, which is known, as nothing
-// moves by how it is shared out. With u = Q c, of the basis of the clamping rows (`row_basis.h`), that is
+// Friction that clamps creeps by Q_t c_t, of the basis of the clamping rows (`row_basis.h`), and a disc at its bound pushes along what of that it sees, as
+// it would were it not bounded: mu f_n e,  e = D_t Q_t c_t / |D_t Q_t c_t|. All of them make the block's impulse z, which is known, as nothing moves by how
+// it is shared out. With the unknowns c of the basis, f_n = P_n . c, that is
 //   c + sum mu (P_n . c) Q^T D_t^T e = Q^T z,
 // as many equations as there are independent rows, solved by Newton's method. Friction that slides has its direction from elsewhere.
 #pragma once
@@ -27,7 +27,7 @@ class HeldDiscs {
     double mu = 0;
     bool is_held = false;
     double n[most_block_channels] = {};     // P_n
-    double T[2][most_block_channels] = {};  // D_t Q
+    double T[2][most_block_channels] = {};  // D_t Q; what creeps are the unknowns from springs_ on
     double e[2] = {1, 0};
   };
 
@@ -35,8 +35,11 @@ class HeldDiscs {
               const RowSolution& solution);
   double residual(int unknowns, double* F, double* J);
   bool find(int unknowns);
+  // Of how a disc creeps what one of its axes sees.
+  double crept(const double* T, int unknowns) const;
 
   std::vector<Friction> frictions_;
+  int springs_ = 0;
   double z_[most_block_channels] = {}, c_[most_block_channels] = {};  // Q^T z, and c
 };
 

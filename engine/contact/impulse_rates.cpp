@@ -16,18 +16,21 @@ void ImpulseRates::add(const RowSolution& s, const RowBlock& block, const double
   const int w = width(), rows = block.last_row - block.first_row;
   double pushed[most_block_channels * at_once] = {};  // sum_i f_i dd_i
   wanted_.assign(target, target + rows * at_once), shares_.assign(by_share.empty() ? 0 : at(rows * at_once), 0.0);
+  creeps_ = shares_;
   for (int i = 0; i < rows; ++i, d += most_block_channels * at_once)
     for (int c = 0; c < block.width; ++c) {
       const double* const change = d + c * at_once;
       add_scaled<at_once>(-s.y[at(block.first_channel + c)], change, &wanted_[at(i * at_once)]);
       add_scaled<at_once>(s.f[at(block.first_row + i)], change, pushed + c * at_once);
-      if (!by_share.empty()) add_scaled<at_once>(shared[at(block.first_channel + c)], change, &shares_[at(i * at_once)]);
+      if (by_share.empty()) continue;
+      add_scaled<at_once>(shared[at(block.first_channel + c)], change, &shares_[at(i * at_once)]);
+      add_scaled<at_once>(crept[at(block.first_channel + c)], change, &creeps_[at(i * at_once)]);
     }
   const auto add = [&](const double* changes, int count, const std::vector<double>& rates, int first) {
     small_matrices().add_product(LeftFactor::transposed(changes, at_once, count), &rates[at(first * w)], w, dz, w, w);
   };
   add(wanted_.data(), rows, by_target, block.first_row), add(pushed, block.width, by_push, block.first_channel);
-  if (!by_share.empty()) add(shares_.data(), rows, by_share, block.first_row);
+  if (!by_share.empty()) add(shares_.data(), rows, by_share, block.first_row), add(creeps_.data(), rows, by_creep, block.first_row);
 }
 
 // V = -K P S^-1 N^T, U = 1 + V L.
@@ -62,7 +65,7 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   const int m = problem.size(), w = out.width(), asked = static_cast<int>(out.asked.size());
   push_rates(problem, out);
-  out.by_target.assign(at(m * w), 0.0), out.by_share.clear(), out.shared.assign(at(problem.channels), 0.0);
+  out.by_target.assign(at(m * w), 0.0), out.by_share.clear(), out.shared.assign(at(problem.channels), 0.0), out.crept = out.shared;
   bool is_open = rank_ < basis_.unknowns();
   for (const RowBasis::Block& block : basis_.blocks()) {
     is_open |= block.rows > block.columns;
@@ -82,11 +85,31 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   carry_to_normals(problem, out.by_share.data(), w);
   for (int i = 0; i < m; ++i)
     if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&out.by_share[at(i * w)], w, 0.0);
+  // Of friction that is c, which turns with the springs as add_multipliers_vjp has it.
+  out.by_creep.assign(at(m * w), 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
-    for (int c = 0; c < problem.blocks[n].width; ++c)
-      for (int e = 0; e < block.columns; ++e)
-        out.shared[at(problem.blocks[n].first_channel + c)] += basis_.Q(block)[c * block.columns + e] * b_[at(block.first_unknown + e)];
+    const int width = problem.blocks[n].width;
+    for (int c = 0; c < width; ++c) {
+      const double* const Q = basis_.Q(block) + c * block.columns;
+      for (int e = 0; e < block.independent; ++e)
+        (e < block.springs ? out.shared : out.crept)[at(problem.blocks[n].first_channel + c)] += Q[e] * b_[at(block.first_unknown + e)];
+    }
+    column_.assign(at(block.springs * w), 0.0);  // springs x w: what friction sees
+    const int* const rows = basis_.rows().data() + block.first_row;
+    for (int i = 0; i < block.rows; ++i) {
+      if (!creeps(problem.rows[at(rows[i])])) continue;
+      double *const share = &out.by_share[at(rows[i] * w)], *const creep = &out.by_creep[at(rows[i] * w)];
+      std::swap_ranges(share, share + w, creep);
+      for (int e = 0; e < block.springs; ++e) {
+        double along = 0;
+        for (int c = 0; c < width; ++c) along += problem.rows[at(rows[i])].d[c] * basis_.Q(block)[c * block.columns + e];
+        add_scaled(along, creep, w, &column_[at(e * w)]);
+      }
+    }
+    for (int i = 0; i < block.rows; ++i)
+      if (!creeps(problem.rows[at(rows[i])]) && !(problem.rows[at(rows[i])].compliance > 0))
+        for (int e = 0; e < block.springs; ++e) add_scaled(-basis_.P(block)[i * block.columns + e], &column_[at(e * w)], w, &out.by_creep[at(rows[i] * w)]);
   }
 }
 

@@ -40,15 +40,35 @@ bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   return any;
 }
 
-// What rows would push that depend on those that clamp, by trial_.
+// What rows would push that depend on those that clamp, by trial_: on springs alone, or on these and friction, by how that creeps, which springs do not see.
 void ImpulseSelection::span_clamping(const Rows& rows) {
   const RowProblem& problem = rows.problem;
-  span_.clear(problem.channels);
-  for (const RowBlock& block : problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
-      if (trial_.classes[at(i)] == RowClass::clamping && !(row.compliance > 0)) span_.rest(problem, block, row), span_.add(rows.sizes.admittance[at(i)], trial_.f[at(i)]);
-    }
+  springs_.clear(problem.channels), all_.clear(problem.channels);
+  for (const bool of_friction : {false, true})
+    for (const RowBlock& block : problem.blocks)
+      for (int i = block.first_row; i < block.last_row; ++i) {
+        const ConstraintRow& row = problem.rows[at(i)];
+        if (trial_.classes[at(i)] != RowClass::clamping || row.compliance > 0 || creeps(row) != of_friction) continue;
+        const double admittance = rows.sizes.admittance[at(i)];
+        all_.rest(problem, block, row), all_.add(admittance, of_friction ? trial_.f[at(i)] : 0);
+        if (!of_friction) springs_.rest(problem, block, row), springs_.add(admittance, trial_.f[at(i)]);
+      }
+}
+
+// Whether row i depends on rows that clamp, of its block or else of all, and what it would push.
+bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i, double& f) {
+  const RowProblem& problem = rows.problem;
+  const ConstraintRow& row = problem.rows[at(i)];
+  const RowBasis& basis = rows.factor.basis();
+  const RowBasis::Block& own = basis.blocks()[at(static_cast<int>(&block - problem.blocks.data()))];
+  if (basis.implies(own, block.width, row, rows.factor.impulses().data() + own.first_unknown, f)) return true;
+  if (!is_spanned_) span_clamping(rows), is_spanned_ = true;
+  const auto depends_on = [&](RowSpan& span) {
+    const double rest = span.rest(problem, block, row);
+    f = span.value();
+    return !RowSpan::is_new(rest, rows.sizes.admittance[at(i)]);
+  };
+  return (!creeps(row) && depends_on(springs_)) || depends_on(all_);
 }
 
 // From the impulses of trial_: classes in guess_ that agree better with what tied rows push or would push; how many changed, and the last of them.
@@ -57,16 +77,7 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
   const std::vector<RowClass>& classes = trial_.classes;
   guess_ = classes, push_ = trial_.f;
   const double slack = impulse_slack(trial_);
-  bool is_spanned = false;
-  // By rows of its block, or else by all.
-  const auto is_implied = [&](const RowBlock& block, int i, double& f) {
-    const RowBasis::Block& own = rows.factor.basis().blocks()[at(static_cast<int>(&block - problem.blocks.data()))];
-    if (rows.factor.basis().implies(own, block.width, problem.rows[at(i)].d, rows.factor.impulses().data() + own.first_unknown, f)) return true;
-    if (!is_spanned) span_clamping(rows), is_spanned = true;
-    const bool is_new = RowSpan::is_new(span_.rest(problem, block, problem.rows[at(i)]), rows.sizes.admittance[at(i)]);
-    f = span_.value();
-    return !is_new;
-  };
+  is_spanned_ = false;
   int changed = 0;
   turning_ = Turning::none;
   for (const RowBlock& block : problem.blocks)
@@ -83,7 +94,7 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
           put_disc_classes(problem, first, trial_, 0.0, slack, guess_.data());
         } else if (tied_[at(first)]) {
           double x = 0, y = 0;
-          if (!is_implied(block, first, x) || !is_implied(block, i, y)) {
+          if (!is_implied(rows, block, first, x) || !is_implied(rows, block, i, y)) {
             turning_ = Turning::open;
           } else if (length(x, y) < row_bounds(problem, first, trial_.f.data()).upper - slack) {
             guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
@@ -98,7 +109,7 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
         if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
       } else if (tied_[at(i)]) {
         double f = 0;
-        if (is_implied(block, i, f)) {
+        if (is_implied(rows, block, i, f)) {
           const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
           if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
         }

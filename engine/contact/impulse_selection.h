@@ -1,8 +1,9 @@
-// Which impulses, of all that move bodies alike: those that vanishing compliance of every row would leave, so that they do not depend on how a solution was found.
+// Which impulses, of all that move bodies alike: friction creeps and springs share the load (`row_basis.h`), so that they do not depend on how a solution was
+// found, and load passes to where it is carried without slip.
 //
-// Rows at zero velocity are tied: pushing or not, their impulses are to be selected. Where all clamp, these are the ones in range(D_C) (`row_basis.h`);
+// Rows at zero velocity are tied: pushing or not, their impulses are to be selected, first as if all clamped;
 // rows that would leave their bounds stay there. Of these a row that others hold still is judged by what it would push were it to clamp: it goes with them as
-// f_C = D_C u does. A disc that is held still at its bound pushes where it would (`held_discs.h`). Friction of several points that slides changes with which of
+// f_n = D_n u or f_t = D_t c does. A disc that is held still at its bound pushes where it would (`held_discs.h`). Friction of several points that slides changes with which of
 // them push: rows that are in breach then change class, and it is selected again.
 #pragma once
 
@@ -49,13 +50,15 @@ class ImpulseSelection {
   bool tie_again(const Rows& rows);
   bool are_tied_at_rest(const Rows& rows) const;
   void span_clamping(const Rows& rows);
+  bool is_implied(const Rows& rows, const RowBlock& block, int row, double& push);
 
   RowSolution trial_;
   std::vector<RowClass> guess_;
   std::vector<double> push_;        // impulses that the guess comes from
   std::vector<std::uint8_t> tied_;  // of a disc its first row
   Turning turning_ = Turning::none;
-  RowSpan span_;
+  RowSpan springs_, all_;  // of the rows that clamp, without friction and with it
+  bool is_spanned_ = false;
   HeldDiscs held_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/linalg/small_matrices.h"
 #include "base/linalg/small_sums.h"
@@ -56,6 +57,17 @@ void ProjectedGaussSeidel::sweep_disc(const RowProblem& problem, const RowBlock&
   }
 }
 
+// The impulse of another row of its coordinate that asks for the same, and has it; else less than none. A row that such a one holds still stays at its bound,
+// of which both sides are the same.
+double ProjectedGaussSeidel::held_still(const RowProblem& problem, const RowBlock& block, int i, const RowSolution& s) {
+  for (int j = block.first_row; j < block.last_row && block.width == 1; ++j) {
+    const std::size_t k = static_cast<std::size_t>(j);
+    const ConstraintRow &row = problem.rows[static_cast<std::size_t>(i)], &other = problem.rows[k];
+    if (j != i && s.classes[k] == RowClass::clamping && other.compliance == 0 && row.d[0] * other.target == other.d[0] * row.target) return std::abs(s.f[k]);
+  }
+  return -std::numeric_limits<double>::infinity();
+}
+
 template <bool records>
 void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolution& s) {
   const int k = problem.channels;
@@ -76,15 +88,17 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
           const RowBounds bounds = row_bounds(problem, i, s.f.data());
           // Friction of a point that does not push may not either, whatever it would do.
           const bool is_held = row.kind == RowKind::friction && !(s.f[static_cast<std::size_t>(row.normal)] > 0);
+          bool stays = false;  // whichever side of its bound rounding takes it to
           if constexpr (records) {
             const double rounding = tie_tolerance * (std::abs(old) + std::abs(change));
-            is_tied_ |= !is_held && (std::abs(free - bounds.lower) <= rounding || std::abs(free - bounds.upper) <= rounding);
+            stays = (old == bounds.lower || old == bounds.upper) && std::abs(change) <= tie_tolerance * (std::abs(old) + held_still(problem, block, i, s));
+            is_tied_ |= !is_held && !stays && (std::abs(free - bounds.lower) <= rounding || std::abs(free - bounds.upper) <= rounding);
           }
           if (is_held)
             s.f[at] = 0;
-          else if (free > bounds.upper)
+          else if (free > bounds.upper || (stays && old == bounds.upper))
             s.f[at] = bounds.upper, outcome = RowClass::upper;
-          else if (free < bounds.lower)
+          else if (free < bounds.lower || stays)
             s.f[at] = bounds.lower, outcome = row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
           else
             s.f[at] = free, outcome = RowClass::clamping;

@@ -36,6 +36,7 @@ class ProjectedGaussSeidel {
  private:
   void prepare(const RowProblem& problem);
   void sweep_disc(const RowProblem& problem, const RowBlock& block, int i, RowSolution& solution);
+  static double held_still(const RowProblem& problem, const RowBlock& block, int row, const RowSolution& solution);
   template <bool records>
   void sweep(const RowProblem& problem, int sweeps, RowSolution& solution);
 

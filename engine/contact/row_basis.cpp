@@ -15,6 +15,14 @@ constexpr double rounding_of_dependence = 1e-10;
 // section 6-9).
 constexpr double enough_left = 0.1;
 
+// Of two columns, as far as some rows go.
+template <int width>
+double product(const double (*A)[width], int first, int last, int i, int j) {
+  double sum = 0;
+  for (int row = first; row < last; ++row) sum += A[row][i] * A[row][j];
+  return sum;
+}
+
 }  // namespace
 
 void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
@@ -30,7 +38,7 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
       if (classes[i] != RowClass::clamping) continue;
       rows_.push_back(i);
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-      made_of_.insert(made_of_.end(), row.d, row.d + block.width), made_of_.push_back(row.compliance > 0);
+      made_of_.insert(made_of_.end(), row.d, row.d + block.width), made_of_.push_back(row.compliance > 0 ? 2 : creeps(row));
     }
     basis.rows = static_cast<int>(rows_.size()) - basis.first_row;
     if (!take_last(basis)) {
@@ -59,7 +67,7 @@ bool RowBasis::take_last(Block& basis) {
   if (!std::equal(of(made_of_, basis.made_of), made_of_.cend(), of(last_.made_of, last.made_of))) return false;
   const std::size_t begin = numbers_.size();
   numbers_.insert(numbers_.end(), of(last_.numbers, last.P), of(last_.numbers, last.end));
-  basis.columns = last.columns, basis.independent = last.independent;
+  basis.columns = last.columns, basis.springs = last.springs, basis.independent = last.independent;
   basis.P = begin, basis.Q = begin + (last.Q - last.P), basis.N = begin + (last.N - last.P);
   return true;
 }
@@ -71,60 +79,77 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
   const int n = basis.rows, all = n + width;
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
 
-  // D, and below it the identity that becomes Q: pivoted Gram-Schmidt by columns, projections that leave little done twice.
-  scratch_.assign(static_cast<std::size_t>(all * width), 0.0);
+  // D, springs first and then friction, and below it the identity that becomes Q.
+  scratch_.assign(static_cast<std::size_t>(all * width), 0.0), places_.resize(static_cast<std::size_t>(n));
   double(*const A)[width] = reinterpret_cast<double(*)[width]>(scratch_.data());
-  int compliant = 0;
-  for (int i = 0; i < n; ++i) {
+  int compliant = 0, springs = 0;
+  for (int i = 0; i < n; ++i) springs += !creeps(row(rows[i]));
+  for (int i = 0, spring = 0, friction = springs; i < n; ++i) {
     const ConstraintRow& own = row(rows[i]);
+    const int place = places_[static_cast<std::size_t>(i)] = creeps(own) ? friction++ : spring++;
     compliant += own.compliance > 0;
-    for (int c = 0; c < width && !(own.compliance > 0); ++c) A[i][c] = own.d[c];
+    for (int c = 0; c < width && !(own.compliance > 0); ++c) A[place][c] = own.d[c];
   }
   for (int c = 0; c < width; ++c) A[n + c][c] = 1;
-  const auto along = [&](int column, double* products) {  // of the rows of D, with all columns
-    double sums[width] = {};
-    for (int i = 0; i < n; ++i)
-      for (int c = 0; c < width; ++c) sums[c] += A[i][column] * A[i][c];
-    std::copy_n(sums, width, products);
-  };
-  const auto scale = [&](int column, double by) {
-    for (int i = 0; i < all; ++i) A[i][column] *= by;
-  };
-  int rank = 0;
-  double largest = 0, products[width], whole[width];  // of each column before anything was taken
-  for (; rank < width; ++rank) {
-    double sizes[width] = {};
-    for (int i = 0; i < n; ++i)
-      for (int c = 0; c < width; ++c) sizes[c] += A[i][c] * A[i][c];
-    int best = rank;
-    for (int c = rank + 1; c < width; ++c)
-      if (sizes[c] > sizes[best]) best = c;
-    const double most = std::sqrt(sizes[best]);
-    if (rank == 0) largest = most, std::copy_n(sizes, width, whole);
-    if (!(most > basis_tolerance * largest)) break;
-    if (best != rank) {
-      for (int i = 0; i < all; ++i) std::swap(A[i][rank], A[i][best]);
-      std::swap(whole[rank], whole[best]);
-    }
-    scale(rank, 1 / most);
-    along(rank, products);
-    if (sizes[best] < enough_left * whole[rank]) {  // once more of those before it
-      for (int i = 0; i < all; ++i) {
-        double taken = 0;
-        for (int c = 0; c < rank; ++c) taken += products[c] * A[i][c];
-        A[i][rank] -= taken;
+
+  // Pivoted Gram-Schmidt of the columns from `rank` on as far as these rows go, all other rows with them; projections that leave little are done twice.
+  double largest = 0;
+  const auto stage = [&](int rank, int first, int last) {
+    const auto along = [&](int column, double* products) {  // with all columns
+      double sums[width] = {};
+      for (int i = first; i < last; ++i)
+        for (int c = 0; c < width; ++c) sums[c] += A[i][column] * A[i][c];
+      std::copy_n(sums, width, products);
+    };
+    const auto scale = [&](int column, double by) {
+      for (int i = 0; i < all; ++i) A[i][column] *= by;
+    };
+    const int begin = rank;
+    double products[width], whole[width];  // of each column before anything was taken
+    for (; rank < width; ++rank) {
+      double sizes[width] = {};
+      for (int i = first; i < last; ++i)
+        for (int c = 0; c < width; ++c) sizes[c] += A[i][c] * A[i][c];
+      int best = rank;
+      for (int c = rank + 1; c < width; ++c)
+        if (sizes[c] > sizes[best]) best = c;
+      const double most = std::sqrt(sizes[best]);
+      if (rank == begin) std::copy_n(sizes, width, whole);
+      if (!(most > basis_tolerance * largest)) break;
+      if (best != rank) {
+        for (int i = 0; i < all; ++i) std::swap(A[i][rank], A[i][best]);
+        std::swap(whole[rank], whole[best]);
       }
-      double norm = 0;
-      for (int i = 0; i < n; ++i) norm += A[i][rank] * A[i][rank];
-      scale(rank, 1 / std::sqrt(norm));
+      scale(rank, 1 / most);
       along(rank, products);
+      if (sizes[best] < enough_left * whole[rank]) {  // once more of those before it
+        for (int i = 0; i < all; ++i) {
+          double taken = 0;
+          for (int c = begin; c < rank; ++c) taken += products[c] * A[i][c];
+          A[i][rank] -= taken;
+        }
+        scale(rank, 1 / std::sqrt(product<width>(A, first, last, rank, rank)));
+        along(rank, products);
+      }
+      for (int c = rank + 1; c < width; ++c)
+        for (int i = 0; i < all; ++i) A[i][c] -= products[c] * A[i][rank];
     }
-    for (int c = 0; c <= rank; ++c) products[c] = 0;
-    for (int i = 0; i < all; ++i)
-      for (int c = 0; c < width; ++c) A[i][c] -= products[c] * A[i][rank];
+    return rank;
+  };
+  for (int c = 0; c < width; ++c) largest = std::max(largest, std::sqrt(product<width>(A, 0, n, c, c)));
+  basis.springs = stage(0, 0, springs);
+  basis.independent = basis.springs;
+  if (springs < n) {
+    for (int i = 0; i < springs; ++i) std::fill(A[i] + basis.springs, A[i] + width, 0.0);  // rounding
+    basis.independent = stage(basis.springs, springs, n);
+    // Of the springs' columns what friction sees and has no column for.
+    for (int c = 0; c < basis.springs; ++c)
+      for (int e = basis.springs; e < basis.independent; ++e) {
+        const double taken = product<width>(A, springs, n, c, e);
+        for (int i = springs; i < all; ++i) A[i][c] -= taken * A[i][e];
+      }
   }
-  const int columns = basis.columns = rank + compliant;
-  basis.independent = rank;
+  const int columns = basis.columns = basis.independent + compliant;
 
   const auto reserve = [&](int entries) {
     const std::size_t begin = numbers_.size();
@@ -135,9 +160,13 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
   basis.Q = reserve(width * columns);
   basis.N = reserve(width * columns);
   double *const P = numbers_.data() + basis.P, *const Q = numbers_.data() + basis.Q, *const N = numbers_.data() + basis.N;
-  for (int i = 0; i < n; ++i) std::copy_n(A[i], rank, P + i * columns);
-  for (int k = 0; k < width; ++k) std::copy_n(A[n + k], rank, Q + k * columns);
-  for (int i = 0, own = rank; i < n && compliant > 0; ++i)
+  for (int i = 0; i < n; ++i) {
+    const int place = places_[static_cast<std::size_t>(i)];
+    const int first = place < springs ? 0 : basis.springs, last = place < springs ? basis.springs : basis.independent;
+    std::copy(A[place] + first, A[place] + last, P + i * columns + first);
+  }
+  for (int k = 0; k < width; ++k) std::copy_n(A[n + k], basis.independent, Q + k * columns);
+  for (int i = 0, own = basis.independent; i < n && compliant > 0; ++i)
     if (row(rows[i]).compliance > 0) P[i * columns + own++] = 1;
   for (int i = 0; i < n; ++i) {
     const double* const d = row(rows[i]).d;
@@ -147,17 +176,21 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
 }
 
 // d = N a for a = Q^T d, as N^T Q is the identity.
-bool RowBasis::implies(const Block& block, int width, const double* d, const double* b, double& push) const {
-  double rest = 0, size = 0, a[most_block_channels] = {};
+bool RowBasis::implies(const Block& block, int width, const ConstraintRow& row, const double* b, double& push) const {
+  double rest = 0, size = 0, of_friction = 0, a[most_block_channels] = {};
   for (int k = 0; k < width; ++k)
-    for (int c = 0; c < block.independent; ++c) a[c] += d[k] * Q(block)[k * block.columns + c];
+    for (int c = 0; c < block.independent; ++c) a[c] += row.d[k] * Q(block)[k * block.columns + c];
   for (int k = 0; k < width; ++k) {
-    double left = d[k];
-    for (int c = 0; c < block.independent; ++c) left -= N(block)[k * block.columns + c] * a[c];
-    rest += left * left, size += d[k] * d[k];
+    double left = row.d[k], crept = 0;
+    for (int c = 0; c < block.springs; ++c) left -= N(block)[k * block.columns + c] * a[c];
+    for (int c = block.springs; c < block.independent; ++c) crept += N(block)[k * block.columns + c] * a[c];
+    left -= crept;
+    rest += left * left, size += row.d[k] * row.d[k], of_friction += crept * crept;
   }
+  const bool is_by_friction = of_friction > rounding_of_dependence * rounding_of_dependence * size;
+  const int first = creeps(row) || is_by_friction ? block.springs : 0, last = first > 0 || block.springs == 0 ? block.independent : block.springs;
   push = 0;
-  for (int c = 0; c < block.independent; ++c) push += a[c] * b[c];
+  for (int c = first; c < last; ++c) push += a[c] * b[c];
   return rest <= rounding_of_dependence * rounding_of_dependence * size;
 }
 

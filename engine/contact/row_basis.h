@@ -1,8 +1,12 @@
 // The impulses that clamping rows are given: f_C = P b, with as many unknowns b as the rows have independent ones.
 //
-// Rows of a block that depend on each other (a foot on more than three points) leave their impulses open. The rule: f_C in range(D_C), the
-// limit of equal, vanishing compliance on the clamping rows; where nothing slides these are the least-squares impulses. P = D_C Q has
-// orthonormal columns, found by Gram-Schmidt with pivoting. A row with a compliance of its own has an unknown of its own.
+// Rows of a block that depend on each other (a foot on more than three points) leave their impulses open. The rule: friction creeps, and all else gives as
+// springs do, alike and by next to nothing. With n the rows that are springs, normals above all, and t those of friction, least |f_t| comes first and least
+// |f_n| second, so that friction carries what no spring can carry:
+//   f_n = D_n u,   f_t = D_t c,   u any, c with D_n c = 0
+// P has orthonormal columns, found by Gram-Schmidt with pivoting in two stages, first of the springs and then of what is left of friction:
+//   P = [D_n Q_n  0; 0  D_t Q_t],   D_n Q_t = 0,   N = D_C^T P,   N^T Q = 1
+// A row with a compliance of its own has an unknown of its own.
 // All is by blocks, at most six unknowns for the rows without compliance of two bodies, whatever the number of their contacts.
 #pragma once
 
@@ -19,7 +23,8 @@ class RowBasis {
   struct Block {
     int first_row = 0, rows = 0;
     int first_unknown = 0, columns = 0;
-    int independent = 0;  // columns of rows without compliance, the first ones
+    int springs = 0;      // columns of springs without compliance, the first ones
+    int independent = 0;  // and of friction, next
     std::size_t P = 0, Q = 0, N = 0;  // where these begin, one behind the other, and end
     std::size_t end = 0;
     std::size_t made_of = 0;  // where its rows are told
@@ -36,8 +41,9 @@ class RowBasis {
   const double* Q(const Block& block) const { return numbers_.data() + block.Q; }
   const double* N(const Block& block) const { return numbers_.data() + block.N; }
 
-  // Whether the row d depends on a block's rows without compliance, whatever the bodies: then it would push d . u, of f_C = D_C u, by the block's b.
-  bool implies(const Block& block, int width, const double* d, const double* b, double& push) const;
+  // Whether the row d depends on a block's rows without compliance, whatever the bodies: then what it would push, by the block's b, if it were to clamp.
+  // Springs that hold what friction has crept along take all of it: then, a number of the sign of that.
+  bool implies(const Block& block, int width, const ConstraintRow& row, const double* b, double& push) const;
 
   // f_C += P b.
   void add_impulses(const double* b, double* f) const;
@@ -51,7 +57,8 @@ class RowBasis {
 
   std::vector<int> rows_;
   std::vector<Block> blocks_;
-  std::vector<double> numbers_, made_of_, scratch_;  // made_of_: of clamping rows the coefficients, and whether they have a compliance
+  std::vector<double> numbers_, made_of_, scratch_;  // made_of_: of clamping rows the coefficients, and of what kind they are
+  std::vector<int> places_;                          // of a block's rows: springs first
   struct {
     std::vector<Block> blocks;
     std::vector<double> numbers, made_of;

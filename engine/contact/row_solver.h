@@ -70,6 +70,8 @@ class RowSolver {
   virtual std::unique_ptr<SolvedRows> make_solved() const = 0;
   // Fills solution and the problem's sizes; solved: one of make_solved.
   virtual SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) = 0;
+  // The same of rows that have been solved for other targets, by the classes that they had then; false where these do not solve them.
+  virtual bool solve_near(const RowProblem&, const RowSolution&, RowSolution&, RowSizes&, SolvedRows&) { return false; }
 };
 
 }  // namespace robosim

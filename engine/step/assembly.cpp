@@ -32,7 +32,6 @@ StepIsland& RowAssembly::island_of(int tree) {
     fresh.blocks.clear(), fresh.rows.clear();
     fresh.problem.blocks.clear(), fresh.problem.rows.clear();
     fresh.problem.channels = 0;
-    fresh.recovers = false;
   }
   return step_->islands[at(island)];
 }
@@ -125,14 +124,6 @@ void RowAssembly::assemble(const StepInput& in) {
   }
 }
 
-void RowAssembly::assemble_recovery(const StepInput& in) {
-  for (std::size_t k = 0; k < step_->recovering.size(); ++k) {
-    step_->recovered[k].copy_rows(step_->islands[at(step_->recovering[k])]);
-    set_targets(step_->recovered[k], in);
-  }
-}
-
-// Sets the targets of all rows.
 void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {
   island.has_impacts = false;
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
@@ -140,7 +131,7 @@ void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {
     if (rows.first_row == rows.last_row) continue;
     visit_kind(island.blocks[b], [&](auto kind) { kind.set_targets(*step_, in, island, b); });
     for (int i = rows.first_row; island.blocks[b].kind == StepIsland::of_coordinate && i < rows.last_row; ++i)
-      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) { kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[at(i)]); });
+      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) { kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[at(i)], island.rows[at(i)]); });
   }
 }
 

@@ -20,8 +20,8 @@ class RowAssembly {
 
   // Fills step.islands with rows that have their targets.
   void assemble(const StepInput& in);
-  // Fills step.recovered with the rows of step.recovering and targets that take back, which step.takes_back must ask for.
-  void assemble_recovery(const StepInput& in);
+  // The targets of all rows of an island, of velocities or, where step.takes_back asks for it, of positions.
+  void set_targets(StepIsland& island, const StepInput& in);
 
   // For kinds of constraints.
   StepData& step() { return *step_; }
@@ -47,7 +47,6 @@ class RowAssembly {
   void add_coordinates(const StepInput& in);
   void fill_jacobian(StepIsland& island, const double* v);
   void leave_out_rows(StepIsland& island);
-  void set_targets(StepIsland& island, const StepInput& in);
 
   StepData* step_;
   const Integrator* integrator_;

@@ -22,6 +22,14 @@ enum class NormalLaw : std::uint8_t {
   soft      // it gives
 };
 
+// How the target of a row goes with its gap or error (constraints/recovery.h).
+enum class Keeping : std::uint8_t {
+  none,     // it does not, nor has its position a target of its own
+  still,    // it touches: t = 0
+  part,     // t = -erp/dt x
+  fastest,  // as fast as it may
+};
+
 // Rows that see each other: those of trees that contacts connect.
 struct StepIsland {
   static constexpr std::uint8_t of_coordinate = 255;  // of blocks that several kinds of constraints share
@@ -49,6 +57,7 @@ struct StepIsland {
     int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // share of the step after which its impulse acts
+    Keeping keeping = Keeping::none;
     double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (constraints/normal_law.h)
   };
   // use(first_row, last_row) of each manifold of a block of contacts.
@@ -75,7 +84,6 @@ struct StepIsland {
   RowSolution solution;
   bool is_relaxed = false;
   bool has_impacts = false;
-  bool recovers = false;  // whether something in it overlaps or has come apart
   std::unique_ptr<SolvedRows> solved;        // what the solver keeps for derivatives
   RowGradient gradient;                      // of vjp
   RowSolution other;                         // of complementarity-aware gradients

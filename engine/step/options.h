@@ -21,13 +21,6 @@ inline constexpr Choice bounces[] = {
 };
 using BounceId = ListId<bounces>;
 
-// Recovery from overlaps, and of what is beyond a limit or has come apart (constraints/recovery.h).
-inline constexpr Choice recoveries[] = {
-    {"velocity", "the velocity at the end of the step, which is left with it"},
-    {"position", "the position, which leaves no velocity behind"},
-};
-using RecoveryId = ListId<recoveries>;
-
 // Classes beyond those that the step found, at which a gradient looks (linearization/complementarity_aware.cpp).
 inline constexpr Choice complementarity_aware_kinds[] = {
     {"none", "nothing: the derivative"},
@@ -42,8 +35,7 @@ struct StepOptions {
   SolverId solver;                       // of rows: `lcp`
   SolverOptions solver_options;
   double erp = 0.2;                      // share of what overlaps or has come apart, taken back in one step; 0 to 1
-  RecoveryId recovery;                   // `velocity`
-  double recovery_speed = 1.0;           // [m/s or rad/s] by which `position` takes it back at the most
+  double recovery_speed = 1.0;           // [m/s or rad/s] at which it is taken back at the most
   double margin = 1e-3;                  // [m] within which pairs have rows
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
   bool speed_limits = false;             // whether joints keep the limits of their speeds

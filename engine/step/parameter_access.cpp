@@ -7,6 +7,7 @@
 #include "geometry/shapes/shape_sizes.h"
 #include "spatial/lie.h"
 #include "step/parameter_kinds.h"
+#include "step/world.h"
 
 namespace robosim {
 

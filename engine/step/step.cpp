@@ -30,6 +30,16 @@ bool relax(StepIsland& island) {
   return any;
 }
 
+// Whether positions have another solution than the velocity, or another derivative: `recovered` has their targets.
+bool has_another_way(const StepIsland& recovered, const StepIsland& island) {
+  for (std::size_t i = 0; i < island.rows.size(); ++i) {
+    const ConstraintRow &row = island.problem.rows[i], &of_place = recovered.problem.rows[i];
+    if (island.rows[i].keeping == Keeping::none && of_place.target == row.target) continue;
+    if (row.kind != RowKind::unilateral || island.solution.f[i] > 0 || island.solution.w[i] < of_place.target - row.target) return true;
+  }
+  return false;
+}
+
 // Adds the change of velocity by an island's impulses, times `sign`.
 void add_impulses(const StepData& step, const StepIsland& island, double sign, std::vector<double>& u) {
   const std::size_t k = at(island.problem.channels);
@@ -64,15 +74,21 @@ Stepper::Stepper(const World& world, const StepOptions& options)
 void Stepper::find_contacts(const StepInput& in) {
   StepData& step = *data_;
   step.query.place(in.q, step.dynamics.X_WB);
-  if (step.options.bounce == BounceId("step")) return step.query.manifolds(step.options.margin, step.manifolds);
-  detail::joint_velocities(step.model(), step.dynamics, step.v_free.data(), step.V_free);
-  step.query.manifolds(std::max(step.options.margin, reach(step)), step.manifolds);
-  std::erase_if(step.manifolds, [&](const SceneQuery::PairManifold& pair) { return !is_met(step, pair); });
+  if (step.options.bounce == BounceId("step")) {
+    step.query.manifolds(step.options.margin, step.manifolds);
+  } else {
+    detail::joint_velocities(step.model(), step.dynamics, step.v_free.data(), step.V_free);
+    step.query.manifolds(std::max(step.options.margin, reach(step)), step.manifolds);
+    std::erase_if(step.manifolds, [&](const SceneQuery::PairManifold& pair) { return !is_met(step, pair); });
+  }
+  ghosts_.leave_out(step, in);
 }
 
-void Stepper::solve(StepIsland& island, StepReport& report) {
+// near: a solution of the same rows with other targets, or null.
+void Stepper::solve(StepIsland& island, StepReport& report, const RowSolution* near) {
   island.is_relaxed = false;
   if (!island.solved) island.solved = solver_->make_solved(), island.other_solved = solver_->make_solved();
+  if (near && solver_->solve_near(island.problem, *near, island.solution, island.sizes, *island.solved)) return;
   const auto solve_rows = [&] { return solver_->solve(island.problem, island.solution, island.sizes, *island.solved); };
   const auto take = [&](const SolverReport& from) {
     report.class_changes += from.class_changes, report.pivots += from.pivots;
@@ -110,34 +126,26 @@ void Stepper::solve(StepReport& report) {
   for (const SceneQuery::PairManifold& pair : step.manifolds) report.contacts += pair.manifold.n_points;
 }
 
-// The way that q goes: by the velocity, or by that which takes back what overlaps or has come apart, less what acts late in the step.
+// Rows once more, with the targets of positions, where these ask for something else; and the way that q goes.
 void Stepper::recover(const StepInput& in, StepReport& report) {
   StepData& step = *data_;
-  step.recovering.clear();
-  for (int i = 0; i < step.n_islands; ++i)
-    if (step.islands[at(i)].recovers) step.recovering.push_back(i);
-  if (step.has_recovery()) {
-    if (step.recovered.size() < step.recovering.size()) step.recovered.resize(step.recovering.size());
-    step.takes_back = true;
-    assembly_.assemble_recovery(in);
-    step.u_recovered = step.u;
-    for (std::size_t k = 0; k < step.recovering.size(); ++k) {
-      solve(step.recovered[k], report);
-      add_impulses(step, step.islands[at(step.recovering[k])], -1, step.u_recovered);
-      add_impulses(step, step.recovered[k], 1, step.u_recovered);
-    }
-    step.takes_back = false;
-  }
-  std::fill(step.way.begin(), step.way.end(), 0.0);
-  std::size_t next = 0;
+  step.recovering.clear(), step.u_recovered = step.u;
+  step.takes_back = true;
   for (int i = 0; i < step.n_islands; ++i) {
-    StepIsland& island = step.islands[at(i)];
-    const bool is_recovered = next < step.recovering.size() && step.recovering[next] == i;
-    if (is_recovered) island.z_late.assign(at(island.problem.channels), 0.0);  // the way is not by its impulses
-    add_late_impulses(step, is_recovered ? step.recovered[next++] : island);
+    const StepIsland& island = step.islands[at(i)];
+    const std::size_t next = step.recovering.size();
+    if (step.recovered.size() <= next) step.recovered.resize(next + 1);
+    StepIsland& recovered = step.recovered[next];
+    recovered.copy_rows(island);
+    assembly_.set_targets(recovered, in);
+    if (!has_another_way(recovered, island)) continue;
+    step.recovering.push_back(i);
+    solve(recovered, report, &island.solution);
+    add_impulses(step, island, -1, step.u_recovered);
+    add_impulses(step, recovered, 1, step.u_recovered);
   }
-  const std::vector<double>& u = step.has_recovery() ? step.u_recovered : step.u;
-  for (std::size_t k = 0; k < step.size(); ++k) step.way[k] += u[k];
+  step.takes_back = false;
+  fill_way(step);
 }
 
 // False, and the state stays as it is, where it would end beyond what numbers hold.

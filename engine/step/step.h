@@ -1,10 +1,10 @@
 // One time step of a World, in stages:
 //
 //   free motion   the velocity at the end without any constraint, and the factor of its operator       (integrators/)
-//   contacts      what touches, or may within the step                                                 (scene/, find_contacts)
+//   contacts      what touches, or may within the step, but for what is passed by                     (scene/, ghost_contacts.h)
 //   assemble      rows of all kinds of constraints, in islands of those that feel each other          (assembly.h, constraints/)
 //   solve         the rows' impulses                                                                   (contact/)
-//   recover       what overlaps or has come apart is taken back by the position                        (constraints/recovery.h)
+//   recover       what overlaps or has come apart is taken back by positions                           (constraints/recovery.h)
 //   advance       the state at the end
 //
 // Each stage leaves what it found in StepData; derivatives of the step that was taken are made from that (linearization/). The equations of each stage
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "step/assembly.h"
+#include "step/ghost_contacts.h"
 #include "step/integrators/integrator.h"
 #include "step/linearization/linearization.h"
 #include "step/report.h"
@@ -65,11 +66,12 @@ class Stepper {
   void find_contacts(const StepInput& in);
   void solve(StepReport& report);
   void recover(const StepInput& in, StepReport& report);
-  void solve(StepIsland& island, StepReport& report);
+  void solve(StepIsland& island, StepReport& report, const RowSolution* near = nullptr);
   bool advance(const StepInput& in, const StateSpan& next);
 
   std::unique_ptr<StepData> data_;
   std::unique_ptr<Integrator> integrator_;
+  GhostContacts ghosts_;
   RowAssembly assembly_;
   std::unique_ptr<RowSolver> solver_;
   Linearization linearization_;

@@ -1,6 +1,7 @@
 // What a step has found, stage by stage (step.h): what its report, its details and its derivatives are made from.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct StepData {
   std::vector<StepIsland> islands;  // the first n_islands are in use
   int n_islands = 0;
 
-  // The same rows where something overlaps or has come apart, with targets that take it back: their impulses move the position, not the velocity
+  // The same rows with the targets of positions, where these ask for something else: their impulses move the position, not the velocity
   // (constraints/recovery.h). Computed by Stepper::recover.
   std::vector<int> recovering;        // islands
   std::vector<StepIsland> recovered;  // of each of these at its place, at least as many
@@ -54,6 +55,11 @@ struct StepData {
   std::size_t size() const { return static_cast<std::size_t>(world->model().n_v); }
   const SceneObject& object(int i) const { return world->scene().object(i); }
   bool has_recovery() const { return !recovering.empty(); }
+  // The rows of positions of the i-th island, or null.
+  const StepIsland* recovered_of(int i) const {
+    const auto found = std::lower_bound(recovering.begin(), recovering.end(), i);
+    return found != recovering.end() && *found == i ? &recovered[static_cast<std::size_t>(found - recovering.begin())] : nullptr;
+  }
   // Exchanges rows and velocity for those of the recovery, and back.
   void exchange_recovery() {
     for (std::size_t k = 0; k < recovering.size(); ++k) std::swap(islands[static_cast<std::size_t>(recovering[k])], recovered[k]);

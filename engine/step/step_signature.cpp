@@ -18,7 +18,7 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
       out.push_back(16 * island.rows[r].kind + island.rows[r].role);
       out.push_back(static_cast<int>(island.solution.classes[r]));
-      out.push_back(static_cast<int>(island.rows[r].law));
+      out.push_back(16 * static_cast<int>(island.rows[r].keeping) + static_cast<int>(island.rows[r].law));
     }
     island.solved->append_outcomes(out);
   };

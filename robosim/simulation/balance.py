@@ -57,6 +57,8 @@ class StepBalance(NamedTuple):
     """[J] of `control`, `damping`, `contacts` (along their normals), `friction` (across and about them), `limits`,
     `joint_friction`, `motors`, `closures` and `equalities`: what each has given. Its impulses times the mean of the
     velocities before and after."""
+    lifted: float
+    """[J] of potential energy that taking back overlaps has given, which moves positions without a velocity."""
     momentum_before: Array
     """(6,) [linear; angular], about the world's origin [kg m/s, kg m^2/s]."""
     momentum_after: Array
@@ -68,9 +70,8 @@ class StepBalance(NamedTuple):
     def energy_error(self) -> float:
         """What nothing has given [J]: of velocities at the start's configuration alone the works are all that changes
         the kinetic energy, so it is what steps of a finite length make, of the order of dt^2 in each of them, and of
-        dt where an impact changes the velocities all at once; and what taking back overlaps by the position has
-        lifted."""
-        return self.after.total - self.before.total - sum(self.work.values())
+        dt where an impact changes the velocities all at once."""
+        return self.after.total - self.before.total - sum(self.work.values()) - self.lifted
 
     @property
     def momentum_rest(self) -> Array:
@@ -134,10 +135,21 @@ def balance_of(details: Linearization, closures: Sequence[Closure]) -> StepBalan
         _energy(model, state),
         _energy(model, details.state),
         work,
+        _lifted(model, details, dt),
         _momentum(model, state),
         _momentum(model, details.state),
         impulse,
     )
+
+
+def _lifted(model: Model, details: Linearization, dt: float) -> float:
+    """Potential energy that there would not be had nothing been taken back."""
+    q, q_next = details.start.q, details.state.q
+    taken_back = dt * details._details.taken_back
+    if not taken_back.any():
+        return 0.0
+    other = model.integrate(q, model.difference(q, q_next) - taken_back)
+    return float(model.potential_energy(q_next) - model.potential_energy(other))
 
 
 def _energy(model: Model, state: State) -> Energy:

@@ -137,9 +137,9 @@ class StepRow(NamedTuple):
     direction: Array | None
     """(3,) unit, in W: along which it acts, about which of torsion and rolling; None where it is of no contact."""
     law: str
-    """What the normal of its contact asks for: `rest`, a part of what overlaps taken back; `bounce`; `ahead`, that it
-    comes no nearer than it touches; `soft`, that it gives; with `bounce="time_of_impact"` `impact` and `landing`,
-    within the step. Else ""."""
+    """What the normal of its contact asks for: `rest`, standing still, or a part of the gap kept; `bounce`; `ahead`,
+    that it comes no nearer than it touches; `soft`, that it gives; with `bounce="time_of_impact"` `impact` and
+    `landing`, within the step. Else ""."""
     mode: str
     """`clamping`: held at its velocity, by an impulse within its bounds; `separating`: without an impulse; `lower` and
     `upper`: it moves, with its impulse at a bound. Two axes of friction that slide within a circle are `upper` and
@@ -164,6 +164,9 @@ class StepIsland(NamedTuple):
 
     rows: list[StepRow]
     """In the order in which `pgs` takes them."""
+    way: list[StepRow]
+    """The same rows as they were solved for the way that positions go, which takes back overlaps; empty where positions
+    go by the velocity."""
     admittance: Array
     """(n, n) A: what their velocities change by with their impulses, symmetric and positive semidefinite
     [1/kg, 1/(kg m), 1/(kg m^2)]; with what motors give on the diagonal."""
@@ -231,4 +234,5 @@ def closure_from(closure: _engine.ClosureForce) -> ClosureForce:
 
 def island_from(island: _engine.StepIsland) -> StepIsland:
     """From the engine's."""
-    return StepIsland([_made(StepRow, row) for row in island.rows], island.admittance)
+    rows, way = ([_made(StepRow, row) for row in these] for these in (island.rows, island.way))
+    return StepIsland(rows, way, island.admittance)

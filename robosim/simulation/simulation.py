@@ -63,11 +63,8 @@ class Simulation:
         substeps: parts of a step, each a step by itself.
         sweeps: of `pgs`.
         erp: part of what overlaps, is beyond a limit or has come apart that is taken back in a (sub)step, 0 to 1.
-        recovery: what takes it back: `velocity`, which is left with it, so that what overlaps at the start is thrown
-            off; `position`, which leaves none: the overlap goes away, and what lay deep comes to rest on the surface.
-            Where something overlaps such a step is solved twice, and `complementarity_aware` gradients are the plain
-            ones.
-        recovery_speed: [m/s or rad/s] by which `position` takes it back at the most.
+        recovery_speed: [m/s or rad/s] at which it is taken back at the most. Positions are moved for it, velocities are
+            not: an overlap goes away and leaves no velocity behind.
         margin: [m] within which things are taken for touching.
         limit_margin: [rad or m] the same of joint limits.
         speed_limits: whether joints with one position keep the limits of their speeds (`Model.limits`), whatever drives
@@ -115,7 +112,6 @@ class Simulation:
         substeps: int = 1,
         sweeps: int = 50,
         erp: float = 0.2,
-        recovery: str = "velocity",
         recovery_speed: float = 1.0,
         margin: float = 1e-3,
         limit_margin: float = 1e-3,
@@ -149,7 +145,6 @@ class Simulation:
             "integrator": listed(integrator, _engine.integrators, "integrator"),
             "sweeps": sweeps,
             "erp": erp,
-            "recovery": listed(recovery, _engine.recoveries, "recovery"),
             "recovery_speed": recovery_speed,
             "margin": margin,
             "limit_margin": limit_margin,

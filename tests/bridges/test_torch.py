@@ -85,7 +85,7 @@ def test_numbers_of_the_world_have_the_gradients_of_the_simulation_to_the_bit(si
 
 def test_gradients_are_differences_in_every_entry(simulation):
     """Of a whole rollout, in all seven of what is free, too, whatever its quaternion's length."""
-    arrays = [x[0] for x in many(simulation, np.random.default_rng(2), 1)]
+    arrays = [x[0] for x in many(simulation, np.random.default_rng(1), 1)]
     given = tensors(arrays)
     of_motor = [(name, "swing") for name in MOTORS]
     keys = ("friction", *of_motor, ("mass", "arm"), ("com", "arm"), ("radius", ("box", 0)), "gravity")

@@ -32,18 +32,11 @@ void put_on_floor(const StepWorld& w, Point& p, Random& random) {
 TEST_CASE("gradients of random steps are those of differences, in every argument") {
   SolverId solver;
   BounceId bounce = BounceId("step");
-  RecoveryId recovery;
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = BounceId("time_of_impact"); }
   SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = BounceId("time_of_impact"); }
-  SUBCASE("of solved rows, what overlaps taken back by the position") { solver = SolverId("lcp"), recovery = RecoveryId("position"); }
-  SUBCASE("of sweeps, what overlaps taken back by the position") { solver = SolverId("pgs"), recovery = RecoveryId("position"); }
-  SUBCASE("of solved rows with discs, what overlaps taken back by the position") { solver = SolverId("cone"), recovery = RecoveryId("position"); }
-  SUBCASE("of solved rows, by time of impact and the position") {
-    solver = SolverId("lcp"), bounce = BounceId("time_of_impact"), recovery = RecoveryId("position");
-  }
   Counts counts;
   const int trials = repeats(3, 12);
   for (unsigned seed = 0; seed < random_worlds; ++seed) {
@@ -63,7 +56,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     const Model& m = w.model;
     StepOptions options;
     options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05;
-    options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce, options.recovery = recovery;
+    options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce;
     options.integrator = IntegratorId::all()[seed % IntegratorId::size];
     for (int trial = 0; trial < trials; ++trial) {
       Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
@@ -85,7 +78,6 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
   SUBCASE("of solved rows with discs, by time of impact") { options.solver = SolverId("cone"), options.bounce = BounceId("time_of_impact"); }
   SUBCASE("of sweeps") { options.solver = SolverId("pgs"); }
-  SUBCASE("of solved rows, what has come apart taken back by the position") { options.solver = SolverId("lcp"), options.recovery = RecoveryId("position"); }
   const PairMaterial material{0.6, 0.3, 0.02, 0};
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 4; ++seed) {

@@ -74,13 +74,13 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
         effort = np.clip(drive, -limits.effort, limits.effort)
         needed = M @ (v - v0) / dt + h
         base = effort - model.damping * v
-        # Dry friction is any force up to mu at rest, a stop any force inwards.
-        rest = 1e-9 * (1 + np.abs(v).max())
+        # Dry friction is any force up to mu at rest, a stop any force inwards, from 1e-5 rad before it on.
+        rest, near = 1e-9 * (1 + np.abs(v).max()), slack + 1e-5 / dt
         most = np.where(
-            v <= lower + slack, np.inf, base + np.where(v <= rest, model.friction, -model.friction)
+            v <= lower + near, np.inf, base + np.where(v <= rest, model.friction, -model.friction)
         )
         least = np.where(
-            v >= upper - slack, -np.inf, base - np.where(v >= -rest, model.friction, -model.friction)
+            v >= upper - near, -np.inf, base - np.where(v >= -rest, model.friction, -model.friction)
         )
         # Rounding of a solution whose matrix has a condition up to about 1e6, divided by dt.
         scale = (np.abs(M) @ (np.abs(v) + np.abs(v0))).max() / dt + np.abs(h).max() + np.abs(effort).max()

@@ -31,7 +31,8 @@ PLACES = {
     "pebble": ([0.1, 3.1], [0, 0, 0], [0.3, -0.2, -0.4, 0.3, 0.2, 0.5]),
 }
 JOINTS = {  # positions and velocities
-    "cushion_z": (0.0, -0.3), "turn": (0.2, -0.5), "wrist": (0.11, 0.3), "grip": (-0.1, -0.4), "stop_x": (-0.01, -0.2),
+    "cushion_z": (0.0, -0.3), "turn": (0.2, -0.5), "wrist": (0.104, 0.3), "grip": (-0.1, -0.4),
+    "stop_x": (-0.003, -0.2),
     "first_turn": (0.3, 0.7), "second_turn": (0.33, 0.6), "third_turn": (0.05, 0.2), "fourth_turn": (-0.1, -0.3),
     "near_turn": (0.02, 0.1), "near_slide": (0.01, -0.1),
 }  # fmt: skip

@@ -29,7 +29,7 @@ def box(height: float, material: Material | None = None) -> World:
 @pytest.mark.parametrize("depth", [1e-3, 1e-2])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_begins_in_the_floor_comes_to_rest_on_it(solver, depth, dt, bounce):
-    simulation = Simulation(box(-depth), dt=dt, solver=solver, bounce=bounce, recovery="position")
+    simulation = Simulation(box(-depth), dt=dt, solver=solver, bounce=bounce)
     run = simulation.rollout(simulation.state(), round(0.4 / dt))
     assert run.report.solved
     heights = run.q[:, 2] - 0.05
@@ -41,17 +41,11 @@ def test_what_begins_in_the_floor_comes_to_rest_on_it(solver, depth, dt, bounce)
     assert (np.diff(heights) / dt).max() <= 1.0 + 1e-9
 
 
-def test_by_the_velocity_it_is_thrown_off():
-    """The default, so that the tests above can fail."""
-    simulation = Simulation(box(-1e-2))
-    assert simulation.rollout(simulation.state(), 300).q[:, 2].max() > 0.1
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize(("drop", "dt"), [(0.5, 1e-3), (0.5, 4e-3), (2.0, 1e-3), (2.0, 1e-4)])
 def test_what_lands_does_not_rebound(drop, dt, solver):
     """Faster than margin / dt, so that it overlaps first."""
-    simulation = Simulation(box(drop, Material(0.5)), dt=dt, solver=solver, recovery="position")
+    simulation = Simulation(box(drop, Material(0.5)), dt=dt, solver=solver)
     run = simulation.rollout(simulation.state(), round((np.sqrt(2 * drop / 9.81) + 0.3) / dt))
     landed = int(run.v[:, 2].argmin())
     assert run.v[landed:, 2].max() < 1e-9
@@ -66,7 +60,7 @@ def test_what_lands_does_not_rebound(drop, dt, solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_bounces_keeps_to_its_restitution(solver):
-    simulation = Simulation(box(-2e-3, Material(0.5, restitution=0.5)), solver=solver, recovery="position")
+    simulation = Simulation(box(-2e-3, Material(0.5, restitution=0.5)), solver=solver)
     state = simulation.state(v=[0, 0, -1.0, 0, 0, 0])
     assert simulation.step(state).v[2] == pytest.approx(0.5, abs=1e-9)
 
@@ -83,7 +77,7 @@ def rail(**limits) -> ModelBuilder:
 @pytest.mark.parametrize(("start", "end"), [(-0.01, 0.0), (1.01, 1.0)])
 def test_a_joint_beyond_its_limit_comes_to_rest_there(start, end, solver):
     world = World(rail(lower=0.0, upper=1.0).build())
-    simulation = Simulation(world, solver=solver, recovery="position")
+    simulation = Simulation(world, solver=solver)
     run = simulation.rollout(simulation.state([start]), 400)
     assert run.q[-1, 0] == pytest.approx(end, abs=1e-9)
     assert not run.v.any()
@@ -93,7 +87,7 @@ def test_a_joint_beyond_its_limit_comes_to_rest_there(start, end, solver):
 def test_it_is_no_faster_than_asked_for(solver):
     world = World(rail(lower=0.0, upper=1.0, velocity=0.05).build())
     for options, speed in (({"recovery_speed": 0.2}, 0.2), ({"speed_limits": True}, 0.05)):
-        simulation = Simulation(world, solver=solver, recovery="position", **options)
+        simulation = Simulation(world, solver=solver, **options)
         run = simulation.rollout(simulation.state([-0.01]), 10)
         assert np.diff(run.q[:, 0]).max() == pytest.approx(1e-3 * speed, rel=1e-9)
         assert not run.v.any()
@@ -111,7 +105,7 @@ def linked() -> World:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_has_come_apart_comes_together_and_stands_still(solver):
-    simulation = Simulation(linked(), solver=solver, sweeps=400, recovery="position")
+    simulation = Simulation(linked(), solver=solver, sweeps=400)
     run = simulation.rollout(simulation.state([0.01, 0.0, 0.1]), 300)
     x, y, z = run.q[-1]
     assert x == pytest.approx(y, abs=1e-9)
@@ -139,9 +133,7 @@ def test_all_derivatives_are_differences(seed, solver, bounce):
     """Jacobians, gradient and tangent by state, control and a few parameters, of a walker that stands in the floor."""
     walker = robosim.load_robot("quadruped", base="floating")
     world = World(walker, FLOOR, q="standing")
-    simulation = Simulation(
-        world, solver=solver, bounce=bounce, dt=2e-3, recovery="position", substeps=1 + seed % 2
-    )
+    simulation = Simulation(world, solver=solver, bounce=bounce, dt=2e-3, substeps=1 + seed % 2)
     state, control = in_the_floor(simulation, seed)
     step = simulation.linearize(state, control)
     assert min(contact.gap for contact in step.contacts) < -1e-3
@@ -182,20 +174,9 @@ def test_all_derivatives_are_differences(seed, solver, bounce):
     assert min(errors) < 1e-7 * size
 
 
-def test_what_does_not_overlap_steps_as_before_to_the_bit():
-    for solver in SOLVERS:
-        plain, recovering = (
-            Simulation(box(0.02), solver=solver, recovery=name) for name in ("velocity", "position")
-        )
-        runs = [one.rollout(one.state(v=[0.3, 0, 0, 0.1, 0, 0]), 40) for one in (plain, recovering)]
-        assert np.array_equal(runs[0].q, runs[1].q)
-        assert np.array_equal(runs[0].v, runs[1].v)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"recovery": "positions"}, "recovery is 'positions'.*position"),
         ({"recovery_speed": 0.0}, "recovery_speed is 0; it must be positive and finite"),
         ({"recovery_speed": np.inf}, "recovery_speed is inf; it must be positive and finite"),
     ],

@@ -69,13 +69,14 @@ def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver)
     state = arm.state(q)
     after = arm.step(state, Control(q_target=q))
     assert after.report.status <= StepStatus.basic
-    assert after.v[1] == pytest.approx(-0.6, rel=1e-6)
-    # Its speed is that limit's alone.
+    assert (after.q - q)[1] / arm.dt == pytest.approx(-0.6, rel=1e-6)
+    assert after.v[1] == pytest.approx(0, abs=1e-6)
+    # The way is that limit's alone.
     rng = np.random.default_rng(0)
-    q_bar, v_bar = np.zeros(6), np.array([0, 1.0, 0, 0, 0, 0])
+    q_bar, v_bar = np.array([0, 1.0, 0, 0, 0, 0]) / arm.dt, np.zeros(6)
     gradient = arm.linearize(state, Control(q_target=q)).vjp(q_bar, v_bar)
     assert gradient.parameters["speed_limit", "shoulder_lift_joint"] == pytest.approx(-1, rel=1e-6)
-    np.testing.assert_allclose(gradient.q, 0, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(gradient.q, q_bar, rtol=0, atol=1e-6)
     assert gradient.parameters["upper_limit", "shoulder_lift_joint"] == pytest.approx(0, abs=1e-6)
     way = rng.normal(size=6)
     moved = [
@@ -84,7 +85,7 @@ def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver)
         )
         for h in (1e-4, -1e-4)
     ]
-    assert (moved[0].v - moved[1].v)[1] / 2e-4 == pytest.approx(-way[1], rel=1e-6)
+    assert (moved[0].q - moved[1].q)[1] / 2e-4 / arm.dt == pytest.approx(-way[1], rel=1e-6)
 
 
 def test_what_moves_freely_has_none():

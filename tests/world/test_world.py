@@ -114,7 +114,9 @@ def test_a_part_steps_as_it_does_alone():
     world.add(robosim.load_robot("ur5"), "arm", pose=pose((50, 0, 1)))
     world.add(walker, "walker", motors=motors)
     both = Simulation(world)
-    start = alone.state(walker.configuration("standing"))
+    q = walker.configuration("standing")
+    q[2] -= floor().compile(walker).min_distance(q)[0] - 1e-3
+    start = alone.state(q)
     q = both.world.start
     at = [both.model.position_names.index(f"walker/{name}") for name in walker.position_names]
     q[at] = start.q

@@ -22,6 +22,10 @@ class ActiveSet final : public SolvedRows {
     if (is_solved) solver.exchange_classes(factor_);
   }
 
+  bool solve_near(const RowProblem& problem, const RowSolution& near, RowSolution& solution) {
+    return is_factored_ = has_classes_ = factor_->solve(problem, near.classes.data(), near.f.data(), solution);
+  }
+
   // Impulses that no factor has made get the factor of their classes. If its impulses are others, the derivative is not to be relied on.
   bool differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
     if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), solution.f.data(), again_);
@@ -63,6 +67,11 @@ class ActiveSetSolver final : public RowSolver {
     static_cast<ActiveSet&>(solved).take(modes_, report.status == SolverStatus::solved);
     modes_.exchange_sizes(sizes);
     return report;
+  }
+
+  bool solve_near(const RowProblem& problem, const RowSolution& near, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) override {
+    sizes.measure(problem);
+    return static_cast<ActiveSet&>(solved).solve_near(problem, near, solution) && row_residual(problem, sizes, solution) <= solved_residual;
   }
 
  private:

@@ -12,7 +12,7 @@
 //                                       adds, at a centre and size that are held. Of contacts per manifold                        (block kinds)
 //   is_there(step, in, v, q)            whether coordinate v has rows of this kind; q: its place in the position vector or -1  (coordinate kinds)
 //   add_rows(step, in, v, q, island)    appends them to the last block of the island                                          (coordinate kinds)
-//   set_target(step, in, x, row)        the target of one row                                                                  (coordinate kinds)
+//   set_target(step, in, x, row, source)  the target of one row, and how it keeps its gap                                      (coordinate kinds)
 //   target_rates(step, in, x)           partial derivatives of the target by q, q_target and v_target; Linearization multiplies
 //                                       them by the row's target_bar, for the gradients of state and control                   (coordinate kinds)
 //   add_vjp(x, to)                      adds the gradients of parameters alone                                                 (coordinate kinds)

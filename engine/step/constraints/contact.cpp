@@ -267,7 +267,7 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
           const bool is_clipped = island.is_relaxed && island.problem.rows[at(i)].target == 0 && row.law != NormalLaw::soft;
           const double share = row.law == NormalLaw::soft    ? -1 / time_to_give(step.options, step.world->material(step.manifolds[at(manifold)].a, step.manifolds[at(manifold)].b))
                                : row.law == NormalLaw::ahead ? -1 / step.options.dt
-                                                             : keep_apart(step, m.points[row.point].gap).rate;
+                                                             : keep_apart(step, m.points[row.point].gap, step.options.margin).rate;
           if (!is_clipped) target = pair(share * rate_of(point, 0).distance, share * rate_of(point, 1).distance);
           break;
         }

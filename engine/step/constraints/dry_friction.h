@@ -20,7 +20,7 @@ struct DryFriction {
     row.upper = greatest(step, v) * step.options.dt, row.lower = -row.upper;
   }
 
-  static void set_target(const StepData&, const StepInput&, const CoordinateRow&, ConstraintRow&) {}  // zero
+  static void set_target(const StepData&, const StepInput&, const CoordinateRow&, ConstraintRow&, StepIsland::Row&) {}  // zero
 
   static TargetRates target_rates(const StepData&, const StepInput&, const CoordinateRow&) { return {}; }
 

@@ -58,9 +58,8 @@ void ClosureOfFrames::set_targets(const StepData& step, const StepInput&, StepIs
   const Apart apart(step.world->closures().frames[at(island.blocks[b].item)], step.dynamics);
   const RowBlock& rows = island.problem.blocks[b];
   for (int i = rows.first_row; i < rows.last_row; ++i) {
-    const double error = apart.error(island.rows[at(i)].point);
-    island.problem.rows[at(i)].target = take_back(step, error).target;
-    island.recovers |= is_apart(step, error);
+    const Recovery taken = take_back(step, apart.error(island.rows[at(i)].point));
+    island.problem.rows[at(i)].target = taken.target, island.rows[at(i)].keeping = taken.keeping;
   }
 }
 
@@ -68,7 +67,6 @@ void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const Ste
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
   const FrameClosure& closure = to.step.world->closures().frames[at(block.item)];
-  const double dt = to.step.options.dt;
   const Apart apart(closure, to.step.dynamics);
   // On F's axes, G's origin, e and theta.
   Vec3d turning_F, p_bar, e_bar, theta_bar;
@@ -76,7 +74,7 @@ void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const Ste
     const int k = island.rows[at(i)].point;
     const Recovery taken = take_back(to.step, apart.error(k));
     const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[at(i)], error_bar = taken.rate * target_bar;
-    *to.of("dt") += taken.by_dt(apart.error(k), dt) * target_bar;
+    *to.of("dt") += taken.by_dt * target_bar;
     const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
     const Vec3d axis = apart.axis(k), angular_bar = (1 / block.size) * vec3_at(d_bar);
     if (k < 3) {

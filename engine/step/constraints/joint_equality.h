@@ -44,9 +44,9 @@ struct EqualityOfJoints {
 
   static void set_targets(const StepData& step, const StepInput& in, StepIsland& island, std::size_t b) {
     const JointEquality& closure = step.world->closures().joints[static_cast<std::size_t>(island.blocks[b].item)];
-    ConstraintRow& row = island.problem.rows[static_cast<std::size_t>(island.problem.blocks[b].first_row)];
-    row.target = take_back(step, error(step, closure, in.q)).target;
-    island.recovers |= is_apart(step, error(step, closure, in.q));
+    const std::size_t i = static_cast<std::size_t>(island.problem.blocks[b].first_row);
+    const Recovery taken = take_back(step, error(step, closure, in.q));
+    island.problem.rows[i].target = taken.target, island.rows[i].keeping = taken.keeping;
   }
 
   static void add_vjp(const StepIsland& island, std::size_t b, const StepAdjoint& to) {
@@ -56,7 +56,7 @@ struct EqualityOfJoints {
     const double apart = error(to.step, closure, to.in.q);
     const Recovery taken = take_back(to.step, apart);
     const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[static_cast<std::size_t>(i)], error_bar = taken.rate * target_bar;
-    *to.of("dt") += taken.by_dt(apart, to.step.options.dt) * target_bar;
+    *to.of("dt") += taken.by_dt * target_bar;
     std::vector<double>& q_bar = to.gradient.q;
     double* const bar = to.of("coefficients", number);
     q_bar[static_cast<std::size_t>(closure.b)] += error_bar;

@@ -1,6 +1,6 @@
 // Limits of a joint's position: as a normal, of the coordinate, where it is within limit_margin of the limit.
 //
-//   w = +-v+,   gap = q - q_lower  or  q_upper - q,   t = -(erp/dt) gap,  of which recovery.h tells
+//   w = +-v+,   gap = q - q_lower  or  q_upper - q,   t by recovery.h
 //
 // A joint that keeps the limit of its speed (speed_limit.h) comes back no faster: t is that limit at the most.
 #pragma once
@@ -26,19 +26,19 @@ struct JointLimit {
 
   static void add_rows(const StepData& step, const StepInput& in, int, int i, StepIsland& island) {
     for (const Role role : {lower, upper}) {
-      if (!is_near(step, in, role, i)) continue;
-      RowAssembly::add_row<JointLimit>(island, role).d[0] = role == lower ? 1 : -1;
-      island.recovers |= overlaps(step, gap(step, in, role, i));
+      if (is_near(step, in, role, i)) RowAssembly::add_row<JointLimit>(island, role).d[0] = role == lower ? 1 : -1;
     }
   }
 
-  static Recovery kept(const StepData& step, const StepInput& in, const CoordinateRow& x) { return keep_apart(step, gap(step, in, x.role(), x.q())); }
+  static Recovery kept(const StepData& step, const StepInput& in, const CoordinateRow& x) { return keep_apart(step, gap(step, in, x.role(), x.q()), step.options.limit_margin); }
   static bool is_slowed(const StepData& step, const StepInput& in, const CoordinateRow& x) {
     return SpeedLimit::is_there(step, in, x.v(), x.q()) && kept(step, in, x).target > SpeedLimit::greatest(step, x.v());
   }
 
-  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row) {
-    row.target = is_slowed(step, in, x) ? SpeedLimit::greatest(step, x.v()) : kept(step, in, x).target;
+  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row, StepIsland::Row& source) {
+    const bool slowed = is_slowed(step, in, x);
+    row.target = slowed ? SpeedLimit::greatest(step, x.v()) : kept(step, in, x).target;
+    source.keeping = slowed ? Keeping::fastest : kept(step, in, x).keeping;
   }
 
   static TargetRates target_rates(const StepData& step, const StepInput& in, const CoordinateRow& x) {
@@ -54,7 +54,7 @@ struct JointLimit {
       return;
     }
     *(x.role() == lower ? to.of("lower_limit", x.q()) : to.of("upper_limit", x.q())) -= target_rates(to.step, to.in, x).q * x.target_bar();
-    *to.of("dt") += kept(to.step, to.in, x).by_dt(gap(to.step, to.in, x.role(), x.q()), to.step.options.dt) * x.target_bar();
+    *to.of("dt") += kept(to.step, to.in, x).by_dt * x.target_bar();
   }
 };
 

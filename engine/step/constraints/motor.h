@@ -41,7 +41,7 @@ struct JointMotor {
   };
   static double divisor(const StepData& step, const Motor& motor) { return motor.position_gain * step.options.dt + motor.velocity_gain; }
 
-  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row) {
+  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row, StepIsland::Row&) {
     const Motor& motor = step.world->motor(x.v());
     const Pull pull(in, x);
     row.target = (motor.position_gain * pull.stretch + motor.velocity_gain * pull.speed) / divisor(step, motor);

@@ -1,46 +1,50 @@
-// Taking back what overlaps, is beyond a limit or has come apart: x, negative where things overlap.
+// Gaps and errors x, and the velocities that rows ask for by them: of what comes near, overlaps, is beyond a limit or has come apart.
 //
-// By the velocity, t = -erp/dt x: rows ask the velocity at the end of the step for it, which is left with it.
-// By the position: rows ask the velocity for no more than standing still, t = 0. Where any x is beyond rounding, the rows of its island are solved once more,
-// from the same velocity without rows, with t = -erp/dt x, at most recovery_speed; q advances by that solution, v by the first. So an overlap goes away
-// and leaves no velocity behind, as split impulses do that feel friction and all other rows. Derivatives are those of both solutions (linearization/).
+// Positions and velocities have targets of their own. Nothing is taken back by the velocity, which would be left with it:
+//
+//   velocity   t = -erp/dt (gap - touching) of a gap beyond `touching`, of which it keeps a part; else standing still, t = 0
+//   position   t = -erp/dt x, of overlaps at most recovery_speed
+//
+// Rows are solved for the velocity; those of islands in which such rows push, or would, once more for the position, from the same velocity without rows. q
+// advances by that solution, v by the first. So what overlaps goes apart and has no velocity of it, as by split impulses that feel friction and all other rows; and what
+// has come to rest at a distance of some micrometres lies down. Both targets are smooth where things rest, at x = 0. Derivatives are those of both solutions
+// (linearization/).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "step/step_data.h"
 
 namespace robosim {
 
-// [m or rad] Less than this is rounding.
-constexpr double rounding_of_place = 1e-12;
+// [m or rad] What is nearer than this, or than a part of the margin, touches: it stands still.
+constexpr double touching = 1e-5, touching_share = 0.01;
 
-// The target of a row, and what it changes by with x.
+// The target of a row, and what it changes by with x and with dt.
 struct Recovery {
-  double target = 0, rate = 0;
-
-  // The target's derivative by dt: it goes with 1/dt.
-  double by_dt(double x, double dt) const { return -rate * x / dt; }
+  Keeping keeping = Keeping::still;
+  double target = 0, rate = 0, by_dt = 0;
 };
+
+// x by its part `erp` in a step, at the most at this speed.
+inline Recovery taken_back(const StepData& step, double x, double most) {
+  const double rate = -step.options.erp / step.options.dt;
+  if (std::abs(rate * x) > most) return {Keeping::fastest, std::copysign(most, rate * x)};
+  return {Keeping::part, rate * x, rate, -rate * x / step.options.dt};
+}
 
 // Target of a row that holds x at zero from both sides.
 inline Recovery take_back(const StepData& step, double x) {
-  const double rate = -step.options.erp / step.options.dt, speed = step.options.recovery_speed;
-  if (step.options.recovery == RecoveryId("velocity")) return {rate * x, rate};
-  if (!step.takes_back) return {};
-  return std::abs(rate * x) <= speed ? Recovery{rate * x, rate} : Recovery{std::copysign(speed, rate * x), 0};
+  return step.takes_back ? taken_back(step, x, step.options.recovery_speed) : Recovery{};
 }
 
-// Target of a row that keeps a gap from becoming negative: a positive one keeps a part of itself.
-inline Recovery keep_apart(const StepData& step, double gap) {
-  if (gap < 0) return take_back(step, gap);
-  const double rate = -step.options.erp / step.options.dt;
-  return {rate * gap, rate};
+// Target of a row that keeps a gap from becoming negative; margin: within which it has rows.
+inline Recovery keep_apart(const StepData& step, double gap, double margin) {
+  if (step.takes_back) return gap < 0 ? take_back(step, gap) : taken_back(step, gap, std::numeric_limits<double>::infinity());
+  const double beyond = gap - std::min(touching, touching_share * margin);
+  return beyond > 0 ? taken_back(step, beyond, std::numeric_limits<double>::infinity()) : Recovery{};
 }
-
-// True where the position has something to take back, from both sides or of a gap.
-inline bool is_apart(const StepData& step, double x) { return step.options.recovery == RecoveryId("position") && std::abs(x) > rounding_of_place; }
-inline bool overlaps(const StepData& step, double gap) { return gap < 0 && is_apart(step, gap); }
 
 }  // namespace robosim

@@ -24,7 +24,7 @@ struct SpeedLimit {
     RowAssembly::add_row<SpeedLimit>(island, forward).d[0] = -1;
   }
 
-  static void set_target(const StepData& step, const StepInput&, const CoordinateRow& x, ConstraintRow& row) { row.target = -greatest(step, x.v()); }
+  static void set_target(const StepData& step, const StepInput&, const CoordinateRow& x, ConstraintRow& row, StepIsland::Row&) { row.target = -greatest(step, x.v()); }
 
   static TargetRates target_rates(const StepData&, const StepInput&, const CoordinateRow&) { return {}; }
 

@@ -78,33 +78,45 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
   return any && island.other_solved->solve_classes(problem, wanted_.data(), island.solution.f.data(), island.other);
 }
 
-// Exchanges the solution of an island for that of its other classes, and what moves with it.
-void ComplementarityAwareVjp::take_other_classes(StepIsland& island) {
+// The same classes of the rows of positions.
+bool ComplementarityAwareVjp::choose_recovered(StepIsland& island) {
+  return island.solved->has_classes() && island.other_solved->solve_classes(island.problem, wanted_.data(), island.solution.f.data(), island.other);
+}
+
+// The change of a velocity by the impulses of an island's other classes.
+void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<double>& u) {
   const std::size_t k = at(island.problem.channels);
-  for (std::size_t r = 0; r < step_.u.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) {
-      const double change = island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
-      step_.u[r] += change, step_.way[r] += change;
-      if (island.has_impacts) step_.way[r] += island.Y[r * k + c] * island.z_late[c];
-    }
-  std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved);
-  add_late_impulses(step_, island);
+  for (std::size_t r = 0; r < u.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) u[r] += island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
+}
+
+// Exchanges the solutions of others_ for those of their other classes.
+void ComplementarityAwareVjp::exchange_others() {
+  const auto exchange = [](StepIsland& island) { std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved); };
+  for (const int i : others_) {
+    StepIsland &island = step_.islands[at(i)], *const recovered = recovered_of(i);
+    add_change(island, step_.u);
+    if (step_.has_recovery()) add_change(recovered ? *recovered : island, step_.u_recovered);
+    exchange(island);
+    if (recovered) exchange(*recovered);
+  }
 }
 
 void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient) {
   others_.clear();
-  for (int i = 0; i < step_.n_islands; ++i)
-    if (step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)], v_bar)) others_.push_back(i);
-  if (others_.empty()) return;
-  true_u_ = step_.u, true_way_ = step_.way;
-  for (const int i : others_) take_other_classes(step_.islands[at(i)]);
-  vjp(other_);
-  for (const int i : others_) {
-    StepIsland& island = step_.islands[at(i)];
-    std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved);
-    add_late_impulses(step_, island);
+  for (int i = 0; i < step_.n_islands; ++i) {
+    if (!step_.islands[at(i)].solved->has_classes() || !choose_classes(step_.islands[at(i)], v_bar)) continue;
+    StepIsland* const recovered = recovered_of(i);
+    if (!recovered || choose_recovered(*recovered)) others_.push_back(i);
   }
-  step_.u = true_u_, step_.way = true_way_;
+  if (others_.empty()) return;
+  true_u_ = step_.u, true_recovered_ = step_.u_recovered;
+  exchange_others();
+  fill_way(step_);
+  vjp(other_);
+  exchange_others();
+  step_.u = true_u_, step_.u_recovered = true_recovered_;  // to the bit
+  fill_way(step_);
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
   std::swap(gradient, other_);
   gradient.is_one_sided = true;

@@ -13,20 +13,23 @@ class ComplementarityAwareVjp {
  public:
   explicit ComplementarityAwareVjp(StepData& step) : step_(step) {}
 
-  // Replaces the step's gradient by that of other classes, if it is larger. v_bar: what the loss changes by with u; vjp: fills the gradient of the step as
+  // Replaces the step's gradient by that of other classes, if it is larger. v_bar: what the loss changes by with the velocity at the end; vjp: fills the gradient of the step as
   // StepData has it.
   void choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient);
 
  private:
   bool choose_classes(StepIsland& island, const std::vector<double>& v_bar);
-  void take_other_classes(StepIsland& island);
+  StepIsland* recovered_of(int i) { return const_cast<StepIsland*>(step_.recovered_of(i)); }
+  bool choose_recovered(StepIsland& island);
+  static void add_change(const StepIsland& island, std::vector<double>& u);
+  void exchange_others();
 
   StepData& step_;
   RowProblem probe_;
   std::vector<RowClass> wanted_;
   std::vector<std::uint8_t> keeps_;  // rows: whether they clamp whatever the loss wants
   std::vector<int> others_;          // islands with other classes
-  std::vector<double> true_u_, true_way_;
+  std::vector<double> true_u_, true_recovered_;
   StepGradient other_;
 };
 

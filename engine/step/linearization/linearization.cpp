@@ -53,7 +53,7 @@ void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, 
 
 void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   exact_vjp(in, next_bar, gradient);
-  if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged || step_.has_recovery()) return;
+  if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged) return;
   aware_.choose(vjp_.v_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 

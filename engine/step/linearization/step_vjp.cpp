@@ -148,9 +148,11 @@ void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar, S
   recovery_gradient_.wants_vertices = gradient.wants_vertices;
   step_.exchange_recovery();
   reset();
+  std::swap(v_bar_, velocity_bar_);
   v_bar_ = way_bar_ = recovered_bar_;
   pull_back_velocity(in, recovery_gradient_);
   step_.exchange_recovery();
+  for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += velocity_bar_[k];
   add(recovery_gradient_, gradient);
 }
 

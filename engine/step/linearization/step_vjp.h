@@ -26,7 +26,7 @@ class StepVjp {
   // Adds the gradient of what dependences of an island's rows miss (class_factor.h).
   void dependence_vjp(int island, const StepInput& in, StepGradient& gradient);
 
-  // The gradient by u, after next_state_vjp.
+  // The gradient by the velocity at the end, that which takes back overlaps included, after next_state_vjp.
   const std::vector<double>& v_bar() const { return v_bar_; }
 
  private:
@@ -45,7 +45,7 @@ class StepVjp {
 
   MotionAdjoint bodies_;
   std::vector<double> v_bar_, way_bar_;                 // n_v: of the loss
-  std::vector<double> recovered_bar_;                   // n_v: of the loss, by the way where that is of the recovery
+  std::vector<double> recovered_bar_, velocity_bar_;    // n_v: of the loss, by the way where that is of the recovery, and by u beside it
   StepGradient recovery_gradient_;
   std::vector<double> impulse_bar_, late_bar_, f_bar_;  // of an island: channels, channels, rows
   std::vector<double> lambda_, lambda_way_;             // n_v: A^-T of these

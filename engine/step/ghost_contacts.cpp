@@ -1,0 +1,75 @@
+#include "step/ghost_contacts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/index.h"
+#include "dynamics/rnea_products.h"
+#include "geometry/query.h"
+#include "spatial/lie.h"
+
+namespace robosim {
+namespace {
+
+constexpr double passed_over = 0.1;    // of the depth after the normals
+constexpr double of_small_things = 0.25;  // of the smaller radius: the depth that they are moved to
+constexpr double farthest = 4;         // as many times as far as rows look ahead
+constexpr double unnoticed = 1e-3;     // of the margin, by which rows slow nothing down
+constexpr double least_share = 0.1;    // rows that take back less of a gap in a step look no farther ahead
+
+// A pose moved on for a time by a motion about O.
+SE3d moved(const SE3d& X, const Motion<double>& V, const Vec3d& O, double time) {
+  const SE3d way = exp_motion(Motion<double>{time * V.angular, time * V.linear});
+  return {way.R * X.R, O + way.R * (X.p - O) + way.p};
+}
+
+bool is_half_space(const CollisionGeometry& geometry) { return !geometry.compound && geometry.shape.type == ShapeType::half_space; }
+
+}  // namespace
+
+bool GhostContacts::is_ghost(const StepData& step, const SceneQuery::PairManifold& pair) const {
+  const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
+  if (is_half_space(A.geometry) || is_half_space(B.geometry)) return false;
+  const Motion<double>&V_a = V_[at(A.body)], &V_b = V_[at(B.body)];
+  const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
+  const Vec3d O = step.dynamics.X_WB[1].p;
+  const StepOptions& options = step.options;
+
+  // The point that its row would slow down first.
+  const double ahead = options.dt / std::max(options.erp, least_share);
+  double gap = 0, closing = 0, first = ahead;
+  for (int i = 0; i < pair.manifold.n_points; ++i) {
+    const ManifoldPoint& p = pair.manifold.points[i];
+    const double speed = -dot(pair.manifold.normal(), at_point(V, p.p_W - O).linear);
+    if (!(std::max(p.gap, 0.0) - ahead * speed < -unnoticed * options.margin)) continue;
+    const double when = p.gap / speed;
+    if (when < first) first = when, gap = p.gap, closing = speed;
+  }
+  if (!(closing > 0)) return false;
+  const double depth = std::min({options.margin, of_small_things * std::min(A.ball_radius, B.ball_radius), farthest * ahead * closing});
+  if (!(depth > 0)) return false;
+  const double time = (std::max(gap, 0.0) + depth) / closing;
+
+  // What the bodies overlap in already.
+  double allowed = passed_over * depth;
+  for (const SceneQuery::PairManifold& other : step.manifolds)
+    if (step.object(other.a).body == A.body && step.object(other.b).body == B.body)
+      allowed = std::max(allowed, passed_over * depth - other.manifold.points[other.manifold.deepest].gap);
+
+  const SE3d X_WA = moved(step.query.X_WO(pair.a), V_a, O, time), X_WB = moved(step.query.X_WO(pair.b), V_b, O, time);
+  const auto distance = [&](const Compound::Piece& P, const Compound::Piece& Q) { return signed_distance(P.shape, X_WA * P.X_BP, Q.shape, X_WB * Q.X_BP).distance; };
+  return -A.geometry.body().with_piece(pair.piece_a, [&](const auto& P) { return B.geometry.body().with_piece(pair.piece_b, [&](const auto& Q) { return distance(P, Q); }); }) <=
+         allowed;
+}
+
+void GhostContacts::leave_out(StepData& step, const StepInput& in) {
+  if (step.manifolds.empty()) return;
+  V_.resize(at(step.model().n_bodies()));
+  detail::joint_velocities(step.model(), step.dynamics, in.v, V_);
+  is_ghost_.clear();
+  for (const SceneQuery::PairManifold& pair : step.manifolds) is_ghost_.push_back(is_ghost(step, pair));
+  std::size_t i = 0;
+  std::erase_if(step.manifolds, [&](const SceneQuery::PairManifold&) { return is_ghost_[i++] != 0; });
+}
+
+}  // namespace robosim

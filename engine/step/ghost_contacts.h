@@ -1,0 +1,31 @@
+// Ghost contacts: what lies within the margin sideways, and would not be run into.
+//
+// A contact takes the other side of its normal for solid. At flush boxes, tiles or pieces of one surface that is wrong: of a box that slides over the seam
+// the next tile's edge is a margin ahead, with a normal along the way that the box goes, and nothing there stops it. So each pair that its normals would
+// slow down is moved on as it moves, until it would overlap by a depth d after its normals:
+//
+//   t = (gap + d) / -w,    d = the margin, less of what is small or slow
+//
+// Where the shapes, with both motions taken on for t, overlap by no more than a tenth of d, and by what the two bodies overlap in already, the pair has no
+// rows in this step. A step up of a tenth of the margin is so passed over, and a higher one is run into.
+// The choice is one of a step's switches (step_signature.h): derivatives hold it.
+// Cost: one distance of each pair that its rows would slow down; half-spaces have no seams.
+#pragma once
+
+#include "step/step_data.h"
+
+namespace robosim {
+
+class GhostContacts {
+ public:
+  // Takes them from step.manifolds.
+  void leave_out(StepData& step, const StepInput& in);
+
+ private:
+  bool is_ghost(const StepData& step, const SceneQuery::PairManifold& pair) const;
+
+  std::vector<Motion<double>> V_;   // per body, at the start
+  std::vector<std::uint8_t> is_ghost_;  // per manifold
+};
+
+}  // namespace robosim
