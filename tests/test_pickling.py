@@ -252,7 +252,7 @@ def test_nothing_else_is_called(make):
 
 def test_simulations_keep_all_that_they_were_told():
     floor = Scene("floor")
-    floor.add_half_space("floor")
+    floor.add_half_space("floor", pose=geometry.pose((0, 0, -0.4195)))  # by which its feet are
     model = robosim.load_robot("quadruped", base="described")
     motors = {name: Motor(30.0, 1.0) for name in model.joint_names if "calf" in name}
     world = World(

@@ -36,7 +36,7 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   S_ = kept_S_;
   const double regularity = lu_factor(S_.data(), n, pivots_.data(), row_sizes_.data());
   is_singular_ = !(regularity > singular_tolerance);
-  rank_ = n;
+  has_choice_ = false, rank_ = n;
   if (is_singular_) rank_ = qr_.factor(kept_S_.data(), n, rank_tolerance), fill_null_space();
   return rank_ > 0 || basis_.unknowns() == 0;
 }
@@ -155,7 +155,17 @@ void ClassFactor::with_kept(double* x, F&& f) {
   for (std::size_t i = 0; i < kept_.size(); ++i) x[kept_[i]] = compact_[i];
 }
 
-bool ClassFactor::is_unique(const RowProblem& problem) {
+bool ClassFactor::find_choice(const RowProblem& problem) {
+  column_.resize(static_cast<std::size_t>(basis_.unknowns()));
+  has_choice_ = false;
+  for (int k = 0; is_singular_ && !has_choice_ && k < static_cast<int>(kept_.size()) - rank_; ++k) {
+    with_kept(column_.data(), [&](double* x) { qr_.null_vector(k, x); });
+    has_choice_ = !moves_nothing(problem, column_.data());
+  }
+  return has_choice_;
+}
+
+bool ClassFactor::is_determined(const RowProblem& problem) {
   column_.resize(static_cast<std::size_t>(basis_.unknowns()));
   bool moves = false;
   for_each_dropped([&](int u) {  // by friction at its bound alone
@@ -165,12 +175,7 @@ bool ClassFactor::is_unique(const RowProblem& problem) {
     column_[static_cast<std::size_t>(u)] = 1;
     moves |= !moves_nothing(problem, column_.data());
   });
-  if (moves) return false;
-  for (int k = 0; is_singular_ && k < static_cast<int>(kept_.size()) - rank_; ++k) {
-    with_kept(column_.data(), [&](double* x) { qr_.null_vector(k, x); });
-    if (!moves_nothing(problem, column_.data())) return false;
-  }
-  return true;
+  return !moves;
 }
 
 // Whether the impulses of b, friction at its bound included, leave all velocities as they are.
@@ -387,11 +392,59 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   carry_to_normals(problem, f_bar_.data(), 1);
   scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
+  if (has_choice_) b_bar_ = scratch_;
   solve_S_transposed(scratch_.data(), 1);
   // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
   multiplier_.assign(static_cast<std::size_t>(m), 0.0);
   basis_.add_impulses(scratch_.data(), multiplier_.data());
   add_multipliers_vjp(problem, s, f_bar, z_bar, g);
+  if (has_choice_) add_choice_vjp(problem, g);
+}
+
+// What the choice of b among all solutions adds. With the null space's vectors N_1 of friction and N_2 of springs (choose_solution), it is that for which
+//   N_1^T [b_t; 0] = 0,   N_2^T b = 0
+// and as S changes these turn by -S^+ dS N, so that b moves along them: the loss by  y_1 . dS m_1 + y_2 . dS m_2,  with
+//   y_1 = S^+T [b_t; 0],   y_2 = S^+T (b - [N_1t N_1^T b; 0]),   m_2 = N_2 N_2^T b_bar,   m_1 = N_1 N_1^T (b_bar - m_2)
+void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
+  const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns()), count = n - static_cast<std::size_t>(rank_), creeping = static_cast<std::size_t>(creeping_);
+  const auto vector = [&](std::size_t k) { return null_space_.data() + k * n; };
+  std::vector<double> &m_1 = choice_[0], &m_2 = choice_[1], &y_1 = seen_[0], &y_2 = seen_[1];
+  m_1.assign(n, 0.0), m_2.assign(n, 0.0), y_1.assign(n, 0.0), y_2.assign(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) b_bar_[i] = b_bar_[static_cast<std::size_t>(kept_[i])], y_2[i] = b_[static_cast<std::size_t>(kept_[i])];
+  const int size = static_cast<int>(n);
+  for (std::size_t k = creeping; k < count; ++k) add_scaled(dot(vector(k), b_bar_.data(), size), vector(k), size, m_2.data());
+  add_scaled(-1.0, m_2.data(), size, b_bar_.data());
+  for (std::size_t i = 0; i < n; ++i)
+    if (is_friction_[i]) y_1[i] = y_2[i];
+  for (std::size_t k = 0; k < creeping; ++k) {
+    add_scaled(dot(vector(k), b_bar_.data(), size), vector(k), size, m_1.data());
+    const double along = dot(vector(k), y_2.data(), size);
+    left_.assign(n, 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+      if (is_friction_[i]) left_[i] = along * vector(k)[i];
+    add_scaled(-1.0, left_.data(), size, y_2.data());
+  }
+  const std::vector<double> nothing(problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
+  for (const int k : {0, 1}) {
+    const std::vector<double>& m = choice_[k];
+    if (std::all_of(m.begin(), m.end(), [](double x) { return x == 0; })) continue;
+    qr_.solve_transposed(seen_[k].data());
+    scratch_.assign(r, 0.0), other_b_.assign(r, 0.0);
+    for (std::size_t i = 0; i < n; ++i) scratch_[static_cast<std::size_t>(kept_[i])] = -seen_[k][i], other_b_[static_cast<std::size_t>(kept_[i])] = m[i];
+    multiplier_.assign(problem.rows.size(), 0.0);
+    basis_.add_impulses(scratch_.data(), multiplier_.data());
+    moved_.resize(problem);
+    std::fill(moved_.f.begin(), moved_.f.end(), 0.0);
+    basis_.add_impulses(other_b_.data(), moved_.f.data());
+    for (int i = 0; i < problem.size(); ++i) {
+      const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
+      if (row.kind == RowKind::friction && at_bound(row_class(i)))
+        moved_.f[static_cast<std::size_t>(i)] = bound_sign(row_class(i)) * row.mu * moved_.f[static_cast<std::size_t>(row.normal)];
+    }
+    apply_impulses(problem, moved_);
+    for (std::size_t c = 0; c < moved_.y.size(); ++c) moved_.y[c] -= problem.y_free[c];
+    add_product_vjp(problem, moved_, other_b_, false, nothing.data(), nothing.data() + problem.size(), g);
+  }
 }
 
 bool ClassFactor::has_dependences(const RowProblem& problem) const {
@@ -437,6 +490,12 @@ void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolutio
 
 // For the rows' multipliers in multiplier_.
 void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
+  add_product_vjp(problem, s, b_, true, f_bar, z_bar, g);
+}
+
+// Of the rows' velocities by impulses of b, times minus these multipliers; of_solution: with what is free and asked for besides, and bounds that are numbers.
+void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& s, const std::vector<double>& b, bool of_solution, const double* f_bar, const double* z_bar,
+                                  RowGradient& g) {
   const int m = problem.size(), k = problem.channels;
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
   const auto own = [&](const std::vector<double>& v, int i) { return v[static_cast<std::size_t>(i)]; };
@@ -446,7 +505,7 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
     for (int i = block.first_row; i < block.last_row; ++i) {
       const double omega = own(multiplier_, i);
       if (omega == 0) continue;
-      g.target[static_cast<std::size_t>(i)] += omega;
+      if (of_solution) g.target[static_cast<std::size_t>(i)] += omega;
       g.compliance[static_cast<std::size_t>(i)] -= omega * own(s.f, i);
       for (int c = 0; c < block.width; ++c) {
         g.d[static_cast<std::size_t>(i * most_block_channels + c)] -= omega * own(s.y, block.first_channel + c);
@@ -457,7 +516,7 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
   scratch_.assign(static_cast<std::size_t>(k), 0.0);
   for (int a = 0; a < k; ++a) {
     const double y_bar = own(z_bar_, a);
-    g.y_free[static_cast<std::size_t>(a)] += y_bar;
+    if (of_solution) g.y_free[static_cast<std::size_t>(a)] += y_bar;
     for (int c = 0; c < k; ++c) scratch_[static_cast<std::size_t>(c)] += y_bar * problem.L[static_cast<std::size_t>(a * k + c)];
     for (int c = 0; c < k && !g.L.empty(); ++c) g.L[static_cast<std::size_t>(a * k + c)] += y_bar * own(s.z, c);
   }
@@ -479,7 +538,7 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
     if (!at_bound(row_class(i))) continue;
     if (row(i).kind == RowKind::friction)
       g.mu[at] += bound_sign(row_class(i)) * own(s.f, row(i).normal) * f_bar_[at];
-    else
+    else if (of_solution)
       (row_class(i) == RowClass::upper ? g.upper : g.lower)[at] += f_bar_[at];
   }
   carry_to_normals(problem, f_bar_.data(), 1);
@@ -490,7 +549,7 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
     double u[most_block_channels] = {}, crept[most_block_channels] = {}, seen[most_block_channels] = {};  // seen: of friction's bar by the springs' columns
     for (int c = 0; c < width; ++c) {
       const double* const Q = basis_.Q(block) + c * block.columns;
-      for (int e = 0; e < block.independent; ++e) (e < block.springs ? u : crept)[c] += Q[e] * own(b_, block.first_unknown + e);
+      for (int e = 0; e < block.independent; ++e) (e < block.springs ? u : crept)[c] += Q[e] * own(b, block.first_unknown + e);
     }
     for (int i = 0; i < block.rows; ++i) {
       const int clamping = basis_.rows()[static_cast<std::size_t>(block.first_row + i)];

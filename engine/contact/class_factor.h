@@ -44,9 +44,12 @@ class ClassFactor {
   bool has_dependences(const RowProblem& problem) const;
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient);
 
-  // Whether these classes leave the velocities no choice: not so where b can change, and friction at its bound with it, unseen by w_C. Of the problem that
-  // was factored.
-  bool is_unique(const RowProblem& problem);
+  // Of the problem that was factored. Whether these classes leave the velocities a choice, as b can change, and friction at its bound with it, unseen by w_C: the
+  // rule above decides then, and add_vjp knows from here on how that goes with S (rates do not). And whether b leaves a choice that no rule is for, of
+  // unknowns along which nothing moves.
+  bool find_choice(const RowProblem& problem);
+  bool has_choice() const { return has_choice_; }
+  bool is_determined(const RowProblem& problem);
 
   const RowBasis& basis() const { return basis_; }
   const std::vector<double>& impulses() const { return b_; }  // of the basis; after solve
@@ -70,6 +73,9 @@ class ClassFactor {
   void fill_dependences(const RowProblem& problem);
   void carry_to_normals(const RowProblem& problem, double* rows, int width) const;
   void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
+  void add_product_vjp(const RowProblem& problem, const RowSolution& moved, const std::vector<double>& b, bool of_solution, const double* f_bar, const double* z_bar,
+                       RowGradient& gradient);
+  void add_choice_vjp(const RowProblem& problem, RowGradient& gradient);
 
   std::vector<RowClass> classes_;
   RowBasis basis_;
@@ -80,7 +86,7 @@ class ClassFactor {
   std::vector<double> null_space_;
   int creeping_ = 0;                       // the first ones
   std::vector<std::uint8_t> is_friction_;  // of the kept unknowns
-  bool is_singular_ = false;
+  bool is_singular_ = false, has_choice_ = false;
   bool slides_ = false;  // friction at its bound; else S is symmetric
   int rank_ = 0;
   // Of each unknown what its row gives by itself and what the rows ask of it; the channels' velocities while all unknowns are zero.
@@ -88,6 +94,8 @@ class ClassFactor {
   // N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
   std::vector<double> S_, kept_S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
   std::vector<double> right_side_, X_, left_, rest_, sizes_;  // of solutions that are refined
+  std::vector<double> b_bar_, choice_[2], seen_[2], other_b_;  // of add_choice_vjp
+  RowSolution moved_;
   std::vector<int> columns_;
 };
 

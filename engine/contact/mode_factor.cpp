@@ -48,6 +48,7 @@ bool ModeFactor::differentiate() {
   if (is_differentiated_ || discs_.empty()) return discs_.empty() || is_regular_;
   is_differentiated_ = true;
   const int n = static_cast<int>(discs_.size()), k = turned_.channels;
+  if (factor_.has_choice()) return is_regular_ = differentiate_by_gradients();
   const auto block_of = [&](int row) { return std::find_if(turned_.blocks.begin(), turned_.blocks.end(), [row](const RowBlock& b) { return row < b.last_row; }); };
   push_rates_.ask_for_all(k);
   factor_.push_rates(turned_, push_rates_);
@@ -76,6 +77,56 @@ bool ModeFactor::differentiate() {
   }
   pivots_.resize(at(n)), row_sizes_.resize(at(n));
   return is_regular_ = lu_factor(J_.data(), n, pivots_.data(), row_sizes_.data()) > mode_tolerance;
+}
+
+// The same where b has a choice, which turns with the discs: by one gradient for each of their velocities across.
+bool ModeFactor::differentiate_by_gradients() {
+  const std::size_t n = discs_.size();
+  J_.assign(n * n, 0.0);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (discs_[j].is_held) {
+      J_[j * (n + 1)] = 1;
+      continue;
+    }
+    rates_.set_zero(turned_);
+    across_bar_.assign(n, 0.0), across_bar_[j] = 1;
+    add_across_vjp(across_bar_.data());
+    add_turning(rates_, &J_[j * n]);
+    for (std::size_t i = 0; i < n; ++i)
+      if (discs_[i].is_held) J_[j * n + i] = 0;
+  }
+  pivots_.resize(n), row_sizes_.resize(n);
+  return lu_factor(J_.data(), static_cast<int>(n), pivots_.data(), row_sizes_.data()) > mode_tolerance;
+}
+
+// To rates_, the gradient of a loss that changes by w_bar with the discs' velocities across.
+void ModeFactor::add_across_vjp(const double* w_bar) {
+  const int n = static_cast<int>(discs_.size()), k = turned_.channels;
+  z_bar_.assign(at(k), 0.0), f_bar_.assign(turned_.rows.size(), 0.0);
+  for (const RowBlock& block : turned_.blocks) {
+    for (int j = 0; j < n; ++j) {
+      const int across = discs_[at(j)].row + 1;
+      if (discs_[at(j)].is_held || across < block.first_row || across >= block.last_row) continue;
+      const ConstraintRow& row = turned_.rows[at(across)];
+      rates_.target[at(across)] -= w_bar[j];
+      for (int c = 0; c < block.width; ++c) {
+        const double y_bar = w_bar[j] * row.d[c];
+        rates_.d[at(across * most_block_channels + c)] += w_bar[j] * answer_.y[at(block.first_channel + c)];
+        rates_.y_free[at(block.first_channel + c)] += y_bar;
+        for (int r = 0; r < k; ++r) {
+          if (!rates_.L.empty()) rates_.L[at((block.first_channel + c) * k + r)] += y_bar * answer_.z[at(r)];
+          z_bar_[at(r)] += y_bar * turned_.L[at((block.first_channel + c) * k + r)];
+        }
+      }
+    }
+  }
+  factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
+}
+
+bool ModeFactor::is_differentiable(const RowProblem& problem) {
+  const RowProblem& solved = discs_.empty() ? problem : turned_;
+  if (factor_.find_choice(solved)) is_differentiated_ = false;
+  return differentiate() && factor_.is_determined(solved);
 }
 
 bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& s, int most_turns) {
@@ -155,7 +206,7 @@ bool ModeFactor::rates(const RowProblem& problem, ImpulseRates& out) {
 
 void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
   if (discs_.empty()) return factor_.add_vjp(problem, s, f_bar, z_bar, g);
-  const int n = static_cast<int>(discs_.size()), k = problem.channels, m = problem.size();
+  const int n = static_cast<int>(discs_.size()), m = problem.size();
   const bool turns = differentiate();
 
   // At fixed angles, then what the angles do.
@@ -172,26 +223,10 @@ void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const 
   if (turns) lu_solve_transposed(J_.data(), n, pivots_.data(), angle_bar_.data());
 
   // da = -J^-1 dF: minus angle_bar . F is a loss as well, of the velocities across.
-  z_bar_.assign(at(k), 0.0), f_bar_.assign(at(m), 0.0);
-  for (const RowBlock& block : problem.blocks) {
-    for (int j = 0; j < n; ++j) {
-      const int across = discs_[at(j)].row + 1;
-      if (!turns || discs_[at(j)].is_held || across < block.first_row || across >= block.last_row) continue;
-      const double w_bar = -angle_bar_[at(j)];
-      const ConstraintRow& row = turned_.rows[at(across)];
-      rates_.target[at(across)] -= w_bar;
-      for (int c = 0; c < block.width; ++c) {
-        const double y_bar = w_bar * row.d[c];
-        rates_.d[at(across * most_block_channels + c)] += w_bar * answer_.y[at(block.first_channel + c)];
-        rates_.y_free[at(block.first_channel + c)] += y_bar;
-        for (int r = 0; r < k; ++r) {
-          if (!rates_.L.empty()) rates_.L[at((block.first_channel + c) * k + r)] += y_bar * answer_.z[at(r)];
-          z_bar_[at(r)] += y_bar * turned_.L[at((block.first_channel + c) * k + r)];
-        }
-      }
-    }
+  if (turns) {
+    for (double& x : angle_bar_) x = -x;
+    add_across_vjp(angle_bar_.data());
   }
-  factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
 
   add_turned_back(g);
 }

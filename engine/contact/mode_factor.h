@@ -36,8 +36,10 @@ class ModeFactor {
   bool has_dependences(const RowProblem& problem) const { return factor_.has_dependences(problem); }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient);
 
-  // After solve: whether the directions of discs that move can be differentiated, and the velocities are unique (class_factor.h).
-  bool is_differentiable(const RowProblem& problem) { return differentiate() && factor_.is_unique(discs_.empty() ? problem : turned_); }
+  // After solve: whether the directions of discs that move can be differentiated, and the velocities are unique or chosen by the rule (class_factor.h).
+  bool is_differentiable(const RowProblem& problem);
+  // Where they are chosen add_vjp fills gradient.L, and there are no rates.
+  bool has_choice() const { return factor_.has_choice(); }
 
  private:
   struct Disc {
@@ -49,6 +51,8 @@ class ModeFactor {
   void turn(const RowProblem& problem);
   bool solve_turned(const RowProblem& problem);
   bool differentiate();
+  bool differentiate_by_gradients();
+  void add_across_vjp(const double* w_bar);
   void add_turning(const RowGradient& gradient, double* angle_bar) const;
   void add_turned_back(RowGradient& gradient);
 
@@ -62,7 +66,7 @@ class ModeFactor {
   RowGradient rates_;
   ImpulseRates push_rates_;
   std::vector<int> pivots_;
-  std::vector<double> J_, F_, moved_, row_sizes_, z_bar_, f_bar_, angle_bar_;
+  std::vector<double> J_, F_, moved_, row_sizes_, z_bar_, f_bar_, angle_bar_, across_bar_;
 };
 
 }  // namespace robosim

@@ -40,7 +40,8 @@ class ActiveSet final : public SolvedRows {
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) override {
     if (has_classes_) factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
-  bool rates(const RowProblem& problem, ImpulseRates& out) override { return has_classes_ && factor_->rates(problem, out); }
+  bool sees_delassus() const override { return has_classes_ && factor_->has_choice(); }
+  bool rates(const RowProblem& problem, ImpulseRates& out) override { return has_classes_ && !factor_->has_choice() && factor_->rates(problem, out); }
   bool has_dependences(const RowProblem& problem) const override { return has_classes_ && factor_->has_dependences(problem); }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient) override {
     factor_->add_dependence_vjp(problem, solution, gradient);

@@ -1,0 +1,154 @@
+"""Everyday contact: seams that nothing feels, loads that pass to what carries them, chains that only lose energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robosim.geometry import Compound, Shape, TriangleMesh, pose
+from robosim.model import ModelBuilder
+from robosim.scene import Scene
+from robosim.simulation import Control, Simulation, StepStatus
+from robosim.world import Material, World
+
+G = 9.81
+SOLVERS = ("lcp", "cone", "pgs")
+FOOT = Shape.convex(
+    np.array(
+        [
+            [x, y, z]
+            for z, s in ((0.0, 1.0), (0.05, 0.6))
+            for x in (-0.06 * s, 0.06 * s)
+            for y in (-0.04 * s, 0.04 * s)
+        ]
+    )
+)
+ON_ITS_SIDE = pose(rpy=(0, np.pi / 2, 0))
+SLIDERS = {  # with the height of their origins
+    "box": (Shape.box((0.1, 0.1, 0.05)), np.eye(4), 0.025),
+    "capsule": (Shape.capsule(0.03, 0.1), ON_ITS_SIDE, 0.03),
+    "cylinder": (Shape.cylinder(0.05, 0.05), np.eye(4), 0.025),
+    "foot": (FOOT, np.eye(4), 0.0),
+}
+TILES = [(Shape.box((0.05, 1, 0.1)), pose((0.05 * i, 0, -0.05))) for i in range(-8, 12)]
+
+
+def two_boxes(scene: Scene) -> None:
+    scene.add_box("a", (1, 1, 0.1), pose((-0.4, 0, -0.05)))
+    scene.add_box("b", (1, 1, 0.1), pose((0.6, 0, -0.05)))
+
+
+def tiles(scene: Scene) -> None:
+    for i, (shape, X) in enumerate(TILES):
+        scene.add_box(f"tile_{i}", tuple(shape.size), X)
+
+
+def compound(scene: Scene) -> None:
+    scene.add_shape("floor", Compound(TILES))
+
+
+def triangles(scene: Scene) -> None:
+    corners = np.array([[0.05 * i, y, 0.0] for i in range(-8, 13) for y in (-0.5, 0.5)])
+    faces = [f for i in range(20) for f in ((2 * i, 2 * i + 2, 2 * i + 1), (2 * i + 1, 2 * i + 2, 2 * i + 3))]
+    scene.add_shape("floor", TriangleMesh(corners, np.array(faces)))
+
+
+def slider(name: str, floor, x: float = -0.1, height: float = 0.0) -> World:
+    shape, X, z = SLIDERS[name]
+    scene = Scene("floor")
+    floor(scene)
+    world = World(scene=scene, materials={("it", surface): Material(0.2) for surface in scene.objects})
+    world.add_body("it", shape, mass=1.0, pose=pose((x, 0.01, z + height)) @ X)
+    return world
+
+
+@pytest.mark.parametrize("dt", [1e-4, 1e-3, 4e-3])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("floor", [two_boxes, tiles, compound, triangles])
+@pytest.mark.parametrize("name", SLIDERS)
+def test_what_slides_feels_no_seam(name, floor, solver, dt):
+    if dt == 1e-4 and (solver != "lcp" or floor not in (two_boxes, triangles)):
+        return  # the same, for a minute
+    simulation = Simulation(slider(name, floor), dt=dt, solver=solver)
+    start = simulation.world.start
+    v = np.zeros(6)
+    v[:3] = simulation.model.link_poses(start)["it"][:3, :3].T @ [1, 0, 0]
+    run = simulation.rollout(simulation.state(start, v), round(0.8 / dt))
+    assert run.q[-1, 0] - run.q[0, 0] == pytest.approx(1 / (2 * 0.2 * G), rel=1e-2)
+    assert abs(run.q[:, 2] - run.q[0, 2]).max() < 2e-5
+    assert abs(run.q[:, 1] - run.q[0, 1]).max() < 1e-4
+
+
+def test_a_step_up_is_run_into():
+    """Of 2 mm, and of the fifth of one."""
+    for height in (2e-3, 2e-4):
+        scene = Scene("floor")
+        scene.add_box("a", (1, 1, 0.1), pose((-0.4, 0, -0.05)))
+        scene.add_box("b", (1, 1, 0.1), pose((0.6, 0, height - 0.05)))
+        world = World(scene=scene, materials={("it", x): Material(0.2) for x in "ab"})
+        world.add_body("it", Shape.box((0.1, 0.1, 0.05)), mass=1.0, pose=pose((-0.1, 0, 0.025)))
+        simulation = Simulation(world)
+        run = simulation.rollout(simulation.state(v=[1, 0, 0, 0, 0, 0]), 400)
+        assert run.q[-1, 0] < 0.08
+
+
+def push(friction: float) -> World:
+    """A slider pushes a box over the floor."""
+    builder = ModelBuilder("push")
+    builder.add_link("root")
+    builder.add_link("pusher", mass=2.0, inertia=0.01 * np.eye(3))
+    builder.add_joint("x", "prismatic", "root", "pusher", axis=(1, 0, 0), X_PJ=pose((-0.2, 0, 0.06)))
+    builder.add_collider("pusher", Shape.box((0.08, 0.08, 0.08)))
+    floor = Scene("ground")
+    floor.add_half_space("floor")
+    materials = {("pusher", "box"): Material(friction), ("box", "floor"): Material(0.8)}
+    world = World(builder.build(), floor, materials=materials)
+    world.add_body("box", Shape.box((0.12, 0.12, 0.12)), mass=1.0, pose=pose((0, 0, 0.06)))
+    return world
+
+
+@pytest.mark.parametrize("dt", [5e-4, 1e-3, 2e-3, 4e-3])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
+    """The floor can do that without friction, so the box goes as far as if the pusher had none: 2.42 m."""
+    simulation = Simulation(push(0.8), dt=dt, solver=solver)
+    drive = Control(tau=[12.0, 0, 0, 0, 0, 0, 0])
+    run = simulation.rollout(simulation.state(), round(1.6 / dt), drive)
+    x, y = run.q[-1, 1:3]
+    assert 2.3 < x < 2.45
+    assert abs(y) < 1e-9
+    assert np.abs(run.q[-1, 4:7]).max() < 1e-9  # it does not turn
+    if solver == "pgs":  # whose sweeps choose by themselves
+        return
+    assert x == pytest.approx(2.424, abs=5e-3)
+    step = simulation.linearize(simulation.state(run.q[-1], run.v[-1]), drive)
+    carried = [c.force[2] for c in step.contacts if "pusher" in c.A + c.B]
+    assert np.abs(carried).max() < 1e-9
+    assert step.report.status == StepStatus.solved
+
+
+def chain(links: int) -> World:
+    """Capsules on hinges about axes that take turns, hung up at one end."""
+    builder = ModelBuilder("chain")
+    builder.add_link("w")
+    parent, X = "w", pose((0, 0, 1.5))
+    for k in range(links):
+        name = f"c{k}"
+        builder.add_link(name, mass=0.2, com=(0.03, 0, 0), inertia=np.diag([2e-5, 8e-5, 8e-5]))
+        builder.add_joint(
+            f"j{k}", "revolute", parent, name, X_PJ=X, axis=(0, k % 2, 1 - k % 2), lower=-10, upper=10
+        )
+        builder.add_collider(name, Shape.capsule(0.015, 0.05), X_LC=pose((0.03, 0, 0), rpy=(0, np.pi / 2, 0)))
+        parent, X = name, pose((0.06, 0, 0))
+    return World(builder.build(), materials={f"c{i}": Material(0.5) for i in range(links)})
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_chain_that_hits_itself_gains_nothing(solver):
+    simulation = Simulation(chain(20), solver=solver)
+    run = simulation.rollout(simulation.state(), 2500)
+    model = simulation.model
+    energy = model.kinetic_energy(run.q, run.v) + model.potential_energy(run.q)
+    assert run.report.status < StepStatus.diverged
+    assert energy.max() <= energy[0] * (1 + 1e-3)
+    assert energy[-1] < energy[0]
