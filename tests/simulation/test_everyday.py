@@ -144,11 +144,25 @@ def chain(links: int) -> World:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_a_chain_that_hits_itself_gains_nothing(solver):
-    simulation = Simulation(chain(20), solver=solver)
-    run = simulation.rollout(simulation.state(), 2500)
+def test_a_chain_that_hits_itself_gains_nothing_of_it(solver):
+    """What contacts and friction give is never above zero.
+
+    In steps of 1 ms the whip of its end gains energy without any contact: its last link turns by 0.3 rad in one.
+    """
+    simulation = Simulation(chain(20), solver=solver, dt=2.5e-4)
+    run = simulation.rollout(simulation.state(), 10_000)
     model = simulation.model
     energy = model.kinetic_energy(run.q, run.v) + model.potential_energy(run.q)
     assert run.report.status < StepStatus.diverged
-    assert energy.max() <= energy[0] * (1 + 1e-3)
+    assert energy.max() <= 1.01 * energy[0]
     assert energy[-1] < energy[0]
+    touched = 0
+    for q, v in zip(run.q[7000::10], run.v[7000::10], strict=True):
+        step = simulation.linearize(simulation.state(q, v))
+        if not step.contacts:
+            continue
+        balance = step.balance()
+        given = balance.work["contacts"] + balance.work["friction"]
+        touched += given < 0
+        assert given <= 1e-9 * balance.before.kinetic
+    assert touched > 5
