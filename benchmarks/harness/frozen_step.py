@@ -8,6 +8,7 @@ shapes, which accuracy_geometry.py looks at.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 LEAST_FACING = 1e-12  # of contact_axes.h
 HELD = 1e-9  # [m/s] a disc at its bound that is slower has no direction of its own
 CLAMPING, SEPARATING, LOWER, UPPER = range(4)  # RowClass of rows.h
+Outcomes = list[tuple[int, NDArray[np.intc]]]
 TOUCHING, TOUCHING_SHARE = (
     1e-5,
     0.01,
@@ -60,6 +62,7 @@ class Row:
         bounds: of its impulse, where these are numbers.
         mu, normal: of friction: its bound per impulse of that row.
         share: part of the step after which its impulse acts.
+        gap: what positions keep, where they ask for something else than the velocity.
         pair: of a disc: the number of its other row.
     """
 
@@ -67,10 +70,11 @@ class Row:
     J: Dual
     target: Dual
     compliance: float = 0.0
-    bounds: tuple[float, float] = (0.0, np.inf)
+    bounds: tuple[Dual | float, float] = (0.0, np.inf)
     mu: float | None = None
     normal: int = -1
     share: Dual | None = None
+    gap: Dual | None = None
     pair: int = -1
 
 
@@ -143,33 +147,44 @@ class FrozenStep:
         M = bodies.M + np.diag(dt * (D + dt * K))
         v_free = v + solved(M, dt * (tau - bodies.bias - (D + dt * K) * v - spring))
         moved = way = v_free
-        apart = 0.0
-        # The rows of the velocity, then those of the way.
-        for of_way in (False, True):
-            rows = self._rows(details, v, v_free, of_way)
-            if not rows:
-                break
-            J = stacked([row.J for row in rows])
-            Y = solved(M, J.T)
-            free = J @ v_free - stacked([row.target for row in rows])
-            A = J @ Y + np.diag([row.compliance for row in rows])
-            if self._solver == "pgs":
-                f = self._swept(rows, A, free, self._outcomes(case, details, of_way))
-            else:
-                f = _solved_rows(rows, J, A, free)
+        self._apart = self._at_play = 0.0
+        rows = self._rows(details, v, v_free)
+        if rows:
+            f, Y = self._solved(M, rows, v_free, lambda: self._outcomes(case, details, False))
             if f is None:
                 return None
-            found = np.array([row.row.impulse for row in rows])
-            sizes = np.abs(np.diag(A.x))
-            scale = max((sizes * np.abs(found)).max(), np.abs(free.x).max(), 1e-300)
-            apart = max(apart, float((sizes * np.abs(f.x - found)).max() / scale))
-            way = v_free + Y @ f
-            moved = moved if of_way else way
+            moved = way = v_free + Y @ f
             for i, row in enumerate(rows):
                 if row.share is not None:
                     way = way - (row.share * f[i]) * Y[:, i]
+            corrections = self._corrections(details, rows, f)
+            if corrections:
+                c, Y = self._solved(M, corrections, moved, lambda: self._outcomes(case, details, True))
+                if c is None:
+                    return None
+                way = way + Y @ c
         q_next, v_next = bodies.advanced(dt, way, moved)
-        return Frozen(v_next.x, q_next.d, v_next.d, apart)
+        return Frozen(v_next.x, q_next.d, v_next.d, self._apart)
+
+    def _solved(
+        self, M: Dual, rows: list[Row], seen: Dual, outcomes: Callable[[], Outcomes]
+    ) -> tuple[Dual | None, Dual]:
+        """The impulses of rows that see this velocity without them, None where these are open, and M^-1 J^T."""
+        J = stacked([row.J for row in rows])
+        Y = solved(M, J.T)
+        free = J @ seen - stacked([row.target for row in rows])
+        A = J @ Y + np.diag([row.compliance for row in rows])
+        f = (
+            self._swept(rows, A, free, outcomes())
+            if self._solver == "pgs"
+            else _solved_rows(rows, J, A, free)
+        )
+        if f is not None:
+            found = np.array([row.row.impulse for row in rows])
+            sizes = np.abs(np.diag(A.x))
+            self._at_play = max(self._at_play, (sizes * np.abs(found)).max(), np.abs(free.x).max(), 1e-300)
+            self._apart = max(self._apart, float((sizes * np.abs(f.x - found)).max() / self._at_play))
+        return f, Y
 
     # -- Rows ------------------------------------------------------------------------------------------------
 
@@ -178,23 +193,20 @@ class FrozenStep:
         i = self._model.position_names.index(self._model.velocity_names[c])
         return Dual(self._q[i], self._dq[c])
 
-    def _rows(self, details: Linearization, v: Dual, v_free: Dual, of_way: bool) -> list[Row]:
-        """All of them, of the velocity or of the way, in the order in which sweeps take them."""
+    def _rows(self, details: Linearization, v: Dual, v_free: Dual) -> list[Row]:
+        """All of them, in the order in which sweeps take them."""
         contacts = self._contacts(details)
         rows: list[Row] = []
         for island in details.islands:
             first, normal = len(rows), -1
-            is_of_way = of_way and bool(island.way)
-            for row in island.way if is_of_way else island.rows:
+            for row in island.rows:
                 if row.direction is None:
-                    rows.append(self._of_joint(row, details, is_of_way))
+                    rows.append(self._of_joint(row, details))
                     continue
                 contact = contacts[row.of]
                 if row.source == "normal":
                     normal = len(rows)
-                    rows.append(
-                        self._of_normal(row, contact, v, v_free, details.state.report.status, is_of_way)
-                    )
+                    rows.append(self._of_normal(row, contact, v, v_free, details.state.report.status))
                 else:
                     rows.append(self._of_friction(row, contact, rows[normal], normal))
             self._pair_discs(rows, first)
@@ -212,15 +224,33 @@ class FrozenStep:
             ):
                 rows[i].pair, rows[i + 1].pair = i + 1, i
 
-    def _kept(self, gap: Dual, margin: float, is_of_way: bool) -> Dual:
-        """Target of what keeps a gap (constraints/recovery.h)."""
+    def _corrections(self, details: Linearization, rows: list[Row], f: Dual) -> list[Row]:
+        """Rows of normals and limits that correct positions (constraints/recovery.h)."""
+        out, first = [], 0
         rate = -self._erp / self._simulation.dt
-        if not is_of_way:
-            beyond = gap - min(TOUCHING, TOUCHING_SHARE * margin)
-            return rate * beyond if beyond.x > 0 else 0.0 * gap
-        return rate * gap if rate * gap.x <= self._recovery_speed else 0.0 * gap + self._recovery_speed
+        for island in details.islands:
+            place = first
+            for own in island.way:
+                while (rows[place].row.source, rows[place].row.of) != (own.source, own.of):
+                    place += 1
+                corrected, gap = rows[place], rows[place].gap
+                target = corrected.target
+                if gap is not None:
+                    is_slow = rate * gap.x <= self._recovery_speed
+                    target = rate * gap if is_slow else 0.0 * gap + self._recovery_speed
+                if details.state.report.status == StepStatus.relaxed and own.target == 0:
+                    target = 0.0 * target
+                pushes = f.x[place] > 0 and corrected.row.law != "bounce"
+                out.append(Row(own, corrected.J, target, bounds=(-1.0 * f[place] if pushes else 0.0, np.inf)))
+            first += len(island.rows)
+        return out
 
-    def _of_joint(self, row: StepRow, details: Linearization, is_of_way: bool) -> Row:
+    def _kept(self, gap: Dual, margin: float) -> Dual:
+        """Target of what keeps a gap (constraints/recovery.h)."""
+        beyond = gap - min(TOUCHING, TOUCHING_SHARE * margin)
+        return -self._erp / self._simulation.dt * beyond if beyond.x > 0 else 0.0 * gap
+
+    def _of_joint(self, row: StepRow, details: Linearization) -> Row:
         """Dry friction, a motor or a limit of a coordinate."""
         model, dt, k = self._model, self._simulation.dt, self._dq.shape[-1]
         c = model.velocity_names.index(details.joints[row.of].coordinate)
@@ -244,20 +274,13 @@ class FrozenStep:
         i = model.position_names.index(model.velocity_names[c])
         sign = 1.0 if row.source == "lower_limit" else -1.0
         bound = model.limits.lower[i] if sign > 0 else model.limits.upper[i]
-        target = self._kept(sign * (self._position(c) - bound), self._limit_margin, is_of_way)
+        gap = sign * (self._position(c) - bound)
+        target = self._kept(gap, self._limit_margin)
         if details.state.report.status == StepStatus.relaxed and row.target == 0:
             target = nothing
-        return Row(row, sign * J, target)
+        return Row(row, sign * J, target, gap=gap)
 
-    def _of_normal(
-        self,
-        row: StepRow,
-        contact: _Contact,
-        v: Dual,
-        v_free: Dual,
-        status: StepStatus,
-        is_of_way: bool,
-    ) -> Row:
+    def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, v_free: Dual, status: StepStatus) -> Row:
         """By its law (constraints/normal_law.h)."""
         dt = self._simulation.dt
         material = self._world.material
@@ -266,7 +289,7 @@ class FrozenStep:
         before, free, share, compliance = J @ v, J @ v_free, None, 0.0
         target = Dual.constant(0.0, self._dq.shape[-1])
         if row.law == "rest":
-            target = self._kept(contact.gap, self._margin, is_of_way)
+            target = self._kept(contact.gap, self._margin)
         elif row.law == "bounce":
             target = -restitution * before
         elif row.law == "ahead":
@@ -280,7 +303,8 @@ class FrozenStep:
                 target = -restitution * free + (1 + restitution) * ((0.5 - share) * (free - before))
         if status == StepStatus.relaxed and row.target == 0 and row.law != "soft":
             target = 0.0 * target
-        return Row(row, J, target, compliance, share=share)
+        gap = contact.gap if row.law in ("rest", "bounce") else None
+        return Row(row, J, target, compliance, share=share, gap=gap)
 
     def _of_friction(self, row: StepRow, contact: _Contact, normal: Row, number: int) -> Row:
         """Along, torsional or rolling, of the normal with this number."""
@@ -352,31 +376,25 @@ class FrozenStep:
 
     # -- Impulses --------------------------------------------------------------------------------------------
 
-    def _outcomes(
-        self, case: Case, details: Linearization, of_way: bool
-    ) -> list[tuple[int, NDArray[np.intc]]]:
-        """Of each island the number of its first row, and (sweeps, rows) what each update came to.
+    def _outcomes(self, case: Case, details: Linearization, of_way: bool) -> Outcomes:
+        """Of each island, or of its corrections, the number of its first row, and what (sweeps, rows) each update came to.
 
         They are the end of a step's signature (step_signature.cpp): of each island three numbers per row, then these;
-        then of each island that has rows of its own for the way its number, and the same of these rows.
+        then of each island that has corrections its number, and the same of these.
         """
         numbers = np.frombuffer(self._simulation.linearize(case.state, case.control).signature, dtype=np.intc)
-        islands = list(enumerate(details.islands))
-        sizes = [(i, len(x.rows)) for i, x in islands] + [(i, len(x.way)) for i, x in islands if x.way]
-        first = np.cumsum([0] + [len(x.rows) for _, x in islands])
-        found: dict[int, NDArray[np.intc]] = {}
-        end = len(numbers)
-        for place in reversed(range(len(sizes))):
-            i, n = sizes[place]
-            is_of_way = place >= len(islands)
-            if i not in found and (of_way or not is_of_way):
-                found[i] = numbers[end - self._sweeps * n : end].reshape(self._sweeps, n)
-            end -= (self._sweeps + 3) * n + is_of_way
-        return [(int(first[i]), found[i]) for i, _ in islands]
+        sizes = [len(x.rows) for x in details.islands] + [len(x.way) for x in details.islands if x.way]
+        n_islands, found, end = len(details.islands), [], len(numbers)
+        for place, n in reversed(list(enumerate(sizes))):
+            found.append(numbers[end - self._sweeps * n : end].reshape(self._sweeps, n))
+            end -= (self._sweeps + 3) * n + (place >= n_islands)
+        found = found[::-1][n_islands:] if of_way else found[::-1][:n_islands]
+        return [
+            (int(first), x)
+            for first, x in zip(np.cumsum([0] + [x.shape[1] for x in found]), found, strict=False)
+        ]
 
-    def _swept(
-        self, rows: list[Row], A: Dual, free: Dual, outcomes: list[tuple[int, NDArray[np.intc]]]
-    ) -> Dual:
+    def _swept(self, rows: list[Row], A: Dual, free: Dual, outcomes: Outcomes) -> Dual:
         """Those of projected Gauss-Seidel: its sweeps, number by number, each update with what came of it."""
         k = free.d.shape[-1]
         f = Dual.constant(np.zeros(len(rows)), k)

@@ -249,6 +249,19 @@ def impulses(A: Any, b: Any, is_near: Any, mu: float, sweeps: int) -> Any:
     return lax.scan(sweep, jnp.zeros_like(b), None, length=sweeps)[0]
 
 
+def corrections(A: Any, b: Any, pushed: Any, is_near: Any, sweeps: int) -> Any:
+    """Of normals that may take back what they have pushed, after as many sweeps."""
+
+    def foot(c: Any, i: Any) -> tuple[Any, None]:
+        free = c[i] - (A[i] @ c + b[i]) / A[i, i]
+        return c.at[i].set(jnp.where(is_near[i], jnp.maximum(free, -pushed[i]), 0.0)), None
+
+    def sweep(c: Any, _: None) -> tuple[Any, None]:
+        return lax.scan(foot, c, jnp.arange(LEGS))[0], None
+
+    return lax.scan(sweep, jnp.zeros_like(b), None, length=sweeps)[0]
+
+
 def step(robot: Robot, state: State, target: Any) -> State:
     """The state one step later, with targets (4, 3) of the motors."""
     dt, v = robot.dt, state.v
@@ -278,15 +291,14 @@ def step(robot: Robot, state: State, target: Any) -> State:
     v_free = v + solved[:, -1]
     A = J @ solved[:, :-1] + np.diag(compliance)
 
-    def velocity(of_normals: Any) -> Any:
-        """With what rows give whose normals ask for this."""
-        targets = jnp.concatenate([jnp.zeros((LEGS, 3)).at[:, 0].set(of_normals).ravel(), of_motors])
-        f = impulses(A, J @ v_free - targets, gaps <= MARGIN, robot.friction, robot.sweeps)
-        return v_free + solved[:, :-1] @ f
-
+    of_normals = -ERP / dt * jnp.maximum(gaps - TOUCHING, 0.0)
+    targets = jnp.concatenate([jnp.zeros((LEGS, 3)).at[:, 0].set(of_normals).ravel(), of_motors])
+    f = impulses(A, J @ v_free - targets, gaps <= MARGIN, robot.friction, robot.sweeps)
+    v = v_free + solved[:, :-1] @ f
     # What overlaps is taken back by the way that positions go.
-    v = velocity(-ERP / dt * jnp.maximum(gaps - TOUCHING, 0.0))
-    way = velocity(jnp.minimum(-ERP / dt * gaps, FASTEST))
+    n = slice(0, 3 * LEGS, 3)
+    b = J[n] @ v - jnp.minimum(-ERP / dt * gaps, FASTEST)
+    way = v + solved[:, n] @ corrections(A[n, n], b, f[n], gaps <= MARGIN, robot.sweeps)
 
     turn = exponential(dt * way[3:BASE])
     quaternion = product(state.quaternion, turn)

@@ -9,7 +9,6 @@
 #include "base/index.h"
 #include "contact/row_diagnostics.h"
 #include "step/constraints/constraint_kinds.h"
-#include "step/constraints/normal_law.h"
 #include "step/contact_axes.h"
 
 namespace robosim {
@@ -97,23 +96,24 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
   for (int n = 0; n < n_islands; ++n) {
     const StepIsland &island = stepper.islands()[n], *const recovered = stepper.data().recovered_of(n);
     std::vector<RowDetail> rows, way;
+    std::size_t next = 0;  // of the corrections
     const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, bool has_law) {
-      const auto add = [&](const StepIsland& solved, std::vector<RowDetail>& to) {
-        const StepIsland::Row& row = solved.rows[at(i)];
+      const auto add = [&](const StepIsland& solved, int r, std::vector<RowDetail>& to) {
+        const StepIsland::Row& row = solved.rows[at(r)];
         const RowSolution& s = solved.solution;
         to.push_back({.source = row_name(row),
                       .of = static_cast<int>(number),
                       .direction = direction,
                       .law = has_law ? name_of(row.law) : "",
-                      .mode = name_of(s.classes[at(i)]),
-                      .impulse = s.f[at(i)],
-                      .velocity = s.w[at(i)],
-                      .target = solved.problem.rows[at(i)].target,
-                      .switch_distance = switch_distance(solved.problem, solved.sizes, s, i),
+                      .mode = name_of(s.classes[at(r)]),
+                      .impulse = s.f[at(r)],
+                      .velocity = s.w[at(r)],
+                      .target = solved.problem.rows[at(r)].target,
+                      .switch_distance = switch_distance(solved.problem, solved.sizes, s, r),
                       .share = row.impact});
       };
-      add(island, rows);
-      if (recovered) add(*recovered, way);
+      add(island, i, rows);
+      if (recovered && next < recovered->rows.size() && recovered->rows[next].corrects == i) add(*recovered, static_cast<int>(next++), way);
     };
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const RowBlock& block = island.problem.blocks[b];
@@ -140,8 +140,10 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
     std::copy(admittances.begin(), admittances.end(), A.mutable_data());
     islands.push_back({std::move(rows), std::move(way), A});
   }
-  const std::vector<double> way = n_islands > 0 ? way_taken_back(stepper.data()) : std::vector<double>(stepper.data().size(), 0.0);
-  taken_back = Array(static_cast<pybind11::ssize_t>(way.size()), way.data());
+  const StepData& step = stepper.data();
+  std::vector<double> corrected(step.size(), 0.0);
+  for (std::size_t k = 0; k < corrected.size() && step.has_recovery(); ++k) corrected[k] = step.u_recovered[k] - step.u[k];
+  taken_back = Array(static_cast<pybind11::ssize_t>(corrected.size()), corrected.data());
 }
 
 void bind_step_details(pybind11::module_& m) {

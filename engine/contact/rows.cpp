@@ -81,7 +81,7 @@ double row_admittance(const RowProblem& problem, const RowBlock& block, const Co
 
 void RowSizes::measure(const RowProblem& problem) {
   const double free = size(problem, problem.y_free.data());
-  still = 0;
+  still = problem.at_play;
   admittance.resize(problem.rows.size());
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {

@@ -69,6 +69,7 @@ struct RowProblem {
   std::vector<double> y_free;  // channels
   std::vector<RowBlock> blocks;
   std::vector<ConstraintRow> rows;  // by block
+  double at_play = 0;               // velocities at play besides those of the rows: rounding is of these, too
 
   int size() const { return static_cast<int>(rows.size()); }
 };
@@ -135,7 +136,7 @@ double row_admittance(const RowProblem& problem, const RowBlock& block, const Co
 
 // What of a problem velocities are measured by, for as long as it is not changed.
 struct RowSizes {
-  double still = 0;                // the largest of |t_i| and |d_i| . |y_free|
+  double still = 0;                // the largest of |t_i|, |d_i| . |y_free| and RowProblem::at_play
   std::vector<double> admittance;  // rows
 
   void measure(const RowProblem& problem);

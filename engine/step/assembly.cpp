@@ -1,6 +1,7 @@
 #include "step/assembly.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/index.h"
 #include "base/linalg/small_matrices.h"
@@ -122,6 +123,31 @@ void RowAssembly::assemble(const StepInput& in) {
     leave_out_rows(island);
     set_targets(island, in);
   }
+}
+
+// Normals, limits and closures but for what gives, or is met within the step. What pushes may push less, but for what bounces.
+void RowAssembly::assemble_corrections(const StepIsland& island, const StepInput& in, StepIsland& to) {
+  to.blocks = island.blocks, to.X = island.X, to.Y = island.Y, to.before = island.before;
+  to.rows.clear(), to.problem.rows.clear();
+  to.problem.blocks = island.problem.blocks, to.problem.channels = island.problem.channels, to.problem.L = island.problem.L;
+  to.problem.y_free = island.solution.y, to.problem.at_play = island.sizes.still;
+  for (RowBlock& block : to.problem.blocks) {
+    const int first = to.problem.size();
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const StepIsland::Row& source = island.rows[at(i)];
+      const ConstraintRow& row = island.problem.rows[at(i)];
+      const bool is_normal = is_of<Contact>(source, Contact::normal);
+      const bool is_met = is_normal && (source.law == NormalLaw::impact || source.law == NormalLaw::landing);
+      if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) || row.compliance > 0 || is_met) continue;
+      to.rows.push_back(source), to.problem.rows.push_back(row);
+      to.rows.back().corrects = i;
+      ConstraintRow& own = to.problem.rows.back();
+      if (row.kind == RowKind::unilateral && island.solution.f[at(i)] > 0 && source.law != NormalLaw::bounce)
+        own.kind = RowKind::box, own.lower = -island.solution.f[at(i)], own.upper = std::numeric_limits<double>::infinity();
+    }
+    block.first_row = first, block.last_row = to.problem.size();
+  }
+  set_targets(to, in);
 }
 
 void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {

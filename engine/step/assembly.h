@@ -20,8 +20,8 @@ class RowAssembly {
 
   // Fills step.islands with rows that have their targets.
   void assemble(const StepInput& in);
-  // The targets of all rows of an island, of velocities or, where step.takes_back asks for it, of positions.
-  void set_targets(StepIsland& island, const StepInput& in);
+  // The rows that correct positions of an island whose rows have been solved. step.takes_back must be set.
+  void assemble_corrections(const StepIsland& island, const StepInput& in, StepIsland& corrections);
 
   // For kinds of constraints.
   StepData& step() { return *step_; }
@@ -47,6 +47,7 @@ class RowAssembly {
   void add_coordinates(const StepInput& in);
   void fill_jacobian(StepIsland& island, const double* v);
   void leave_out_rows(StepIsland& island);
+  void set_targets(StepIsland& island, const StepInput& in);
 
   StepData* step_;
   const Integrator* integrator_;

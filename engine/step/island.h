@@ -58,6 +58,7 @@ struct StepIsland {
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // share of the step after which its impulse acts
     Keeping keeping = Keeping::none;
+    int corrects = -1;                // of a correction: the row of the velocity that it corrects
     double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (constraints/normal_law.h)
   };
   // use(first_row, last_row) of each manifold of a block of contacts.
@@ -71,12 +72,6 @@ struct StepIsland {
     }
   }
 
-  // Takes the rows of another, without what solving them has left.
-  void copy_rows(const StepIsland& other) {
-    blocks = other.blocks, rows = other.rows, problem = other.problem;
-    X = other.X, Y = other.Y, before = other.before;
-  }
-
   std::vector<Block> blocks;  // as problem.blocks
   std::vector<Row> rows;      // as problem.rows
   RowProblem problem;
@@ -84,6 +79,7 @@ struct StepIsland {
   RowSolution solution;
   bool is_relaxed = false;
   bool has_impacts = false;
+  bool is_left_out = false;  // of corrections: of gradients for other classes
   std::unique_ptr<SolvedRows> solved;        // what the solver keeps for derivatives
   RowGradient gradient;                      // of vjp
   RowSolution other;                         // of complementarity-aware gradients
@@ -93,6 +89,7 @@ struct StepIsland {
   std::vector<double> z_late;  // channels: impulses times their impact's share of the step
   // Of vjp: of each row's gap and impact; of `before`; and of y_free by impacts, which `gradient` has in its own, too.
   std::vector<double> gap_bar, share_bar, before_bar, impact_bar;
+  std::vector<double> corrected_bar;  // of its rows' impulses, by the corrections that they bound; empty where there are none
 };
 
 }  // namespace robosim

@@ -25,28 +25,38 @@ bool relax(StepIsland& island) {
   for (std::size_t i = 0; i < island.rows.size(); ++i) {
     ConstraintRow& row = island.problem.rows[i];
     if (row.compliance > 0) continue;  // what is compliant contradicts nothing
-    if (row.kind == RowKind::equality ? row.target != 0 : row.kind == RowKind::unilateral && row.target > 0) row.target = 0, any = true;
+    if (row.kind == RowKind::equality ? row.target != 0 : row.kind != RowKind::friction && row.target > 0) row.target = 0, any = true;
   }
   return any;
 }
 
-// Whether positions have another solution than the velocity, or another derivative: `recovered` has their targets.
-bool has_another_way(const StepIsland& recovered, const StepIsland& island) {
-  for (std::size_t i = 0; i < island.rows.size(); ++i) {
-    const ConstraintRow &row = island.problem.rows[i], &of_place = recovered.problem.rows[i];
-    if (island.rows[i].keeping == Keeping::none && of_place.target == row.target) continue;
-    if (row.kind != RowKind::unilateral || island.solution.f[i] > 0 || island.solution.w[i] < of_place.target - row.target) return true;
+// Whether positions ask for corrections, or have another derivative than the velocity.
+bool asks_for_any(const StepIsland& corrections, const StepIsland& island) {
+  for (std::size_t i = 0; i < corrections.rows.size(); ++i) {
+    const std::size_t corrected = at(corrections.rows[i].corrects);
+    const ConstraintRow &row = island.problem.rows[corrected], &own = corrections.problem.rows[i];
+    if (corrections.rows[i].keeping == Keeping::none && own.target == row.target) continue;
+    if (own.kind != RowKind::unilateral || island.solution.w[corrected] < own.target - row.target) return true;
   }
   return false;
 }
 
-// Adds the change of velocity by an island's impulses, times `sign`.
-void add_impulses(const StepData& step, const StepIsland& island, double sign, std::vector<double>& u) {
+// The classes that corrections are likely to have: those of what they correct.
+void expect(const StepIsland& corrections, RowSolution& expected) {
+  expected.resize(corrections.problem);
+  for (std::size_t i = 0; i < corrections.rows.size(); ++i) {
+    const bool pushes = corrections.problem.rows[i].kind != RowKind::unilateral;
+    expected.classes[i] = pushes ? RowClass::clamping : RowClass::separating, expected.f[i] = 0;
+  }
+}
+
+// Adds the change of velocity by an island's impulses.
+void add_impulses(const StepData& step, const StepIsland& island, std::vector<double>& u) {
   const std::size_t k = at(island.problem.channels);
   for (std::size_t r = 0; r < step.size(); ++r) {
     double sum = 0;
     for (std::size_t c = 0; c < k; ++c) sum += island.Y[r * k + c] * island.solution.z[c];
-    u[r] += sign * sum;
+    u[r] += sum;
   }
 }
 
@@ -118,7 +128,7 @@ void Stepper::solve(StepReport& report) {
     StepIsland& island = step.islands[at(i)];
     solve(island, report);
     if (step.options.bounce == BounceId("time_of_impact")) report.coupled_bounces += coupled_bounces(island);
-    add_impulses(step, island, 1, step.u);
+    add_impulses(step, island, step.u);
     report.rows += island.problem.size();
   }
   report.islands = step.n_islands;
@@ -126,23 +136,21 @@ void Stepper::solve(StepReport& report) {
   for (const SceneQuery::PairManifold& pair : step.manifolds) report.contacts += pair.manifold.n_points;
 }
 
-// Rows once more, with the targets of positions, where these ask for something else; and the way that q goes.
+// What positions ask for besides the velocity, and the way that q goes.
 void Stepper::recover(const StepInput& in, StepReport& report) {
   StepData& step = *data_;
   step.recovering.clear(), step.u_recovered = step.u;
   step.takes_back = true;
   for (int i = 0; i < step.n_islands; ++i) {
-    const StepIsland& island = step.islands[at(i)];
     const std::size_t next = step.recovering.size();
     if (step.recovered.size() <= next) step.recovered.resize(next + 1);
-    StepIsland& recovered = step.recovered[next];
-    recovered.copy_rows(island);
-    assembly_.set_targets(recovered, in);
-    if (!has_another_way(recovered, island)) continue;
+    StepIsland& corrections = step.recovered[next];
+    assembly_.assemble_corrections(step.islands[at(i)], in, corrections);
+    if (!asks_for_any(corrections, step.islands[at(i)])) continue;
     step.recovering.push_back(i);
-    solve(recovered, report, &island.solution);
-    add_impulses(step, island, -1, step.u_recovered);
-    add_impulses(step, recovered, 1, step.u_recovered);
+    expect(corrections, expected_);
+    solve(corrections, report, &expected_);
+    add_impulses(step, corrections, step.u_recovered);
   }
   step.takes_back = false;
   fill_way(step);

@@ -75,6 +75,7 @@ class Stepper {
   RowAssembly assembly_;
   std::unique_ptr<RowSolver> solver_;
   Linearization linearization_;
+  RowSolution expected_;  // of corrections
   States next_;
 };
 

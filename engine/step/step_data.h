@@ -37,14 +37,13 @@ struct StepData {
   std::vector<StepIsland> islands;  // the first n_islands are in use
   int n_islands = 0;
 
-  // The same rows with the targets of positions, where these ask for something else: their impulses move the position, not the velocity
-  // (constraints/recovery.h). Computed by Stepper::recover.
+  // Corrections of positions, where these ask for something else than the velocity has (constraints/recovery.h). Computed by Stepper::recover.
   std::vector<int> recovering;        // islands
-  std::vector<StepIsland> recovered;  // of each of these at its place, at least as many
-  std::vector<double> u_recovered;    // n_v: the velocity with them
-  bool takes_back = false;            // whether `islands` and `u` are exchanged for these
+  std::vector<StepIsland> recovered;  // of each of these at its place, at least as many: their rows
+  std::vector<double> u_recovered;    // n_v: u with the corrections
+  bool takes_back = false;            // whether targets of rows are those of positions
 
-  // End of the step. Stepper::solve computes u and way, Stepper::advance sets is_diverged.
+  // End of the step. Stepper::solve computes u, Stepper::recover the way, Stepper::advance sets is_diverged.
   std::vector<double> u, way;  // n_v: the velocity at the end in the axes at the start; what q advances by, per dt
   bool is_diverged = false;    // then nothing above holds
 
@@ -54,15 +53,20 @@ struct StepData {
   const Model& model() const { return world->model(); }
   std::size_t size() const { return static_cast<std::size_t>(world->model().n_v); }
   const SceneObject& object(int i) const { return world->scene().object(i); }
+  // use(island) of each, or of each one's corrections while these are exchanged for the velocity.
+  template <class Use>
+  void for_each_island(const Use& use) const {
+    const std::vector<StepIsland>& all = takes_back ? recovered : islands;
+    for (std::size_t i = 0; i < (takes_back ? recovering.size() : static_cast<std::size_t>(n_islands)); ++i) use(all[i]);
+  }
   bool has_recovery() const { return !recovering.empty(); }
-  // The rows of positions of the i-th island, or null.
+  // The corrections of the i-th island, or null.
   const StepIsland* recovered_of(int i) const {
     const auto found = std::lower_bound(recovering.begin(), recovering.end(), i);
     return found != recovering.end() && *found == i ? &recovered[static_cast<std::size_t>(found - recovering.begin())] : nullptr;
   }
-  // Exchanges rows and velocity for those of the recovery, and back.
+  // Exchanges the velocity for that with corrections, whose rows have the targets of positions, and back.
   void exchange_recovery() {
-    for (std::size_t k = 0; k < recovering.size(); ++k) std::swap(islands[static_cast<std::size_t>(recovering[k])], recovered[k]);
     std::swap(u, u_recovered);
     takes_back = !takes_back;
   }

@@ -310,7 +310,7 @@ def test_a_derivative_that_is_slightly_off_is_found_beside_dual_numbers():
     assert "v+ by v, dual numbers" in {failure.what for failure in comparison.tally.failures}
 
 
-@pytest.mark.parametrize(("world", "trial"), [(66, 2), (240, 2)])
+@pytest.mark.parametrize(("world", "trial"), [(26, 1), (306, 2)])
 def test_impacts_among_rows_that_contradict_each_other_have_flagged_gradients(world, trial):
     """They see impulses that no rule has chosen; differences are off by a thousandth."""
     model, scene, arguments, options = any_world(world)

@@ -151,7 +151,7 @@ def test_of_runs_with_substeps(solver):
     q = [0, 0, -vertices[:, 2].min() + 0.004, 0.05, 0.02, 0, np.sqrt(1 - 0.0029)]
 
     def build(x):
-        return on(None, Shape.convex(x), solver=solver, substeps=2, bounce="time_of_impact", margin=1e-4)
+        return on(None, Shape.convex(x), solver=solver, substeps=2, bounce="time_of_impact")
 
     _, (found,) = judged(build, [vertices], q, [0.6, 0.2, -0.1, 0, 0, 0.4], steps=30)
     assert touched(found) >= 1

@@ -34,22 +34,6 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   for (int k = 0; k < 3; ++k) row.d[k] += more[k];
 }
 
-// Channels: impulses that act later than at the start, times their share of the step.
-void fill_late(const StepIsland& island, std::vector<double>& z_late) {
-  z_late.assign(at(island.problem.channels), 0.0);
-  for (const RowBlock& block : island.problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i)
-      for (int c = 0; c < block.width; ++c)
-        z_late[at(block.first_channel + c)] += island.rows[at(i)].impact * island.solution.f[at(i)] * island.problem.rows[at(i)].d[c];
-}
-
-// What these take from the way.
-void subtract_late(const StepIsland& island, const std::vector<double>& z_late, std::vector<double>& way) {
-  const std::size_t k = z_late.size();
-  for (std::size_t r = 0; r < way.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) way[r] -= island.Y[r * k + c] * z_late[c];
-}
-
 }  // namespace
 
 // What a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end, asks for.
@@ -77,7 +61,8 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
   const double dt = step.options.dt, restitution = material.restitution, gap = pair.manifold.points[source.point].gap;
   const int width = island.problem.blocks[b].width;
   const double before = along(row, &island.before[first], width), free = along(row, &island.problem.y_free[first], width);
-  source.law = law_of(step, gap, -before, -free, material), source.impact = 0;
+  if (step.takes_back) source.law = source.law == NormalLaw::bounce ? NormalLaw::rest : source.law;
+  else source.law = law_of(step, gap, -before, -free, material), source.impact = 0;
   const Recovery kept = keep_apart(step, gap, step.options.margin);
   source.keeping = source.law == NormalLaw::rest || source.law == NormalLaw::bounce ? kept.keeping : Keeping::none;
   switch (source.law) {
@@ -136,32 +121,20 @@ bool is_met(const StepData& step, const SceneQuery::PairManifold& pair) {
 }
 
 
-// The islands of a recovery have their own impulses, and the way is not by those of the islands that they stand for.
 void fill_way(StepData& step) {
-  std::fill(step.way.begin(), step.way.end(), 0.0);
-  std::size_t next = 0;
+  step.way = step.has_recovery() ? step.u_recovered : step.u;
   for (int i = 0; i < step.n_islands; ++i) {
-    const bool is_recovered = next < step.recovering.size() && step.recovering[next] == i;
-    if (is_recovered) step.islands[at(i)].z_late.assign(at(step.islands[at(i)].problem.channels), 0.0);
-    StepIsland& island = is_recovered ? step.recovered[next++] : step.islands[at(i)];
+    StepIsland& island = step.islands[at(i)];
     if (!island.has_impacts) continue;
-    fill_late(island, island.z_late);
-    subtract_late(island, island.z_late, step.way);
+    const std::size_t k = at(island.problem.channels);
+    island.z_late.assign(k, 0.0);
+    for (const RowBlock& block : island.problem.blocks)
+      for (int r = block.first_row; r < block.last_row; ++r)
+        for (int c = 0; c < block.width; ++c)
+          island.z_late[at(block.first_channel + c)] += island.rows[at(r)].impact * island.solution.f[at(r)] * island.problem.rows[at(r)].d[c];
+    for (std::size_t r = 0; r < step.way.size(); ++r)
+      for (std::size_t c = 0; c < k; ++c) step.way[r] -= island.Y[r * k + c] * island.z_late[c];
   }
-  const std::vector<double>& u = step.has_recovery() ? step.u_recovered : step.u;
-  for (std::size_t k = 0; k < step.size(); ++k) step.way[k] += u[k];
-}
-
-std::vector<double> way_taken_back(const StepData& step) {
-  std::vector<double> other = step.u, z_late;
-  for (int i = 0; i < step.n_islands; ++i) {
-    const StepIsland& island = step.islands[at(i)];
-    if (!island.has_impacts) continue;
-    fill_late(island, z_late);
-    subtract_late(island, z_late, other);
-  }
-  for (std::size_t k = 0; k < other.size(); ++k) other[k] = step.has_recovery() ? step.way[k] - other[k] : 0.0;
-  return other;
 }
 
 // How many normals that bounce push while another pushes that feels them.

@@ -44,11 +44,8 @@ void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t block,
 double reach(const StepData& step);
 bool is_met(const StepData& step, const SceneQuery::PairManifold& pair);
 
-// The way that q goes: by the velocity, or by that which takes back what overlaps or has come apart, less what impulses take from it that act late in the
-// step.
+// The way that q goes: by the velocity and its corrections, less what impulses take from it that act late in the step.
 void fill_way(StepData& step);
-// What of the way takes back what overlaps or has come apart.
-std::vector<double> way_taken_back(const StepData& step);
 // For the loss's way_bar: f_bar, and in the island what is of their rows and of when they act.
 void add_late_vjp(StepIsland& island, const std::vector<double>& way_bar, std::vector<double>& late_bar, std::vector<double>& f_bar);
 

@@ -5,10 +5,13 @@
 //   velocity   t = -erp/dt (gap - touching) of a gap beyond `touching`, of which it keeps a part; else standing still, t = 0
 //   position   t = -erp/dt x, of overlaps at most recovery_speed
 //
-// Rows are solved for the velocity; those of islands in which such rows push, or would, once more for the position, from the same velocity without rows. q
-// advances by that solution, v by the first. So what overlaps goes apart and has no velocity of it, as by split impulses that feel friction and all other rows; and what
-// has come to rest at a distance of some micrometres lies down. Both targets are smooth where things rest, at x = 0. Derivatives are those of both solutions
-// (linearization/).
+// The rows are solved for the velocity u. The way that q advances by is u and what corrections of normals, limits and closures add, u + Y c, found from rows of
+// these alone that see u in place of the velocity without rows:
+//
+//   w = d . (X u + L c) - t,   c = sum d_i p_i,   p_i >= -f_i of what pushes by f_i, and else >= 0       (0 <= p_i + f_i _|_ w >= 0)
+//
+// So what overlaps goes apart and has no velocity of it; what has come to rest at a distance of some micrometres lies down; friction and motors are those of
+// the velocity. Both targets are smooth where things rest, at x = 0. These rows are symmetric, and after relaxation c = 0 satisfies them.
 #pragma once
 
 #include <algorithm>

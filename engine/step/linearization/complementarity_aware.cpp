@@ -78,11 +78,6 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
   return any && island.other_solved->solve_classes(problem, wanted_.data(), island.solution.f.data(), island.other);
 }
 
-// The same classes of the rows of positions.
-bool ComplementarityAwareVjp::choose_recovered(StepIsland& island) {
-  return island.solved->has_classes() && island.other_solved->solve_classes(island.problem, wanted_.data(), island.solution.f.data(), island.other);
-}
-
 // The change of a velocity by the impulses of an island's other classes.
 void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<double>& u) {
   const std::size_t k = at(island.problem.channels);
@@ -90,25 +85,26 @@ void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<d
     for (std::size_t c = 0; c < k; ++c) u[r] += island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
 }
 
-// Exchanges the solutions of others_ for those of their other classes.
+// Exchanges the solutions of others_ for those of their other classes, of which positions are not corrected.
 void ComplementarityAwareVjp::exchange_others() {
-  const auto exchange = [](StepIsland& island) { std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved); };
   for (const int i : others_) {
-    StepIsland &island = step_.islands[at(i)], *const recovered = recovered_of(i);
-    add_change(island, step_.u);
-    if (step_.has_recovery()) add_change(recovered ? *recovered : island, step_.u_recovered);
-    exchange(island);
-    if (recovered) exchange(*recovered);
+    StepIsland& island = step_.islands[at(i)];
+    add_change(island, step_.u), add_change(island, step_.u_recovered);
+    std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved);
+    const auto found = std::lower_bound(step_.recovering.begin(), step_.recovering.end(), i);
+    if (found == step_.recovering.end() || *found != i) continue;
+    StepIsland& corrections = step_.recovered[static_cast<std::size_t>(found - step_.recovering.begin())];
+    corrections.is_left_out = !corrections.is_left_out;
+    const std::size_t k = at(corrections.problem.channels);
+    for (std::size_t r = 0; r < step_.u_recovered.size(); ++r)
+      for (std::size_t c = 0; c < k; ++c) step_.u_recovered[r] -= corrections.Y[r * k + c] * corrections.solution.z[c];
   }
 }
 
 void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient) {
   others_.clear();
-  for (int i = 0; i < step_.n_islands; ++i) {
-    if (!step_.islands[at(i)].solved->has_classes() || !choose_classes(step_.islands[at(i)], v_bar)) continue;
-    StepIsland* const recovered = recovered_of(i);
-    if (!recovered || choose_recovered(*recovered)) others_.push_back(i);
-  }
+  for (int i = 0; i < step_.n_islands; ++i)
+    if (step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)], v_bar)) others_.push_back(i);
   if (others_.empty()) return;
   true_u_ = step_.u, true_recovered_ = step_.u_recovered;
   exchange_others();

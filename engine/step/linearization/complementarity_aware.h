@@ -19,8 +19,6 @@ class ComplementarityAwareVjp {
 
  private:
   bool choose_classes(StepIsland& island, const std::vector<double>& v_bar);
-  StepIsland* recovered_of(int i) { return const_cast<StepIsland*>(step_.recovered_of(i)); }
-  bool choose_recovered(StepIsland& island);
   static void add_change(const StepIsland& island, std::vector<double>& u);
   void exchange_others();
 

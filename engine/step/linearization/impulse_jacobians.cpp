@@ -34,8 +34,7 @@ bool ImpulseJacobians::has_rates(StepIsland& island) {
 
 // An island moves no other's coordinates. Where rows depend on each other, what that misses is one more row of impulses_by_, if it is all there: by q and
 // v, and of rows that have rates.
-bool ImpulseJacobians::add(int i, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by) {
-  StepIsland& island = step_.islands[at(i)];
+bool ImpulseJacobians::add(StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by) {
   rates_.of_dependences = false;
   const double* const Y = moving_.find(step_, island, rates_.asked);
   const int n = step_.model().n_v, k = island.problem.channels, asked = rates_.width(), stride = columns.stride;
@@ -43,7 +42,7 @@ bool ImpulseJacobians::add(int i, const StepInput& in, const JacobianColumns& co
   rates_.of_dependences = asked > 0 && has_dependences && columns.q >= 0 && columns.v >= 0;
   const bool by_rates = asked > 0 && has_rates(island);
   rates_.of_dependences &= by_rates;
-  bool is_two_sided = !(has_dependences && !rates_.of_dependences && is_torn(step_, i, in, vjp_, row_));
+  bool is_two_sided = !(has_dependences && !rates_.of_dependences && is_torn(step_, island, in, vjp_, row_));
   if (asked == 0) return is_two_sided;
   const int w = rates_.width();
   const SmallMatrices& matrices = small_matrices();

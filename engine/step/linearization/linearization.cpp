@@ -22,18 +22,17 @@ void Linearization::derive(const StepInput& in, bool everything) {
                          wanted);
     for (int k = 0; k < pair.manifold.n_points; ++k) shared_.is_one_sided |= rates.points[k].one_sided;
   }
-  const auto differentiate = [&](int i) {
-    StepIsland& island = step_.islands[at(i)];
+  const auto differentiate = [&](StepIsland& island) {
     shared_.is_one_sided |= step_.options.bounce == BounceId("time_of_impact") && coupled_bounces(island) > 0;
     // Impacts see each impulse by itself, and where rows contradict each other these are not chosen by a rule.
     shared_.is_one_sided |= island.is_relaxed && island.has_impacts;
     shared_.is_one_sided |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
-    shared_.is_one_sided |= everything && is_torn(step_, i, in, vjp_, row_);
+    shared_.is_one_sided |= everything && is_torn(step_, island, in, vjp_, row_);
   };
-  for (int i = 0; i < step_.n_islands; ++i) differentiate(i);
+  for (int i = 0; i < step_.n_islands; ++i) differentiate(step_.islands[at(i)]);
   if (!step_.has_recovery()) return;
   step_.exchange_recovery();
-  for (const int i : step_.recovering) differentiate(i);
+  for (std::size_t k = 0; k < step_.recovering.size(); ++k) differentiate(step_.recovered[k]);
   step_.exchange_recovery();
 }
 
@@ -54,7 +53,17 @@ void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, 
 void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   exact_vjp(in, next_bar, gradient);
   if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged) return;
-  aware_.choose(vjp_.v_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
+  aware_.choose(vjp_.velocity_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
+}
+
+// Where there are no matrices: impulses act late in the step, or a correction ends what it corrects, whose impulse counts then.
+bool Linearization::has_gradients_alone() const {
+  const auto ends = [](const StepIsland& corrections) {
+    for (std::size_t r = 0; r < corrections.rows.size(); ++r)
+      if (corrections.problem.rows[r].kind == RowKind::box && corrections.solution.classes[r] == RowClass::lower) return true;
+    return false;
+  };
+  return step_.has_impacts() || std::any_of(step_.recovered.begin(), step_.recovered.begin() + static_cast<std::ptrdiff_t>(step_.recovering.size()), ends);
 }
 
 // Calls use(i, gradient) of each entry i of q_next and v_next.
@@ -78,7 +87,7 @@ bool Linearization::jvp(const StepInput& in, const StepGradient& direction, cons
     return true;
   }
   if (!shared_.has_everything) derive(in, true);
-  if (step_.has_impacts()) {
+  if (has_gradients_alone()) {
     for_each_row(in, [&](std::size_t i, const StepGradient& row) {
       double* const to = i < n ? next.q + i : next.v + (i - n);
       *to = along(row, direction);
@@ -91,7 +100,7 @@ bool Linearization::jvp(const StepInput& in, const StepGradient& direction, cons
 
 bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
   if (step_.size() == 0) return false;
-  const bool by_gradients = step_.is_diverged || step_.has_impacts();
+  const bool by_gradients = step_.is_diverged || has_gradients_alone();
   if (!step_.is_diverged && !(out.parameters ? shared_.has_everything : shared_.is_there)) derive(in, by_gradients || out.parameters);
   if (!by_gradients) {
     if (!jacobians_.fill(in, out)) shared_.is_one_sided = true;

@@ -31,6 +31,7 @@ class Linearization {
   bool jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
 
  private:
+  bool has_gradients_alone() const;
   void derive(const StepInput& in, bool everything);
   template <class Use>
   void for_each_row(const StepInput& in, const Use& use);

@@ -23,15 +23,14 @@ const double* MovingChannels::find(const StepData& step, const StepIsland& islan
 
 void carry_impulses(const StepData& step, std::vector<Force<double>>& carried) {
   carried.assign(at(step.model().n_bodies()), Force<double>());
-  for (int i = 0; i < step.n_islands; ++i) {
-    const StepIsland& island = step.islands[at(i)];
+  step.for_each_island([&](const StepIsland& island) {
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const StepIsland::Block& block = island.blocks[b];
       if (!block.is_of_bodies()) continue;
       const Force<double> F = channel_force(step, island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
       carried[at(block.b)] += F, carried[at(block.a)] += Force<double>{-F.angular, -F.linear};
     }
-  }
+  });
 }
 
 }  // namespace robosim

@@ -86,17 +86,40 @@ void JacobianMaker::free_jacobians(const StepInput& in) {
     double* const by_q = by.q >= 0 ? &moved_by_[at(by.q)] : unasked_.data();
     double* const by_v = by.v >= 0 ? &moved_by_[at(by.v)] : unasked_.data();
     integrator_.fill_residual_rates(step_, in, by_q, by_v, stride);
-    if (by.q >= 0 && step_.n_islands > 0) {
-      add_turning_of_impulses(by_q);
-      for (int i = 0; i < step_.n_islands; ++i)
-        for (std::size_t b = 0; b < step_.islands[at(i)].blocks.size(); ++b) {
-          const StepIsland::Block& block = step_.islands[at(i)].blocks[b];
-          if (is_of<Contact>(block) && !block.turns) add_moving_of_impulses(step_.islands[at(i)], b, by_q);
-        }
-    }
+    if (by.q >= 0 && step_.has_recovery()) residual_by_.assign(moved_by_.begin(), moved_by_.end());
+    if (by.q >= 0) add_held_impulses(by_q);
   }
   integrator_.solve_columns(step_, moved_by_.data(), stride);
   if (by.v >= 0) integrator_.add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
+}
+
+// d_x X^T z at fixed impulses.
+void JacobianMaker::add_held_impulses(double* by_q) {
+  if (step_.n_islands == 0) return;
+  add_turning_of_impulses(by_q);
+  step_.for_each_island([&](const StepIsland& island) {
+    for (std::size_t b = 0; b < island.blocks.size(); ++b)
+      if (is_of<Contact>(island.blocks[b]) && !island.blocks[b].turns) add_moving_of_impulses(island, b, by_q);
+  });
+}
+
+// The same of the way u + Y c, from the columns of u in velocity_by_: A^-1 (-dA Y c + dX^T c) by q beside them. r is linear in u, so that the first is the
+// difference of two.
+void JacobianMaker::corrected_jacobians(const StepInput& in) {
+  const Model& m = step_.model();
+  const JacobianColumns& by = columns_;
+  const int stride = by.stride;
+  moved_by_.assign(velocity_by_.size(), 0.0);
+  if (by.q >= 0) {
+    unasked_.assign(velocity_by_.size(), 0.0);
+    double* const by_q = &moved_by_[at(by.q)];
+    integrator_.fill_residual_rates(step_, in, by_q, unasked_.data(), stride);
+    for (int i = 0; i < m.n_v; ++i)
+      for (int c = 0; c < m.n_v; ++c) by_q[i * stride + c] -= residual_by_[at(i * stride + by.q + c)];
+    add_held_impulses(by_q);
+    integrator_.solve_columns(step_, moved_by_.data(), stride);
+  }
+  for (std::size_t i = 0; i < moved_by_.size(); ++i) moved_by_[i] += velocity_by_[i];
 }
 
 bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
@@ -113,15 +136,14 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   columns_.stride = padded(end);
   if (end > 0) {
     if (out.q) twists_.fill(step_);
-    const auto velocity_jacobians = [&] {
-      free_jacobians(in);
-      for (int i = 0; i < step_.n_islands; ++i) is_two_sided &= impulses_.add(i, in, columns_, twists_, moved_by_);
-    };
-    velocity_jacobians();
+    free_jacobians(in);
+    for (int i = 0; i < step_.n_islands; ++i) is_two_sided &= impulses_.add(step_.islands[at(i)], in, columns_, twists_, moved_by_);
     if (step_.has_recovery()) {
       velocity_by_ = moved_by_;
       step_.exchange_recovery();
-      velocity_jacobians();
+      corrected_jacobians(in);
+      for (std::size_t k = 0; k < step_.recovering.size(); ++k)
+        is_two_sided &= impulses_.add(step_.recovered[k], in, columns_, twists_, moved_by_);
       step_.exchange_recovery();
     }
     const double* const velocity_by = step_.has_recovery() ? velocity_by_.data() : moved_by_.data();
@@ -144,21 +166,16 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
 void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
   const std::size_t n = at(m.n_v), columns = at(out.selection->size());
-  const auto velocity_by_parameters = [&](std::vector<double>& to) {
+  const auto velocity_by_parameters = [&](std::vector<double>& to, bool of_way) {
     to.resize(n * columns);
     for (std::size_t i = 0; i < n; ++i) {
       row_.set_zero(*step_.world);
-      vjp_.velocity_vjp(in, static_cast<int>(i), row_);
+      vjp_.velocity_vjp(in, static_cast<int>(i), of_way, row_);
       out.selection->read(row_.parameters, &to[i * columns]);
     }
   };
-  velocity_by_parameters(moved_by_);
-  if (step_.has_recovery()) {
-    std::swap(velocity_by_, moved_by_);
-    step_.exchange_recovery();
-    velocity_by_parameters(moved_by_);
-    step_.exchange_recovery();
-  }
+  velocity_by_parameters(moved_by_, true);
+  if (step_.has_recovery()) velocity_by_parameters(velocity_by_, false);
   const std::vector<double>& velocity_by = step_.has_recovery() ? velocity_by_ : moved_by_;
   // The change of dt itself in each column.
   row_.set_zero(*step_.world);

@@ -18,6 +18,8 @@ class JacobianMaker {
 
  private:
   void free_jacobians(const StepInput& in);
+  void corrected_jacobians(const StepInput& in);
+  void add_held_impulses(double* by_q);
   void add_turning_of_impulses(double* by_q);
   void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
   void parameter_jacobian(const StepInput& in, const JacobianBlocks& out);
@@ -30,8 +32,9 @@ class JacobianMaker {
 
   JacobianColumns columns_;
   ShapeTwists twists_;
-  std::vector<double> moved_by_;                               // u (n_v rows) by all columns, with the recovery where there is one
+  std::vector<double> moved_by_;                               // u (n_v rows) by all columns, with corrections where there are any
   std::vector<double> velocity_by_;                            // and without
+  std::vector<double> residual_by_;                            // -r at u
   std::vector<Force<double>> carried_;                         // bodies: what pushes on them
   std::vector<double> unasked_, point_by_, per_point_;
   std::vector<double> unit_, velocity_, zero_, tangent_, by_dt_;  // by parameters

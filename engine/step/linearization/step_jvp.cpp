@@ -4,7 +4,7 @@
 //   alpha = M^^-1 (-dr + dX^T z)
 // which is one sweep of inverse dynamics' rates (rnea_products.h, parameter_derivatives.h) and one solve, and the impulses answer
 //   du = alpha + Y dz,   dz_c = (d z_c / d y_free) . X alpha + (row c's gradient) . direction
-// by one adjoint of the rows for each channel: six for two bodies, three where they touch at one point. Where impulses act within the step
+// by one adjoint of the rows for each channel: six for two bodies, three where they touch at one point; corrections of positions likewise, from u on. Where impulses act within the step
 // (constraints/normal_law.h) Linearization makes the rows of the Jacobians, one gradient each, and multiplies.
 #include <algorithm>
 
@@ -55,14 +55,15 @@ void StepJvp::add_impulses_jvp(const StepGradient& direction) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
   turned_.assign(at(m.n_bodies()), Force<double>());
-  for (int i = 0; i < step_.n_islands; ++i)
-    for (std::size_t b = 0; b < step_.islands[at(i)].blocks.size(); ++b) {
-      const StepIsland::Block& block = step_.islands[at(i)].blocks[b];
+  step_.for_each_island([&](const StepIsland& island) {
+    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+      const StepIsland::Block& block = island.blocks[b];
       if (!is_of<Contact>(block) || block.turns) continue;
-      const double* const z = &step_.islands[at(i)].solution.z[at(step_.islands[at(i)].problem.blocks[b].first_channel)];
+      const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
       const Vec3d moment = cross(point_jvp(block, direction), Vec3d{z[0], z[1], z[2]});
       turned_[at(block.b)].angular += moment, turned_[at(block.a)].angular -= moment;
     }
+  });
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
     if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)], turned_[at(joint.parent)] += turned_[at(i)];
@@ -74,41 +75,47 @@ void StepJvp::add_impulses_jvp(const StepGradient& direction) {
 }
 
 void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
-  velocity_jvp(in, direction);
+  const std::size_t n = step_.size();
+  change_.assign(n, 0.0);
+  integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
+  residual_change_ = change_;
+  add_impulses_jvp(direction);
+  integrator_.solve(step_, change_.data());
+  for (int i = 0; i < step_.n_islands; ++i) add_answer(step_.islands[at(i)], in, direction);
   const double d_dt = *direction.parameters.of("dt");
   if (!step_.has_recovery()) return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(), next);
+
+  // Of the way u + Y c: dr is linear in u, so that -dA Y c is the difference of two.
   velocity_change_ = change_;
   step_.exchange_recovery();
-  velocity_jvp(in, direction);
+  change_.assign(n, 0.0);
+  integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
+  for (std::size_t k = 0; k < n; ++k) change_[k] -= residual_change_[k];
+  add_impulses_jvp(direction);
+  integrator_.solve(step_, change_.data());
+  for (std::size_t k = 0; k < n; ++k) change_[k] += velocity_change_[k];
+  for (std::size_t next_one = 0; next_one < step_.recovering.size(); ++next_one) add_answer(step_.recovered[next_one], in, direction);
   step_.exchange_recovery();
   integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), velocity_change_.data(), next);
 }
 
-// The change of u.
-void StepJvp::velocity_jvp(const StepInput& in, const StepGradient& direction) {
-  const std::size_t n = step_.size();
-  change_.assign(n, 0.0);
-  integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
-  add_impulses_jvp(direction);
-  integrator_.solve(step_, change_.data());
-  for (int i = 0; i < step_.n_islands; ++i) {
-    StepIsland& island = step_.islands[at(i)];
-    const std::size_t k = at(island.problem.channels);
-    const double* const Y = moving_.find(step_, island, channels_);
-    const std::size_t w = channels_.size();
-    channels_by_.assign(k, 0.0), impulses_by_.resize(w);
-    for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) channels_by_[c] += island.X[r * k + c] * change_[r];
-    for (std::size_t c = 0; c < w; ++c) {
-      row_.set_zero(*step_.world);
-      row_.wants_vertices = !direction.parameters.vertices.empty();
-      vjp_.channel_vjp(island, channels_[c], in, true, row_);
-      impulses_by_[c] = along(row_, direction);
-      for (std::size_t other = 0; other < k; ++other) impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
-    }
-    for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
+// To change_, Y dz.
+void StepJvp::add_answer(StepIsland& island, const StepInput& in, const StepGradient& direction) {
+  const std::size_t n = step_.size(), k = at(island.problem.channels);
+  const double* const Y = moving_.find(step_, island, channels_);
+  const std::size_t w = channels_.size();
+  channels_by_.assign(k, 0.0), impulses_by_.resize(w);
+  for (std::size_t r = 0; r < n; ++r)
+    for (std::size_t c = 0; c < k; ++c) channels_by_[c] += island.X[r * k + c] * change_[r];
+  for (std::size_t c = 0; c < w; ++c) {
+    row_.set_zero(*step_.world);
+    row_.wants_vertices = !direction.parameters.vertices.empty();
+    vjp_.channel_vjp(island, channels_[c], in, true, row_);
+    impulses_by_[c] = along(row_, direction);
+    for (std::size_t other = 0; other < k; ++other) impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
   }
+  for (std::size_t r = 0; r < n; ++r)
+    for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
 }
 
 }  // namespace robosim

@@ -16,7 +16,7 @@ class StepJvp {
   void jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
 
  private:
-  void velocity_jvp(const StepInput& in, const StepGradient& direction);
+  void add_answer(StepIsland& island, const StepInput& in, const StepGradient& direction);
   void add_impulses_jvp(const StepGradient& direction);
   Vec3d point_jvp(const StepIsland::Block& block, const StepGradient& direction) const;
 
@@ -27,7 +27,7 @@ class StepJvp {
 
   std::vector<Motion<double>> displaced_;         // bodies: where they go along the direction
   std::vector<Force<double>> carried_, turned_;   // bodies: what pushes on them; and what that changes by
-  std::vector<double> change_, velocity_change_;  // n_v: of u, with the recovery or without
+  std::vector<double> change_, velocity_change_, residual_change_;  // n_v: of u with corrections, of u, of -r at u
   MovingChannels moving_;
   std::vector<int> channels_;                     // of an island, along which something moves
   std::vector<double> channels_by_, impulses_by_;  // of an island along the direction: velocities of channels, impulses of channels_

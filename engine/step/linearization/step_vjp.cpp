@@ -27,22 +27,31 @@
 namespace robosim {
 
 void StepVjp::reset() {
+  corrected_lambda_.clear();
   for (auto* x : {&v_bar_, &way_bar_, &virtual_, &pushed_}) x->resize(step_.size());
   bodies_.reset(step_.model().n_bodies());
   integrator_.begin_operator_vjp(step_);
 }
 
-void StepVjp::dependence_vjp(int i, const StepInput& in, StepGradient& gradient) {
-  StepIsland& island = step_.islands[at(i)];
+void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradient& gradient) {
   reset();
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
   add_row_adjoint(island, gradient, true);
   // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
-  if (island.has_impacts || pushes(step_, island, island.gradient.y_free.data(), 1)) {
-    pull_back(i, i + 1, in, gradient);
-  } else {
+  if (!island.has_impacts && !pushes(step_, island, island.gradient.y_free.data(), 1)) {
     add_row_vjp(island, in, nullptr, gradient);
     bodies_.gather(step_, gradient.q.data(), nullptr);
+  } else if (step_.takes_back) {  // of corrections
+    for (std::size_t k = 0; k < step_.recovering.size(); ++k) step_.islands[at(step_.recovering[k])].corrected_bar.clear();
+    corrected_bar_.assign(step_.size(), 0.0);
+    pull_back_corrections({&island, 1}, in, gradient);
+    v_bar_ = corrected_bar_;
+    step_.exchange_recovery();
+    pull_back_velocity(in, gradient);
+    step_.exchange_recovery();
+  } else {
+    const int i = static_cast<int>(&island - step_.islands.data());
+    pull_back(i, i + 1, in, gradient);
   }
 }
 
@@ -56,10 +65,12 @@ void StepVjp::channel_vjp(StepIsland& island, int channel, const StepInput& in, 
   if (with_parameters) integrator_.end_operator_vjp(step_, gradient);
 }
 
-void StepVjp::velocity_vjp(const StepInput& in, int entry, StepGradient& gradient) {
+void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGradient& gradient) {
   reset();
   std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
-  v_bar_[at(entry)] = 1;
+  corrected_bar_.assign(step_.size(), 0.0);
+  (of_way ? corrected_bar_ : v_bar_)[at(entry)] = 1;
+  if (of_way) pull_back_corrections(in, gradient);
   pull_back_velocity(in, gradient);
 }
 
@@ -72,6 +83,7 @@ void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool o
   for (auto* x : {&f_bar_, &island.gap_bar, &island.share_bar}) x->assign(problem.rows.size(), 0.0);
   for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
   if (island.has_impacts) add_late_vjp(island, way_bar_, late_bar_, f_bar_);
+  for (std::size_t r = 0; r < island.corrected_bar.size(); ++r) f_bar_[r] += island.corrected_bar[r];
   if (of_dependences) island.solved->add_dependence_vjp(problem, island.solution, island.gradient);
   else island.solved->add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
@@ -135,37 +147,65 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, const d
 void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   reset();
   *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
-  // The way is the velocity, or that of the recovery, less what acts late.
-  if (!step_.has_recovery()) {
-    for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += way_bar_[k];
-    pull_back_velocity(in, gradient);
-    return;
-  }
-  recovered_bar_.assign(step_.size(), 0.0);
-  std::swap(recovered_bar_, way_bar_);
+  corrected_bar_ = whole_bar_ = way_bar_;
+  for (std::size_t k = 0; k < step_.size(); ++k) whole_bar_[k] += v_bar_[k];
+  pull_back_corrections(in, gradient);
   pull_back_velocity(in, gradient);
-  recovery_gradient_.set_zero(*step_.world);
-  recovery_gradient_.wants_vertices = gradient.wants_vertices;
-  step_.exchange_recovery();
-  reset();
-  std::swap(v_bar_, velocity_bar_);
-  v_bar_ = way_bar_ = recovered_bar_;
-  pull_back_velocity(in, recovery_gradient_);
-  step_.exchange_recovery();
-  for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += velocity_bar_[k];
-  add(recovery_gradient_, gradient);
+}
+
+// From corrected_bar_ to v_bar_, and what bounds of corrections are on the impulses that they correct.
+void StepVjp::pull_back_corrections(const StepInput& in, StepGradient& gradient) {
+  if (step_.has_recovery()) {
+    step_.exchange_recovery();
+    const std::span<StepIsland> all(step_.recovered.data(), step_.recovering.size());
+    for (StepIsland& corrections : all) {
+      if (corrections.is_left_out) continue;
+      fill_impulse_bar(corrections, corrected_bar_);
+      add_row_adjoint(corrections, gradient);
+      StepIsland& island = step_.islands[at(step_.recovering[static_cast<std::size_t>(&corrections - all.data())])];
+      island.corrected_bar.assign(island.rows.size(), 0.0);
+      for (std::size_t r = 0; r < corrections.rows.size(); ++r)
+        if (corrections.problem.rows[r].kind == RowKind::box) island.corrected_bar[at(corrections.rows[r].corrects)] = -corrections.gradient.lower[r];
+    }
+    pull_back_corrections(all, in, gradient);
+    step_.exchange_recovery();
+  }
+  for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += corrected_bar_[k];
+}
+
+// From corrected_bar_ and the adjoints of these corrections, while they are exchanged for the velocity: of the way u + Y c, with lambda = A^-1 (g + X^T y_bar),
+//   g . du + lambda . (-dA Y c + dX^T c) + y_bar . dX (u + Y c)
+// To corrected_bar_, what is on u.
+void StepVjp::pull_back_corrections(std::span<StepIsland> all, const StepInput& in, StepGradient& gradient) {
+  const std::size_t n = step_.size();
+  for (const StepIsland& corrections : all) {
+    if (corrections.is_left_out) continue;
+    const std::size_t k = at(corrections.problem.channels);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) corrected_bar_[r] += corrections.X[r * k + c] * corrections.gradient.y_free[c];
+  }
+  lambda_ = corrected_bar_;
+  integrator_.solve_transposed(step_, lambda_.data());
+  for (std::size_t r = 0; r < n; ++r) pushed_[r] = step_.u[r] - step_.u_recovered[r];  // exchanged
+  corrected_lambda_ = lambda_, corrected_way_ = pushed_;  // for pull_back, which has the residual's own part first
+  for (const StepIsland& corrections : all)
+    if (!corrections.is_left_out) add_row_vjp(corrections, in, lambda_.data(), gradient);
+}
+
+// To impulse_bar_, of what a velocity of the joints has of an island's impulses.
+void StepVjp::fill_impulse_bar(const StepIsland& island, const std::vector<double>& bar) {
+  const std::size_t k = at(island.problem.channels);
+  impulse_bar_.assign(k, 0.0);
+  for (std::size_t r = 0; r < bar.size(); ++r)
+    for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * bar[r];
 }
 
 // From v_bar_ and way_bar_.
 void StepVjp::pull_back_velocity(const StepInput& in, StepGradient& gradient) {
-  const std::size_t n = at(step_.model().n_v);
   for (int i = 0; i < step_.n_islands; ++i) {
-    StepIsland& island = step_.islands[at(i)];
-    const std::size_t k = at(island.problem.channels);
-    impulse_bar_.assign(k, 0.0);
-    for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * v_bar_[r];
-    add_row_adjoint(island, gradient);
+    fill_impulse_bar(step_.islands[at(i)], v_bar_);
+    add_row_adjoint(step_.islands[at(i)], gradient);
+    step_.islands[at(i)].corrected_bar.clear();
   }
   pull_back(0, step_.n_islands, in, gradient);
 }
@@ -186,6 +226,7 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
   lambda_way_ = way_bar_;
   if (has_impacts) integrator_.solve_transposed(step_, lambda_way_.data());
   integrator_.add_residual_vjp(step_, in, lambda_, gradient);
+  if (!corrected_lambda_.empty()) integrator_.add_operator_vjp(step_, corrected_lambda_.data(), corrected_way_.data(), 1, bodies_, gradient);
   for (int i = begin; i < end; ++i) {
     const StepIsland& island = step_.islands[at(i)];
     add_row_vjp(island, in, lambda_.data(), gradient);

@@ -2,6 +2,7 @@
 // share must be there (SharedRates::has_everything; for channel_vjp without parameters is_there).
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "step/integrators/integrator.h"
@@ -18,20 +19,23 @@ class StepVjp {
 
   // Adds the gradient of a loss that changes by next_bar with the next state to one that is zero.
   void next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
-  // The same of one entry of the velocity u at the end; no impulse may act late in the step.
-  void velocity_vjp(const StepInput& in, int entry, StepGradient& gradient);
+  // The same of one entry of the velocity u at the end, or of u with the corrections of positions; no impulse may act late in the step.
+  void velocity_vjp(const StepInput& in, int entry, bool of_way, StepGradient& gradient);
   // Adds the gradient of one channel's impulse at fixed u, and leaves that by the channels' own velocities in island.gradient.y_free. Without parameters
   // their part is not complete.
   void channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient);
   // Adds the gradient of what dependences of an island's rows miss (class_factor.h).
-  void dependence_vjp(int island, const StepInput& in, StepGradient& gradient);
+  void dependence_vjp(StepIsland& island, const StepInput& in, StepGradient& gradient);
 
-  // The gradient by the velocity at the end, that which takes back overlaps included, after next_state_vjp.
-  const std::vector<double>& v_bar() const { return v_bar_; }
+  // The gradient by the velocity at the end, the position with it, if nothing answered; after next_state_vjp.
+  const std::vector<double>& velocity_bar() const { return whole_bar_; }
 
  private:
   void reset();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
+  void fill_impulse_bar(const StepIsland& island, const std::vector<double>& bar);
+  void pull_back_corrections(const StepInput& in, StepGradient& gradient);
+  void pull_back_corrections(std::span<StepIsland> all, const StepInput& in, StepGradient& gradient);
   void pull_back_velocity(const StepInput& in, StepGradient& gradient);
   void pull_back(int first_island, int last_island, const StepInput& in, StepGradient& gradient);
   void add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient);
@@ -45,8 +49,9 @@ class StepVjp {
 
   MotionAdjoint bodies_;
   std::vector<double> v_bar_, way_bar_;                 // n_v: of the loss
-  std::vector<double> recovered_bar_, velocity_bar_;    // n_v: of the loss, by the way where that is of the recovery, and by u beside it
-  StepGradient recovery_gradient_;
+  std::vector<double> whole_bar_;                       // n_v: of both
+  std::vector<double> corrected_bar_;                   // n_v: of the loss, by u with corrections
+  std::vector<double> corrected_lambda_, corrected_way_;  // n_v: A^-T of that, and Y c; empty without corrections
   std::vector<double> impulse_bar_, late_bar_, f_bar_;  // of an island: channels, channels, rows
   std::vector<double> lambda_, lambda_way_;             // n_v: A^-T of these
   std::vector<double> virtual_, pushed_;                // n_v: rates of joints

@@ -50,12 +50,11 @@ bool is_torn_by(const StepData& step, const StepIsland& island, const double* mu
   return largest(by_q) > torn * rate * size || largest(by_v) > torn * size;
 }
 
-bool is_torn(const StepData& step, int i, const StepInput& in, StepVjp& vjp, StepGradient& room) {
-  const StepIsland& island = step.islands[at(i)];
+bool is_torn(const StepData& step, StepIsland& island, const StepInput& in, StepVjp& vjp, StepGradient& room) {
   if (!island.solved->has_dependences(island.problem)) return false;
   room.set_zero(*step.world);
   room.wants_vertices = false;
-  vjp.dependence_vjp(i, in, room);
+  vjp.dependence_vjp(island, in, room);
   return is_torn_by(step, island, island.gradient.target.data(), 1, room.q.data(), room.v.data());
 }
 

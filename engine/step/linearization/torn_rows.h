@@ -16,6 +16,6 @@ bool pushes(const StepData& step, const StepIsland& island, const double* z, int
 bool is_torn_by(const StepData& step, const StepIsland& island, const double* multipliers, int stride, const double* by_q, const double* by_v);
 
 // True where an island's rows are torn. vjp: of the step; room: a gradient to work in.
-bool is_torn(const StepData& step, int island, const StepInput& in, StepVjp& vjp, StepGradient& room);
+bool is_torn(const StepData& step, StepIsland& island, const StepInput& in, StepVjp& vjp, StepGradient& room);
 
 }  // namespace robosim
