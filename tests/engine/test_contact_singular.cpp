@@ -251,7 +251,7 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
   const RowClass jammed[] = {push, slide, push, rest};
   const auto is_unique = [&](const RowProblem& problem, const RowClass* classes) {
     REQUIRE(factor.factor(problem, classes));
-    return factor.is_unique(problem);
+    return !factor.find_choice(problem) && factor.is_determined(problem);
   };
   CHECK_FALSE(is_unique(two_points(L, 1 / 0.8), jammed));
   CHECK(is_unique(two_points(L, 1), jammed));

@@ -8,7 +8,7 @@ import pytest
 from robosim.geometry import Compound, Shape, TriangleMesh, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, Simulation, StepStatus
+from robosim.simulation import Control, Simulation, State, StepStatus
 from robosim.world import Material, World
 
 G = 9.81
@@ -125,6 +125,41 @@ def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
     carried = [c.force[2] for c in step.contacts if "pusher" in c.A + c.B]
     assert np.abs(carried).max() < 1e-9
     assert step.report.status == StepStatus.solved
+
+
+@pytest.mark.parametrize("solver", ["lcp", "cone"])
+def test_gradients_go_with_the_choice_of_who_carries(solver):
+    """With the pusher's friction any share of the weight would do, and the box would slide by it: the rule decides."""
+    drive = Control(tau=[12.0, 0.2, 0.6, 0, 0, 0, 0])
+    simulation = Simulation(push(0.8), dt=2e-3, solver=solver)
+    state = simulation.rollout(simulation.state(), 200, drive).end
+    step, model = simulation.linearize(state, drive), simulation.model
+    assert {contact.mode for contact in step.contacts} == {"sliding", "sticking"}
+    by = ("mass", "box")
+    jacobians = step.jacobians("q", "v", "tau", by)
+    assert not jacobians.one_sided
+
+    def after(q=0, v=0, tau=0, mass=0):
+        other = simulation if not mass else simulation.with_parameters({by: simulation.parameters[by] + mass})
+        start = State(model.integrate(state.q, np.zeros(7) + q), state.v + v)
+        end = other.linearize(start, Control(tau=drive.tau + np.zeros(7) + tau))
+        assert end.signature == step.signature
+        return np.stack([model.difference(step.state.q, end.state.q), end.state.v])
+
+    h = 1e-6
+    for name in ("q", "v", "tau"):
+        found = getattr(jacobians, name)
+        for i, unit in enumerate(np.eye(7)):
+            change = (after(**{name: h * unit}) - after(**{name: -h * unit})) / (2 * h)
+            # Rounding of 1e-16 over 2e-6.
+            np.testing.assert_allclose(found[..., i], change, rtol=0, atol=1e-8 * np.abs(found).max() + 2e-10)
+    change = (after(mass=h) - after(mass=-h)) / (2 * h)
+    np.testing.assert_allclose(jacobians.parameters[by], change, rtol=0, atol=1e-8)
+    bars = np.random.default_rng(0).normal(size=(2, 7))
+    gradient = step.vjp(*bars)
+    for name in ("q", "v", "tau"):
+        product = np.einsum("ki,kij->j", bars, getattr(jacobians, name))
+        np.testing.assert_allclose(getattr(gradient, name), product, rtol=0, atol=1e-11)
 
 
 def chain(links: int) -> World:
