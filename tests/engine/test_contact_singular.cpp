@@ -353,10 +353,53 @@ TEST_CASE("a row is told to depend on those of its block, and what it would push
     basis.add_projection(1, f.data(), b.data());
     const Eigen::VectorXd implied = D.transpose() * share;
     double push = 0;
-    CHECK(basis.implies(basis.blocks()[0], 6, implied.data(), b.data(), push));
+    ConstraintRow row;
+    const auto along = [&](const Eigen::VectorXd& d) -> const ConstraintRow& {
+      std::copy_n(d.data(), 6, row.d);
+      return row;
+    };
+    CHECK(basis.implies(basis.blocks()[0], 6, along(implied), b.data(), push));
     CHECK(push == doctest::Approx(implied.dot(u)).epsilon(1e-10));
-    const Eigen::VectorXd other = implied + 1e-6 * random_normal(rng, 6, 1);
-    CHECK_FALSE(basis.implies(basis.blocks()[0], 6, other.data(), b.data(), push));
+    CHECK_FALSE(basis.implies(basis.blocks()[0], 6, along(implied + 1e-6 * random_normal(rng, 6, 1)), b.data(), push));
+  }
+}
+
+TEST_CASE("friction creeps: of all impulses alike those of least friction, and of these the smallest") {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed);
+    const int springs = 2 + static_cast<int>(seed) % 4, frictions = 2 + static_cast<int>(seed / 4) % 5, m = springs + frictions;
+    const int rank = 1 + static_cast<int>(seed) % 3;  // of the springs
+    Eigen::MatrixXd D(m, 6);
+    D.topRows(springs) = random_normal(rng, springs, rank) * random_normal(rng, rank, 6);
+    // Some friction along what springs hold as well.
+    D.bottomRows(frictions) = random_normal(rng, frictions, 3) * random_normal(rng, 3, 6);
+    D.row(springs) = D.row(0) + D.row(1);
+    RowProblem problem;
+    problem.channels = 6;
+    problem.blocks.push_back({0, 6, 0, m});
+    for (int i = 0; i < m; ++i) {
+      ConstraintRow row;
+      row.kind = i < springs ? RowKind::unilateral : RowKind::friction;
+      row.mu = 1, row.normal = i < springs ? -1 : 0;
+      for (int c = 0; c < 6; ++c) row.d[c] = D(i, c);
+      problem.rows.push_back(row);
+    }
+    RowBasis basis;
+    basis.build(problem, std::vector<RowClass>(static_cast<std::size_t>(m), RowClass::clamping).data());
+    const RowBasis::Block& block = basis.blocks()[0];
+    const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> Q(basis.Q(block), 6, block.columns), N(basis.N(block), 6, block.columns),
+        P(basis.P(block), m, block.columns);
+    CHECK((P.transpose() * P - Eigen::MatrixXd::Identity(block.columns, block.columns)).cwiseAbs().maxCoeff() < 1e-13);
+    CHECK((N.transpose() * Q - Eigen::MatrixXd::Identity(block.columns, block.columns)).cwiseAbs().maxCoeff() < 1e-11);
+    const Eigen::VectorXd z = D.transpose() * random_normal(rng, m, 1), f = P * (Q.transpose() * z);
+    CHECK((D.transpose() * f - z).cwiseAbs().maxCoeff() < 1e-10 * z.cwiseAbs().maxCoeff());
+    // Friction that gives 1e4 times as much as springs in its square.
+    Eigen::VectorXd give = Eigen::VectorXd::Ones(m);
+    give.tail(frictions).setConstant(1e-4);
+    const Eigen::MatrixXd scaled = give.asDiagonal() * D;
+    const Eigen::VectorXd soft = give.asDiagonal() * Eigen::VectorXd(scaled.transpose().completeOrthogonalDecomposition().solve(z));
+    CHECK((f - soft).cwiseAbs().maxCoeff() < 1e-5 * soft.cwiseAbs().maxCoeff());
   }
 }
 

@@ -131,9 +131,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         if (joint.mimic) continue;
         if (joint.type == JointType::floating) {
           const Mat3d R = quaternion_rotation<double>(from + 3), R_next = quaternion_rotation<double>(reached + 3);
-          const Vec3d moving = transpose(R) * (R_next * Vec3d(x[0], x[1], x[2])), turning = transpose(R) * (R_next * Vec3d(x[3], x[4], x[5]));
-          const Vec3d way = turning + Vec3d(more[3], more[4], more[5]);
-          for (int k = 0; k < 3; ++k) x[k] = moving[k], x[3 + k] = turning[k];
+          const Vec3d moving = transpose(R) * (R_next * Vec3d(x[0], x[1], x[2])), way{x[3] + more[3], x[4] + more[4], x[5] + more[5]};
+          for (int k = 0; k < 3; ++k) x[k] = moving[k];
           for (int k = 0; k < 3; ++k) to[k] = from[k] + options.dt * (R * (moving + Vec3d(more[0], more[1], more[2])))[k];
           const Mat3d turned = R * exp_motion(Motion<double>{options.dt * way, {}}).R;
           for (int r = 0; r < 3; ++r)
@@ -250,10 +249,10 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         for (std::size_t b = 0; b < own.blocks.size(); ++b)
           for (int r = own.problem.blocks[b].first_row; r < own.problem.blocks[b].last_row; ++r) {
             const StepIsland::Row& row = island.rows[at(own.rows[at(r)].corrects)];
-            double w = 0;
+            double speed = 0;
             for (int k = 0; k < own.problem.blocks[b].width; ++k)
               for (std::size_t j = 0; j < corrected.size(); ++j)
-                w += own.problem.rows[at(r)].d[k] * own.X[j * at(own.problem.channels) + at(own.problem.blocks[b].first_channel + k)] * step.u_recovered[j];
+                speed += own.problem.rows[at(r)].d[k] * own.X[j * at(own.problem.channels) + at(own.problem.blocks[b].first_channel + k)] * step.u_recovered[j];
             double gap = 0;
             if (is_of<JointLimit>(row)) gap = row.role == JointLimit::lower ? c.q[at(own.blocks[b].q)] + 1 : 1 - c.q[at(own.blocks[b].q)];
             else gap = stepper.manifolds()[at(row.manifold)].manifold.points[row.point].gap;
@@ -261,7 +260,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
             if (row.law == NormalLaw::ahead) target = island.problem.rows[at(own.rows[at(r)].corrects)].target;
             if (own.is_relaxed) target = std::min(target, 0.0);
             const double f = row.law == NormalLaw::bounce ? 0 : island.solution.f[at(own.rows[at(r)].corrects)];
-            ++corrections, check_law(f + own.solution.f[at(r)], w - target, 0, INFINITY, f_scale, 1);
+            ++corrections, check_law(f + own.solution.f[at(r)], speed - target, 0, INFINITY, f_scale, 1);
           }
       }
 

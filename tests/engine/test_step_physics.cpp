@@ -201,7 +201,7 @@ TEST_CASE("motors, springs, dampers and limits of a single joint are those of th
     const double held = (open + dt * 5.0) / (m + dt * (d + dt * k));
     CHECK(std::abs(run.v[0] - (std::isinf(limit) ? free : held)) < 1e-14);
   }
-  // Pushed against its limit it stays there; what is beyond comes back by erp.
+  // Pushed against its limit it stays there; what is beyond comes back by erp, and has no velocity of it.
   const StepWorld w(builder.build({}), {}, false);
   StepOptions options;
   const double push = 200;
@@ -209,9 +209,14 @@ TEST_CASE("motors, springs, dampers and limits of a single joint are those of th
   run.steps(1000, {&push});
   CHECK(std::abs(run.q[0] - 1) < 1e-12);
   CHECK(std::abs(run.v[0]) < 1e-12);
-  Run beyond(w, options, {1.01}, {0.0});
+  Run beyond(w, options, {1.003}, {0.0});
   beyond.steps(1, {&push});
-  CHECK(std::abs(beyond.q[0] - (1.01 - 0.2 * 0.01)) < 1e-14);
+  CHECK(std::abs(beyond.q[0] - (1.003 - 0.2 * 0.003)) < 1e-14);
+  CHECK(std::abs(beyond.v[0]) < 1e-14);
+  // No faster than at 1 rad/s.
+  Run far(w, options, {1.01}, {0.0});
+  far.steps(1, {&push});
+  CHECK(std::abs(far.q[0] - (1.01 - options.dt)) < 1e-14);
 }
 
 TEST_CASE("motors of joints with several positions brake and drive by speed") {

@@ -27,7 +27,7 @@
 namespace robosim {
 
 void StepVjp::reset() {
-  corrected_lambda_.clear();
+  corrected_ = {};
   for (auto* x : {&v_bar_, &way_bar_, &virtual_, &pushed_}) x->resize(step_.size());
   bodies_.reset(step_.model().n_bodies());
   integrator_.begin_operator_vjp(step_);
@@ -44,7 +44,7 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
   } else if (step_.takes_back) {  // of corrections
     for (std::size_t k = 0; k < step_.recovering.size(); ++k) step_.islands[at(step_.recovering[k])].corrected_bar.clear();
     corrected_bar_.assign(step_.size(), 0.0);
-    pull_back_corrections({&island, 1}, in, gradient);
+    pull_back_corrections({&island, 1});
     v_bar_ = corrected_bar_;
     step_.exchange_recovery();
     pull_back_velocity(in, gradient);
@@ -70,7 +70,7 @@ void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGrad
   std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
   corrected_bar_.assign(step_.size(), 0.0);
   (of_way ? corrected_bar_ : v_bar_)[at(entry)] = 1;
-  if (of_way) pull_back_corrections(in, gradient);
+  if (of_way) pull_back_corrections(gradient);
   pull_back_velocity(in, gradient);
 }
 
@@ -149,12 +149,12 @@ void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar, S
   *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   corrected_bar_ = whole_bar_ = way_bar_;
   for (std::size_t k = 0; k < step_.size(); ++k) whole_bar_[k] += v_bar_[k];
-  pull_back_corrections(in, gradient);
+  pull_back_corrections(gradient);
   pull_back_velocity(in, gradient);
 }
 
 // From corrected_bar_ to v_bar_, and what bounds of corrections are on the impulses that they correct.
-void StepVjp::pull_back_corrections(const StepInput& in, StepGradient& gradient) {
+void StepVjp::pull_back_corrections(StepGradient& gradient) {
   if (step_.has_recovery()) {
     step_.exchange_recovery();
     const std::span<StepIsland> all(step_.recovered.data(), step_.recovering.size());
@@ -167,7 +167,7 @@ void StepVjp::pull_back_corrections(const StepInput& in, StepGradient& gradient)
       for (std::size_t r = 0; r < corrections.rows.size(); ++r)
         if (corrections.problem.rows[r].kind == RowKind::box) island.corrected_bar[at(corrections.rows[r].corrects)] = -corrections.gradient.lower[r];
     }
-    pull_back_corrections(all, in, gradient);
+    pull_back_corrections(all);
     step_.exchange_recovery();
   }
   for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += corrected_bar_[k];
@@ -176,7 +176,7 @@ void StepVjp::pull_back_corrections(const StepInput& in, StepGradient& gradient)
 // From corrected_bar_ and the adjoints of these corrections, while they are exchanged for the velocity: of the way u + Y c, with lambda = A^-1 (g + X^T y_bar),
 //   g . du + lambda . (-dA Y c + dX^T c) + y_bar . dX (u + Y c)
 // To corrected_bar_, what is on u.
-void StepVjp::pull_back_corrections(std::span<StepIsland> all, const StepInput& in, StepGradient& gradient) {
+void StepVjp::pull_back_corrections(std::span<StepIsland> all) {
   const std::size_t n = step_.size();
   for (const StepIsland& corrections : all) {
     if (corrections.is_left_out) continue;
@@ -184,12 +184,19 @@ void StepVjp::pull_back_corrections(std::span<StepIsland> all, const StepInput& 
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) corrected_bar_[r] += corrections.X[r * k + c] * corrections.gradient.y_free[c];
   }
-  lambda_ = corrected_bar_;
-  integrator_.solve_transposed(step_, lambda_.data());
-  for (std::size_t r = 0; r < n; ++r) pushed_[r] = step_.u[r] - step_.u_recovered[r];  // exchanged
-  corrected_lambda_ = lambda_, corrected_way_ = pushed_;  // for pull_back, which has the residual's own part first
-  for (const StepIsland& corrections : all)
-    if (!corrections.is_left_out) add_row_vjp(corrections, in, lambda_.data(), gradient);
+  corrected_lambda_ = corrected_bar_, corrected_ = all;
+  integrator_.solve_transposed(step_, corrected_lambda_.data());
+}
+
+// The rest of that, with lambda there, once the gradient has the residual's part.
+void StepVjp::add_corrections(const StepInput& in, StepGradient& gradient) {
+  if (corrected_.empty()) return;
+  step_.exchange_recovery();
+  for (std::size_t r = 0; r < step_.size(); ++r) pushed_[r] = step_.u[r] - step_.u_recovered[r];
+  integrator_.add_operator_vjp(step_, corrected_lambda_.data(), pushed_.data(), 1, bodies_, gradient);
+  for (const StepIsland& corrections : corrected_)
+    if (!corrections.is_left_out) add_row_vjp(corrections, in, corrected_lambda_.data(), gradient);
+  step_.exchange_recovery();
 }
 
 // To impulse_bar_, of what a velocity of the joints has of an island's impulses.
@@ -226,7 +233,7 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
   lambda_way_ = way_bar_;
   if (has_impacts) integrator_.solve_transposed(step_, lambda_way_.data());
   integrator_.add_residual_vjp(step_, in, lambda_, gradient);
-  if (!corrected_lambda_.empty()) integrator_.add_operator_vjp(step_, corrected_lambda_.data(), corrected_way_.data(), 1, bodies_, gradient);
+  add_corrections(in, gradient);
   for (int i = begin; i < end; ++i) {
     const StepIsland& island = step_.islands[at(i)];
     add_row_vjp(island, in, lambda_.data(), gradient);

@@ -34,8 +34,9 @@ class StepVjp {
   void reset();
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
   void fill_impulse_bar(const StepIsland& island, const std::vector<double>& bar);
-  void pull_back_corrections(const StepInput& in, StepGradient& gradient);
-  void pull_back_corrections(std::span<StepIsland> all, const StepInput& in, StepGradient& gradient);
+  void pull_back_corrections(StepGradient& gradient);
+  void pull_back_corrections(std::span<StepIsland> all);
+  void add_corrections(const StepInput& in, StepGradient& gradient);
   void pull_back_velocity(const StepInput& in, StepGradient& gradient);
   void pull_back(int first_island, int last_island, const StepInput& in, StepGradient& gradient);
   void add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient);
@@ -51,7 +52,8 @@ class StepVjp {
   std::vector<double> v_bar_, way_bar_;                 // n_v: of the loss
   std::vector<double> whole_bar_;                       // n_v: of both
   std::vector<double> corrected_bar_;                   // n_v: of the loss, by u with corrections
-  std::vector<double> corrected_lambda_, corrected_way_;  // n_v: A^-T of that, and Y c; empty without corrections
+  std::span<StepIsland> corrected_;                     // corrections whose part is to be added
+  std::vector<double> corrected_lambda_;                // n_v: A^-T of corrected_bar_
   std::vector<double> impulse_bar_, late_bar_, f_bar_;  // of an island: channels, channels, rows
   std::vector<double> lambda_, lambda_way_;             // n_v: A^-T of these
   std::vector<double> virtual_, pushed_;                // n_v: rates of joints
