@@ -377,7 +377,7 @@ class FrozenStep:
     # -- Impulses --------------------------------------------------------------------------------------------
 
     def _outcomes(self, case: Case, details: Linearization, of_way: bool) -> Outcomes:
-        """Of each island, or of its corrections, its first row, and (sweeps, rows) what each update came to.
+        """Return each island's first row and the outcome (sweeps, rows) of each update, or those of its corrections.
 
         They are the end of a step's signature (step_signature.cpp): of each island three numbers per row, then these;
         then of each island that has corrections its number, and the same of these.

@@ -250,7 +250,7 @@ def impulses(A: Any, b: Any, is_near: Any, mu: float, sweeps: int) -> Any:
 
 
 def corrections(A: Any, b: Any, pushed: Any, is_near: Any, sweeps: int) -> Any:
-    """Of normals that may take back what they have pushed, after as many sweeps."""
+    """Sweep the corrections of normals, each of which may take back what it has pushed."""
 
     def foot(c: Any, i: Any) -> tuple[Any, None]:
         free = c[i] - (A[i] @ c + b[i]) / A[i, i]

@@ -81,7 +81,7 @@ void ClassFactor::fill_null_space() {
   }
 }
 
-// Of all solutions that of least friction, and of these the smallest.
+// Moves x along the null space to the solution of least friction, and among these to the smallest.
 void ClassFactor::choose_solution(double* x) const {
   const std::size_t n = kept_.size();
   for (std::size_t k = 0; k * n < null_space_.size(); ++k) {
@@ -401,7 +401,8 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   if (has_choice_) add_choice_vjp(problem, g);
 }
 
-// What the choice of b among all solutions adds. With the null space's vectors N_1 of friction and N_2 of springs (choose_solution), it is that for which
+// Adds the part of the gradient that comes from choosing b among all solutions. With the null space's vectors N_1 of friction and N_2 of springs
+// (choose_solution), the chosen b satisfies
 //   N_1^T [b_t; 0] = 0,   N_2^T b = 0
 // and as S changes these turn by -S^+ dS N, so that b moves along them: the loss by  y_1 . dS m_1 + y_2 . dS m_2,  with
 //   y_1 = S^+T [b_t; 0],   y_2 = S^+T (b - [N_1t N_1^T b; 0]),   m_2 = N_2 N_2^T b_bar,   m_1 = N_1 N_1^T (b_bar - m_2)
@@ -493,7 +494,7 @@ void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSoluti
   add_product_vjp(problem, s, b_, true, f_bar, z_bar, g);
 }
 
-// Of the rows' velocities by impulses of b, times minus these multipliers; of_solution: with what is free and asked for besides, and bounds that are numbers.
+// Adds the gradient of minus the multipliers times the rows' velocities under the impulses of b. of_solution: y_free, targets and numeric bounds count, too.
 void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& s, const std::vector<double>& b, bool of_solution, const double* f_bar, const double* z_bar,
                                   RowGradient& g) {
   const int m = problem.size(), k = problem.channels;

@@ -44,11 +44,11 @@ class ClassFactor {
   bool has_dependences(const RowProblem& problem) const;
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient);
 
-  // Of the problem that was factored. Whether these classes leave the velocities a choice, as b can change, and friction at its bound with it, unseen by w_C: the
-  // rule above decides then, and add_vjp knows from here on how that goes with S (rates do not). And whether b leaves a choice that no rule is for, of
-  // unknowns along which nothing moves.
+  // Returns whether these classes leave the velocities of the problem that was factored a choice: b can change, and friction at its bound with it, unseen by w_C.
+  // The rule above decides then, and from here on add_vjp follows its choice (rates do not).
   bool find_choice(const RowProblem& problem);
   bool has_choice() const { return has_choice_; }
+  // False where b leaves a choice that no rule decides, among unknowns along which nothing moves.
   bool is_determined(const RowProblem& problem);
 
   const RowBasis& basis() const { return basis_; }

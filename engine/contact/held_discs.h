@@ -35,7 +35,7 @@ class HeldDiscs {
               const RowSolution& solution);
   double residual(int unknowns, double* F, double* J);
   bool find(int unknowns);
-  // Of how a disc creeps what one of its axes sees.
+  // The creeping velocity along one axis of a disc.
   double crept(const double* T, int unknowns) const;
 
   std::vector<Friction> frictions_;

@@ -85,7 +85,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   carry_to_normals(problem, out.by_share.data(), w);
   for (int i = 0; i < m; ++i)
     if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&out.by_share[at(i * w)], w, 0.0);
-  // Of friction that is c, which turns with the springs as add_multipliers_vjp has it.
+  // Friction shares by c, which turns with the springs as in add_product_vjp.
   out.by_creep.assign(at(m * w), 0.0);
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];

@@ -40,7 +40,7 @@ bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   return any;
 }
 
-// What rows would push that depend on those that clamp, by trial_: on springs alone, or on these and friction, by how that creeps, which springs do not see.
+// Fills the spans of the rows that clamp in trial_: springs with their impulses, and all rows with how friction creeps, which springs do not see.
 void ImpulseSelection::span_clamping(const Rows& rows) {
   const RowProblem& problem = rows.problem;
   springs_.clear(problem.channels), all_.clear(problem.channels);

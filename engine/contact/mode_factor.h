@@ -38,7 +38,7 @@ class ModeFactor {
 
   // After solve: whether the directions of discs that move can be differentiated, and the velocities are unique or chosen by the rule (class_factor.h).
   bool is_differentiable(const RowProblem& problem);
-  // Where they are chosen add_vjp fills gradient.L, and there are no rates.
+  // True where they are chosen: then add_vjp fills gradient.L, and there are no rates.
   bool has_choice() const { return factor_.has_choice(); }
 
  private:

@@ -15,7 +15,7 @@ constexpr double rounding_of_dependence = 1e-10;
 // section 6-9).
 constexpr double enough_left = 0.1;
 
-// Of two columns, as far as some rows go.
+// The inner product of two columns over some rows.
 template <int width>
 double product(const double (*A)[width], int first, int last, int i, int j) {
   double sum = 0;
@@ -142,7 +142,7 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
   if (springs < n) {
     for (int i = 0; i < springs; ++i) std::fill(A[i] + basis.springs, A[i] + width, 0.0);  // rounding
     basis.independent = stage(basis.springs, springs, n);
-    // Of the springs' columns what friction sees and has no column for.
+    // Takes from the springs' columns what friction's own columns already span.
     for (int c = 0; c < basis.springs; ++c)
       for (int e = basis.springs; e < basis.independent; ++e) {
         const double taken = product<width>(A, springs, n, c, e);

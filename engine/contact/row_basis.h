@@ -41,8 +41,8 @@ class RowBasis {
   const double* Q(const Block& block) const { return numbers_.data() + block.Q; }
   const double* N(const Block& block) const { return numbers_.data() + block.N; }
 
-  // Whether the row d depends on a block's rows without compliance, whatever the bodies: then what it would push, by the block's b, if it were to clamp.
-  // Springs that hold what friction has crept along take all of it: then, a number of the sign of that.
+  // Returns whether a row depends on a block's rows without compliance, whatever the bodies, and sets what it would push, by the block's b, if it clamped. A
+  // spring along which friction creeps would take all of the load: push then has the sign of that.
   bool implies(const Block& block, int width, const ConstraintRow& row, const double* b, double& push) const;
 
   // f_C += P b.
