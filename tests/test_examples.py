@@ -103,7 +103,7 @@ def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None
     # 1 um below where it rested, of the way to RISE = 0.5 m.
     mass = example["PLATFORM"] + example["BALL"]
     flies = 2 * example["RISE"] * example["DT"] ** 2 / mass * example["STEPS"]
-    assert greatest == pytest.approx(flies, rel=1e-5)
+    assert flies * (1 - 1e-6) <= greatest <= flies * (1 + 1e-6 / example["RISE"])
     assert losses[-1] < example["CLOSE"]
     assert abs(rises[-1][-1] - example["RISE"]) < example["CLOSE"] ** 0.5
 

@@ -295,7 +295,7 @@ def step(robot: Robot, state: State, target: Any) -> State:
     targets = jnp.concatenate([jnp.zeros((LEGS, 3)).at[:, 0].set(of_normals).ravel(), of_motors])
     f = impulses(A, J @ v_free - targets, gaps <= MARGIN, robot.friction, robot.sweeps)
     v = v_free + solved[:, :-1] @ f
-    # What overlaps is taken back by the way that positions go.
+    # Positions take overlap back, velocities do not.
     n = slice(0, 3 * LEGS, 3)
     b = J[n] @ v - jnp.minimum(-ERP / dt * gaps, FASTEST)
     way = v + solved[:, n] @ corrections(A[n, n], b, f[n], gaps <= MARGIN, robot.sweeps)

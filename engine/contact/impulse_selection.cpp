@@ -55,7 +55,7 @@ void ImpulseSelection::span_clamping(const Rows& rows) {
       }
 }
 
-// Whether row i depends on rows that clamp, of its block or else of all, and what it would push.
+// Returns true where row i depends on rows that clamp, those of its block or else all, and sets what it would push.
 bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i, double& f) {
   const RowProblem& problem = rows.problem;
   const ConstraintRow& row = problem.rows[at(i)];

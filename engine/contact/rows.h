@@ -41,7 +41,7 @@ struct ConstraintRow {
   bool is_disc = false;                // of friction: with the next row, of like mu, normal and compliance, the two axes of a disc
 };
 
-// Whether a clamping row holds as friction does, which creeps where springs can carry instead (row_basis.h).
+// True of friction, which creeps while it clamps, so that springs carry what they can (row_basis.h).
 inline bool creeps(const ConstraintRow& row) { return row.kind == RowKind::friction; }
 
 // Rows [first_row, last_row) look at channels [first_channel, first_channel + width).

@@ -50,16 +50,19 @@ bool GhostContacts::is_ghost(const StepData& step, const SceneQuery::PairManifol
   if (!(depth > 0)) return false;
   const double time = (std::max(gap, 0.0) + depth) / closing;
 
-  // What the bodies overlap in already.
+  // Overlap of the same two bodies does not count, as of a box that has landed a little deep on the tile before.
   double allowed = passed_over * depth;
   for (const SceneQuery::PairManifold& other : step.manifolds)
     if (step.object(other.a).body == A.body && step.object(other.b).body == B.body)
       allowed = std::max(allowed, passed_over * depth - other.manifold.points[other.manifold.deepest].gap);
 
   const SE3d X_WA = moved(step.query.X_WO(pair.a), V_a, O, time), X_WB = moved(step.query.X_WO(pair.b), V_b, O, time);
-  const auto distance = [&](const Compound::Piece& P, const Compound::Piece& Q) { return signed_distance(P.shape, X_WA * P.X_BP, Q.shape, X_WB * Q.X_BP).distance; };
-  return -A.geometry.body().with_piece(pair.piece_a, [&](const auto& P) { return B.geometry.body().with_piece(pair.piece_b, [&](const auto& Q) { return distance(P, Q); }); }) <=
-         allowed;
+  const double distance = A.geometry.body().with_piece(pair.piece_a, [&](const Compound::Piece& P) {
+    return B.geometry.body().with_piece(pair.piece_b, [&](const Compound::Piece& Q) {
+      return signed_distance(P.shape, X_WA * P.X_BP, Q.shape, X_WB * Q.X_BP).distance;
+    });
+  });
+  return -distance <= allowed;
 }
 
 void GhostContacts::leave_out(StepData& step, const StepInput& in) {

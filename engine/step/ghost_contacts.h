@@ -6,8 +6,9 @@
 //
 //   t = (gap + d) / -w,    d = the margin, less of what is small or slow
 //
-// Where the shapes, with both motions taken on for t, overlap by no more than a tenth of d, and by what the two bodies overlap in already, the pair has no
-// rows in this step. A step up of a tenth of the margin is so passed over, and a higher one is run into.
+// The pair has no rows in this step if the shapes, moved on for t, overlap by no more than a tenth of d
+// and what the two bodies overlap in already. So a step up of a tenth of the margin is passed over, and
+// a higher one is run into.
 // The choice is one of a step's switches (step_signature.h): derivatives hold it.
 // Cost: one distance of each pair that its rows would slow down; half-spaces have no seams.
 #pragma once

@@ -22,7 +22,7 @@ enum class NormalLaw : std::uint8_t {
   soft      // it gives
 };
 
-// How the target of a row goes with its gap or error (constraints/recovery.h).
+// Branches of the law from a gap or error to the target of a row (constraints/recovery.h).
 enum class Keeping : std::uint8_t {
   none,     // it does not, nor has its position a target of its own
   still,    // it touches: t = 0

@@ -30,7 +30,7 @@ bool relax(StepIsland& island) {
   return any;
 }
 
-// Whether positions ask for corrections, or have another derivative than the velocity.
+// Returns true where positions need corrections, or have another derivative than the velocity.
 bool asks_for_any(const StepIsland& corrections, const StepIsland& island) {
   for (std::size_t i = 0; i < corrections.rows.size(); ++i) {
     const std::size_t corrected = at(corrections.rows[i].corrects);
@@ -136,7 +136,7 @@ void Stepper::solve(StepReport& report) {
   for (const SceneQuery::PairManifold& pair : step.manifolds) report.contacts += pair.manifold.n_points;
 }
 
-// What positions ask for besides the velocity, and the way that q goes.
+// Solves the corrections of positions, and fills the way that q advances by.
 void Stepper::recover(const StepInput& in, StepReport& report) {
   StepData& step = *data_;
   step.recovering.clear(), step.u_recovered = step.u;

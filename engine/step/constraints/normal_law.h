@@ -1,6 +1,6 @@
 // When and how what approaches is met: the laws of the normals, impacts within a step, and what both add to its gradient.
 //
-//   t = -(erp/dt) gap: what is apart by up to `margin` keeps a part of it, what overlaps is taken back (recovery.h). What has restitution and approaches faster than the threshold comes as near as it will, t = -gap/dt, and when it would touch within the step,
+//   t of recovery.h: what is apart by up to `margin` keeps a part of it, and what touches stands still. What has restitution and approaches faster than the threshold comes as near as it will, t = -gap/dt, and when it would touch within the step,
 //       t = -restitution w(v) if that is more; or it is met within the step, see below.
 //   What has a compliance c and a relaxation time tau gives: force (-gap - tau w) / c where that is positive, of gap and velocity at the end of the step, a
 //       row of compliance c / (dt (dt + tau)) with t = -gap / (dt + tau) (Castro et al., IEEE Trans. Robotics 39(2), 2023)

@@ -56,7 +56,7 @@ void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGr
   aware_.choose(vjp_.velocity_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 
-// Where there are no matrices: impulses act late in the step, or a correction ends what it corrects, whose impulse counts then.
+// True where impulses act late in the step, or a correction cancels the impulse that it corrects and so depends on it: matrices know neither.
 bool Linearization::has_gradients_alone() const {
   const auto ends = [](const StepIsland& corrections) {
     for (std::size_t r = 0; r < corrections.rows.size(); ++r)

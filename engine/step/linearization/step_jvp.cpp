@@ -85,7 +85,7 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
   const double d_dt = *direction.parameters.of("dt");
   if (!step_.has_recovery()) return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(), next);
 
-  // Of the way u + Y c: dr is linear in u, so that -dA Y c is the difference of two.
+  // Positions go by u + Y c. dr is linear in u, so that -dA Y c is the difference of dr at both velocities.
   velocity_change_ = change_;
   step_.exchange_recovery();
   change_.assign(n, 0.0);
