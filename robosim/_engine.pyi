@@ -44,6 +44,7 @@ __all__: list[str] = [
     "ShapeRates",
     "Simulation",
     "StepDetails",
+    "StepImpact",
     "StepIsland",
     "StepReport",
     "StepRow",
@@ -1031,6 +1032,8 @@ class StepReport:
     def rows(self) -> int: ...
     @property
     def status(self) -> int: ...
+    @property
+    def untimed_bounces(self) -> int: ...
 
 class FrameClosure:
     """
@@ -1186,8 +1189,6 @@ class StepRow:
     @property
     def of(self) -> int: ...
     @property
-    def share(self) -> float: ...
-    @property
     def source(self) -> str: ...
     @property
     def switch(self) -> float: ...
@@ -1196,12 +1197,23 @@ class StepRow:
     @property
     def velocity(self) -> float: ...
 
+class StepImpact:
+    """
+    See robosim.simulation.StepImpact.
+    """
+    @property
+    def rows(self) -> list[StepRow]: ...
+    @property
+    def share(self) -> float: ...
+
 class StepIsland:
     """
     See robosim.simulation.StepIsland.
     """
     @property
     def admittance(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def impacts(self) -> list[StepImpact]: ...
     @property
     def rows(self) -> list[StepRow]: ...
     @property

@@ -168,6 +168,7 @@ void bind_rollouts(py::module_& m, py::class_<BoundSimulation>& simulation) {
   field("status", &RolloutReport::status), field("residual", &RolloutReport::residual);
   field("contacts", &RolloutReport::contacts), field("rows", &RolloutReport::rows), field("islands", &RolloutReport::islands);
   field("class_changes", &RolloutReport::class_changes), field("pivots", &RolloutReport::pivots), field("coupled_bounces", &RolloutReport::coupled_bounces);
+  field("untimed_bounces", &RolloutReport::untimed_bounces);
   field("first_unsolved", &RolloutReport::first_unsolved);
   reports.def_property_readonly("attempt", &RolloutReports::attempts);
   const char* about_many = "Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. "

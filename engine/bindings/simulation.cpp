@@ -195,6 +195,7 @@ void bind_report(py::module_& m) {
   field("residual", &RolloutReport::residual);
   field("contacts", &RolloutReport::contacts), field("rows", &RolloutReport::rows), field("islands", &RolloutReport::islands);
   field("class_changes", &RolloutReport::class_changes), field("pivots", &RolloutReport::pivots), field("coupled_bounces", &RolloutReport::coupled_bounces);
+  field("untimed_bounces", &RolloutReport::untimed_bounces);
   report.def_property_readonly("attempt", [](const BoundReport& r) { return r.attempt; });
 }
 

@@ -15,7 +15,7 @@ namespace robosim {
 namespace {
 
 const char* name_of(NormalLaw law) {
-  constexpr const char* names[] = {"rest", "bounce", "impact", "landing", "ahead", "soft"};
+  constexpr const char* names[] = {"rest", "bounce", "impact", "landing", "held", "ahead", "soft"};
   return names[static_cast<std::size_t>(law)];
 }
 
@@ -38,109 +38,137 @@ Vec3d direction_of(const Stepper& stepper, const StepIsland::Row& row) {
 
 }  // namespace
 
-// Of one point, by the rows of its manifold.
-void StepDetails::add_contact(const BoundScene& scene, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point) {
-  const SceneQuery::PairManifold& pair = manifold_of(stepper, island.rows[at(first_row)]);
-  const double rate = 1 / stepper.options().dt;
-  Vec3d force, moment;
-  bool pushes = false, slides = false;
-  for (int i = first_row; i < last_row; ++i) {
-    const StepIsland::Row& row = island.rows[at(i)];
-    if (row.point != point) continue;
-    const Vec3d f = rate * island.solution.f[at(i)] * direction_of(stepper, row);
-        (row.role == Contact::normal || is_friction(row) ? force : moment) += f;
-    if (row.role == Contact::normal) pushes = island.solution.f[at(i)] > 0;
-    if (is_friction(row)) slides |= island.solution.classes[at(i)] != RowClass::clamping;
-  }
+void StepDetails::add_contact(const BoundScene& scene, const SceneQuery::PairManifold& pair, int point) {
   const ManifoldPoint& p = pair.manifold.points[point];
-  const bool has_friction = last_row - first_row > pair.manifold.n_points;
-  const char* mode = !pushes ? "open" : slides || !has_friction ? "sliding" : "sticking";
   contacts.push_back({.A = scene.name(pair.a),
                       .B = scene.name(pair.b),
                       .point = vec3_array(p.p_W),
                       .normal = vec3_array(pair.manifold.normal()),
                       .gap = p.gap,
-                      .force = vec3_array(force),
-                      .moment = vec3_array(moment),
-                      .mode = mode,
+                      .force = vec3_array(Vec3d()),
+                      .moment = vec3_array(Vec3d()),
+                      .mode = "open",
                       .feature_A = part_tuple(p.feature[0]),
                       .feature_B = part_tuple(p.feature[1]),
                       .slide = p.slide});
 }
 
-std::size_t StepDetails::add_closure(const Stepper& stepper, const StepIsland& island, std::size_t b) {
-  const StepIsland::Block& block = island.blocks[b];
-  // The channels are size omega and v of the second: what is conjugate to them.
-  const double* const z = island.solution.z.data() + island.problem.blocks[b].first_channel;
-  const double rate = 1 / stepper.options().dt;
-  const Vec3d moment = rate * block.size * Vec3d{z[0], z[1], z[2]}, force = rate * Vec3d{z[3], z[4], z[5]};
-  std::string name;
-  visit_kind(block, [&](auto kind) {
-    if constexpr (requires { kind.name(stepper.world(), 0); }) name = kind.name(stepper.world(), block.item);
-  });
-  // Frames in the order of the world's; of other kinds behind them.
-  const std::size_t number = is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
-  closures.resize(std::max(closures.size(), number + 1));
-  closures[number] = {.name = name, .point = vec3_array(block.centre), .force = vec3_array(force), .moment = vec3_array(moment)};
+// Contacts, joint forces and closures of an island, without any force. whole: the island with what is to be met.
+void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper, const StepIsland& whole, const StepIsland& island, Numbers& numbers) {
+  numbers.of_block.assign(island.blocks.size(), 0);
+  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
+    const StepIsland::Block& block = island.blocks[b];
+    if (is_of<Contact>(block)) {
+      whole.for_each_manifold(b, [&](int first_row, int) {
+        const SceneQuery::PairManifold& pair = manifold_of(stepper, whole.rows[at(first_row)]);
+        numbers.first_contact[at(whole.rows[at(first_row)].manifold)] = contacts.size();
+        for (int p = 0; p < pair.manifold.n_points; ++p) add_contact(scene, pair, p);
+      });
+    } else if (block.is_of_bodies()) {
+      std::string name;
+      visit_kind(block, [&](auto kind) {
+        if constexpr (requires { kind.name(stepper.world(), 0); }) name = kind.name(stepper.world(), block.item);
+      });
+      // Frames in the order of the world's; of other kinds behind them.
+      const std::size_t number = numbers.of_block[b] = is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
+      closures.resize(std::max(closures.size(), number + 1));
+      closures[number] = {.name = name, .point = vec3_array(block.centre), .force = vec3_array(Vec3d()), .moment = vec3_array(Vec3d())};
+    } else {
+      numbers.of_block[b] = joints.size();
+      for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)
+        joints.push_back({.coordinate = block.v, .source = row_name(island.rows[at(i)]), .force = 0});
+    }
+  }
+}
+
+std::size_t StepDetails::number_of(const StepIsland& solved, std::size_t b, int row, const Numbers& numbers) const {
+  const StepIsland::Row& own = solved.rows[at(row)];
+  if (is_of<Contact>(solved.blocks[b])) return numbers.first_contact[at(own.manifold)] + at(own.point);
+  std::size_t number = numbers.of_block[b];
+  if (!solved.blocks[b].is_of_bodies())
+    while (joints[number].source != row_name(own)) ++number;
   return number;
 }
 
-void StepDetails::add_joint(const Stepper& stepper, const StepIsland& island, std::size_t b, int row) {
-  const StepIsland::Row& own = island.rows[at(row)];
-  const double sign = island.problem.rows[at(row)].d[0];  // of the coordinate in the row
-  joints.push_back({.coordinate = island.blocks[b].v, .source = row_name(own), .force = sign * island.solution.f[at(row)] / stepper.options().dt});
+// What the rows of an island, or of one of its impacts, push with.
+void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers) {
+  const double rate = 1 / stepper.options().dt;
+  const auto add = [](Array& to, const Vec3d& x) {
+    for (int k = 0; k < 3; ++k) to.mutable_data()[k] += x[k];
+  };
+  for (std::size_t b = 0; b < solved.blocks.size(); ++b) {
+    const StepIsland::Block& block = solved.blocks[b];
+    const RowBlock& rows = solved.problem.blocks[b];
+    if (block.is_of_bodies() && !is_of<Contact>(block)) {
+      if (rows.first_row == rows.last_row) continue;
+      // The channels are size omega and v of the second: what is conjugate to them.
+      const double* const z = solved.solution.z.data() + rows.first_channel;
+      add(closures[numbers.of_block[b]].moment, rate * block.size * Vec3d{z[0], z[1], z[2]});
+      add(closures[numbers.of_block[b]].force, rate * Vec3d{z[3], z[4], z[5]});
+      continue;
+    }
+    bool pushes = false, has_friction = false, slides = false;
+    for (int i = rows.first_row; i < rows.last_row; ++i) {
+      const StepIsland::Row& row = solved.rows[at(i)];
+      const std::size_t number = number_of(solved, b, i, numbers);
+      const double f = rate * solved.solution.f[at(i)];
+      if (!is_of<Contact>(block)) {
+        joints[number].force += solved.problem.rows[at(i)].d[0] * f;  // of the coordinate in the row
+        continue;
+      }
+      ContactDetail& contact = contacts[number];
+      add(row.role == Contact::normal || is_friction(row) ? contact.force : contact.moment, f * direction_of(stepper, row));
+      if (row.role == Contact::normal) pushes = f > 0, has_friction = slides = false;
+      has_friction |= row.role != Contact::normal, slides |= is_friction(row) && solved.solution.classes[at(i)] != RowClass::clamping;
+      const bool is_last = i + 1 == rows.last_row || solved.rows[at(i + 1)].role == Contact::normal;
+      if (is_last && pushes) contact.mode = slides || !has_friction ? "sliding" : "sticking";
+    }
+  }
+}
+
+std::vector<RowDetail> StepDetails::details_of(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers) const {
+  std::vector<RowDetail> out;
+  const RowSolution& s = solved.solution;
+  for (std::size_t b = 0; b < solved.blocks.size(); ++b)
+    for (int i = solved.problem.blocks[b].first_row; i < solved.problem.blocks[b].last_row; ++i) {
+      const StepIsland::Row& row = solved.rows[at(i)];
+      const bool is_of_contact = is_of<Contact>(solved.blocks[b]);
+      out.push_back({.source = row_name(row),
+                     .of = static_cast<int>(number_of(solved, b, i, numbers)),
+                     .direction = is_of_contact ? std::optional(vec3_array(direction_of(stepper, row))) : std::nullopt,
+                     .law = is_of_contact ? name_of(row.law) : "",
+                     .mode = name_of(s.classes[at(i)]),
+                     .impulse = s.f[at(i)],
+                     .velocity = s.w[at(i)],
+                     .target = solved.problem.rows[at(i)].target,
+                     .switch_distance = switch_distance(solved.problem, solved.sizes, s, i)});
+    }
+  return out;
 }
 
 StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands) {
+  const StepData& step = stepper.data();
   closures.resize(n_islands > 0 ? stepper.world().closures().frames.size() : 0);
+  Numbers numbers;
+  numbers.first_contact.resize(step.manifolds.size());
   for (int n = 0; n < n_islands; ++n) {
-    const StepIsland &island = stepper.islands()[n], *const recovered = stepper.data().recovered_of(n);
-    std::vector<RowDetail> rows, way;
-    std::size_t next = 0;  // of the corrections
-    const auto add_row = [&](int i, std::size_t number, const std::optional<Array>& direction, bool has_law) {
-      const auto add = [&](const StepIsland& solved, int r, std::vector<RowDetail>& to) {
-        const StepIsland::Row& row = solved.rows[at(r)];
-        const RowSolution& s = solved.solution;
-        to.push_back({.source = row_name(row),
-                      .of = static_cast<int>(number),
-                      .direction = direction,
-                      .law = has_law ? name_of(row.law) : "",
-                      .mode = name_of(s.classes[at(r)]),
-                      .impulse = s.f[at(r)],
-                      .velocity = s.w[at(r)],
-                      .target = solved.problem.rows[at(r)].target,
-                      .switch_distance = switch_distance(solved.problem, solved.sizes, s, r),
-                      .share = row.impact});
-      };
-      add(island, i, rows);
-      if (recovered && next < recovered->rows.size() && recovered->rows[next].corrects == i) add(*recovered, static_cast<int>(next++), way);
-    };
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const RowBlock& block = island.problem.blocks[b];
-      if (is_of<Contact>(island.blocks[b])) {
-        island.for_each_manifold(b, [&](int first_row, int last_row) {
-          const std::size_t before = contacts.size();
-          const int points = manifold_of(stepper, island.rows[at(first_row)]).manifold.n_points;
-          for (int p = 0; p < points; ++p) add_contact(scene, stepper, island, first_row, last_row, p);
-          for (int i = first_row; i < last_row; ++i) {
-            const StepIsland::Row& row = island.rows[at(i)];
-            add_row(i, before + at(row.point), vec3_array(direction_of(stepper, row)), true);
-          }
-        });
-      } else if (island.blocks[b].is_of_bodies()) {
-        const std::size_t number = add_closure(stepper, island, b);
-        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, number, std::nullopt, false);
-      } else {
-        for (int i = block.first_row; i < block.last_row; ++i) add_row(i, joints.size(), std::nullopt, false), add_joint(stepper, island, b, i);
-      }
+    const StepIsland &island = step.islands[at(n)], *const recovered = step.recovered_of(n);
+    const Impacts& impacts = step.impacts[at(n)];
+    add_parts(scene, stepper, impacts.all.rows.empty() ? island : impacts.all, island, numbers);
+    add_forces(stepper, island, numbers);
+    IslandDetail detail{.rows = details_of(stepper, island, numbers)};
+    if (recovered) detail.way = details_of(stepper, *recovered, numbers);
+    for (int i = 0; i < impacts.n; ++i) {
+      const Impact& met = impacts.each[at(i)];
+      add_forces(stepper, met, numbers);
+      detail.impacts.push_back({met.share, details_of(stepper, met, numbers)});
     }
     const pybind11::ssize_t m = static_cast<pybind11::ssize_t>(island.rows.size());
-    Array A(Shape2{m, m});
+    detail.admittance = Array(Shape2{m, m});
     const std::vector<double> admittances = row_admittances(island.problem);
-    std::copy(admittances.begin(), admittances.end(), A.mutable_data());
-    islands.push_back({std::move(rows), std::move(way), A});
+    std::copy(admittances.begin(), admittances.end(), detail.admittance.mutable_data());
+    islands.push_back(std::move(detail));
   }
-  const StepData& step = stepper.data();
   std::vector<double> corrected(step.size(), 0.0);
   for (std::size_t k = 0; k < corrected.size() && step.has_recovery(); ++k) corrected[k] = step.u_recovered[k] - step.u[k];
   taken_back = Array(static_cast<pybind11::ssize_t>(corrected.size()), corrected.data());
@@ -178,11 +206,14 @@ void bind_step_details(pybind11::module_& m) {
       .def_readonly("impulse", &RowDetail::impulse)
       .def_readonly("velocity", &RowDetail::velocity)
       .def_readonly("target", &RowDetail::target)
-      .def_readonly("switch", &RowDetail::switch_distance)
-      .def_readonly("share", &RowDetail::share);
+      .def_readonly("switch", &RowDetail::switch_distance);
+  py::class_<ImpactDetail>(m, "StepImpact", "See robosim.simulation.StepImpact.")
+      .def_readonly("share", &ImpactDetail::share)
+      .def_readonly("rows", &ImpactDetail::rows);
   py::class_<IslandDetail>(m, "StepIsland", "See robosim.simulation.StepIsland.")
       .def_readonly("rows", &IslandDetail::rows)
       .def_readonly("way", &IslandDetail::way)
+      .def_readonly("impacts", &IslandDetail::impacts)
       .def_readonly("admittance", &IslandDetail::admittance);
   py::class_<StepDetails>(m, "StepDetails", "All that acted in a step.")
       .def_readonly("contacts", &StepDetails::contacts)

@@ -39,11 +39,16 @@ struct RowDetail {
   const char *law, *mode;
   double impulse, velocity, target;
   double switch_distance;  // to another mode
-  double share;            // of the step, after which it acts
+};
+
+struct ImpactDetail {
+  double share;  // of the step, after which it acts
+  std::vector<RowDetail> rows;
 };
 
 struct IslandDetail {
   std::vector<RowDetail> rows, way;
+  std::vector<ImpactDetail> impacts;
   Array admittance;
 };
 
@@ -58,9 +63,16 @@ struct StepDetails {
   StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands);
 
  private:
-  void add_contact(const BoundScene& scene, const Stepper& stepper, const StepIsland& island, int first_row, int last_row, int point);
-  std::size_t add_closure(const Stepper& stepper, const StepIsland& island, std::size_t block);
-  void add_joint(const Stepper& stepper, const StepIsland& island, std::size_t block, int row);
+  // Of rows of any island: the number of their contact, joint force or closure, which are there after `add_parts` of their island.
+  struct Numbers {
+    std::vector<std::size_t> first_contact;  // of each manifold
+    std::vector<std::size_t> of_block;       // of the island: of its first joint force, or its closure
+  };
+  void add_parts(const BoundScene& scene, const Stepper& stepper, const StepIsland& whole, const StepIsland& island, Numbers& numbers);
+  void add_contact(const BoundScene& scene, const SceneQuery::PairManifold& pair, int point);
+  void add_forces(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers);
+  std::vector<RowDetail> details_of(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers) const;
+  std::size_t number_of(const StepIsland& solved, std::size_t block, int row, const Numbers& numbers) const;
 };
 
 void bind_step_details(pybind11::module_& m);

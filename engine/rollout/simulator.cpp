@@ -33,7 +33,7 @@ void add_parameters(const StepGradient& x, StepGradient& to) {
 void RolloutReport::take(const StepReport& r, int step) {
   status = std::max(status, r.status), residual = std::max(residual, r.residual);
   contacts = r.contacts, rows = r.rows, islands = r.islands;
-  class_changes += r.class_changes, pivots += r.pivots, coupled_bounces += r.coupled_bounces;
+  class_changes += r.class_changes, pivots += r.pivots, coupled_bounces += r.coupled_bounces, untimed_bounces += r.untimed_bounces;
   attempt = std::max(attempt, r.attempt);
   if (r.status >= StepStatus::relaxed && first_unsolved < 0) first_unsolved = step;
 }

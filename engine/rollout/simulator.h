@@ -20,7 +20,7 @@ struct RolloutReport {
   StepStatus status = StepStatus::solved;
   double residual = 0;
   int contacts = 0, rows = 0, islands = 0;
-  long class_changes = 0, pivots = 0, coupled_bounces = 0;
+  long class_changes = 0, pivots = 0, coupled_bounces = 0, untimed_bounces = 0;
   int attempt = -1;          // the last that any of them needed
   int first_unsolved = -1;  // the first step that was relaxed, inconsistent or diverged
 

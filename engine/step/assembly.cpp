@@ -7,6 +7,7 @@
 #include "base/linalg/small_matrices.h"
 #include "step/columns.h"
 #include "step/constraints/constraint_kinds.h"
+#include "step/constraints/impacts.h"
 
 namespace robosim {
 
@@ -28,7 +29,7 @@ StepIsland& RowAssembly::island_of(int tree) {
   int& island = island_of_tree_[at(root(tree))];
   if (island < 0) {
     island = step_->n_islands++;
-    if (step_->islands.size() < at(step_->n_islands)) step_->islands.emplace_back();
+    if (step_->islands.size() < at(step_->n_islands)) step_->islands.emplace_back(), step_->impacts.emplace_back();
     StepIsland& fresh = step_->islands[at(island)];
     fresh.blocks.clear(), fresh.rows.clear();
     fresh.problem.blocks.clear(), fresh.problem.rows.clear();
@@ -122,23 +123,22 @@ void RowAssembly::assemble(const StepInput& in) {
     fill_jacobian(island, in.v);
     leave_out_rows(island);
     set_targets(island, in);
+    set_apart(island, step_->impacts[at(n)]);
   }
 }
 
-// Normals, limits and closures but for what gives, or is met within the step. What pushes may push less, but for what bounces.
-void RowAssembly::assemble_corrections(const StepIsland& island, const StepInput& in, StepIsland& to) {
+// Normals, limits and closures but for what gives. What pushes may push less, but for what bounces.
+void RowAssembly::assemble_corrections(const StepIsland& island, const std::vector<double>& y, const StepInput& in, StepIsland& to) {
   to.blocks = island.blocks, to.X = island.X, to.Y = island.Y, to.before = island.before;
   to.rows.clear(), to.problem.rows.clear();
   to.problem.blocks = island.problem.blocks, to.problem.channels = island.problem.channels, to.problem.L = island.problem.L;
-  to.problem.y_free = island.solution.y, to.problem.at_play = island.sizes.still;
+  to.problem.y_free = y, to.problem.at_play = island.sizes.still;
   for (RowBlock& block : to.problem.blocks) {
     const int first = to.problem.size();
     for (int i = block.first_row; i < block.last_row; ++i) {
       const StepIsland::Row& source = island.rows[at(i)];
       const ConstraintRow& row = island.problem.rows[at(i)];
-      const bool is_normal = is_of<Contact>(source, Contact::normal);
-      const bool is_met = is_normal && (source.law == NormalLaw::impact || source.law == NormalLaw::landing);
-      if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) || row.compliance > 0 || is_met) continue;
+      if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) || row.compliance > 0) continue;
       to.rows.push_back(source), to.problem.rows.push_back(row);
       to.rows.back().corrects = i;
       ConstraintRow& own = to.problem.rows.back();
@@ -151,7 +151,6 @@ void RowAssembly::assemble_corrections(const StepIsland& island, const StepInput
 }
 
 void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {
-  island.has_impacts = false;
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const RowBlock& rows = island.problem.blocks[b];
     if (rows.first_row == rows.last_row) continue;

@@ -16,8 +16,9 @@ namespace robosim {
 enum class NormalLaw : std::uint8_t {
   rest,     // t = -(erp/dt) gap
   bounce,   // what comes back, at the start of the step
-  impact,   // what comes back, within the step
-  landing,  // nothing comes back, within the step
+  impact,   // what comes back, when it is met within the step
+  landing,  // nothing comes back, when it is met within the step
+  held,     // t = 0 of what touches, while something else is met
   ahead,    // t = -gap/dt: not met in this step
   soft      // it gives
 };
@@ -56,7 +57,7 @@ struct StepIsland {
     int manifold = -1;  // of a contact
     int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
-    double impact = 0;                // share of the step after which its impulse acts
+    double impact = 0;                // of what is met: the share of the step after which it touches
     Keeping keeping = Keeping::none;
     int corrects = -1;                // of a correction: the row of the velocity that it corrects
     double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (constraints/normal_law.h)
@@ -78,7 +79,6 @@ struct StepIsland {
   RowSizes sizes;  // of problem, once it is solved
   RowSolution solution;
   bool is_relaxed = false;
-  bool has_impacts = false;
   bool is_left_out = false;  // of corrections: of gradients for other classes
   std::unique_ptr<SolvedRows> solved;        // what the solver keeps for derivatives
   RowGradient gradient;                      // of vjp
@@ -86,10 +86,40 @@ struct StepIsland {
   std::unique_ptr<SolvedRows> other_solved;
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's operator
   std::vector<double> before;  // channels: their velocity before the step
-  std::vector<double> z_late;  // channels: impulses times their impact's share of the step
-  // Of vjp: of each row's gap and impact; of `before`; and of y_free by impacts, which `gradient` has in its own, too.
-  std::vector<double> gap_bar, share_bar, before_bar, impact_bar;
+  std::vector<double> gap_bar, before_bar;  // of vjp: of each row's gap; of `before`
   std::vector<double> corrected_bar;  // of its rows' impulses, by the corrections that they bound; empty where there are none
+};
+
+// What is met at one time within a step, and what holds then (constraints/impacts.h). problem.y_free is the velocity before.
+struct Impact : StepIsland {
+  double share = 0;                                // of the step after which its impulses act
+  std::vector<double> late;                        // channels: what impulses before it, times their shares, add to the velocity
+  std::vector<double> rested;                      // channels: the velocity before all impacts
+  double restored = 1;                             // share of its restitution; less where that would gain energy
+  std::vector<StepIsland> parts;                   // its rows with restitution and without, where it has a part of it; of itself then the solution alone
+  std::vector<double> seen_bar, late_bar, rested_bar;  // of vjp, by its targets and its time: of y_free, `late` and `rested`
+
+  bool is_limited() const { return restored < 1; }
+  // use(rows) of what has been solved.
+  template <class Use>
+  void for_each_solved(const Use& use) {
+    if (!is_limited()) return void(use(static_cast<StepIsland&>(*this)));
+    for (StepIsland& part : parts) use(part);
+  }
+  template <class Use>
+  void for_each_solved(const Use& use) const {
+    if (!is_limited()) return void(use(static_cast<const StepIsland&>(*this)));
+    for (const StepIsland& part : parts) use(part);
+  }
+};
+
+// The impacts of one island within a step, in their order.
+struct Impacts {
+  StepIsland all;                      // the island's rows with those that are to be met, which the island is without
+  std::vector<Impact> each;            // the first n are in use
+  int n = 0;
+  double share = 0;                    // of the step: the time of the last
+  std::vector<double> y, late, rested;  // channels: the velocity after it; see Impact
 };
 
 }  // namespace robosim

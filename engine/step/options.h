@@ -16,6 +16,7 @@ struct Choice {
 
 // The time at which what comes near bounces or lands.
 inline constexpr Choice bounces[] = {
+    {"automatic", "when things touch, in worlds where any pair has a restitution; else as `step`"},
     {"step", "wherever the step finds it"},
     {"time_of_impact", "when things touch"},
 };
@@ -39,7 +40,7 @@ struct StepOptions {
   double margin = 1e-3;                  // [m] within which pairs have rows
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
   bool speed_limits = false;             // whether joints keep the limits of their speeds
-  BounceId bounce;                       // `step`
+  BounceId bounce;                       // `automatic`
   double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
   ComplementarityAwareId complementarity_aware;  // `none`; of vjp, of solvers that know classes
 };

@@ -20,7 +20,8 @@ struct StepReport {
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
   int class_changes = 0, pivots = 0;           // of `lcp` and `cone`, together
   int attempt = -1;                            // the last of the solver's that an island needed (SolverKind::attempt_name)
-  int coupled_bounces = 0;                     // impacts and bounces that push while another normal that feels them does
+  int coupled_bounces = 0;                     // normals that are met and push while another that is met with them, and feels them, does
+  int untimed_bounces = 0;                     // normals that bounce wherever the step finds them
 };
 
 }  // namespace robosim

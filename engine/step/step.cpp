@@ -5,7 +5,10 @@
 
 #include "base/error.h"
 #include "base/index.h"
+#include "base/linalg/small_sums.h"
 #include "dynamics/rnea_products.h"
+#include "step/constraints/constraint_kinds.h"
+#include "step/constraints/impacts.h"
 #include "step/constraints/normal_law.h"
 
 namespace robosim {
@@ -32,12 +35,12 @@ bool relax(StepIsland& island) {
 
 // Returns true where positions need corrections, or have another derivative than the velocity.
 bool asks_for_any(const StepIsland& corrections, const StepIsland& island) {
-  for (std::size_t i = 0; i < corrections.rows.size(); ++i) {
-    const std::size_t corrected = at(corrections.rows[i].corrects);
-    const ConstraintRow &row = island.problem.rows[corrected], &own = corrections.problem.rows[i];
-    if (corrections.rows[i].keeping == Keeping::none && own.target == row.target) continue;
-    if (own.kind != RowKind::unilateral || island.solution.w[corrected] < own.target - row.target) return true;
-  }
+  for (const RowBlock& block : corrections.problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow &row = island.problem.rows[at(corrections.rows[at(i)].corrects)], &own = corrections.problem.rows[at(i)];
+      if (corrections.rows[at(i)].keeping == Keeping::none && own.target == row.target) continue;
+      if (own.kind != RowKind::unilateral || dot(own.d, &corrections.problem.y_free[at(block.first_channel)], block.width) < own.target) return true;
+    }
   return false;
 }
 
@@ -84,12 +87,12 @@ Stepper::Stepper(const World& world, const StepOptions& options)
 void Stepper::find_contacts(const StepInput& in) {
   StepData& step = *data_;
   step.query.place(in.q, step.dynamics.X_WB);
-  if (step.options.bounce == BounceId("step")) {
+  if (!step.times_impacts) {
     step.query.manifolds(step.options.margin, step.manifolds);
   } else {
     detail::joint_velocities(step.model(), step.dynamics, step.v_free.data(), step.V_free);
     step.query.manifolds(std::max(step.options.margin, reach(step)), step.manifolds);
-    std::erase_if(step.manifolds, [&](const SceneQuery::PairManifold& pair) { return !is_met(step, pair); });
+    leave_out_far(step);
   }
   ghosts_.leave_out(step, in);
 }
@@ -127,13 +130,28 @@ void Stepper::solve(StepReport& report) {
   for (int i = 0; i < step.n_islands; ++i) {
     StepIsland& island = step.islands[at(i)];
     solve(island, report);
-    if (step.options.bounce == BounceId("time_of_impact")) report.coupled_bounces += coupled_bounces(island);
     add_impulses(step, island, step.u);
     report.rows += island.problem.size();
+    for (std::size_t r = 0; r < island.rows.size(); ++r)
+      report.untimed_bounces += is_of<Contact>(island.rows[r], Contact::normal) && island.rows[r].law == NormalLaw::bounce && island.solution.f[r] > 0;
   }
+  step.u_rested = step.u;
+  for (int i = 0; i < step.n_islands; ++i) solve_impacts(step.islands[at(i)], step.impacts[at(i)], report);
   report.islands = step.n_islands;
   report.manifolds = static_cast<int>(step.manifolds.size());
   for (const SceneQuery::PairManifold& pair : step.manifolds) report.contacts += pair.manifold.n_points;
+}
+
+void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepReport& report) {
+  if (impacts.all.rows.empty()) return;
+  begin_impacts(island, impacts);
+  while (Impact* const met = next_impact(*data_, island, impacts)) {
+    solve(*met, report);
+    if (gained(*met) > 0) solve(divide(*met), report), limit(*met);
+    take_impact(*met, impacts);
+    add_impulses(*data_, *met, data_->u);
+    report.rows += met->problem.size(), report.coupled_bounces += coupled_bounces(*met);
+  }
 }
 
 // Solves the corrections of positions, and fills the way that q advances by.
@@ -145,8 +163,9 @@ void Stepper::recover(const StepInput& in, StepReport& report) {
     const std::size_t next = step.recovering.size();
     if (step.recovered.size() <= next) step.recovered.resize(next + 1);
     StepIsland& corrections = step.recovered[next];
-    assembly_.assemble_corrections(step.islands[at(i)], in, corrections);
-    if (!asks_for_any(corrections, step.islands[at(i)])) continue;
+    const StepIsland& island = step.islands[at(i)];
+    assembly_.assemble_corrections(island, step.impacts[at(i)].n > 0 ? step.impacts[at(i)].y : island.solution.y, in, corrections);
+    if (!asks_for_any(corrections, island)) continue;
     step.recovering.push_back(i);
     expect(corrections, expected_);
     solve(corrections, report, &expected_);
@@ -172,6 +191,7 @@ StepReport Stepper::step(const StateView& state, const ControlView& control, con
   if (data_->size() == 0) return copy(state, next_.layout, next), report;
   const StepInput in{state, control};
   data_->is_diverged = false;
+  data_->times_impacts = data_->options.bounce == BounceId("time_of_impact") || (data_->options.bounce == BounceId("automatic") && world().has_restitution());
   linearization_.reset();
 
   integrator_->move_freely(*data_, in);

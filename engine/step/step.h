@@ -4,6 +4,7 @@
 //   contacts      what touches, or may within the step, but for what is passed by                     (scene/, ghost_contacts.h)
 //   assemble      rows of all kinds of constraints, in islands of those that feel each other          (assembly.h, constraints/)
 //   solve         the rows' impulses                                                                   (contact/)
+//   impacts       what is fast, each when it is met                                                    (constraints/impacts.h)
 //   recover       what overlaps or has come apart is taken back by positions                           (constraints/recovery.h)
 //   advance       the state at the end
 //
@@ -65,6 +66,7 @@ class Stepper {
  private:
   void find_contacts(const StepInput& in);
   void solve(StepReport& report);
+  void solve_impacts(const StepIsland& island, Impacts& impacts, StepReport& report);
   void recover(const StepInput& in, StepReport& report);
   void solve(StepIsland& island, StepReport& report, const RowSolution* near = nullptr);
   bool advance(const StepInput& in, const StateSpan& next);

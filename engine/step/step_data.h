@@ -36,6 +36,9 @@ struct StepData {
   // Rows and their impulses. Computed by RowAssembly::assemble and solve.
   std::vector<StepIsland> islands;  // the first n_islands are in use
   int n_islands = 0;
+  bool times_impacts = false;     // whether what is fast is met within the step
+  std::vector<Impacts> impacts;   // of each island at its place
+  std::vector<double> u_rested;   // n_v: the velocity before impacts, where there are any
 
   // Corrections of positions, where these ask for something else than the velocity has (constraints/recovery.h). Computed by Stepper::recover.
   std::vector<int> recovering;        // islands
@@ -72,7 +75,7 @@ struct StepData {
   }
   bool has_impacts() const {
     for (int i = 0; i < n_islands; ++i)
-      if (islands[static_cast<std::size_t>(i)].has_impacts) return true;
+      if (impacts[static_cast<std::size_t>(i)].n > 0) return true;
     return false;
   }
 };

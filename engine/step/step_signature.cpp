@@ -22,7 +22,16 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
     }
     island.solved->append_outcomes(out);
   };
-  for (int i = 0; i < islands; ++i) add_rows(stepper.islands()[i]);
+  for (int i = 0; i < islands; ++i) {
+    add_rows(stepper.islands()[i]);
+    const Impacts& impacts = stepper.data().impacts[static_cast<std::size_t>(i)];
+    for (int n = 0; n < impacts.n; ++n) {
+      const Impact& met = impacts.each[static_cast<std::size_t>(n)];
+      out.push_back(-1 - static_cast<int>(met.is_limited()));  // the next
+      met.for_each_solved(add_rows);
+      for (const StepIsland::Row& row : met.rows) out.push_back(row.manifold), out.push_back(row.point);
+    }
+  }
   for (std::size_t k = 0; k < stepper.data().recovering.size(); ++k) out.push_back(stepper.data().recovering[k]), add_rows(stepper.data().recovered[k]);
   return out;
 }

@@ -39,6 +39,7 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials, s
   if (motors_.size() != at(m.n_v))
     throw InputError(std::to_string(motors_.size()) + " motors for " + std::to_string(m.n_v) + " entries of v; there is one for each");
 
+  has_restitution_ = std::any_of(materials_.begin(), materials_.end(), [](const PairMaterial& x) { return x.restitution > 0; });
   for (std::size_t i = 0; i < n_pairs; ++i) {
     const auto [a, b] = std::minmax(scene.pairs()[i].first, scene.pairs()[i].second);
     pair_index_.push_back({a, b, static_cast<int>(i)});

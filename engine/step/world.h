@@ -33,6 +33,7 @@ class World {
   const PairMaterial& material(int a, int b) const { return materials_[static_cast<std::size_t>(pair(a, b))]; }
   int pair(int a, int b) const;  // its place in scene().pairs()
   const std::vector<PairMaterial>& materials() const { return materials_; }  // of each of scene().pairs()
+  bool has_restitution() const { return has_restitution_; }                  // any of them
   const std::vector<Motor>& motors() const { return motors_; }               // of each entry of v
   const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
   const Closures& closures() const { return closures_; }
@@ -56,6 +57,7 @@ class World {
   std::vector<PairMaterial> materials_;
   std::vector<Motor> motors_;
   Closures closures_;
+  bool has_restitution_ = false;
   VertexRows vertices_;
   std::vector<Coordinate> coordinates_;
   std::vector<int> coordinate_of_v_;  // -1: none

@@ -66,8 +66,11 @@ class StepReport(NamedTuple):
     pivots: int
     """Of Dantzig's and Lemke's methods, where those solves do not end."""
     coupled_bounces: int
-    """With `bounce="time_of_impact"`: contacts that bounce while others that feel them push. These happen at once, as
-    nothing says in which order; where they are, gradients are `one_sided`."""
+    """Contacts that are met within the step at the same time as others that feel them. These bounce at once, by Newton's
+    law, as nothing says in which order."""
+    untimed_bounces: int
+    """With `bounce="step"`: contacts that bounce where the step finds them. The gradient is exactly that of the step,
+    and not that of continuous time, however short steps are: by where a ball was it is zero."""
     attempt: str
     """The last of its methods that a solver needed: `prediction`, `sweeps`, `Dantzig`, `Lemke`, `turned boxes`,
     `more sweeps` or `proximal points`, in the order in which `lcp` and `cone` try them; empty of `pgs` and where there
@@ -138,8 +141,8 @@ class StepRow(NamedTuple):
     """(3,) unit, in W: along which it acts, about which of torsion and rolling; None where it is of no contact."""
     law: str
     """What the normal of its contact asks for: `rest`, standing still, or a part of the gap kept; `bounce`; `ahead`,
-    that it comes no nearer than it touches; `soft`, that it gives; with `bounce="time_of_impact"` `impact` and
-    `landing`, within the step. Else ""."""
+    that it comes no nearer than it touches; `soft`, that it gives; of impacts within a step `impact` and `landing`, of
+    what is met, and `held`, of what touches meanwhile. Else ""."""
     mode: str
     """`clamping`: held at its velocity, by an impulse within its bounds; `separating`: without an impulse; `lower` and
     `upper`: it moves, with its impulse at a bound. Two axes of friction that slide within a circle are `upper` and
@@ -155,8 +158,15 @@ class StepRow(NamedTuple):
     """How far it is from another mode, as a velocity [m/s or rad/s]: where it clamps what it would move by with as much
     more of its impulse as there is to a bound; else the velocity that it has. Rows that could do each other's work are
     each as near as the chosen impulses say. inf where there is no other mode, and where its normal does not push."""
+
+
+class StepImpact(NamedTuple):
+    """What is met at one time within a step, with what holds then."""
+
     share: float
-    """Of impacts within a step: the part of it after which the impulse acts."""
+    """The part of the step after which its impulses act."""
+    rows: list[StepRow]
+    """In the order in which `pgs` takes them."""
 
 
 class StepIsland(NamedTuple):
@@ -167,6 +177,8 @@ class StepIsland(NamedTuple):
     way: list[StepRow]
     """The same rows as they were solved for the way that positions go, which takes back overlaps; empty where positions
     go by the velocity."""
+    impacts: list[StepImpact]
+    """After these rows, each with the velocity that the one before has left."""
     admittance: Array
     """(n, n) A: what their velocities change by with their impulses, symmetric and positive semidefinite
     [1/kg, 1/(kg m), 1/(kg m^2)]; with what motors give on the diagonal."""
@@ -234,5 +246,9 @@ def closure_from(closure: _engine.ClosureForce) -> ClosureForce:
 
 def island_from(island: _engine.StepIsland) -> StepIsland:
     """From the engine's."""
-    rows, way = ([_made(StepRow, row) for row in these] for these in (island.rows, island.way))
-    return StepIsland(rows, way, island.admittance)
+
+    def rows_from(rows: list[_engine.StepRow]) -> list[StepRow]:
+        return [_made(StepRow, row) for row in rows]
+
+    impacts = [StepImpact(impact.share, rows_from(impact.rows)) for impact in island.impacts]
+    return StepIsland(rows_from(island.rows), rows_from(island.way), impacts, island.admittance)

@@ -41,9 +41,10 @@ class RolloutReport(NamedTuple):
     rows: Any
     islands: Any
     class_changes: Any
-    """Sums over all steps, as are the next two."""
+    """Sums over all steps, as are the next three."""
     pivots: Any
     coupled_bounces: Any
+    untimed_bounces: Any
     attempt: Any
     """The last of its methods that the solver needed in any step."""
     first_unsolved: Any

@@ -45,8 +45,8 @@ class Simulation:
     Contacts, limits, dry friction and motors are rows whose impulses are found together at each step: what
     touches does not overlap further, friction stays within mu times the normal force along each of two axes, limits
     hold. Damping, springs and motors are implicit, so that stiff ones are steady. What overlaps already is taken
-    back by a part `erp` in each step, what approaches is met within `margin`, or with `bounce="time_of_impact"` when it
-    touches. Bodies that move freely keep their linear momentum exactly.
+    back by a part `erp` in each step. What approaches is met within `margin`, or when it touches, in the order in which
+    things do (`bounce`). Bodies that move freely keep their linear momentum exactly.
 
     Contacts are those of hulls and convex pieces, where these stand for meshes (`load_robot`). Links whose hulls
     overlap in the neutral configuration, and whose meshes do not, are not pressed apart: `pairs` lacks them.
@@ -70,10 +70,10 @@ class Simulation:
         speed_limits: whether joints with one position keep the limits of their speeds (`Model.limits`), whatever drives
             or strikes them; with `pgs` as near as its sweeps come.
         restitution_threshold: [m/s] of approach, below which nothing bounces.
-        bounce: when what comes near bounces or lands: `step`, wherever a step finds it within the margin;
-            `time_of_impact`, when it touches, between the steps' ends. Then runs and their gradients are those of
-            continuous time, up to dt, for one bounce and for several that do not feel each other; nothing passes
-            through what is thin.
+        bounce: when what comes near bounces or lands: `time_of_impact`, when it touches, between the steps' ends, one
+            impact after the other. Then runs and their gradients are those of continuous time, up to dt, and nothing
+            passes through what is thin. `step`: wherever a step finds it within the margin, all at once. `automatic`:
+            `time_of_impact` where any material has a restitution, else `step`.
         complementarity_aware: of `vjp`, with `lcp` or `cone`. What rests has no gradient by forces that
             are too weak to lift it, and an optimiser never begins. With this each step's gradient is taken a second
             time, with contacts and limits that let go where the loss wants them to part and push where it wants them
@@ -117,7 +117,7 @@ class Simulation:
         limit_margin: float = 1e-3,
         speed_limits: bool = False,
         restitution_threshold: float = 0.01,
-        bounce: str = "step",
+        bounce: str = "automatic",
         complementarity_aware: bool | Literal["together"] = False,
     ) -> None:
         check_type(world, World, "world", SimulationError)

@@ -158,14 +158,17 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
       counts.edges += feature[0].kind == FeatureKind::edge && feature[1].kind == FeatureKind::edge;
     }
   }
-  for (int i = 0; i < report.islands; ++i) {
-    const StepIsland& island = stepper.islands()[i];
+  const auto count = [&](const StepIsland& island) {
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
       counts.impacts += is_of<Contact>(island.rows[r], Contact::normal) && island.rows[r].law == NormalLaw::impact && island.solution.f[r] > 0;
       if (!is_of<Contact>(island.rows[r], Contact::friction_1)) continue;
       counts.sliding += island.solution.classes[r] == RowClass::lower || island.solution.classes[r] == RowClass::upper;
       counts.sticking += island.solution.classes[r] == RowClass::clamping;
     }
+  };
+  for (int i = 0; i < report.islands; ++i) {
+    count(stepper.islands()[i]);
+    for (int n = 0; n < stepper.data().impacts[at(i)].n; ++n) count(stepper.data().impacts[at(i)].each[at(n)]);
   }
   const std::vector<int> here = signature(stepper, report);
   StepGradient g;
@@ -174,7 +177,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   check_jacobians(stepper, point, q_bar, v_bar, g);
   check_jvp(stepper, point, q_bar, v_bar, g);
   check_vertices_together(*w.world, g);
-  if (g.is_one_sided && report.coupled_bounces == 0) {  // coupled ones are flagged whatever their derivative
+  if (g.is_one_sided) {
     ++counts.one_sided;
     return;
   }

@@ -95,7 +95,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
     const StepWorld w(std::move(model), material, true, drives);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver = solver;
+    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver = solver, options.bounce = BounceId("step");
     Stepper stepper(*w.world, options);
     for (int trial = 0; trial < 10; ++trial) {
       const Drive c = random_drive(m, random);

@@ -19,7 +19,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // A ball and an ellipsoid that slide over the floor, the ball against the ellipsoid.
 struct Sliding {
   StepWorld w{free_bodies({free_ball(0.5, 0.15), {Shape::ellipsoid({0.1, 0.15, 0.2}), box_inertia(2, {0.1, 0.1, 0.15})}}), {0.4, 0.2, 0.01, 0.005}};
-  Numbers q{0, 0, 0.1499, 0, 0, 0, 1, 0.2495, 0.01, 0.1999, 0, 0, 0.1, 1}, v{0.4, 0.2, -0.005, 0.5, 1, -1, 0.1, -0.3, -0.02, 0.2, -0.1, 1.5};
+  Numbers q{0, 0, 0.1499, 0, 0, 0, 1, 0.2495, 0.01, 0.1999, 0, 0, 0.1, 1}, v{0.4, 0.2, -0.005, 0.5, 1, -1, 0.1, -0.3, -0.2, 0.2, -0.1, 1.5};
   Numbers tau, q_bar, v_bar;
 
   Sliding() {

@@ -232,7 +232,7 @@ TEST_CASE("gradients after Jacobians, which know nothing of shapes and of what s
     const Model& m = w.model;
     for (const SolverId solver : SolverId::all()) {
       StepOptions options;
-      options.dt = 0.01, options.margin = 0.5, options.solver = solver, options.solver_options.sweeps = 8;
+      options.dt = 0.01, options.margin = 0.5, options.solver = solver, options.solver_options.sweeps = 8, options.bounce = BounceId("step");
       int different = 0, of_the_ground = 0;
       for (int trial = 0; trial < 8; ++trial) {
         Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v), random.configuration(m), Numbers(at(m.n_v), 0.0)};

@@ -79,7 +79,7 @@ void add_block(RowAssembly& assembly, const int* first, const int* last) {
   block.item = *first;
   int points = 0;
   double least = std::numeric_limits<double>::infinity(), spread = 0;
-  bool is_turned = step.options.bounce == BounceId("time_of_impact");  // friction that acts within the step has a lever (constraints/normal_law.h)
+  bool is_turned = step.times_impacts;  // friction of impacts has a lever (impacts.h)
   bool rolls = false;
   for (const int* i = first; i < last; ++i) {
     const SceneQuery::PairManifold& pair = step.manifolds[at(*i)];
@@ -145,7 +145,7 @@ void Contact::add_blocks(RowAssembly& rows, const StepInput&) {
 void Contact::set_targets(const StepData& step, const StepInput&, StepIsland& island, std::size_t b) {
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i) {
     if (island.rows[at(i)].role == normal) set_normal_target(step, island, b, i);
-    else follow_normal(step, island, b, i);
+    else follow_normal(island, i);
   }
 }
 

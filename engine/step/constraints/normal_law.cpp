@@ -11,45 +11,22 @@
 namespace robosim {
 namespace {
 
-// Of what two rows are by themselves: what they may seem to feel of each other.
-constexpr double rounding_of_coupling = 1e-12;
-
 double along(const ConstraintRow& row, const double* channels, int width) {
   double sum = 0;
   for (int c = 0; c < width; ++c) sum += row.d[c] * channels[c];
   return sum;
 }
 
-// Friction of a point that is met within the step acts where the two meet: on what moves, if the other is of the world, else half way. The
-// manifold's plane is on the one or the other before the step, a ball that comes fast a way above it.
-void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
-  StepIsland::Row& source = island.rows[at(i)];
-  if (!is_friction(source) || source.lever != 0) return;  // a recovery's rows have it already
-  const StepIsland::Block& block = island.blocks[b];
-  const Manifold& m = step.manifolds[at(source.manifold)].manifold;
-  const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
-  source.lever = met - plane;
-  ConstraintRow& row = island.problem.rows[at(i)];
-  const Vec3d u{row.d[3], row.d[4], row.d[5]}, more = (source.lever * m.points[source.point].gap / block.size) * cross(m.normal(), u);
-  for (int k = 0; k < 3; ++k) row.d[k] += more[k];
-}
-
 }  // namespace
 
-// What a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end, asks for.
 NormalLaw law_of(const StepData& step, double gap, double approach, double closing, const PairMaterial& material) {
   const StepOptions& options = step.options;
   if (material.compliance > 0) return NormalLaw::soft;
-  const double restitution = material.restitution;
-  const bool is_fast = approach > options.restitution_threshold, meets = gap <= 0 || gap < options.dt * closing;
-  const bool in_time = options.bounce == BounceId("time_of_impact");
-  if (is_fast && !meets && (in_time || restitution > 0)) return NormalLaw::ahead;
-  if (in_time && gap > 0) {
-    if (is_fast) return NormalLaw::impact;
-    if (gap > options.margin) return NormalLaw::ahead;
-  }
-  const double back = restitution * approach;
-  return is_fast && back > 0 && back > keep_apart(step, gap, options.margin).target ? NormalLaw::bounce : NormalLaw::rest;
+  const bool is_fast = approach > options.restitution_threshold;
+  if (step.times_impacts) return is_fast ? NormalLaw::impact : gap > options.margin ? NormalLaw::ahead : NormalLaw::rest;
+  if (!is_fast || material.restitution == 0) return NormalLaw::rest;
+  if (gap > 0 && !(gap < options.dt * closing)) return NormalLaw::ahead;
+  return material.restitution * approach > keep_apart(step, gap, options.margin).target ? NormalLaw::bounce : NormalLaw::rest;
 }
 
 void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, int i) {
@@ -58,7 +35,7 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
   const SceneQuery::PairManifold& pair = step.manifolds[at(source.manifold)];
   const std::size_t first = at(island.problem.blocks[b].first_channel);
   const PairMaterial& material = step.world->material(pair.a, pair.b);
-  const double dt = step.options.dt, restitution = material.restitution, gap = pair.manifold.points[source.point].gap;
+  const double dt = step.options.dt, gap = pair.manifold.points[source.point].gap;
   const int width = island.problem.blocks[b].width;
   const double before = along(row, &island.before[first], width), free = along(row, &island.problem.y_free[first], width);
   if (step.takes_back) source.law = source.law == NormalLaw::bounce ? NormalLaw::rest : source.law;
@@ -70,14 +47,7 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
       row.target = kept.target;
       break;
     case NormalLaw::bounce:
-      row.target = -restitution * before;
-      break;
-    case NormalLaw::impact:
-    case NormalLaw::landing:
-      source.impact = gap / (-dt * free);
-      row.target = -restitution * free + (1 + restitution) * (0.5 - source.impact) * (free - before);
-      if (!(restitution > 0 && row.target > 0)) source.law = NormalLaw::landing, row.target = 0;
-      island.has_impacts = true;
+      row.target = -material.restitution * before;
       break;
     case NormalLaw::ahead:
       row.target = -gap / dt;
@@ -85,15 +55,14 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
     case NormalLaw::soft:
       row.target = -gap / time_to_give(step.options, material);
       row.compliance = material.compliance / (dt * time_to_give(step.options, material));
+      break;
+    case NormalLaw::impact:
+    case NormalLaw::landing:
+    case NormalLaw::held: break;  // impacts.h
   }
 }
 
-void follow_normal(const StepData& step, StepIsland& island, std::size_t b, int i) {
-  StepIsland::Row& own = island.rows[at(i)];
-  const StepIsland::Row& normal = island.rows[at(island.problem.rows[at(i)].normal)];
-  own.law = normal.law, own.impact = normal.impact;
-  if (own.law == NormalLaw::impact || own.law == NormalLaw::landing) meet(step, island, b, i);
-}
+void follow_normal(StepIsland& island, int i) { island.rows[at(i)].law = island.rows[at(island.problem.rows[at(i)].normal)].law; }
 
 // How far apart two things may be and yet meet within the step.
 double reach(const StepData& step) {
@@ -108,87 +77,40 @@ double reach(const StepData& step) {
   return 2 * step.options.dt * fastest;
 }
 
-// Whether two things are within the margin of each other, or will be within the step.
-bool is_met(const StepData& step, const SceneQuery::PairManifold& pair) {
-  const Manifold& m = pair.manifold;
-  const Motion<double>&V_a = step.V_free[at(step.object(pair.a).body)], &V_b = step.V_free[at(step.object(pair.b).body)];
-  const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
-  for (int i = 0; i < m.n_points; ++i) {
-    const double closing = -dot(m.normal(), at_point(V, m.points[i].p_W - step.dynamics.X_WB[1].p).linear);
-    if (m.points[i].gap <= std::max(step.options.margin, step.options.dt * closing)) return true;
-  }
-  return false;
+void leave_out_far(StepData& step) {
+  const auto closing = [&](const SceneQuery::PairManifold& pair, int i) {
+    const Manifold& m = pair.manifold;
+    const Motion<double>&V_a = step.V_free[at(step.object(pair.a).body)], &V_b = step.V_free[at(step.object(pair.b).body)];
+    const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
+    return -dot(m.normal(), at_point(V, m.points[i].p_W - step.dynamics.X_WB[1].p).linear);
+  };
+  const auto any_point = [](const SceneQuery::PairManifold& pair, const auto& has) {
+    for (int i = 0; i < pair.manifold.n_points; ++i)
+      if (has(i, pair.manifold.points[i].gap)) return true;
+    return false;
+  };
+  const double dt = step.options.dt, margin = step.options.margin, threshold = step.options.restitution_threshold;
+  const auto is_fast = [&](const SceneQuery::PairManifold& pair) {
+    return any_point(pair, [&](int i, double gap) { return closing(pair, i) > threshold && gap <= dt * closing(pair, i); });
+  };
+  if (std::any_of(step.manifolds.begin(), step.manifolds.end(), is_fast)) return;
+  std::erase_if(step.manifolds, [&](const SceneQuery::PairManifold& pair) {
+    return !any_point(pair, [&](int i, double gap) { return gap <= std::max(margin, dt * closing(pair, i)); });
+  });
 }
-
 
 void fill_way(StepData& step) {
   step.way = step.has_recovery() ? step.u_recovered : step.u;
-  for (int i = 0; i < step.n_islands; ++i) {
-    StepIsland& island = step.islands[at(i)];
-    if (!island.has_impacts) continue;
-    const std::size_t k = at(island.problem.channels);
-    island.z_late.assign(k, 0.0);
-    for (const RowBlock& block : island.problem.blocks)
-      for (int r = block.first_row; r < block.last_row; ++r)
-        for (int c = 0; c < block.width; ++c)
-          island.z_late[at(block.first_channel + c)] += island.rows[at(r)].impact * island.solution.f[at(r)] * island.problem.rows[at(r)].d[c];
-    for (std::size_t r = 0; r < step.way.size(); ++r)
-      for (std::size_t c = 0; c < k; ++c) step.way[r] -= island.Y[r * k + c] * island.z_late[c];
-  }
-}
-
-// How many normals that bounce push while another pushes that feels them.
-int coupled_bounces(const StepIsland& island) {
-  const RowProblem& problem = island.problem;
-  const auto pushes = [&](int i) { return is_of<Contact>(island.rows[at(i)], Contact::normal) && island.solution.f[at(i)] > 0; };
-  const auto product = [&](const RowBlock& A, int i, const RowBlock& B, int j) {
-    double sum = 0;
-    for (int r = 0; r < A.width; ++r)
-      for (int c = 0; c < B.width; ++c)
-        sum += problem.rows[at(i)].d[r] * problem.L[at((A.first_channel + r) * problem.channels + B.first_channel + c)] * problem.rows[at(j)].d[c];
-    return sum;
-  };
-  const auto is_felt = [&](const RowBlock& A, int i) {
-    for (const RowBlock& B : problem.blocks)
-      for (int j = B.first_row; j < B.last_row; ++j)
-        if (j != i && pushes(j) && std::abs(product(A, i, B, j)) > rounding_of_coupling * std::sqrt(product(A, i, A, i) * product(B, j, B, j))) return true;
-    return false;
-  };
-  int count = 0;
-  for (const RowBlock& A : problem.blocks)
-    for (int i = A.first_row; i < A.last_row; ++i) {
-      const NormalLaw law = island.rows[at(i)].law;
-      count += (law == NormalLaw::bounce || law == NormalLaw::impact) && pushes(i) && is_felt(A, i);
+  for (int i = 0; i < step.n_islands; ++i)
+    for (int n = 0; n < step.impacts[at(i)].n; ++n) {
+      const Impact& met = step.impacts[at(i)].each[at(n)];
+      const std::size_t k = at(met.problem.channels);
+      for (std::size_t r = 0; r < step.way.size(); ++r)
+        for (std::size_t c = 0; c < k; ++c) step.way[r] -= met.share * met.Y[r * k + c] * met.solution.z[c];
     }
-  return count;
 }
 
-// Of impulses that act late, for the loss's way_bar: f_bar, and in the island what is of their rows and of when they act.
-void add_late_vjp(StepIsland& island, const std::vector<double>& way_bar, std::vector<double>& late_bar, std::vector<double>& f_bar) {
-  const RowProblem& problem = island.problem;
-  const std::size_t k = at(problem.channels);
-  late_bar.assign(k, 0.0);
-  for (std::size_t r = 0; r < way_bar.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) late_bar[c] -= island.Y[r * k + c] * way_bar[r];
-  for (const RowBlock& block : problem.blocks) {
-    const double* const bar = &late_bar[at(block.first_channel)];
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const StepIsland::Row& source = island.rows[at(i)];
-      if (source.impact == 0) continue;
-      const ConstraintRow& row = problem.rows[at(i)];
-      const double f = island.solution.f[at(i)];
-      double along = 0;
-      for (int c = 0; c < block.width; ++c) {
-        along += row.d[c] * bar[c];
-        island.gradient.d[at(i * most_block_channels + c)] += source.impact * f * bar[c];
-      }
-      f_bar[at(i)] = source.impact * along;
-      island.share_bar[at(is_of<Contact>(source, Contact::normal) ? i : row.normal)] += f * along;
-    }
-  }
-}
-
-// From a normal's target, and the time of its impact, to its gap, its coefficients and the velocities before and without rows.
+// From a normal's target to its gap, its coefficients and the velocity before.
 void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int i, StepGradient& gradient) {
   const SceneQuery::PairManifold& pair = step.manifolds[at(island.rows[at(i)].manifold)];
   const PairMaterial& material = step.world->material(pair.a, pair.b);
@@ -201,9 +123,8 @@ void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int
   const StepIsland::Row& source = island.rows[at(i)];
   const double gap = pair.manifold.points[source.point].gap;
   const double target_bar = island.is_relaxed && row.target == 0 && row.compliance == 0 ? 0 : island.gradient.target[at(i)];
-  double *const d_bar = &island.gradient.d[at(i * most_block_channels)], *const before_bar = &island.before_bar[first];
-  double *const impact_bar = &island.impact_bar[first], &gap_bar = island.gap_bar[at(i)];
-  const double *const before = &island.before[first], *const free = &island.problem.y_free[first];
+  double *const d_bar = &island.gradient.d[at(i * most_block_channels)], *const before_bar = &island.before_bar[first], &gap_bar = island.gap_bar[at(i)];
+  const double* const before = &island.before[first];
   switch (source.law) {
     case NormalLaw::bounce:
       for (int c = 0; c < width; ++c) {
@@ -228,25 +149,9 @@ void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int
       dt_bar += by_time - row.compliance / dt * give_bar;
       break;
     }
+    case NormalLaw::impact:
     case NormalLaw::landing:
-    case NormalLaw::impact: {
-      const double share = source.impact, law_bar = source.law == NormalLaw::impact ? target_bar : 0, part = 0.5 - share;
-      double share_bar = island.share_bar[at(i)], closing = 0;
-      for (int c = 0; c < width; ++c) {
-        const double change = free[c] - before[c], of_change = (1 + restitution) * part;
-        closing -= row.d[c] * free[c];
-        restitution_bar += law_bar * row.d[c] * (part * change - free[c]);
-        share_bar -= law_bar * (1 + restitution) * row.d[c] * change;
-        d_bar[c] += law_bar * (of_change * change - restitution * free[c]);
-        before_bar[c] -= law_bar * of_change * row.d[c];
-        impact_bar[c] += law_bar * (of_change - restitution) * row.d[c];
-      }
-      // share = gap / (dt closing)
-      gap_bar = share_bar / (dt * closing);
-      dt_bar -= share_bar * share / dt;
-      const double closing_bar = -share_bar * share / closing;
-      for (int c = 0; c < width; ++c) d_bar[c] -= closing_bar * free[c], impact_bar[c] -= closing_bar * row.d[c];
-    }
+    case NormalLaw::held: break;  // impacts.h
   }
 }
 

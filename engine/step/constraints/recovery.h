@@ -24,6 +24,7 @@ namespace robosim {
 
 // [m or rad] What is nearer than this, or than a part of the margin, touches: it stands still.
 constexpr double touching = 1e-5, touching_share = 0.01;
+inline double touching_distance(double margin) { return std::min(touching, touching_share * margin); }
 
 // The target of a row, and what it changes by with x and with dt.
 struct Recovery {
@@ -46,7 +47,7 @@ inline Recovery take_back(const StepData& step, double x) {
 // Target of a row that keeps a gap from becoming negative; margin: within which it has rows.
 inline Recovery keep_apart(const StepData& step, double gap, double margin) {
   if (step.takes_back) return gap < 0 ? take_back(step, gap) : taken_back(step, gap, std::numeric_limits<double>::infinity());
-  const double beyond = gap - std::min(touching, touching_share * margin);
+  const double beyond = gap - touching_distance(margin);
   return beyond > 0 ? taken_back(step, beyond, std::numeric_limits<double>::infinity()) : Recovery{};
 }
 

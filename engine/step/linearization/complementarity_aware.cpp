@@ -104,7 +104,7 @@ void ComplementarityAwareVjp::exchange_others() {
 void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient) {
   others_.clear();
   for (int i = 0; i < step_.n_islands; ++i)
-    if (step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)], v_bar)) others_.push_back(i);
+    if (step_.impacts[at(i)].n == 0 && step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)], v_bar)) others_.push_back(i);
   if (others_.empty()) return;
   true_u_ = step_.u, true_recovered_ = step_.u_recovered;
   exchange_others();

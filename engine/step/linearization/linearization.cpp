@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/index.h"
-#include "step/constraints/normal_law.h"
 #include "step/linearization/torn_rows.h"
 
 namespace robosim {
@@ -23,13 +22,14 @@ void Linearization::derive(const StepInput& in, bool everything) {
     for (int k = 0; k < pair.manifold.n_points; ++k) shared_.is_one_sided |= rates.points[k].one_sided;
   }
   const auto differentiate = [&](StepIsland& island) {
-    shared_.is_one_sided |= step_.options.bounce == BounceId("time_of_impact") && coupled_bounces(island) > 0;
-    // Impacts see each impulse by itself, and where rows contradict each other these are not chosen by a rule.
-    shared_.is_one_sided |= island.is_relaxed && island.has_impacts;
     shared_.is_one_sided |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
     shared_.is_one_sided |= everything && is_torn(step_, island, in, vjp_, row_);
   };
-  for (int i = 0; i < step_.n_islands; ++i) differentiate(step_.islands[at(i)]);
+  for (int i = 0; i < step_.n_islands; ++i) {
+    differentiate(step_.islands[at(i)]);
+    Impacts& impacts = step_.impacts[at(i)];
+    for (int n = 0; n < impacts.n; ++n) impacts.each[at(n)].for_each_solved(differentiate);
+  }
   if (!step_.has_recovery()) return;
   step_.exchange_recovery();
   for (std::size_t k = 0; k < step_.recovering.size(); ++k) differentiate(step_.recovered[k]);

@@ -9,10 +9,13 @@
 //
 // with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
 // (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/mode_factor.h) sees L only through y = y_free + L z, so
-// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not, nor do impacts (constraints/normal_law.h). The contacts' geometry comes
+// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not. The contacts' geometry comes
 // through d and the gaps: points, normal and axes of friction move with both bodies (constraints/contact.cpp). The channels' point and size are
 // held, as the impulses do not depend on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
 // 2021) and Qiao et al. (ICML 2021) for the idea; dA/dq is never formed.
+// Corrections of positions and impacts see the velocity as the solves before them have left it. Each of them adds Y z to a sum on which the loss has a
+// covector g, here the way or what comes later, so that with its own y_bar and lambda = A^-T (g + X^T y_bar)
+//   lambda . (-dA Y z + dX^T z) + y_bar . dX u        u the velocity after it
 // Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost; of sweeps one such product more for every
 // channel.
 #include <algorithm>
@@ -20,6 +23,7 @@
 
 #include "base/index.h"
 #include "step/constraints/constraint_kinds.h"
+#include "step/constraints/impacts.h"
 #include "step/constraints/normal_law.h"
 #include "step/linearization/step_vjp.h"
 #include "step/linearization/torn_rows.h"
@@ -27,8 +31,8 @@
 namespace robosim {
 
 void StepVjp::reset() {
-  corrected_ = {};
-  for (auto* x : {&v_bar_, &way_bar_, &virtual_, &pushed_}) x->resize(step_.size());
+  corrected_ = {}, n_impacts_ = 0;
+  for (auto* x : {&v_bar_, &way_bar_, &pushed_}) x->resize(step_.size());
   bodies_.reset(step_.model().n_bodies());
   integrator_.begin_operator_vjp(step_);
 }
@@ -36,23 +40,37 @@ void StepVjp::reset() {
 void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradient& gradient) {
   reset();
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
-  add_row_adjoint(island, gradient, true);
-  // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
-  if (!island.has_impacts && !pushes(step_, island, island.gradient.y_free.data(), 1)) {
-    add_row_vjp(island, in, nullptr, gradient);
-    bodies_.gather(step_, gradient.q.data(), nullptr);
-  } else if (step_.takes_back) {  // of corrections
+  if (step_.takes_back) {  // of corrections
+    add_row_adjoint(island, gradient, true);
     for (std::size_t k = 0; k < step_.recovering.size(); ++k) step_.islands[at(step_.recovering[k])].corrected_bar.clear();
+    // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
+    if (!pushes(step_, island, island.gradient.y_free.data(), 1)) return add_held_dependence(island, in, gradient);
     corrected_bar_.assign(step_.size(), 0.0);
     pull_back_corrections({&island, 1});
     v_bar_ = corrected_bar_;
     step_.exchange_recovery();
     pull_back_velocity(in, gradient);
     step_.exchange_recovery();
-  } else {
-    const int i = static_cast<int>(&island - step_.islands.data());
-    pull_back(i, i + 1, in, gradient);
+    return;
   }
+  for (int i = 0; i < step_.n_islands; ++i) {
+    Impacts& impacts = step_.impacts[at(i)];
+    for (int n = 0; n < impacts.n; ++n) {
+      if (static_cast<StepIsland*>(&impacts.each[at(n)]) != &island) continue;
+      late_bar_.assign(step_.size(), 0.0);
+      pull_back_impacts(i, n + 1, true, gradient);
+      return pull_back_rested(i, i + 1, in, gradient);
+    }
+    if (&step_.islands[at(i)] != &island) continue;
+    add_row_adjoint(island, gradient, true);
+    if (!pushes(step_, island, island.gradient.y_free.data(), 1)) return add_held_dependence(island, in, gradient);
+    return pull_back(i, i + 1, in, gradient);
+  }
+}
+
+void StepVjp::add_held_dependence(const StepIsland& island, const StepInput& in, StepGradient& gradient) {
+  add_row_vjp(island, in, {{&island.gradient.y_free, seen_by(island)}, {&island.before_bar, in.v}}, gradient);
+  bodies_.gather(step_, gradient.q.data(), nullptr);
 }
 
 void StepVjp::channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient) {
@@ -60,7 +78,7 @@ void StepVjp::channel_vjp(StepIsland& island, int channel, const StepInput& in, 
   impulse_bar_.assign(at(island.problem.channels), 0.0);
   impulse_bar_[at(channel)] = 1;
   add_row_adjoint(island, gradient);
-  add_row_vjp(island, in, nullptr, gradient);
+  add_row_vjp(island, in, {{&island.gradient.y_free, step_.u.data()}, {&island.before_bar, in.v}}, gradient);
   bodies_.gather(step_, gradient.q.data(), with_parameters ? gradient.parameters.of("placement") : nullptr);
   if (with_parameters) integrator_.end_operator_vjp(step_, gradient);
 }
@@ -74,22 +92,19 @@ void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGrad
   pull_back_velocity(in, gradient);
 }
 
-// Fills island.gradient for the loss's impulse_bar_ and, where impulses act late, way_bar_, or for what dependences of the rows miss; and what it
-// comes to of the points' laws.
+// Fills island.gradient for the loss's impulse_bar_, or for what dependences of the rows miss; and what it comes to of the points' laws.
 void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   island.gradient.set_zero(problem, island.solved->sees_delassus());
-  for (auto* x : {&f_bar_, &island.gap_bar, &island.share_bar}) x->assign(problem.rows.size(), 0.0);
-  for (auto* x : {&island.before_bar, &island.impact_bar}) x->assign(k, 0.0);
-  if (island.has_impacts) add_late_vjp(island, way_bar_, late_bar_, f_bar_);
+  for (auto* x : {&f_bar_, &island.gap_bar}) x->assign(problem.rows.size(), 0.0);
+  island.before_bar.assign(k, 0.0);
   for (std::size_t r = 0; r < island.corrected_bar.size(); ++r) f_bar_[r] += island.corrected_bar[r];
   if (of_dependences) island.solved->add_dependence_vjp(problem, island.solution, island.gradient);
   else island.solved->add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
       if (is_of<Contact>(island.rows[at(i)], Contact::normal)) add_normal_vjp(step_, island, b, i, gradient);
-  for (std::size_t c = 0; c < k; ++c) island.gradient.y_free[c] += island.impact_bar[c];
 }
 
 // Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn. Those of a single point
@@ -103,17 +118,17 @@ void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const
   if (!block.turns) centre_bar_[b] += cross(F.linear, omega);
 }
 
-// What rows look at, as X turns, and where its impulses meet lambda, if there is one; then what rows are made from, after add_row_adjoint.
-void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient) {
-  // How the channels turn.
-  const std::size_t k = at(island.problem.channels);
+// What rows look at, as X turns.
+void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> looks) {
   centre_bar_.assign(island.blocks.size(), Vec3d());
-  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-    const std::size_t first = at(island.problem.blocks[b].first_channel);
-    add_turned_channels(island, b, &island.gradient.y_free[first], step_.u.data());
-    add_turned_channels(island, b, &island.before_bar[first], in.v);
-    if (lambda) add_turned_channels(island, b, &island.solution.z[first], lambda);
-  }
+  for (std::size_t b = 0; b < island.blocks.size(); ++b)
+    for (const Look& look : looks) add_turned_channels(island, b, &(*look.covector)[at(island.problem.blocks[b].first_channel)], look.rates);
+}
+
+// And what rows are made from, after add_row_adjoint.
+void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, std::initializer_list<Look> looks, StepGradient& gradient) {
+  const std::size_t k = at(island.problem.channels);
+  add_looks(island, looks);
   if (island.solved->sees_delassus()) add_delassus_vjp(island, gradient);
 
   // What each kind of constraint makes of its rows.
@@ -140,7 +155,7 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, const d
       });
     }
   }
-  for (std::size_t r = 0; r < virtual_.size(); ++r)
+  for (std::size_t r = 0; r < step_.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
 }
 
@@ -195,7 +210,9 @@ void StepVjp::add_corrections(const StepInput& in, StepGradient& gradient) {
   for (std::size_t r = 0; r < step_.size(); ++r) pushed_[r] = step_.u[r] - step_.u_recovered[r];
   integrator_.add_operator_vjp(step_, corrected_lambda_.data(), pushed_.data(), 1, bodies_, gradient);
   for (const StepIsland& corrections : corrected_)
-    if (!corrections.is_left_out) add_row_vjp(corrections, in, corrected_lambda_.data(), gradient);
+    if (!corrections.is_left_out)
+      add_row_vjp(corrections, in,
+                  {{&corrections.gradient.y_free, step_.u.data()}, {&corrections.before_bar, in.v}, {&corrections.solution.z, corrected_lambda_.data()}}, gradient);
   step_.exchange_recovery();
 }
 
@@ -209,69 +226,152 @@ void StepVjp::fill_impulse_bar(const StepIsland& island, const std::vector<doubl
 
 // From v_bar_ and way_bar_.
 void StepVjp::pull_back_velocity(const StepInput& in, StepGradient& gradient) {
-  for (int i = 0; i < step_.n_islands; ++i) {
+  pull_back_impacts(gradient);
+  pull_back_rested(0, step_.n_islands, in, gradient);
+}
+
+// From v_bar_ on the velocity before impacts.
+void StepVjp::pull_back_rested(int begin, int end, const StepInput& in, StepGradient& gradient) {
+  for (int i = begin; i < end; ++i) {
     fill_impulse_bar(step_.islands[at(i)], v_bar_);
     add_row_adjoint(step_.islands[at(i)], gradient);
     step_.islands[at(i)].corrected_bar.clear();
   }
-  pull_back(0, step_.n_islands, in, gradient);
+  pull_back(begin, end, in, gradient);
 }
 
-// From v_bar_, way_bar_ and the adjoints of the rows of these islands, with lambda = M^^-1 (g + X^T y_bar) over them.
+// From v_bar_, on the velocity before impacts, and the adjoints of the rows of these islands, with lambda = M^^-1 (g + X^T y_bar) over them.
 void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& gradient) {
   const std::size_t n = step_.size();
   lambda_ = v_bar_;
-  bool has_impacts = false;
   for (int i = begin; i < end; ++i) {
     const StepIsland& island = step_.islands[at(i)];
     const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
-    has_impacts |= island.has_impacts;
   }
   integrator_.solve_transposed(step_, lambda_.data());
-  lambda_way_ = way_bar_;
-  if (has_impacts) integrator_.solve_transposed(step_, lambda_way_.data());
+  const bool has_impacts = step_.has_impacts();
+  if (has_impacts) std::swap(step_.u, step_.u_rested);
   integrator_.add_residual_vjp(step_, in, lambda_, gradient);
+  if (has_impacts) std::swap(step_.u, step_.u_rested);
   add_corrections(in, gradient);
+  add_impacts(in, gradient);
   for (int i = begin; i < end; ++i) {
     const StepIsland& island = step_.islands[at(i)];
-    add_row_vjp(island, in, lambda_.data(), gradient);
-    if (island.has_impacts) add_impact_vjp(island, gradient);
+    add_row_vjp(island, in, {{&island.gradient.y_free, seen_by(island)}, {&island.before_bar, in.v}, {&island.solution.z, lambda_.data()}}, gradient);
   }
   bodies_.gather(step_, gradient.q.data(), gradient.parameters.of("placement"));
   integrator_.end_operator_vjp(step_, gradient);
 }
 
-// Impacts see the way, which late impulses take  M^^-1 X^T z_late  from, and the velocities without rows, y_free = X u - L z. For
-// what the loss changes by with these, way_bar and i_bar,
-//   -lambda_way . dX^T z_late + lambda_way . dM^ (Y z_late),   lambda_way = M^^-1 way_bar
-//   -i_bar . dL z = -i_bar . dX (Y z) - (Y i_bar) . dX^T z + (Y i_bar) . dM^ (Y z)      (in the adjoint of L where the solver has one)
-void StepVjp::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
-  const std::size_t n = virtual_.size(), k = at(island.problem.channels);
-  const auto respond = [&](const std::vector<double>& z, double scale, std::vector<double>& to) {
-    for (std::size_t r = 0; r < n; ++r) {
-      to[r] = 0;
-      for (std::size_t c = 0; c < k; ++c) to[r] += scale * island.Y[r * k + c] * z[c];
-    }
+// The velocity of the joints that the rows of an island have at their solution.
+const double* StepVjp::seen_by(const StepIsland& island) const {
+  const bool is_rested = &island >= step_.islands.data() && &island < step_.islands.data() + step_.n_islands && step_.has_impacts();
+  return (is_rested ? step_.u_rested : step_.u).data();
+}
+
+// From v_bar_ on the velocity at the end, and way_bar_, to that on the velocity before impacts.
+void StepVjp::pull_back_impacts(StepGradient& gradient) {
+  if (!step_.has_impacts()) return;
+  late_bar_.resize(step_.size());
+  for (std::size_t r = 0; r < step_.size(); ++r) late_bar_[r] = -way_bar_[r];
+  for (int i = 0; i < step_.n_islands; ++i) pull_back_impacts(i, step_.impacts[at(i)].n, false, gradient);
+}
+
+// Of the first `count` of an island, from the last of them back; of_dependences: from what dependences of the last's rows miss. With u+ = u + Y z and
+// late+ = late + s Y z, and the loss's covectors g on u+ and l on late+ (v_bar_, late_bar_): to those on u and late.
+void StepVjp::pull_back_impacts(int i, int count, bool of_dependences, StepGradient& gradient) {
+  const std::size_t n = step_.size();
+  Impacts& impacts = step_.impacts[at(i)];
+  const auto add_seen = [n](const StepIsland& island, const std::vector<double>& channels, std::vector<double>& to) {
+    const std::size_t k = at(island.problem.channels);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) to[r] += island.X[r * k + c] * channels[c];
   };
-  const auto turn = [&](const std::vector<double>& covector, double scale, const std::vector<double>& rates) {
-    for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-      const RowBlock& block = island.problem.blocks[b];
-      double scaled[most_block_channels] = {};
-      for (int c = 0; c < block.width; ++c) scaled[c] = scale * covector[at(block.first_channel + c)];
-      add_turned_channels(island, b, scaled, rates.data());
-    }
+  const auto respond = [n](const StepIsland& island, double scale, std::vector<double>& to) {
+    const std::size_t k = at(island.problem.channels);
+    for (std::size_t r = 0; r < n; ++r)
+      for (std::size_t c = 0; c < k; ++c) to[r] += scale * island.Y[r * k + c] * island.solution.z[c];
   };
-  virtual_ = lambda_way_;
-  respond(island.z_late, -1, pushed_);
-  integrator_.add_operator_vjp(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
-  turn(island.z_late, -1, virtual_);
-  if (island.solved->sees_delassus()) return;
-  respond(island.impact_bar, 1, virtual_);
-  respond(island.solution.z, -1, pushed_);
-  integrator_.add_operator_vjp(step_, virtual_.data(), pushed_.data(), 1, bodies_, gradient);
-  turn(island.solution.z, -1, virtual_), turn(island.impact_bar, 1, pushed_);
+  const std::size_t first = n_impacts_;
+  n_impacts_ += at(count);
+  if (impacts_.size() < n_impacts_) impacts_.resize(n_impacts_);
+  for (int k = 0; k < count; ++k) {
+    ImpactAdjoint& own = impacts_[first + at(k)];
+    const ImpactAdjoint* const last = k > 0 ? &impacts_[first + at(k - 1)] : nullptr;
+    own.met = &impacts.each[at(k)];
+    own.before = last ? last->after : step_.u_rested;
+    own.after = own.before, respond(*own.met, 1, own.after);
+    if (last) own.late = last->late, respond(*last->met, last->met->share, own.late);
+    else own.late.assign(n, 0.0);
+  }
+
+  rested_bar_.assign(n, 0.0);
+  double share_bar = 0;
+  for (int k = count - 1; k >= 0; --k) {
+    ImpactAdjoint& own = impacts_[first + at(k)];
+    Impact& met = impacts.each[at(k)];
+    whole_ = v_bar_;
+    for (std::size_t r = 0; r < n; ++r) whole_[r] += met.share * late_bar_[r], share_bar += late_bar_[r] * (own.after[r] - own.before[r]);
+    fill_impulse_bar(met, whole_);
+    loss_bar_ = impulse_bar_;
+    const double by_work = work_bar(met, loss_bar_);
+    own.work_bar.assign(loss_bar_.size(), 0.0);
+    for (std::size_t c = 0; by_work != 0 && c < loss_bar_.size(); ++c) own.work_bar[c] = 0.5 * by_work * met.solution.z[c];
+    own.lambda = whole_, add_seen(met, own.work_bar, own.lambda);
+    add_seen(met, own.work_bar, v_bar_);
+    if (!met.is_limited()) {
+      add_row_adjoint(met, gradient, of_dependences && k == count - 1);
+      add_seen(met, met.gradient.y_free, own.lambda), add_seen(met, met.gradient.y_free, v_bar_);
+    } else {
+      fill_mean(met, mean_);
+      for (int p = 0; p < 2; ++p) {
+        StepIsland& part = met.parts[at(p)];
+        const double share = p == 0 ? met.restored : 1 - met.restored;
+        for (std::size_t c = 0; c < loss_bar_.size(); ++c) impulse_bar_[c] = share * (loss_bar_[c] + by_work * mean_[c]);
+        add_row_adjoint(part, gradient);
+        own.part_after[p] = own.before, respond(part, 1, own.part_after[p]);
+        own.part_lambda[p].assign(n, 0.0), add_seen(part, part.gradient.y_free, own.part_lambda[p]);
+        add_seen(part, part.gradient.y_free, v_bar_);
+        integrator_.solve_transposed(step_, own.part_lambda[p].data());
+      }
+    }
+    integrator_.solve_transposed(step_, own.lambda.data());
+    share_bar = add_impact_vjp(step_, met, k > 0 ? impacts.each[at(k - 1)].share : 0, share_bar, by_work, gradient);
+    add_seen(met, met.seen_bar, v_bar_);
+    add_seen(met, met.late_bar, late_bar_), add_seen(met, met.rested_bar, rested_bar_);
+  }
+  for (std::size_t r = 0; r < n; ++r) v_bar_[r] += rested_bar_[r];
+}
+
+// The rest of that, once the gradient has the residual's part.
+void StepVjp::add_impacts(const StepInput& in, StepGradient& gradient) {
+  for (std::size_t k = 0; k < n_impacts_; ++k) {
+    const ImpactAdjoint& own = impacts_[k];
+    const Impact& met = *own.met;
+    const auto push = [&](const std::vector<double>& lambda, const std::vector<double>& after) {
+      for (std::size_t r = 0; r < step_.size(); ++r) pushed_[r] = after[r] - own.before[r];
+      integrator_.add_operator_vjp(step_, lambda.data(), pushed_.data(), 1, bodies_, gradient);
+    };
+    push(own.lambda, own.after);
+    const StepIsland& rows = met.is_limited() ? met.parts[0] : met;
+    const double* const lambda = (met.is_limited() ? own.part_lambda[0] : own.lambda).data();
+    add_row_vjp(rows, in,
+                {{&rows.gradient.y_free, (met.is_limited() ? own.part_after[0] : own.after).data()},
+                 {&met.seen_bar, own.before.data()},
+                 {&met.late_bar, own.late.data()},
+                 {&met.rested_bar, step_.u_rested.data()},
+                 {&rows.before_bar, in.v},
+                 {&rows.solution.z, lambda}},
+                gradient);
+    if (!met.is_limited()) continue;
+    // Of both parts, and of the impulses between them.
+    const StepIsland& landed = met.parts[1];
+    push(own.part_lambda[0], own.part_after[0]), push(own.part_lambda[1], own.part_after[1]);
+    add_row_vjp(landed, in, {{&landed.gradient.y_free, own.part_after[1].data()}, {&landed.solution.z, own.part_lambda[1].data()}}, gradient);
+    add_looks(met, {{&own.work_bar, own.after.data()}, {&met.solution.z, own.lambda.data()}});
+  }
 }
 
 // The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
@@ -279,7 +379,7 @@ void StepVjp::add_impact_vjp(const StepIsland& island, StepGradient& gradient) {
 // for each channel a, the second by the integrator.
 void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
-  const std::size_t n = virtual_.size(), k = at(problem.channels);
+  const std::size_t n = step_.size(), k = at(problem.channels);
   const RowGradient& bar = island.gradient;
   beyond_.resize(k * k);
   bool any = false;

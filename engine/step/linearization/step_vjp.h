@@ -2,6 +2,7 @@
 // share must be there (SharedRates::has_everything; for channel_vjp without parameters is_there).
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -32,16 +33,36 @@ class StepVjp {
 
  private:
   void reset();
+  // A covector on an island's channels, and the velocity of the joints that these have it of.
+  struct Look {
+    const std::vector<double>* covector;
+    const double* rates;
+  };
+  // Of an impact, until its part is added.
+  struct ImpactAdjoint {
+    const Impact* met = nullptr;
+    std::vector<double> lambda;               // n_v: of its impulses
+    std::vector<double> before, after, late;  // n_v: velocities, and what impulses before it, times their shares, add to them
+    std::vector<double> work_bar;             // channels: of both velocities, by its work
+    std::vector<double> part_lambda[2], part_after[2];  // n_v: of its parts, if it is divided
+  };
+
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
+  void pull_back_impacts(StepGradient& gradient);
+  void pull_back_impacts(int island, int count, bool of_dependences, StepGradient& gradient);
+  void add_impacts(const StepInput& in, StepGradient& gradient);
+  void add_held_dependence(const StepIsland& island, const StepInput& in, StepGradient& gradient);
+  const double* seen_by(const StepIsland& island) const;
   void fill_impulse_bar(const StepIsland& island, const std::vector<double>& bar);
   void pull_back_corrections(StepGradient& gradient);
   void pull_back_corrections(std::span<StepIsland> all);
   void add_corrections(const StepInput& in, StepGradient& gradient);
   void pull_back_velocity(const StepInput& in, StepGradient& gradient);
+  void pull_back_rested(int first_island, int last_island, const StepInput& in, StepGradient& gradient);
   void pull_back(int first_island, int last_island, const StepInput& in, StepGradient& gradient);
-  void add_row_vjp(const StepIsland& island, const StepInput& in, const double* lambda, StepGradient& gradient);
+  void add_looks(const StepIsland& island, std::initializer_list<Look> looks);
+  void add_row_vjp(const StepIsland& island, const StepInput& in, std::initializer_list<Look> looks, StepGradient& gradient);
   void add_turned_channels(const StepIsland& island, std::size_t block, const double* covector, const double* rates);
-  void add_impact_vjp(const StepIsland& island, StepGradient& gradient);
   void add_delassus_vjp(const StepIsland& island, StepGradient& gradient);
 
   StepData& step_;
@@ -54,9 +75,13 @@ class StepVjp {
   std::vector<double> corrected_bar_;                   // n_v: of the loss, by u with corrections
   std::span<StepIsland> corrected_;                     // corrections whose part is to be added
   std::vector<double> corrected_lambda_;                // n_v: A^-T of corrected_bar_
-  std::vector<double> impulse_bar_, late_bar_, f_bar_;  // of an island: channels, channels, rows
-  std::vector<double> lambda_, lambda_way_;             // n_v: A^-T of these
-  std::vector<double> virtual_, pushed_;                // n_v: rates of joints
+  std::vector<double> impulse_bar_, f_bar_;             // of an island: channels, rows
+  std::vector<double> lambda_;                          // n_v: A^-T of these
+  std::vector<double> pushed_;                          // n_v: rates of joints
+  std::vector<double> late_bar_, rested_bar_, whole_;   // n_v: of the sum of late impulses' velocities, and of the velocity at rest; room
+  std::vector<double> mean_, loss_bar_;                 // channels: room of an impact
+  std::vector<ImpactAdjoint> impacts_;                  // the first n_impacts_ are in use
+  std::size_t n_impacts_ = 0;
   std::vector<Vec3d> centre_bar_;                       // of an island's blocks, of single points: of where the channels are
   std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_delassus_vjp
 };

@@ -1,0 +1,333 @@
+#include "step/constraints/impacts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/index.h"
+#include "base/linalg/small_sums.h"
+#include "step/constraints/constraint_kinds.h"
+#include "step/constraints/contact.h"
+#include "step/constraints/recovery.h"
+
+namespace robosim {
+namespace {
+
+// Of what two rows are by themselves: what they may seem to feel of each other.
+constexpr double rounding_of_coupling = 1e-12;
+// Of the parts of an impact's work: what it may seem to gain.
+constexpr double rounding_of_work = 1e-12;
+
+bool is_normal(const StepIsland& island, int i) { return is_of<Contact>(island.rows[at(i)], Contact::normal); }
+// Returns true where a row of an impact, or its point's normal, is met, and does not only hold.
+bool is_met(NormalLaw law) { return law == NormalLaw::impact || law == NormalLaw::landing; }
+
+// Rows of a block, and those of another island that they are made from.
+template <class Takes>
+void take_rows(const StepIsland& from, StepIsland& to, const Takes& takes) {
+  to.problem.blocks = from.problem.blocks;
+  to.rows.clear(), to.problem.rows.clear();
+  for (RowBlock& block : to.problem.blocks) {
+    const int first = to.problem.size();
+    int normal = -1;  // of the last point, among these
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      if (!takes(i)) continue;
+      if (is_normal(from, i)) normal = to.problem.size();
+      to.rows.push_back(from.rows[at(i)]), to.problem.rows.push_back(from.problem.rows[at(i)]);
+      if (to.problem.rows.back().kind == RowKind::friction) to.problem.rows.back().normal = normal;
+    }
+    block.first_row = first, block.last_row = to.problem.size();
+  }
+}
+
+void copy_channels(const StepIsland& from, StepIsland& to) {
+  to.blocks = from.blocks, to.X = from.X, to.Y = from.Y, to.before = from.before;
+  to.problem.channels = from.problem.channels, to.problem.L = from.problem.L;
+}
+
+// Friction of a point that is met acts where the two meet: on what moves, if the other is of the world, else half way. The manifold's plane is on the one or the
+// other before the step, a ball that comes fast a way above it.
+void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
+  StepIsland::Row& source = island.rows[at(i)];
+  if (!is_friction(source) || source.lever != 0) return;
+  const StepIsland::Block& block = island.blocks[b];
+  const Manifold& m = step.manifolds[at(source.manifold)].manifold;
+  const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
+  source.lever = met - plane;
+  ConstraintRow& row = island.problem.rows[at(i)];
+  const Vec3d u{row.d[3], row.d[4], row.d[5]}, more = (source.lever * m.points[source.point].gap / block.size) * cross(m.normal(), u);
+  for (int k = 0; k < 3; ++k) row.d[k] += more[k];
+}
+
+// How a contact of the island comes near, at the share that its impacts have come to.
+struct Approach {
+  double gap = 0;      // [m] now
+  double closing = 0;  // [m/s] of this scheme
+  double share = 0;    // of the step, at which it touches
+  bool is_fast = false;
+};
+Approach approach_of(const StepData& step, const Impacts& impacts, std::size_t b, int i) {
+  const RowBlock& block = impacts.all.problem.blocks[b];
+  const ConstraintRow& row = impacts.all.problem.rows[at(i)];
+  const StepIsland::Row& source = impacts.all.rows[at(i)];
+  const auto along = [&](const std::vector<double>& channels) { return dot(row.d, &channels[at(block.first_channel)], block.width); };
+  const double dt = step.options.dt, w = along(impacts.y);
+  Approach a;
+  a.closing = -w;
+  a.gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap + dt * (impacts.share * w - along(impacts.late));
+  const bool is_now = a.gap <= (impacts.n > 0 ? touching_distance(step.options.margin) : 0);
+  a.share = impacts.share + (is_now ? 0 : a.gap / (dt * a.closing));
+  const double change = along(impacts.rested) - along(impacts.all.before);
+  a.is_fast = a.closing + (0.5 - a.share) * change > step.options.restitution_threshold;
+  return a;
+}
+
+double restitution_of(const StepData& step, const StepIsland::Row& source) {
+  const SceneQuery::PairManifold& pair = step.manifolds[at(source.manifold)];
+  return step.world->material(pair.a, pair.b).restitution;
+}
+
+}  // namespace
+
+void set_apart(StepIsland& island, Impacts& impacts) {
+  impacts.n = 0, impacts.share = 0, impacts.all.rows.clear();
+  const auto is_of_met = [&](const StepIsland::Row& row) { return is_of<Contact>(row) && is_met(row.law); };
+  if (std::none_of(island.rows.begin(), island.rows.end(), is_of_met)) return;
+  StepIsland& all = impacts.all;
+  copy_channels(island, all);
+  all.problem.y_free = island.problem.y_free;
+  take_rows(island, all, [](int) { return true; });
+  take_rows(all, island, [&](int i) { return !is_of_met(all.rows[at(i)]); });
+}
+
+void begin_impacts(const StepIsland& island, Impacts& impacts) {
+  impacts.y = impacts.rested = island.solution.y;
+  impacts.late.assign(impacts.y.size(), 0.0);
+}
+
+Impact* next_impact(const StepData& step, const StepIsland& island, Impacts& impacts) {
+  StepIsland& all = impacts.all;
+  if (all.rows.empty() || impacts.n == most_impacts) return nullptr;
+  const double dt = step.options.dt, touches = touching_distance(step.options.margin), still = tied_velocity * island.sizes.still;
+  const bool is_last = impacts.n + 1 == most_impacts;
+  const auto for_each_normal = [&](const auto& use) {
+    for (std::size_t b = 0; b < all.blocks.size(); ++b)
+      for (int i = all.problem.blocks[b].first_row; i < all.problem.blocks[b].last_row; ++i)
+        if (is_normal(all, i) && all.problem.rows[at(i)].compliance == 0) use(b, i, approach_of(step, impacts, b, i));
+  };
+
+  // When the first that is fast is met, and whether anything slow is before the end of the step.
+  double first = 1;
+  bool any = false, any_slow = false;
+  for_each_normal([&](std::size_t, int, const Approach& a) {
+    if (!(a.closing > still) || !(a.share < 1)) return;
+    if (a.is_fast) first = std::min(first, a.share), any = true;
+    else any_slow = true;
+  });
+  if (!any && !any_slow) return nullptr;
+  if (!any || is_last) first = impacts.share;
+
+  // What is met then, and what holds.
+  if (impacts.each.size() == at(impacts.n)) impacts.each.emplace_back();
+  Impact& met = impacts.each[at(impacts.n++)];
+  double sum = 0;
+  int count = 0;
+  for (int i = 0; i < all.problem.size(); ++i)
+    if (is_of<Contact>(all.rows[at(i)])) all.rows[at(i)].law = NormalLaw::rest;
+  for_each_normal([&](std::size_t b, int i, const Approach& a) {
+    const bool comes = a.closing > still, is_due = comes && a.share < 1, touches_then = a.gap - dt * a.closing * (first - impacts.share) <= touches;
+    StepIsland::Row& source = all.rows[at(i)];
+    if (any && comes && a.is_fast && (touches_then || (is_last && is_due))) {
+      source.law = NormalLaw::impact, source.impact = is_last ? first : a.share;
+      sum += source.impact, ++count;
+      for (int r = i + 1; r < all.problem.blocks[b].last_row && !is_normal(all, r); ++r) meet(step, all, b, r);
+    } else if (touches_then ? (comes || restitution_of(step, source) == 0 || !any || is_last) : (is_due && (!any || is_last))) {
+      source.law = NormalLaw::held, source.impact = 0;
+    }
+  });
+  met.share = count > 0 ? sum / count : first;
+  copy_channels(all, met);
+  NormalLaw law = NormalLaw::rest;  // of the point
+  take_rows(all, met, [&](int i) {
+    const ConstraintRow& row = all.problem.rows[at(i)];
+    if (!is_of<Contact>(all.rows[at(i)])) return row.compliance == 0 && (row.kind == RowKind::unilateral || row.kind == RowKind::equality);
+    if (is_normal(all, i)) law = all.rows[at(i)].law;
+    all.rows[at(i)].law = law;
+    return law != NormalLaw::rest;
+  });
+  met.problem.y_free = impacts.y, met.problem.at_play = island.sizes.still;
+  met.late = impacts.late, met.rested = impacts.rested, met.restored = 1;
+
+  // Targets of contacts; others have theirs.
+  for (const RowBlock& block : met.problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      StepIsland::Row& source = met.rows[at(i)];
+      if (!is_of<Contact>(source)) continue;
+      ConstraintRow& row = met.problem.rows[at(i)];
+      if (source.role != Contact::normal) {
+        source.law = met.rows[at(row.normal)].law, source.impact = met.rows[at(row.normal)].impact;
+        continue;
+      }
+      row.target = 0, source.keeping = Keeping::none;
+      if (source.law != NormalLaw::impact) continue;
+      const auto along = [&](const std::vector<double>& channels) { return dot(row.d, &channels[at(block.first_channel)], block.width); };
+      const double restitution = restitution_of(step, source), c = (0.5 - met.share) * (along(met.rested) - along(met.before));
+      row.target = -restitution * (along(met.problem.y_free) - c) + c;
+      if (!(restitution > 0 && row.target > 0)) source.law = NormalLaw::landing, row.target = 0;
+    }
+  return &met;
+}
+
+void fill_mean(const Impact& met, std::vector<double>& mean) {
+  mean.resize(met.rested.size());
+  for (std::size_t c = 0; c < mean.size(); ++c) mean[c] = 0.5 * (met.problem.y_free[c] + met.solution.y[c]) - (0.5 - met.share) * (met.rested[c] - met.before[c]);
+}
+
+double gained(const Impact& met) {
+  double work = 0, size = 0;
+  for (std::size_t c = 0; c < met.rested.size(); ++c) {
+    const double mean = 0.5 * (met.problem.y_free[c] + met.solution.y[c]) - (0.5 - met.share) * (met.rested[c] - met.before[c]);
+    work += met.solution.z[c] * mean, size += std::abs(met.solution.z[c]) * (std::abs(met.problem.y_free[c]) + std::abs(met.solution.y[c]));
+  }
+  return work > rounding_of_work * size ? work : 0;
+}
+
+StepIsland& divide(Impact& met) {
+  met.parts.resize(2);
+  for (StepIsland& part : met.parts) {
+    copy_channels(met, part);
+    part.rows = met.rows, part.problem.rows = met.problem.rows, part.problem.blocks = met.problem.blocks;
+    part.problem.y_free = met.problem.y_free, part.problem.at_play = met.problem.at_play;
+  }
+  StepIsland &bounced = met.parts[0], &landed = met.parts[1];
+  bounced.solution = met.solution, bounced.sizes = met.sizes, bounced.is_relaxed = met.is_relaxed;
+  std::swap(bounced.solved, met.solved), std::swap(bounced.other_solved, met.other_solved);
+  for (std::size_t i = 0; i < landed.rows.size(); ++i) {
+    if (landed.rows[i].law != NormalLaw::impact) continue;
+    landed.rows[i].law = NormalLaw::landing;
+    if (landed.rows[i].role == Contact::normal) landed.problem.rows[i].target = 0;
+  }
+  return landed;
+}
+
+// W is a + b x + c x^2 in the share x, with a at most zero but for rounding, and c not negative.
+void limit(Impact& met) {
+  const RowSolution &bounced = met.parts[0].solution, &landed = met.parts[1].solution;
+  double a = 0, b = 0, c = 0;
+  for (std::size_t k = 0; k < met.rested.size(); ++k) {
+    const double mean = 0.5 * (met.problem.y_free[k] + landed.y[k]) - (0.5 - met.share) * (met.rested[k] - met.before[k]);
+    const double z = bounced.z[k] - landed.z[k], y = bounced.y[k] - landed.y[k];
+    a += landed.z[k] * mean, b += z * mean + 0.5 * landed.z[k] * y, c += 0.5 * z * y;
+  }
+  const double root = std::sqrt(std::max(b * b - 4 * a * c, 0.0)), share = b > 0 ? -2 * a / (b + root) : c > 0 ? (root - b) / (2 * c) : 0;
+  met.restored = std::clamp(share, 0.0, std::nextafter(1.0, 0.0));
+  const auto mix = [&](const std::vector<double>& with, const std::vector<double>& without, std::vector<double>& to) {
+    for (std::size_t k = 0; k < to.size(); ++k) to[k] = met.restored * with[k] + (1 - met.restored) * without[k];
+  };
+  mix(bounced.f, landed.f, met.solution.f), mix(bounced.w, landed.w, met.solution.w);
+  mix(bounced.z, landed.z, met.solution.z), mix(bounced.y, landed.y, met.solution.y);
+}
+
+void take_impact(const Impact& met, Impacts& impacts) {
+  for (std::size_t c = 0; c < impacts.y.size(); ++c) impacts.late[c] += met.share * (met.solution.y[c] - impacts.y[c]);
+  impacts.y = met.solution.y, impacts.share = met.share;
+}
+
+int coupled_bounces(const StepIsland& met) {
+  const RowProblem& problem = met.problem;
+  const auto is_hit = [&](int i) { return is_normal(met, i) && is_met(met.rows[at(i)].law) && met.solution.f[at(i)] > 0; };
+  const auto product = [&](const RowBlock& A, int i, const RowBlock& B, int j) {
+    double sum = 0;
+    for (int r = 0; r < A.width; ++r)
+      for (int c = 0; c < B.width; ++c)
+        sum += problem.rows[at(i)].d[r] * problem.L[at((A.first_channel + r) * problem.channels + B.first_channel + c)] * problem.rows[at(j)].d[c];
+    return sum;
+  };
+  const auto is_felt = [&](const RowBlock& A, int i) {
+    for (const RowBlock& B : problem.blocks)
+      for (int j = B.first_row; j < B.last_row; ++j)
+        if (j != i && is_hit(j) && std::abs(product(A, i, B, j)) > rounding_of_coupling * std::sqrt(product(A, i, A, i) * product(B, j, B, j))) return true;
+    return false;
+  };
+  int count = 0;
+  for (const RowBlock& A : problem.blocks)
+    for (int i = A.first_row; i < A.last_row; ++i) count += met.rows[at(i)].law == NormalLaw::impact && is_hit(i) && is_felt(A, i);
+  return count;
+}
+
+double work_bar(const Impact& met, const std::vector<double>& impulse_bar) {
+  if (!met.is_limited() || met.restored == 0) return 0;
+  const RowSolution &bounced = met.parts[0].solution, &landed = met.parts[1].solution;
+  double share_bar = 0, slope = 0;  // dW/d(restored)
+  for (std::size_t c = 0; c < met.rested.size(); ++c) {
+    const double mean = 0.5 * (met.problem.y_free[c] + met.solution.y[c]) - (0.5 - met.share) * (met.rested[c] - met.before[c]);
+    const double z = bounced.z[c] - landed.z[c];
+    share_bar += impulse_bar[c] * z, slope += z * mean + 0.5 * met.solution.z[c] * (bounced.y[c] - landed.y[c]);
+  }
+  return slope > 0 ? -share_bar / slope : 0;
+}
+
+double add_impact_vjp(const StepData& step, Impact& impact, double share_before, double share_bar, double work_bar, StepGradient& gradient) {
+  StepIsland& met = impact.is_limited() ? impact.parts[0] : impact;
+  const RowProblem& problem = met.problem;
+  const double dt = step.options.dt, part = 0.5 - impact.share;
+  double& dt_bar = *gradient.parameters.of("dt");
+  for (auto* x : {&impact.seen_bar, &impact.late_bar, &impact.rested_bar}) x->assign(at(problem.channels), 0.0);
+  const auto for_each_met = [&](const auto& use) {
+    for (const RowBlock& block : problem.blocks)
+      for (int i = block.first_row; i < block.last_row; ++i)
+        if (is_normal(met, i) && is_met(met.rows[at(i)].law)) use(at(block.first_channel), block.width, i);
+  };
+
+  // Its work, of both velocities and of what forces change them by: the first half of that of velocities is with its impulses (step_vjp.cpp).
+  for (std::size_t c = 0; c < impact.rested.size(); ++c) {
+    const double bar = work_bar * impact.solution.z[c];
+    impact.seen_bar[c] += 0.5 * bar, impact.rested_bar[c] -= part * bar, met.before_bar[c] += part * bar;
+    share_bar += bar * (impact.rested[c] - met.before[c]);
+  }
+
+  // Targets.
+  int count = 0;
+  for_each_met([&](std::size_t first, int width, int i) {
+    ++count;
+    const ConstraintRow& row = problem.rows[at(i)];
+    const StepIsland::Row& source = met.rows[at(i)];
+    if (source.law != NormalLaw::impact || (met.is_relaxed && row.target == 0)) return;
+    const SceneQuery::PairManifold& pair = step.manifolds[at(source.manifold)];
+    const double restitution = restitution_of(step, source), bar = met.gradient.target[at(i)], of_change = (1 + restitution) * part;
+    double& restitution_bar = *gradient.parameters.of("restitution", step.world->pair(pair.a, pair.b));
+    double* const d_bar = &met.gradient.d[at(i * most_block_channels)];
+    for (int k = 0; k < width; ++k) {
+      const std::size_t c = first + at(k);
+      const double y = problem.y_free[c], change = impact.rested[c] - met.before[c];
+      restitution_bar += bar * row.d[k] * (part * change - y);
+      share_bar -= bar * (1 + restitution) * row.d[k] * change;
+      d_bar[k] += bar * (of_change * change - restitution * y);
+      impact.seen_bar[c] -= bar * restitution * row.d[k];
+      impact.rested_bar[c] += bar * of_change * row.d[k], met.before_bar[c] -= bar * of_change * row.d[k];
+    }
+  });
+  if (count == 0) return share_bar;  // at the time of the one before
+
+  // Shares: s = (gap/dt - d . late) / -(d . y), or that of the one before where it touches already.
+  double before_bar = 0;
+  for_each_met([&](std::size_t first, int width, int i) {
+    const StepIsland::Row& source = met.rows[at(i)];
+    const ConstraintRow& row = problem.rows[at(i)];
+    const double bar = share_bar / count;
+    if (source.impact <= share_before) return void(before_bar += bar);
+    double closing = 0;
+    for (int k = 0; k < width; ++k) closing -= row.d[k] * problem.y_free[first + at(k)];
+    const double rate = bar / closing, gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap;
+    met.gap_bar[at(i)] += rate / dt, dt_bar -= rate * gap / (dt * dt);
+    double* const d_bar = &met.gradient.d[at(i * most_block_channels)];
+    for (int k = 0; k < width; ++k) {
+      const std::size_t c = first + at(k);
+      impact.late_bar[c] -= rate * row.d[k], impact.seen_bar[c] += rate * source.impact * row.d[k];
+      d_bar[k] += rate * (source.impact * problem.y_free[c] - impact.late[c]);
+    }
+  });
+  return before_bar;
+}
+
+}  // namespace robosim
