@@ -156,7 +156,7 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
     const Impacts& impacts = step.impacts[at(n)];
     add_parts(scene, stepper, impacts.all.rows.empty() ? island : impacts.all, island, numbers);
     add_forces(stepper, island, numbers);
-    IslandDetail detail{.rows = details_of(stepper, island, numbers)};
+    IslandDetail detail{details_of(stepper, island, numbers), {}, {}, {}};
     if (recovered) detail.way = details_of(stepper, *recovered, numbers);
     for (int i = 0; i < impacts.n; ++i) {
       const Impact& met = impacts.each[at(i)];

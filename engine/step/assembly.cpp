@@ -8,6 +8,7 @@
 #include "step/columns.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/impacts.h"
+#include "step/constraints/recovery.h"
 
 namespace robosim {
 
@@ -127,18 +128,21 @@ void RowAssembly::assemble(const StepInput& in) {
   }
 }
 
-// Normals, limits and closures but for what gives. What pushes may push less, but for what bounces.
-void RowAssembly::assemble_corrections(const StepIsland& island, const std::vector<double>& y, const StepInput& in, StepIsland& to) {
+// Normals, limits and closures but for what gives. What pushes may push less, but for what bounces. What does not touch, and may be met after an impact, is left to that.
+void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in, StepIsland& to) {
   to.blocks = island.blocks, to.X = island.X, to.Y = island.Y, to.before = island.before;
   to.rows.clear(), to.problem.rows.clear();
   to.problem.blocks = island.problem.blocks, to.problem.channels = island.problem.channels, to.problem.L = island.problem.L;
-  to.problem.y_free = y, to.problem.at_play = island.sizes.still;
+  to.problem.y_free = impacts.n > 0 ? impacts.y : island.solution.y, to.problem.at_play = island.sizes.still;
+  const auto may_be_met = [&](const StepIsland::Row& row) {
+    return impacts.n > 0 && is_of<Contact>(row) && step_->manifolds[at(row.manifold)].manifold.points[row.point].gap > touching_distance(step_->options.margin);
+  };
   for (RowBlock& block : to.problem.blocks) {
     const int first = to.problem.size();
     for (int i = block.first_row; i < block.last_row; ++i) {
       const StepIsland::Row& source = island.rows[at(i)];
       const ConstraintRow& row = island.problem.rows[at(i)];
-      if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) || row.compliance > 0) continue;
+      if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) || row.compliance > 0 || may_be_met(source)) continue;
       to.rows.push_back(source), to.problem.rows.push_back(row);
       to.rows.back().corrects = i;
       ConstraintRow& own = to.problem.rows.back();

@@ -20,8 +20,8 @@ class RowAssembly {
 
   // Fills step.islands with rows that have their targets.
   void assemble(const StepInput& in);
-  // The rows that correct positions of an island whose rows have been solved; y: the velocity of its channels at the end. step.takes_back must be set.
-  void assemble_corrections(const StepIsland& island, const std::vector<double>& y, const StepInput& in, StepIsland& corrections);
+  // The rows that correct positions of an island whose rows, and impacts, have been solved. step.takes_back must be set.
+  void assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in, StepIsland& corrections);
 
   // For kinds of constraints.
   StepData& step() { return *step_; }

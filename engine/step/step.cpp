@@ -164,7 +164,7 @@ void Stepper::recover(const StepInput& in, StepReport& report) {
     if (step.recovered.size() <= next) step.recovered.resize(next + 1);
     StepIsland& corrections = step.recovered[next];
     const StepIsland& island = step.islands[at(i)];
-    assembly_.assemble_corrections(island, step.impacts[at(i)].n > 0 ? step.impacts[at(i)].y : island.solution.y, in, corrections);
+    assembly_.assemble_corrections(island, step.impacts[at(i)], in, corrections);
     if (!asks_for_any(corrections, island)) continue;
     step.recovering.push_back(i);
     expect(corrections, expected_);

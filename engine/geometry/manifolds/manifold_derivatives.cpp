@@ -14,6 +14,15 @@ struct Motion {
   Vec3d u_core, u_out, dn, w;
 };
 
+// How far the surface moves along n, the way out at the point of the core's corner or side, where a core that is not rounded begins to be: by one where n is of the
+// corner's normals, else as far as the surface of those nearest to n. That a point a little farther out tells by what is nearest to it.
+double first_rounding(const Shape& shape, const SE3d& X, const Vec3d& core, const Vec3d& n) {
+  const double out = 1e-4 * bounding_ball(shape).radius;
+  const Witness w = signed_distance(shape, X, Shape::sphere(0.1 * out), SE3d(Mat3d::identity(), core + out * n));
+  const double along = dot(w.normal, n);
+  return w.distance > 0 && along > 0 ? 1 / along : 1;
+}
+
 // One point's answers to parameters.
 class PointResponse {
  public:
@@ -223,10 +232,17 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
           // On the core, in the shape's frame.
           const Vec3d y = transpose_times(X.R, core_arm), m = transpose_times(X.R, trace.out);
           const Vec3d foot = transpose_times(X.R, arm - core.rounding() * trace.out);
+          const bool can_round = shape.type == ShapeType::box || shape.type == ShapeType::convex || shape.type == ShapeType::triangle;  // by their last size
+          const bool is_sharp = x.anchor == Anchor::crossing || x.anchor == (side ? Anchor::corner_B : Anchor::corner_A);
+          const bool begins_to_round = can_round && is_sharp && core.rounding() == 0;
           for (int k = 0; k < core.n_sizes; ++k) {
             Vec3d u_core, u_out;
             if constexpr (requires { core.stretch(k, y, m); })
               u_core = X.R * core.stretch(k, y, Vec3d()), u_out = X.R * core.stretch(k, foot, m);
+            if (k + 1 == core.n_sizes && begins_to_round) {
+              const Vec3d way_out = side ? -n : n;
+              u_out = first_rounding(shape, X, trace.core, way_out) * way_out;
+            }
             rate(d.size[side][k], frame.size(side, k), u_core, u_out, {}, of_witness.size[side][k]);
           }
         }

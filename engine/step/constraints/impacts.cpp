@@ -178,9 +178,9 @@ Impact* next_impact(const StepData& step, const StepIsland& island, Impacts& imp
   return &met;
 }
 
-void fill_mean(const Impact& met, std::vector<double>& mean) {
-  mean.resize(met.rested.size());
-  for (std::size_t c = 0; c < mean.size(); ++c) mean[c] = 0.5 * (met.problem.y_free[c] + met.solution.y[c]) - (0.5 - met.share) * (met.rested[c] - met.before[c]);
+void fill_work_rates(const Impact& met, std::vector<double>& rates) {
+  rates.resize(met.rested.size());
+  for (std::size_t c = 0; c < rates.size(); ++c) rates[c] = met.solution.y[c] - (0.5 - met.share) * (met.rested[c] - met.before[c]);
 }
 
 double gained(const Impact& met) {

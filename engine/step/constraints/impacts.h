@@ -65,8 +65,8 @@ int coupled_bounces(const StepIsland& met);
 
 // What the loss changes by with the work of an impact, as that limits its impulses: from impulse_bar, that with its impulses; zero where nothing is limited.
 double work_bar(const Impact& met, const std::vector<double>& impulse_bar);
-// The velocities that W is the product of z with.
-void fill_mean(const Impact& met, std::vector<double>& mean);
+// What W changes by with z, which y+ goes with.
+void fill_work_rates(const Impact& met, std::vector<double>& rates);
 // After the adjoint of its rows, those with restitution if it is divided, for the loss's share_bar: from targets and shares to gaps, coefficients and velocities. share_before: that of the impact before it, or 0.
 // Returns what the loss changes by with share_before.
 double add_impact_vjp(const StepData& step, Impact& met, double share_before, double share_bar, double work_bar, StepGradient& gradient);
