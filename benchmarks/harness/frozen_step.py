@@ -8,8 +8,7 @@ shapes, which accuracy_geometry.py looks at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from harness.dual_bodies import DualBodies, Link, point_jacobian, twist_of
 from harness.touching_scenes import Case
 from harness.varied_world import World
 from robosim.geometry import Compound, ManifoldDerivatives, Shape, contact_manifold_derivatives
-from robosim.simulation import ContactForce, Linearization, Simulation, StepRow, StepStatus
+from robosim.simulation import ContactForce, Linearization, Simulation, StepImpact, StepRow, StepStatus
 
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 LEAST_FACING = 1e-12  # of contact_axes.h
@@ -61,8 +60,8 @@ class Row:
         compliance: R.
         bounds: of its impulse, where these are numbers.
         mu, normal: of friction: its bound per impulse of that row.
-        share: part of the step after which its impulse acts.
         gap: what positions keep, where they ask for something else than the velocity.
+        contact: of a contact's row.
         pair: of a disc: the number of its other row.
     """
 
@@ -73,9 +72,9 @@ class Row:
     bounds: tuple[Dual | float, float] = (0.0, np.inf)
     mu: float | None = None
     normal: int = -1
-    share: Dual | None = None
     gap: Dual | None = None
     pair: int = -1
+    contact: _Contact | None = None
 
 
 @dataclass
@@ -87,6 +86,14 @@ class _Contact:
     p: Dual
     links: tuple[Link, Link]
     lever: float
+    is_met: bool = False  # so that friction acts there from then on
+
+
+class _Met(NamedTuple):
+    """What is met at one time within a step."""
+
+    share: Dual
+    rows: list[Row]
 
 
 class FrozenStep:
@@ -148,18 +155,30 @@ class FrozenStep:
         v_free = v + solved(M, dt * (tau - bodies.bias - (D + dt * K) * v - spring))
         moved = way = v_free
         self._apart = self._at_play = 0.0
-        rows = self._rows(details, v, v_free)
-        if rows:
-            f, Y = self._solved(M, rows, v_free, lambda: self._outcomes(case, details, False))
-            if f is None:
-                return None
-            moved = way = v_free + Y @ f
-            for i, row in enumerate(rows):
-                if row.share is not None:
-                    way = way - (row.share * f[i]) * Y[:, i]
+        self._found_contacts = self._contacts(details)
+        outcomes = self._outcomes(case, details) if self._solver == "pgs" else {}
+        rows = self._rows(details, v)
+        if rows or any(island.impacts for island in details.islands):
+            f = Dual.constant(np.zeros(0), k)
+            if rows:
+                f, Y = self._solved(M, rows, v_free, outcomes.get("rows", []))
+                if f is None:
+                    return None
+                moved = v_free + Y @ f
+            rested, late = moved, Dual.constant(np.zeros(model.n_v), k)
+            for i, island in enumerate(details.islands):
+                share = Dual.constant(0.0, k)
+                for number, impact in enumerate(island.impacts):
+                    met = self._met(impact, details, moved, rested, v, late, share, number > 0)
+                    share = met.share
+                    pushed = self._impact(M, impact, met, moved, rested, v, outcomes, (i, number))
+                    if pushed is None:
+                        return None
+                    moved, late = moved + pushed, late + share * pushed
+            way = moved - late
             corrections = self._corrections(details, rows, f)
             if corrections:
-                c, Y = self._solved(M, corrections, moved, lambda: self._outcomes(case, details, True))
+                c, Y = self._solved(M, corrections, moved, outcomes.get("way", []))
                 if c is None:
                     return None
                 way = way + Y @ c
@@ -167,24 +186,107 @@ class FrozenStep:
         return Frozen(v_next.x, q_next.d, v_next.d, self._apart)
 
     def _solved(
-        self, M: Dual, rows: list[Row], seen: Dual, outcomes: Callable[[], Outcomes]
+        self, M: Dual, rows: list[Row], seen: Dual, outcomes: Outcomes, found: Array | None = None
     ) -> tuple[Dual | None, Dual]:
-        """The impulses of rows that see this velocity without them, None where these are open, and M^-1 J^T."""
+        """The impulses of rows that see this velocity without them, None where these are open, and M^-1 J^T.
+
+        found: the engine's, where they are not those of the rows.
+        """
         J = stacked([row.J for row in rows])
         Y = solved(M, J.T)
         free = J @ seen - stacked([row.target for row in rows])
         A = J @ Y + np.diag([row.compliance for row in rows])
         f = (
-            self._swept(rows, A, free, outcomes())
-            if self._solver == "pgs"
-            else _solved_rows(rows, J, A, free)
+            self._swept(rows, A, free, outcomes) if self._solver == "pgs" else _solved_rows(rows, J, A, free)
         )
-        if f is not None:
-            found = np.array([row.row.impulse for row in rows])
-            sizes = np.abs(np.diag(A.x))
-            self._at_play = max(self._at_play, (sizes * np.abs(found)).max(), np.abs(free.x).max(), 1e-300)
-            self._apart = max(self._apart, float((sizes * np.abs(f.x - found)).max() / self._at_play))
+        if f is not None and found is None:
+            self._compare(f.x, np.array([row.row.impulse for row in rows]), np.abs(np.diag(A.x)), np.abs(free.x))
         return f, Y
+
+    def _compare(self, f: Array, found: Array, sizes: Array, free: Array) -> None:
+        """Take how far impulses are from those that the engine has found."""
+        self._at_play = max(self._at_play, (sizes * np.abs(found)).max(), free.max(), 1e-300)
+        self._apart = max(self._apart, float((sizes * np.abs(f - found)).max() / self._at_play))
+
+    # -- Impacts ---------------------------------------------------------------------------------------------
+
+    def _met(
+        self,
+        impact: StepImpact,
+        details: Linearization,
+        seen: Dual,
+        rested: Dual,
+        before: Dual,
+        late: Dual,
+        share: Dual,
+        is_later: bool,
+    ) -> _Met:
+        """The rows of an impact after others, which act at `share`, and when it acts (constraints/impacts.h)."""
+        dt, k = self._simulation.dt, self._dq.shape[-1]
+        restitution = self._world.material.restitution
+        nothing, rows, shares = Dual.constant(0.0, k), [], []
+        touching = min(TOUCHING, TOUCHING_SHARE * self._margin) if is_later else 0.0
+        for own in impact.rows:
+            if own.direction is None:
+                rows.append(self._of_joint(own, details))
+                continue
+            contact = self._found_contacts[own.of]
+            if own.source != "normal":
+                rows.append(self._of_friction(own, contact, normal))
+                continue
+            normal = len(rows)
+            J = self._across(contact, contact.p, contact.n)
+            rows.append(Row(own, J, nothing, contact=contact))
+            if own.law != "held":
+                gap = contact.gap + dt * (share * (J @ seen) - J @ late)
+                shares.append(share if gap.x <= touching else (contact.gap / dt - J @ late) / (-1.0 * (J @ seen)))
+        if shares:
+            share = sum(shares[1:], shares[0]) / len(shares)
+        for row in rows:
+            if row.row.law == "impact" and row.row.source == "normal":
+                change = (0.5 - share) * (row.J @ rested - row.J @ before)
+                row.target = -restitution * (row.J @ seen) + (1 + restitution) * change
+        self._pair_discs(rows, 0)
+        return _Met(share, rows)
+
+    def _impact(
+        self,
+        M: Dual,
+        impact: StepImpact,
+        met: _Met,
+        seen: Dual,
+        rested: Dual,
+        before: Dual,
+        outcomes: dict[object, Outcomes],
+        key: tuple[int, int],
+    ) -> Dual | None:
+        """Change of the velocity by an impact."""
+        f, Y = self._solved(M, met.rows, seen, outcomes.get((*key, 0), []), np.zeros(0) if impact.landed else None)
+        if f is None or not impact.landed:
+            return None if f is None else Y @ f
+        nothing = Dual.constant(0.0, self._dq.shape[-1])
+        landed = [
+            replace(row, row=own, target=nothing if own.law == "landing" else row.target)
+            for row, own in zip(met.rows, impact.landed, strict=True)
+        ]
+        g, _ = self._solved(M, landed, seen, outcomes.get((*key, 1), []))
+        if g is None:
+            return None
+        # Work is a + b x + c x^2 in the part x of restitution.
+        J = stacked([row.J for row in met.rows])
+        h, c_mean = f - g, (0.5 - met.share) * (rested - before)
+        mean = J @ (seen + 0.5 * (Y @ g) - c_mean)
+        a, b, c = g @ mean, h @ mean + 0.5 * (g @ (J @ (Y @ h))), 0.5 * (h @ (J @ (Y @ h)))
+        root = sqrt(b * b - 4.0 * (a * c))
+        part = (-2.0 * a) / (b + root) if b.x > 0 else (root - b) / (2.0 * c)
+        mixed = g + part * h
+        self._compare(
+            mixed.x,
+            np.array([row.impulse for row in impact.rows]),
+            np.abs(np.einsum("rn,nr->r", J.x, Y.x)),
+            np.abs((J @ seen).x),
+        )
+        return Y @ mixed
 
     # -- Rows ------------------------------------------------------------------------------------------------
 
@@ -193,9 +295,9 @@ class FrozenStep:
         i = self._model.position_names.index(self._model.velocity_names[c])
         return Dual(self._q[i], self._dq[c])
 
-    def _rows(self, details: Linearization, v: Dual, v_free: Dual) -> list[Row]:
+    def _rows(self, details: Linearization, v: Dual) -> list[Row]:
         """All of them, in the order in which sweeps take them."""
-        contacts = self._contacts(details)
+        contacts = self._found_contacts
         rows: list[Row] = []
         for island in details.islands:
             first, normal = len(rows), -1
@@ -206,9 +308,9 @@ class FrozenStep:
                 contact = contacts[row.of]
                 if row.source == "normal":
                     normal = len(rows)
-                    rows.append(self._of_normal(row, contact, v, v_free, details.state.report.status))
+                    rows.append(self._of_normal(row, contact, v, details.state.report.status))
                 else:
-                    rows.append(self._of_friction(row, contact, rows[normal], normal))
+                    rows.append(self._of_friction(row, contact, normal))
             self._pair_discs(rows, first)
         return rows
 
@@ -280,13 +382,13 @@ class FrozenStep:
             target = nothing
         return Row(row, sign * J, target, gap=gap)
 
-    def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, v_free: Dual, status: StepStatus) -> Row:
+    def _of_normal(self, row: StepRow, contact: _Contact, v: Dual, status: StepStatus) -> Row:
         """By its law (constraints/normal_law.h)."""
         dt = self._simulation.dt
         material = self._world.material
         restitution, give, time = material.restitution, material.compliance, material.relaxation_time
         J = self._across(contact, contact.p, contact.n)
-        before, free, share, compliance = J @ v, J @ v_free, None, 0.0
+        before, compliance = J @ v, 0.0
         target = Dual.constant(0.0, self._dq.shape[-1])
         if row.law == "rest":
             target = self._kept(contact.gap, self._margin)
@@ -294,19 +396,16 @@ class FrozenStep:
             target = -restitution * before
         elif row.law == "ahead":
             target = -1 / dt * contact.gap
-        elif row.law == "soft":
+        else:
+            assert row.law == "soft", row.law
             target = -1 / (dt + time) * contact.gap
             compliance = give / (dt * (dt + time))
-        else:
-            share = contact.gap / (-dt * free)
-            if row.law == "impact":
-                target = -restitution * free + (1 + restitution) * ((0.5 - share) * (free - before))
         if status == StepStatus.relaxed and row.target == 0 and row.law != "soft":
             target = 0.0 * target
         gap = contact.gap if row.law in ("rest", "bounce") else None
-        return Row(row, J, target, compliance, share=share, gap=gap)
+        return Row(row, J, target, compliance, gap=gap)
 
-    def _of_friction(self, row: StepRow, contact: _Contact, normal: Row, number: int) -> Row:
+    def _of_friction(self, row: StepRow, contact: _Contact, normal: int) -> Row:
         """Along, torsional or rolling, of the normal with this number."""
         material = self._world.material
         turning = {"torsion": material.torsional_friction, "rolling": material.rolling_friction}
@@ -320,13 +419,14 @@ class FrozenStep:
             )
         if "friction" in row.source:
             p = contact.p
-            if row.law in ("impact", "landing"):
+            if row.law in ("impact", "landing") or contact.is_met:
+                contact.is_met = True
                 p = p + contact.lever * (contact.gap * contact.n)
             J = self._across(contact, p, u)
         else:
             J = u @ (contact.links[1].J_w - contact.links[0].J_w)
         zero = Dual.constant(0.0, self._dq.shape[-1])
-        return Row(row, J, zero, mu=mu, normal=number, share=normal.share)
+        return Row(row, J, zero, mu=mu, normal=normal)
 
     def _across(self, contact: _Contact, p: Dual, u: Dual) -> Dual:
         """(n_v,) of the velocity of B's point at p against A's along u."""
@@ -376,23 +476,33 @@ class FrozenStep:
 
     # -- Impulses --------------------------------------------------------------------------------------------
 
-    def _outcomes(self, case: Case, details: Linearization, of_way: bool) -> Outcomes:
-        """Return each island's first row and the outcome (sweeps, rows) of each update, or those of its corrections.
+    def _outcomes(self, case: Case, details: Linearization) -> dict[object, Outcomes]:
+        """Return of `rows` and `way` each island's first row and the outcome (sweeps, rows) of each update.
 
-        They are the end of a step's signature (step_signature.cpp): of each island three numbers per row, then these;
-        then of each island that has corrections its number, and the same of these.
+        Likewise of (island, impact, 0), and (island, impact, 1) without restitution. They are the end of a step's
+        signature (step_signature.cpp): of each island three numbers per row, then these; then of each of its impacts a
+        number, the same of these rows, and of these without restitution where they are, and two numbers per row; last
+        of each island that has corrections its number, and the same of these.
         """
         numbers = np.frombuffer(self._simulation.linearize(case.state, case.control).signature, dtype=np.intc)
-        sizes = [len(x.rows) for x in details.islands] + [len(x.way) for x in details.islands if x.way]
-        n_islands, found, end = len(details.islands), [], len(numbers)
-        for place, n in reversed(list(enumerate(sizes))):
-            found.append(numbers[end - self._sweeps * n : end].reshape(self._sweeps, n))
-            end -= (self._sweeps + 3) * n + (place >= n_islands)
-        found = found[::-1][n_islands:] if of_way else found[::-1][:n_islands]
-        return [
-            (int(first), x)
-            for first, x in zip(np.cumsum([0] + [x.shape[1] for x in found]), found, strict=False)
-        ]
+        parts: list[tuple[int, object, int, int]] = []  # numbers before, key, rows, numbers behind
+        for i, island in enumerate(details.islands):
+            parts.append((0, "rows", len(island.rows), 0))
+            for number, impact in enumerate(island.impacts):
+                n = len(impact.rows)
+                parts.append((1, (i, number, 0), n, 0 if impact.landed else 2 * n))
+                if impact.landed:
+                    parts.append((0, (i, number, 1), n, 2 * n))
+        parts.extend((1, "way", len(island.way), 0) for island in details.islands if island.way)
+        at = len(numbers) - sum(before + (3 + self._sweeps) * n + behind for before, _, n, behind in parts)
+        found: dict[object, Outcomes] = {}
+        for before, key, n, behind in parts:
+            at += before + 3 * n
+            those = found.setdefault(key, [])
+            first = those[-1][0] + those[-1][1].shape[1] if those else 0
+            those.append((first, numbers[at : at + self._sweeps * n].reshape(self._sweeps, n)))
+            at += self._sweeps * n + behind
+        return found
 
     def _swept(self, rows: list[Row], A: Dual, free: Dual, outcomes: Outcomes) -> Dual:
         """Those of projected Gauss-Seidel: its sweeps, number by number, each update with what came of it."""

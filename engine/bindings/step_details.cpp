@@ -161,7 +161,8 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
     for (int i = 0; i < impacts.n; ++i) {
       const Impact& met = impacts.each[at(i)];
       add_forces(stepper, met, numbers);
-      detail.impacts.push_back({met.share, details_of(stepper, met, numbers)});
+      detail.impacts.push_back({met.share, met.restored, details_of(stepper, met, numbers), {}});
+      if (met.is_limited()) detail.impacts.back().landed = details_of(stepper, met.parts[1], numbers);
     }
     const pybind11::ssize_t m = static_cast<pybind11::ssize_t>(island.rows.size());
     detail.admittance = Array(Shape2{m, m});
@@ -209,7 +210,9 @@ void bind_step_details(pybind11::module_& m) {
       .def_readonly("switch", &RowDetail::switch_distance);
   py::class_<ImpactDetail>(m, "StepImpact", "See robosim.simulation.StepImpact.")
       .def_readonly("share", &ImpactDetail::share)
-      .def_readonly("rows", &ImpactDetail::rows);
+      .def_readonly("restored", &ImpactDetail::restored)
+      .def_readonly("rows", &ImpactDetail::rows)
+      .def_readonly("landed", &ImpactDetail::landed);
   py::class_<IslandDetail>(m, "StepIsland", "See robosim.simulation.StepIsland.")
       .def_readonly("rows", &IslandDetail::rows)
       .def_readonly("way", &IslandDetail::way)

@@ -42,8 +42,9 @@ struct RowDetail {
 };
 
 struct ImpactDetail {
-  double share;  // of the step, after which it acts
-  std::vector<RowDetail> rows;
+  double share;     // of the step, after which it acts
+  double restored;  // of its restitution
+  std::vector<RowDetail> rows, landed;
 };
 
 struct IslandDetail {

@@ -119,6 +119,7 @@ struct Impacts {
   std::vector<Impact> each;            // the first n are in use
   int n = 0;
   double share = 0;                    // of the step: the time of the last
+  double still = 0;                    // velocities that are rounding
   std::vector<double> y, late, rested;  // channels: the velocity after it; see Impact
 };
 

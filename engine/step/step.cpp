@@ -145,7 +145,7 @@ void Stepper::solve(StepReport& report) {
 void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepReport& report) {
   if (impacts.all.rows.empty()) return;
   begin_impacts(island, impacts);
-  while (Impact* const met = next_impact(*data_, island, impacts)) {
+  while (Impact* const met = next_impact(*data_, impacts)) {
     solve(*met, report);
     if (gained(*met) > 0) solve(divide(*met), report), limit(*met);
     take_impact(*met, impacts);

@@ -165,8 +165,12 @@ class StepImpact(NamedTuple):
 
     share: float
     """The part of the step after which its impulses act."""
+    restored: float
+    """The part of its restitution that it has: the largest that gains no energy. Below 1 only with friction."""
     rows: list[StepRow]
     """In the order in which `pgs` takes them."""
+    landed: list[StepRow]
+    """The same rows without restitution, of which `rows` have a part where not all is restored; else empty."""
 
 
 class StepIsland(NamedTuple):
@@ -250,5 +254,8 @@ def island_from(island: _engine.StepIsland) -> StepIsland:
     def rows_from(rows: list[_engine.StepRow]) -> list[StepRow]:
         return [_made(StepRow, row) for row in rows]
 
-    impacts = [StepImpact(impact.share, rows_from(impact.rows)) for impact in island.impacts]
+    impacts = [
+        _made(StepImpact, impact, rows=rows_from(impact.rows), landed=rows_from(impact.landed))
+        for impact in island.impacts
+    ]
     return StepIsland(rows_from(island.rows), rows_from(island.way), impacts, island.admittance)

@@ -134,12 +134,16 @@ def test_closures_come_in_their_order():
 def test_an_impact_within_a_step_says_when():
     balls = Simulation(
         World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0, 1.0)}),
-        bounce="time_of_impact",
     )
     details = balls.linearize(balls.state([0.0, 0.2003], [1.0, 0.0]))
     (island,) = details.islands
-    assert [(row.source, row.law) for row in island.rows] == [("normal", "impact")]
-    assert island.rows[0].share == pytest.approx(0.3)
+    assert island.rows == []
+    (impact,) = island.impacts
+    assert [(row.source, row.law) for row in impact.rows] == [("normal", "impact")]
+    assert impact.share == pytest.approx(0.3)
+    assert (impact.restored, impact.landed) == (1.0, [])
+    (contact,) = details.contacts
+    np.testing.assert_allclose(contact.force, impact.rows[0].impulse / balls.dt * contact.normal, atol=1e-9)
     assert balls.linearize(balls.state([0.0, 0.3], [1.0, 0.0])).islands == []
 
 

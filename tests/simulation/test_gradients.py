@@ -283,19 +283,18 @@ def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution
 
 
 def test_coupled_bounces_are_told():
-    """The middle ball is hit from both sides within one step."""
+    """The middle ball is hit from both sides at the same time within one step: by a law that is smooth there."""
     simulation = Simulation(
         World(
             ball_on_rails([1.0, 2.0, 1.0]),
             materials={"ball0": Material(0.0, 1.0), "ball2": Material(0.0, 1.0), "ball1": Material(0.0, 1.0)},
         ),
-        bounce="time_of_impact",
         dt=0.1,
     )
     motion = simulation.rollout(simulation.state([-0.5, 0.0, 0.5], [1.0, 0.0, -1.0]), 10)
     assert motion.report.coupled_bounces == 2
     gradient = motion.vjp(np.ones((11, 3)), np.zeros((11, 3)))
-    assert gradient.one_sided
+    assert not gradient.one_sided
     assert motion.v[-1] == pytest.approx([-1, 0, 1], abs=1e-12)
 
 
@@ -568,3 +567,15 @@ def test_a_step_has_the_largest_residual_of_its_islands():
         ).report.residual
         assert both == pytest.approx(max(one, other), rel=1e-6)
         assert abs(one - other) > 0.1 * max(one, other)
+
+
+def test_bounces_that_no_time_is_asked_of_are_told():
+    """Where a ball is after one is not by where it was."""
+    world = World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
+    for bounce, expected in ("step", 1), ("automatic", 0), ("time_of_impact", 0):
+        simulation = Simulation(world, bounce=bounce, dt=0.01)
+        motion = simulation.rollout(simulation.state([0.0, 0.5203], [1.0, 0.0]), 100)
+        assert motion.report.untimed_bounces == expected
+        q_bar, v_bar = np.zeros((2, 101, 2))
+        q_bar[-1, 1] = 1
+        assert motion.vjp(q_bar, v_bar).q[0] == pytest.approx(1 - expected, abs=1e-11)

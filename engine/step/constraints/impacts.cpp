@@ -98,6 +98,8 @@ void set_apart(StepIsland& island, Impacts& impacts) {
   all.problem.y_free = island.problem.y_free;
   take_rows(island, all, [](int) { return true; });
   take_rows(all, island, [&](int i) { return !is_of_met(all.rows[at(i)]); });
+  all.sizes.measure(all.problem);
+  impacts.still = tied_velocity * all.sizes.still;
 }
 
 void begin_impacts(const StepIsland& island, Impacts& impacts) {
@@ -105,10 +107,10 @@ void begin_impacts(const StepIsland& island, Impacts& impacts) {
   impacts.late.assign(impacts.y.size(), 0.0);
 }
 
-Impact* next_impact(const StepData& step, const StepIsland& island, Impacts& impacts) {
+Impact* next_impact(const StepData& step, Impacts& impacts) {
   StepIsland& all = impacts.all;
   if (all.rows.empty() || impacts.n == most_impacts) return nullptr;
-  const double dt = step.options.dt, touches = touching_distance(step.options.margin), still = tied_velocity * island.sizes.still;
+  const double dt = step.options.dt, touches = touching_distance(step.options.margin), still = impacts.still;
   const bool is_last = impacts.n + 1 == most_impacts;
   const auto for_each_normal = [&](const auto& use) {
     for (std::size_t b = 0; b < all.blocks.size(); ++b)
@@ -155,7 +157,7 @@ Impact* next_impact(const StepData& step, const StepIsland& island, Impacts& imp
     all.rows[at(i)].law = law;
     return law != NormalLaw::rest;
   });
-  met.problem.y_free = impacts.y, met.problem.at_play = island.sizes.still;
+  met.problem.y_free = impacts.y, met.problem.at_play = all.sizes.still;
   met.late = impacts.late, met.rested = impacts.rested, met.restored = 1;
 
   // Targets of contacts; others have theirs.

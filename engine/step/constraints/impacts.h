@@ -49,8 +49,8 @@ inline constexpr int most_impacts = 16;  // of one island in one step
 void set_apart(StepIsland& island, Impacts& impacts);
 // Once the island is solved: nothing has been met.
 void begin_impacts(const StepIsland& island, Impacts& impacts);
-// The rows of the next impact, or null where nothing more is met. `feels`: whether the last of impacts has been solved.
-Impact* next_impact(const StepData& step, const StepIsland& island, Impacts& impacts);
+// The rows of the next impact, or null where nothing more is met.
+Impact* next_impact(const StepData& step, Impacts& impacts);
 // Once it is solved: the work of its impulses where that is above rounding, or zero.
 double gained(const Impact& met);
 // Makes of a solved impact its parts, of which the second is to be solved.

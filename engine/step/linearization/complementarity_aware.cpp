@@ -32,10 +32,13 @@ double size_of(const StepGradient& g, double dt) {
   return v + tau / dt;
 }
 
+// Limits of speeds have rows however far they are: only those that push are judged.
+bool is_far(const StepIsland& island, std::size_t i) { return is_of<SpeedLimit>(island.rows[i]) && island.solution.classes[i] == RowClass::separating; }
+
 }  // namespace
 
 // The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw. Closures, and what keeps together, stay closed.
-bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vector<double>& v_bar) {
+bool ComplementarityAwareVjp::find_wishes(StepIsland& island, const std::vector<double>& v_bar) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   probe_ = problem;
@@ -45,18 +48,31 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
       if (is_of<Contact>(island.blocks[b]) && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
         std::fill(keeps_.begin() + problem.blocks[b].first_row, keeps_.begin() + problem.blocks[b].last_row, true);
   wanted_.assign(problem.rows.size(), RowClass::separating);
-  // Limits of speeds have rows however far they are: only those that push are judged.
-  const auto is_far = [&](std::size_t i) { return is_of<SpeedLimit>(island.rows[i]) && island.solution.classes[i] == RowClass::separating; };
   for (std::size_t i = 0; i < probe_.rows.size(); ++i) {
     ConstraintRow& row = probe_.rows[i];
     row.target = 0;
-    if (is_far(i)) continue;
+    if (is_far(island, i)) continue;
     if (keeps_[i] || row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
   }
   probe_.y_free.assign(k, 0.0);
   for (std::size_t r = 0; r < v_bar.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar[r];
-  if (!island.other_solved->solve_classes(probe_, wanted_.data(), island.solution.f.data(), island.other)) return false;
+  return island.other_solved->solve_classes(probe_, wanted_.data(), island.solution.f.data(), island.other);
+}
+
+// Returns true where the loss wants a normal of an impact to let go.
+bool ComplementarityAwareVjp::wants_apart(StepIsland& met, const std::vector<double>& v_bar) {
+  if (!find_wishes(met, v_bar)) return false;
+  double most = 0;
+  for (const double x : met.other.f) most = std::max(most, std::abs(x));
+  for (std::size_t r = 0; r < met.rows.size(); ++r)
+    if (is_of<Contact>(met.rows[r], Contact::normal) && met.other.f[r] > rounding_of_wish * most && met.solution.f[r] > 0) return true;
+  return false;
+}
+
+bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vector<double>& v_bar) {
+  const RowProblem& problem = island.problem;
+  if (!find_wishes(island, v_bar)) return false;
   const std::vector<double>& wish = island.other.f;
   double most = 0;
   for (const double x : wish) most = std::max(most, std::abs(x));
@@ -66,7 +82,7 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
     const ConstraintRow& row = problem.rows[i];
     if (keeps_[i]) {
       wanted_[i] = RowClass::clamping;
-    } else if (is_far(i)) {
+    } else if (is_far(island, i)) {
       continue;
     } else if (row.kind == RowKind::unilateral) {
       if (std::abs(wish[i]) > rounding_of_wish * most) wanted_[i] = wish[i] > 0 ? RowClass::separating : RowClass::clamping;
@@ -87,31 +103,50 @@ void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<d
 
 // Exchanges the solutions of others_ for those of their other classes, of which positions are not corrected.
 void ComplementarityAwareVjp::exchange_others() {
-  for (const int i : others_) {
-    StepIsland& island = step_.islands[at(i)];
-    add_change(island, step_.u), add_change(island, step_.u_recovered);
-    std::swap(island.solution, island.other), std::swap(island.solved, island.other_solved);
+  for (std::size_t k = 0; k < others_.size(); ++k) {
+    const auto [i, island] = others_[k];
+    add_change(*island, step_.u), add_change(*island, step_.u_recovered);
+    if (island == &step_.islands[at(i)]) add_change(*island, step_.u_rested);
+    std::swap(island->solution, island->other), std::swap(island->solved, island->other_solved);
     const auto found = std::lower_bound(step_.recovering.begin(), step_.recovering.end(), i);
-    if (found == step_.recovering.end() || *found != i) continue;
+    if (found == step_.recovering.end() || *found != i || (k > 0 && others_[k - 1].first == i)) continue;
     StepIsland& corrections = step_.recovered[static_cast<std::size_t>(found - step_.recovering.begin())];
     corrections.is_left_out = !corrections.is_left_out;
-    const std::size_t k = at(corrections.problem.channels);
+    const std::size_t channels = at(corrections.problem.channels);
     for (std::size_t r = 0; r < step_.u_recovered.size(); ++r)
-      for (std::size_t c = 0; c < k; ++c) step_.u_recovered[r] -= corrections.Y[r * k + c] * corrections.solution.z[c];
+      for (std::size_t c = 0; c < channels; ++c) step_.u_recovered[r] -= corrections.Y[r * channels + c] * corrections.solution.z[c];
   }
 }
 
 void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient) {
   others_.clear();
-  for (int i = 0; i < step_.n_islands; ++i)
-    if (step_.impacts[at(i)].n == 0 && step_.islands[at(i)].solved->has_classes() && choose_classes(step_.islands[at(i)], v_bar)) others_.push_back(i);
+  for (int i = 0; i < step_.n_islands; ++i) {
+    if (StepIsland& island = step_.islands[at(i)]; island.solved->has_classes() && choose_classes(island, v_bar)) others_.emplace_back(i, &island);
+    Impacts& impacts = step_.impacts[at(i)];
+    // Impacts let go together, or none does: what one holds the next ones see.
+    bool any = false, is_limited = false;
+    for (int n = 0; n < impacts.n; ++n) {
+      Impact& met = impacts.each[at(n)];
+      is_limited |= met.is_limited();
+      if (is_limited || !met.solved->has_classes()) break;
+      any |= wants_apart(met, v_bar);
+    }
+    if (!any || is_limited) continue;
+    for (int n = 0; n < impacts.n; ++n) {
+      Impact& met = impacts.each[at(n)];
+      wanted_.assign(met.rows.size(), RowClass::separating);
+      for (std::size_t r = 0; r < met.rows.size(); ++r)
+        if (met.problem.rows[r].kind == RowKind::equality) wanted_[r] = RowClass::clamping;
+      if (met.other_solved->solve_classes(met.problem, wanted_.data(), met.solution.f.data(), met.other)) others_.emplace_back(i, &met);
+    }
+  }
   if (others_.empty()) return;
-  true_u_ = step_.u, true_recovered_ = step_.u_recovered;
+  true_u_ = step_.u, true_recovered_ = step_.u_recovered, true_rested_ = step_.u_rested;
   exchange_others();
   fill_way(step_);
   vjp(other_);
   exchange_others();
-  step_.u = true_u_, step_.u_recovered = true_recovered_;  // to the bit
+  step_.u = true_u_, step_.u_recovered = true_recovered_, step_.u_rested = true_rested_;  // to the bit
   fill_way(step_);
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
   std::swap(gradient, other_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "step/step_data.h"
@@ -18,6 +19,8 @@ class ComplementarityAwareVjp {
   void choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient);
 
  private:
+  bool find_wishes(StepIsland& island, const std::vector<double>& v_bar);
+  bool wants_apart(StepIsland& met, const std::vector<double>& v_bar);
   bool choose_classes(StepIsland& island, const std::vector<double>& v_bar);
   static void add_change(const StepIsland& island, std::vector<double>& u);
   void exchange_others();
@@ -26,8 +29,8 @@ class ComplementarityAwareVjp {
   RowProblem probe_;
   std::vector<RowClass> wanted_;
   std::vector<std::uint8_t> keeps_;  // rows: whether they clamp whatever the loss wants
-  std::vector<int> others_;          // islands with other classes
-  std::vector<double> true_u_, true_recovered_;
+  std::vector<std::pair<int, StepIsland*>> others_;  // with the number of their island: islands and impacts
+  std::vector<double> true_u_, true_recovered_, true_rested_;
   StepGradient other_;
 };
 

@@ -56,9 +56,11 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
   for (int i = 0; i < step_.n_islands; ++i) {
     Impacts& impacts = step_.impacts[at(i)];
     for (int n = 0; n < impacts.n; ++n) {
-      if (static_cast<StepIsland*>(&impacts.each[at(n)]) != &island) continue;
+      bool is_of_it = false;
+      impacts.each[at(n)].for_each_solved([&](const StepIsland& solved) { is_of_it |= &solved == &island; });
+      if (!is_of_it) continue;
       late_bar_.assign(step_.size(), 0.0);
-      pull_back_impacts(i, n + 1, true, gradient);
+      pull_back_impacts(i, n + 1, &island, gradient);
       return pull_back_rested(i, i + 1, in, gradient);
     }
     if (&step_.islands[at(i)] != &island) continue;
@@ -276,12 +278,12 @@ void StepVjp::pull_back_impacts(StepGradient& gradient) {
   if (!step_.has_impacts()) return;
   late_bar_.resize(step_.size());
   for (std::size_t r = 0; r < step_.size(); ++r) late_bar_[r] = -way_bar_[r];
-  for (int i = 0; i < step_.n_islands; ++i) pull_back_impacts(i, step_.impacts[at(i)].n, false, gradient);
+  for (int i = 0; i < step_.n_islands; ++i) pull_back_impacts(i, step_.impacts[at(i)].n, nullptr, gradient);
 }
 
-// Of the first `count` of an island, from the last of them back; of_dependences: from what dependences of the last's rows miss. With u+ = u + Y z and
+// Of the first `count` of an island, from the last of them back; missed: rows of the last, from what whose dependences miss it goes back, or null. With u+ = u + Y z and
 // late+ = late + s Y z, and the loss's covectors g on u+ and l on late+ (v_bar_, late_bar_): to those on u and late.
-void StepVjp::pull_back_impacts(int i, int count, bool of_dependences, StepGradient& gradient) {
+void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, StepGradient& gradient) {
   const std::size_t n = step_.size();
   Impacts& impacts = step_.impacts[at(i)];
   const auto add_seen = [n](const StepIsland& island, const std::vector<double>& channels, std::vector<double>& to) {
@@ -322,7 +324,7 @@ void StepVjp::pull_back_impacts(int i, int count, bool of_dependences, StepGradi
     own.lambda = whole_, add_seen(met, own.work_bar, own.lambda);
     add_seen(met, own.work_bar, v_bar_);
     if (!met.is_limited()) {
-      add_row_adjoint(met, gradient, of_dependences && k == count - 1);
+      add_row_adjoint(met, gradient, &met == missed);
       add_seen(met, met.gradient.y_free, own.lambda), add_seen(met, met.gradient.y_free, v_bar_);
     } else {
       fill_work_rates(met, work_rates_);
@@ -330,7 +332,7 @@ void StepVjp::pull_back_impacts(int i, int count, bool of_dependences, StepGradi
         StepIsland& part = met.parts[at(p)];
         const double share = p == 0 ? met.restored : 1 - met.restored;
         for (std::size_t c = 0; c < loss_bar_.size(); ++c) impulse_bar_[c] = share * (loss_bar_[c] + by_work * work_rates_[c]);
-        add_row_adjoint(part, gradient);
+        add_row_adjoint(part, gradient, &part == missed);
         own.part_after[p] = own.before, respond(part, 1, own.part_after[p]);
         own.part_lambda[p].assign(n, 0.0), add_seen(part, part.gradient.y_free, own.part_lambda[p]);
         add_seen(part, part.gradient.y_free, v_bar_);

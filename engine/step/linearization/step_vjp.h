@@ -49,7 +49,7 @@ class StepVjp {
 
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
   void pull_back_impacts(StepGradient& gradient);
-  void pull_back_impacts(int island, int count, bool of_dependences, StepGradient& gradient);
+  void pull_back_impacts(int island, int count, const StepIsland* missed, StepGradient& gradient);
   void add_impacts(const StepInput& in, StepGradient& gradient);
   void add_held_dependence(const StepIsland& island, const StepInput& in, StepGradient& gradient);
   const double* seen_by(const StepIsland& island) const;
