@@ -272,11 +272,14 @@ class FrozenStep:
         g, _ = self._solved(M, landed, seen, outcomes.get((*key, 1), []))
         if g is None:
             return None
-        # Work is a + b x + c x^2 in the part x of restitution.
+        # Work is a + b r + c r^2 in the part r of restitution.
         J = stacked([row.J for row in met.rows])
-        h, c_mean = f - g, (0.5 - met.share) * (rested - before)
-        mean = J @ (seen + 0.5 * (Y @ g) - c_mean)
-        a, b, c = g @ mean, h @ mean + 0.5 * (g @ (J @ (Y @ h))), 0.5 * (h @ (J @ (Y @ h)))
+        h, mean = f - g, J @ (seen + 0.5 * (Y @ g))
+        until = (0.5 - met.share) * (J @ (rested - before))
+        bounces = np.array([row.row.law == "impact" and row.row.source == "normal" for row in met.rows], float)
+        a = g @ mean
+        b = h @ mean + 0.5 * (g @ (J @ (Y @ h))) - (bounces * g) @ until
+        c = 0.5 * (h @ (J @ (Y @ h))) - (bounces * h) @ until
         root = sqrt(b * b - 4.0 * (a * c))
         part = (-2.0 * a) / (b + root) if b.x > 0 else (root - b) / (2.0 * c)
         mixed = g + part * h

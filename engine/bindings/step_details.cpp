@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "contact/row_diagnostics.h"
 #include "step/constraints/constraint_kinds.h"
+#include "step/constraints/impacts.h"
 #include "step/contact_axes.h"
 
 namespace robosim {
@@ -27,6 +28,19 @@ const char* name_of(RowClass what) {
 PartTuple part_tuple(const FeatureId& f) { return {feature_kind_names[static_cast<std::size_t>(f.kind)], f.index, f.part}; }
 
 const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIsland::Row& row) { return stepper.manifolds()[at(row.manifold)]; }
+
+// Of the rows of an impact, from velocities of channels: at the impact those of normals that bounce, else as the scheme has them (constraints/impacts.h).
+Array velocities_at(const Impact& met, const std::vector<double>& y) {
+  Array out(static_cast<pybind11::ssize_t>(met.rows.size()));
+  for (const RowBlock& block : met.problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const bool bounces = met.rows[at(i)].law == NormalLaw::impact && met.rows[at(i)].role == Contact::normal;
+      double w = bounces ? -met.restored * until_impact(met, block, i) : 0;
+      for (int k = 0; k < block.width; ++k) w += met.problem.rows[at(i)].d[k] * y[at(block.first_channel + k)];
+      out.mutable_data()[i] = w;
+    }
+  return out;
+}
 
 // Along which a row of a contact acts, or about which.
 Vec3d direction_of(const Stepper& stepper, const StepIsland::Row& row) {
@@ -161,7 +175,7 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
     for (int i = 0; i < impacts.n; ++i) {
       const Impact& met = impacts.each[at(i)];
       add_forces(stepper, met, numbers);
-      detail.impacts.push_back({met.share, met.restored, details_of(stepper, met, numbers), {}});
+      detail.impacts.push_back({met.share, met.restored, velocities_at(met, met.problem.y_free), velocities_at(met, met.solution.y), details_of(stepper, met, numbers), {}});
       if (met.is_limited()) detail.impacts.back().landed = details_of(stepper, met.parts[1], numbers);
     }
     const pybind11::ssize_t m = static_cast<pybind11::ssize_t>(island.rows.size());
@@ -211,6 +225,8 @@ void bind_step_details(pybind11::module_& m) {
   py::class_<ImpactDetail>(m, "StepImpact", "See robosim.simulation.StepImpact.")
       .def_readonly("share", &ImpactDetail::share)
       .def_readonly("restored", &ImpactDetail::restored)
+      .def_readonly("before", &ImpactDetail::before)
+      .def_readonly("after", &ImpactDetail::after)
       .def_readonly("rows", &ImpactDetail::rows)
       .def_readonly("landed", &ImpactDetail::landed);
   py::class_<IslandDetail>(m, "StepIsland", "See robosim.simulation.StepIsland.")

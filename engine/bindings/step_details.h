@@ -44,6 +44,8 @@ struct RowDetail {
 struct ImpactDetail {
   double share;     // of the step, after which it acts
   double restored;  // of its restitution
+  Array before;     // of each row its velocity at the impact, and at its end
+  Array after;
   std::vector<RowDetail> rows, landed;
 };
 

@@ -87,7 +87,7 @@ struct StepIsland {
   std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's operator
   std::vector<double> before;  // channels: their velocity before the step
   std::vector<double> gap_bar, before_bar;  // of vjp: of each row's gap; of `before`
-  std::vector<double> corrected_bar;  // of its rows' impulses, by the corrections that they bound; empty where there are none
+  std::vector<double> corrected_bar;  // of its rows' impulses by themselves, as by the corrections that they bound; empty where there are none
 };
 
 // What is met at one time within a step, and what holds then (constraints/impacts.h). problem.y_free is the velocity before.

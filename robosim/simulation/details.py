@@ -167,10 +167,21 @@ class StepImpact(NamedTuple):
     """The part of the step after which its impulses act."""
     restored: float
     """The part of its restitution that it has: the largest that gains no energy. Below 1 only with friction."""
+    before: Array
+    """(n,) the velocity of each row before it [m/s or rad/s]; of normals that bounce that at the impact, which is off from
+    the step's by a part of what forces change it by."""
+    after: Array
+    """(n,) likewise just after it."""
     rows: list[StepRow]
     """In the order in which `pgs` takes them."""
     landed: list[StepRow]
     """The same rows without restitution, of which `rows` have a part where not all is restored; else empty."""
+
+    @property
+    def work(self) -> float:
+        """What its impulses give [J]: never above zero, but for rounding."""
+        impulses = np.array([row.impulse for row in self.rows])
+        return float(impulses @ (self.before + self.after)) / 2
 
 
 class StepIsland(NamedTuple):

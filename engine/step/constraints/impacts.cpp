@@ -180,17 +180,31 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   return &met;
 }
 
-void fill_work_rates(const Impact& met, std::vector<double>& rates) {
-  rates.resize(met.rested.size());
-  for (std::size_t c = 0; c < rates.size(); ++c) rates[c] = met.solution.y[c] - (0.5 - met.share) * (met.rested[c] - met.before[c]);
+// Between the velocity of a row as the scheme has it and that at the impact: the part of its change by forces.
+double until_impact(const Impact& met, const RowBlock& block, int i) {
+  double change = 0;
+  for (int k = 0; k < block.width; ++k) {
+    const std::size_t c = at(block.first_channel + k);
+    change += met.problem.rows[at(i)].d[k] * (met.rested[c] - met.before[c]);
+  }
+  return (0.5 - met.share) * change;
+}
+
+// use(block, row) of normals that bounce, of an impact that need not have all of its restitution.
+template <class Use>
+void for_each_bounce(const Impact& met, const Use& use) {
+  for (const RowBlock& block : met.problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i)
+      if (is_normal(met, i) && met.rows[at(i)].law == NormalLaw::impact) use(block, i);
 }
 
 double gained(const Impact& met) {
   double work = 0, size = 0;
   for (std::size_t c = 0; c < met.rested.size(); ++c) {
-    const double mean = 0.5 * (met.problem.y_free[c] + met.solution.y[c]) - (0.5 - met.share) * (met.rested[c] - met.before[c]);
-    work += met.solution.z[c] * mean, size += std::abs(met.solution.z[c]) * (std::abs(met.problem.y_free[c]) + std::abs(met.solution.y[c]));
+    work += 0.5 * met.solution.z[c] * (met.problem.y_free[c] + met.solution.y[c]);
+    size += std::abs(met.solution.z[c]) * (std::abs(met.problem.y_free[c]) + std::abs(met.solution.y[c]));
   }
+  for_each_bounce(met, [&](const RowBlock& block, int i) { work -= met.solution.f[at(i)] * until_impact(met, block, i); });
   return work > rounding_of_work * size ? work : 0;
 }
 
@@ -212,15 +226,18 @@ StepIsland& divide(Impact& met) {
   return landed;
 }
 
-// W is a + b x + c x^2 in the share x, with a at most zero but for rounding, and c not negative.
+// W is a + b r + c r^2, with a at most zero but for rounding: the root by which it comes above zero.
 void limit(Impact& met) {
   const RowSolution &bounced = met.parts[0].solution, &landed = met.parts[1].solution;
   double a = 0, b = 0, c = 0;
   for (std::size_t k = 0; k < met.rested.size(); ++k) {
-    const double mean = 0.5 * (met.problem.y_free[k] + landed.y[k]) - (0.5 - met.share) * (met.rested[k] - met.before[k]);
-    const double z = bounced.z[k] - landed.z[k], y = bounced.y[k] - landed.y[k];
+    const double mean = 0.5 * (met.problem.y_free[k] + landed.y[k]), z = bounced.z[k] - landed.z[k], y = bounced.y[k] - landed.y[k];
     a += landed.z[k] * mean, b += z * mean + 0.5 * landed.z[k] * y, c += 0.5 * z * y;
   }
+  for_each_bounce(met, [&](const RowBlock& block, int i) {
+    const double until = until_impact(met, block, i);
+    b -= landed.f[at(i)] * until, c -= (bounced.f[at(i)] - landed.f[at(i)]) * until;
+  });
   const double root = std::sqrt(std::max(b * b - 4 * a * c, 0.0)), share = b > 0 ? -2 * a / (b + root) : c > 0 ? (root - b) / (2 * c) : 0;
   met.restored = std::clamp(share, 0.0, std::nextafter(1.0, 0.0));
   const auto mix = [&](const std::vector<double>& with, const std::vector<double>& without, std::vector<double>& to) {
@@ -260,13 +277,21 @@ int coupled_bounces(const StepIsland& met) {
 double work_bar(const Impact& met, const std::vector<double>& impulse_bar) {
   if (!met.is_limited() || met.restored == 0) return 0;
   const RowSolution &bounced = met.parts[0].solution, &landed = met.parts[1].solution;
-  double share_bar = 0, slope = 0;  // dW/d(restored)
+  double restored_bar = 0, slope = 0;  // dW/dr
   for (std::size_t c = 0; c < met.rested.size(); ++c) {
-    const double mean = 0.5 * (met.problem.y_free[c] + met.solution.y[c]) - (0.5 - met.share) * (met.rested[c] - met.before[c]);
     const double z = bounced.z[c] - landed.z[c];
-    share_bar += impulse_bar[c] * z, slope += z * mean + 0.5 * met.solution.z[c] * (bounced.y[c] - landed.y[c]);
+    restored_bar += impulse_bar[c] * z;
+    slope += 0.5 * (z * (met.problem.y_free[c] + met.solution.y[c]) + met.solution.z[c] * (bounced.y[c] - landed.y[c]));
   }
-  return slope > 0 ? -share_bar / slope : 0;
+  for_each_bounce(met, [&](const RowBlock& block, int i) {
+    slope -= (met.solution.f[at(i)] + met.restored * (bounced.f[at(i)] - landed.f[at(i)])) * until_impact(met, block, i);
+  });
+  return slope > 0 ? -restored_bar / slope : 0;
+}
+
+void fill_work_rates(const Impact& met, std::vector<double>& rates) {
+  rates.assign(met.rows.size(), 0.0);
+  for_each_bounce(met, [&](const RowBlock& block, int i) { rates[at(i)] = -met.restored * until_impact(met, block, i); });
 }
 
 double add_impact_vjp(const StepData& step, Impact& impact, double share_before, double share_bar, double work_bar, StepGradient& gradient) {
@@ -281,12 +306,19 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_before,
         if (is_normal(met, i) && is_met(met.rows[at(i)].law)) use(at(block.first_channel), block.width, i);
   };
 
-  // Its work, of both velocities and of what forces change them by: the first half of that of velocities is with its impulses (step_vjp.cpp).
-  for (std::size_t c = 0; c < impact.rested.size(); ++c) {
-    const double bar = work_bar * impact.solution.z[c];
-    impact.seen_bar[c] += 0.5 * bar, impact.rested_bar[c] -= part * bar, met.before_bar[c] += part * bar;
-    share_bar += bar * (impact.rested[c] - met.before[c]);
-  }
+  // Its work: of the velocity before, and of what forces change velocities by until it. The rest is with its impulses (step_vjp.cpp).
+  for (std::size_t c = 0; c < impact.rested.size(); ++c) impact.seen_bar[c] += 0.5 * work_bar * impact.solution.z[c];
+  if (work_bar != 0)
+    for_each_bounce(impact, [&](const RowBlock& block, int i) {
+      const double bar = -work_bar * impact.restored * impact.solution.f[at(i)];
+      for (int k = 0; k < block.width; ++k) {
+        const std::size_t c = at(block.first_channel + k);
+        const double d = problem.rows[at(i)].d[k], change = impact.rested[c] - met.before[c];
+        met.gradient.d[at(i * most_block_channels + k)] += bar * part * change;
+        impact.rested_bar[c] += bar * part * d, met.before_bar[c] -= bar * part * d;
+        share_bar -= bar * d * change;
+      }
+    });
 
   // Targets.
   int count = 0;

@@ -22,12 +22,12 @@
 // another meets the floor without end. In the last of them all that is fast or touches is met at once by Newton's law, and counted as coupled; so is what is
 // simultaneous and feels each other, since no law of rigid bodies orders it. Motors, dry friction and what gives push with finite forces, and take no part.
 //
-// Newton's law with friction can gain energy (Kane and Levinson, Dynamics: Theory and Applications, 1985). With all velocities w - c at the impact, its work is
+// Newton's law with friction can gain energy (Kane and Levinson, Dynamics: Theory and Applications, 1985). The work of an impact with the share r of its restitution is
 //
-//   W = z . ((y + y+) / 2 - (1/2 - s) (y_rested - y_before))
+//   W(r) = z . (y + y+) / 2 - r sum f_i c_i,      i of normals that bounce: their velocities are those at the impact
 //
-// Without restitution W is at most zero: no normal pushes what parts, and friction pushes against what slides. Where W is above zero with all of it, the impulses are
-// those of the share `restored` of it between both, the largest with W = 0. Both satisfy the bounds of all rows, so this does, too.
+// W(0) is at most zero: no normal pushes what parts, and friction pushes against what slides. Where W(1) is above zero the impulses are those between both
+// with the largest `restored` = r at which W is zero. Both satisfy the bounds of all rows, so these do, too.
 //
 // A ball with restitution 1 keeps its height over any number of bounces. One bounce errs by the square of dt, so gradients are those of continuous time
 // up to dt.
@@ -51,6 +51,8 @@ void set_apart(StepIsland& island, Impacts& impacts);
 void begin_impacts(const StepIsland& island, Impacts& impacts);
 // The rows of the next impact, or null where nothing more is met.
 Impact* next_impact(const StepData& step, Impacts& impacts);
+// What lies between the velocity of a row as the scheme has it and that at the impact: a part of its change by forces, c.
+double until_impact(const Impact& met, const RowBlock& block, int row);
 // Once it is solved: the work of its impulses where that is above rounding, or zero.
 double gained(const Impact& met);
 // Makes of a solved impact its parts, of which the second is to be solved.
@@ -65,7 +67,7 @@ int coupled_bounces(const StepIsland& met);
 
 // What the loss changes by with the work of an impact, as that limits its impulses: from impulse_bar, that with its impulses; zero where nothing is limited.
 double work_bar(const Impact& met, const std::vector<double>& impulse_bar);
-// What W changes by with z, which y+ goes with.
+// And with the impulses of its rows by themselves, per unit of that.
 void fill_work_rates(const Impact& met, std::vector<double>& rates);
 // After the adjoint of its rows, those with restitution if it is divided, for the loss's share_bar: from targets and shares to gaps, coefficients and velocities. share_before: that of the impact before it, or 0.
 // Returns what the loss changes by with share_before.

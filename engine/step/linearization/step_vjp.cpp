@@ -327,11 +327,12 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
       add_row_adjoint(met, gradient, &met == missed);
       add_seen(met, met.gradient.y_free, own.lambda), add_seen(met, met.gradient.y_free, v_bar_);
     } else {
-      fill_work_rates(met, work_rates_);
       for (int p = 0; p < 2; ++p) {
         StepIsland& part = met.parts[at(p)];
         const double share = p == 0 ? met.restored : 1 - met.restored;
-        for (std::size_t c = 0; c < loss_bar_.size(); ++c) impulse_bar_[c] = share * (loss_bar_[c] + by_work * work_rates_[c]);
+        for (std::size_t c = 0; c < loss_bar_.size(); ++c) impulse_bar_[c] = share * (loss_bar_[c] + by_work * met.solution.y[c]);
+        fill_work_rates(met, part.corrected_bar);  // of rows by themselves
+        for (double& x : part.corrected_bar) x *= share * by_work;
         add_row_adjoint(part, gradient, &part == missed);
         own.part_after[p] = own.before, respond(part, 1, own.part_after[p]);
         own.part_lambda[p].assign(n, 0.0), add_seen(part, part.gradient.y_free, own.part_lambda[p]);

@@ -79,7 +79,7 @@ class StepVjp {
   std::vector<double> lambda_;                          // n_v: A^-T of these
   std::vector<double> pushed_;                          // n_v: rates of joints
   std::vector<double> late_bar_, rested_bar_, whole_;   // n_v: of the sum of late impulses' velocities, and of the velocity at rest; room
-  std::vector<double> work_rates_, loss_bar_;           // channels: room of an impact
+  std::vector<double> loss_bar_;                        // channels: room of an impact
   std::vector<ImpactAdjoint> impacts_;                  // the first n_impacts_ are in use
   std::size_t n_impacts_ = 0;
   std::vector<Vec3d> centre_bar_;                       // of an island's blocks, of single points: of where the channels are
