@@ -48,7 +48,10 @@ def audit(step: Linearization) -> Audit:
         float(model.kinetic_energy(step.state.q, step.state.v)),
     )
     soft = {
-        row.of for island in step.islands for row in island.rows if row.law == "soft" and row.source == "normal"
+        row.of
+        for island in step.islands
+        for row in island.rows
+        if row.law == "soft" and row.source == "normal"
     }
     return Audit(worst, kinetic, sum(_stored(step, contact, step.contacts[contact].gap) for contact in soft))
 

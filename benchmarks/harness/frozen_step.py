@@ -196,11 +196,11 @@ class FrozenStep:
         Y = solved(M, J.T)
         free = J @ seen - stacked([row.target for row in rows])
         A = J @ Y + np.diag([row.compliance for row in rows])
-        f = (
-            self._swept(rows, A, free, outcomes) if self._solver == "pgs" else _solved_rows(rows, J, A, free)
-        )
+        f = self._swept(rows, A, free, outcomes) if self._solver == "pgs" else _solved_rows(rows, J, A, free)
         if f is not None and found is None:
-            self._compare(f.x, np.array([row.row.impulse for row in rows]), np.abs(np.diag(A.x)), np.abs(free.x))
+            self._compare(
+                f.x, np.array([row.row.impulse for row in rows]), np.abs(np.diag(A.x)), np.abs(free.x)
+            )
         return f, Y
 
     def _compare(self, f: Array, found: Array, sizes: Array, free: Array) -> None:
@@ -224,7 +224,7 @@ class FrozenStep:
         """The rows of an impact after others, which act at `share`, and when it acts (constraints/impacts.h)."""
         dt, k = self._simulation.dt, self._dq.shape[-1]
         restitution = self._world.material.restitution
-        nothing, rows, shares = Dual.constant(0.0, k), [], []
+        nothing, rows, shares, normal = Dual.constant(0.0, k), [], [], -1
         touching = min(TOUCHING, TOUCHING_SHARE * self._margin) if is_later else 0.0
         for own in impact.rows:
             if own.direction is None:
@@ -239,7 +239,9 @@ class FrozenStep:
             rows.append(Row(own, J, nothing, contact=contact))
             if own.law != "held":
                 gap = contact.gap + dt * (share * (J @ seen) - J @ late)
-                shares.append(share if gap.x <= touching else (contact.gap / dt - J @ late) / (-1.0 * (J @ seen)))
+                shares.append(
+                    share if gap.x <= touching else (contact.gap / dt - J @ late) / (-1.0 * (J @ seen))
+                )
         if shares:
             share = sum(shares[1:], shares[0]) / len(shares)
         for row in rows:
@@ -261,7 +263,9 @@ class FrozenStep:
         key: tuple[int, int],
     ) -> Dual | None:
         """Change of the velocity by an impact."""
-        f, Y = self._solved(M, met.rows, seen, outcomes.get((*key, 0), []), np.zeros(0) if impact.landed else None)
+        f, Y = self._solved(
+            M, met.rows, seen, outcomes.get((*key, 0), []), np.zeros(0) if impact.landed else None
+        )
         if f is None or not impact.landed:
             return None if f is None else Y @ f
         nothing = Dual.constant(0.0, self._dq.shape[-1])
@@ -276,7 +280,9 @@ class FrozenStep:
         J = stacked([row.J for row in met.rows])
         h, mean = f - g, J @ (seen + 0.5 * (Y @ g))
         until = (0.5 - met.share) * (J @ (rested - before))
-        bounces = np.array([row.row.law == "impact" and row.row.source == "normal" for row in met.rows], float)
+        bounces = np.array(
+            [row.row.law == "impact" and row.row.source == "normal" for row in met.rows], float
+        )
         a = g @ mean
         b = h @ mean + 0.5 * (g @ (J @ (Y @ h))) - (bounces * g) @ until
         c = 0.5 * (h @ (J @ (Y @ h))) - (bounces * h) @ until

@@ -66,8 +66,8 @@ class StepReport(NamedTuple):
     pivots: int
     """Of Dantzig's and Lemke's methods, where those solves do not end."""
     coupled_bounces: int
-    """Contacts that are met within the step at the same time as others that feel them. These bounce at once, by Newton's
-    law, as nothing says in which order."""
+    """Contacts that are met within the step at the same time as others that feel them. These bounce at once, by
+    Newton's law, as nothing says in which order."""
     untimed_bounces: int
     """With `bounce="step"`: contacts that bounce where the step finds them. The gradient is exactly that of the step,
     and not that of continuous time, however short steps are: by where a ball was it is zero."""
@@ -168,8 +168,8 @@ class StepImpact(NamedTuple):
     restored: float
     """The part of its restitution that it has: the largest that gains no energy. Below 1 only with friction."""
     before: Array
-    """(n,) the velocity of each row before it [m/s or rad/s]; of normals that bounce that at the impact, which is off from
-    the step's by a part of what forces change it by."""
+    """(n,) the velocity of each row before it [m/s or rad/s]; of normals that bounce that at the impact, which is off
+    from the step's by a part of what forces change it by."""
     after: Array
     """(n,) likewise just after it."""
     rows: list[StepRow]

@@ -113,6 +113,21 @@ def _scene(height: float, link: str) -> Scene:
     return scene
 
 
+def _impact() -> Any:
+    """The engine's, of a ball that meets the floor within a step."""
+    builder = ModelBuilder("ball")
+    builder.add_link("base")
+    builder.add_link("ball", mass=1.0, inertia=4e-3 * np.eye(3))
+    builder.add_joint("height", "prismatic", "base", "ball")
+    builder.add_collider("ball", Shape.sphere(0.1))
+    scene = Scene("floor")
+    scene.add_half_space("floor")
+    bouncy = {("ball", "floor"): Material(restitution=0.5)}
+    simulation = Simulation(world.World(builder.build(), scene, materials=bouncy))
+    (island,) = simulation.linearize(simulation.state([0.1001], [-1.0]))._details.islands
+    return island.impacts[0]
+
+
 def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[Any, ...] = ()) -> World:
     model = builder().build()
     scene = _scene(height, model.links[-1].name)
@@ -161,6 +176,7 @@ def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[A
             *(Problem(model, scene, start=q, goal=goal) for goal in goals),
             kept.parameters,
             kept.linearize(kept.state()).vjp(np.ones(model.n_v), np.ones(model.n_v)).parameters,
+            _impact(),
         ],
         {"numbers": kept._engine.parameter_values()[0]},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -310,6 +311,16 @@ def test_a_derivative_that_is_slightly_off_is_found_beside_dual_numbers():
     assert "v+ by v, dual numbers" in {failure.what for failure in comparison.tally.failures}
 
 
+def _changed(simulation, step, control, dq, dv, t: float):
+    """The change of the next state along a direction; None where the step is by another formula."""
+    model = simulation.model
+    start = simulation.state(model.integrate(step.start.q, t * dq), step.start.v + t * dv)
+    moved = simulation.linearize(start, control)
+    if moved.signature != step.signature:
+        return None
+    return np.concatenate([model.difference(step.state.q, moved.state.q), moved.state.v - step.state.v])
+
+
 def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
     """One after the other, several at once, and where friction takes some of their restitution."""
     compared = limited = 0
@@ -317,7 +328,8 @@ def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
         model, scene, arguments, options = any_world(number)
         solver = ("lcp", "cone")[number % 2]
         simulation = Simulation(
-            World(model, scene, **arguments), **options | {"solver": solver, "bounce": "time_of_impact", "substeps": 1}
+            World(model, scene, **arguments),
+            **options | {"solver": solver, "bounce": "time_of_impact", "substeps": 1},
         )
         for trial in range(4):
             rng = np.random.default_rng([number, trial, 77])
@@ -329,15 +341,7 @@ def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
             if not impacts or along.one_sided or step.report.status >= StepStatus.inconsistent:
                 continue
 
-            def change(t: float, model=model, simulation=simulation, state=state, control=control, step=step, dq=dq, dv=dv):
-                start = simulation.state(model.integrate(state.q, t * dq), state.v + t * dv)
-                moved = simulation.linearize(start, control)
-                if moved.signature != step.signature:
-                    return None
-                return np.concatenate(
-                    [model.difference(step.state.q, moved.state.q), moved.state.v - step.state.v]
-                )
-
+            change = partial(_changed, simulation, step, control, dq, dv)
             found = [x for h in (1e-4, 1e-5, 1e-6, 1e-7) if (x := ridders(change, h)) is not None]
             if not found:
                 continue

@@ -13,10 +13,10 @@ from robosim.world import World
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from harness.contact_accuracy import SCENES  # noqa: E402
-from harness.contact_fuzz import any_step, any_world  # noqa: E402
-from harness.energy_audit import audit  # noqa: E402
-from harness.touching_scenes import with_solver  # noqa: E402
+from harness.contact_accuracy import SCENES
+from harness.contact_fuzz import any_step, any_world
+from harness.energy_audit import audit
+from harness.touching_scenes import with_solver
 
 # Not `pgs`, whose sweeps end before their impulses are those of any law.
 SOLVERS = ("lcp", "cone")
@@ -63,7 +63,8 @@ def test_an_impact_that_friction_would_pay_has_less_restitution():
     for number in range(60):
         model, scene, arguments, options = any_world(number)
         simulation = Simulation(
-            World(model, scene, **arguments), **options | {"bounce": "automatic", "substeps": 1, "solver": "lcp"}
+            World(model, scene, **arguments),
+            **options | {"bounce": "automatic", "substeps": 1, "solver": "lcp"},
         )
         rng = np.random.default_rng([number, 1])
         for _ in range(5):

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from robosim import _engine
-from robosim.geometry import Shape, pose
-from robosim.model import ModelBuilder
-from robosim.scene import Scene
 from robosim.simulation import Simulation, StepStatus
 from robosim.world import Material, World
 
@@ -24,7 +21,10 @@ STEPS = [1e-4, 1e-3, 4e-3]
 
 def row_of(masses, restitution: float) -> World:
     """Balls that slide along x, smooth."""
-    return World(ball_on_rails(masses), materials=dict.fromkeys((f"ball{i}" for i in range(len(masses))), Material(0.0, restitution)))
+    return World(
+        ball_on_rails(masses),
+        materials=dict.fromkeys((f"ball{i}" for i in range(len(masses))), Material(0.0, restitution)),
+    )
 
 
 def at_once(closing, admittance, restitution: float) -> np.ndarray:
@@ -124,7 +124,7 @@ def test_what_does_not_bounce_goes_on_together(gap, dt, solver):
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_where_the_last_ball_is_has_the_gradient_of_continuous_time(solver):
-    """By where and how fast each ball was, whatever the length of a step: equal elastic balls hand on what they have."""
+    """By where and how fast each was, whatever the length of a step: equal elastic balls hand on what they have."""
     for dt in 1e-3, 4e-3, 0.1:
         simulation = Simulation(row_of([1, 1, 1], 1.0), dt=dt, solver=solver)
         steps = round(0.4 / dt)
@@ -136,35 +136,3 @@ def test_where_the_last_ball_is_has_the_gradient_of_continuous_time(solver):
         assert not gradient.one_sided
         np.testing.assert_allclose(gradient.q, [1, 0, 0], rtol=0, atol=1e-9)
         np.testing.assert_allclose(gradient.v, [0.4, 0, 0], rtol=0, atol=1e-9)
-
-
-def between_walls(seed: int, friction: float, restitution: float) -> tuple[World, np.ndarray, np.ndarray]:
-    """Boxes, balls and capsules in a box without weight, some of them joined in pairs; and where they are, and how fast."""
-    rng = np.random.default_rng(seed)
-    builder = ModelBuilder("crowd")
-    builder.add_link("world")
-    shapes = [Shape.box((0.1, 0.08, 0.12)), Shape.sphere(0.06), Shape.capsule(0.04, 0.1)]
-    q, n = [], 5
-    for i in range(n):
-        moments = rng.uniform(0.5, 1.0, 3) * 2e-3
-        builder.add_link(f"body_{i}", mass=rng.uniform(0.3, 2), com=rng.uniform(-0.02, 0.02, 3), inertia=np.diag(moments))
-        builder.add_collider(f"body_{i}", shapes[int(rng.integers(3))], name=f"c_{i}")
-        if i % 3 == 2:  # on an arm of the one before
-            builder.add_joint(
-                f"j_{i}", "revolute", f"body_{i - 1}", f"body_{i}", X_PJ=pose((0.2, 0, 0)), axis=(0, 0.6, 0.8), lower=-1, upper=1
-            )
-            q.append([0.3])
-            continue
-        builder.add_joint(f"j_{i}", "floating", "world", f"body_{i}")
-        turn = rng.normal(size=4)
-        q.append([*(0.28 * np.array([i % 2, i // 2 % 2, i // 4]) - 0.14 + rng.uniform(-0.04, 0.04, 3)), *turn / np.linalg.norm(turn)])
-    model = builder.build()
-    scene = Scene("walls")
-    for axis in range(3):
-        for side in -1, 1:
-            size, at = np.full(3, 2.0), np.zeros(3)
-            size[axis], at[axis] = 0.4, side * 0.6
-            scene.add_box(f"wall_{axis}_{side}", tuple(size), pose(tuple(at)))
-    names = [*(f"c_{i}" for i in range(n)), *scene.objects]
-    world = World(model, scene=scene, materials=dict.fromkeys(names, Material(friction, restitution)))
-    return world, np.concatenate(q), rng.normal(size=model.n_v)
