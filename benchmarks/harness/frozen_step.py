@@ -225,7 +225,7 @@ class FrozenStep:
         dt, k = self._simulation.dt, self._dq.shape[-1]
         restitution = self._world.material.restitution
         nothing, rows, shares, normal = Dual.constant(0.0, k), [], [], -1
-        touching = min(TOUCHING, TOUCHING_SHARE * self._margin) if is_later else 0.0
+        touching = min(TOUCHING, TOUCHING_SHARE * self._margin) * (1 if is_later else -1)
         for own in impact.rows:
             if own.direction is None:
                 rows.append(self._of_joint(own, details))
@@ -239,9 +239,8 @@ class FrozenStep:
             rows.append(Row(own, J, nothing, contact=contact))
             if own.law != "held":
                 gap = contact.gap + dt * (share * (J @ seen) - J @ late)
-                shares.append(
-                    share if gap.x <= touching else (contact.gap / dt - J @ late) / (-1.0 * (J @ seen))
-                )
+                when = (contact.gap / dt - J @ late) / (-1.0 * (J @ seen))
+                shares.append(when if gap.x > touching and when.x > -1 else share)
         if shares:
             share = sum(shares[1:], shares[0]) / len(shares)
         for row in rows:

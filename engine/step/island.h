@@ -58,6 +58,7 @@ struct StepIsland {
     int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
     NormalLaw law = NormalLaw::rest;  // of its point
     double impact = 0;                // of what is met: the share of the step after which it touches
+    bool is_timed = false;            // and whether its gap tells that; else it touches at the impact before
     Keeping keeping = Keeping::none;
     int corrects = -1;                // of a correction: the row of the velocity that it corrects
     double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (constraints/normal_law.h)

@@ -29,7 +29,7 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
       const Impact& met = impacts.each[static_cast<std::size_t>(n)];
       out.push_back(-1 - static_cast<int>(met.is_limited()));  // the next
       met.for_each_solved(add_rows);
-      for (const StepIsland::Row& row : met.rows) out.push_back(row.manifold), out.push_back(row.point);
+      for (const StepIsland::Row& row : met.rows) out.push_back(row.manifold), out.push_back(2 * row.point + row.is_timed);
     }
   }
   for (std::size_t k = 0; k < stepper.data().recovering.size(); ++k) out.push_back(stepper.data().recovering[k]), add_rows(stepper.data().recovered[k]);

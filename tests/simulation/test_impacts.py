@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from robosim import _engine
-from robosim.simulation import Simulation, StepStatus
+from robosim.geometry import Shape, pose
+from robosim.model import ModelBuilder
+from robosim.scene import Scene
+from robosim.simulation import Control, Simulation, StepStatus
 from robosim.world import Material, World
 
 from .worlds import ball_on_rails
 
-RADIUS = 0.1
+RADIUS, G = 0.1, 9.80665
 THRESHOLD = 0.01  # [m/s] below which nothing bounces
 TOUCHING = 1e-5  # [m] within which impacts are simultaneous
 STEPS = [1e-4, 1e-3, 4e-3]
@@ -136,3 +139,110 @@ def test_where_the_last_ball_is_has_the_gradient_of_continuous_time(solver):
         assert not gradient.one_sided
         np.testing.assert_allclose(gradient.q, [1, 0, 0], rtol=0, atol=1e-9)
         np.testing.assert_allclose(gradient.v, [0.4, 0, 0], rtol=0, atol=1e-9)
+
+
+def point() -> ModelBuilder:
+    """A ball that slides along x and z."""
+    builder = ModelBuilder("ball")
+    builder.add_link("world")
+    builder.add_link("cart")
+    builder.add_joint("x", "prismatic", "world", "cart", axis=(1, 0, 0))
+    builder.add_link("ball", mass=1.0, inertia=4e-3 * np.eye(3))
+    builder.add_joint("z", "prismatic", "cart", "ball", axis=(0, 0, 1))
+    builder.add_collider("ball", Shape.sphere(RADIUS))
+    return builder
+
+
+def errors(of_steps, expected, counts=(100, 400, 1600)) -> list[float]:
+    """Of results at several lengths of a step, each a quarter of the one before."""
+    return [float(np.abs(of_steps(n) - expected).max()) for n in counts]
+
+
+def test_a_bounce_on_the_ground_has_the_gradient_of_continuous_time():
+    """To first order in dt: of the end of a ball that is thrown at the ground, by where it was and how fast."""
+    scene, end = Scene("ground"), 0.6
+    scene.add_half_space("ground")
+    world = World(point().build(), scene, materials={("ball", "ground"): Material(0.0, 0.9)})
+    height, down = 0.5, -1.0
+    fast = np.sqrt(down**2 + 2 * G * height)
+    hit = (down + fast) / G
+    # z = e v (T - t) - g (T - t)^2 / 2 with v and t those of the hit.
+    by_height = 0.9 * (G / fast) * (end - hit) + (1 / fast) * (-0.9 * fast + G * (end - hit))
+    by_speed = 0.9 * (down / fast) * (end - hit) + (1 + down / fast) / G * (-0.9 * fast + G * (end - hit))
+
+    def gradient(steps: int) -> np.ndarray:
+        simulation = Simulation(world, dt=end / steps)
+        motion = simulation.rollout(simulation.state([0, RADIUS + height], [0.3, down]), steps)
+        bar = np.zeros((steps + 1, 2))
+        bar[-1, 1] = 1
+        found = motion.vjp(bar, 0 * bar)
+        assert not found.one_sided
+        return np.array([found.q[1], found.v[1]])
+
+    coarse, middle, fine = errors(gradient, [by_height, by_speed])
+    assert middle < 0.5 * coarse
+    assert fine < 0.5 * middle
+    assert fine < 5e-3
+
+
+def test_ground_and_wall_have_the_gradient_of_continuous_time():
+    """Elastic ones: what is mirrored at both flies on, and so do its gradients."""
+    scene, end = Scene("room"), 0.5
+    scene.add_half_space("ground")
+    scene.add_half_space("wall", pose((1.0, 0, 0), rpy=(0, -np.pi / 2, 0)))
+    bouncy = {("ball", name): Material(0.0, 1.0) for name in scene.objects}
+    world = World(point().build(), scene, materials=bouncy)
+
+    def gradient(steps: int) -> np.ndarray:
+        simulation = Simulation(world, dt=end / steps)
+        motion = simulation.rollout(simulation.state([0.2, RADIUS + 0.3], [2.0, -1.5]), steps)
+        assert motion.v[-1, 0] < 0  # off the wall
+        bar = np.zeros((steps + 1, 2))
+        bar[-1] = [1, 0.5]
+        found = motion.vjp(bar, 0 * bar)
+        return np.concatenate([found.q, found.v])
+
+    fast = np.sqrt(1.5**2 + 2 * G * 0.3)
+    hit = (-1.5 + fast) / G
+    late = -fast + G * (end - hit)
+    of_z = [G / fast * (end - hit) + late / fast, -1.5 / fast * (end - hit) + (1 - 1.5 / fast) / G * late]
+    expected = np.array([-1, 0.5 * of_z[0], -end, 0.5 * of_z[1]])
+    coarse, middle, fine = errors(gradient, expected)
+    assert middle < 0.5 * coarse
+    assert fine < 0.5 * middle
+    assert fine < 5e-3
+
+
+def test_two_balls_under_control_have_the_gradient_of_continuous_time():
+    """By the force on the first one at each time: before the hit, and after it, when it counts for the second no more."""
+    end = 1.0
+    world = row_of([1.0, 1.0], 1.0)
+
+    def force(t):
+        return 1.5 + np.cos(3 * t)
+
+    def gradient(steps: int) -> np.ndarray:
+        dt = end / steps
+        simulation = Simulation(world, dt=dt)
+        times = dt * np.arange(steps)
+        drives = Control(np.stack([force(times), 0 * times], axis=1))
+        motion = simulation.rollout(simulation.state([0.0, 0.5], [0.0, 0.0]), steps, drives)
+        bar = np.zeros((steps + 1, 2))
+        bar[-1, 1] = 1
+        return motion.vjp(bar, 0 * bar).tau[:: steps // 20, 0] / dt
+
+    # x = 0.75 t^2 + (1 - cos 3 t) / 9 until 0.3; then the second has v(t_c).
+    low, high = 0.0, end
+    for _ in range(60):
+        hit = 0.5 * (low + high)
+        low, high = (hit, high) if 0.75 * hit**2 + (1 - np.cos(3 * hit)) / 9 < 0.3 else (low, hit)
+    fast = 1.5 * hit + np.sin(3 * hit) / 3
+    times = end * np.arange(20) / 20
+    sooner = (hit - times) / fast
+    by_force = (1 - force(hit) * sooner) * (end - hit) + fast * sooner
+    expected = np.where(times < hit, by_force, 0.0)
+    assert np.abs(times - hit).min() > 5e-3
+    coarse, middle, fine = errors(gradient, expected)
+    assert middle < 0.5 * coarse
+    assert fine < 0.5 * middle
+    assert fine < 5e-3

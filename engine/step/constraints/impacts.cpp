@@ -64,7 +64,7 @@ struct Approach {
   double gap = 0;      // [m] now
   double closing = 0;  // [m/s] of this scheme
   double share = 0;    // of the step, at which it touches
-  bool is_fast = false;
+  bool is_timed = false, is_fast = false;
 };
 Approach approach_of(const StepData& step, const Impacts& impacts, std::size_t b, int i) {
   const RowBlock& block = impacts.all.problem.blocks[b];
@@ -75,8 +75,9 @@ Approach approach_of(const StepData& step, const Impacts& impacts, std::size_t b
   Approach a;
   a.closing = -w;
   a.gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap + dt * (impacts.share * w - along(impacts.late));
-  const bool is_now = a.gap <= (impacts.n > 0 ? touching_distance(step.options.margin) : 0);
-  a.share = impacts.share + (is_now ? 0 : a.gap / (dt * a.closing));
+  const double touches = touching_distance(step.options.margin), later = a.gap / (dt * a.closing);
+  a.is_timed = impacts.n > 0 ? a.gap > touches : a.gap > -touches && later > -1;
+  a.share = impacts.share + (a.is_timed ? later : 0);
   const double change = along(impacts.rested) - along(impacts.all.before);
   a.is_fast = a.closing + (0.5 - a.share) * change > step.options.restitution_threshold;
   return a;
@@ -131,7 +132,7 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
 
   // What is met then, and what holds.
   if (impacts.each.size() == at(impacts.n)) impacts.each.emplace_back();
-  Impact& met = impacts.each[at(impacts.n++)];
+  Impact& met = impacts.each[at(impacts.n)];
   double sum = 0;
   int count = 0;
   for (int i = 0; i < all.problem.size(); ++i)
@@ -140,13 +141,14 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
     const bool comes = a.closing > still, is_due = comes && a.share < 1, touches_then = a.gap - dt * a.closing * (first - impacts.share) <= touches;
     StepIsland::Row& source = all.rows[at(i)];
     if (any && comes && a.is_fast && (touches_then || (is_last && is_due))) {
-      source.law = NormalLaw::impact, source.impact = is_last ? first : a.share;
+      source.law = NormalLaw::impact, source.impact = is_last ? first : a.share, source.is_timed = a.is_timed && !is_last;
       sum += source.impact, ++count;
       for (int r = i + 1; r < all.problem.blocks[b].last_row && !is_normal(all, r); ++r) meet(step, all, b, r);
     } else if (touches_then ? (comes || restitution_of(step, source) == 0 || !any || is_last) : (is_due && (!any || is_last))) {
-      source.law = NormalLaw::held, source.impact = 0;
+      source.law = NormalLaw::held, source.impact = 0, source.is_timed = false;
     }
   });
+  ++impacts.n;
   met.share = count > 0 ? sum / count : first;
   copy_channels(all, met);
   NormalLaw law = NormalLaw::rest;  // of the point
@@ -294,7 +296,7 @@ void fill_work_rates(const Impact& met, std::vector<double>& rates) {
   for_each_bounce(met, [&](const RowBlock& block, int i) { rates[at(i)] = -met.restored * until_impact(met, block, i); });
 }
 
-double add_impact_vjp(const StepData& step, Impact& impact, double share_before, double share_bar, double work_bar, StepGradient& gradient) {
+double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, double work_bar, StepGradient& gradient) {
   StepIsland& met = impact.is_limited() ? impact.parts[0] : impact;
   const RowProblem& problem = met.problem;
   const double dt = step.options.dt, part = 0.5 - impact.share;
@@ -349,7 +351,7 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_before,
     const StepIsland::Row& source = met.rows[at(i)];
     const ConstraintRow& row = problem.rows[at(i)];
     const double bar = share_bar / count;
-    if (source.impact <= share_before) return void(before_bar += bar);
+    if (!source.is_timed) return void(before_bar += bar);
     double closing = 0;
     for (int k = 0; k < width; ++k) closing -= row.d[k] * problem.y_free[first + at(k)];
     const double rate = bar / closing, gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap;

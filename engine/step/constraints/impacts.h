@@ -6,7 +6,7 @@
 //   gap(s) = gap + dt d . (s y - late),   late = sum_k s_k L z_k of impacts so far,   met at  s = (gap/dt - d . late) / -(d . y)
 //
 // The next impact is that of the earliest. With it is met what touches then (recovery.h) and comes near as fast: one solve for what is simultaneous, at the mean of
-// their shares. After an impact what touches and comes near is hit at its share: times within times of touching would be chaos. What holds takes part: limits and closures; of contacts what touches and has no restitution, or comes near slowly. Contacts with restitution that
+// their shares. What overlaps by less than it may touch at the start of the step has been met a moment before, s < 0: as if the step before had found it. After an impact what touches and comes near is hit at its share: times within times of touching would be chaos. What holds takes part: limits and closures; of contacts what touches and has no restitution, or comes near slowly. Contacts with restitution that
 // only touch do not: they are hit next, at the same time. So a ball that hits a row of balls stops, and the last one leaves, whether they touch or not.
 //
 // Velocities of this scheme are those in the middles of steps, so with the change D = d . (y_rested - y_before) that forces make in one, w - c is the velocity at
@@ -69,8 +69,8 @@ int coupled_bounces(const StepIsland& met);
 double work_bar(const Impact& met, const std::vector<double>& impulse_bar);
 // And with the impulses of its rows by themselves, per unit of that.
 void fill_work_rates(const Impact& met, std::vector<double>& rates);
-// After the adjoint of its rows, those with restitution if it is divided, for the loss's share_bar: from targets and shares to gaps, coefficients and velocities. share_before: that of the impact before it, or 0.
-// Returns what the loss changes by with share_before.
-double add_impact_vjp(const StepData& step, Impact& met, double share_before, double share_bar, double work_bar, StepGradient& gradient);
+// After the adjoint of its rows, those with restitution if it is divided, for the loss's share_bar: from targets and shares to gaps, coefficients and velocities.
+// Returns what the loss changes by with the share of the impact before it.
+double add_impact_vjp(const StepData& step, Impact& met, double share_bar, double work_bar, StepGradient& gradient);
 
 }  // namespace robosim

@@ -341,7 +341,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
       }
     }
     integrator_.solve_transposed(step_, own.lambda.data());
-    share_bar = add_impact_vjp(step_, met, k > 0 ? impacts.each[at(k - 1)].share : 0, share_bar, by_work, gradient);
+    share_bar = add_impact_vjp(step_, met, share_bar, by_work, gradient);
     add_seen(met, met.seen_bar, v_bar_);
     add_seen(met, met.late_bar, late_bar_), add_seen(met, met.rested_bar, rested_bar_);
   }
