@@ -214,7 +214,7 @@ def test_ground_and_wall_have_the_gradient_of_continuous_time():
 
 
 def test_two_balls_under_control_have_the_gradient_of_continuous_time():
-    """By the force on the first one at each time: before the hit, and after it, when it counts for the second no more."""
+    """By the force on the first one at each time: before the hit, and after it, when it counts no more."""
     end = 1.0
     world = row_of([1.0, 1.0], 1.0)
 
