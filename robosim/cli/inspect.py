@@ -32,10 +32,14 @@ def run(args: argparse.Namespace) -> int:
     """Load, measure, print."""
     from robosim.cli.options import in_flags, reading_options
     from robosim.cli.output import busy, print_json, printable
+    from robosim.scene import Scene
+    from robosim.simulation.hulls import links_in_hulls
     from robosim.urdf import inspect_robot
 
     with busy(f"inspecting {args.robot}"):
-        facts = inspect_robot(args.robot, **reading_options(args)).to_dict()
+        report = inspect_robot(args.robot, **reading_options(args))
+        facts = report.to_dict()
+        facts["left_out_of_simulations"] = links_in_hulls(report.model, Scene().compile(report.model))
     facts["warnings"] = [in_flags(text) for text in facts["warnings"]]
     if args.json:
         print_json(facts)
@@ -200,6 +204,10 @@ def _print_colliders(facts: Mapping[str, Any]) -> None:
         print(
             f"  {undecided} pairs of links stay checked because looking for their contacts would take too long"
         )
+    if apart := facts["left_out_of_simulations"]:
+        from robosim.simulation.hulls import told_left_out
+
+        print(f"  {paint(told_left_out(apart), 'yellow')}")
     for pair in facts["hull_only_pairs"]:
         where = f"at {pair['overlaps']} of {facts['hull_samples']} random configurations, such as {pair['example']}"
         checked = "" if pair["checked"] else " (not checked)"

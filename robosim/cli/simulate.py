@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from robosim.cli.options import add_json, add_robot, add_scene
@@ -141,7 +142,9 @@ def run(args: argparse.Namespace) -> int:
         world.materials = dict.fromkeys(names, plain)
     if args.hold:
         world.motors = holding(model) | world.motors
-    simulation = Simulation(world, dt=dt, solver=args.solver)
+    with warnings.catch_warnings():  # the summary tells
+        warnings.simplefilter("ignore")
+        simulation = Simulation(world, dt=dt, solver=args.solver)
     start = State.load(args.state) if args.state else at_rest(simulation, args)
     control = held(start, args.state) if world.motors else Control()
     steps = max(round(duration / dt), 1)
@@ -360,6 +363,7 @@ def summarize(simulation: Simulation, motion: Rollout, control: Control) -> dict
         "residual": motion.report.residual,
         "first_unsolved": None if motion.report.solved else motion.report.first_unsolved,
         "energy": energy,
+        "left_out": [list(pair) for pair in simulation.left_out],
         "contacts": sum(c.mode != "open" for c in contacts),
         "pushing": sum(abs(float(c.normal @ c.force)) for c in contacts),
         "fastest": float(abs(motion.v[-1]).max(initial=0.0)),
@@ -370,6 +374,7 @@ def summarize(simulation: Simulation, motion: Rollout, control: Control) -> dict
 def print_summary(summary: dict[str, Any], written: list[str]) -> None:
     """For people."""
     from robosim.cli.output import number, print_heading, print_pairs, print_table
+    from robosim.simulation.hulls import told_left_out
 
     print(
         f"{summary['robot']}: {summary['steps']} steps of {number(1e3 * summary['dt'])} ms, {summary['status']}"
@@ -387,6 +392,8 @@ def print_summary(summary: dict[str, Any], written: list[str]) -> None:
             **({} if first is None else {"not solved as asked": f"from step {first} on; {hint}"}),
         }
     )
+    if summary["left_out"]:
+        print(told_left_out(summary["left_out"]))
     print_heading("at the end")
     print_table(("", "q"), [(name, number(x)) for name, x in summary["q"].items()])
     for name in written:

@@ -3,6 +3,7 @@ touch."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from robosim import _engine
     from robosim.model import Model
 
-__all__ = ["links_in_hulls"]
+__all__ = ["links_in_hulls", "told_left_out"]
 
 
 def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[str, str]]:
@@ -46,3 +47,12 @@ def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[st
         if geometry.collide(colliders[a].shape, X_W[a], colliders[b].shape, X_W[b])
     }
     return sorted(pair for pair in out if frozenset(pair) not in meet)
+
+
+def told_left_out(pairs: Sequence[tuple[str, str]], most: int = 3) -> str:
+    """In words, with the first of them by name."""
+    named = ", ".join(f"{a} and {b}" for a, b in pairs[:most]) + (", ..." if len(pairs) > most else "")
+    return (
+        f"{len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of links overlap by their hulls in the neutral "
+        f"configuration, and not by their meshes; simulations do not press them apart: {named}"
+    )

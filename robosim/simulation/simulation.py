@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from robosim.simulation.arguments import asked_for, aware, engine_errors, listed
 from robosim.simulation.changes import all_changes, changed_model, engine_values
 from robosim.simulation.columns import ColumnLists, ParameterColumns
 from robosim.simulation.gradients import Jacobians, MeshRows, StepGradient
-from robosim.simulation.hulls import links_in_hulls
+from robosim.simulation.hulls import links_in_hulls, told_left_out
 from robosim.simulation.linearization import Linearization
 from robosim.simulation.link_inertias import LinkInertias, link_inertias
 from robosim.simulation.parameters import (
@@ -49,7 +50,8 @@ class Simulation:
     things do (`bounce`). Bodies that move freely keep their linear momentum exactly.
 
     Contacts are those of hulls and convex pieces, where these stand for meshes (`load_robot`). Links whose hulls
-    overlap in the neutral configuration, and whose meshes do not, are not pressed apart: `pairs` lacks them.
+    overlap in the neutral configuration, and whose meshes do not, are not pressed apart: `pairs` lacks them,
+    `left_out` has them, and a warning tells.
 
     A step is a function of state, control and these arguments alone: the same to the bit whatever was asked before.
 
@@ -135,10 +137,14 @@ class Simulation:
             if closure.a != closure.b:  # the engine refuses it
                 scene.allow(closure.a, closure.b)
         self._scene = compile_scene(scene, model, with_tables=False)
-        if apart := links_in_hulls(model, self._scene):
-            for link_a, link_b in apart:
+        self.left_out = tuple(links_in_hulls(model, self._scene))
+        """Pairs of links that are not pressed apart: their hulls or pieces overlap in the neutral configuration, and
+        their meshes do not."""
+        if self.left_out:
+            for link_a, link_b in self.left_out:
                 scene.allow(link_a, link_b)
             self._scene = compile_scene(scene, model, with_tables=False)
+            warnings.warn(f"'{model.name}': {told_left_out(self.left_out)}", stacklevel=2)
         options: dict[str, Any] = {
             "dt": self.dt,
             "solver": listed(solver, _engine.row_solvers, "solver"),
