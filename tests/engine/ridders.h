@@ -12,24 +12,26 @@ namespace robosim::testing {
 using Numbers = std::vector<double>;
 
 // df/dt at t = 0 of a function from a number to Numbers that is smooth within `step` of zero. About 1e-10 of the entries'
-// size for the kernels here.
+// size for the kernels here. is_one_sided: smooth above zero, and there alone; some digits less.
 template <class F>
-Numbers ridders(F&& f, double step = 0.1) {
-  constexpr int rows = 9;
-  constexpr double shrink = 1.6;
-  Numbers tableau[rows], best;
+Numbers ridders(F&& f, double step = 0.1, bool is_one_sided = false) {
+  constexpr int most_rows = 9;
+  const int rows = is_one_sided ? 4 : most_rows;
+  const double shrink = is_one_sided ? 2 : 1.6;
+  const double order = is_one_sided ? shrink : shrink * shrink;  // by which errors of the next column are smaller
+  Numbers tableau[most_rows], best;
   double error = std::numeric_limits<double>::infinity();
   for (int i = 0; i < rows; ++i, step /= shrink) {
     Numbers newest = f(step);
-    const Numbers low = f(-step);
-    for (std::size_t k = 0; k < newest.size(); ++k) newest[k] = (newest[k] - low[k]) / (2 * step);
+    const Numbers low = f(is_one_sided ? 0.0 : -step);
+    for (std::size_t k = 0; k < newest.size(); ++k) newest[k] = (newest[k] - low[k]) / ((is_one_sided ? 1 : 2) * step);
     // tableau[j] holds the previous step's column j; it becomes this step's.
     double factor = 1;
     for (int j = 0; j <= i; ++j) {
       const Numbers previous = tableau[j];
       tableau[j] = newest;
       if (j == i) break;
-      factor *= shrink * shrink;
+      factor *= order;
       double estimate = 0;
       Numbers next(newest.size());
       for (std::size_t k = 0; k < newest.size(); ++k) {
