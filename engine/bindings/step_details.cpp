@@ -166,12 +166,12 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
   Numbers numbers;
   numbers.first_contact.resize(step.manifolds.size());
   for (int n = 0; n < n_islands; ++n) {
-    const StepIsland &island = step.islands[at(n)], *const recovered = step.recovered_of(n);
+    const StepIsland &island = step.islands[at(n)], *const corrections = step.corrections_of(n);
     const Impacts& impacts = step.impacts[at(n)];
     add_parts(scene, stepper, impacts.all.rows.empty() ? island : impacts.all, island, numbers);
     add_forces(stepper, island, numbers);
     IslandDetail detail{details_of(stepper, island, numbers), {}, {}, {}};
-    if (recovered) detail.way = details_of(stepper, *recovered, numbers);
+    if (corrections) detail.way = details_of(stepper, *corrections, numbers);
     for (int i = 0; i < impacts.n; ++i) {
       const Impact& met = impacts.each[at(i)];
       add_forces(stepper, met, numbers);
@@ -185,7 +185,7 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
     islands.push_back(std::move(detail));
   }
   std::vector<double> corrected(step.size(), 0.0);
-  for (std::size_t k = 0; k < corrected.size() && step.has_recovery(); ++k) corrected[k] = step.u_recovered[k] - step.u[k];
+  for (std::size_t k = 0; k < corrected.size() && step.has_corrections(); ++k) corrected[k] = step.u_corrected[k] - step.u[k];
   taken_back = Array(static_cast<pybind11::ssize_t>(corrected.size()), corrected.data());
 }
 

@@ -155,21 +155,21 @@ void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepRepo
 }
 
 // Solves the corrections of positions, and fills the way that q advances by.
-void Stepper::recover(const StepInput& in, StepReport& report) {
+void Stepper::correct(const StepInput& in, StepReport& report) {
   StepData& step = *data_;
-  step.recovering.clear(), step.u_recovered = step.u;
+  step.corrected_islands.clear(), step.u_corrected = step.u;
   step.takes_back = true;
   for (int i = 0; i < step.n_islands; ++i) {
-    const std::size_t next = step.recovering.size();
-    if (step.recovered.size() <= next) step.recovered.resize(next + 1);
-    StepIsland& corrections = step.recovered[next];
+    const std::size_t next = step.corrected_islands.size();
+    if (step.corrections.size() <= next) step.corrections.resize(next + 1);
+    StepIsland& corrections = step.corrections[next];
     const StepIsland& island = step.islands[at(i)];
     assembly_.assemble_corrections(island, step.impacts[at(i)], in, corrections);
     if (!asks_for_any(corrections, island)) continue;
-    step.recovering.push_back(i);
+    step.corrected_islands.push_back(i);
     expect(corrections, expected_);
     solve(corrections, report, &expected_);
-    add_impulses(step, corrections, step.u_recovered);
+    add_impulses(step, corrections, step.u_corrected);
   }
   step.takes_back = false;
   fill_way(step);
@@ -182,7 +182,7 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   bool is_taken = true;
   StateParts::for_each([&](auto part) { is_taken = is_taken && are_finite(part(next_)); });
   copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);  // substeps write where they read
-  if (!is_taken) step.manifolds.clear(), step.recovering.clear(), step.n_islands = 0, step.is_diverged = true;
+  if (!is_taken) step.manifolds.clear(), step.corrected_islands.clear(), step.n_islands = 0, step.is_diverged = true;
   return is_taken;
 }
 
@@ -198,7 +198,7 @@ StepReport Stepper::step(const StateView& state, const ControlView& control, con
   find_contacts(in);
   assembly_.assemble(in);
   solve(report);
-  recover(in, report);
+  correct(in, report);
   if (!advance(in, next)) report = StepReport{.status = StepStatus::diverged};
   return report;
 }

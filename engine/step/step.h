@@ -5,7 +5,7 @@
 //   assemble      rows of all kinds of constraints, in islands of those that feel each other          (assembly.h, constraints/)
 //   solve         the rows' impulses                                                                   (contact/)
 //   impacts       what is fast, each when it is met                                                    (constraints/impacts.h)
-//   recover       what overlaps or has come apart is taken back by positions                           (constraints/recovery.h)
+//   correct       what overlaps or has come apart is taken back by positions                           (constraints/recovery.h)
 //   advance       the state at the end
 //
 // Each stage leaves what it found in StepData; derivatives of the step that was taken are made from that (linearization/). The equations of each stage
@@ -67,7 +67,7 @@ class Stepper {
   void find_contacts(const StepInput& in);
   void solve(StepReport& report);
   void solve_impacts(const StepIsland& island, Impacts& impacts, StepReport& report);
-  void recover(const StepInput& in, StepReport& report);
+  void correct(const StepInput& in, StepReport& report);
   void solve(StepIsland& island, StepReport& report, const RowSolution* near = nullptr);
   bool advance(const StepInput& in, const StateSpan& next);
 

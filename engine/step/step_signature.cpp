@@ -32,7 +32,7 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
       for (const StepIsland::Row& row : met.rows) out.push_back(row.manifold), out.push_back(2 * row.point + row.is_timed);
     }
   }
-  for (std::size_t k = 0; k < stepper.data().recovering.size(); ++k) out.push_back(stepper.data().recovering[k]), add_rows(stepper.data().recovered[k]);
+  for (std::size_t k = 0; k < stepper.data().corrected_islands.size(); ++k) out.push_back(stepper.data().corrected_islands[k]), add_rows(stepper.data().corrections[k]);
   return out;
 }
 

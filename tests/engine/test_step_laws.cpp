@@ -109,10 +109,10 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       ++solved;
       const StepIsland* const all = stepper.islands();
       const auto is_relaxed = [](const StepIsland& x) { return x.is_relaxed; };
-      const std::vector<StepIsland>& corrected_islands = stepper.data().recovered;
+      const std::vector<StepIsland>& corrected_islands = stepper.data().corrections;
       CHECK((report.status == StepStatus::relaxed) ==
             (std::any_of(all, all + report.islands, is_relaxed) ||
-             std::any_of(corrected_islands.begin(), corrected_islands.begin() + static_cast<std::ptrdiff_t>(stepper.data().recovering.size()), is_relaxed)));
+             std::any_of(corrected_islands.begin(), corrected_islands.begin() + static_cast<std::ptrdiff_t>(stepper.data().corrected_islands.size()), is_relaxed)));
       CHECK(report.residual <= (report.status == StepStatus::rough || report.status == StepStatus::relaxed ? 1e-8 : 1e-12));
       if (report.residual > 1e-12) {  // some island is rough
         ++rough;
@@ -122,8 +122,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       // The new velocities in the axes at the start; positions go along them and what corrects them, what moves freely straight.
       const StepData& step = stepper.data();
       Numbers v_start = v_next, q_expected(c.q.size()), corrected(c.v.size(), 0.0);
-      if (step.has_recovery())
-        for (std::size_t k = 0; k < corrected.size(); ++k) corrected[k] = step.u_recovered[k] - step.u[k];
+      if (step.has_corrections())
+        for (std::size_t k = 0; k < corrected.size(); ++k) corrected[k] = step.u_corrected[k] - step.u[k];
       for (int i = 1; i < m.n_bodies(); ++i) {
         const Joint& joint = m.joints[at(i)];
         double *const x = &v_start[at(joint.v_index)], *const to = &q_expected[at(joint.q_index)], *const more = &corrected[at(joint.v_index)];
@@ -242,8 +242,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       }
 
       // Corrections of positions: 0 <= p + f _|_ w >= 0 along the way, of what bounces 0 <= p _|_ w >= 0.
-      for (std::size_t next = 0; next < step.recovering.size(); ++next) {
-        const StepIsland &island = step.islands[at(step.recovering[next])], &own = step.recovered[next];
+      for (std::size_t next = 0; next < step.corrected_islands.size(); ++next) {
+        const StepIsland &island = step.islands[at(step.corrected_islands[next])], &own = step.corrections[next];
         double f_scale = 1e-3;
         for (const double f : island.solution.f) f_scale = std::max(f_scale, std::abs(f));
         for (std::size_t b = 0; b < own.blocks.size(); ++b)
@@ -252,7 +252,7 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
             double speed = 0;
             for (int k = 0; k < own.problem.blocks[b].width; ++k)
               for (std::size_t j = 0; j < corrected.size(); ++j)
-                speed += own.problem.rows[at(r)].d[k] * own.X[j * at(own.problem.channels) + at(own.problem.blocks[b].first_channel + k)] * step.u_recovered[j];
+                speed += own.problem.rows[at(r)].d[k] * own.X[j * at(own.problem.channels) + at(own.problem.blocks[b].first_channel + k)] * step.u_corrected[j];
             double gap = 0;
             if (is_of<JointLimit>(row)) gap = row.role == JointLimit::lower ? c.q[at(own.blocks[b].q)] + 1 : 1 - c.q[at(own.blocks[b].q)];
             else gap = stepper.manifolds()[at(row.manifold)].manifold.points[row.point].gap;

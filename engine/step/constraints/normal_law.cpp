@@ -100,7 +100,7 @@ void leave_out_far(StepData& step) {
 }
 
 void fill_way(StepData& step) {
-  step.way = step.has_recovery() ? step.u_recovered : step.u;
+  step.way = step.has_corrections() ? step.u_corrected : step.u;
   for (int i = 0; i < step.n_islands; ++i)
     for (int n = 0; n < step.impacts[at(i)].n; ++n) {
       const Impact& met = step.impacts[at(i)].each[at(n)];

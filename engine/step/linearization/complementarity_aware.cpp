@@ -105,16 +105,16 @@ void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<d
 void ComplementarityAwareVjp::exchange_others() {
   for (std::size_t k = 0; k < others_.size(); ++k) {
     const auto [i, island] = others_[k];
-    add_change(*island, step_.u), add_change(*island, step_.u_recovered);
+    add_change(*island, step_.u), add_change(*island, step_.u_corrected);
     if (island == &step_.islands[at(i)]) add_change(*island, step_.u_rested);
     std::swap(island->solution, island->other), std::swap(island->solved, island->other_solved);
-    const auto found = std::lower_bound(step_.recovering.begin(), step_.recovering.end(), i);
-    if (found == step_.recovering.end() || *found != i || (k > 0 && others_[k - 1].first == i)) continue;
-    StepIsland& corrections = step_.recovered[static_cast<std::size_t>(found - step_.recovering.begin())];
+    const auto found = std::lower_bound(step_.corrected_islands.begin(), step_.corrected_islands.end(), i);
+    if (found == step_.corrected_islands.end() || *found != i || (k > 0 && others_[k - 1].first == i)) continue;
+    StepIsland& corrections = step_.corrections[static_cast<std::size_t>(found - step_.corrected_islands.begin())];
     corrections.is_left_out = !corrections.is_left_out;
     const std::size_t channels = at(corrections.problem.channels);
-    for (std::size_t r = 0; r < step_.u_recovered.size(); ++r)
-      for (std::size_t c = 0; c < channels; ++c) step_.u_recovered[r] -= corrections.Y[r * channels + c] * corrections.solution.z[c];
+    for (std::size_t r = 0; r < step_.u_corrected.size(); ++r)
+      for (std::size_t c = 0; c < channels; ++c) step_.u_corrected[r] -= corrections.Y[r * channels + c] * corrections.solution.z[c];
   }
 }
 
@@ -141,12 +141,12 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std
     }
   }
   if (others_.empty()) return;
-  true_u_ = step_.u, true_recovered_ = step_.u_recovered, true_rested_ = step_.u_rested;
+  true_u_ = step_.u, true_corrected_ = step_.u_corrected, true_rested_ = step_.u_rested;
   exchange_others();
   fill_way(step_);
   vjp(other_);
   exchange_others();
-  step_.u = true_u_, step_.u_recovered = true_recovered_, step_.u_rested = true_rested_;  // to the bit
+  step_.u = true_u_, step_.u_corrected = true_corrected_, step_.u_rested = true_rested_;  // to the bit
   fill_way(step_);
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
   std::swap(gradient, other_);

@@ -30,7 +30,7 @@ class ComplementarityAwareVjp {
   std::vector<RowClass> wanted_;
   std::vector<std::uint8_t> keeps_;  // rows: whether they clamp whatever the loss wants
   std::vector<std::pair<int, StepIsland*>> others_;  // with the number of their island: islands and impacts
-  std::vector<double> true_u_, true_recovered_, true_rested_;
+  std::vector<double> true_u_, true_corrected_, true_rested_;
   StepGradient other_;
 };
 

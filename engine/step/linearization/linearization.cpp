@@ -30,10 +30,10 @@ void Linearization::derive(const StepInput& in, bool everything) {
     Impacts& impacts = step_.impacts[at(i)];
     for (int n = 0; n < impacts.n; ++n) impacts.each[at(n)].for_each_solved(differentiate);
   }
-  if (!step_.has_recovery()) return;
-  step_.exchange_recovery();
-  for (std::size_t k = 0; k < step_.recovering.size(); ++k) differentiate(step_.recovered[k]);
-  step_.exchange_recovery();
+  if (!step_.has_corrections()) return;
+  step_.exchange_corrections();
+  for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) differentiate(step_.corrections[k]);
+  step_.exchange_corrections();
 }
 
 void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
@@ -63,7 +63,7 @@ bool Linearization::has_gradients_alone() const {
       if (corrections.problem.rows[r].kind == RowKind::box && corrections.solution.classes[r] == RowClass::lower) return true;
     return false;
   };
-  return step_.has_impacts() || std::any_of(step_.recovered.begin(), step_.recovered.begin() + static_cast<std::ptrdiff_t>(step_.recovering.size()), ends);
+  return step_.has_impacts() || std::any_of(step_.corrections.begin(), step_.corrections.begin() + static_cast<std::ptrdiff_t>(step_.corrected_islands.size()), ends);
 }
 
 // Calls use(i, gradient) of each entry i of q_next and v_next.

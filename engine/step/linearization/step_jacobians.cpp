@@ -86,7 +86,7 @@ void JacobianMaker::free_jacobians(const StepInput& in) {
     double* const by_q = by.q >= 0 ? &moved_by_[at(by.q)] : unasked_.data();
     double* const by_v = by.v >= 0 ? &moved_by_[at(by.v)] : unasked_.data();
     integrator_.fill_residual_rates(step_, in, by_q, by_v, stride);
-    if (by.q >= 0 && step_.has_recovery()) residual_by_.assign(moved_by_.begin(), moved_by_.end());
+    if (by.q >= 0 && step_.has_corrections()) residual_by_.assign(moved_by_.begin(), moved_by_.end());
     if (by.q >= 0) add_held_impulses(by_q);
   }
   integrator_.solve_columns(step_, moved_by_.data(), stride);
@@ -138,15 +138,15 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
     if (out.q) twists_.fill(step_);
     free_jacobians(in);
     for (int i = 0; i < step_.n_islands; ++i) is_two_sided &= impulses_.add(step_.islands[at(i)], in, columns_, twists_, moved_by_);
-    if (step_.has_recovery()) {
+    if (step_.has_corrections()) {
       velocity_by_ = moved_by_;
-      step_.exchange_recovery();
+      step_.exchange_corrections();
       corrected_jacobians(in);
-      for (std::size_t k = 0; k < step_.recovering.size(); ++k)
-        is_two_sided &= impulses_.add(step_.recovered[k], in, columns_, twists_, moved_by_);
-      step_.exchange_recovery();
+      for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k)
+        is_two_sided &= impulses_.add(step_.corrections[k], in, columns_, twists_, moved_by_);
+      step_.exchange_corrections();
     }
-    const double* const velocity_by = step_.has_recovery() ? velocity_by_.data() : moved_by_.data();
+    const double* const velocity_by = step_.has_corrections() ? velocity_by_.data() : moved_by_.data();
     std::array<Integrator::ColumnBlock, 5> parts;
     std::size_t count = 0;
     const auto add = [&](double* block, int columns, int first) {
@@ -175,8 +175,8 @@ void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks
     }
   };
   velocity_by_parameters(moved_by_, true);
-  if (step_.has_recovery()) velocity_by_parameters(velocity_by_, false);
-  const std::vector<double>& velocity_by = step_.has_recovery() ? velocity_by_ : moved_by_;
+  if (step_.has_corrections()) velocity_by_parameters(velocity_by_, false);
+  const std::vector<double>& velocity_by = step_.has_corrections() ? velocity_by_ : moved_by_;
   // The change of dt itself in each column.
   row_.set_zero(*step_.world);
   *row_.parameters.of("dt") = 1;

@@ -83,19 +83,19 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
   integrator_.solve(step_, change_.data());
   for (int i = 0; i < step_.n_islands; ++i) add_answer(step_.islands[at(i)], in, direction);
   const double d_dt = *direction.parameters.of("dt");
-  if (!step_.has_recovery()) return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(), next);
+  if (!step_.has_corrections()) return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(), next);
 
   // Positions go by u + Y c. dr is linear in u, so that -dA Y c is the difference of dr at both velocities.
   velocity_change_ = change_;
-  step_.exchange_recovery();
+  step_.exchange_corrections();
   change_.assign(n, 0.0);
   integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
   for (std::size_t k = 0; k < n; ++k) change_[k] -= residual_change_[k];
   add_impulses_jvp(direction);
   integrator_.solve(step_, change_.data());
   for (std::size_t k = 0; k < n; ++k) change_[k] += velocity_change_[k];
-  for (std::size_t next_one = 0; next_one < step_.recovering.size(); ++next_one) add_answer(step_.recovered[next_one], in, direction);
-  step_.exchange_recovery();
+  for (std::size_t next_one = 0; next_one < step_.corrected_islands.size(); ++next_one) add_answer(step_.corrections[next_one], in, direction);
+  step_.exchange_corrections();
   integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), velocity_change_.data(), next);
 }
 

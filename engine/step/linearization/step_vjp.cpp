@@ -42,15 +42,15 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
   if (step_.takes_back) {  // of corrections
     add_row_adjoint(island, gradient, true);
-    for (std::size_t k = 0; k < step_.recovering.size(); ++k) step_.islands[at(step_.recovering[k])].corrected_bar.clear();
+    for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) step_.islands[at(step_.corrected_islands[k])].corrected_bar.clear();
     // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
     if (!pushes(step_, island, island.gradient.y_free.data(), 1)) return add_held_dependence(island, in, gradient);
     corrected_bar_.assign(step_.size(), 0.0);
     pull_back_corrections({&island, 1});
     v_bar_ = corrected_bar_;
-    step_.exchange_recovery();
+    step_.exchange_corrections();
     pull_back_velocity(in, gradient);
-    step_.exchange_recovery();
+    step_.exchange_corrections();
     return;
   }
   for (int i = 0; i < step_.n_islands; ++i) {
@@ -172,20 +172,20 @@ void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar, S
 
 // From corrected_bar_ to v_bar_, and what bounds of corrections are on the impulses that they correct.
 void StepVjp::pull_back_corrections(StepGradient& gradient) {
-  if (step_.has_recovery()) {
-    step_.exchange_recovery();
-    const std::span<StepIsland> all(step_.recovered.data(), step_.recovering.size());
+  if (step_.has_corrections()) {
+    step_.exchange_corrections();
+    const std::span<StepIsland> all(step_.corrections.data(), step_.corrected_islands.size());
     for (StepIsland& corrections : all) {
       if (corrections.is_left_out) continue;
       fill_impulse_bar(corrections, corrected_bar_);
       add_row_adjoint(corrections, gradient);
-      StepIsland& island = step_.islands[at(step_.recovering[static_cast<std::size_t>(&corrections - all.data())])];
+      StepIsland& island = step_.islands[at(step_.corrected_islands[static_cast<std::size_t>(&corrections - all.data())])];
       island.corrected_bar.assign(island.rows.size(), 0.0);
       for (std::size_t r = 0; r < corrections.rows.size(); ++r)
         if (corrections.problem.rows[r].kind == RowKind::box) island.corrected_bar[at(corrections.rows[r].corrects)] = -corrections.gradient.lower[r];
     }
     pull_back_corrections(all);
-    step_.exchange_recovery();
+    step_.exchange_corrections();
   }
   for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += corrected_bar_[k];
 }
@@ -208,14 +208,14 @@ void StepVjp::pull_back_corrections(std::span<StepIsland> all) {
 // The rest of that, with lambda there, once the gradient has the residual's part.
 void StepVjp::add_corrections(const StepInput& in, StepGradient& gradient) {
   if (corrected_.empty()) return;
-  step_.exchange_recovery();
-  for (std::size_t r = 0; r < step_.size(); ++r) pushed_[r] = step_.u[r] - step_.u_recovered[r];
+  step_.exchange_corrections();
+  for (std::size_t r = 0; r < step_.size(); ++r) pushed_[r] = step_.u[r] - step_.u_corrected[r];
   integrator_.add_operator_vjp(step_, corrected_lambda_.data(), pushed_.data(), 1, bodies_, gradient);
   for (const StepIsland& corrections : corrected_)
     if (!corrections.is_left_out)
       add_row_vjp(corrections, in,
                   {{&corrections.gradient.y_free, step_.u.data()}, {&corrections.before_bar, in.v}, {&corrections.solution.z, corrected_lambda_.data()}}, gradient);
-  step_.exchange_recovery();
+  step_.exchange_corrections();
 }
 
 // To impulse_bar_, of what a velocity of the joints has of an island's impulses.
