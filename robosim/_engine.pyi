@@ -2231,7 +2231,7 @@ def xla_handler(
     What XLA of this version of its interface calls, with a key (int32) and more: the function that look_up(key) gives, with arrays of its argument_types and, to be filled, of its result_types.
     """
 
-bounces: list = ["step", "time_of_impact"]
+bounces: list = ["automatic", "step", "time_of_impact"]
 complementarity_aware_kinds: list = ["none", "each", "together"]
 default_angular_acceleration: float = 5.0
 default_friction_width: float = 0.01

@@ -17,7 +17,7 @@ struct Motion {
 // How far the surface moves along n, the way out at the point of the core's corner or side, where a core that is not rounded begins to be: by one where n is of the
 // corner's normals, else as far as the surface of those nearest to n. That a point a little farther out tells by what is nearest to it.
 double first_rounding(const Shape& shape, const SE3d& X, const Vec3d& core, const Vec3d& n) {
-  const double out = 1e-4 * bounding_ball(shape).radius;
+  const double out = std::max(1e-4 * bounding_ball(shape).radius, 1e-8);  // [m] ten times the least sphere
   const Witness w = signed_distance(shape, X, Shape::sphere(0.1 * out), SE3d(Mat3d::identity(), core + out * n));
   const double along = dot(w.normal, n);
   return w.distance > 0 && along > 0 ? 1 / along : 1;
