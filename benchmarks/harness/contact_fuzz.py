@@ -214,7 +214,7 @@ def findings(seed: int, counts: Counter[str]) -> Iterator[Finding]:
             )
         bars = rng.normal(size=(2, simulation.model.n_v))
         step = simulation.linearize(state, control)
-        # Of sweeps that have not ended, and of bounces that no time is asked of, the laws promise nothing.
+        # The laws promise no energy for unfinished sweeps, nor for bounces without a time of impact.
         if options["substeps"] == 1 and options["solver"] != "pgs" and not report.untimed_bounces:
             counts["audited"] += 1
             energy = audit(step)

@@ -19,7 +19,7 @@ GIVEN, ROUNDING_OF_STORED = 1e-9, 1e-11
 
 
 class Audit(NamedTuple):
-    """Of one step [J].
+    """Energies of one step [J].
 
     Attributes:
         given: the most that one island's rows, or one impact's, give.
@@ -33,12 +33,12 @@ class Audit(NamedTuple):
 
     @property
     def is_gained(self) -> bool:
-        """Whether it is more than rounding: beside what is stored of 1e-11, the digits of what cancels."""
+        """True where `given` is above rounding: 1e-9 of `kinetic`, and 1e-11 of `stored`, whose parts cancel."""
         return self.given > GIVEN * self.kinetic + ROUNDING_OF_STORED * self.stored
 
 
 def audit(step: Linearization) -> Audit:
-    """What the rows of a step of one substep give, of one that was taken."""
+    """Return the energies of a step that was taken, without substeps."""
     model = step.simulation.model
     worst = 0.0
     for island in step.islands:
@@ -57,7 +57,7 @@ def audit(step: Linearization) -> Audit:
 
 
 def _of_rows(island: StepIsland, step: Linearization) -> float:
-    """Of rows that hold over the step, drives aside: w* is without the impulses of all others."""
+    """Return the work of an island's first solve, drives aside [J]; w* is without the impulses of its rows."""
     asked = [i for i, row in enumerate(island.rows) if row.source not in DRIVES]
     if not asked:
         return 0.0

@@ -90,7 +90,7 @@ class _Contact:
 
 
 class _Met(NamedTuple):
-    """What is met at one time within a step."""
+    """An impact: its share of the step, and its rows."""
 
     share: Dual
     rows: list[Row]

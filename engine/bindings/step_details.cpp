@@ -29,7 +29,8 @@ PartTuple part_tuple(const FeatureId& f) { return {feature_kind_names[static_cas
 
 const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIsland::Row& row) { return stepper.manifolds()[at(row.manifold)]; }
 
-// Of the rows of an impact, from velocities of channels: at the impact those of normals that bounce, else as the scheme has them (constraints/impacts.h).
+// Returns velocities of an impact's rows, from those of its channels: of normals that bounce at the impact, else as the
+// integrator has them (constraints/impacts.h).
 Array velocities_at(const Impact& met, const std::vector<double>& y) {
   Array out(static_cast<pybind11::ssize_t>(met.rows.size()));
   for (const RowBlock& block : met.problem.blocks)
@@ -104,7 +105,7 @@ std::size_t StepDetails::number_of(const StepIsland& solved, std::size_t b, int 
   return number;
 }
 
-// What the rows of an island, or of one of its impacts, push with.
+// Adds the forces of the rows of an island, or of one of its impacts.
 void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers) {
   const double rate = 1 / stepper.options().dt;
   const auto add = [](Array& to, const Vec3d& x) {

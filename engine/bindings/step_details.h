@@ -66,7 +66,7 @@ struct StepDetails {
   StepDetails(const BoundScene& scene, const Stepper& stepper, int n_islands);
 
  private:
-  // Of rows of any island: the number of their contact, joint force or closure, which are there after `add_parts` of their island.
+  // Finds the contact, joint force or closure of a row, by number, after `add_parts` of its island.
   struct Numbers {
     std::vector<std::size_t> first_contact;  // of each manifold
     std::vector<std::size_t> of_block;       // of the island: of its first joint force, or its closure

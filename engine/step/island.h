@@ -91,7 +91,8 @@ struct StepIsland {
   std::vector<double> corrected_bar;  // of its rows' impulses by themselves, as by the corrections that they bound; empty where there are none
 };
 
-// What is met at one time within a step, and what holds then (constraints/impacts.h). problem.y_free is the velocity before.
+// Rows of contacts that are met at one time within a step, and of all that holds then (constraints/impacts.h).
+// problem.y_free is the velocity before.
 struct Impact : StepIsland {
   double share = 0;                                // of the step after which its impulses act
   std::vector<double> late;                        // channels: what impulses before it, times their shares, add to the velocity

@@ -161,7 +161,7 @@ class StepRow(NamedTuple):
 
 
 class StepImpact(NamedTuple):
-    """What is met at one time within a step, with what holds then."""
+    """An impact within a step: contacts that are met at one time, and all that holds then."""
 
     share: float
     """The part of the step after which its impulses act."""
@@ -179,7 +179,7 @@ class StepImpact(NamedTuple):
 
     @property
     def work(self) -> float:
-        """What its impulses give [J]: never above zero, but for rounding."""
+        """Work of its impulses [J]: never above zero, but for rounding."""
         impulses = np.array([row.impulse for row in self.rows])
         return float(impulses @ (self.before + self.after)) / 2
 

@@ -570,7 +570,7 @@ def test_a_step_has_the_largest_residual_of_its_islands():
 
 
 def test_bounces_that_no_time_is_asked_of_are_told():
-    """Where a ball is after one is not by where it was."""
+    """After an untimed bounce a ball's position does not depend on where it was."""
     world = World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
     for bounce, expected in ("step", 1), ("automatic", 0), ("time_of_impact", 0):
         simulation = Simulation(world, bounce=bounce, dt=0.01)

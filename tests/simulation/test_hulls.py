@@ -59,7 +59,7 @@ def test_they_are_not_pressed_apart_and_a_warning_tells(peg_in_slot):
     state = simulation.state()
     step = simulation.linearize(state)
     assert not [c for c in step.contacts if {c.A, c.B} == {"channel/0", "peg/0"}]
-    # What may run into each other stays.
+    # Pairs that may collide stay.
     assert {"peg/0", "gate/0"} in [set(pair) for pair in simulation.pairs]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

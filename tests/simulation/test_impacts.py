@@ -42,7 +42,7 @@ def at_once(closing, admittance, restitution: float) -> np.ndarray:
 
 
 def by_events(masses, x, v, restitution: float, end: float) -> tuple[np.ndarray, np.ndarray]:
-    """Where balls are and how fast, one hit after the other; what touches then and is hit as well is hit at once.
+    """Positions and velocities by events, one hit after the other; simultaneous hits are one.
 
     All of them are faster than the threshold, or the law is another.
     """
@@ -94,7 +94,7 @@ def test_a_row_of_balls_is_hit_one_after_the_other(masses, restitution, dt, solv
         motion = simulation.rollout(simulation.state(x, v), steps)
         x_end, v_end = by_events(masses, x, v, restitution, dt * steps)
         np.testing.assert_allclose(motion.v[-1], v_end, rtol=0, atol=1e-9)
-        # What touches is hit at once, so that balls are where they are to within that.
+        # Touching balls are hit at once, which moves them by up to the touching distance.
         np.testing.assert_allclose(motion.q[-1], x_end, rtol=0, atol=2 * TOUCHING)
         assert motion.report.status == StepStatus.solved
         if restitution == 1:
@@ -154,7 +154,7 @@ def point() -> ModelBuilder:
 
 
 def errors(of_steps, expected, counts=(100, 400, 1600)) -> list[float]:
-    """Of results at several lengths of a step, each a quarter of the one before."""
+    """Errors at several lengths of a step, each a quarter of the one before."""
     return [float(np.abs(of_steps(n) - expected).max()) for n in counts]
 
 

@@ -14,8 +14,9 @@ struct Motion {
   Vec3d u_core, u_out, dn, w;
 };
 
-// How far the surface moves along n, the way out at the point of the core's corner or side, where a core that is not rounded begins to be: by one where n is of the
-// corner's normals, else as far as the surface of those nearest to n. That a point a little farther out tells by what is nearest to it.
+// Returns how fast the surface moves along n, per unit of a rounding that begins at zero, at a point of the core's corner
+// or side where n is the way out. That is 1 where n is in the corner's normal cone. Else it is that of the normal in the
+// cone nearest to n, which the nearest point to a point a little farther out tells.
 double first_rounding(const Shape& shape, const SE3d& X, const Vec3d& core, const Vec3d& n) {
   const double out = std::max(1e-4 * bounding_ball(shape).radius, 1e-8);  // [m] ten times the least sphere
   const Witness w = signed_distance(shape, X, Shape::sphere(0.1 * out), SE3d(Mat3d::identity(), core + out * n));

@@ -13,9 +13,9 @@
 namespace robosim {
 namespace {
 
-// Of what two rows are by themselves: what they may seem to feel of each other.
+// Coupling of two rows that counts as rounding, relative to their own admittances.
 constexpr double rounding_of_coupling = 1e-12;
-// Of the parts of an impact's work: what it may seem to gain.
+// Work of an impact that counts as rounding, relative to the parts that it is the sum of.
 constexpr double rounding_of_work = 1e-12;
 
 bool is_normal(const StepIsland& island, int i) { return is_of<Contact>(island.rows[at(i)], Contact::normal); }
@@ -59,7 +59,7 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   for (int k = 0; k < 3; ++k) row.d[k] += more[k];
 }
 
-// How a contact of the island comes near, at the share that its impacts have come to.
+// A contact's gap and closing speed at the current s, and when it touches.
 struct Approach {
   double gap = 0;      // [m] now
   double closing = 0;  // [m/s] of this scheme
@@ -130,7 +130,7 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   if (!any && !any_slow) return nullptr;
   if (!any || is_last) first = impacts.share;
 
-  // What is met then, and what holds.
+  // Rows of contacts that are met then, and of those that hold.
   if (impacts.each.size() == at(impacts.n)) impacts.each.emplace_back();
   Impact& met = impacts.each[at(impacts.n)];
   double sum = 0;

@@ -64,7 +64,7 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
 
 void follow_normal(StepIsland& island, int i) { island.rows[at(i)].law = island.rows[at(island.problem.rows[at(i)].normal)].law; }
 
-// How far apart two things may be and yet meet within the step.
+// Twice the way of the fastest point: things may approach each other.
 double reach(const StepData& step) {
   const Model& m = step.world->model();
   double fastest = 0;

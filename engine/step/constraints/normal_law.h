@@ -16,18 +16,18 @@
 
 namespace robosim {
 
-// Of a point along whose normal things are apart by `gap` and approach at the speed `approach`, without rows at `closing` in the end; `impact` of what is to be
-// met.
+// Returns the law of a point, from its gap, its approach speed before the step, and its closing speed without rows.
+// `impact` stands for whatever is to be met.
 NormalLaw law_of(const StepData& step, double gap, double approach, double closing, const PairMaterial& material);
 // Of what is compliant, whose target is -gap over this.
 inline double time_to_give(const StepOptions& options, const PairMaterial& material) { return options.dt + material.relaxation_time; }
 
 void set_normal_target(const StepData& step, StepIsland& island, std::size_t block, int row);
-// Of the frictions of a point.
+// Gives frictions the law of their point's normal.
 void follow_normal(StepIsland& island, int row);
 void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t block, int row, StepGradient& gradient);
 
-// How far apart two things may be and yet meet within the step.
+// Returns the largest distance at which two things may still meet within the step [m].
 double reach(const StepData& step);
 // Takes from the manifolds what is out of the margin and does not meet within the step; nothing where anything is fast, after whose impact others may be.
 void leave_out_far(StepData& step);

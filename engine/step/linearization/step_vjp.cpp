@@ -43,7 +43,7 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
   if (step_.takes_back) {  // of corrections
     add_row_adjoint(island, gradient, true);
     for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) step_.islands[at(step_.corrected_islands[k])].corrected_bar.clear();
-    // What moves nothing, as dependences do but where something slides, does not feel how things move freely.
+    // Dependences push nothing unless something slides: then free motion does not matter to them.
     if (!pushes(step_, island, island.gradient.y_free.data(), 1)) return add_held_dependence(island, in, gradient);
     corrected_bar_.assign(step_.size(), 0.0);
     pull_back_corrections({&island, 1});
@@ -120,7 +120,7 @@ void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const
   if (!block.turns) centre_bar_[b] += cross(F.linear, omega);
 }
 
-// What rows look at, as X turns.
+// Adds what covectors on the channels are as these turn with the bodies.
 void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> looks) {
   centre_bar_.assign(island.blocks.size(), Vec3d());
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
@@ -281,7 +281,8 @@ void StepVjp::pull_back_impacts(StepGradient& gradient) {
   for (int i = 0; i < step_.n_islands; ++i) pull_back_impacts(i, step_.impacts[at(i)].n, nullptr, gradient);
 }
 
-// Of the first `count` of an island, from the last of them back; missed: rows of the last, from what whose dependences miss it goes back, or null. With u+ = u + Y z and
+// Goes back over the first `count` impacts of an island. missed: rows of the last one, whose dependences' misses it goes
+// back from, or null. With u+ = u + Y z and
 // late+ = late + s Y z, and the loss's covectors g on u+ and l on late+ (v_bar_, late_bar_): to those on u and late.
 void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, StepGradient& gradient) {
   const std::size_t n = step_.size();
@@ -369,7 +370,7 @@ void StepVjp::add_impacts(const StepInput& in, StepGradient& gradient) {
                  {&rows.solution.z, lambda}},
                 gradient);
     if (!met.is_limited()) continue;
-    // Of both parts, and of the impulses between them.
+    // Adds both parts, and the impulses between them.
     const StepIsland& landed = met.parts[1];
     push(own.part_lambda[0], own.part_after[0]), push(own.part_lambda[1], own.part_after[1]);
     add_row_vjp(landed, in, {{&landed.gradient.y_free, own.part_after[1].data()}, {&landed.solution.z, own.part_lambda[1].data()}}, gradient);

@@ -38,7 +38,7 @@ class StepVjp {
     const std::vector<double>* covector;
     const double* rates;
   };
-  // Of an impact, until its part is added.
+  // An impact's adjoint, kept until the residual's part is there.
   struct ImpactAdjoint {
     const Impact* met = nullptr;
     std::vector<double> lambda;               // n_v: of its impulses
