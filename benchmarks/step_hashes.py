@@ -66,9 +66,9 @@ HASHED_AS = {"sizes": "size"}  # names of kinds in files of hashes and in seeds,
 
 def arrays_of(gradient: _engine.GradientArrays, run: int | None = None) -> tuple[Any, ...]:
     """All arrays of a gradient, of one of several runs or of a step."""
-    arrays = (getattr(gradient, name) for name in (*STATE, "parameters", "vertices", "one_sided"))
-    *found, one_sided = (x if run is None else x[run] for x in arrays)
-    return *found, bool(one_sided)
+    arrays = (getattr(gradient, name) for name in (*STATE, "parameters", "vertices", "causes"))
+    *found, causes = (x if run is None else x[run] for x in arrays)
+    return *found, int(causes)
 
 
 def report_of(report: _engine.StepReport) -> tuple[Any, ...]:
@@ -87,11 +87,11 @@ def reports_of(reports: _engine.RolloutReports) -> list[tuple[Any, ...]]:
 
 def numbers_of(engine: _engine.Simulation, gradient: tuple[Any, ...]) -> dict[str, Any]:
     """The numbers of a gradient by the names of what they are the gradient by; inertias are those of bodies."""
-    *state, numbers, vertices, one_sided = gradient
+    *state, numbers, vertices, causes = gradient
     return {
         **dict(zip(STATE, state, strict=True)),
         **by_name(engine, numbers, vertices),
-        "one_sided": one_sided,
+        "causes": causes,
     }
 
 
@@ -125,8 +125,8 @@ def any_direction(engine: _engine.Simulation, gradient: tuple[Any, ...], seed: i
 
 
 def state_blocks(jacobians: _engine.JacobianArrays) -> list[Any]:
-    """Those by state and control, and whether they hold to one side only."""
-    return [getattr(jacobians, name) for name in (*STATE, "one_sided")]
+    """Those by state and control, and why they hold to one side only."""
+    return [getattr(jacobians, name) for name in (*STATE, "causes")]
 
 
 def computed(
@@ -143,16 +143,16 @@ def computed(
         yield from (("next q", q), ("next v", v), ("report", report_of(report)))
         step = engine.take(at, drive)
         jacobians = state_blocks(step.jacobians(by_all))
-        yield from zip((f"Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
+        yield from zip((f"Jacobian by {x}" for x in (*STATE, "causes")), jacobians, strict=True)
         bars = tuple(rng.normal(size=(2, model.n_v)))
         gradient = arrays_of(step.vjp(bars))
         yield from ((f"gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
         direction = any_direction(engine, gradient, k)
         for what, names in ("state and control", STATE), ("everything", tuple(direction)):
-            parts, one_sided = step.jvp({name: direction[name] for name in names})
+            parts, causes = step.jvp({name: direction[name] for name in names})
             yield from (
                 (f"tangent by {what}: {x}", y)
-                for x, y in zip(("q", "v", "one_sided"), (*parts, one_sided), strict=True)
+                for x, y in zip(("q", "v", "causes"), (*parts, causes), strict=True)
             )
         if k == 0 and number % SECOND_ORDER_PART == 0:
             along = {
@@ -177,7 +177,7 @@ def computed(
         yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
     found = engine.run_jacobians((qs[:1], vs[:1]), STEPS, INTERVAL, True, drive, 1, None, by_all)
     jacobians = [x[0] for x in state_blocks(found)]
-    yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "one_sided")), jacobians, strict=True)
+    yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "causes")), jacobians, strict=True)
 
 
 def arrays_of_control(control: Control) -> tuple[Any, Any, Any]:

@@ -91,6 +91,7 @@ __all__: list[str] = [
     "merged_points",
     "near_robot",
     "neutral",
+    "one_sided_causes",
     "operations",
     "optimise_path",
     "ray_cast",
@@ -1084,7 +1085,7 @@ class JacobianArrays:
     See robosim.simulation.Jacobians.
     """
     @property
-    def one_sided(self) -> numpy.typing.NDArray[numpy.bool]: ...
+    def causes(self) -> numpy.typing.NDArray[numpy.uint8]: ...
     @property
     def parameters(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
@@ -1250,7 +1251,7 @@ class GradientArrays:
     See robosim.simulation.StepGradient.
     """
     @property
-    def one_sided(self) -> numpy.typing.NDArray[numpy.bool]: ...
+    def causes(self) -> numpy.typing.NDArray[numpy.uint8]: ...
     @property
     def parameters(self) -> numpy.typing.NDArray[numpy.float64]: ...
     @property
@@ -1285,7 +1286,7 @@ class TakenStep:
     ) -> JacobianArrays: ...
     def jvp(
         self, direction: dict
-    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], bool]: ...
+    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], int]: ...
     def vjp(self, next_bar: tuple[typing.Any, typing.Any]) -> GradientArrays: ...
     @property
     def details(self) -> StepDetails:
@@ -2239,5 +2240,15 @@ default_linear_acceleration: float = 2.0
 ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
 integrators: list = ["semi_implicit"]
 joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
+one_sided_causes: list = [
+    "feature",
+    "tie",
+    "undetermined",
+    "unsolved",
+    "torn",
+    "other_classes",
+    "diverged",
+    "switches",
+]
 row_solvers: list = ["lcp", "cone", "pgs"]
 work_per_iteration: int = 300

@@ -14,18 +14,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.derivative_audit import compare
 from harness.energy_audit import audit
 from robosim import _engine
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, Simulation, State, StepGradient, StepStatus
+from robosim.simulation import Control, OneSidedCause, Simulation, State, StepGradient, StepStatus
 from robosim.world import Material, Motor, World
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
 
 STATES, REPEATED = 20, 5  # of a world; and every which one is stepped in another world of the same seed
+COMPARED = 10  # every which world has the derivative of its first state compared with differences
 JOINTS = ("revolute", "continuous", "prismatic", "helical", "planar", "floating", "fixed")
 SOLVERS, BOUNCES = _engine.row_solvers, ("step", "time_of_impact")
 # Of the residual of `lcp` and `cone`, by what the step says of itself; `inconsistent` says that it is not solved.
@@ -222,6 +224,13 @@ def findings(seed: int, counts: Counter[str]) -> Iterator[Finding]:
                 yield Finding(seed, k, f"rows give {energy.given:.1e} J beside {energy.kinetic:.1e} J")
         gradient = step.vjp(*bars)
         counts["one-sided"] += gradient.one_sided
+        for cause in OneSidedCause:
+            counts[f"one-sided, {cause.name}"] += bool(gradient.causes & cause)
+        if seed % COMPARED == 0 and k == 0 and options["substeps"] == 1 and not gradient.one_sided:
+            found = compare(step, control, rng)
+            counts["derivatives compared"] += found is not None
+            if found is not None and found.is_wrong:
+                yield Finding(seed, k, f"derivative off by {found.error:.1e} of its largest entry")
         for name, array in numbers(gradient, simulation):
             if not np.isfinite(array).all():
                 yield Finding(seed, k, f"gradient by {name} is not finite")

@@ -115,14 +115,16 @@ struct BoundReport {
 // one step, {steps} for several. A block that is not asked for has zero columns.
 struct JacobianArrays {
   Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array(), parameters = no_array();
-  pybind11::array_t<bool> one_sided;
+  CauseArray causes;  // OneSided, of each
   ParameterSelection selection;
   JacobianBlocks blocks;
+
+  OneSided* one_sided() { return reinterpret_cast<OneSided*>(causes.mutable_data()); }
 
   JacobianArrays(const JacobianArrays&) = delete;
   JacobianArrays& operator=(const JacobianArrays&) = delete;
   JacobianArrays(const World& world, Shape2 extents, const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters_)
-      : one_sided(extents), selection(parameters_ ? selection_of(world, *parameters_) : ParameterSelection()) {
+      : causes(extents), selection(parameters_ ? selection_of(world, *parameters_) : ParameterSelection()) {
     const Model& model = world.model();
     extents.insert(extents.end(), {2, model.n_v, 0});
     const auto make = [&](Array& array, double*& block, int columns, bool is_wanted) {

@@ -131,7 +131,7 @@ GradientArrays run_vjp(BoundSimulation& s, const StateObjects& state, const Stat
   return {s.world(), g, std::move(tau_to), std::move(q_to), std::move(v_to)};
 }
 
-// (m, rows) states. The Jacobians of each step, (m, steps, 2, n_v, columns); one_sided (m, steps).
+// (m, rows) states. The Jacobians of each step, (m, steps, 2, n_v, columns); causes (m, steps).
 std::unique_ptr<JacobianArrays> run_jacobians(BoundSimulation& s, const StateObjects& state, py::ssize_t steps, py::ssize_t interval,
                                                                                bool is_shared, const ControlObjects& control, py::ssize_t threads,
                                                                                const py::object& progress, const std::array<bool, 5>& by,
@@ -143,13 +143,13 @@ std::unique_ptr<JacobianArrays> run_jacobians(BoundSimulation& s, const StateObj
   checked_steps(m * (kept.rows() - 1));
   const ManyDrives drives(s.model(), m, steps, is_shared, control);
   auto j = std::make_unique<JacobianArrays>(s.world(), Shape2{m, steps}, by, parameters);
-  bool* const flags = j->one_sided.mutable_data();
+  OneSided* const one_sided = j->one_sided();
   int taken = 0;
   {
     const SimulatorPool::Borrowed simulators(s.pool(), crew(m * (kept.rows() - 1), threads));
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
-    taken = rollouts_jacobians(simulators.all(), count, kept, states.view(), drives.controls, j->blocks, flags, go_on);
+    taken = rollouts_jacobians(simulators.all(), count, kept, states.view(), drives.controls, j->blocks, one_sided, go_on);
   }
   if (taken < kept.steps) throw py::error_already_set();
   return j;

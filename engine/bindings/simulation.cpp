@@ -92,11 +92,11 @@ class BoundStep {
     step_.vjp(next_bar.view(), g);
     return {simulation_.world(), g};
   }
-  std::tuple<StateArrays, bool> jvp(const py::dict& direction) {
+  std::tuple<StateArrays, int> jvp(const py::dict& direction) {
     const StepGradient d = direction_of(simulation_.world(), direction);
     BoundStates next = BoundStates::room(StateLayout::tangent(simulation_.model()));
-    const bool one_sided = step_.jvp(d, next.span());
-    return {next.arrays(), one_sided};
+    const OneSided one_sided = step_.jvp(d, next.span());
+    return {next.arrays(), static_cast<int>(one_sided)};
   }
   // The change of the gradient, and about how far off it may be.
   std::tuple<GradientArrays, GradientArrays> hvp(const StateObjects& bar, const py::dict& direction) {
@@ -108,7 +108,7 @@ class BoundStep {
   }
   std::unique_ptr<JacobianArrays> jacobians(const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters) {
     auto j = std::make_unique<JacobianArrays>(simulation_.world(), Shape2{}, by, parameters);
-    *j->one_sided.mutable_data() = step_.jacobians(j->blocks);
+    *j->one_sided() = step_.jacobians(j->blocks);
     return j;
   }
 
@@ -181,7 +181,7 @@ void bind_parts(py::module_& m) {
       .def_readonly("q_target", &JacobianArrays::q_target)
       .def_readonly("v_target", &JacobianArrays::v_target)
       .def_readonly("parameters", &JacobianArrays::parameters)
-      .def_readonly("one_sided", &JacobianArrays::one_sided);
+      .def_readonly("causes", &JacobianArrays::causes);
   bind_parameter_kinds(m);
   bind_step_details(m);
 }
@@ -209,11 +209,12 @@ void bind_simulation(py::module_& m) {
   };
   m.attr("row_solvers") = names(row_solvers), m.attr("integrators") = names(integrators);
   m.attr("bounces") = names(bounces), m.attr("complementarity_aware_kinds") = names(complementarity_aware_kinds);
+  m.attr("one_sided_causes") = names(one_sided_causes);
   bind_report(m), bind_parts(m);
   py::class_<GradientArrays> gradient(m, "GradientArrays", "See robosim.simulation.StepGradient.");
   gradient.def_readonly("q", &GradientArrays::q).def_readonly("v", &GradientArrays::v);
   gradient.def_readonly("tau", &GradientArrays::tau).def_readonly("q_target", &GradientArrays::q_target).def_readonly("v_target", &GradientArrays::v_target);
-  gradient.def_readonly("parameters", &GradientArrays::parameters).def_readonly("vertices", &GradientArrays::vertices).def_readonly("one_sided", &GradientArrays::one_sided);
+  gradient.def_readonly("parameters", &GradientArrays::parameters).def_readonly("vertices", &GradientArrays::vertices).def_readonly("causes", &GradientArrays::causes);
   const char* about_drive = "A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.";
   py::class_<BoundStep> taken(m, "TakenStep", "A step that was taken, with its derivatives; see robosim.simulation.Linearization.");
   py::class_<BoundSimulation> simulation(m, "Simulation", "Time steps of a scene with materials and motors; see robosim.simulation.");

@@ -114,9 +114,9 @@ GradientArrays::GradientArrays(const World& world, const StepGradient& g)
       v_target(vector_of(g.v_target)),
       parameters(vector_of(g.parameters.numbers())),
       vertices(zeros({world.vertices().size(), 3})),
-      one_sided(Shape2{}) {
+      causes(Shape2{}) {
   write_vertices(g, vertices.mutable_data());
-  *one_sided.mutable_data() = g.is_one_sided;
+  *causes.mutable_data() = static_cast<std::uint8_t>(g.one_sided);
 }
 
 GradientArrays::GradientArrays(const World& world, const std::vector<StepGradient>& g, Array tau_, Array q_target_, Array v_target_)
@@ -127,10 +127,10 @@ GradientArrays::GradientArrays(const World& world, const std::vector<StepGradien
       v_target(std::move(v_target_)),
       parameters(rows_of(g, world.parameters().size(), [](const StepGradient& x) -> const auto& { return x.parameters.numbers(); })),
       vertices(zeros({static_cast<py::ssize_t>(g.size()), world.vertices().size(), 3})),
-      one_sided(Shape2{static_cast<py::ssize_t>(g.size())}) {
+      causes(Shape2{static_cast<py::ssize_t>(g.size())}) {
   for (std::size_t r = 0; r < g.size(); ++r) {
     write_vertices(g[r], vertices.mutable_data() + 3 * static_cast<std::ptrdiff_t>(r) * world.vertices().size());
-    one_sided.mutable_data()[r] = g[r].is_one_sided;
+    causes.mutable_data()[r] = static_cast<std::uint8_t>(g[r].one_sided);
   }
 }
 

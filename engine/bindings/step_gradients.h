@@ -1,6 +1,7 @@
 // Gradients of steps as arrays for Python, and directions from such arrays.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -23,11 +24,13 @@ struct BoundParameterKind {
 std::vector<BoundParameterKind> bound_parameter_kinds(const World& world);
 void bind_parameter_kinds(pybind11::module_& m);
 
+using CauseArray = pybind11::array_t<std::uint8_t>;
+
 // Gradients as arrays: of one step, or of m rollouts with an axis for them in front, and one for the steps in front of those of controls.
 struct GradientArrays {
   Array q, v, tau, q_target, v_target;
   Array parameters, vertices;  // numbers of all parameters, and of vertices (n, 3)
-  pybind11::array_t<bool> one_sided;
+  CauseArray causes;  // OneSided, of each
 
   GradientArrays(const World& world, const StepGradient& g);
   // The gradients of controls are given.

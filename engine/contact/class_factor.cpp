@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/linalg/lu.h"
 #include "base/linalg/small_matrices.h"
@@ -392,19 +393,22 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   carry_to_normals(problem, f_bar_.data(), 1);
   scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
-  if (has_choice_) b_bar_ = scratch_;
+  // Impulses by themselves are of the rule's choice even where it moves nothing.
+  const bool is_chosen = has_choice_ || (is_singular_ && std::any_of(f_bar, f_bar + m, [](double x) { return x != 0; }));
+  if (is_chosen) b_bar_ = scratch_;
   solve_S_transposed(scratch_.data(), 1);
   // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
   multiplier_.assign(static_cast<std::size_t>(m), 0.0);
   basis_.add_impulses(scratch_.data(), multiplier_.data());
   add_multipliers_vjp(problem, s, f_bar, z_bar, g);
-  if (has_choice_) add_choice_vjp(problem, g);
+  if (is_chosen) add_choice_vjp(problem, g);
 }
 
 // Adds the part of the gradient that comes from choosing b among all solutions. With the null space's vectors N_1 of friction and N_2 of springs
-// (choose_solution), the chosen b satisfies
-//   N_1^T [b_t; 0] = 0,   N_2^T b = 0
-// and as S changes these turn by -S^+ dS N, so that b moves along them: the loss by  y_1 . dS m_1 + y_2 . dS m_2,  with
+// (choose_solution), and f_t, f_n the impulses of friction and of springs, the chosen b satisfies
+//   f_t(N_1) . f_t(b) = 0,   f_n(N_2) . f_n(b) = 0
+// As S changes the vectors turn by -S^+ dS N, so that b moves along them; and so it does as f = P b changes with P. The loss changes by
+//   y_1 . dS m_1 + y_2 . dS m_2 - d(f_t(m_1) . f_t(b)) - d(f_n(m_2) . f_n(b))        (the last two with P alone)
 //   y_1 = S^+T [b_t; 0],   y_2 = S^+T (b - [N_1t N_1^T b; 0]),   m_2 = N_2 N_2^T b_bar,   m_1 = N_1 N_1^T (b_bar - m_2)
 void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
   const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns()), count = n - static_cast<std::size_t>(rank_), creeping = static_cast<std::size_t>(creeping_);
@@ -437,6 +441,9 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
     moved_.resize(problem);
     std::fill(moved_.f.begin(), moved_.f.end(), 0.0);
     basis_.add_impulses(other_b_.data(), moved_.f.data());
+    impulses_.assign(problem.rows.size(), 0.0);
+    basis_.add_impulses(b_.data(), impulses_.data());
+    add_choice_vjp_of_basis(problem, k == 0, g);
     for (int i = 0; i < problem.size(); ++i) {
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
       if (row.kind == RowKind::friction && at_bound(row_class(i)))
@@ -445,6 +452,16 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
     apply_impulses(problem, moved_);
     for (std::size_t c = 0; c < moved_.y.size(); ++c) moved_.y[c] -= problem.y_free[c];
     add_product_vjp(problem, moved_, other_b_, false, nothing.data(), nothing.data() + problem.size(), g);
+  }
+}
+
+// The part of P: of friction, or of springs. From other_b_, which is m, and b_; from their impulses, moved_.f and impulses_.
+void ClassFactor::add_choice_vjp_of_basis(const RowProblem& problem, bool of_friction, RowGradient& g) {
+  for (const auto& [b, other] : {std::pair(&b_, &moved_.f), std::pair(&other_b_, &impulses_)}) {
+    f_bar_.assign(problem.rows.size(), 0.0);
+    for (const int row : basis_.rows())
+      if (creeps(problem.rows[static_cast<std::size_t>(row)]) == of_friction) f_bar_[static_cast<std::size_t>(row)] = -(*other)[static_cast<std::size_t>(row)];
+    add_basis_vjp(problem, *b, f_bar_.data(), g);
   }
 }
 
@@ -457,22 +474,27 @@ bool ClassFactor::has_dependences(const RowProblem& problem) const {
 // Of the rows, in a sum of all dependences: multiplier_.
 void ClassFactor::fill_dependences(const RowProblem& problem) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  // Between 0.5 and 1.5, in no ratio to each other.
-  double share = 0;
+  // Between 0.5 and 1.5, and in no pattern that rows may have, as the corners of a box: Knuth's linear congruential numbers.
+  std::uint64_t number = 1;
   const auto weight = [&] {
-    share += 0.61803398874989485;
-    share -= share >= 1 ? 1 : 0;
-    return 0.5 + share;
+    number = number * 6364136223846793005u + 1442695040888963407u;
+    return 0.5 + static_cast<double>(number >> 11) * 0x1p-53;
   };
   multiplier_.assign(problem.rows.size(), 0.0), scratch_.assign(at(basis_.unknowns()), 0.0), column_.resize(at(basis_.unknowns()));
-  // Of a block what is across range(D_C).
+  // Of a block what D_C^T takes to zero: g - P Q^T D_C^T g, as N Q^T is 1 on range(D_C^T).
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (problem.blocks[n].is_of_one_plane) continue;
-    for (int i = block.first_row; i < block.first_row + block.rows; ++i)
-      if (const int row = basis_.rows()[at(i)]; !(problem.rows[at(row)].compliance > 0)) multiplier_[at(row)] = weight();
+    const int width = problem.blocks[n].width;
+    double pushed[most_block_channels] = {};  // D_C^T g
+    for (int i = block.first_row; i < block.first_row + block.rows; ++i) {
+      const ConstraintRow& row = problem.rows[at(basis_.rows()[at(i)])];
+      if (row.compliance > 0) continue;
+      const double g = multiplier_[at(basis_.rows()[at(i)])] = weight();
+      add_scaled(g, row.d, width, pushed);
+    }
+    for (int c = 0; c < width; ++c) add_scaled(-pushed[c], basis_.Q(block) + c * block.columns, block.columns, &scratch_[at(block.first_unknown)]);
   }
-  basis_.add_projection(-1, multiplier_.data(), scratch_.data());
   // Of blocks together what S does not see.
   for_each_dropped([&](int u) { scratch_[at(u)] += weight(); });
   for (int k = 0; is_singular_ && k < static_cast<int>(kept_.size()) - rank_; ++k) {
@@ -543,6 +565,12 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
       (row_class(i) == RowClass::upper ? g.upper : g.lower)[at] += f_bar_[at];
   }
   carry_to_normals(problem, f_bar_.data(), 1);
+  add_basis_vjp(problem, b, f_bar_.data(), g);
+}
+
+// Adds what the impulses of b change by with P, by a loss's gradient f_bar in those of clamping rows.
+void ClassFactor::add_basis_vjp(const RowProblem& problem, const std::vector<double>& b, const double* f_bar, RowGradient& g) const {
+  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int width = problem.blocks[n].width;
@@ -550,12 +578,12 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
     double u[most_block_channels] = {}, crept[most_block_channels] = {}, seen[most_block_channels] = {};  // seen: of friction's bar by the springs' columns
     for (int c = 0; c < width; ++c) {
       const double* const Q = basis_.Q(block) + c * block.columns;
-      for (int e = 0; e < block.independent; ++e) (e < block.springs ? u : crept)[c] += Q[e] * own(b, block.first_unknown + e);
+      for (int e = 0; e < block.independent; ++e) (e < block.springs ? u : crept)[c] += Q[e] * b[static_cast<std::size_t>(block.first_unknown + e)];
     }
     for (int i = 0; i < block.rows; ++i) {
       const int clamping = basis_.rows()[static_cast<std::size_t>(block.first_row + i)];
       if (row(clamping).compliance > 0) continue;
-      const double bar = own(f_bar_, clamping);
+      const double bar = f_bar[clamping];
       for (int c = 0; c < width; ++c) g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] += bar * (creeps(row(clamping)) ? crept : u)[c];
       for (int c = 0; c < width && creeps(row(clamping)); ++c) add_scaled(bar * row(clamping).d[c], basis_.Q(block) + c * block.columns, block.springs, seen);
     }

@@ -75,7 +75,9 @@ class ClassFactor {
   void add_multipliers_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient);
   void add_product_vjp(const RowProblem& problem, const RowSolution& moved, const std::vector<double>& b, bool of_solution, const double* f_bar, const double* z_bar,
                        RowGradient& gradient);
+  void add_basis_vjp(const RowProblem& problem, const std::vector<double>& b, const double* f_bar, RowGradient& gradient) const;
   void add_choice_vjp(const RowProblem& problem, RowGradient& gradient);
+  void add_choice_vjp_of_basis(const RowProblem& problem, bool of_friction, RowGradient& gradient);
 
   std::vector<RowClass> classes_;
   RowBasis basis_;
@@ -94,7 +96,7 @@ class ClassFactor {
   // N_, KP_: of each unknown what its block's channels get, without friction at its bound and with it.
   std::vector<double> S_, kept_S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_, multiplier_, f_bar_, z_bar_, unpushed_, column_;
   std::vector<double> right_side_, X_, left_, rest_, sizes_;  // of solutions that are refined
-  std::vector<double> b_bar_, choice_[2], seen_[2], other_b_;  // of add_choice_vjp
+  std::vector<double> b_bar_, choice_[2], seen_[2], other_b_, impulses_;  // of add_choice_vjp
   RowSolution moved_;
   std::vector<int> columns_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/index.h"
 #include "base/linalg/small_sums.h"
@@ -17,6 +18,7 @@ constexpr double resting_velocity = 1e-12;  // relative to row_scale: of a disc 
 constexpr double turned_across = 1e-14;     // the same, of w_across
 constexpr double rounding_of_turns = 1e-13;
 constexpr double mode_tolerance = 1e-13;
+constexpr double no_effect = 1e-9;  // of a disc that turns, relative to what its impulse could do
 
 }  // namespace
 
@@ -43,13 +45,26 @@ void ModeFactor::add_turning(const RowGradient& g, double* angle_bar) const {
 }
 
 // J = dF/da, row by row, and its factor; a held disc's angle stays. False where it is singular to rounding. As disc i turns its impulse goes across,
-// f_along d_across, and the velocities by L U times that; its own axis across turns as well.
+// f_along d_across, and the velocities by L U times that; its own axis across turns as well. And whether velocities would go with held discs.
 bool ModeFactor::differentiate() {
   if (is_differentiated_ || discs_.empty()) return discs_.empty() || is_regular_;
-  is_differentiated_ = true;
+  is_differentiated_ = true, is_moved_by_held_ = false;
   const int n = static_cast<int>(discs_.size()), k = turned_.channels;
   if (factor_.has_choice()) return is_regular_ = differentiate_by_gradients();
+  const auto largest = [](const std::vector<double>& x) {
+    return std::transform_reduce(x.begin(), x.end(), 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); });
+  };
   const auto block_of = [&](int row) { return std::find_if(turned_.blocks.begin(), turned_.blocks.end(), [row](const RowBlock& b) { return row < b.last_row; }); };
+  // Velocities that a disc's impulse could change by itself, across, along the channel that is lightest: of others there may be rounding only.
+  const auto could_do = [&](int along) {
+    const RowBlock& own = *block_of(along);
+    double most = 0, lightest = 0;
+    for (int c = 0; c < own.width; ++c) {
+      most = std::max(most, std::abs(answer_.f[at(along)] * turned_.rows[at(along + 1)].d[c]));
+      lightest = std::max(lightest, turned_.L[at((own.first_channel + c) * (k + 1))]);
+    }
+    return most * lightest;
+  };
   push_rates_.ask_for_all(k);
   factor_.push_rates(turned_, push_rates_);
   moved_.assign(at(k * k), 0.0);  // (L U)^T
@@ -59,13 +74,14 @@ bool ModeFactor::differentiate() {
   for (int i = 0; i < n; ++i) {
     const int along = discs_[at(i)].row;
     const ConstraintRow &row = turned_.rows[at(along)], &across = turned_.rows[at(along + 1)];
-    if (discs_[at(i)].is_held) {
-      J_[at(i * (n + 1))] = 1;
-      continue;
-    }
     const RowBlock& own = *block_of(along);
     z_bar_.assign(at(k), 0.0);
     for (int c = 0; c < own.width; ++c) add_scaled(answer_.f[at(along)] * across.d[c], &moved_[at((own.first_channel + c) * k)], k, z_bar_.data());
+    if (discs_[at(i)].is_held) {
+      J_[at(i * (n + 1))] = 1;
+      is_moved_by_held_ |= largest(z_bar_) > no_effect * could_do(along);
+      continue;
+    }
     auto block = turned_.blocks.begin();
     for (int j = 0; j < n; ++j) {
       const int other = discs_[at(j)].row;
@@ -85,7 +101,7 @@ bool ModeFactor::differentiate_by_gradients() {
   J_.assign(n * n, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
     if (discs_[j].is_held) {
-      J_[j * (n + 1)] = 1;
+      J_[j * (n + 1)] = 1, is_moved_by_held_ = true;  // for all that is known
       continue;
     }
     rates_.set_zero(turned_);
@@ -123,10 +139,14 @@ void ModeFactor::add_across_vjp(const double* w_bar) {
   factor_.add_vjp(turned_, answer_, f_bar_.data(), z_bar_.data(), rates_);
 }
 
+bool ModeFactor::has_held() const {
+  return std::any_of(discs_.begin(), discs_.end(), [](const Disc& disc) { return disc.is_held; });
+}
+
 bool ModeFactor::is_differentiable(const RowProblem& problem) {
   const RowProblem& solved = discs_.empty() ? problem : turned_;
   if (factor_.find_choice(solved)) is_differentiated_ = false;
-  return differentiate() && factor_.is_determined(solved);
+  return differentiate() && !(has_held() && is_moved_by_held_) && factor_.is_determined(solved);
 }
 
 bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& s, int most_turns) {

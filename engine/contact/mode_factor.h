@@ -36,9 +36,12 @@ class ModeFactor {
   bool has_dependences(const RowProblem& problem) const { return factor_.has_dependences(problem); }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient);
 
-  // After solve: whether the directions of discs that move can be differentiated, and the velocities are unique or chosen by the rule (class_factor.h).
+  // After solve: whether the directions of discs that move can be differentiated, those that others hold at rest move nothing, and the velocities are unique or
+  // chosen by the rule (class_factor.h).
   bool is_differentiable(const RowProblem& problem);
-  // True where they are chosen: then add_vjp fills gradient.L, and there are no rates.
+  // True where discs at their bound are at rest: what others hold, so that their directions, and impulses, are not those of their velocities.
+  bool has_held() const;
+  // True where velocities are chosen: then add_vjp fills gradient.L, and there are no rates.
   bool has_choice() const { return factor_.has_choice(); }
 
  private:
@@ -58,6 +61,7 @@ class ModeFactor {
 
   std::vector<Disc> discs_;  // that slide
   bool is_differentiated_ = false, is_regular_ = false;  // J_ is that of answer_; and not singular
+  bool is_moved_by_held_ = false;                        // velocities change as a held disc turns
   ClassFactor factor_;
   std::vector<RowClass> classes_;
   RowProblem turned_;

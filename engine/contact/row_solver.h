@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contact/impulse_rates.h"
+#include "contact/one_sided.h"
 #include "contact/row_gradient.h"
 #include "contact/rows.h"
 
@@ -37,14 +38,23 @@ class SolvedRows {
  public:
   virtual ~SolvedRows() = default;
 
-  // Prepares the derivatives below. Returns whether they hold on both sides.
-  virtual bool differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) = 0;
+  // Prepares the derivatives below. Returns why they hold on one side only, where they do.
+  virtual OneSided differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) = 0;
 
   // Adds to `gradient` that of a loss which changes by f_bar (rows) with the impulses of rows, and by z_bar (channels) with those of channels. Nothing
   // where the solution has no derivative.
   virtual void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) = 0;
-  // True where add_vjp fills gradient.L, as it sees L itself and not only y+ = y_free + L z.
+  // True where add_vjp fills gradient.L, as it sees L itself and not only y+ = y_free + L z. Where f_bar is not zero it may, too: gradient.L must be there.
   virtual bool sees_delassus() const { return false; }
+
+  // True where impulses depend on the lower bound of a box.
+  virtual bool follows_lower_bounds(const RowProblem& problem, const RowSolution& solution) const {
+    for (std::size_t r = 0; r < problem.rows.size(); ++r)
+      if (problem.rows[r].kind == RowKind::box && solution.classes[r] == RowClass::lower) return true;
+    return false;
+  }
+  // True where impulses by themselves, f_bar, have no derivative although velocities do.
+  virtual bool has_open_impulses() const { return false; }
 
   // The derivatives in matrices. False, and nothing is written, where there are none: then add_vjp is asked once for each channel.
   virtual bool rates(const RowProblem&, ImpulseRates&) { return false; }

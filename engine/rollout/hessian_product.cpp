@@ -170,7 +170,7 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
   if (!is_found)
     for (auto* x : {&tableau.best, &tableau.error}) std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
   const auto fill = [&](StepGradient& to, const std::vector<double>& from) {
-    to = here, to.is_one_sided |= !is_found;
+    to = here, to.one_sided |= one_sided_if(!is_found, OneSided::switches);
     auto next = from.begin();
     for_each_number([&](double& x) { x = *next++; }, to);
   };

@@ -57,7 +57,7 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
 }
 
 int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const StateView& states, const ManyControls& controls,
-                       const JacobianBlocks& out, bool* is_one_sided, FunctionRef<bool(int)> go_on) {
+                       const JacobianBlocks& out, OneSided* one_sided, FunctionRef<bool(int)> go_on) {
   const Model& m = simulators.front()->world().model();
   const int threads = static_cast<int>(simulators.size()), last = kept.rows() - 1;
   const int slice = std::max(1, threads * steps_between_looks / std::max(1, count) / kept.interval);  // in rows
@@ -69,7 +69,7 @@ int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const 
       const std::ptrdiff_t first_step = static_cast<std::ptrdiff_t>(r) * kept.steps;
       const StateView own = row(states, StateLayout::of(m), static_cast<std::ptrdiff_t>(r) * kept.rows());
       simulators[static_cast<std::size_t>(worker)]->rollout_jacobians(kept, begin + i % rows, own, controls.of(m, r, kept.steps), out.of(m, first_step),
-                                                                      is_one_sided + first_step);
+                                                                      one_sided + first_step);
     });
   }
   return kept.steps;

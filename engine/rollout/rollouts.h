@@ -31,6 +31,6 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
 
 // The Jacobians of all their steps, one behind the other, and whether each holds to one side only.
 int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const KeptStates& kept, const StateView& states, const ManyControls& controls,
-                       const JacobianBlocks& out, bool* is_one_sided, FunctionRef<bool(int)> go_on);
+                       const JacobianBlocks& out, OneSided* one_sided, FunctionRef<bool(int)> go_on);
 
 }  // namespace robosim

@@ -25,7 +25,7 @@ void add_drives(const StepGradient& x, StepGradient& to) {
 }
 void add_parameters(const StepGradient& x, StepGradient& to) {
   to.parameters.add(x.parameters);
-  to.is_one_sided |= x.is_one_sided;
+  to.one_sided |= x.one_sided;
 }
 
 }  // namespace
@@ -101,19 +101,19 @@ void Simulator::go_back(const ControlView& control, const TangentView& next_bar,
 
 void Simulator::vjp(const ControlView& control, const TangentView& next_bar, StepGradient& gradient) { go_back(control, next_bar, false, gradient); }
 
-bool Simulator::jvp(const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
+OneSided Simulator::jvp(const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
   one_ = direction;
   *one_.parameters.of("dt") /= substeps_;  // of the whole step
-  bool is_one_sided = false;
+  OneSided one_sided = OneSided::no;
   for (int i = 0; i < substeps_; ++i) {
-    is_one_sided |= stepper_at(i, control).jvp(at_[i], control, one_, bar_[0]);
+    one_sided |= stepper_at(i, control).jvp(at_[i], control, one_, bar_[0]);
     one_.q = bar_.q, one_.v = bar_.v;
   }
   copy(bar_[0], bar_.layout, next);
-  return is_one_sided;
+  return one_sided;
 }
 
-bool Simulator::jacobians(const ControlView& control, const JacobianBlocks& out) {
+OneSided Simulator::jacobians(const ControlView& control, const JacobianBlocks& out) {
   if (substeps_ == 1) return stepper_at(0, control).jacobians(at_[0], control, out);
   const Model& m = world().model();
   const std::size_t n = at(m.n_v);
@@ -126,9 +126,9 @@ bool Simulator::jacobians(const ControlView& control, const JacobianBlocks& out)
     for (std::size_t k = 0; k < own_selection_.number.size(); ++k)  // dt is that of the whole step
       if (own_selection_.number[k] == world().parameters().place("dt", 0)) own_selection_.weight[k] /= substeps_;
   }
-  bool is_one_sided = false;
+  OneSided one_sided = OneSided::no;
   for (int i = 0; i < substeps_; ++i) {
-    is_one_sided |= stepper_at(i, control).jacobians(at_[i], control, own);
+    one_sided |= stepper_at(i, control).jacobians(at_[i], control, own);
     for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target, &JacobianBlocks::parameters}) {
       double* const to = out.*block;
       if (!to) continue;
@@ -146,7 +146,7 @@ bool Simulator::jacobians(const ControlView& control, const JacobianBlocks& out)
         }
     }
   }
-  return is_one_sided;
+  return one_sided;
 }
 
 void Simulator::rollout(const KeptStates& kept, int begin, int end, const StateSpan& states, const ControlView& controls, RolloutReport& report) {
@@ -156,14 +156,14 @@ void Simulator::rollout(const KeptStates& kept, int begin, int end, const StateS
   }
 }
 
-void Simulator::rollout_jacobians(const KeptStates& kept, int kept_row, const StateView& states, const ControlView& controls, const JacobianBlocks& out, bool* is_one_sided) {
+void Simulator::rollout_jacobians(const KeptStates& kept, int kept_row, const StateView& states, const ControlView& controls, const JacobianBlocks& out, OneSided* one_sided) {
   part_.resize(1);
   copy(row(states, layout_, kept_row), layout_, part_[0]);
   for (int i = kept.before(kept_row); i < kept.before(kept_row + 1); ++i) {
     const ControlView control = row(controls, control_layout_, i);
     RolloutReport again;
     take(part_[0], control, again);
-    is_one_sided[i] = jacobians(control, out.of(world().model(), i));
+    one_sided[i] = jacobians(control, out.of(world().model(), i));
     copy(at_[substeps_], layout_, part_[0]);
   }
 }

@@ -57,8 +57,8 @@ class Simulator {
   void vjp(const ControlView& control, const TangentView& next_bar, StepGradient& gradient);
   // The change of the results along a direction of all arguments and parameters. Returns true where that holds to one side only.
   // Exact, whatever the options say of gradients, as are the Jacobians.
-  bool jvp(const ControlView& control, const StepGradient& direction, const TangentSpan& next);
-  bool jacobians(const ControlView& control, const JacobianBlocks& out);
+  OneSided jvp(const ControlView& control, const StepGradient& direction, const TangentSpan& next);
+  OneSided jacobians(const ControlView& control, const JacobianBlocks& out);
   // The stepper after the last substep.
   const Stepper& at_end(const ControlView& control) { return stepper_at(substeps_ - 1, control); }
 
@@ -76,7 +76,7 @@ class Simulator {
                    const ControlSpan& controls_bar);
   // The Jacobians of the steps from row `row` of the states that are kept to the next, one behind the other from the first step of the rollout on; and
   // whether each holds to one side only.
-  void rollout_jacobians(const KeptStates& kept, int row, const StateView& states, const ControlView& controls, const JacobianBlocks& out, bool* is_one_sided);
+  void rollout_jacobians(const KeptStates& kept, int row, const StateView& states, const ControlView& controls, const JacobianBlocks& out, OneSided* one_sided);
 
  private:
   void take(const StateView& state, const ControlView& control, RolloutReport& report, std::vector<int>* signature);

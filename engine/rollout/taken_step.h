@@ -28,10 +28,10 @@ class TakenStep {
   void vjp(const TangentView& next_bar, StepGradient& gradient) {
     with_simulator([&](Simulator& s) { s.vjp(control_.view(), next_bar, gradient); });
   }
-  bool jvp(const StepGradient& direction, const TangentSpan& next) {
+  OneSided jvp(const StepGradient& direction, const TangentSpan& next) {
     return with_simulator([&](Simulator& s) { return s.jvp(control_.view(), direction, next); });
   }
-  bool jacobians(const JacobianBlocks& out) {
+  OneSided jacobians(const JacobianBlocks& out) {
     return with_simulator([&](Simulator& s) { return s.jacobians(control_.view(), out); });
   }
   void hvp(const TangentView& next_bar, const StepGradient& direction, StepGradient& product, StepGradient& error) {

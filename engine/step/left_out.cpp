@@ -5,18 +5,18 @@
 // plane in which all of a flat robot moves: its impulse would be decided by rounding. Of two axes that see one motion only that motion's is left; what
 // the axis would turn by beside it when the contact turns is along what cannot move, so that the derivative does not miss it.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/index.h"
 #include "step/assembly.h"
 #include "step/constraints/constraint_kinds.h"
+#include "step/one_motion.h"
 
 namespace robosim {
 namespace {
 
-// Of the largest admittance of the block, where rounding leaves its square of an axis; and beside that of another axis, where it leaves itself.
-constexpr double rounding_of_axis = 1e-24, rounding_of_pair = 1e-14;
+// Of the largest admittance of the block, where rounding leaves its square of an axis.
+constexpr double rounding_of_axis = 1e-24;
 
 bool repeats(const StepIsland::Block& block) {
   bool does = false;
@@ -24,26 +24,15 @@ bool repeats(const StepIsland::Block& block) {
   return does;
 }
 
-// d_i . L d_j of two rows of a block.
-double product(const RowProblem& problem, const RowBlock& block, int i, int j) {
-  double sum = 0;
-  for (int r = 0; r < block.width; ++r)
-    for (int c = 0; c < block.width; ++c)
-      sum += problem.rows[at(i)].d[r] * problem.L[at((block.first_channel + r) * problem.channels + block.first_channel + c)] * problem.rows[at(j)].d[c];
-  return sum;
-}
-
-// Turns the first of two axes, whose own admittances are a and d, along what of them can move, where that is one motion only.
-bool turn_to_motion(StepIsland& island, std::size_t b, int i, double a, double d) {
+// Turns the first of two axes along what of them can move, where that is one motion only.
+bool turn_to_motion(StepIsland& island, std::size_t b, int i) {
   RowProblem& problem = island.problem;
   const RowBlock& block = problem.blocks[b];
-  const double c = product(problem, block, i, i + 1);
-  const double half = 0.5 * (a - d), root = length(half, c), most = 0.5 * (a + d) + root, least = 0.5 * (a + d) - root;
-  if (!(least <= rounding_of_pair * most)) return false;
-  const double angle = 0.5 * std::atan2(c, half), x = std::cos(angle), y = std::sin(angle);
   ConstraintRow& first = problem.rows[at(i)];
-  for (int k = 0; k < block.width; ++k) first.d[k] = x * first.d[k] + y * problem.rows[at(i + 1)].d[k];
-  for (int k = 0; k < 2; ++k) island.rows[at(i)].on[k] = x * island.rows[at(i)].on[k] + y * island.rows[at(i + 1)].on[k];
+  const std::optional<OneMotion> motion = one_motion(problem, block, first, problem.rows[at(i + 1)]);
+  if (!motion) return false;
+  for (int k = 0; k < block.width; ++k) first.d[k] = motion->x * first.d[k] + motion->y * problem.rows[at(i + 1)].d[k];
+  for (int k = 0; k < 2; ++k) island.rows[at(i)].on[k] = motion->x * island.rows[at(i)].on[k] + motion->y * island.rows[at(i + 1)].on[k];
   return true;
 }
 
@@ -78,7 +67,7 @@ void RowAssembly::leave_out_rows(StepIsland& island) {
       const auto role = [&](int k) { return island.rows[at(k)].role; };
       const bool is_pair = touches && i + 1 < last && ((role(i) == Contact::friction_1 && role(i + 1) == Contact::friction_2) ||
                                                        (role(i) == Contact::rolling_1 && role(i + 1) == Contact::rolling_2));
-      const bool is_one_motion = is_pair && turn_to_motion(island, b, i, admittances_[own], admittances_[own + 1]);
+      const bool is_one_motion = is_pair && turn_to_motion(island, b, i);
       if (is_one_motion) row.is_disc = false;
       if (row.normal >= 0) row.normal = places_[at(row.normal - first)];
       places_[own] = next;

@@ -49,9 +49,9 @@ class Stepper {
     linearization_.exact_vjp({state, control}, next_bar, gradient);
   }
   // As exact_vjp, all of its rows at once, or by selected parameters. Returns true where they hold to one side only.
-  bool jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out) { return linearization_.jacobians({state, control}, out); }
+  OneSided jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out) { return linearization_.jacobians({state, control}, out); }
   // The change of the next state along a direction of all arguments and parameters. Returns true where that holds to one side only.
-  bool jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
+  OneSided jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
     return linearization_.jvp({state, control}, direction, next);
   }
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "contact/one_sided.h"
 #include "step/parameters.h"
 #include "step/world.h"
 
@@ -13,9 +14,7 @@ struct StepGradient {
   std::vector<double> tau, q_target, v_target;  // n_v, n_q, n_v
   ParameterVector parameters;
   bool wants_vertices = true;  // else they are left out, for who does not look at them
-  // Whether the derivative holds on one side only, or not at all: the impulses are not those of the selection rule, some row changes class or
-  // features of a contact change right here, or bounces are coupled.
-  bool is_one_sided = false;
+  OneSided one_sided = OneSided::no;
 
   void set_zero(const World& world) {
     const Model& m = world.model();
@@ -24,7 +23,7 @@ struct StepGradient {
     q_target.assign(n_q, 0.0);
     parameters.set_zero(world.parameters());
     wants_vertices = true;
-    is_one_sided = false;
+    one_sided = OneSided::no;
   }
 };
 

@@ -11,7 +11,14 @@ from robosim.simulation.details import (
     StepRow,
     StepStatus,
 )
-from robosim.simulation.gradients import Jacobians, MeshRows, StepCurvature, StepGradient, StepTangent
+from robosim.simulation.gradients import (
+    Jacobians,
+    MeshRows,
+    OneSidedCause,
+    StepCurvature,
+    StepGradient,
+    StepTangent,
+)
 from robosim.simulation.linearization import Linearization
 from robosim.simulation.parameters import ParameterGradient, ParameterKind, Parameters, ParameterValues
 from robosim.simulation.replay import Replay
@@ -28,6 +35,7 @@ __all__ = [
     "JointForce",
     "Linearization",
     "MeshRows",
+    "OneSidedCause",
     "ParameterGradient",
     "ParameterKind",
     "ParameterValues",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntFlag
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from robosim.simulation.parameters import Key, ParameterGradient
 __all__ = [
     "Jacobians",
     "MeshRows",
+    "OneSidedCause",
     "StepCurvature",
     "StepGradient",
     "StepTangent",
@@ -35,6 +37,30 @@ class MeshRows(NamedTuple):
     """Itself."""
 
 
+class OneSidedCause(IntFlag):
+    """Causes for which a derivative holds on one side only, or not at all; numbers are the engine's.
+
+    Those of a step are or-ed: `gradient.causes & OneSidedCause.tie`. `OneSidedCause(number)` names what arrays hold.
+    """
+
+    feature = 1
+    """Another feature of a contact takes over right here: the derivative is that of the feature that is there."""
+    tie = 2
+    """A row is at the edge of its class: it pushes or not, sticks or slides. The derivative is that of its class."""
+    undetermined = 4
+    """Velocities are not unique, or the direction in which a contact slides is not: no derivative."""
+    unsolved = 8
+    """The impulses are those of no active set, as of most steps that are `rough` or `inconsistent`: no derivative."""
+    torn = 16
+    """Rows that depend on each other contradict each other as soon as something moves: no derivative."""
+    other_classes = 32
+    """The direction that `complementarity_aware` took: no derivative, and meant so."""
+    diverged = 64
+    """The step was not taken: the derivative is that of standing still."""
+    switches = 128
+    """Of `hvp`: steps beside this one, however near, are by other formulas, and the product is nan."""
+
+
 class StepGradient(NamedTuple):
     """The gradient of a loss in the arguments of a step, or of a rollout, with whose leading axes all arrays begin.
 
@@ -54,9 +80,13 @@ class StepGradient(NamedTuple):
     parameters: ParameterGradient
     """By every parameter of the world, by name: `parameters["friction", ("tyre", "road")]`. By compliance and
     relaxation time of what is hard it is zero: it does not begin to give, but follows another law."""
-    one_sided: Any
-    """(...) whether, in some step, it holds to one side only: where features of a contact change right there, or the
-    impulses of points that depend on each other are not those of the documented choice."""
+    causes: Any
+    """`OneSidedCause`: why it holds to one side only, or not at all, of all steps; of rollouts (...) numbers."""
+
+    @property
+    def one_sided(self) -> Any:
+        """Whether it holds to one side only, or not at all; of rollouts (...)."""
+        return self.causes != 0
 
 
 class Jacobians(NamedTuple):
@@ -77,8 +107,13 @@ class Jacobians(NamedTuple):
     """(2, n_v, n_v)."""
     parameters: Mapping[Key, Array]
     """(2, n_v, ...) in each parameter that was asked for, by its name: then the axes of its numbers."""
-    one_sided: Any
-    """As of `StepGradient`; of a rollout (..., steps)."""
+    causes: Any
+    """As of `StepGradient`; of a rollout (..., steps), of each step."""
+
+    @property
+    def one_sided(self) -> Any:
+        """As of `StepGradient`; of a rollout (..., steps)."""
+        return self.causes != 0
 
 
 class StepTangent(NamedTuple):
@@ -88,15 +123,20 @@ class StepTangent(NamedTuple):
     """(n_v,) in its tangent space."""
     v: Array
     """(n_v,)."""
-    one_sided: bool
+    causes: OneSidedCause
     """As of `StepGradient`."""
+
+    @property
+    def one_sided(self) -> bool:
+        """As of `StepGradient`."""
+        return self.causes != 0
 
 
 class StepCurvature(NamedTuple):
     """What the gradient of a step changes by along one direction of its state and control."""
 
     gradient: StepGradient
-    """By all that it is in, parameters too. Where steps beside it are by other formulas, however near, `one_sided` and
-    nan; `one_sided` as well where the gradient is, and then not to be relied on."""
+    """By all that it is in, parameters too. Where steps beside it are by other formulas, however near, it is nan and
+    `causes` has `switches`. Where the gradient itself is `one_sided` it is not to be relied on."""
     error: StepGradient
     """About how far off each of these numbers may be."""

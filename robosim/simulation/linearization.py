@@ -25,7 +25,7 @@ from robosim.simulation.details import (
     joint_from,
     report_from,
 )
-from robosim.simulation.gradients import Jacobians, StepCurvature, StepGradient, StepTangent
+from robosim.simulation.gradients import Jacobians, OneSidedCause, StepCurvature, StepGradient, StepTangent
 from robosim.simulation.parameters import Key, ParameterErrors
 from robosim.simulation.state import Control, State
 from robosim.world.closure import JointEquality
@@ -208,8 +208,8 @@ class Linearization:
         if parameters is not None:
             direction |= self.simulation._names.direction(self.simulation._links, parameters)
         with engine_errors():
-            (q_change, v_change), one_sided = self._step.jvp(direction)
-        return StepTangent(q_change, v_change, one_sided)
+            (q_change, v_change), causes = self._step.jvp(direction)
+        return StepTangent(q_change, v_change, OneSidedCause(causes))
 
     def hvp(
         self,

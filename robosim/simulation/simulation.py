@@ -17,7 +17,7 @@ from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import asked_for, aware, engine_errors, listed
 from robosim.simulation.changes import all_changes, changed_model, engine_values
 from robosim.simulation.columns import ColumnLists, ParameterColumns
-from robosim.simulation.gradients import Jacobians, MeshRows, StepGradient
+from robosim.simulation.gradients import Jacobians, MeshRows, OneSidedCause, StepGradient
 from robosim.simulation.hulls import links_in_hulls, told_left_out
 from robosim.simulation.linearization import Linearization
 from robosim.simulation.link_inertias import LinkInertias, link_inertias
@@ -79,9 +79,10 @@ class Simulation:
         complementarity_aware: of `vjp`, with `lcp` or `cone`. What rests has no gradient by forces that
             are too weak to lift it, and an optimiser never begins. With this each step's gradient is taken a second
             time, with contacts and limits that let go where the loss wants them to part and push where it wants them
-            to, and the larger one goes on: a direction to try, not a derivative, and `one_sided` then. True: each of
-            them by itself. `together`: contacts between two things that both move push and stick whether they do or
-            not, and only limits and contacts with the world follow the loss: for what is lifted by something else.
+            to, and the larger one goes on: a direction to try, not a derivative, and `causes` has `other_classes`.
+            True: each of them by itself. `together`: contacts between two things that both move push and stick whether
+            they do or not, and only limits and contacts with the world follow the loss: for what is lifted by
+            something else.
 
     Raises:
         SimulationError: a name that nothing has, a number out of its range, or a model without valid dynamics
@@ -404,25 +405,25 @@ class Simulation:
         leading: tuple[int, ...] | None = None,
     ) -> StepGradient:
         """From the engine's arrays, of one step or of runs with these leading axes."""
-        names = ("q", "v", *DRIVES, "parameters", "vertices", "one_sided")
+        names = ("q", "v", *DRIVES, "parameters", "vertices", "causes")
         arrays = [getattr(found, name) for name in names]
         if leading is not None:
             arrays = [x.reshape((*leading, *x.shape[1:])) for x in arrays]
-        *states, numbers, vertices, one_sided = arrays
+        *states, numbers, vertices, causes = arrays
         parameters = of(self._names, self._links, numbers, vertices)
-        return StepGradient._make([*states, parameters, one_sided if leading else bool(one_sided)])
+        return StepGradient._make([*states, parameters, causes if leading else OneSidedCause(int(causes))])
 
     def _jacobians(
         self, found: _engine.JacobianArrays, keys: list[Key], leading: tuple[int, ...] | None = None
     ) -> Jacobians:
         """From the engine's arrays, of one step or of runs with these leading axes."""
-        names = ("q", "v", *DRIVES, "parameters", "one_sided")
+        names = ("q", "v", *DRIVES, "parameters", "causes")
         arrays = [getattr(found, name) for name in names]
         if leading is not None:
             arrays = [x.reshape((*leading, *x.shape[1:])) for x in arrays]
-        *blocks, parameters, one_sided = arrays
+        *blocks, parameters, causes = arrays
         by_name = self._parameter_columns.by_name(keys, parameters)
-        return Jacobians._make([*blocks, by_name, bool(one_sided) if leading is None else one_sided])
+        return Jacobians._make([*blocks, by_name, OneSidedCause(int(causes)) if leading is None else causes])
 
     def _check_shapes(self, state: State) -> None:
         model = self.model

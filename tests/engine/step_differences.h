@@ -48,7 +48,7 @@ inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers&
   const Numbers by_parameters = numbers_of(selection, g);
   Numbers parameters(2 * at(stepper.world().model().n_v) * by_parameters.size());
   blocks.parameters = parameters.data(), blocks.selection = &selection;
-  CHECK(stepper.jacobians({point.q.data(), point.v.data()}, point.control(), blocks) == g.is_one_sided);
+  CHECK(stepper.jacobians({point.q.data(), point.v.data()}, point.control(), blocks) == g.one_sided);
   Numbers bars(q_bar);
   bars.insert(bars.end(), v_bar.begin(), v_bar.end());
   const auto compare = [&](const char* what, const Numbers& matrix, const Numbers& expected, double usual) {
@@ -83,8 +83,8 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
   const double rounding = stepper.options().solver == SolverId("pgs") ? 1e-9 : 1e-10;
   const auto compare = [&](const char* what, const StepGradient& direction) {
-    const bool is_one_sided = stepper.jvp({point.q.data(), point.v.data()}, point.control(), direction, {q_next.data(), v_next.data()});
-    CHECK(is_one_sided == g.is_one_sided);
+    const OneSided one_sided = stepper.jvp({point.q.data(), point.v.data()}, point.control(), direction, {q_next.data(), v_next.data()});
+    CHECK(one_sided == g.one_sided);
     double expected = 0, size = 1, sum = 0;
     for_each_number([&](double by, double step) { expected += step != 0 ? by * step : 0, size += step != 0 ? std::abs(by * step) : 0; }, g, direction);
     for (std::size_t k = 0; k < q_next.size(); ++k) sum += q_bar[k] * q_next[k] + v_bar[k] * v_next[k];
@@ -177,7 +177,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   check_jacobians(stepper, point, q_bar, v_bar, g);
   check_jvp(stepper, point, q_bar, v_bar, g);
   check_vertices_together(*w.world, g);
-  if (g.is_one_sided) {
+  if (g.one_sided != OneSided::no) {
     ++counts.one_sided;
     return;
   }

@@ -10,6 +10,7 @@
 #include "base/linalg/small_matrices.h"
 #include "base/linalg/small_sums.h"
 #include "random_rows.h"
+#include "ridders.h"
 
 using namespace robosim;
 using namespace robosim::testing;
@@ -220,6 +221,86 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
   const double f_bar[2] = {}, z_bar[2] = {1, 1};  // both channels are the same velocity, so z of both counts
   solver.classes().add_vjp(problem, s, f_bar, z_bar, g);
   CHECK(g.y_free[0] + g.y_free[1] == doctest::Approx(-1).epsilon(1e-13));
+}
+
+TEST_CASE("impulses that the rule chooses, of least friction and then the least of springs, have the derivatives of differences") {
+  // A body of three coordinates that stands still, held by two normals and two frictions each in three blocks: twelve impulses for three equations. How they
+  // share the load turns with the rows, and with how channels move.
+  constexpr int blocks = 3, rows_of_each = 4, width = 3, n = 3, rows = blocks * rows_of_each, channels = blocks * width;
+  for (int seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const Eigen::MatrixXd D = random_normal(rng, rows, width), dD = random_normal(rng, rows, width), X = random_normal(rng, channels, n),
+                          dX = random_normal(rng, channels, n), v = random_normal(rng, n, 1), dv = random_normal(rng, n, 1), A = random_normal(rng, n, n);
+    const Eigen::MatrixXd inverse_mass = A * A.transpose() + Eigen::MatrixXd::Identity(n, n);
+    const auto problem_at = [&](double t) {
+      RowProblem problem;
+      for (int i = 0; i < rows; ++i) {
+        const int place = i % rows_of_each;
+        ConstraintRow row;
+        if (place % 2) row.kind = RowKind::friction, row.mu = 1, row.normal = i - 1;
+        for (int c = 0; c < width; ++c) row.d[c] = D(i, c) + t * dD(i, c);
+        problem.rows.push_back(row);
+        if (place == 0) problem.blocks.push_back({i / rows_of_each * width, width, i, i + rows_of_each});
+      }
+      set_motion(problem, X + t * dX, inverse_mass, v + t * dv);
+      return problem;
+    };
+    const std::vector<RowClass> clamping(rows, RowClass::clamping);
+    const auto impulses_at = [&](double t) {
+      const RowProblem problem = problem_at(t);
+      ClassFactor factor;
+      RowSolution s;
+      REQUIRE(factor.factor(problem, clamping.data()));
+      factor.solve(problem, s);
+      for (const double y : s.y) CHECK(std::abs(y) < 1e-9);
+      return s.f;
+    };
+    const std::vector<double> expected = ridders(impulses_at, 1e-3), f = impulses_at(0);
+
+    // Of least friction, then the least of springs: no change that moves nothing is any better.
+    const RowProblem problem = problem_at(0);
+    Eigen::MatrixXd push(n, rows);  // coordinates by impulses
+    for (int i = 0; i < rows; ++i) push.col(i) = X.middleRows(problem.blocks[static_cast<std::size_t>(i / rows_of_each)].first_channel, width).transpose() * D.row(i).transpose();
+    const Eigen::MatrixXd unmoved = Eigen::FullPivLU<Eigen::MatrixXd>(push).kernel();
+    Eigen::MatrixXd unmoved_friction(rows / 2, unmoved.cols());
+    Eigen::VectorXd friction(rows / 2), springs(rows / 2);
+    for (int i = 0; i < rows / 2; ++i) unmoved_friction.row(i) = unmoved.row(2 * i + 1), friction[i] = f[static_cast<std::size_t>(2 * i + 1)], springs[i] = f[static_cast<std::size_t>(2 * i)];
+    CHECK((unmoved_friction.transpose() * friction).norm() < 1e-8);
+    const Eigen::MatrixXd rest = unmoved * Eigen::FullPivLU<Eigen::MatrixXd>(unmoved_friction).kernel();
+    for (int c = 0; c < rest.cols(); ++c) {
+      double sum = 0;
+      for (int i = 0; i < rows / 2; ++i) sum += rest(2 * i, c) * springs[i];
+      CHECK(std::abs(sum) < 1e-8);
+    }
+
+    ClassFactor factor;
+    RowSolution s;
+    factor.factor(problem, clamping.data());
+    factor.solve(problem, s);
+    CHECK_FALSE(factor.find_choice(problem));  // nothing moves by it
+    const std::vector<double> still(channels, 0.0);
+    for (int i = 0; i < rows; ++i) {
+      CAPTURE(i);
+      std::vector<double> f_bar(rows, 0.0);
+      f_bar[static_cast<std::size_t>(i)] = 1;
+      RowGradient g;
+      g.set_zero(problem);
+      factor.add_vjp(problem, s, f_bar.data(), still.data(), g);
+      const Eigen::MatrixXd dL = dX * inverse_mass * X.transpose() + X * inverse_mass * dX.transpose();
+      const Eigen::VectorXd dy = dX * v + X * dv;
+      double found = 0;
+      for (int a = 0; a < channels; ++a) {
+        found += g.y_free[static_cast<std::size_t>(a)] * dy[a];
+        for (int b = 0; b < channels; ++b) found += g.L[static_cast<std::size_t>(a * channels + b)] * dL(a, b);
+      }
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < width; ++c) found += g.d[static_cast<std::size_t>(r * most_block_channels + c)] * dD(r, c);
+      double largest = 1;
+      for (const double x : expected) largest = std::max(largest, std::abs(x));
+      CHECK(std::abs(found - expected[static_cast<std::size_t>(i)]) < 1e-7 * largest);
+    }
+  }
 }
 
 namespace {
@@ -479,4 +560,56 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
     }
   }
   CHECK(at_bounds > 50);
+}
+
+TEST_CASE("the corners of a box are told to depend on each other") {
+  RowProblem problem;
+  problem.blocks.push_back({0, 3, 0, 4, false});
+  for (const double x : {-1.0, 1.0})
+    for (const double y : {-1.0, 1.0}) {
+      ConstraintRow normal;
+      normal.d[0] = y, normal.d[1] = -x, normal.d[2] = 1;
+      problem.rows.push_back(normal);
+    }
+  set_motion(problem, Eigen::MatrixXd::Identity(3, 3), Eigen::MatrixXd::Identity(3, 3), Eigen::VectorXd::Constant(3, -1));
+  const std::vector<RowClass> clamping(4, RowClass::clamping);
+  ClassFactor factor;
+  RowSolution s;
+  REQUIRE(factor.factor(problem, clamping.data()));
+  factor.solve(problem, s);
+  RowGradient g;
+  g.set_zero(problem);
+  factor.add_dependence_vjp(problem, s, g);
+  // One sum, of the two diagonals.
+  CHECK(std::abs(g.target[0]) > 0.01);
+  for (const int i : {1, 2, 3}) CHECK(std::abs(g.target[static_cast<std::size_t>(i)] - (i == 3 ? 1 : -1) * g.target[0]) < 1e-14);
+}
+
+TEST_CASE("dependences of normals and friction are told without how anything moves") {
+  // More rows than channels: sums of them that are zero hold whatever the velocities are, and the targets alone can break them.
+  constexpr int width = 3, rows = 8;
+  for (int seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    RowProblem problem;
+    problem.blocks.push_back({0, width, 0, rows, false});
+    for (int i = 0; i < rows; ++i) {
+      ConstraintRow row;
+      if (i % 2) row.kind = RowKind::friction, row.mu = 1, row.normal = i - 1;
+      for (int c = 0; c < width; ++c) row.d[c] = rng.normal();
+      problem.rows.push_back(row);
+    }
+    set_motion(problem, random_normal(rng, width, 4), Eigen::MatrixXd::Identity(4, 4), random_normal(rng, 4, 1));
+    const std::vector<RowClass> clamping(rows, RowClass::clamping);
+    ClassFactor factor;
+    RowSolution s;
+    REQUIRE(factor.factor(problem, clamping.data()));
+    factor.solve(problem, s);
+    REQUIRE(factor.has_dependences(problem));
+    RowGradient g;
+    g.set_zero(problem);
+    factor.add_dependence_vjp(problem, s, g);
+    for (const double y : g.y_free) CHECK(std::abs(y) < 1e-12);
+    CHECK(Eigen::Map<Eigen::VectorXd>(g.target.data(), rows).norm() > 0.1);
+  }
 }

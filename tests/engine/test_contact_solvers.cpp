@@ -60,7 +60,7 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const std::vector<int> taken = outcomes(*kept, s);
 
       // Other classes: those that it found have its motion.
-      const bool is_two_sided = kept->differentiate(problem, sizes, s);
+      const bool is_two_sided = kept->differentiate(problem, sizes, s) == OneSided::no;
       if (report.status == SolverStatus::solved) CHECK(kept->has_classes() == kind.knows_classes);
       RowSolution again;
       if (kept->has_classes() && other->solve_classes(problem, s.classes.data(), s.f.data(), again)) {

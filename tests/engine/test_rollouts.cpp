@@ -205,7 +205,7 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
     const ParameterSelection selection = all_parameters(*batch.w.world);
     const std::size_t block_of_parameters = 2 * n_v * at(selection.size());
     Numbers expected_parameters(steps * block_of_parameters);
-    std::array<bool, steps> of_each{};
+    std::array<OneSided, steps> of_each{};
     for (int i = 0; i < steps; ++i) {
       JacobianBlocks blocks = expected[at(i)].resize(m);
       blocks.parameters = &expected_parameters[at(i) * block_of_parameters], blocks.selection = &selection;
@@ -228,7 +228,7 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
       for (Simulator& x : simulators) all.push_back(&x);
       constexpr std::size_t block = 2 * n_v * n_v;
       Numbers by_q(steps * block), by_tau(steps * block), by_parameters(steps * block_of_parameters);
-      std::array<bool, steps> one_sided{};
+      std::array<OneSided, steps> one_sided{};
       JacobianBlocks out;
       out.q = by_q.data(), out.tau = by_tau.data(), out.parameters = by_parameters.data(), out.selection = &selection;
       CHECK(rollouts_jacobians(all, 1, kept, {q.data(), v.data()}, {controls, true}, out, one_sided.data(), [](int) { return true; }) == steps);

@@ -83,7 +83,7 @@ TEST_CASE("two balls that hit: where one is in the end, by where and how fast bo
         const double found[] = {g.q[0], g.q[6], g.v[0], g.v[6]};
         for (int k = 0; k < 4; ++k) CHECK(std::abs(found[k] - c.expected[k]) < 1e-11);
         if (c.restitution == 0) continue;  // they stay together
-        CHECK_FALSE(g.is_one_sided);
+        CHECK(g.one_sided == OneSided::no);
         // dx/de = (1 - t_c) dv'/de
         double of_restitution = 0;
         for (int i = 0; i < g.parameters.layout().owners("restitution"); ++i) of_restitution += *g.parameters.of("restitution", i);
@@ -210,7 +210,7 @@ TEST_CASE("bounces that do not feel each other are each exact; such as do are fl
   Simulator simulator(*pairs.w.world, in_time(0.1), 1);
   const Run r = run(simulator, pairs.q, pairs.v, 10);
   const StepGradient g = gradient_of(simulator, r, 10, 18);
-  CHECK_FALSE(g.is_one_sided);
+  CHECK(g.one_sided == OneSided::no);
   const double found[] = {g.q[12], g.q[18], g.v[12], g.v[18]};
   for (const double x : found) CHECK(std::abs(x - 0.5) < 1e-11);
   CHECK(std::abs(g.q[0]) + std::abs(g.q[6]) < 1e-12);
@@ -225,7 +225,7 @@ TEST_CASE("bounces that do not feel each other are each exact; such as do are fl
     StepGradient gradient;
     const Numbers ones(18, 1.0);
     stepper.vjp({q.data(), v.data()}, {}, {ones.data(), ones.data()}, gradient);
-    CHECK_FALSE(gradient.is_one_sided);  // the law of what is simultaneous is smooth
+    CHECK(gradient.one_sided == OneSided::no);  // the law of what is simultaneous is smooth
     is_flagged |= report.coupled_bounces == 2;
   }
   CHECK(is_flagged);

@@ -9,8 +9,8 @@ using namespace robosim::testing;
 
 namespace {
 
-// Of the gradient of a step with any loss.
-bool is_one_sided(const StepWorld& w, const StepOptions& options, const Numbers& q, const Numbers& v) {
+// Why the gradient of a step with any loss is.
+OneSided causes_of(const StepWorld& w, const StepOptions& options, const Numbers& q, const Numbers& v) {
   Stepper stepper(*w.world, options);
   Numbers q_next(q.size()), v_next(v.size());
   const StepReport report = stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()});
@@ -18,7 +18,7 @@ bool is_one_sided(const StepWorld& w, const StepOptions& options, const Numbers&
   StepGradient gradient;
   const Numbers bar(v.size(), 1.0);
   stepper.vjp({q.data(), v.data()}, {}, {bar.data(), bar.data()}, gradient);
-  return gradient.is_one_sided;
+  return gradient.one_sided;
 }
 
 }  // namespace
@@ -29,9 +29,9 @@ TEST_CASE("features of a contact that change right there make a gradient one-sid
     StepOptions options;
     options.solver = solver;
     const auto at_x = [](double x) { return Numbers{0, 0, 0.1, 0, 0, 0, 1, x, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)}; };
-    CHECK_FALSE(is_one_sided(w, options, at_x(0.05), Numbers(12, 0.0)));
+    CHECK(causes_of(w, options, at_x(0.05), Numbers(12, 0.0)) == OneSided::no);
     // One corner of the upper box, turned by 0.3 rad, right over an edge of the lower one: beyond it two points where edges cross take its place.
-    CHECK(is_one_sided(w, options, at_x(0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3))), Numbers(12, 0.0)));
+    CHECK(causes_of(w, options, at_x(0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3))), Numbers(12, 0.0)) == OneSided::feature);
   }
 }
 
@@ -48,8 +48,8 @@ TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are
   for (const SolverId solver : {SolverId("lcp"), SolverId("cone")}) {
     StepOptions options;
     options.solver = solver;
-    CHECK_FALSE(is_one_sided(w, options, {0, 0, 0.55, 0, 0, 0, 1}, Numbers(6, 0.0)));
-    CHECK_FALSE(is_one_sided(w, options, {0, 0, 0.549, 0, 0, 0, 1}, {0, 0, -0.3, 0, 0, 0}));
+    CHECK(causes_of(w, options, {0, 0, 0.55, 0, 0, 0, 1}, Numbers(6, 0.0)) == OneSided::no);
+    CHECK(causes_of(w, options, {0, 0, 0.549, 0, 0, 0, 1}, {0, 0, -0.3, 0, 0, 0}) == OneSided::no);
     Stepper stepper(*w.world, options);
     Numbers q{0, 0, 0.55, 0, 0, 0, 1}, v(6, 0.0);
     const StepReport report = stepper.step({q.data(), v.data()}, {}, {q.data(), v.data()});
@@ -66,9 +66,9 @@ TEST_CASE("sweeps that are at a bound by rounding alone make a gradient one-side
   StepOptions options;
   options.solver = SolverId("pgs");
   const Numbers touching{0, 0, 0.1, 0, 0, 0, 1};
-  CHECK(is_one_sided(w, options, touching, Numbers(6, 0.0)));  // pushed down it stays, pulled up it goes
-  CHECK_FALSE(is_one_sided(w, options, touching, {0, 0, -1e-3, 0, 0, 0}));
-  CHECK_FALSE(is_one_sided(w, options, touching, {0, 0, 1e-3, 0, 0, 0}));
+  CHECK(causes_of(w, options, touching, Numbers(6, 0.0)) == OneSided::tie);  // pushed down it stays, pulled up it goes
+  CHECK(causes_of(w, options, touching, {0, 0, -1e-3, 0, 0, 0}) == OneSided::no);
+  CHECK(causes_of(w, options, touching, {0, 0, 1e-3, 0, 0, 0}) == OneSided::no);
 }
 
 TEST_CASE("a step is one-sided where any of its substeps is") {
@@ -86,9 +86,9 @@ TEST_CASE("a step is one-sided where any of its substeps is") {
     RolloutReport report;
     simulator.take({q.data(), v.data()}, {}, report);
     simulator.vjp({}, {bar.data(), bar.data()}, gradient);
-    CHECK(gradient.is_one_sided == (before < 3));
+    CHECK(gradient.one_sided == one_sided_if(before < 3, OneSided::feature));
     StepJacobians jacobians;
-    CHECK(simulator.jacobians({}, jacobians.resize(w.world->model())) == gradient.is_one_sided);
+    CHECK(simulator.jacobians({}, jacobians.resize(w.world->model())) == gradient.one_sided);
   }
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of
     Numbers q_next(1), v_next(1);
     CHECK(stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()}).contacts == 1);
     StepJacobians jacobians;
-    CHECK_FALSE(stepper.jacobians({q.data(), v.data()}, {}, jacobians.resize(w.world->model())));
+    CHECK(stepper.jacobians({q.data(), v.data()}, {}, jacobians.resize(w.world->model())) == OneSided::no);
     CHECK(jacobians.q == Numbers{1, 0});
     CHECK(jacobians.v == Numbers{options.dt, 1});
   }

@@ -11,7 +11,7 @@ from robosim.errors import SimulationError
 from robosim.geometry import Compound, Shape, pose
 from robosim.model import ModelBuilder
 from robosim.scene import Scene
-from robosim.simulation import Control, Simulation, State
+from robosim.simulation import Control, OneSidedCause, Simulation, State
 from robosim.world import Material, Motor, World
 
 from .differences import differences
@@ -85,7 +85,7 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
     direction = {name: along(getattr(gradient, name)) for name in ("q", "v", "tau", "q_target", "v_target")}
     parameters = {name: along(by) for name, by in gradient.parameters.items()}
     tangent = simulation.linearize(state, control).jvp(**direction, parameters=parameters)
-    assert tangent.one_sided == gradient.one_sided
+    assert tangent.causes == gradient.causes
     size = np.abs(terms).sum()
     assert q_bar @ tangent.q + v_bar @ tangent.v == pytest.approx(np.sum(terms), abs=1e-12 * size)
     # And with what Jacobians there are.
@@ -579,3 +579,8 @@ def test_bounces_that_no_time_is_asked_of_are_told():
         q_bar, v_bar = np.zeros((2, 101, 2))
         q_bar[-1, 1] = 1
         assert motion.vjp(q_bar, v_bar).q[0] == pytest.approx(1 - expected, abs=1e-11)
+
+
+def test_causes_are_those_of_the_engine():
+    assert [cause.name for cause in OneSidedCause] == _engine.one_sided_causes
+    assert [cause.value for cause in OneSidedCause] == [1 << k for k in range(len(OneSidedCause))]

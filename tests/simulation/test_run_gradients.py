@@ -59,7 +59,7 @@ def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
                 np.testing.assert_array_equal(runs.q[i], one.q)
                 np.testing.assert_array_equal(runs.v[i], one.v)
                 assert [x[i] for x in runs.report] == list(one.report)
-                for name in ("q", "v", "tau", "one_sided"):
+                for name in ("q", "v", "tau", "causes"):
                     np.testing.assert_array_equal(getattr(gradient, name)[i], getattr(back_one, name))
                 for name in back_one.parameters:
                     np.testing.assert_array_equal(gradient.parameters[name][i], back_one.parameters[name])

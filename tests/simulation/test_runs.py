@@ -103,7 +103,7 @@ def test_a_run_and_its_gradient_are_the_sum_of_its_steps_in_every_number(simulat
         motion = simulation.rollout(start, STEPS, control)
         q_bar, v_bar = rng.normal(size=(2, STEPS + 1, n_v))
         whole = motion.vjp(q_bar, v_bar)
-        q, v, sums, one_sided = q_bar[-1], v_bar[-1], None, False
+        q, v, sums, causes = q_bar[-1], v_bar[-1], None, 0
         reached = start
         for i in range(STEPS):
             reached = simulation.step(State(reached.q, reached.v), at_step(control, i))
@@ -116,12 +116,12 @@ def test_a_run_and_its_gradient_are_the_sum_of_its_steps_in_every_number(simulat
             q, v = one.q + q_bar[i], one.v + v_bar[i]
             by = parameters(one)
             sums = by if sums is None else {name: sums[name] + by[name] for name in by}
-            one_sided |= one.one_sided
+            causes |= one.causes
         np.testing.assert_array_equal(q, whole.q)
         np.testing.assert_array_equal(v, whole.v)
         for name, got in parameters(whole).items():
             np.testing.assert_array_equal(got, sums[name], err_msg=name)
-        assert whole.one_sided == one_sided
+        assert whole.causes == causes
         found = {name: x != 0 for name, x in parameters(whole).items()}
         seen = found if seen is None else {name: seen[name] | found[name] for name in found}
     # A test of sums is worth what it sums: every kind of number had a gradient.
@@ -148,7 +148,7 @@ def test_runs_longer_than_threads_go_without_a_look_are_each_one_by_itself(simul
         np.testing.assert_array_equal(runs.v[i], alone.v)
         assert [x[i] for x in runs.report] == list(alone.report)
         expected = alone.vjp(bars[0, i], bars[1, i])
-        for name in ("q", "v", "tau", "q_target", "v_target", "one_sided"):
+        for name in ("q", "v", "tau", "q_target", "v_target", "causes"):
             np.testing.assert_array_equal(getattr(gradient, name)[i], getattr(expected, name))
         for name, by in every.items():
             np.testing.assert_array_equal(by[i], expected.parameters[name])

@@ -14,6 +14,17 @@ namespace {
 // Impulses that differ by this part of the largest are not those of the classes.
 constexpr double same_impulses = 1e-6;
 
+// True where a normal at rest does not push, and could with friction that slides: other impulses of the same law have other velocities then.
+bool could_slide_otherwise(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s) {
+  const double slack = tied_velocity * row_scale(sizes, s);
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
+    const ConstraintRow& row = problem.rows[i];
+    if (row.kind != RowKind::friction || !(row.mu > 0) || std::abs(s.w[i]) <= slack) continue;
+    if (s.classes[at(row.normal)] != RowClass::clamping && std::abs(s.w[at(row.normal)]) <= slack) return true;
+  }
+  return false;
+}
+
 class ActiveSet final : public SolvedRows {
  public:
   // Takes the factor that solved the rows, and leaves its own for the next solve.
@@ -27,19 +38,23 @@ class ActiveSet final : public SolvedRows {
   }
 
   // Impulses that no factor has made get the factor of their classes. If its impulses are others, the derivative is not to be relied on.
-  bool differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
+  OneSided differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
     if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), solution.f.data(), again_);
-    bool is_two_sided = has_classes_ && factor_->is_differentiable(problem) && !ties_.any(problem, sizes, solution);
-    if (!has_classes_ || is_factored_) return is_two_sided;
+    if (!has_classes_) return OneSided::unsolved;
+    const OneSided one_sided = one_sided_if(!factor_->is_differentiable(problem), OneSided::undetermined) |
+                               one_sided_if(ties_.any(problem, sizes, solution), OneSided::tie);
+    if (is_factored_) return one_sided;
     double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
       largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - solution.f[r]));
-    return is_two_sided && off <= same_impulses * largest;
+    return one_sided | one_sided_if(off > same_impulses * largest, OneSided::unsolved) |
+           one_sided_if(could_slide_otherwise(problem, sizes, solution), OneSided::undetermined);
   }
 
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) override {
     if (has_classes_) factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
+  bool has_open_impulses() const override { return has_classes_ && factor_->has_held(); }
   bool sees_delassus() const override { return has_classes_ && factor_->has_choice(); }
   bool rates(const RowProblem& problem, ImpulseRates& out) override { return has_classes_ && !factor_->has_choice() && factor_->rates(problem, out); }
   bool has_dependences(const RowProblem& problem) const override { return has_classes_ && factor_->has_dependences(problem); }

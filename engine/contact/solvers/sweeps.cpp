@@ -7,11 +7,20 @@ namespace {
 
 class Sweeps final : public SolvedRows {
  public:
-  bool differentiate(const RowProblem&, const RowSizes&, const RowSolution&) override { return !sweeps.is_tied(); }
+  OneSided differentiate(const RowProblem&, const RowSizes&, const RowSolution&) override {
+    return one_sided_if(sweeps.is_tied(), OneSided::tie);
+  }
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) override {
     sweeps.add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
   bool sees_delassus() const override { return true; }
+  // Of any update: what has gone from there since has gone on from it.
+  bool follows_lower_bounds(const RowProblem& problem, const RowSolution&) const override {
+    const std::vector<RowClass>& outcomes = sweeps.outcomes();
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+      if (outcomes[i] == RowClass::lower && problem.rows[i % problem.rows.size()].kind == RowKind::box) return true;
+    return false;
+  }
   void append_outcomes(std::vector<int>& out) const override {
     for (const RowClass c : sweeps.outcomes()) out.push_back(static_cast<int>(c));
   }

@@ -9,6 +9,7 @@
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/contact.h"
 #include "step/constraints/recovery.h"
+#include "step/one_motion.h"
 
 namespace robosim {
 namespace {
@@ -46,17 +47,37 @@ void copy_channels(const StepIsland& from, StepIsland& to) {
 }
 
 // Friction of a point that is met acts where the two meet: on what moves, if the other is of the world, else half way. The manifold's plane is on the one or the
-// other before the step, a ball that comes fast a way above it.
+// other before the step, a ball that comes fast a way above it. An axis that is alone, as its point sees one motion only, has the direction that this motion has
+// there.
 void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   StepIsland::Row& source = island.rows[at(i)];
   if (!is_friction(source) || source.lever != 0) return;
   const StepIsland::Block& block = island.blocks[b];
+  const RowBlock& rows = island.problem.blocks[b];
   const Manifold& m = step.manifolds[at(source.manifold)].manifold;
   const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
   source.lever = met - plane;
   ConstraintRow& row = island.problem.rows[at(i)];
-  const Vec3d u{row.d[3], row.d[4], row.d[5]}, more = (source.lever * m.points[source.point].gap / block.size) * cross(m.normal(), u);
-  for (int k = 0; k < 3; ++k) row.d[k] += more[k];
+  const Vec3d n = m.normal(), arm = (1 / block.size) * (m.points[source.point].p_W + (source.lever * m.points[source.point].gap) * n - block.centre);
+  const auto look_along = [&](const Vec3d& u, ConstraintRow& to) {
+    const Vec3d turning = cross(arm, u);
+    for (int k = 0; k < 3; ++k) to.d[k] = turning[k], to.d[3 + k] = u[k];
+  };
+  const Vec3d u{row.d[3], row.d[4], row.d[5]};
+  look_along(u, row);
+  const auto is_other_axis = [&](int other) {
+    if (other < rows.first_row || other >= rows.last_row) return false;
+    const StepIsland::Row& x = island.rows[at(other)];
+    return x.manifold == source.manifold && x.point == source.point && is_friction(x);
+  };
+  if (is_other_axis(i - 1) || is_other_axis(i + 1)) return;
+  ConstraintRow across;
+  look_along(cross(n, u), across);
+  const std::optional<OneMotion> motion = one_motion(island.problem, rows, row, across);
+  if (!motion) return;
+  for (int k = 0; k < rows.width; ++k) row.d[k] = motion->x * row.d[k] + motion->y * across.d[k];
+  const double along[2] = {source.on[0], source.on[1]};  // and across it (-along[1], along[0])
+  source.on[0] = motion->x * along[0] - motion->y * along[1], source.on[1] = motion->x * along[1] + motion->y * along[0];
 }
 
 // A contact's gap and closing speed at the current s, and when it touches.

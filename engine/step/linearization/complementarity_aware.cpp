@@ -150,7 +150,7 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std
   fill_way(step_);
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
   std::swap(gradient, other_);
-  gradient.is_one_sided = true;
+  gradient.one_sided |= OneSided::other_classes;
 }
 
 }  // namespace robosim

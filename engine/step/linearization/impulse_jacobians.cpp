@@ -34,7 +34,7 @@ bool ImpulseJacobians::has_rates(StepIsland& island) {
 
 // An island moves no other's coordinates. Where rows depend on each other, what that misses is one more row of impulses_by_, if it is all there: by q and
 // v, and of rows that have rates.
-bool ImpulseJacobians::add(StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by) {
+OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by) {
   rates_.of_dependences = false;
   const double* const Y = moving_.find(step_, island, rates_.asked);
   const int n = step_.model().n_v, k = island.problem.channels, asked = rates_.width(), stride = columns.stride;
@@ -42,8 +42,8 @@ bool ImpulseJacobians::add(StepIsland& island, const StepInput& in, const Jacobi
   rates_.of_dependences = asked > 0 && has_dependences && columns.q >= 0 && columns.v >= 0;
   const bool by_rates = asked > 0 && has_rates(island);
   rates_.of_dependences &= by_rates;
-  bool is_two_sided = !(has_dependences && !rates_.of_dependences && is_torn(step_, island, in, vjp_, row_));
-  if (asked == 0) return is_two_sided;
+  bool torn = has_dependences && !rates_.of_dependences && is_torn(step_, island, in, vjp_, row_);
+  if (asked == 0) return one_sided_if(torn, OneSided::torn);
   const int w = rates_.width();
   const SmallMatrices& matrices = small_matrices();
   impulses_by_.assign(at(w * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
@@ -62,9 +62,9 @@ bool ImpulseJacobians::add(StepIsland& island, const StepInput& in, const Jacobi
   matrices.add_product({Y, n, asked}, impulses_by_.data(), stride, moved_by.data(), stride, stride);
   if (rates_.of_dependences) {
     const double* const missed = &impulses_by_[at(asked * stride)];
-    is_two_sided &= !is_torn_by(step_, island, &rates_.by_target[at(asked)], w, missed + columns.q, missed + columns.v);
+    torn |= is_torn_by(step_, island, &rates_.by_target[at(asked)], w, missed + columns.q, missed + columns.v);
   }
-  return is_two_sided;
+  return one_sided_if(torn, OneSided::torn);
 }
 
 // By one adjoint for each channel along which something moves: what it goes back to in its row, and in by_velocity.

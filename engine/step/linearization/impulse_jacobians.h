@@ -15,7 +15,7 @@ class ImpulseJacobians {
   ImpulseJacobians(StepData& step, const SharedRates& shared, StepVjp& vjp) : step_(step), shared_(shared), vjp_(vjp) {}
 
   // Adds Y dz of an island to the change of the velocity u (n_v rows) at held impulses. Returns false where that holds to one side only.
-  bool add(StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by);
+  OneSided add(StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by);
 
  private:
   bool has_rates(StepIsland& island);

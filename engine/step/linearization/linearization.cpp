@@ -6,11 +6,17 @@
 #include "step/linearization/torn_rows.h"
 
 namespace robosim {
+namespace {
+
+// True where a correction cancels an impulse that it corrects, and so depends on it.
+bool ends_impulses(const StepIsland& corrections) { return corrections.solved->follows_lower_bounds(corrections.problem, corrections.solution); }
+
+}  // namespace
 
 // Makes what all derivatives of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians of state and control need no
 // shapes, nor what moves with objects that no joint moves; and they tell by themselves what is torn.
 void Linearization::derive(const StepInput& in, bool everything) {
-  shared_.is_there = true, shared_.has_everything = everything, shared_.is_one_sided = false;
+  shared_.is_there = true, shared_.has_everything = everything, shared_.one_sided = OneSided::no;
   if (shared_.manifolds.size() < step_.manifolds.size()) shared_.manifolds.resize(step_.manifolds.size());
   for (std::size_t i = 0; i < step_.manifolds.size(); ++i) {
     const SceneQuery::PairManifold& pair = step_.manifolds[i];
@@ -19,11 +25,11 @@ void Linearization::derive(const StepInput& in, bool everything) {
     const DerivativesWanted wanted{{everything || A.body > 0, everything || B.body > 0}, everything};
     manifold_derivatives(pair.manifold, A.geometry.body(), step_.query.X_WO(pair.a), pair.piece_a, B.geometry.body(), step_.query.X_WO(pair.b), pair.piece_b, rates,
                          wanted);
-    for (int k = 0; k < pair.manifold.n_points; ++k) shared_.is_one_sided |= rates.points[k].one_sided;
+    for (int k = 0; k < pair.manifold.n_points; ++k) shared_.one_sided |= one_sided_if(rates.points[k].one_sided, OneSided::feature);
   }
   const auto differentiate = [&](StepIsland& island) {
-    shared_.is_one_sided |= !island.solved->differentiate(island.problem, island.sizes, island.solution);
-    shared_.is_one_sided |= everything && is_torn(step_, island, in, vjp_, row_);
+    shared_.one_sided |= island.solved->differentiate(island.problem, island.sizes, island.solution);
+    shared_.one_sided |= one_sided_if(everything && is_torn(step_, island, in, vjp_, row_), OneSided::torn);
   };
   for (int i = 0; i < step_.n_islands; ++i) {
     differentiate(step_.islands[at(i)]);
@@ -32,7 +38,11 @@ void Linearization::derive(const StepInput& in, bool everything) {
   }
   if (!step_.has_corrections()) return;
   step_.exchange_corrections();
-  for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) differentiate(step_.corrections[k]);
+  for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) {
+    differentiate(step_.corrections[k]);
+    const bool depends = ends_impulses(step_.corrections[k]) && step_.islands[at(step_.corrected_islands[k])].solved->has_open_impulses();
+    shared_.one_sided |= one_sided_if(depends, OneSided::undetermined);
+  }
   step_.exchange_corrections();
 }
 
@@ -42,11 +52,11 @@ void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, 
   if (n == 0) return;
   if (step_.is_diverged) {
     gradient.q.assign(next_bar.q, next_bar.q + n), gradient.v.assign(next_bar.v, next_bar.v + n);
-    gradient.is_one_sided = true;
+    gradient.one_sided = OneSided::diverged;
     return;
   }
   if (!shared_.has_everything) derive(in, true);
-  gradient.is_one_sided = shared_.is_one_sided;
+  gradient.one_sided = shared_.one_sided;
   vjp_.next_state_vjp(in, next_bar, gradient);
 }
 
@@ -56,14 +66,10 @@ void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGr
   aware_.choose(vjp_.velocity_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 
-// True where impulses act late in the step, or a correction cancels the impulse that it corrects and so depends on it: matrices know neither.
+// True where impulses act late in the step, or corrections end what they correct: matrices know neither.
 bool Linearization::has_gradients_alone() const {
-  const auto ends = [](const StepIsland& corrections) {
-    for (std::size_t r = 0; r < corrections.rows.size(); ++r)
-      if (corrections.problem.rows[r].kind == RowKind::box && corrections.solution.classes[r] == RowClass::lower) return true;
-    return false;
-  };
-  return step_.has_impacts() || std::any_of(step_.corrections.begin(), step_.corrections.begin() + static_cast<std::ptrdiff_t>(step_.corrected_islands.size()), ends);
+  return step_.has_impacts() ||
+         std::any_of(step_.corrections.begin(), step_.corrections.begin() + static_cast<std::ptrdiff_t>(step_.corrected_islands.size()), ends_impulses);
 }
 
 // Calls use(i, gradient) of each entry i of q_next and v_next.
@@ -79,12 +85,12 @@ void Linearization::for_each_row(const StepInput& in, const Use& use) {
   }
 }
 
-bool Linearization::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
+OneSided Linearization::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
   const std::size_t n = step_.size();
-  if (n == 0) return false;
+  if (n == 0) return OneSided::no;
   if (step_.is_diverged) {
     std::copy(direction.q.begin(), direction.q.end(), next.q), std::copy(direction.v.begin(), direction.v.end(), next.v);
-    return true;
+    return OneSided::diverged;
   }
   if (!shared_.has_everything) derive(in, true);
   if (has_gradients_alone()) {
@@ -95,16 +101,16 @@ bool Linearization::jvp(const StepInput& in, const StepGradient& direction, cons
   } else {
     jvp_.jvp(in, direction, next);
   }
-  return shared_.is_one_sided;
+  return shared_.one_sided;
 }
 
-bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
-  if (step_.size() == 0) return false;
+OneSided Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
+  if (step_.size() == 0) return OneSided::no;
   const bool by_gradients = step_.is_diverged || has_gradients_alone();
   if (!step_.is_diverged && !(out.parameters ? shared_.has_everything : shared_.is_there)) derive(in, by_gradients || out.parameters);
   if (!by_gradients) {
-    if (!jacobians_.fill(in, out)) shared_.is_one_sided = true;
-    return shared_.is_one_sided;
+    shared_.one_sided |= jacobians_.fill(in, out);
+    return shared_.one_sided;
   }
   for_each_row(in, [&](std::size_t i, const StepGradient& row) {
     const auto put = [&](const std::vector<double>& x, double* block) {
@@ -113,7 +119,7 @@ bool Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
     put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target), put(row.v_target, out.v_target);
     if (out.parameters) out.selection->read(row.parameters, out.parameters + i * at(out.selection->size()));
   });
-  return step_.is_diverged || shared_.is_one_sided;
+  return step_.is_diverged ? OneSided::diverged : shared_.one_sided;
 }
 
 }  // namespace robosim

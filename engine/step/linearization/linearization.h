@@ -27,8 +27,8 @@ class Linearization {
   // See Stepper.
   void vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
   void exact_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
-  bool jacobians(const StepInput& in, const JacobianBlocks& out);
-  bool jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
+  OneSided jacobians(const StepInput& in, const JacobianBlocks& out);
+  OneSided jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
 
  private:
   bool has_gradients_alone() const;

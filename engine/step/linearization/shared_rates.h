@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "contact/one_sided.h"
 #include "geometry/manifolds/manifold_derivatives.h"
 
 namespace robosim {
@@ -10,7 +11,7 @@ namespace robosim {
 struct SharedRates {
   bool is_there = false;         // of everything that Jacobians of state and control need
   bool has_everything = false;   // shapes, and what moves with objects that no joint moves, as well
-  bool is_one_sided = false;     // the derivative holds on one side only, or not at all
+  OneSided one_sided = OneSided::no;
   std::vector<ManifoldDerivatives> manifolds;  // the first are those of the step's manifolds
 };
 

@@ -122,9 +122,10 @@ void JacobianMaker::corrected_jacobians(const StepInput& in) {
   for (std::size_t i = 0; i < moved_by_.size(); ++i) moved_by_[i] += velocity_by_[i];
 }
 
-bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
+OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
-  bool is_driven = false, is_two_sided = true;
+  bool is_driven = false;
+  OneSided one_sided = OneSided::no;
   for (int k = 0; k < m.n_v; ++k) is_driven |= step_.world->motor(k).is_there();
   int end = 0;
   const auto take = [&](const double* block, int count, bool any = true) {
@@ -137,13 +138,13 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   if (end > 0) {
     if (out.q) twists_.fill(step_);
     free_jacobians(in);
-    for (int i = 0; i < step_.n_islands; ++i) is_two_sided &= impulses_.add(step_.islands[at(i)], in, columns_, twists_, moved_by_);
+    for (int i = 0; i < step_.n_islands; ++i) one_sided |= impulses_.add(step_.islands[at(i)], in, columns_, twists_, moved_by_);
     if (step_.has_corrections()) {
       velocity_by_ = moved_by_;
       step_.exchange_corrections();
       corrected_jacobians(in);
       for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k)
-        is_two_sided &= impulses_.add(step_.corrections[k], in, columns_, twists_, moved_by_);
+        one_sided |= impulses_.add(step_.corrections[k], in, columns_, twists_, moved_by_);
       step_.exchange_corrections();
     }
     const double* const velocity_by = step_.has_corrections() ? velocity_by_.data() : moved_by_.data();
@@ -159,7 +160,7 @@ bool JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   if (out.parameters) parameter_jacobian(in, out);
   if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
   if (!is_driven && out.v_target) std::fill_n(out.v_target, 2 * at(m.n_v) * at(m.n_v), 0.0);
-  return is_two_sided;
+  return one_sided;
 }
 
 // One gradient for each velocity at the end, which has all parameters; from there on column by column.

@@ -14,7 +14,7 @@ class JacobianMaker {
       : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp), impulses_(step, shared, vjp) {}
 
   // No impulse may act late in the step. Returns false where the Jacobians hold to one side only, by what SharedRates does not know yet.
-  bool fill(const StepInput& in, const JacobianBlocks& out);
+  OneSided fill(const StepInput& in, const JacobianBlocks& out);
 
  private:
   void free_jacobians(const StepInput& in);

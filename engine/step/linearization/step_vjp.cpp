@@ -98,7 +98,7 @@ void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGrad
 void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
-  island.gradient.set_zero(problem, island.solved->sees_delassus());
+  island.gradient.set_zero(problem, island.solved->sees_delassus() || !island.corrected_bar.empty());
   for (auto* x : {&f_bar_, &island.gap_bar}) x->assign(problem.rows.size(), 0.0);
   island.before_bar.assign(k, 0.0);
   for (std::size_t r = 0; r < island.corrected_bar.size(); ++r) f_bar_[r] += island.corrected_bar[r];
@@ -131,7 +131,7 @@ void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> lo
 void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, std::initializer_list<Look> looks, StepGradient& gradient) {
   const std::size_t k = at(island.problem.channels);
   add_looks(island, looks);
-  if (island.solved->sees_delassus()) add_delassus_vjp(island, gradient);
+  if (!island.gradient.L.empty()) add_delassus_vjp(island, gradient);
 
   // What each kind of constraint makes of its rows.
   const StepAdjoint to{step_, in, bodies_, gradient};

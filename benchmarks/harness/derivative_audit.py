@@ -1,0 +1,68 @@
+"""The derivative of one step along a direction, beside differences of the step itself, whatever it meets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.ridders import ridders
+from robosim.simulation import Control, Linearization
+
+Array = NDArray[np.float64]
+
+LONGEST = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # of differences [units of the coordinates]
+# Two that follow each other in this list and agree to this part of the largest entry tell the derivative.
+AGREEMENT = 1e-8
+WRONG = 1e-7
+
+
+class Comparison(NamedTuple):
+    """A tangent beside differences.
+
+    Attributes:
+        error: of the largest entry of the tangent.
+        pairing: how far gradients are from the same tangent, in the product with another direction, likewise.
+    """
+
+    error: float
+    pairing: float
+
+    @property
+    def is_wrong(self) -> bool:
+        """True above 1e-7, ten times what differences have to agree to."""
+        return self.error > WRONG
+
+
+def compare(step: Linearization, control: Control, rng: np.random.Generator) -> Comparison | None:
+    """Return how a step's derivative along a random direction of its state compares with differences.
+
+    None where these tell nothing: steps beside it are by another formula (`Linearization.signature`), or so near to
+    one that the differences that are left are rounding.
+    """
+    simulation = step.simulation
+    model = simulation.model
+    q_way, v_way, *bars = rng.normal(size=(4, model.n_v))
+
+    def change(t: float) -> Array | None:
+        start = simulation.state(model.integrate(step.start.q, t * q_way), step.start.v + t * v_way)
+        moved = simulation.linearize(start, control)
+        if moved.signature != step.signature:
+            return None
+        return np.concatenate([model.difference(step.state.q, moved.state.q), moved.state.v - step.state.v])
+
+    tangent = step.jvp(q=q_way, v=v_way)
+    found = np.concatenate([tangent.q, tangent.v])
+    before: Array | None = None
+    for longest in LONGEST:
+        derivative = ridders(change, longest)
+        value = None if derivative is None else derivative.value
+        if value is not None and before is not None:
+            size = float(np.abs(value).max())
+            if size > 0 and np.abs(value - before).max() <= AGREEMENT * size:
+                gradient = step.vjp(*bars)
+                pairing = gradient.q @ q_way + gradient.v @ v_way - np.concatenate(bars) @ found
+                return Comparison(float(np.abs(found - value).max()) / size, abs(float(pairing)) / size)
+        before = value
+    return None
