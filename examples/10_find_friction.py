@@ -1,7 +1,8 @@
 """Find the friction of a road from where a car stops that brakes with locked wheels: by the gradient of the stop.
 
-The experiment of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of articulated bodies", ICML 2021,
-Figure 7. Writes find_friction.png.
+After an experiment of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of articulated bodies", ICML
+2021, Figure 7: there stochastic gradient descent finds a friction of 0.21. Car, locked wheels, an episode of 2 s and
+Newton's method on the miss are ours, and so is the friction found. Writes find_friction.png.
 
 Run: python examples/10_find_friction.py
 """

@@ -1,8 +1,8 @@
 """Find the torques of a golf swing after which the ball comes to rest at a mark: by plain gradient descent.
 
-One experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the ball stops goes back
-through its rolling, the impact and the swing. Beside it CMA-ES (`pip install cma`) with as much time. Writes
-golf_swing.png.
+After an experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the ball stops goes back
+through its rolling, the impact and the swing. There the joints begin at zero; here the club is drawn back. Beside it
+CMA-ES (`pip install cma`) with as much time. Writes golf_swing.png.
 
 Run: python examples/11_golf_swing.py
 """

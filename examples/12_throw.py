@@ -1,8 +1,9 @@
 """Find the torques of an arm of nine joints that throws a ball to a mark: by plain gradient descent.
 
-The other experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the ball comes to rest
-goes back through its landing, its flight, and the throw, in which three plates hold it by contact alone. Beside it
-CMA-ES (`pip install cma`) with as much time. Writes throw.png.
+After another experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the ball comes to
+rest goes back through its landing, its flight, and the throw, in which three plates hold it by contact alone. There the
+joints begin at zero; here they begin bent, with springs that pull them straight. Beside it CMA-ES (`pip install cma`)
+with as much time. Writes throw.png.
 
 Run: python examples/12_throw.py
 """

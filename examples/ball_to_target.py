@@ -1,8 +1,9 @@
 """What the examples of a golf swing and of a throw share: torques that bring a ball to a target, and a picture of it.
 
-The experiments of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of articulated bodies", ICML 2021,
-Figure 6. There the torques of all steps are looked for; here those at knots, linear between them, which gradients do
-not need, but which gives CMA-ES a chance.
+After the experiments of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of articulated bodies", ICML
+2021, Figure 6. There the torques of all steps are looked for, by stochastic gradient descent; here those at knots,
+linear between them, which gradients do not need, but which gives CMA-ES a chance, by descent with Polyak's step length,
+which knows that the best loss is zero.
 """
 
 import argparse

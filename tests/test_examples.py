@@ -57,7 +57,7 @@ def test_ball_comes_to_the_target_with_plain_bounces_too(name: str, tmp_path: Pa
     result = run_example(name, "--bounce", "step", "--plot", "found.png", folder=tmp_path)
     assert result.returncode == 0, result.stdout + result.stderr
     last = [line for line in result.stdout.splitlines() if line.startswith("step")][-1]
-    assert float(last.split()[2]) < 5, "cm, as Qiao et al. ask for"
+    assert float(last.split()[2]) < 5, "cm"
     assert (tmp_path / "found.png").stat().st_size > 0
 
 
