@@ -246,3 +246,31 @@ def test_two_balls_under_control_have_the_gradient_of_continuous_time():
     assert middle < 0.5 * coarse
     assert fine < 0.5 * middle
     assert fine < 5e-3
+
+
+@pytest.mark.parametrize("solver", _engine.row_solvers)
+def test_friction_of_an_impact_goes_along_the_one_motion_that_its_point_has(solver):
+    """A ball on a hinge that leans, met 5 cm above the floor: where its own point moves, not the floor's below it."""
+    axis, arm = np.array([1.0, 2.0, 0.5]) / np.sqrt(5.25), np.array([0.5, 0.1, 0.0])
+    builder = ModelBuilder("leaning")
+    builder.add_link("root")
+    builder.add_link("ball", mass=1.0, com=arm, inertia=0.004 * np.eye(3))
+    builder.add_joint("hinge", "continuous", "root", "ball", X_PJ=pose((0, 0, RADIUS + 0.05)), axis=axis)
+    builder.add_collider("ball", Shape.sphere(RADIUS), X_LC=pose(arm))
+    scene = Scene("floor")
+    scene.add_half_space("floor")
+    world = World(builder.build(), scene, materials=dict.fromkeys(("ball", "floor"), Material(0.3, 0.5)))
+    simulation = Simulation(world, dt=4e-3, solver=solver)
+    step = simulation.linearize(simulation.state([0.0], [40.0]))
+    ((impact,),) = (island.impacts for island in step.islands)
+    normal, friction = impact.rows
+    (contact,) = step.contacts
+    assert contact.gap == pytest.approx(0.05)
+    # The point of the ball that is nearest, and how the hinge moves it.
+    motion = np.cross(axis, arm - (0, 0, RADIUS))
+    along = np.array([*motion[:2], 0.0]) / np.linalg.norm(motion[:2])
+    assert motion[2] < 0
+    assert abs(friction.direction @ along) == pytest.approx(1, abs=1e-12)
+    assert abs(friction.impulse) == pytest.approx(0.3 * normal.impulse, rel=1e-12)
+    below = np.cross(axis, arm - (0, 0, RADIUS + 0.05))
+    assert abs(along @ below) / np.linalg.norm(below[:2]) < 1 - 1e-3  # of another direction
