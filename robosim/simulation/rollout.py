@@ -149,7 +149,8 @@ class Rollout(Value):
         """
         simulation = self.simulation
         wanted, keys, columns = simulation._wanted(by)
-        m, drive = prod(self.shape), _Drive.of(simulation, self.control, self.steps, self.shape)
+        m, split = prod(self.shape), split_control(simulation, self.control, self.steps)
+        drive = _Drive.of(split, self.steps, self.shape)
         q, v = (x.reshape(m, *x.shape[-2:]) for x in (self.q, self.v))
         with engine_errors():
             found = simulation._engine.run_jacobians(
@@ -179,7 +180,8 @@ class Rollout(Value):
         """
         if self.shape:
             raise SimulationError(f"these are runs of shape {self.shape}; a replay must be of one")
-        rows = _Drive.of(self.simulation, self.control, self.steps, ()).arrays
+        split = split_control(self.simulation, self.control, self.steps)
+        rows = _Drive.of(split, self.steps, ()).arrays
         chosen = spread(self.times, rate)
         contacts = []
         for i in chosen:
@@ -198,8 +200,8 @@ class _Drive(NamedTuple):
     """(steps, n) or (n,) where runs share them, else (m, steps, n)."""
 
     @classmethod
-    def of(cls, simulation: Simulation, control: Control, steps: int, shape: tuple[int, ...]) -> _Drive:
-        split = split_control(simulation, control, steps)
+    def of(cls, split: _Split, steps: int, shape: tuple[int, ...]) -> _Drive:
+        """Of what `split_control` gives, for runs with these leading axes."""
         if all(prod(x.shape[: x.ndim - own]) == 1 for x, own in split if x is not None):
 
             def of_all(x: Array | None, own: int) -> Array | None:
@@ -225,14 +227,17 @@ class _Drive(NamedTuple):
         return cls(False, (tau, q_target, v_target))
 
 
-def split_control(simulation: Simulation, control: Control, steps: int) -> list[tuple[Array | None, int]]:
+_Split = list[tuple[Array | None, int]]
+
+
+def split_control(simulation: Simulation, control: Control, steps: int) -> _Split:
     """Its arrays, each with its number of own axes: 1 where it is one for all steps, else 2 with a row for each step.
 
     Raises:
         SimulationError: one has another shape.
     """
     model = simulation.model
-    found: list[tuple[Array | None, int]] = []
+    found: _Split = []
     for name, value in zip(DRIVES, (control.tau, control.q_target, control.v_target), strict=True):
         if value is None:
             found.append((None, 0))
@@ -269,16 +274,18 @@ def roll(
     leading |= {
         name: x.shape[: x.ndim - own] for name, (x, own) in zip(DRIVES, split, strict=True) if x is not None
     }
-    try:
-        shape = np.broadcast_shapes(*leading.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
-        raise SimulationError(f"leading axes must broadcast; they are of {shapes}") from None
-    drive = _Drive.of(simulation, control, steps, shape)
+    shape = q.shape[:-1]
+    if any(axes != shape for axes in leading.values()):
+        try:
+            shape = np.broadcast_shapes(*leading.values())
+        except ValueError:
+            shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
+            raise SimulationError(f"leading axes must broadcast; they are of {shapes}") from None
+    drive = _Drive.of(split, steps, shape)
     for name, x, n in ("q", q, model.n_q), ("v", v, model.n_v):
         if x.shape[-1] != n:
             raise SimulationError(f"{name} has shape {x.shape}; it must be (..., {n})")
-    starts = [np.broadcast_to(x, (*shape, x.shape[-1])).reshape(prod(shape), x.shape[-1]) for x in (q, v)]
+    starts = [_of_each_run(x, shape) for x in (q, v)]
     with engine_errors():
         (qs, vs), reports = simulation._engine.run(
             (starts[0], starts[1]),
@@ -297,6 +304,12 @@ def roll(
     return Rollout(simulation, control, times[kept], qs, vs, steps, interval, _report(reports, shape))
 
 
+def _of_each_run(x: Array, shape: tuple[int, ...]) -> Array:
+    """(m, n) the states (..., n) of all runs, which have these leading axes."""
+    whole = x if x.shape[:-1] == shape else np.broadcast_to(x, (*shape, x.shape[-1]))
+    return whole.reshape(prod(shape), x.shape[-1])
+
+
 def roll_vjp(
     simulation: Simulation,
     q: Array,
@@ -312,7 +325,7 @@ def roll_vjp(
 ) -> StepGradient:
     """Gradient of a loss of runs' states q (..., n, n_q), v (..., n, n_v) that were kept. See `Rollout.vjp`."""
     shape, own = q.shape[:-2], (q.shape[-2], simulation.model.n_v)
-    drive = _Drive.of(simulation, control, steps, shape)
+    drive = _Drive.of(split_control(simulation, control, steps), steps, shape)
     bars = [_bar(x, shape, own, name) for x, name in ((q_bar, "q_bar"), (v_bar, "v_bar"))]
     wanted = asked_for(by, DRIVES, "a control has")
     with engine_errors():
@@ -345,6 +358,8 @@ def _bar(given: ArrayLike | None, shape: tuple[int, ...], own: tuple[int, int], 
 
 
 def _report(reports: Any, shape: tuple[int, ...]) -> RolloutReport:
-    found = [np.asarray(getattr(reports, name)).reshape(shape)[()] for name in RolloutReport._fields]
-    report = RolloutReport._make(x if shape else x.item() for x in found)
-    return report if shape else report._replace(status=StepStatus(report.status))
+    found = (getattr(reports, name) for name in RolloutReport._fields)  # arrays, and a list of names
+    if shape:
+        return RolloutReport._make(np.asarray(x).reshape(shape) for x in found)
+    status, *rest = (x[0] if isinstance(x, list) else x.item() for x in found)
+    return RolloutReport._make([StepStatus(status), *rest])
