@@ -34,6 +34,7 @@ from harness.mjcf import Matched, mjcf
 from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders, Patience, Timing, Work, alternate
 
+from robosim import set_threads
 from robosim.simulation import Control, Simulation, State, StepStatus
 
 STEPS = 50
@@ -467,6 +468,7 @@ def main() -> int:
     parser.add_argument("--scene", action="append", choices=names, help="only this one; may be repeated")
     options = parser.parse_args()
     require_peers("mujoco", "pin")
+    set_threads(1)  # as the peers have
     from harness import pinocchio_loop
 
     patience = Patience(5, 0.02) if options.quick else Patience(21, 0.05)

@@ -46,6 +46,8 @@ KeptStates kept_states(py::ssize_t steps, py::ssize_t interval) {
   return {checked_steps(steps), static_cast<int>(std::min<py::ssize_t>(interval, std::numeric_limits<int>::max()))};
 }
 
+constexpr py::ssize_t steps_of_thread = 16;  // with Jacobians: a thread wakes in tens of microseconds, the smallest robots' take 3
+
 // The number of threads that `count` rollouts can use; `threads` 0: as many as there may be.
 int crew(py::ssize_t count, py::ssize_t threads) {
   const py::ssize_t most = threads > 0 ? std::min<py::ssize_t>(threads, thread_limit()) : thread_limit();
@@ -146,7 +148,9 @@ std::unique_ptr<JacobianArrays> run_jacobians(BoundSimulation& s, const StateObj
   OneSided* const one_sided = j->one_sided();
   int taken = 0;
   {
-    const SimulatorPool::Borrowed simulators(s.pool(), crew(m * (kept.rows() - 1), threads));
+    // Each thread has enough steps to be worth waking.
+    const py::ssize_t parts = m * (kept.rows() - 1), worthwhile = (m * kept.steps + steps_of_thread - 1) / steps_of_thread;
+    const SimulatorPool::Borrowed simulators(s.pool(), crew(std::min(parts, worthwhile), threads));
     const auto go_on = [&](int done) { return may_go_on(progress, done); };
     const py::gil_scoped_release release;
     taken = rollouts_jacobians(simulators.all(), count, kept, states.view(), drives.controls, j->blocks, one_sided, go_on);

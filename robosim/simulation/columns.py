@@ -53,9 +53,11 @@ class ParameterColumns:
 
     def by_name(self, keys: Sequence[Key], columns: Array) -> dict[Key, Array]:
         """(..., k) as the numbers of each key."""
+        if not keys:
+            return {}
         shapes = [self._names.select(key).shape for key in keys]
         ends = np.cumsum([int(np.prod(shape, dtype=int)) for shape in shapes], dtype=int)
-        parts = np.split(columns, ends[:-1], axis=-1) if keys else []
+        parts = np.split(columns, ends[:-1], axis=-1)
         return {
             key: part.reshape(*columns.shape[:-1], *shape)
             for key, part, shape in zip(keys, parts, shapes, strict=True)
