@@ -1,9 +1,7 @@
 """Forces of a platform by which the ball that rests on it is lifted: only by gradients that keep the two together.
 
-After the ball on an actuated platform of Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete
-differentiable physics for articulated rigid bodies with contact", RSS 2021, section IV-D and Figure 4. There the ball
-is about to leave the platform; here both rest, the platform on a limit. The paper's rule, `True`, finds nothing then,
-and `together` is ours. Writes lift_a_ball.png.
+After Werling et al., RSS 2021, section IV-D and Figure 4 (as 14_lift_off.py), where the ball is about to leave; here
+both rest: the paper's rule, `True`, finds nothing then, and `together` is ours. Writes lift_a_ball.png.
 
 Run: python examples/15_lift_a_ball.py
 """
