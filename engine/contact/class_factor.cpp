@@ -481,7 +481,7 @@ void ClassFactor::fill_dependences(const RowProblem& problem) {
     return 0.5 + static_cast<double>(number >> 11) * 0x1p-53;
   };
   multiplier_.assign(problem.rows.size(), 0.0), scratch_.assign(at(basis_.unknowns()), 0.0), column_.resize(at(basis_.unknowns()));
-  // Of a block what D_C^T takes to zero: g - P Q^T D_C^T g, as N Q^T is 1 on range(D_C^T).
+  // Weights g of a block, without what D_C^T sees of them: g - P Q^T D_C^T g, as N Q^T is 1 on range(D_C^T).
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (problem.blocks[n].is_of_one_plane) continue;

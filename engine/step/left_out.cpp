@@ -15,7 +15,7 @@
 namespace robosim {
 namespace {
 
-// Of the largest admittance of the block, where rounding leaves its square of an axis.
+// Rounding that is left of an axis, as a part of the largest admittance of its block.
 constexpr double rounding_of_axis = 1e-24;
 
 bool repeats(const StepIsland::Block& block) {

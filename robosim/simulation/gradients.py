@@ -85,7 +85,7 @@ class StepGradient(NamedTuple):
 
     @property
     def one_sided(self) -> Any:
-        """Whether it holds to one side only, or not at all; of rollouts (...)."""
+        """True where it holds to one side only, or not at all; of rollouts (...)."""
         return self.causes != 0
 
 

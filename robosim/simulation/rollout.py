@@ -201,7 +201,7 @@ class _Drive(NamedTuple):
 
     @classmethod
     def of(cls, split: _Split, steps: int, shape: tuple[int, ...]) -> _Drive:
-        """Of what `split_control` gives, for runs with these leading axes."""
+        """The drive of runs with these leading axes, from what `split_control` gives."""
         if all(prod(x.shape[: x.ndim - own]) == 1 for x, own in split if x is not None):
 
             def of_all(x: Array | None, own: int) -> Array | None:

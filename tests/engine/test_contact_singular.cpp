@@ -258,7 +258,7 @@ TEST_CASE("impulses that the rule chooses, of least friction and then the least 
     };
     const std::vector<double> expected = ridders(impulses_at, 1e-3), f = impulses_at(0);
 
-    // Of least friction, then the least of springs: no change that moves nothing is any better.
+    // Least friction, then the least of springs: no change that moves nothing is any better.
     const RowProblem problem = problem_at(0);
     Eigen::MatrixXd push(n, rows);  // coordinates by impulses
     for (int i = 0; i < rows; ++i) push.col(i) = X.middleRows(problem.blocks[static_cast<std::size_t>(i / rows_of_each)].first_channel, width).transpose() * D.row(i).transpose();

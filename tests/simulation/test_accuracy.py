@@ -354,8 +354,8 @@ def test_steps_of_random_worlds_have_the_derivatives_of_differences_or_say_why_n
     assert compared["relaxed"] > 1
 
 
-# Where a correction ends an impulse that several rows share (500, 31) or that only early sweeps saw (701, 743); and
-# where friction of a point that is met well above the plane of contact has one motion (3166).
+# Corrections end an impulse that several rows share (500, 31) or that only early sweeps saw (701, 743); friction of a
+# point that is met well above the plane of contact has one motion (3166).
 @pytest.mark.parametrize(("number", "trial"), [(500, 0), (31, 0), (701, 2), (743, 0), (3166, 1)])
 def test_steps_whose_derivatives_once_were_off_are_those_of_differences(number, trial):
     step, control, rng = _any_step(number, trial)

@@ -14,7 +14,7 @@ class Sweeps final : public SolvedRows {
     sweeps.add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
   bool sees_delassus() const override { return true; }
-  // Of any update: what has gone from there since has gone on from it.
+  // Any update counts: later ones have gone on from it.
   bool follows_lower_bounds(const RowProblem& problem, const RowSolution&) const override {
     const std::vector<RowClass>& outcomes = sweeps.outcomes();
     for (std::size_t i = 0; i < outcomes.size(); ++i)
