@@ -279,11 +279,7 @@ int coupled_bounces(const StepIsland& met) {
   const RowProblem& problem = met.problem;
   const auto is_hit = [&](int i) { return is_normal(met, i) && is_met(met.rows[at(i)].law) && met.solution.f[at(i)] > 0; };
   const auto product = [&](const RowBlock& A, int i, const RowBlock& B, int j) {
-    double sum = 0;
-    for (int r = 0; r < A.width; ++r)
-      for (int c = 0; c < B.width; ++c)
-        sum += problem.rows[at(i)].d[r] * problem.L[at((A.first_channel + r) * problem.channels + B.first_channel + c)] * problem.rows[at(j)].d[c];
-    return sum;
+    return row_product(problem, A, problem.rows[at(i)], B, problem.rows[at(j)]);
   };
   const auto is_felt = [&](const RowBlock& A, int i) {
     for (const RowBlock& B : problem.blocks)
