@@ -7,6 +7,7 @@
 #include "base/linalg/lu.h"
 #include "base/linalg/small_matrices.h"
 #include "base/linalg/small_sums.h"
+#include "base/linalg/zeros.h"
 
 namespace robosim {
 
@@ -112,7 +113,7 @@ void ClassFactor::choose_solution_transposed(double* X, int width) const {
 void ClassFactor::drop_rounding() {
   const int r = basis_.unknowns();
   const auto row = [&](int u) { return whole_S_.data() + static_cast<std::ptrdiff_t>(u) * r; };
-  row_sizes_.assign(static_cast<std::size_t>(r), 0.0);
+  make_zeros(row_sizes_, static_cast<std::size_t>(r));
   for (int u = 0; u < r; ++u)
     for (int e = 0; e < r; ++e) row_sizes_[static_cast<std::size_t>(u)] = std::max(row_sizes_[static_cast<std::size_t>(u)], std::abs(row(u)[e]));
   kept_.clear();
@@ -183,7 +184,7 @@ bool ClassFactor::is_determined(const RowProblem& problem) {
 bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
   const int k = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  f_bar_.assign(at(problem.size()), 0.0), z_bar_.assign(at(k), 0.0);
+  make_zeros(f_bar_, at(problem.size())), make_zeros(z_bar_, at(k));
   basis_.add_impulses(b, f_bar_.data());
   double most = 0, moved = 0;
   for (const RowBlock& block : problem.blocks) {
@@ -198,7 +199,7 @@ bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
       push = std::max(push, std::abs(z_bar_[at(c)])), lightest = std::max(lightest, problem.L[at(c * (k + 1))]);
     most = std::max(most, push * lightest);
   }
-  pushed_.assign(at(k), 0.0);
+  make_zeros(pushed_, at(k));
   for (int i = 0; i < k; ++i)
     if (z_bar_[at(i)] != 0) add_scaled(z_bar_[at(i)], &problem.L[at(i * k)], k, pushed_.data());  // L is symmetric
   for (const double x : pushed_) moved = std::max(moved, std::abs(x));
@@ -218,7 +219,7 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   // Of what is kept, and of columns that are not zero, as half of a flat robot's are.
   const int n = static_cast<int>(kept_.size()), r = basis_.unknowns();
-  sizes_.assign(at(width), 0.0), columns_.clear();
+  make_zeros(sizes_, at(width)), columns_.clear();
   for (const int u : kept_)
     for (int c = 0; c < width; ++c) sizes_[at(c)] += std::abs(B[u * width + c]);
   for (int c = 0; c < width; ++c)
@@ -234,11 +235,11 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
   solve_once(X_.data(), w);
   bool is_done = false;
   for (int pass = 0; pass < most_refinements && !is_done; ++pass) {
-    left_ = right_side_, rest_.assign(left_.size(), 0.0);
+    left_ = right_side_, make_zeros(rest_, left_.size());
     small_matrices().subtract_doubled(kept_S_.data(), n, X_.data(), w, left_.data(), rest_.data());
     for (std::size_t i = 0; i < left_.size(); ++i) left_[i] += rest_[i];
     solve_once(left_.data(), w);
-    sizes_.assign(at(2 * w), 0.0);
+    make_zeros(sizes_, at(2 * w));
     double *const largest = sizes_.data(), *const change = largest + w;
     for (int i = 0; i < n; ++i) {
       for (int c = 0; c < w; ++c) {
@@ -267,7 +268,7 @@ void ClassFactor::assemble(const RowProblem& problem) {
   const int r = basis_.unknowns(), channels = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const auto column = [](std::vector<double>& of, int u) { return of.data() + static_cast<std::ptrdiff_t>(u) * most_block_channels; };
-  whole_S_.resize(at(r) * at(r)), column_.resize(at(r)), N_.assign(at(r * most_block_channels), 0.0), pushed_.resize(at(channels)), compliance_.assign(at(r), 0.0);
+  whole_S_.resize(at(r) * at(r)), column_.resize(at(r)), make_zeros(N_, at(r * most_block_channels)), pushed_.resize(at(channels)), make_zeros(compliance_, at(r));
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBasis::Block& block = basis_.blocks()[b];
     const double* const N = basis_.N(block);
@@ -325,7 +326,7 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   s.resize(problem);
   s.classes = classes_;
   // By the unknowns and channels alone, which are fewer than the rows: P^T t, and the velocities that impulses at fixed bounds leave.
-  asked_.assign(at(r), 0.0), still_ = problem.y_free;
+  make_zeros(asked_, at(r)), still_ = problem.y_free;
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const double* P = basis_.P(block);
@@ -340,7 +341,7 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
     }
   }
   // b, then what is left of P^T w_C: rounding.
-  b_.assign(at(r), 0.0), s.y = still_;
+  make_zeros(b_, at(r)), s.y = still_;
   for (int pass = 0; pass < 2; ++pass) {
     scratch_ = asked_;
     for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
@@ -357,7 +358,8 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
       const RowBasis::Block& block = basis_.blocks()[n];
       double z[most_block_channels] = {};
       for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u) add_scaled(b_[at(u)], &KP_[at(u * most_block_channels)], own.width, z);
-      for (int c = 0; c < own.width; ++c) add_scaled(z[c], &problem.L[at((own.first_channel + c) * k)], k, s.y.data());
+      for (int c = 0; c < own.width; ++c)
+        if (z[c] != 0) add_scaled(z[c], &problem.L[at((own.first_channel + c) * k)], k, s.y.data());
     }
   }
   std::fill(s.f.begin(), s.f.end(), 0.0);
@@ -391,14 +393,14 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
     }
   }
   carry_to_normals(problem, f_bar_.data(), 1);
-  scratch_.assign(static_cast<std::size_t>(basis_.unknowns()), 0.0);
+  make_zeros(scratch_, static_cast<std::size_t>(basis_.unknowns()));
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
   // Impulses by themselves are of the rule's choice even where it moves nothing.
   const bool is_chosen = has_choice_ || (is_singular_ && std::any_of(f_bar, f_bar + m, [](double x) { return x != 0; }));
   if (is_chosen) b_bar_ = scratch_;
   solve_S_transposed(scratch_.data(), 1);
   // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
-  multiplier_.assign(static_cast<std::size_t>(m), 0.0);
+  make_zeros(multiplier_, static_cast<std::size_t>(m));
   basis_.add_impulses(scratch_.data(), multiplier_.data());
   add_multipliers_vjp(problem, s, f_bar, z_bar, g);
   if (is_chosen) add_choice_vjp(problem, g);
@@ -414,7 +416,7 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
   const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns()), count = n - static_cast<std::size_t>(rank_), creeping = static_cast<std::size_t>(creeping_);
   const auto vector = [&](std::size_t k) { return null_space_.data() + k * n; };
   std::vector<double> &m_1 = choice_[0], &m_2 = choice_[1], &y_1 = seen_[0], &y_2 = seen_[1];
-  m_1.assign(n, 0.0), m_2.assign(n, 0.0), y_1.assign(n, 0.0), y_2.assign(n, 0.0);
+  make_zeros(m_1, n), make_zeros(m_2, n), make_zeros(y_1, n), make_zeros(y_2, n);
   for (std::size_t i = 0; i < n; ++i) b_bar_[i] = b_bar_[static_cast<std::size_t>(kept_[i])], y_2[i] = b_[static_cast<std::size_t>(kept_[i])];
   const int size = static_cast<int>(n);
   for (std::size_t k = creeping; k < count; ++k) add_scaled(dot(vector(k), b_bar_.data(), size), vector(k), size, m_2.data());
@@ -424,7 +426,7 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
   for (std::size_t k = 0; k < creeping; ++k) {
     add_scaled(dot(vector(k), b_bar_.data(), size), vector(k), size, m_1.data());
     const double along = dot(vector(k), y_2.data(), size);
-    left_.assign(n, 0.0);
+    make_zeros(left_, n);
     for (std::size_t i = 0; i < n; ++i)
       if (is_friction_[i]) left_[i] = along * vector(k)[i];
     add_scaled(-1.0, left_.data(), size, y_2.data());
@@ -434,14 +436,14 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
     const std::vector<double>& m = choice_[k];
     if (std::all_of(m.begin(), m.end(), [](double x) { return x == 0; })) continue;
     qr_.solve_transposed(seen_[k].data());
-    scratch_.assign(r, 0.0), other_b_.assign(r, 0.0);
+    make_zeros(scratch_, r), make_zeros(other_b_, r);
     for (std::size_t i = 0; i < n; ++i) scratch_[static_cast<std::size_t>(kept_[i])] = -seen_[k][i], other_b_[static_cast<std::size_t>(kept_[i])] = m[i];
-    multiplier_.assign(problem.rows.size(), 0.0);
+    make_zeros(multiplier_, problem.rows.size());
     basis_.add_impulses(scratch_.data(), multiplier_.data());
     moved_.resize(problem);
     std::fill(moved_.f.begin(), moved_.f.end(), 0.0);
     basis_.add_impulses(other_b_.data(), moved_.f.data());
-    impulses_.assign(problem.rows.size(), 0.0);
+    make_zeros(impulses_, problem.rows.size());
     basis_.add_impulses(b_.data(), impulses_.data());
     add_choice_vjp_of_basis(problem, k == 0, g);
     for (int i = 0; i < problem.size(); ++i) {
@@ -458,7 +460,7 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
 // The part of P: of friction, or of springs. From other_b_, which is m, and b_; from their impulses, moved_.f and impulses_.
 void ClassFactor::add_choice_vjp_of_basis(const RowProblem& problem, bool of_friction, RowGradient& g) {
   for (const auto& [b, other] : {std::pair(&b_, &moved_.f), std::pair(&other_b_, &impulses_)}) {
-    f_bar_.assign(problem.rows.size(), 0.0);
+    make_zeros(f_bar_, problem.rows.size());
     for (const int row : basis_.rows())
       if (creeps(problem.rows[static_cast<std::size_t>(row)]) == of_friction) f_bar_[static_cast<std::size_t>(row)] = -(*other)[static_cast<std::size_t>(row)];
     add_basis_vjp(problem, *b, f_bar_.data(), g);
@@ -480,7 +482,7 @@ void ClassFactor::fill_dependences(const RowProblem& problem) {
     number = number * 6364136223846793005u + 1442695040888963407u;
     return 0.5 + static_cast<double>(number >> 11) * 0x1p-53;
   };
-  multiplier_.assign(problem.rows.size(), 0.0), scratch_.assign(at(basis_.unknowns()), 0.0), column_.resize(at(basis_.unknowns()));
+  make_zeros(multiplier_, problem.rows.size()), make_zeros(scratch_, at(basis_.unknowns())), column_.resize(at(basis_.unknowns()));
   // Weights g of a block, without what D_C^T sees of them: g - P Q^T D_C^T g, as N Q^T is 1 on range(D_C^T).
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
@@ -507,7 +509,7 @@ void ClassFactor::fill_dependences(const RowProblem& problem) {
 
 void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, RowGradient& g) {
   fill_dependences(problem);
-  unpushed_.assign(problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
+  make_zeros(unpushed_, problem.rows.size() + static_cast<std::size_t>(problem.channels));
   add_multipliers_vjp(problem, s, unpushed_.data(), unpushed_.data() + problem.size(), g);
 }
 
@@ -523,7 +525,7 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
   const auto own = [&](const std::vector<double>& v, int i) { return v[static_cast<std::size_t>(i)]; };
 
-  z_bar_.assign(static_cast<std::size_t>(k), 0.0);  // of y+ at first: -D_C^T omega
+  make_zeros(z_bar_, static_cast<std::size_t>(k));  // of y+ at first: -D_C^T omega
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       const double omega = own(multiplier_, i);
@@ -536,7 +538,7 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
       }
     }
   }
-  scratch_.assign(static_cast<std::size_t>(k), 0.0);
+  make_zeros(scratch_, static_cast<std::size_t>(k));
   for (int a = 0; a < k; ++a) {
     const double y_bar = own(z_bar_, a);
     if (of_solution) g.y_free[static_cast<std::size_t>(a)] += y_bar;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/linalg/lu.h"
+#include "base/linalg/zeros.h"
 
 namespace robosim {
 
@@ -39,8 +40,8 @@ bool Dantzig::violated(const RowProblem& problem, int i, const RowSolution& s) c
 bool Dantzig::directions(const RowProblem& problem, int i, double sign, const RowSolution& s) {
   const int k = problem.channels, m = problem.size(), n = static_cast<int>(clamping_.size());
   const auto at = [](int j) { return static_cast<std::size_t>(j); };
-  columns_.assign(at((n + 1) * k), 0.0), pushed_.assign(at((n + 1) * k), 0.0);
-  S_.resize(at(n * n)), df_.assign(at(m), 0.0);
+  make_zeros(columns_, at((n + 1) * k)), make_zeros(pushed_, at((n + 1) * k));
+  S_.resize(at(n * n)), make_zeros(df_, at(m));
 
   // Each clamping row's impulse with the friction that follows it, and the driven row's.
   column_of_.assign(at(m), -1);
@@ -65,7 +66,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
     }
   }
   // The clamping rows' velocities stay.
-  dw_.assign(at(std::max(m, n)), 0.0);
+  make_zeros(dw_, at(std::max(m, n)));
   int a = 0;
   for (const RowBlock& block : problem.blocks) {
     for (int j = block.first_row; j < block.last_row; ++j) {
@@ -86,7 +87,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
   if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > pivot_tolerance)) return false;
   lu_solve(S_.data(), n, lu_pivots_.data(), dw_.data());
 
-  dy_.assign(at(k), 0.0), dy_size_.assign(at(k), 0.0);
+  make_zeros(dy_, at(k)), make_zeros(dy_size_, at(k));
   for (int c = 0; c <= n; ++c) {
     const double rate = c == n ? sign : dw_[at(c)];
     df_[at(c == n ? i : clamping_[at(c)])] = rate;

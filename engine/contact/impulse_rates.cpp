@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 #include "contact/class_factor.h"
 #include "base/linalg/small_matrices.h"
 #include "base/linalg/small_sums.h"
@@ -15,7 +16,7 @@ void ImpulseRates::ask_for_all(int channels) {
 void ImpulseRates::add(const RowSolution& s, const RowBlock& block, const double* d, const double* target, double* dz) {
   const int w = width(), rows = block.last_row - block.first_row;
   double pushed[most_block_channels * at_once] = {};  // sum_i f_i dd_i
-  wanted_.assign(target, target + rows * at_once), shares_.assign(by_share.empty() ? 0 : at(rows * at_once), 0.0);
+  wanted_.assign(target, target + rows * at_once), make_zeros(shares_, by_share.empty() ? 0 : at(rows * at_once));
   creeps_ = shares_;
   for (int i = 0; i < rows; ++i, d += most_block_channels * at_once)
     for (int c = 0; c < block.width; ++c) {
@@ -37,7 +38,7 @@ void ImpulseRates::add(const RowSolution& s, const RowBlock& block, const double
 void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
   const int k = problem.channels, r = basis_.unknowns(), w = out.width(), asked = static_cast<int>(out.asked.size());
   if (out.of_dependences) fill_dependences(problem);
-  scratch_.assign(at(r * asked), 0.0);  // (K P S^-1)^T
+  make_zeros(scratch_, at(r * asked));  // (K P S^-1)^T
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int first = problem.blocks[n].first_channel, end = first + problem.blocks[n].width;
@@ -46,7 +47,7 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
         scratch_[at(u * asked) + static_cast<std::size_t>(own - out.asked.begin())] = KP_[at(u * most_block_channels + *own - first)];
   }
   solve_S_transposed(scratch_.data(), asked);
-  out.by_velocity.assign(at(k * w), 0.0), out.by_push.assign(at(k * w), 0.0);
+  make_zeros(out.by_velocity, at(k * w)), make_zeros(out.by_push, at(k * w));
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (block.columns > 0)
@@ -65,7 +66,7 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   const int m = problem.size(), w = out.width(), asked = static_cast<int>(out.asked.size());
   push_rates(problem, out);
-  out.by_target.assign(at(m * w), 0.0), out.by_share.clear(), out.shared.assign(at(problem.channels), 0.0), out.crept = out.shared;
+  make_zeros(out.by_target, at(m * w)), out.by_share.clear(), make_zeros(out.shared, at(problem.channels)), out.crept = out.shared;
   bool is_open = rank_ < basis_.unknowns();
   for (const RowBasis::Block& block : basis_.blocks()) {
     is_open |= block.rows > block.columns;
@@ -78,7 +79,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   }
   for (int i = 0; out.of_dependences && i < m; ++i) out.by_target[at(i * w + asked)] = multiplier_[at(i)];
   if (!slides_ || !is_open) return;
-  out.by_share.assign(at(m * w), 0.0);
+  make_zeros(out.by_share, at(m * w));
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
       for (int c = 0; c < block.width; ++c) add_scaled(problem.rows[at(i)].d[c], &out.by_push[at((block.first_channel + c) * w)], w, &out.by_share[at(i * w)]);
@@ -86,7 +87,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   for (int i = 0; i < m; ++i)
     if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0) std::fill_n(&out.by_share[at(i * w)], w, 0.0);
   // Friction shares by c, which turns with the springs as in add_product_vjp.
-  out.by_creep.assign(at(m * w), 0.0);
+  make_zeros(out.by_creep, at(m * w));
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int width = problem.blocks[n].width;
@@ -95,7 +96,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
       for (int e = 0; e < block.independent; ++e)
         (e < block.springs ? out.shared : out.crept)[at(problem.blocks[n].first_channel + c)] += Q[e] * b_[at(block.first_unknown + e)];
     }
-    column_.assign(at(block.springs * w), 0.0);  // springs x w: what friction sees
+    make_zeros(column_, at(block.springs * w));  // springs x w: what friction sees
     const int* const rows = basis_.rows().data() + block.first_row;
     for (int i = 0; i < block.rows; ++i) {
       if (!creeps(problem.rows[at(rows[i])])) continue;

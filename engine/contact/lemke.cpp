@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 
 namespace robosim {
 
@@ -30,7 +31,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
   // Velocities w with boxes at their lower bounds and everything else at zero; f of a box counts from there.
   for (int i = 0; i < m; ++i) s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
   apply_impulses(problem, s);
-  pushed_.assign(at(m * k), 0.0);  // L d_i
+  make_zeros(pushed_, at(m * k));  // L d_i
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       for (int r = 0; r < k; ++r) {
@@ -50,7 +51,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
       unit_[at(i)] = a > 0 ? 1 / std::sqrt(a) : 1.0;
     }
   }
-  table_.assign(at(n * width), 0.0);
+  make_zeros(table_, at(n * width));
   basis_.resize(at(n));
   const auto entry = [&](int r, int c) -> double& { return table_[at(r) * at(width) + at(c)]; };
   for (int a = 0; a < n; ++a) {

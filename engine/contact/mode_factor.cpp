@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/linalg/small_sums.h"
 #include "base/linalg/lu.h"
+#include "base/linalg/zeros.h"
 
 namespace robosim {
 
@@ -67,15 +68,15 @@ bool ModeFactor::differentiate() {
   };
   push_rates_.ask_for_all(k);
   factor_.push_rates(turned_, push_rates_);
-  moved_.assign(at(k * k), 0.0);  // (L U)^T
+  make_zeros(moved_, at(k * k));  // (L U)^T
   for (int a = 0; a < k; ++a)
     for (int c = 0; c < k; ++c) add_scaled(push_rates_.by_push[at(a * k + c)], &turned_.L[at(c * k)], k, &moved_[at(a * k)]);
-  J_.assign(at(n * n), 0.0);
+  make_zeros(J_, at(n * n));
   for (int i = 0; i < n; ++i) {
     const int along = discs_[at(i)].row;
     const ConstraintRow &row = turned_.rows[at(along)], &across = turned_.rows[at(along + 1)];
     const RowBlock& own = *block_of(along);
-    z_bar_.assign(at(k), 0.0);
+    make_zeros(z_bar_, at(k));
     for (int c = 0; c < own.width; ++c) add_scaled(answer_.f[at(along)] * across.d[c], &moved_[at((own.first_channel + c) * k)], k, z_bar_.data());
     if (discs_[at(i)].is_held) {
       J_[at(i * (n + 1))] = 1;
@@ -98,14 +99,14 @@ bool ModeFactor::differentiate() {
 // The same where b has a choice, which turns with the discs: by one gradient for each of their velocities across.
 bool ModeFactor::differentiate_by_gradients() {
   const std::size_t n = discs_.size();
-  J_.assign(n * n, 0.0);
+  make_zeros(J_, n * n);
   for (std::size_t j = 0; j < n; ++j) {
     if (discs_[j].is_held) {
       J_[j * (n + 1)] = 1, is_moved_by_held_ = true;  // for all that is known
       continue;
     }
     rates_.set_zero(turned_);
-    across_bar_.assign(n, 0.0), across_bar_[j] = 1;
+    make_zeros(across_bar_, n), across_bar_[j] = 1;
     add_across_vjp(across_bar_.data());
     add_turning(rates_, &J_[j * n]);
     for (std::size_t i = 0; i < n; ++i)
@@ -118,7 +119,7 @@ bool ModeFactor::differentiate_by_gradients() {
 // To rates_, the gradient of a loss that changes by w_bar with the discs' velocities across.
 void ModeFactor::add_across_vjp(const double* w_bar) {
   const int n = static_cast<int>(discs_.size()), k = turned_.channels;
-  z_bar_.assign(at(k), 0.0), f_bar_.assign(turned_.rows.size(), 0.0);
+  make_zeros(z_bar_, at(k)), make_zeros(f_bar_, turned_.rows.size());
   for (const RowBlock& block : turned_.blocks) {
     for (int j = 0; j < n; ++j) {
       const int across = discs_[at(j)].row + 1;
@@ -172,7 +173,7 @@ bool ModeFactor::solve(const RowProblem& problem, const RowClass* classes, const
   for (int round = 0; round < most_turns; ++round) {
     const double scale = row_scale(sizes_, answer_);
     double off = 0;
-    F_.assign(at(n), 0.0);
+    make_zeros(F_, at(n));
     for (int j = 0; j < n; ++j) {
       Disc& disc = discs_[at(j)];
       const double along = answer_.w[at(disc.row)], across = answer_.w[at(disc.row + 1)];
@@ -231,7 +232,7 @@ void ModeFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const 
 
   // At fixed angles, then what the angles do.
   f_bar_.assign(f_bar, f_bar + m);
-  angle_bar_.assign(at(n), 0.0);
+  make_zeros(angle_bar_, at(n));
   for (int j = 0; j < n; ++j) {
     const int i = discs_[at(j)].row;
     turn_disc_back(-discs_[at(j)].angle, f_bar_[at(i)], f_bar_[at(i + 1)]);

@@ -5,6 +5,7 @@
 
 #include "base/index.h"
 #include "base/linalg/small_sums.h"
+#include "base/linalg/zeros.h"
 #include "contact/class_changes.h"
 
 namespace robosim {
@@ -135,7 +136,7 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, SolverRep
   boxed_ = problem;
   for (ConstraintRow& row : boxed_.rows) row.is_disc = false;
   trial_ = swept_;
-  angles_.assign(problem.rows.size(), 0.0), speeds_.assign(problem.rows.size(), 0.0);
+  make_zeros(angles_, problem.rows.size()), make_zeros(speeds_, problem.rows.size());
   // Along the impulse; at first, and at a corner of the box, against the velocity.
   const auto turn = [&](int i, bool by_velocity) {
     by_velocity = by_velocity && length(trial_.w[at(i)], trial_.w[at(i + 1)]) > tied_velocity * row_scale(sizes_, trial_);
@@ -340,7 +341,7 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
   if (report.status == SolverStatus::rough && report.residual <= solved_residual) report.status = SolverStatus::basic;
   if (report.status == SolverStatus::inconsistent) {
     // Relative to the velocities without impulses, which grow here without end.
-    trial_.f.assign(s.f.size(), 0.0);
+    make_zeros(trial_.f, s.f.size());
     const double scale = row_scale(sizes_, trial_);
     if (scale > 0) report.residual *= row_scale(sizes_, s) / scale;
   }

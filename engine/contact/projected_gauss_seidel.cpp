@@ -7,6 +7,7 @@
 
 #include "base/linalg/small_matrices.h"
 #include "base/linalg/small_sums.h"
+#include "base/linalg/zeros.h"
 
 namespace robosim {
 
@@ -21,7 +22,7 @@ void add(double* a, double factor, const double* b, int n) { add_scaled(factor, 
 
 void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
   const int m = problem.size(), k = problem.channels;
-  u_.assign(static_cast<std::size_t>(m * k), 0.0);
+  make_zeros(u_, static_cast<std::size_t>(m * k));
   a_.resize(static_cast<std::size_t>(m)), inverse_.resize(static_cast<std::size_t>(m));
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
@@ -136,10 +137,10 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   const int m = problem.size(), k = problem.channels;
   f_ = s.f;
   y_then_ = y_;
-  y_bar_.assign(static_cast<std::size_t>(k), 0.0);
+  make_zeros(y_bar_, static_cast<std::size_t>(k));
   pushes_.assign(static_cast<std::size_t>(m), 0);
   for (std::size_t i = 0; i < outcomes_.size(); ++i) pushes_[i % pushes_.size()] += outcomes_[i] != RowClass::separating;
-  u_bar_.assign(static_cast<std::size_t>(m * k), 0.0);
+  make_zeros(u_bar_, static_cast<std::size_t>(m * k));
   f_bar_.assign(f_bar, f_bar + m);
   for (const RowBlock& block : problem.blocks) {  // z = sum d_i f_i
     for (int i = block.first_row; i < block.last_row; ++i) {
@@ -150,8 +151,8 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
 
   // Sweeps bring what an update answers to, f_bar + u . y_bar, towards zero, and what is left of it may grow again through rows that clamp in early ones alone.
   // So that it is not lost in rounding, f_bar has what y_bar was at some time, in twice the precision, and new_y_bar_ is what has come since.
-  for (auto* x : {&new_y_bar_, &taken_y_bar_, &taken_y_bar_low_}) x->assign(static_cast<std::size_t>(k), 0.0);
-  f_bar_low_.assign(static_cast<std::size_t>(m), 0.0);
+  for (auto* x : {&new_y_bar_, &taken_y_bar_, &taken_y_bar_low_}) make_zeros(*x, static_cast<std::size_t>(k));
+  make_zeros(f_bar_low_, static_cast<std::size_t>(m));
   const auto take_new = [&] {
     for (int i = 0; i < m; ++i) {
       const std::size_t at = static_cast<std::size_t>(i);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/linalg/zeros.h"
+
 namespace robosim {
 
 namespace {
@@ -80,7 +82,7 @@ void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
 
   // D, springs first and then friction, and below it the identity that becomes Q.
-  scratch_.assign(static_cast<std::size_t>(all * width), 0.0), places_.resize(static_cast<std::size_t>(n));
+  make_zeros(scratch_, static_cast<std::size_t>(all * width)), places_.resize(static_cast<std::size_t>(n));
   double(*const A)[width] = reinterpret_cast<double(*)[width]>(scratch_.data());
   int compliant = 0, springs = 0;
   for (int i = 0; i < n; ++i) springs += !creeps(row(rows[i]));

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/linalg/zeros.h"
 #include "contact/rows.h"
 
 namespace robosim {
@@ -16,8 +17,8 @@ struct RowGradient {
 
   void set_zero(const RowProblem& problem, bool with_L = true) {
     const std::size_t m = problem.rows.size(), k = static_cast<std::size_t>(problem.channels);
-    y_free.assign(k, 0.0), L.assign(with_L ? k * k : 0, 0.0), d.assign(m * most_block_channels, 0.0);
-    for (std::vector<double>* each : {&target, &compliance, &lower, &upper, &mu}) each->assign(m, 0.0);
+    make_zeros(y_free, k), make_zeros(L, with_L ? k * k : 0), make_zeros(d, m * most_block_channels);
+    for (std::vector<double>* each : {&target, &compliance, &lower, &upper, &mu}) make_zeros(*each, m);
   }
 };
 

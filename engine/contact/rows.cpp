@@ -46,8 +46,10 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
     });
   }
   std::copy(problem.y_free.begin(), problem.y_free.end(), s.y.begin());
-  for (int r = 0; r < k; ++r)  // L is symmetric
-    add_scaled(s.z[static_cast<std::size_t>(r)], problem.L.data() + static_cast<std::ptrdiff_t>(r) * k, k, s.y.data());
+  for (int r = 0; r < k; ++r) {  // L is symmetric; across the plane of a flat robot nothing pushes
+    const double z = s.z[static_cast<std::size_t>(r)];
+    if (z != 0) add_scaled(z, problem.L.data() + static_cast<std::ptrdiff_t>(r) * k, k, s.y.data());
+  }
   for (const RowBlock& block : problem.blocks) {
     const double* y = s.y.data() + block.first_channel;
     with_width(block.width, [&](auto width) {
@@ -67,9 +69,8 @@ namespace {
 double own_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) {
   double found = 0;
   with_width(block.width, [&](auto width) {
-    double moved[width] = {};
-    const double* L = problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel) * (problem.channels + 1);
-    for (int c = 0; c < width; ++c, L += problem.channels) add_scaled(row.d[c], L, width, moved);
+    double moved[width];
+    dots<width>(row.d, problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel) * (problem.channels + 1), problem.channels, width, moved);
     found = dot(row.d, moved, width);
   });
   return found;

@@ -5,13 +5,13 @@
 
 #include "base/index.h"
 #include "base/linalg/small_matrices.h"
+#include "base/linalg/zeros.h"
 #include "step/columns.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/impacts.h"
 #include "step/constraints/recovery.h"
 
 namespace robosim {
-
 RowAssembly::RowAssembly(StepData& step, const Integrator& integrator) : step_(&step), integrator_(&integrator), joined_(at(step.world->n_trees())), island_of_tree_(joined_) {}
 
 int RowAssembly::root(int tree) {
@@ -71,7 +71,7 @@ void RowAssembly::fill_jacobian(StepIsland& island, const double* v) {
   const Model& m = step_->world->model();
   RowProblem& problem = island.problem;
   const std::size_t n = at(m.n_v), k = at(problem.channels);
-  island.X.assign(n * k, 0.0);
+  make_zeros(island.X, n * k);
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const StepIsland::Block& block = island.blocks[b];
     double* const first = island.X.data() + problem.blocks[b].first_channel;
@@ -93,13 +93,13 @@ void RowAssembly::fill_jacobian(StepIsland& island, const double* v) {
     add_body(block.a, -1);
   }
 
-  problem.y_free.assign(k, 0.0), island.before.assign(k, 0.0);
+  make_zeros(problem.y_free, k), make_zeros(island.before, k);
   for (std::size_t i = 0; i < n; ++i) {
     const double* const x = island.X.data() + i * k;
     for (std::size_t r = 0; r < k; ++r) problem.y_free[r] += x[r] * step_->v_free[i], island.before[r] += x[r] * v[i];
   }
   const int width = padded(problem.channels);
-  padded_Y_.assign(n * at(width), 0.0), padded_L_.assign(k * at(width), 0.0);
+  make_zeros(padded_Y_, n * at(width)), make_zeros(padded_L_, k * at(width));
   for (std::size_t i = 0; i < n; ++i) std::copy_n(&island.X[i * k], k, &padded_Y_[i * at(width)]);
   integrator_->solve_columns(*step_, padded_Y_.data(), width);
   small_matrices().add_sparse_product(LeftFactor::transposed(island.X.data(), problem.channels, m.n_v), padded_Y_.data(), width, padded_L_.data(), width, width);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 #include "geometry/contact_derivatives.h"
 #include "model/structure.h"
 #include "step/world.h"
@@ -74,7 +75,7 @@ ParameterLayout::ParameterLayout(const World& world) {
     for (int first = next; k < end; first += parameter_kinds[k].width(), ++k) places_[k] = {first, stride, owners};
     if (owner != ParameterOwner::vertex) next += owners * stride;
   }
-  zeros_.assign(static_cast<std::size_t>(next), 0.0);
+  make_zeros(zeros_, static_cast<std::size_t>(next));
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (int i = 0; i < owners("scale"); ++i) {
     if (!world.scene().object(i).geometry.compound) continue;

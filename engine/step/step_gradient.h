@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/linalg/zeros.h"
 #include "contact/one_sided.h"
 #include "step/parameters.h"
 #include "step/world.h"
@@ -19,8 +20,8 @@ struct StepGradient {
   void set_zero(const World& world) {
     const Model& m = world.model();
     const auto n_v = static_cast<std::size_t>(m.n_v), n_q = static_cast<std::size_t>(m.n_q);
-    for (std::vector<double>* x : {&q, &v, &tau, &v_target}) x->assign(n_v, 0.0);
-    q_target.assign(n_q, 0.0);
+    for (std::vector<double>* x : {&q, &v, &tau, &v_target}) make_zeros(*x, n_v);
+    make_zeros(q_target, n_q);
     parameters.set_zero(world.parameters());
     wants_vertices = true;
     one_sided = OneSided::no;

@@ -14,6 +14,7 @@ from robosim import parallel
 from robosim.errors import SimulationError
 from robosim.pickling import Value
 from robosim.simulation.arguments import asked_for, engine_errors
+from robosim.simulation.axes import one_axis, with_axes
 from robosim.simulation.details import StepStatus
 from robosim.simulation.gradients import Jacobians, StepGradient
 from robosim.simulation.parameters import Key
@@ -149,9 +150,9 @@ class Rollout(Value):
         """
         simulation = self.simulation
         wanted, keys, columns = simulation._wanted(by)
-        m, split = prod(self.shape), split_control(simulation, self.control, self.steps)
-        drive = _Drive.of(split, self.steps, self.shape)
-        q, v = (x.reshape(m, *x.shape[-2:]) for x in (self.q, self.v))
+        shape = self.shape
+        drive = _Drive.of(split_control(simulation, self.control, self.steps), self.steps, shape)
+        q, v = one_axis(self.q, shape), one_axis(self.v, shape)
         with engine_errors():
             found = simulation._engine.run_jacobians(
                 (q, v),
@@ -164,7 +165,7 @@ class Rollout(Value):
                 wanted,
                 columns,
             )
-        return simulation._jacobians(found, keys, self.shape)
+        return simulation._jacobians(found, keys, shape)
 
     def replay(self, *, rate: float = 60.0) -> Replay:
         """States of one run with the contact forces that act there, to be looked at: `robosim.viewer` shows them.
@@ -202,17 +203,17 @@ class _Drive(NamedTuple):
     @classmethod
     def of(cls, split: _Split, steps: int, shape: tuple[int, ...]) -> _Drive:
         """The drive of runs with these leading axes, from what `split_control` gives."""
-        if all(prod(x.shape[: x.ndim - own]) == 1 for x, own in split if x is not None):
+        if all(x is None or x.ndim == own or prod(x.shape[: x.ndim - own]) == 1 for x, own in split):
 
             def of_all(x: Array | None, own: int) -> Array | None:
                 if x is None:
                     return None
-                rows: Array = x.reshape(x.shape[x.ndim - own :])
+                rows: Array = x if x.ndim == own else x.reshape(x.shape[x.ndim - own :])
                 return (
                     rows if own == 1 or len(rows) == steps else rows[0]
                 )  # one row for all steps has no axis of them
 
-            tau, q_target, v_target = (of_all(x, own) for x, own in split)
+            tau, q_target, v_target = [of_all(x, own) for x, own in split]
             return cls(True, (tau, q_target, v_target))
         m = prod(shape)
 
@@ -300,14 +301,14 @@ def roll(
     times[0] = time
     np.add.accumulate(times, out=times)  # one by one, as steps do
     kept = [*range(0, steps, interval), steps]
-    qs, vs = (x.reshape((*shape, *x.shape[1:])) for x in (qs, vs))
+    qs, vs = with_axes(qs, shape), with_axes(vs, shape)
     return Rollout(simulation, control, times[kept], qs, vs, steps, interval, _report(reports, shape))
 
 
 def _of_each_run(x: Array, shape: tuple[int, ...]) -> Array:
     """(m, n) the states (..., n) of all runs, which have these leading axes."""
     whole = x if x.shape[:-1] == shape else np.broadcast_to(x, (*shape, x.shape[-1]))
-    return whole.reshape(prod(shape), x.shape[-1])
+    return one_axis(whole, shape)
 
 
 def roll_vjp(
@@ -330,7 +331,7 @@ def roll_vjp(
     wanted = asked_for(by, DRIVES, "a control has")
     with engine_errors():
         found = simulation._engine.run_vjp(
-            (q.reshape(prod(shape), *q.shape[-2:]), v.reshape(prod(shape), *v.shape[-2:])),
+            (one_axis(q, shape), one_axis(v, shape)),
             (bars[0], bars[1]),
             steps,
             interval,
@@ -349,7 +350,7 @@ def _bar(given: ArrayLike | None, shape: tuple[int, ...], own: tuple[int, int], 
         return np.zeros((prod(shape), *own))
     try:
         array = np.asarray(given, dtype=np.float64)
-        return np.broadcast_to(array, (*shape, *own)).reshape(prod(shape), *own)
+        return one_axis(np.broadcast_to(array, (*shape, *own)), shape)
     except (TypeError, ValueError):
         expected = ", ".join(map(str, (*shape, *own)))
         raise SimulationError(

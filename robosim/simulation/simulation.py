@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from robosim.errors import SimulationError, check_type
 from robosim.pickling import maker, rebuild
 from robosim.scene.compile import compile_scene
 from robosim.simulation.arguments import asked_for, aware, engine_errors, listed
+from robosim.simulation.axes import with_axes
 from robosim.simulation.changes import all_changes, changed_model, engine_values
 from robosim.simulation.columns import ColumnLists, ParameterColumns
 from robosim.simulation.gradients import Jacobians, MeshRows, OneSidedCause, StepGradient
@@ -38,6 +40,9 @@ __all__ = ["Simulation"]
 Array = NDArray[np.float64]
 _NO_CONTROL = Control()
 _JACOBIANS = ("q", "v", *DRIVES)
+# The arrays of what the engine gives, in the order of StepGradient and Jacobians.
+_GRADIENT_ARRAYS = attrgetter(*_JACOBIANS, "parameters", "vertices", "causes")
+_JACOBIAN_ARRAYS = attrgetter(*_JACOBIANS, "parameters", "causes")
 
 
 class Simulation:
@@ -405,10 +410,9 @@ class Simulation:
         leading: tuple[int, ...] | None = None,
     ) -> StepGradient:
         """From the engine's arrays, of one step or of runs with these leading axes."""
-        names = ("q", "v", *DRIVES, "parameters", "vertices", "causes")
-        arrays = [getattr(found, name) for name in names]
+        arrays: tuple[Array, ...] = _GRADIENT_ARRAYS(found)
         if leading is not None:
-            arrays = [x.reshape((*leading, *x.shape[1:])) for x in arrays]
+            arrays = tuple([with_axes(x, leading) for x in arrays])
         *states, numbers, vertices, causes = arrays
         parameters = of(self._names, self._links, numbers, vertices)
         return StepGradient._make([*states, parameters, causes if leading else OneSidedCause(int(causes))])
@@ -417,10 +421,9 @@ class Simulation:
         self, found: _engine.JacobianArrays, keys: list[Key], leading: tuple[int, ...] | None = None
     ) -> Jacobians:
         """From the engine's arrays, of one step or of runs with these leading axes."""
-        names = ("q", "v", *DRIVES, "parameters", "causes")
-        arrays = [getattr(found, name) for name in names]
+        arrays: tuple[Array, ...] = _JACOBIAN_ARRAYS(found)
         if leading is not None:
-            arrays = [x.reshape((*leading, *x.shape[1:])) for x in arrays]
+            arrays = tuple([with_axes(x, leading) for x in arrays])
         *blocks, parameters, causes = arrays
         by_name = self._parameter_columns.by_name(keys, parameters)
         return Jacobians._make([*blocks, by_name, OneSidedCause(int(causes)) if leading is None else causes])

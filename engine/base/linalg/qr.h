@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/linalg/small_matrices.h"
+#include "base/linalg/zeros.h"
 
 namespace robosim {
 
@@ -20,7 +21,7 @@ class RankRevealingQr {
   int factor(const double* S, int n, double tolerance) {
     n_ = n;
     const std::size_t size = static_cast<std::size_t>(n);
-    A_.assign(size * size, 0.0), scale_.assign(size, 0.0), beta_.assign(size, 0.0), order_.resize(size), scratch_.resize(size);
+    make_zeros(A_, size * size), make_zeros(scale_, size), make_zeros(beta_, size), order_.resize(size), scratch_.resize(size);
     std::iota(order_.begin(), order_.end(), 0);
     for (int i = 0; i < n; ++i) {
       double sum = 0;

@@ -6,6 +6,7 @@
 
 #include "base/index.h"
 #include "base/linalg/small_sums.h"
+#include "base/linalg/zeros.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/contact.h"
 #include "step/constraints/recovery.h"
@@ -126,7 +127,7 @@ void set_apart(StepIsland& island, Impacts& impacts) {
 
 void begin_impacts(const StepIsland& island, Impacts& impacts) {
   impacts.y = impacts.rested = island.solution.y;
-  impacts.late.assign(impacts.y.size(), 0.0);
+  make_zeros(impacts.late, impacts.y.size());
 }
 
 Impact* next_impact(const StepData& step, Impacts& impacts) {
@@ -309,7 +310,7 @@ double work_bar(const Impact& met, const std::vector<double>& impulse_bar) {
 }
 
 void fill_work_rates(const Impact& met, std::vector<double>& rates) {
-  rates.assign(met.rows.size(), 0.0);
+  make_zeros(rates, met.rows.size());
   for_each_bounce(met, [&](const RowBlock& block, int i) { rates[at(i)] = -met.restored * until_impact(met, block, i); });
 }
 
@@ -318,7 +319,7 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
   const RowProblem& problem = met.problem;
   const double dt = step.options.dt, part = 0.5 - impact.share;
   double& dt_bar = *gradient.parameters.of("dt");
-  for (auto* x : {&impact.seen_bar, &impact.late_bar, &impact.rested_bar}) x->assign(at(problem.channels), 0.0);
+  for (auto* x : {&impact.seen_bar, &impact.late_bar, &impact.rested_bar}) make_zeros(*x, at(problem.channels));
   const auto for_each_met = [&](const auto& use) {
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i)

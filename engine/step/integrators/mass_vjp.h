@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/linalg/zeros.h"
 #include "step/motion_adjoint.h"
 
 namespace robosim {
@@ -22,7 +23,7 @@ struct MassVjp {
 
   std::vector<double> inertia_bar;  // n_v: on the diagonal of M^
 
-  void reset(int n_v) { inertia_bar.assign(static_cast<std::size_t>(n_v), 0.0); }
+  void reset(int n_v) { make_zeros(inertia_bar, static_cast<std::size_t>(n_v)); }
   // x and y: n_v x count.
   void add(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient);
 

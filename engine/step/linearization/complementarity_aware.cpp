@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/normal_law.h"
 #include "step/linearization/complementarity_aware.h"
@@ -54,7 +55,7 @@ bool ComplementarityAwareVjp::find_wishes(StepIsland& island, const std::vector<
     if (is_far(island, i)) continue;
     if (keeps_[i] || row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
   }
-  probe_.y_free.assign(k, 0.0);
+  make_zeros(probe_.y_free, k);
   for (std::size_t r = 0; r < v_bar.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar[r];
   return island.other_solved->solve_classes(probe_, wanted_.data(), island.solution.f.data(), island.other);

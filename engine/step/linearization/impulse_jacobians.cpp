@@ -9,6 +9,7 @@
 
 #include "base/index.h"
 #include "base/linalg/small_matrices.h"
+#include "base/linalg/zeros.h"
 #include "dynamics/kinematics.h"
 #include "dynamics/mass_factor.h"
 #include "geometry/bodies/compound_derivatives.h"
@@ -46,7 +47,7 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in, const Ja
   if (asked == 0) return one_sided_if(torn, OneSided::torn);
   const int w = rates_.width();
   const SmallMatrices& matrices = small_matrices();
-  impulses_by_.assign(at(w * stride), 0.0), channels_by_.assign(at(k * stride), 0.0);
+  make_zeros(impulses_by_, at(w * stride)), make_zeros(channels_by_, at(k * stride));
   if (by_rates) add_rates(island, in, columns, twists);
   else add_adjoints(island, in, columns);
   const auto add_seen = [&](int first, int end) {  // by the velocities that are in channels_by_
@@ -140,7 +141,7 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
   for (const int side : {0, 1}) {
     if (step_.object(side ? pair.b : pair.a).body == 0) continue;  // no joint moves it
     Contact::fill_rates(step_, island, b, side, first_row, last_row, shared_.manifolds[at(manifold)], row_rates_.data(), target_rates_.data());
-    twist_rates_.assign(at(entries * w), 0.0);
+    make_zeros(twist_rates_, at(entries * w));
     rates_.add(island.solution, rows, row_rates_.data(), target_rates_.data(), twist_rates_.data());
     if (!block.turns) {
       double dy[entries][3];

@@ -1,6 +1,7 @@
 #include "step/linearization/jacobian_columns.h"
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 #include "dynamics/kinematics.h"
 #include "step/columns.h"
 
@@ -12,7 +13,7 @@ const double* ShapeTwists::of(const StepData& step, int manifold, int side) cons
 void ShapeTwists::fill(const StepData& step) {
   const Model& m = step.model();
   const std::size_t n = at(padded(m.n_v));
-  twists_.assign(2 * step.manifolds.size() * 6 * n, 0.0);
+  make_zeros(twists_, 2 * step.manifolds.size() * 6 * n);
   for (std::size_t i = 0; i < step.manifolds.size(); ++i)
     for (const int side : {0, 1}) {
       const SceneQuery::PairManifold& pair = step.manifolds[i];

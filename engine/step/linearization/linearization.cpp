@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 #include "step/linearization/torn_rows.h"
 
 namespace robosim {
@@ -76,7 +77,7 @@ bool Linearization::has_gradients_alone() const {
 template <class Use>
 void Linearization::for_each_row(const StepInput& in, const Use& use) {
   const std::size_t n = step_.size();
-  unit_.assign(n, 0.0), zero_.assign(n, 0.0);
+  make_zeros(unit_, n), make_zeros(zero_, n);
   for (std::size_t i = 0; i < 2 * n; ++i) {
     unit_[i % n] = 1;
     exact_vjp(in, {(i < n ? unit_ : zero_).data(), (i < n ? zero_ : unit_).data()}, row_);

@@ -11,6 +11,7 @@
 
 #include "base/index.h"
 #include "base/linalg/small_matrices.h"
+#include "base/linalg/zeros.h"
 #include "geometry/bodies/compound_derivatives.h"
 #include "step/columns.h"
 #include "step/constraints/constraint_kinds.h"
@@ -32,7 +33,7 @@ JacobianBlocks StepJacobians::resize(const Model& m) {
 
 // d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
 //   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
-void JacobianMaker::add_turning_of_impulses(double* by_q) {
+void JacobianMaker::add_turning_of_impulses(double* by_q, int stride) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
   for (int i = m.n_bodies() - 1; i > 0; --i) {
@@ -40,7 +41,7 @@ void JacobianMaker::add_turning_of_impulses(double* by_q) {
     if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)];
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
       const Force<double> turned = cross(step_.dynamics.J[at(c)], carried_[at(i)]);
-      double* const row = by_q + m.column_v[at(c)] * columns_.stride;
+      double* const row = by_q + m.column_v[at(c)] * stride;
       for_each_on_path(m, i, [&](int l) { row[m.column_v[at(l)]] += dot(step_.dynamics.J[at(l)], turned); });
     }
   }
@@ -48,14 +49,14 @@ void JacobianMaker::add_turning_of_impulses(double* by_q) {
 
 // And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (constraints/contact.cpp):
 //   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
-void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q) {
+void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q, int stride) {
   const Model& m = step_.model();
   const int n = padded(m.n_v);
   const StepIsland::Block& block = island.blocks[b];
   const SceneQuery::PairManifold& pair = step_.manifolds[at(block.item)];
   const ManifoldPointDerivatives& rates = shared_.manifolds[at(block.item)].points[0];
   const SmallMatrices& matrices = small_matrices();
-  point_by_.assign(at(3 * n), 0.0), per_point_.assign(at(3 * n), 0.0);
+  make_zeros(point_by_, at(3 * n)), make_zeros(per_point_, at(3 * n));
   for (const int side : {0, 1}) {
     if (step_.object(side ? pair.b : pair.a).body == 0) continue;
     double moved[6][3];
@@ -69,7 +70,14 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
       const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, step_.dynamics.J[at(c)].angular);
       for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
     });
-  matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, columns_.stride, n);
+  matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, stride, n);
+}
+
+// Of a matrix with n_v columns, some of a wider one's, in a place of its own.
+void JacobianMaker::copy_columns(const double* from, int stride, std::vector<double>& to) const {
+  const int n_v = step_.model().n_v, n = padded(n_v);
+  make_zeros(to, at(n_v * n));
+  for (int i = 0; i < n_v; ++i) std::copy_n(from + i * stride, n_v, &to[at(i * n)]);
 }
 
 // alpha, in the columns that are asked for.
@@ -79,27 +87,27 @@ void JacobianMaker::free_jacobians(const StepInput& in) {
   const std::size_t n = at(m.n_v);
   const JacobianColumns& by = columns_;
   const int stride = by.stride;
-  moved_by_.assign(n * at(stride), 0.0);
+  make_zeros(moved_by_, n * at(stride));
   for (int i = 0; by.tau >= 0 && i < m.n_v; ++i) moved_by_[at(i * stride + by.tau + i)] = dt;
   if (by.q >= 0 || by.v >= 0) {
-    if (by.q < 0 || by.v < 0) unasked_.assign(n * at(stride), 0.0);
+    if (by.q < 0 || by.v < 0) make_zeros(unasked_, n * at(stride));
     double* const by_q = by.q >= 0 ? &moved_by_[at(by.q)] : unasked_.data();
     double* const by_v = by.v >= 0 ? &moved_by_[at(by.v)] : unasked_.data();
     integrator_.fill_residual_rates(step_, in, by_q, by_v, stride);
-    if (by.q >= 0 && step_.has_corrections()) residual_by_.assign(moved_by_.begin(), moved_by_.end());
-    if (by.q >= 0) add_held_impulses(by_q);
+    if (by.q >= 0 && step_.has_corrections()) copy_columns(by_q, stride, corrected_by_);
+    if (by.q >= 0) add_held_impulses(by_q, stride);
   }
   integrator_.solve_columns(step_, moved_by_.data(), stride);
   if (by.v >= 0) integrator_.add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
 }
 
 // d_x X^T z at fixed impulses.
-void JacobianMaker::add_held_impulses(double* by_q) {
+void JacobianMaker::add_held_impulses(double* by_q, int stride) {
   if (step_.n_islands == 0) return;
-  add_turning_of_impulses(by_q);
+  add_turning_of_impulses(by_q, stride);
   step_.for_each_island([&](const StepIsland& island) {
     for (std::size_t b = 0; b < island.blocks.size(); ++b)
-      if (is_of<Contact>(island.blocks[b]) && !island.blocks[b].turns) add_moving_of_impulses(island, b, by_q);
+      if (is_of<Contact>(island.blocks[b]) && !island.blocks[b].turns) add_moving_of_impulses(island, b, by_q, stride);
   });
 }
 
@@ -108,18 +116,17 @@ void JacobianMaker::add_held_impulses(double* by_q) {
 void JacobianMaker::corrected_jacobians(const StepInput& in) {
   const Model& m = step_.model();
   const JacobianColumns& by = columns_;
-  const int stride = by.stride;
-  moved_by_.assign(velocity_by_.size(), 0.0);
-  if (by.q >= 0) {
-    unasked_.assign(velocity_by_.size(), 0.0);
-    double* const by_q = &moved_by_[at(by.q)];
-    integrator_.fill_residual_rates(step_, in, by_q, unasked_.data(), stride);
-    for (int i = 0; i < m.n_v; ++i)
-      for (int c = 0; c < m.n_v; ++c) by_q[i * stride + c] -= residual_by_[at(i * stride + by.q + c)];
-    add_held_impulses(by_q);
-    integrator_.solve_columns(step_, moved_by_.data(), stride);
-  }
-  for (std::size_t i = 0; i < moved_by_.size(); ++i) moved_by_[i] += velocity_by_[i];
+  moved_by_ = velocity_by_;
+  if (by.q < 0) return;
+  // corrected_by_: -d_q r for u as it was; then the rest, by q alone.
+  const int n = padded(m.n_v);
+  make_zeros(by_q_, corrected_by_.size()), make_zeros(unasked_, corrected_by_.size());
+  integrator_.fill_residual_rates(step_, in, by_q_.data(), unasked_.data(), n);
+  for (std::size_t i = 0; i < by_q_.size(); ++i) by_q_[i] -= corrected_by_[i];
+  add_held_impulses(by_q_.data(), n);
+  integrator_.solve_columns(step_, by_q_.data(), n);
+  for (int i = 0; i < m.n_v; ++i)
+    for (int c = 0; c < m.n_v; ++c) moved_by_[at(i * by.stride + by.q + c)] += by_q_[at(i * n + c)];
 }
 
 OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
@@ -181,7 +188,7 @@ void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks
   // The change of dt itself in each column.
   row_.set_zero(*step_.world);
   *row_.parameters.of("dt") = 1;
-  by_dt_.resize(columns), unit_.resize(n), velocity_.resize(n), zero_.assign(n, 0.0), tangent_.resize(2 * n);
+  by_dt_.resize(columns), unit_.resize(n), velocity_.resize(n), make_zeros(zero_, n), tangent_.resize(2 * n);
   out.selection->read(row_.parameters, by_dt_.data());
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c], velocity_[i] = velocity_by[i * columns + c];

@@ -19,9 +19,10 @@ class JacobianMaker {
  private:
   void free_jacobians(const StepInput& in);
   void corrected_jacobians(const StepInput& in);
-  void add_held_impulses(double* by_q);
-  void add_turning_of_impulses(double* by_q);
-  void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q);
+  void copy_columns(const double* from, int stride, std::vector<double>& to) const;
+  void add_held_impulses(double* by_q, int stride);
+  void add_turning_of_impulses(double* by_q, int stride);
+  void add_moving_of_impulses(const StepIsland& island, std::size_t block, double* by_q, int stride);
   void parameter_jacobian(const StepInput& in, const JacobianBlocks& out);
 
   StepData& step_;
@@ -34,7 +35,7 @@ class JacobianMaker {
   ShapeTwists twists_;
   std::vector<double> moved_by_;                               // u (n_v rows) by all columns, with corrections where there are any
   std::vector<double> velocity_by_;                            // and without
-  std::vector<double> residual_by_;                            // -r at u
+  std::vector<double> by_q_, corrected_by_;                    // of corrections, by q alone: of the way; -r at u
   std::vector<Force<double>> carried_;                         // bodies: what pushes on them
   std::vector<double> unasked_, point_by_, per_point_;
   std::vector<double> unit_, velocity_, zero_, tangent_, by_dt_;  // by parameters

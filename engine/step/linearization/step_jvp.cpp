@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 #include "geometry/bodies/compound_derivatives.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/linearization/step_jvp.h"
@@ -76,7 +77,7 @@ void StepJvp::add_impulses_jvp(const StepGradient& direction) {
 
 void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
   const std::size_t n = step_.size();
-  change_.assign(n, 0.0);
+  make_zeros(change_, n);
   integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
   residual_change_ = change_;
   add_impulses_jvp(direction);
@@ -88,7 +89,7 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
   // Positions go by u + Y c. dr is linear in u, so that -dA Y c is the difference of dr at both velocities.
   velocity_change_ = change_;
   step_.exchange_corrections();
-  change_.assign(n, 0.0);
+  make_zeros(change_, n);
   integrator_.add_residual_jvp(step_, in, direction, change_.data(), displaced_);
   for (std::size_t k = 0; k < n; ++k) change_[k] -= residual_change_[k];
   add_impulses_jvp(direction);
@@ -104,7 +105,7 @@ void StepJvp::add_answer(StepIsland& island, const StepInput& in, const StepGrad
   const std::size_t n = step_.size(), k = at(island.problem.channels);
   const double* const Y = moving_.find(step_, island, channels_);
   const std::size_t w = channels_.size();
-  channels_by_.assign(k, 0.0), impulses_by_.resize(w);
+  make_zeros(channels_by_, k), impulses_by_.resize(w);
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < k; ++c) channels_by_[c] += island.X[r * k + c] * change_[r];
   for (std::size_t c = 0; c < w; ++c) {

@@ -22,6 +22,7 @@
 #include <type_traits>
 
 #include "base/index.h"
+#include "base/linalg/zeros.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/impacts.h"
 #include "step/constraints/normal_law.h"
@@ -45,7 +46,7 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
     for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) step_.islands[at(step_.corrected_islands[k])].corrected_bar.clear();
     // Dependences push nothing unless something slides: then free motion does not matter to them.
     if (!pushes(step_, island, island.gradient.y_free.data(), 1)) return add_held_dependence(island, in, gradient);
-    corrected_bar_.assign(step_.size(), 0.0);
+    make_zeros(corrected_bar_, step_.size());
     pull_back_corrections({&island, 1});
     v_bar_ = corrected_bar_;
     step_.exchange_corrections();
@@ -59,7 +60,7 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
       bool is_of_it = false;
       impacts.each[at(n)].for_each_solved([&](const StepIsland& solved) { is_of_it |= &solved == &island; });
       if (!is_of_it) continue;
-      late_bar_.assign(step_.size(), 0.0);
+      make_zeros(late_bar_, step_.size());
       pull_back_impacts(i, n + 1, &island, gradient);
       return pull_back_rested(i, i + 1, in, gradient);
     }
@@ -77,7 +78,7 @@ void StepVjp::add_held_dependence(const StepIsland& island, const StepInput& in,
 
 void StepVjp::channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient) {
   reset();
-  impulse_bar_.assign(at(island.problem.channels), 0.0);
+  make_zeros(impulse_bar_, at(island.problem.channels));
   impulse_bar_[at(channel)] = 1;
   add_row_adjoint(island, gradient);
   add_row_vjp(island, in, {{&island.gradient.y_free, step_.u.data()}, {&island.before_bar, in.v}}, gradient);
@@ -88,7 +89,7 @@ void StepVjp::channel_vjp(StepIsland& island, int channel, const StepInput& in, 
 void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGradient& gradient) {
   reset();
   std::fill(v_bar_.begin(), v_bar_.end(), 0.0), std::fill(way_bar_.begin(), way_bar_.end(), 0.0);
-  corrected_bar_.assign(step_.size(), 0.0);
+  make_zeros(corrected_bar_, step_.size());
   (of_way ? corrected_bar_ : v_bar_)[at(entry)] = 1;
   if (of_way) pull_back_corrections(gradient);
   pull_back_velocity(in, gradient);
@@ -99,8 +100,8 @@ void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool o
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
   island.gradient.set_zero(problem, island.solved->sees_delassus() || !island.corrected_bar.empty());
-  for (auto* x : {&f_bar_, &island.gap_bar}) x->assign(problem.rows.size(), 0.0);
-  island.before_bar.assign(k, 0.0);
+  for (auto* x : {&f_bar_, &island.gap_bar}) make_zeros(*x, problem.rows.size());
+  make_zeros(island.before_bar, k);
   for (std::size_t r = 0; r < island.corrected_bar.size(); ++r) f_bar_[r] += island.corrected_bar[r];
   if (of_dependences) island.solved->add_dependence_vjp(problem, island.solution, island.gradient);
   else island.solved->add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient);
@@ -180,7 +181,7 @@ void StepVjp::pull_back_corrections(StepGradient& gradient) {
       fill_impulse_bar(corrections, corrected_bar_);
       add_row_adjoint(corrections, gradient);
       StepIsland& island = step_.islands[at(step_.corrected_islands[static_cast<std::size_t>(&corrections - all.data())])];
-      island.corrected_bar.assign(island.rows.size(), 0.0);
+      make_zeros(island.corrected_bar, island.rows.size());
       for (std::size_t r = 0; r < corrections.rows.size(); ++r)
         if (corrections.problem.rows[r].kind == RowKind::box) island.corrected_bar[at(corrections.rows[r].corrects)] = -corrections.gradient.lower[r];
     }
@@ -221,7 +222,7 @@ void StepVjp::add_corrections(const StepInput& in, StepGradient& gradient) {
 // To impulse_bar_, of what a velocity of the joints has of an island's impulses.
 void StepVjp::fill_impulse_bar(const StepIsland& island, const std::vector<double>& bar) {
   const std::size_t k = at(island.problem.channels);
-  impulse_bar_.assign(k, 0.0);
+  make_zeros(impulse_bar_, k);
   for (std::size_t r = 0; r < bar.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * bar[r];
 }
@@ -307,10 +308,10 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
     own.before = last ? last->after : step_.u_rested;
     own.after = own.before, respond(*own.met, 1, own.after);
     if (last) own.late = last->late, respond(*last->met, last->met->share, own.late);
-    else own.late.assign(n, 0.0);
+    else make_zeros(own.late, n);
   }
 
-  rested_bar_.assign(n, 0.0);
+  make_zeros(rested_bar_, n);
   double share_bar = 0;
   for (int k = count - 1; k >= 0; --k) {
     ImpactAdjoint& own = impacts_[first + at(k)];
@@ -320,7 +321,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
     fill_impulse_bar(met, whole_);
     loss_bar_ = impulse_bar_;
     const double by_work = work_bar(met, loss_bar_);
-    own.work_bar.assign(loss_bar_.size(), 0.0);
+    make_zeros(own.work_bar, loss_bar_.size());
     for (std::size_t c = 0; by_work != 0 && c < loss_bar_.size(); ++c) own.work_bar[c] = 0.5 * by_work * met.solution.z[c];
     own.lambda = whole_, add_seen(met, own.work_bar, own.lambda);
     add_seen(met, own.work_bar, v_bar_);
@@ -336,7 +337,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
         for (double& x : part.corrected_bar) x *= share * by_work;
         add_row_adjoint(part, gradient, &part == missed);
         own.part_after[p] = own.before, respond(part, 1, own.part_after[p]);
-        own.part_lambda[p].assign(n, 0.0), add_seen(part, part.gradient.y_free, own.part_lambda[p]);
+        make_zeros(own.part_lambda[p], n), add_seen(part, part.gradient.y_free, own.part_lambda[p]);
         add_seen(part, part.gradient.y_free, v_bar_);
         integrator_.solve_transposed(step_, own.part_lambda[p].data());
       }
@@ -394,7 +395,7 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
       any |= G != 0;
     }
   if (!any) return;
-  responses_.assign(n * k, 0.0);  // of each channel a in its column: p_a
+  make_zeros(responses_, n * k);  // of each channel a in its column: p_a
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < k; ++c) {
       const double Y = island.Y[r * k + c];
@@ -413,7 +414,7 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
   }
   // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a p_a^T: whichever are fewer.
   if (k <= n) return integrator_.add_operator_vjp(step_, island.Y.data(), responses_.data(), k, bodies_, gradient);
-  units_.assign(n * n, 0.0), by_coordinate_.assign(n * n, 0.0);
+  make_zeros(units_, n * n), make_zeros(by_coordinate_, n * n);
   for (std::size_t r = 0; r < n; ++r) {
     units_[r * n + r] = 1;
     for (std::size_t s = 0; s <= r; ++s) {  // it is symmetric
