@@ -1,0 +1,70 @@
+// Symmetric positive definite systems A x = b, A = L L^T, and factors of what is semidefinite.
+// Golub and Van Loan, "Matrix Computations" (2013), sections 4.2.5 and 4.2.8. Cost n^3 / 6 multiplications.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "base/linalg/small_sums.h"
+#include "base/linalg/zeros.h"
+
+namespace robosim {
+
+// Replaces the lower triangle of A (n x n, row by row) by L. False where A is not positive definite to rounding; A is
+// then lost.
+inline bool cholesky_factor(double* A, int n) {
+  const auto row = [&](int i) { return A + static_cast<std::ptrdiff_t>(i) * n; };
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < i; ++j) row(i)[j] = (row(i)[j] - dot(row(i), row(j), j)) / row(j)[j];
+    const double left = row(i)[i] - dot(row(i), row(i), i);
+    if (!(left > 0)) return false;
+    row(i)[i] = std::sqrt(left);
+  }
+  return true;
+}
+
+// b becomes A^-1 b.
+inline void cholesky_solve(const double* L, int n, double* b) {
+  const auto row = [&](int i) { return L + static_cast<std::ptrdiff_t>(i) * n; };
+  for (int i = 0; i < n; ++i) b[i] = (b[i] - dot(row(i), b, i)) / row(i)[i];
+  for (int i = n - 1; i >= 0; --i) {
+    b[i] /= row(i)[i];
+    add_scaled(-b[i], row(i), i, b);
+  }
+}
+
+// F (n x r, row by row) with F F^T = A but for rounding, A symmetric and positive semidefinite: returns r. The
+// largest of what is left is taken first.
+inline int semidefinite_factor(const double* A, int n, std::vector<double>& F) {
+  constexpr double rounding = 1e-15;  // of the largest diagonal entry
+  std::vector<double> left(static_cast<std::size_t>(n)), columns;
+  double largest = 0;
+  for (int i = 0; i < n; ++i) largest = std::max(largest, left[static_cast<std::size_t>(i)] = A[i * (n + 1)]);
+  int r = 0;
+  for (; r < n; ++r) {
+    const int pivot = static_cast<int>(std::max_element(left.begin(), left.end()) - left.begin());
+    const double most = left[static_cast<std::size_t>(pivot)];
+    if (!(most > rounding * largest)) break;
+    columns.resize(static_cast<std::size_t>(n * (r + 1)));
+    double* const own = columns.data() + static_cast<std::ptrdiff_t>(r) * n;
+    std::copy_n(A + static_cast<std::ptrdiff_t>(pivot) * n, n, own);
+    for (int c = 0; c < r; ++c) {
+      const double* const other = columns.data() + static_cast<std::ptrdiff_t>(c) * n;
+      add_scaled(-other[pivot], other, n, own);
+    }
+    const double scale = 1 / std::sqrt(most);
+    for (int i = 0; i < n; ++i) {
+      own[i] *= scale;
+      left[static_cast<std::size_t>(i)] = std::max(left[static_cast<std::size_t>(i)] - own[i] * own[i], 0.0);
+    }
+    left[static_cast<std::size_t>(pivot)] = 0;
+  }
+  F.resize(static_cast<std::size_t>(n * r));
+  for (int i = 0; i < n; ++i)
+    for (int c = 0; c < r; ++c) F[static_cast<std::size_t>(i * r + c)] = columns[static_cast<std::size_t>(c * n + i)];
+  return r;
+}
+
+}  // namespace robosim

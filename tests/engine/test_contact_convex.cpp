@@ -1,0 +1,119 @@
+// Rows by convex problems (contact/convex_solver.h): the law of `cone`, whatever rows repeat each other, and the
+// derivative of its solution.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "contact/convex_solver.h"
+#include "contact/row_solvers.h"
+#include "ridders.h"
+#include "row_cases.h"
+#include "scale.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+double dot(const Numbers& x, const Numbers& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+double furthest(const Numbers& x, const Numbers& y) {
+  double off = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) off = std::max(off, std::abs(x[i] - y[i]));
+  return off;
+}
+
+}  // namespace
+
+TEST_CASE("what is solved keeps all conditions, and moves as with `cone` where no friction is at its bound") {
+  const std::unique_ptr<RowSolver> cone = SolverId("cone").kind().make({});
+  const std::unique_ptr<SolvedRows> kept = cone->make_solved();
+  int solved = 0, all = 0, compared = 0;
+  for_each_problem(true, repeats(4, 20), [&](const Case& c, const RowProblem& problem) {
+    if (c.spec.mass_ratio > 1) return;
+    ConvexSolver solver;
+    RowSolution s, other;
+    RowSizes sizes;
+    ++all;
+    if (solver.solve(problem, s, sizes).status != SolverStatus::solved) return;
+    ++solved;
+    CHECK(row_residual(problem, sizes, s) <= 1e-7);  // of bounds beside mu f_n; of all else 1e-12
+    if (cone->solve(problem, other, sizes, *kept).status != SolverStatus::solved) return;
+    const auto slides = [&](const RowSolution& x) {
+      for (std::size_t i = 0; i < problem.rows.size(); ++i)
+        if (problem.rows[i].kind == RowKind::friction && at_bound(x.classes[i])) return true;
+      return false;
+    };
+    if (slides(s) || slides(other)) return;
+    CHECK(furthest(s.w, other.w) <= 1e-9 * row_scale(sizes, other));
+    ++compared;
+  });
+  CHECK(compared > repeats(3, 15));
+  CHECK(solved > 0.9 * all);
+}
+
+TEST_CASE("its derivative is that of its solution, by velocities, targets, friction and compliances") {
+  int differentiated = 0;
+  for_each_problem(true, repeats(2, 8), [&](const Case& c, RowProblem problem) {
+    CAPTURE(std::string(c.name));
+    if (c.spec.mass_ratio > 1 || c.spec.mu > 1)
+      return;  // whose differences rounding spoils; of several solutions another may be found beside it
+    ConvexSolver solver, moved;
+    RowSolution s;
+    RowSizes sizes;
+    if (solver.solve(problem, s, sizes).status != SolverStatus::solved ||
+        solver.differentiate(problem, sizes, s) != OneSided::no)
+      return;
+    Rng rng(7);
+    const auto random = [&](std::size_t n) {
+      Numbers x(n);
+      for (double& y : x) y = rng.normal();
+      return x;
+    };
+    const Numbers z_bar = random(s.z.size()), none(s.f.size(), 0.0);
+    RowGradient g;
+    g.set_zero(problem);
+    solver.add_vjp(problem, s, none.data(), z_bar.data(), g);
+    const RowProblem here = problem;
+    const auto check = [&](const char* what, const Numbers& by, const auto& move) {
+      CAPTURE(std::string(what));  // move(problem, i, distance) of number i
+      const Numbers direction = random(by.size());
+      double expected = 0, size = 0;
+      for (std::size_t i = 0; i < by.size(); ++i)
+        expected += by[i] * direction[i], size += std::abs(by[i] * direction[i]);
+      if (size == 0) return;
+      bool is_same = true;
+      const Numbers rate = ridders(
+          [&](double t) {
+            for (std::size_t i = 0; i < by.size(); ++i) move(problem, i, t * direction[i]);
+            RowSolution x;
+            is_same &= moved.solve(problem, x, sizes).status == SolverStatus::solved && x.classes == s.classes;
+            problem = here;
+            return Numbers{dot(x.z, z_bar)};
+          },
+          1e-3);
+      if (!is_same) return;
+      CHECK(std::abs(rate[0] - expected) <= 1e-6 * size);  // bounds may end 1e-8 off from mu f_n
+      ++differentiated;
+    };
+    check("y_free", g.y_free, [](RowProblem& p, std::size_t i, double t) { p.y_free[i] += t; });
+    check("target", g.target, [](RowProblem& p, std::size_t i, double t) { p.rows[i].target += t; });
+    Numbers by_mu(g.mu);
+    for (std::size_t i = 0; i < by_mu.size(); ++i)
+      if (here.rows[i].kind != RowKind::friction || here.rows[i].mu == 0) by_mu[i] = 0;
+    Numbers by_compliance(g.compliance);
+    for (std::size_t i = 0; i < by_compliance.size(); ++i)
+      if (here.rows[i].compliance == 0 || here.rows[i].is_disc || (i > 0 && here.rows[i - 1].is_disc))
+        by_compliance[i] = 0;
+    check("compliance", by_compliance,
+          [&](RowProblem& p, std::size_t i, double t) { p.rows[i].compliance += by_compliance[i] != 0 ? t : 0; });
+    check("mu", by_mu, [&](RowProblem& p, std::size_t i, double t) { p.rows[i].mu += by_mu[i] != 0 ? t : 0; });
+  });
+  CHECK(differentiated > repeats(5, 20));
+}
