@@ -17,11 +17,11 @@ namespace {
 
 using State = RowPush::State;
 
-// Of a step of Newton's method, whole, beside what it goes on from: then the next one is below rounding; where rows
+// A whole step of Newton's method beside what it goes on from: then the next one is below rounding; where rows
 // hold by very little, once more.
 constexpr double converged[] = {1e-7, 1e-9, 1e-11};
 constexpr double in_bounds = 1e-6;  // impulses beside their bounds
-// Of the slope of a line search beside that at its start.
+// The slope where a line search ends beside that at its start.
 constexpr double searched = 1e-8;
 constexpr double rounding = 1e-14;  // and beside the sum of what it is made of
 constexpr int most_searches = 60;
@@ -256,7 +256,7 @@ void ConvexSolver::velocities(const RowProblem& problem, const std::vector<doubl
     }
 }
 
-// What impulses change by where these are pushed in addition: less by what then moves otherwise.
+// The change of impulses where these are pushed in addition: less by what then moves otherwise.
 void ConvexSolver::respond(const RowProblem& problem, const Stage& stage, const std::vector<double>& pushed,
                            std::vector<double>& change) {
   add_up(problem, pushed.data(), z_);
@@ -287,7 +287,7 @@ void ConvexSolver::correct(const RowProblem& problem, const Stage& stage, const 
   respond(problem, stage, pushed_, change);
 }
 
-// What rows that are linear lack: w_ + R f, in twice the precision, less what is given and what the rows' own part of
+// Fills what linear rows lack: w_ + R f, in twice the precision, less what is given and what the rows' own part of
 // R has given from.
 void ConvexSolver::fill_lack(const std::vector<double>& f, const double* from, const double* given) {
   error_.resize(f.size());
@@ -300,7 +300,7 @@ void ConvexSolver::fill_lack(const std::vector<double>& f, const double* from, c
   }
 }
 
-// What slides pushes by the velocities that the impulses make. False where nothing does.
+// Sets what slides to push by the velocities that the impulses make. False where nothing slides.
 bool ConvexSolver::slide_again(const RowProblem& problem, Stage& stage) {
   bool any = false;
   velocities(problem, stage.f, problem.y_free.data(), true, stage.w, low_);
@@ -341,7 +341,7 @@ void ConvexSolver::refine(const RowProblem& problem, Stage& stage) {
   velocities(problem, stage.f, problem.y_free.data(), true, stage.w, low_);
 }
 
-// Whether what is held by the impulses of a stage is within its bounds.
+// True where the impulses by which a stage holds rows are within their bounds.
 bool ConvexSolver::is_within_bounds(const RowProblem& problem, const Stage& stage) const {
   bool is_so = true;
   double largest = 0;

@@ -54,7 +54,7 @@ class ConvexSolver {
   // Fills the solution, and keeps what its derivatives need.
   SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes);
 
-  // Of the last solve.
+  // The derivatives of the last solve.
   OneSided differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution);
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar,
                RowGradient& gradient);

@@ -1,4 +1,4 @@
-// What a row that gives a little pushes by, as a function of its velocity: minus the gradient of a convex potential.
+// The impulse of a row that gives a little, as a function of its velocity: minus the gradient of a convex potential.
 //
 // With w = d . y - t and the compliance R (what is below is zero outside of what is told):
 //   equality     f = -w / R

@@ -73,7 +73,7 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
   matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, stride, n);
 }
 
-// Of a matrix with n_v columns, some of a wider one's, in a place of its own.
+// Copies n_v columns of a wider matrix to one of their own.
 void JacobianMaker::copy_columns(const double* from, int stride, std::vector<double>& to) const {
   const int n_v = step_.model().n_v, n = padded(n_v);
   make_zeros(to, at(n_v * n));
