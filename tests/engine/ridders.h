@@ -11,6 +11,12 @@ namespace robosim::testing {
 
 using Numbers = std::vector<double>;
 
+inline double dot(const Numbers& x, const Numbers& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum;
+}
+
 // df/dt at t = 0 of a function from a number to Numbers that is smooth within `step` of zero. About 1e-10 of the entries'
 // size for the kernels here. is_one_sided: smooth above zero, and there alone; some digits less.
 template <class F>

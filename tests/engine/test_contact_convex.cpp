@@ -17,12 +17,6 @@ using namespace robosim::testing;
 
 namespace {
 
-double dot(const Numbers& x, const Numbers& y) {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
-  return sum;
-}
-
 double furthest(const Numbers& x, const Numbers& y) {
   double off = 0;
   for (std::size_t i = 0; i < x.size(); ++i) off = std::max(off, std::abs(x[i] - y[i]));

@@ -15,12 +15,6 @@ using namespace robosim::testing;
 
 namespace {
 
-double dot(const Numbers& x, const Numbers& y) {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
-  return sum;
-}
-
 // Solutions with the same outcomes are values of one smooth function.
 std::vector<int> outcomes(const SolvedRows& solved, const RowSolution& solution) {
   std::vector<int> out;
