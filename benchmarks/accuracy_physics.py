@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from harness import nimble_peer, page
 from harness.free_bodies import SOLVERS, Case, G, Solid, Watched, box, mujoco, nimble, ours
 from harness.report import Report, Row, arguments, require_peers
+from harness.touching_scenes import ROUND_SOLVERS
 
 from robosim.geometry import Shape
 from robosim.simulation import StepIsland
@@ -275,7 +276,7 @@ def broken_laws(island: StepIsland, mu: float, solver: str) -> Array:
             broken[0] = max(broken[0], apart, abs(r.impulse * r.velocity) / (most_f * most_w))
     for contact, pushed in normal.items():
         axes = [r for r in rows if r.of == contact and r.source.startswith("friction")]
-        groups = [axes] if solver == "cone" else [[r] for r in axes]
+        groups = [axes] if solver in ROUND_SOLVERS else [[r] for r in axes]
         for group in groups:
             f, w = np.array([r.impulse for r in group]), np.array([r.velocity for r in group])
             broken[1] = max(broken[1], (float(np.linalg.norm(f)) - mu * pushed) / most_f)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from harness.dual import Array, Dual, projector, solved, sqrt, stacked
 from harness.dual_bodies import DualBodies, Link, point_jacobian, twist_of
-from harness.touching_scenes import Case
+from harness.touching_scenes import ROUND_SOLVERS, Case
 from harness.varied_world import World
 from robosim.geometry import Compound, ManifoldDerivatives, Shape, contact_manifold_derivatives
 from robosim.simulation import ContactForce, Linearization, Simulation, StepImpact, StepRow, StepStatus
@@ -30,6 +30,7 @@ TOUCHING, TOUCHING_SHARE = (
     1e-5,
     0.01,
 )  # and of the margin: what is nearer stands still (constraints/recovery.h)
+CREEP = 100.0  # what friction gives beside springs of the same admittance (bounded_rows.h)
 TORN = 1e-6  # rates that leave the rank of rows, relative to the rates
 
 
@@ -86,6 +87,7 @@ class _Contact:
     p: Dual
     links: tuple[Link, Link]
     lever: float
+    bodies: tuple[int, int]
     is_met: bool = False  # so that friction acts there from then on
 
 
@@ -113,7 +115,7 @@ class FrozenStep:
         self._colliders = {c.name: (c.shape, c.link, c.X_LC) for c in self._model.colliders}
         self._obstacles = {x.name: (x.shapes[0], x.pose @ x.shape_poses[0]) for x in world.scene}
         frames = self._model._engine.frames
-        self._fixed = {frame.name for frame in frames if frame.body == 0}
+        self._body = {frame.name: frame.body for frame in frames}
 
     def knows(self, details: Linearization) -> bool:
         """Whether all that touches is of single shapes."""
@@ -196,7 +198,10 @@ class FrozenStep:
         Y = solved(M, J.T)
         free = J @ seen - stacked([row.target for row in rows])
         A = J @ Y + np.diag([row.compliance for row in rows])
-        f = self._swept(rows, A, free, outcomes) if self._solver == "pgs" else _solved_rows(rows, J, A, free)
+        if self._solver == "pgs":
+            f = self._swept(rows, A, free, outcomes)
+        else:
+            f = _solved_rows(rows, J, A, free, gives=self._solver == "convex")
         if f is not None and found is None:
             self._compare(
                 f.x, np.array([row.row.impulse for row in rows]), np.abs(np.diag(A.x)), np.abs(free.x)
@@ -323,8 +328,8 @@ class FrozenStep:
         return rows
 
     def _pair_discs(self, rows: list[Row], first: int) -> None:
-        """Of `cone`, the two axes of each disc in the island whose rows begin at `first`."""
-        if self._solver != "cone":
+        """Of solvers with round friction, the two axes of each disc in the island whose rows begin at `first`."""
+        if self._solver not in ROUND_SOLVERS:
             return
         for i in range(first, len(rows) - 1):
             one, other = rows[i].row, rows[i + 1].row
@@ -411,7 +416,7 @@ class FrozenStep:
         if status == StepStatus.relaxed and row.target == 0 and row.law != "soft":
             target = 0.0 * target
         gap = contact.gap if row.law in ("rest", "bounce") else None
-        return Row(row, J, target, compliance, gap=gap)
+        return Row(row, J, target, compliance, gap=gap, contact=contact)
 
     def _of_friction(self, row: StepRow, contact: _Contact, normal: int) -> Row:
         """Along, torsional or rolling, of the normal with this number."""
@@ -434,7 +439,7 @@ class FrozenStep:
         else:
             J = u @ (contact.links[1].J_w - contact.links[0].J_w)
         zero = Dual.constant(0.0, self._dq.shape[-1])
-        return Row(row, J, zero, mu=mu, normal=normal)
+        return Row(row, J, zero, mu=mu, normal=normal, contact=contact)
 
     def _across(self, contact: _Contact, p: Dual, u: Dual) -> Dual:
         """(n_v,) of the velocity of B's point at p against A's along u."""
@@ -460,9 +465,9 @@ class FrozenStep:
                 self._shape(A), poses[0], self._shape(B), poses[1], margin=margin
             )
             twist = np.concatenate(twists)
-            fixed = [self._link_of(name) in self._fixed for name in (A, B)]
+            bodies = tuple(self._body.get(self._link_of(name), 0) for name in (A, B))
             for i in numbers:
-                found[i] = _contact_of(derived, details.contacts[i], twist, links, fixed)
+                found[i] = _contact_of(derived, details.contacts[i], twist, links, bodies)
         return [found[i] for i in range(len(details.contacts))]
 
     def _link_of(self, name: str) -> str:
@@ -531,10 +536,11 @@ class FrozenStep:
         return f
 
 
-def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual) -> Dual | None:
-    """Those of `lcp` and `cone`: Newton's method for what each class says, whose last step is in dual numbers.
+def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual, gives: bool) -> Dual | None:
+    """Those of exact solvers: Newton's method for what each class says, whose last step is in dual numbers.
 
-    Of impulses that move bodies alike those of least friction, and of these the smallest (row_basis.h).
+    Of impulses that move bodies alike those of least friction, and of these the smallest (row_basis.h); if each row
+    gives those that store least by that (bounded_rows.h).
     """
     n = len(rows)
     f = np.array([row.row.impulse for row in rows])
@@ -546,38 +552,59 @@ def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual) -> Dual | None:
     springs, creeping = (
         [i for i in rigid if (rows[i].mu is not None) == of_friction] for of_friction in (0, 1)
     )
+    softness = Dual.constant(np.ones(n), k)  # the square root of what a row gives
+    if gives:
+        softness, springs, creeping = _softness(rows, A), rigid, []
     left = Dual.constant(np.eye(J.x.shape[1]), k)
     for part in springs, creeping:
         if not part:
             continue
         size = np.linalg.norm(J.x[rigid], 2)
-        own, outside = projector(J[part] @ left, size=size)
-        seen, outside_seen = projector((J[part] @ left).T, size=size)
+        soft = (J[part] @ left).T / softness[part]
+        own, outside = projector(soft.T, size=size)
+        seen, outside_seen = projector(soft, size=size)
         if max(outside, outside_seen) > TORN * max(np.abs(J.d).max(), 1.0):
             return None
         P[np.ix_(part, part)] = own
         left = left - seen
     for _ in range(3):
-        F, slope = _conditions(rows, modes, C, P, A, free, f)
+        F, slope = _conditions(rows, modes, C, P, A, free, f, softness)
         if F is None:
             return None
         f = f - np.linalg.solve(slope, F.x)
-    F, slope = _conditions(rows, modes, C, P, A, free, f)
+    F, slope = _conditions(rows, modes, C, P, A, free, f, softness)
     return None if F is None else Dual(f, -np.linalg.solve(slope, F.d))
 
 
+def _softness(rows: list[Row], A: Dual) -> Dual:
+    """(n,) the square root of what each row gives: normals of two bodies alike, and so the axes of a disc."""
+
+    def is_like(one: Row, other: Row) -> bool:
+        if one.mu is not None or one.contact is None:
+            return one is other or (one.pair >= 0 and other is rows[one.pair])
+        normal = other.contact is not None and other.mu is None
+        return normal and set(other.contact.bodies) == set(one.contact.bodies)
+
+    out = Dual.constant(np.ones(len(rows)), A.d.shape[-1])
+    for i, row in enumerate(rows):
+        alike = [j for j, other in enumerate(rows) if is_like(row, other)]
+        mean = sum((A[j, j] - rows[j].compliance for j in alike), Dual.constant(0.0, A.d.shape[-1])) / len(alike)
+        out[i] = sqrt((CREEP if row.mu is not None else 1.0) * mean)
+    return out
+
+
 def _conditions(
-    rows: list[Row], modes: list[str], C: list[int], P: Dual, A: Dual, free: Dual, f: Array
+    rows: list[Row], modes: list[str], C: list[int], P: Dual, A: Dual, free: Dual, f: Array, softness: Dual
 ) -> tuple[Dual | None, Array]:
     """What is zero at the impulses, whose own rates are left out, and the derivative of its values in them."""
     n, k = len(rows), free.d.shape[-1]
     w = A @ f + free
     F, slope = Dual.constant(np.zeros(n), k), np.zeros((n, n))
     if C:
-        own = P[np.ix_(C, C)]
-        F[C] = own @ w[C] + (np.eye(len(C)) - own) @ f[C]
-        slope[C] = own.x @ A.x[C]
-        slope[np.ix_(C, C)] += np.eye(len(C)) - own.x
+        own, soft = P[np.ix_(C, C)], softness[C]
+        F[C] = own @ (w[C] / soft) + (np.eye(len(C)) - own) @ (soft * f[C])
+        slope[C] = own.x @ (A.x[C] / soft.x[:, None])
+        slope[np.ix_(C, C)] += (np.eye(len(C)) - own.x) * soft.x
     for i, row in enumerate(rows):
         if modes[i] == "clamping":
             continue
@@ -609,13 +636,13 @@ def _contact_of(
     contact: ContactForce,
     twist: Array,
     links: tuple[Link, Link],
-    fixed: list[bool],
+    bodies: tuple[int, int],
 ) -> _Contact:
     """One point, by where it is; an impact's friction acts on what moves, else half way (constraints/normal_law.h)."""
     manifold, rates = derived.manifold, derived.twist
     i = int(np.argmin(np.linalg.norm(manifold.p_W - contact.point, axis=1)))
     assert np.linalg.norm(manifold.p_W[i] - contact.point) < 1e-9
-    met = 1.0 if fixed[0] else 0.0 if fixed[1] else 0.5
+    met = 1.0 if bodies[0] == 0 else 0.0 if bodies[1] == 0 else 0.5
     plane = {"A": 0.0, "B": 1.0, None: 0.5}[manifold.reference]
     return _Contact(
         Dual(manifold.gap[i], rates.gap[i] @ twist),
@@ -623,6 +650,7 @@ def _contact_of(
         Dual(manifold.p_W[i], rates.p_W[i] @ twist),
         links,
         met - plane,
+        bodies,
     )
 
 

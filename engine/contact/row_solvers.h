@@ -11,6 +11,7 @@ namespace robosim {
 
 std::unique_ptr<RowSolver> make_active_set_solver(const SolverOptions& options);
 const char* active_set_attempt(int attempt);
+std::unique_ptr<RowSolver> make_convex_solver(const SolverOptions& options);
 std::unique_ptr<RowSolver> make_sweep_solver(const SolverOptions& options);
 
 struct SolverKind {
@@ -24,6 +25,7 @@ struct SolverKind {
 inline constexpr SolverKind row_solvers[] = {
     {"lcp", "friction within a square, to rounding", false, true, make_active_set_solver, active_set_attempt},
     {"cone", "friction within a circle, to rounding", true, true, make_active_set_solver, active_set_attempt},
+    {"convex", "friction within a circle, by a few convex problems", true, false, make_convex_solver},
     {"pgs", "friction within a square, by a number of sweeps", false, false, make_sweep_solver},
 };
 using SolverId = ListId<row_solvers>;

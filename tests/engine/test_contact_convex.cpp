@@ -1,11 +1,12 @@
-// Rows by convex problems (contact/convex_solver.h): the law of `cone`, whatever rows repeat each other, and the
-// derivative of its solution.
+// Rows by convex problems (contact/convex_solver.h): the law of `cone`, whatever rows repeat each
+// other, and the derivative of its solution.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "base/index.h"
 #include "contact/convex_solver.h"
 #include "contact/row_solvers.h"
 #include "ridders.h"
@@ -25,7 +26,9 @@ double furthest(const Numbers& x, const Numbers& y) {
 
 }  // namespace
 
-TEST_CASE("what is solved keeps all conditions, and moves as with `cone` where no friction is at its bound") {
+TEST_CASE(
+    "what is solved keeps all conditions, and moves as with `cone` where "
+    "no friction is at its bound") {
   const std::unique_ptr<RowSolver> cone = SolverId("cone").kind().make({});
   const std::unique_ptr<SolvedRows> kept = cone->make_solved();
   int solved = 0, all = 0, compared = 0;
@@ -52,12 +55,15 @@ TEST_CASE("what is solved keeps all conditions, and moves as with `cone` where n
   CHECK(solved > 0.9 * all);
 }
 
-TEST_CASE("its derivative is that of its solution, by velocities, targets, friction and compliances") {
+TEST_CASE(
+    "its derivative is that of its solution, by velocities, targets, "
+    "friction and compliances") {
   int differentiated = 0;
   for_each_problem(true, repeats(2, 8), [&](const Case& c, RowProblem problem) {
     CAPTURE(std::string(c.name));
     if (c.spec.mass_ratio > 1 || c.spec.mu > 1)
-      return;  // whose differences rounding spoils; of several solutions another may be found beside it
+      return;  // whose differences rounding spoils; of several solutions another
+               // may be found beside it
     ConvexSolver solver, moved;
     RowSolution s;
     RowSizes sizes;
@@ -87,7 +93,8 @@ TEST_CASE("its derivative is that of its solution, by velocities, targets, frict
           [&](double t) {
             for (std::size_t i = 0; i < by.size(); ++i) move(problem, i, t * direction[i]);
             RowSolution x;
-            is_same &= moved.solve(problem, x, sizes).status == SolverStatus::solved && x.classes == s.classes;
+            is_same &= moved.solve(problem, x, sizes).status == SolverStatus::solved &&
+                       x.classes == s.classes;
             problem = here;
             return Numbers{dot(x.z, z_bar)};
           },
@@ -97,17 +104,36 @@ TEST_CASE("its derivative is that of its solution, by velocities, targets, frict
       ++differentiated;
     };
     check("y_free", g.y_free, [](RowProblem& p, std::size_t i, double t) { p.y_free[i] += t; });
-    check("target", g.target, [](RowProblem& p, std::size_t i, double t) { p.rows[i].target += t; });
+    check("target", g.target,
+          [](RowProblem& p, std::size_t i, double t) { p.rows[i].target += t; });
     Numbers by_mu(g.mu);
     for (std::size_t i = 0; i < by_mu.size(); ++i)
       if (here.rows[i].kind != RowKind::friction || here.rows[i].mu == 0) by_mu[i] = 0;
     Numbers by_compliance(g.compliance);
     for (std::size_t i = 0; i < by_compliance.size(); ++i)
-      if (here.rows[i].compliance == 0 || here.rows[i].is_disc || (i > 0 && here.rows[i - 1].is_disc))
+      if (here.rows[i].compliance == 0 || here.rows[i].is_disc ||
+          (i > 0 && here.rows[i - 1].is_disc))
         by_compliance[i] = 0;
-    check("compliance", by_compliance,
-          [&](RowProblem& p, std::size_t i, double t) { p.rows[i].compliance += by_compliance[i] != 0 ? t : 0; });
-    check("mu", by_mu, [&](RowProblem& p, std::size_t i, double t) { p.rows[i].mu += by_mu[i] != 0 ? t : 0; });
+    check("compliance", by_compliance, [&](RowProblem& p, std::size_t i, double t) {
+      p.rows[i].compliance += by_compliance[i] != 0 ? t : 0;
+    });
+    check("mu", by_mu,
+          [&](RowProblem& p, std::size_t i, double t) { p.rows[i].mu += by_mu[i] != 0 ? t : 0; });
+    check("d", g.d, [](RowProblem& p, std::size_t i, double t) {
+      p.rows[i / most_block_channels].d[i % most_block_channels] += t;
+    });
+    // L + t (B L + L B^T): of the same rank.
+    const std::size_t k = at(here.channels);
+    Numbers by_B(k * k, 0.0);
+    for (std::size_t r = 0; r < k; ++r)
+      for (std::size_t e = 0; e < k; ++e)
+        for (std::size_t l = 0; l < k; ++l)
+          by_B[r * k + e] += here.L[e * k + l] * (g.L[r * k + l] + g.L[l * k + r]);
+    check("L", by_B, [&](RowProblem& p, std::size_t i, double t) {
+      const std::size_t r = i / k, e = i % k;
+      for (std::size_t l = 0; l < k; ++l)
+        p.L[r * k + l] += t * here.L[e * k + l], p.L[l * k + r] += t * here.L[e * k + l];
+    });
   });
   CHECK(differentiated > repeats(5, 20));
 }

@@ -14,6 +14,7 @@ from robosim.scene import Scene
 from robosim.simulation import OneSidedCause, Simulation, StepStatus
 from robosim.world import World
 
+from .solvers import EXACT, ROUND
 from .worlds import floor, free_boxes, resting
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -44,7 +45,7 @@ QUICK = ("cart pole at a wall", "boxes", "boxes that give", "balls in a pit")
 WORLDS = 12
 
 
-@pytest.mark.parametrize(("scene", "solver"), [(name, SOLVERS[k % 3]) for k, name in enumerate(SCENES)])
+@pytest.mark.parametrize(("scene", "solver"), [(name, SOLVERS[k % len(SOLVERS)]) for k, name in enumerate(SCENES)])
 def test_derivatives_are_those_of_differences(scene, solver):
     """All blocks of the Jacobians and, of some, every kind of parameters, to 1e-8 of the largest entry."""
     tally = compared(scene, solver, STATES, seed=1, parameters=scene in QUICK)
@@ -127,7 +128,7 @@ def test_gradients_of_sweeps_keep_what_sweeps_have_all_but_settled():
         assert np.abs(gradients[0] - np.einsum("ri,rij->j", one, jacobians.q)).max() <= 2e-13 * size
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone"])
+@pytest.mark.parametrize("solver", EXACT)
 def test_a_box_on_many_corners_of_rough_ground_is_solved(solver):
     model, rng = free_boxes(1, (0.3, 0.25, 0.12)), np.random.default_rng(1)
     scene = Scene("ground")
@@ -284,8 +285,10 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
         if found is None:  # something at rest pushes at the edge of its circle of friction
             continue
         compared += 1
-        # Impulses that pgs has all but settled are told by small differences.
-        assert found.apart < 1e-10
+        # Impulses that pgs has all but settled are told by small differences; rows of `convex` that depend on each
+        # other share by what they give, which magnifies rounding by 1e6.
+        bar = 1e-9 if solver == "convex" else FROZEN_BAR
+        assert found.apart < bar
         np.testing.assert_allclose(found.v, details.state.v, rtol=0, atol=1e-11)
         jacobians = simulation.linearize(case.state, case.control).jacobians()
         for k, x in enumerate(ARGUMENTS):
@@ -293,9 +296,9 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
             for matrix, rates in zip(matrices, (found.q, found.dv), strict=True):
                 scale = max(np.abs(matrices).max(), simulation.dt)
                 np.testing.assert_allclose(
-                    matrix @ directions[x], rates[:, k], rtol=0, atol=FROZEN_BAR * scale
+                    matrix @ directions[x], rates[:, k], rtol=0, atol=bar * scale
                 )
-    assert compared >= (5 if solver == "cone" else 6)
+    assert compared >= (5 if solver in ROUND else 6)
 
 
 def test_a_derivative_that_is_slightly_off_is_found_beside_dual_numbers():
@@ -326,7 +329,7 @@ def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
     for number in range(60):
         for trial in range(4):
             step, control, rng = _any_step(
-                number, trial, solver=("lcp", "cone")[number % 2], bounce="time_of_impact"
+                number, trial, solver=EXACT[number % len(EXACT)], bounce="time_of_impact"
             )
             impacts = [impact for island in step.islands for impact in island.impacts]
             if not impacts or (found := compare(step, control, rng)) is None:
@@ -341,7 +344,7 @@ def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
 def test_steps_of_random_worlds_have_the_derivatives_of_differences_or_say_why_not():
     """Whatever they say of themselves: `relaxed` and `basic` as well."""
     compared = Counter()
-    for number in range(130, 180):
+    for number in range(130, 250):
         for trial in range(4):
             step, control, rng = _any_step(number, trial)
             if not step.report.contacts or (found := compare(step, control, rng)) is None:

@@ -11,6 +11,8 @@ import pytest
 from robosim.simulation import Simulation, StepStatus
 from robosim.world import World
 
+from .solvers import EXACT
+
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 from harness.contact_accuracy import SCENES
@@ -19,10 +21,9 @@ from harness.energy_audit import audit
 from harness.touching_scenes import with_solver
 
 # Not `pgs`, whose sweeps end before their impulses are those of any law.
-SOLVERS = ("lcp", "cone")
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("scene", SCENES)
 def test_rows_give_nothing_in_any_scene(scene, solver):
     own = with_solver(SCENES[scene](), solver)
@@ -39,7 +40,7 @@ def test_rows_give_nothing_in_any_scene(scene, solver):
     assert pushed
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", EXACT)
 def test_rows_give_nothing_in_random_worlds(solver):
     """With any restitution, friction and compliance; what begins anywhere, overlapping as it happens."""
     met = 0

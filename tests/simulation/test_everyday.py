@@ -11,8 +11,9 @@ from robosim.scene import Scene
 from robosim.simulation import Control, Simulation, State, StepStatus
 from robosim.world import Material, World
 
+from .solvers import ALL, EXACT
+
 G = 9.81
-SOLVERS = ("lcp", "cone", "pgs")
 FOOT = Shape.convex(
     np.array(
         [
@@ -64,7 +65,7 @@ def slider(name: str, floor, x: float = -0.1, height: float = 0.0) -> World:
 
 FLOORS = [two_boxes, tiles, compound, triangles]
 # Steps of 0.1 ms take long: with one solver and on two of the floors.
-SEAMS = [(floor, solver, dt) for floor in FLOORS for solver in SOLVERS for dt in (1e-3, 4e-3)] + [
+SEAMS = [(floor, solver, dt) for floor in FLOORS for solver in ALL for dt in (1e-3, 4e-3)] + [
     (floor, "lcp", 1e-4) for floor in (two_boxes, triangles)
 ]
 
@@ -111,7 +112,7 @@ def push(friction: float) -> World:
 
 
 @pytest.mark.parametrize("dt", [5e-4, 1e-3, 2e-3, 4e-3])
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
     """The floor can do that without friction, so the box goes as far as if the pusher had none: 2.42 m."""
     simulation = Simulation(push(0.8), dt=dt, solver=solver)
@@ -123,14 +124,16 @@ def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
     assert np.abs(run.q[-1, 4:7]).max() < 1e-9  # it does not turn
     if solver == "pgs":  # whose sweeps choose by themselves
         return
-    assert x == pytest.approx(2.424, abs=5e-3)
+    # Of the box's weight, 9.81 N, `convex` leaves the pusher's friction a hundredth of what springs would carry there.
+    share = 0.01 if solver == "convex" else 1e-10
+    assert x == pytest.approx(2.424, abs=2e-2 if solver == "convex" else 5e-3)
     step = simulation.linearize(simulation.state(run.q[-1], run.v[-1]), drive)
     carried = [c.force[2] for c in step.contacts if "pusher" in c.A + c.B]
-    assert np.abs(carried).max() < 1e-9
+    assert np.abs(carried).max() < share * G
     assert step.report.status == StepStatus.solved
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone"])
+@pytest.mark.parametrize("solver", EXACT)
 def test_gradients_go_with_the_choice_of_who_carries(solver):
     """With the pusher's friction any share of the weight would do, and the box would slide by it: the rule decides."""
     drive = Control(tau=[12.0, 0.2, 0.6, 0, 0, 0, 0])
@@ -149,13 +152,15 @@ def test_gradients_go_with_the_choice_of_who_carries(solver):
         assert end.signature == step.signature
         return np.stack([model.difference(step.state.q, end.state.q), end.state.v])
 
-    h = 1e-6
+    # Rows of `convex` that depend on each other magnify the rounding of where they touch, by 1e6.
+    h, rounding = 1e-6, 1e-14 if solver == "convex" else 1e-16
     for name in ("q", "v", "tau"):
         found = getattr(jacobians, name)
         for i, unit in enumerate(np.eye(7)):
             change = (after(**{name: h * unit}) - after(**{name: -h * unit})) / (2 * h)
-            # Rounding of 1e-16 over 2e-6.
-            np.testing.assert_allclose(found[..., i], change, rtol=0, atol=1e-8 * np.abs(found).max() + 2e-10)
+            np.testing.assert_allclose(
+                found[..., i], change, rtol=0, atol=1e-8 * np.abs(found).max() + 4 * rounding / h
+            )
     change = (after(mass=h) - after(mass=-h)) / (2 * h)
     np.testing.assert_allclose(jacobians.parameters[by], change, rtol=0, atol=1e-8)
     bars = np.random.default_rng(0).normal(size=(2, 7))
@@ -181,7 +186,7 @@ def chain(links: int) -> World:
     return World(builder.build(), materials={f"c{i}": Material(0.5) for i in range(links)})
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 def test_a_chain_that_hits_itself_gains_nothing_of_it(solver):
     """What contacts and friction give is never above zero.
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from .solvers import EXACT
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
@@ -17,14 +19,16 @@ import accuracy_physics  # noqa: E402
 from harness.free_bodies import ours  # noqa: E402
 
 MEASURES = accuracy_physics.measures(quick=True)
-JUDGED = [(m, s) for m in MEASURES for s in ("lcp", "cone") if s == "cone" or m.box_too]
+JUDGED = [(m, s) for m in MEASURES for s in EXACT if s != "lcp" or m.box_too]
 
 
 @pytest.mark.parametrize(("measure", "solver"), JUDGED, ids=[f"{s}: {m.name}" for m, s in JUDGED])
 def test_motions_are_those_of_the_formula(measure, solver):
     runs = [(case, *ours(case, solver)) for case in measure.cases]
     assert measure.of([(case, seen) for case, seen, _ in runs]) <= measure.bar
-    assert all(report.residual <= accuracy_physics.RESIDUAL_BAR for _, _, report in runs)
+    # A pile of dominoes has steps of which `convex` finds bounds of friction to 1e-5 alone: `rough`.
+    bar = 1e-5 if solver == "convex" else accuracy_physics.RESIDUAL_BAR
+    assert all(report.residual <= bar for _, _, report in runs)
 
 
 @pytest.mark.parametrize("solver", ["lcp", "pgs"])
@@ -34,7 +38,7 @@ def test_friction_within_a_square_is_stronger_between_its_axes(solver):
     assert accuracy_physics.off_coulomb(case, seen) == pytest.approx(sqrt(2) - 1, rel=1e-9)
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone"])
+@pytest.mark.parametrize("solver", EXACT)
 def test_contacts_keep_their_laws(solver):
     case = accuracy_physics.tumbling()
     assert (accuracy_physics.laws(case, solver, 20) <= accuracy_physics.RESIDUAL_BAR).all()

@@ -15,6 +15,7 @@ from robosim.simulation import Control, OneSidedCause, Simulation, State
 from robosim.world import Material, Motor, World
 
 from .differences import differences
+from .solvers import EXACT
 from .worlds import G, ball_on_rails, floor, free_boxes, resting, sliding_box
 
 
@@ -168,7 +169,7 @@ def feet_of_a_table(count, solver):
     )
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone"])
+@pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("feet", [2, 3, 4])
 def test_rows_that_imply_each_other_wherever_things_are_have_two_sided_gradients(feet, solver):
     simulation = feet_of_a_table(feet, solver)

@@ -12,9 +12,10 @@ from robosim.model import ModelBuilder
 from robosim.simulation import Simulation, State, StepStatus
 from robosim.world import Material, World
 
+from .solvers import EXACT
 from .worlds import G, floor, free_boxes, resting
 
-exact = pytest.mark.parametrize("solver", ["lcp", "cone"])
+exact = pytest.mark.parametrize("solver", EXACT)
 
 
 @exact
@@ -45,7 +46,7 @@ def test_a_thousand_times_the_mass_on_top(solver):
     assert sum(forces) == pytest.approx(-1001 * G, rel=1e-9)
 
 
-@pytest.mark.parametrize(("solver", "n"), [("lcp", 5), ("cone", 2)])
+@pytest.mark.parametrize(("solver", "n"), [("lcp", 5), ("cone", 2), ("convex", 2)])
 def test_a_row_of_dominoes_falls(solver, n):
     simulation = Simulation(
         World(free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2), floor(), materials={"floor": Material(0.6)}),

@@ -13,7 +13,8 @@ from robosim.scene import Scene
 from robosim.simulation import Control, Simulation, StepStatus
 from robosim.world import JointEquality, Material, PointClosure, World
 
-SOLVERS = ("lcp", "cone", "pgs")
+from .solvers import ALL
+
 FLOOR = Scene("room")
 FLOOR.add_half_space("floor")
 
@@ -27,7 +28,7 @@ def box(height: float, material: Material | None = None) -> World:
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 @pytest.mark.parametrize("dt", [1e-4, 1e-3, 4e-3])
 @pytest.mark.parametrize("depth", [1e-3, 1e-2])
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 def test_what_begins_in_the_floor_comes_to_rest_on_it(solver, depth, dt, bounce):
     simulation = Simulation(box(-depth), dt=dt, solver=solver, bounce=bounce)
     run = simulation.rollout(simulation.state(), round(0.4 / dt))
@@ -41,7 +42,7 @@ def test_what_begins_in_the_floor_comes_to_rest_on_it(solver, depth, dt, bounce)
     assert (np.diff(heights) / dt).max() <= 1.0 + 1e-9
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 @pytest.mark.parametrize(("drop", "dt"), [(0.5, 1e-3), (0.5, 4e-3), (2.0, 1e-3), (2.0, 1e-4)])
 def test_what_lands_does_not_rebound(drop, dt, solver):
     """Faster than margin / dt, so that it overlaps first."""
@@ -58,7 +59,7 @@ def test_what_lands_does_not_rebound(drop, dt, solver):
     assert np.diff(energy)[landed:].max() <= raised + 1e-9
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 def test_what_bounces_keeps_to_its_restitution(solver):
     """Half a step's weight later, velocities being those in the middles of steps."""
     world = box(-2e-3, Material(0.5, restitution=0.5))
@@ -77,7 +78,7 @@ def rail(**limits) -> ModelBuilder:
     return builder
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 @pytest.mark.parametrize(("start", "end"), [(-0.01, 0.0), (1.01, 1.0)])
 def test_a_joint_beyond_its_limit_comes_to_rest_there(start, end, solver):
     world = World(rail(lower=0.0, upper=1.0).build())
@@ -87,7 +88,7 @@ def test_a_joint_beyond_its_limit_comes_to_rest_there(start, end, solver):
     assert not run.v.any()
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 def test_it_is_no_faster_than_asked_for(solver):
     world = World(rail(lower=0.0, upper=1.0, velocity=0.05).build())
     for options, speed in (({"recovery_speed": 0.2}, 0.2), ({"speed_limits": True}, 0.05)):
@@ -107,7 +108,7 @@ def linked() -> World:
     return World(builder.build().with_gravity([0, 0, 0]), closures=closures)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 def test_what_has_come_apart_comes_together_and_stands_still(solver):
     simulation = Simulation(linked(), solver=solver, sweeps=400)
     run = simulation.rollout(simulation.state([0.01, 0.0, 0.1]), 300)

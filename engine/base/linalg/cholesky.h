@@ -36,9 +36,8 @@ inline void cholesky_solve(const double* L, int n, double* b) {
 }
 
 // F (n x r, row by row) with F F^T = A but for rounding, A symmetric and positive semidefinite: returns r. The
-// largest of what is left is taken first.
-inline int semidefinite_factor(const double* A, int n, std::vector<double>& F) {
-  constexpr double rounding = 1e-15;  // of the largest diagonal entry
+// largest of what is left is taken first; what is left beside it counts as rounding below this part of the largest.
+inline int semidefinite_factor(const double* A, int n, std::vector<double>& F, double rounding = 1e-15) {
   std::vector<double> left(static_cast<std::size_t>(n)), columns;
   double largest = 0;
   for (int i = 0; i < n; ++i) largest = std::max(largest, left[static_cast<std::size_t>(i)] = A[i * (n + 1)]);

@@ -4,7 +4,7 @@
 // shapes, twelve numbers, and shapes with the joints before them, so that a block of channels costs twelve columns, however many joints there
 // are. Channels turn with the joints as well: with V a body's velocity against the parent of joint c's,
 //   d(X u)/dq_c = J_c x V      at the channels' point
-// Rows without such rates, as sweeps, sliding discs, bounces and closures, have one adjoint for the impulse of each channel (step_vjp.cpp) instead.
+// Rows without such rates, as sweeps, sliding discs, bounces and closures, have one adjoint for each of their seeds (moving_channels.h) instead.
 #include <algorithm>
 
 #include "base/index.h"
@@ -45,7 +45,8 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in, const Ja
   rates_.of_dependences &= by_rates;
   bool torn = has_dependences && !rates_.of_dependences && is_torn(step_, island, in, vjp_, row_);
   if (asked == 0) return one_sided_if(torn, OneSided::torn);
-  const int w = rates_.width();
+  if (!by_rates) seeds_.find(step_, island);
+  const int told = by_rates ? asked : seeds_.count, w = by_rates ? rates_.width() : told;
   const SmallMatrices& matrices = small_matrices();
   make_zeros(impulses_by_, at(w * stride)), make_zeros(channels_by_, at(k * stride));
   if (by_rates) add_rates(island, in, columns, twists);
@@ -60,7 +61,7 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in, const Ja
   if (is_held) add_seen(asked, w);
   matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by.data(), stride, channels_by_.data(), stride, stride);
   add_seen(0, is_held ? asked : w);
-  matrices.add_product({Y, n, asked}, impulses_by_.data(), stride, moved_by.data(), stride, stride);
+  matrices.add_product({by_rates ? Y : seeds_.moves.data(), n, told}, impulses_by_.data(), stride, moved_by.data(), stride, stride);
   if (rates_.of_dependences) {
     const double* const missed = &impulses_by_[at(asked * stride)];
     torn |= is_torn_by(step_, island, &rates_.by_target[at(asked)], w, missed + columns.q, missed + columns.v);
@@ -68,15 +69,15 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in, const Ja
   return one_sided_if(torn, OneSided::torn);
 }
 
-// By one adjoint for each channel along which something moves: what it goes back to in its row, and in by_velocity.
+// By one adjoint for each of the seeds: what it goes back to in its row, and in by_velocity.
 void ImpulseJacobians::add_adjoints(StepIsland& island, const StepInput& in, const JacobianColumns& columns) {
-  const std::size_t k = at(island.problem.channels), w = at(rates_.width()), stride = at(columns.stride);
+  const std::size_t k = at(island.problem.channels), w = at(seeds_.count), stride = at(columns.stride);
   row_.set_zero(*step_.world);
   row_.wants_vertices = false;
   rates_.by_velocity.resize(k * w);
   for (std::size_t c = 0; c < w; ++c) {
     for (auto* x : {&row_.q, &row_.v, &row_.q_target, &row_.v_target}) std::fill(x->begin(), x->end(), 0.0);
-    vjp_.channel_vjp(island, rates_.asked[c], in, false, row_);
+    vjp_.impulse_vjp(island, &seeds_.seeds[c * k], in, false, row_);
     for (std::size_t other = 0; other < k; ++other) rates_.by_velocity[other * w + c] = island.gradient.y_free[other];
     const auto put_block = [&](const std::vector<double>& x, int first) {
       if (first >= 0) std::copy(x.begin(), x.end(), &impulses_by_[c * stride + at(first)]);

@@ -31,6 +31,7 @@ class ImpulseJacobians {
 
   ImpulseRates rates_;
   MovingChannels moving_;
+  ImpulseSeeds seeds_;  // of rows without rates
   std::vector<double> channels_by_, impulses_by_;               // of an island: velocities of channels, impulses of those that move, by all columns
   std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one manifold: impulses by one shape's twist; its rows
   StepGradient row_;                                            // of one impulse; room of is_torn

@@ -1,11 +1,16 @@
 #include "step/linearization/moving_channels.h"
 
+#include <algorithm>
+
 #include "base/index.h"
+#include "base/linalg/cholesky.h"
+#include "base/linalg/zeros.h"
 #include "step/motion_adjoint.h"
 
 namespace robosim {
 
-const double* MovingChannels::find(const StepData& step, const StepIsland& island, std::vector<int>& moving) {
+const double* MovingChannels::find(const StepData& step, const StepIsland& island,
+                                   std::vector<int>& moving) {
   const int n = step.model().n_v, k = island.problem.channels;
   moving.clear();
   for (int c = 0; c < k; ++c) {
@@ -21,13 +26,42 @@ const double* MovingChannels::find(const StepData& step, const StepIsland& islan
   return Y_.data();
 }
 
+void ImpulseSeeds::find(const StepData& step, const StepIsland& island) {
+  constexpr double independent = 1e-10;  // of what is left of a channel, beside the largest
+  const int n = step.model().n_v, k = island.problem.channels;
+  const double* const Y = moving_.find(step, island, channels_);
+  const int w = static_cast<int>(channels_.size());
+  L_.resize(at(w * w));
+  for (int r = 0; r < w; ++r)
+    for (int c = 0; c < w; ++c)
+      L_[at(r * w + c)] = island.problem.L[at(channels_[at(r)] * k + channels_[at(c)])];
+  if (semidefinite_factor(L_.data(), w, F_, independent) == w) {
+    count = w, make_zeros(seeds, at(w * k));
+    for (int c = 0; c < w; ++c) seeds[at(c * k + channels_[at(c)])] = 1;
+    moves.assign(Y, Y + n * w);
+    return;
+  }
+  count = 0, seeds.clear();
+  std::vector<int>& entries = channels_;  // of velocities that move
+  entries.clear();
+  for (int r = 0; r < n; ++r) {
+    const double* const row = &island.Y[at(r * k)];
+    if (std::all_of(row, row + k, [](double y) { return y == 0; })) continue;
+    seeds.insert(seeds.end(), row, row + k);
+    entries.push_back(r), ++count;
+  }
+  make_zeros(moves, at(n * count));
+  for (int c = 0; c < count; ++c) moves[at(entries[at(c)] * count + c)] = 1;
+}
+
 void carry_impulses(const StepData& step, std::vector<Force<double>>& carried) {
   carried.assign(at(step.model().n_bodies()), Force<double>());
   step.for_each_island([&](const StepIsland& island) {
     for (std::size_t b = 0; b < island.blocks.size(); ++b) {
       const StepIsland::Block& block = island.blocks[b];
       if (!block.is_of_bodies()) continue;
-      const Force<double> F = channel_force(step, island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
+      const Force<double> F = channel_force(
+          step, island, b, &island.solution.z[at(island.problem.blocks[b].first_channel)]);
       carried[at(block.b)] += F, carried[at(block.a)] += Force<double>{-F.angular, -F.linear};
     }
   });

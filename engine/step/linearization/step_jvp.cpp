@@ -103,20 +103,20 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
 // To change_, Y dz.
 void StepJvp::add_answer(StepIsland& island, const StepInput& in, const StepGradient& direction) {
   const std::size_t n = step_.size(), k = at(island.problem.channels);
-  const double* const Y = moving_.find(step_, island, channels_);
-  const std::size_t w = channels_.size();
+  seeds_.find(step_, island);
+  const std::size_t w = at(seeds_.count);
   make_zeros(channels_by_, k), impulses_by_.resize(w);
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < k; ++c) channels_by_[c] += island.X[r * k + c] * change_[r];
   for (std::size_t c = 0; c < w; ++c) {
     row_.set_zero(*step_.world);
     row_.wants_vertices = !direction.parameters.vertices.empty();
-    vjp_.channel_vjp(island, channels_[c], in, true, row_);
+    vjp_.impulse_vjp(island, &seeds_.seeds[c * k], in, true, row_);
     impulses_by_[c] = along(row_, direction);
     for (std::size_t other = 0; other < k; ++other) impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
   }
   for (std::size_t r = 0; r < n; ++r)
-    for (std::size_t c = 0; c < w; ++c) change_[r] += Y[r * w + c] * impulses_by_[c];
+    for (std::size_t c = 0; c < w; ++c) change_[r] += seeds_.moves[r * w + c] * impulses_by_[c];
 }
 
 }  // namespace robosim

@@ -28,9 +28,8 @@ class StepJvp {
   std::vector<Motion<double>> displaced_;         // bodies: where they go along the direction
   std::vector<Force<double>> carried_, turned_;   // bodies: what pushes on them; and what that changes by
   std::vector<double> change_, velocity_change_, residual_change_;  // n_v: of u with corrections, of u, of -r at u
-  MovingChannels moving_;
-  std::vector<int> channels_;                     // of an island, along which something moves
-  std::vector<double> channels_by_, impulses_by_;  // of an island along the direction: velocities of channels, impulses of channels_
+  ImpulseSeeds seeds_;                             // of an island
+  std::vector<double> channels_by_, impulses_by_;  // of it along the direction: velocities of channels, its seeds' impulses
   StepGradient row_;                              // of one impulse
 };
 

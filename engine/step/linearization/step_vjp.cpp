@@ -76,10 +76,9 @@ void StepVjp::add_held_dependence(const StepIsland& island, const StepInput& in,
   bodies_.gather(step_, gradient.q.data(), nullptr);
 }
 
-void StepVjp::channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient) {
+void StepVjp::impulse_vjp(StepIsland& island, const double* seed, const StepInput& in, bool with_parameters, StepGradient& gradient) {
   reset();
-  make_zeros(impulse_bar_, at(island.problem.channels));
-  impulse_bar_[at(channel)] = 1;
+  impulse_bar_.assign(seed, seed + island.problem.channels);
   add_row_adjoint(island, gradient);
   add_row_vjp(island, in, {{&island.gradient.y_free, step_.u.data()}, {&island.before_bar, in.v}}, gradient);
   bodies_.gather(step_, gradient.q.data(), with_parameters ? gradient.parameters.of("placement") : nullptr);

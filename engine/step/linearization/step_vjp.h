@@ -1,5 +1,5 @@
 // The gradient of a step that was taken, by one transposed solve (step_vjp.cpp), and the rows that other derivatives are made of. Derivatives that all
-// share must be there (SharedRates::has_everything; for channel_vjp without parameters is_there).
+// share must be there (SharedRates::has_everything; for impulse_vjp without parameters is_there).
 #pragma once
 
 #include <initializer_list>
@@ -22,9 +22,9 @@ class StepVjp {
   void next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
   // The same of one entry of the velocity u at the end, or of u with the corrections of positions; no impulse may act late in the step.
   void velocity_vjp(const StepInput& in, int entry, bool of_way, StepGradient& gradient);
-  // Adds the gradient of one channel's impulse at fixed u, and leaves that by the channels' own velocities in island.gradient.y_free. Without parameters
-  // their part is not complete.
-  void channel_vjp(StepIsland& island, int channel, const StepInput& in, bool with_parameters, StepGradient& gradient);
+  // Adds the gradient of a sum of the channels' impulses at fixed u, and leaves that by the channels' own velocities in
+  // island.gradient.y_free. seed: channels. Without parameters their part is not complete.
+  void impulse_vjp(StepIsland& island, const double* seed, const StepInput& in, bool with_parameters, StepGradient& gradient);
   // Adds the gradient of what dependences of an island's rows miss (class_factor.h).
   void dependence_vjp(StepIsland& island, const StepInput& in, StepGradient& gradient);
 

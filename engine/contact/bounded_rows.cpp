@@ -1,0 +1,442 @@
+#include "contact/bounded_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/linalg/cholesky.h"
+#include "base/linalg/small_matrices.h"
+#include "base/linalg/small_sums.h"
+#include "base/linalg/zeros.h"
+
+namespace robosim {
+
+namespace {
+
+using State = RowPush::State;
+
+// By how much rows give, beside their admittance: by as little as rounding allows; friction more,
+// so that springs carry.
+constexpr double part_of_rows = 1e-6, part_of_friction = 1e-4;
+constexpr int max_iterations = 50;
+// A whole step of Newton's method beside the velocities at play: the next one is then below
+// rounding. By the same factor each leaves 1e-8 of the one before; where discs slide, its square
+// beside the speed of the slowest.
+constexpr double last_step = 1e-7, last_sliding_step = 1e-15;
+constexpr double local = 1e-9;       // of steps that need no search
+constexpr int most_small_steps = 4;  // of these: where rounding changes states, none is the last
+constexpr double at_rest = 4e-15;    // what rows lack beside the velocities at
+                                     // play: states are then those of the impulses
+// The slope where a line search ends beside that at its start.
+constexpr double searched = 1e-8;
+constexpr double rounding = 1e-14;  // and beside the sum of what it is made of
+constexpr int most_searches = 60;
+constexpr int refinements = 2;  // of adjoints
+
+double squared(const std::vector<double>& x) {
+  return dot(x.data(), x.data(), static_cast<int>(x.size()));
+}
+
+// to = A x, A: n x m, row by row; or its transpose.
+void multiply(const std::vector<double>& A, int n, int m, const double* x,
+              std::vector<double>& to) {
+  to.resize(at(n));
+  for (int i = 0; i < n; ++i) to[at(i)] = dot(&A[at(i * m)], x, m);
+}
+void multiply_transposed(const std::vector<double>& A, int n, int m, const double* x,
+                         std::vector<double>& to) {
+  make_zeros(to, at(m));
+  for (int i = 0; i < n; ++i)
+    if (x[i] != 0) add_scaled(x[i], &A[at(i * m)], m, to.data());
+}
+
+// sum + rest += a b, to twice the precision.
+void add_product(double a, double b, double& sum, double& rest) {
+  const double product = a * b;
+  rest += std::fma(a, b, -product);
+  add_exactly(product, sum, rest);
+}
+
+// -df of a push for a change of its velocity.
+void give(const RowPush& push, int rows, const double* du, double* df) {
+  if (rows == 1)
+    df[0] = push.gives[0] * du[0];
+  else
+    df[0] = push.gives[0] * du[0] + push.gives[1] * du[1],
+    df[1] = push.gives[1] * du[0] + push.gives[2] * du[1];
+}
+
+// z = sum d_i f_i.
+void add_up(const RowProblem& problem, const double* f, std::vector<double>& z) {
+  make_zeros(z, at(problem.channels));
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i)
+      if (f[i] != 0)
+        add_scaled(f[i], problem.rows[at(i)].d, block.width, &z[at(block.first_channel)]);
+}
+
+}  // namespace
+
+double BoundedRows::part(int row) const {
+  return creeps(problem_->rows[at(row)]) ? part_of_friction : part_of_rows;
+}
+
+void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
+  problem_ = &problem, sizes_ = &sizes;
+  const std::size_t m = problem.rows.size();
+  R_.resize(m), own_R_.resize(m), df_.resize(m), pushed_.resize(m), u_.resize(m), error_.resize(m);
+  for (const RowBlock& block : problem.blocks)
+    for_each_alike(problem, block, [&](const int* alike, int count) {
+      double a = 0;
+      for (int n = 0; n < count; ++n)
+        a += sizes.admittance[at(alike[n])] - problem.rows[at(alike[n])].compliance;
+      for (int n = 0; n < count; ++n) {
+        const std::size_t i = at(alike[n]);
+        own_R_[i] = part(alike[n]) * (a / count);
+        R_[i] = problem.rows[i].compliance + own_R_[i];
+      }
+    });
+  r_ = semidefinite_factor(problem.L.data(), problem.channels, F_);
+  make_zeros(f_, m), make_zeros(bound, m);
+  now_.pushes.assign(m, RowPush());
+  given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = false;
+  iterations_ = 0;
+}
+
+// The rows' part of velocities of channels.
+void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
+  w.resize(problem_->rows.size());
+  for (const RowBlock& block : problem_->blocks)
+    for (int i = block.first_row; i < block.last_row; ++i)
+      w[at(i)] = dot(problem_->rows[at(i)].d, y + block.first_channel, block.width);
+}
+
+// What rows have by impulses alone, where no target is asked for; what a_ is rounded to moves all
+// rows as one motion does, whereas each row's own rounding would be divided by R.
+void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& w,
+                             std::vector<double>& low) {
+  add_up(*problem_, f.data(), z_);
+  multiply_transposed(F_, problem_->channels, r_, z_.data(), g_);
+  make_zeros(y_, at(problem_->channels)), make_zeros(y_low_, y_.size());
+  for (std::size_t c = 0; c < y_.size(); ++c)
+    small_matrices().add_dot_doubled(&F_[c * at(r_)], g_.data(), r_, y_[c], y_low_[c]);
+  w.resize(f.size()), low.resize(f.size());
+  for (const RowBlock& block : problem_->blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem_->rows[at(i)];
+      double sum = 0, rest = 0;
+      for (int c = 0; c < block.width; ++c) {
+        add_product(row.d[c], y_[at(block.first_channel + c)], sum, rest);
+        rest += row.d[c] * y_low_[at(block.first_channel + c)];
+      }
+      w[at(i)] = sum, low[at(i)] = rest;
+    }
+}
+
+// The velocities of f_.
+void BoundedRows::evaluate() {
+  if (is_evaluated_) return;
+  const RowProblem& problem = *problem_;
+  add_up(problem, f_.data(), z_);
+  multiply_transposed(F_, problem.channels, r_, z_.data(), a_);
+  y_ = problem.y_free, make_zeros(y_low_, y_.size());
+  for (std::size_t c = 0; c < y_.size(); ++c)
+    small_matrices().add_dot_doubled(&F_[c * at(r_)], a_.data(), r_, y_[c], y_low_[c]);
+  w_.resize(f_.size()), low_.resize(f_.size());
+  scale_ = sizes_->still;
+  for (const RowBlock& block : problem.blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem.rows[at(i)];
+      double sum = -row.target, rest = 0;
+      for (int c = 0; c < block.width; ++c) {
+        add_product(row.d[c], y_[at(block.first_channel + c)], sum, rest);
+        rest += row.d[c] * y_low_[at(block.first_channel + c)];
+      }
+      w_[at(i)] = sum, low_[at(i)] = rest;
+      scale_ = std::max(scale_, sizes_->admittance[at(i)] * std::abs(f_[at(i)]));
+    }
+  is_evaluated_ = true;
+}
+
+// Fills what rows push at the velocities of f_, and what f_ lacks of it. Returns true where the
+// factor is of others.
+bool BoundedRows::set_pushes() {
+  bool is_new = !is_factored_;
+  const double slack = at_rest * scale_;
+  slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    const ConstraintRow& row = problem_->rows[at(i)];
+    double asked[2], lacks[2];
+    bool lacks_any = false;
+    for (int k = 0; k < rows; ++k) {
+      double sum = w_[at(i + k)], rest = low_[at(i + k)];
+      if (given_) add_product(-own_R_[at(i + k)], given_[i + k], sum, rest);
+      u_[at(i + k)] = sum + rest;
+      add_product(R_[at(i + k)], f_[at(i + k)], sum, rest);
+      lacks[k] = sum + rest;
+      lacks_any |= std::abs(lacks[k]) > slack;
+    }
+    const bool can_move = R_[at(i)] > 0;
+    for (int k = 0; k < rows; ++k)
+      asked[k] = lacks_any && can_move ? -u_[at(i + k)] / R_[at(i + k)] : f_[at(i + k)];
+    const State before = now_.pushes[at(i)].state;
+    const RowPush& push = now_.pushes[at(i)] = row_push(row, asked, R_[at(i)], bound[at(i)]);
+    is_new |= push.state != before || push.state == State::slides;
+    if (push.state == State::slides)
+      slides_ = true, slowest_ = std::min(slowest_, length(u_[at(i)], u_[at(i + 1)]));
+    for (int k = 0; k < rows; ++k)
+      pushed_[at(i + k)] =
+          push.state == State::linear ? -lacks[k] * push.gives[0] : push.f[k] - f_[at(i + k)];
+  });
+  return is_new;
+}
+
+// Of 1 + F^T H F, where the pushes are.
+bool BoundedRows::factor() {
+  const RowProblem& problem = *problem_;
+  make_zeros(HF_, at(problem.channels * r_));
+  double H[most_block_channels * most_block_channels];
+  for (const RowBlock& block : problem.blocks) {
+    const int n = block.width;
+    std::fill_n(H, n * n, 0.0);
+    bool any = false;
+    const auto add = [&](double by, const double* x, const double* y) {
+      if (by == 0) return;
+      any = true;
+      for (int r = 0; r < n; ++r) add_scaled(by * x[r], y, n, H + r * n);
+    };
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const RowPush& push = now_.pushes[at(i)];
+      const double* const d = problem.rows[at(i)].d;
+      add(push.gives[0], d, d);
+      if (!problem.rows[at(i)].is_disc) continue;
+      const double* const e = problem.rows[at(++i)].d;
+      add(push.gives[1], d, e), add(push.gives[1], e, d), add(push.gives[2], e, e);
+    }
+    for (int r = 0; r < n && any; ++r)
+      for (int c = 0; c < n; ++c)
+        add_scaled(H[r * n + c], &F_[at((block.first_channel + c) * r_)], r_,
+                   &HF_[at((block.first_channel + r) * r_)]);
+  }
+  make_zeros(now_.factor, at(r_ * r_));
+  for (int i = 0; i < r_; ++i) now_.factor[at(i * (r_ + 1))] = 1;
+  for (int c = 0; c < problem.channels; ++c)
+    for (int i = 0; i < r_; ++i)
+      if (const double x = F_[at(c * r_ + i)]; x != 0)
+        add_scaled(x, &HF_[at(c * r_)], i + 1, &now_.factor[at(i * r_)]);
+  return is_factored_ = cholesky_factor(now_.factor.data(), r_);
+}
+
+// With da_ and dw_.
+void BoundedRows::respond(const Linearized& here, const std::vector<double>& pushed,
+                          std::vector<double>& change) {
+  add_up(*problem_, pushed.data(), z_);
+  multiply_transposed(F_, problem_->channels, r_, z_.data(), g_);
+  da_ = g_;
+  cholesky_solve(here.factor.data(), r_, da_.data());
+  multiply(F_, problem_->channels, r_, da_.data(), dy_);
+  along_rows(dy_.data(), dw_);
+  change.resize(pushed.size());
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    double df[2] = {};
+    give(here.pushes[at(i)], rows, &dw_[at(i)], df);
+    change[at(i)] = pushed[at(i)] - df[0];
+    if (rows == 2) change[at(i + 1)] = pushed[at(i + 1)] - df[1];
+  });
+}
+
+void BoundedRows::respond_in_passes(const PushedIn& pushed_in, std::vector<double>& change) {
+  make_zeros(change, f_.size());
+  for (int pass = 0; pass < passes_; ++pass) {
+    const Linearized& here = of_pass(pass);
+    make_zeros(trial_, f_.size());
+    pushed_in(here.pushes, trial_);
+    for_each_push([&](const RowBlock&, int i, int rows) {
+      double given[2], df[2] = {};
+      for (int k = 0; k < rows; ++k) given[k] = own_R_[at(i + k)] * change[at(i + k)];
+      give(here.pushes[at(i)], rows, given, df);
+      for (int k = 0; k < rows; ++k) trial_[at(i + k)] += df[k];
+    });
+    respond(here, trial_, change);
+  }
+}
+
+// Where rows have the velocities u, by what a makes of them.
+double BoundedRows::potential(const std::vector<double>& a, const std::vector<double>& u) const {
+  double sum = 0.5 * squared(a);
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    if (!(R_[at(i)] > 0)) return;
+    double asked[2];
+    for (int k = 0; k < rows; ++k) asked[k] = -u[at(i + k)] / R_[at(i + k)];
+    const RowPush push = row_push(problem_->rows[at(i)], asked, R_[at(i)], bound[at(i)]);
+    sum += row_potential(push, asked, rows, R_[at(i)]);
+  });
+  return sum;
+}
+
+// From what slides a little the way to where it holds is long, by one row after the other.
+void BoundedRows::start_holding(const std::vector<RowPush>* before) {
+  given_ = nullptr;
+  evaluate();
+  std::vector<double> here = w_, there;
+  const double at_start = potential(a_, here);
+  const std::vector<double> f_before = f_;
+  // From no impulse.
+  along_rows(problem_->y_free.data(), there);
+  for (std::size_t i = 0; i < there.size(); ++i) there[i] -= problem_->rows[i].target;
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    const ConstraintRow& row = problem_->rows[at(i)];
+    bool holds = R_[at(i)] > 0;
+    double pushes = 0;
+    if (row.kind == RowKind::friction)
+      holds &= bound[at(i)] > 0;
+    else if (before)
+      holds &= (*before)[at(i)].state == State::linear;
+    else if (row.kind == RowKind::unilateral)
+      holds &= there[at(i)] < 0;
+    if (before && !holds && row.kind == RowKind::box) pushes = (*before)[at(i)].f[0];
+    RowPush& push = now_.pushes[at(i)] = RowPush();
+    if (holds) push.state = State::linear, push.gives[0] = push.gives[2] = 1 / R_[at(i)];
+    for (int k = 0; k < rows; ++k)
+      pushed_[at(i + k)] = holds ? -there[at(i + k)] / R_[at(i + k)] : pushes;
+  });
+  if (!factor()) return void(is_factored_ = false);
+  respond(now_, pushed_, f_);
+  add_scaled(1, dw_.data(), static_cast<int>(dw_.size()), there.data());
+  is_evaluated_ = false;
+  if (potential(da_, there) < at_start) return;
+  f_ = f_before, is_factored_ = false;
+}
+
+// How far to go along da_: the slope of the potential rises, and is zero there. With du_ = dw_.
+double BoundedRows::search() {
+  double least = 0, most = -1, t = 1;
+  const double slope_at_start = -dot(g_.data(), da_.data(), r_), curvature_of_a = squared(da_);
+  double of_a = 0, size_of_a = 0;
+  for (int i = 0; i < r_; ++i)
+    of_a += a_[at(i)] * da_[at(i)], size_of_a += std::abs(a_[at(i)] * da_[at(i)]);
+  for (int n = 0; n < most_searches && slope_at_start < 0; ++n) {
+    double slope = t * curvature_of_a + of_a, curvature = curvature_of_a, noise = size_of_a;
+    for_each_push([&](const RowBlock&, int i, int rows) {
+      if (!(R_[at(i)] > 0)) return;
+      double asked[2], df[2];
+      for (int k = 0; k < rows; ++k)
+        asked[k] = -(u_[at(i + k)] + t * dw_[at(i + k)]) / R_[at(i + k)];
+      const RowPush push = row_push(problem_->rows[at(i)], asked, R_[at(i)], bound[at(i)]);
+      give(push, rows, &dw_[at(i)], df);
+      for (int k = 0; k < rows; ++k) {
+        const double by = push.f[k] * dw_[at(i + k)];
+        slope -= by, curvature += df[k] * dw_[at(i + k)];
+        noise += std::abs(by) + at_rest / rounding * scale_ * push.gives[k == 0 ? 0 : 2] *
+                                    std::abs(dw_[at(i + k)]);
+      }
+    });
+    if (std::abs(slope) <= searched * std::abs(slope_at_start) + rounding * noise) break;
+    (slope > 0 ? most : least) = t;
+    const double next = t - slope / curvature;
+    if (most < 0)
+      t = std::max(next, 2 * t);
+    else
+      t = next > least && next < most ? next : 0.5 * (least + most);
+  }
+  return t;
+}
+
+bool BoundedRows::minimize() {
+  given_ = nullptr, passes_ = 1;
+  return settle();
+}
+
+// From the impulses that rows have, which give from `given_`.
+bool BoundedRows::settle() {
+  int small_steps = 0;
+  double step = 1;  // the last one beside the velocities at play, where it was a whole one
+  for (int n = 0; n < max_iterations; ++n) {
+    evaluate();
+    const bool is_new = set_pushes();
+    // Where rounding changes states, it is over, too.
+    const bool is_last = step <= last_step &&
+                         (slides_ ? step * step * scale_ <= last_sliding_step * slowest_ : !is_new);
+    small_steps += step <= local;
+    if (is_last || step <= at_rest || small_steps == most_small_steps) return !is_new || factor();
+    if (is_new && !factor()) return false;
+    respond(now_, pushed_, df_);
+    ++iterations_;
+    double largest = 0;
+    for (std::size_t i = 0; i < f_.size(); ++i)
+      largest = std::max(largest, sizes_->admittance[i] * std::abs(df_[i]));
+    if (!std::isfinite(largest)) return false;
+    step = largest / std::max(scale_, std::numeric_limits<double>::min());
+    if (step > local) {
+      const double t = search();
+      if (std::abs(t - 1) > 1e-3) step = 1;
+      for (double& df : df_) df *= t;
+    }
+    for (std::size_t i = 0; i < f_.size(); ++i) f_[i] += df_[i];
+    is_evaluated_ = false;
+  }
+  return false;
+}
+
+bool BoundedRows::finish() {
+  for (; passes_ < passes; ++passes_) {
+    from_[passes_ - 1] = f_, kept_[passes_ - 1] = now_;
+    given_ = from_[passes_ - 1].data();
+    if (!settle()) return false;
+  }
+  return true;
+}
+
+// mu = H (f_hat - A mu), A = D L D^T: of what does not slide R mu + A mu = f_hat.
+void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
+                                std::vector<double>& mu) {
+  make_zeros(mu, f_hat.size());
+  for (int round = 0; round <= refinements; ++round) {
+    velocities(mu, u_, error_);
+    for_each_push([&](const RowBlock&, int i, int rows) {
+      const RowPush& push = here.pushes[at(i)];
+      double left[2], df[2] = {};
+      for (int k = 0; k < rows; ++k) {
+        double sum = u_[at(i + k)], rest = error_[at(i + k)];
+        if (push.state == State::linear) add_product(R_[at(i + k)], mu[at(i + k)], sum, rest);
+        add_exactly(-f_hat[at(i + k)], sum, rest);
+        left[k] = sum + rest;
+      }
+      give(push, rows, left, df);
+      for (int k = 0; k < rows; ++k)
+        pushed_[at(i + k)] = -df[k] - (push.state == State::slides ? mu[at(i + k)] : 0);
+    });
+    respond(here, pushed_, df_);
+    for (std::size_t i = 0; i < mu.size(); ++i) mu[i] += df_[i];
+  }
+}
+
+// From pass to pass it goes on by what rows have given from.
+void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint) {
+  f_bar_ = f_hat;
+  for (int pass = passes_; pass-- > 0;) {
+    const Linearized& here = of_pass(pass);
+    solve_adjoint(here, f_bar_, mu_);
+    velocities(mu_, u_, error_);
+    const std::vector<double>& f = f_of_pass(pass);
+    for_each_push([&](const RowBlock&, int i, int rows) {
+      const RowPush& push = here.pushes[at(i)];
+      const auto lambda = [&](int k) { return f_bar_[at(k)] - u_[at(k)]; };
+      if (push.state == State::slides)
+        adjoint.bound_bar[at(i)] -= push.along[0] * lambda(i) + push.along[1] * lambda(i + 1);
+      if (push.state == State::upper) adjoint.bound_bar[at(i)] += lambda(i);
+      if (push.state == State::lower) adjoint.bound_bar[at(i)] -= lambda(i);
+      const bool is_linear = push.state == State::linear;
+      for (int k = i; k < i + rows; ++k) {
+        const double mu = mu_[at(k)], own = is_linear ? f[at(k)] : 0,
+                     given = pass > 0 ? from_[pass - 1][at(k)] : 0;
+        adjoint.mu[pass][at(k)] += mu;
+        adjoint.compliance_bar[at(k)] -= own * mu;
+        adjoint.own_bar[at(k)] -= (own - given) * mu;
+        f_bar_[at(k)] = own_R_[at(k)] * mu;
+      }
+    });
+  }
+}
+
+}  // namespace robosim

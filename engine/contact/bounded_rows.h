@@ -1,0 +1,164 @@
+// Rows whose friction has bounds that are known: one convex problem, whose solution is unique.
+//
+// Every row gives a little beside its own compliance, by a part of an admittance,
+//   R_i = compliance_i + part mean_j d_j . L d_j    (j: i; both axes of a disc; a block's normals)
+// so that rows that depend on each other share what they push in one way alone: normals of two
+// bodies alike, and friction, which gives a hundred times as much, carries a hundredth of what a
+// normal in its place would. The velocities minimize
+//   1/2 |a|^2 + sum_i potential_i(d_i . y - t_i),   y = y_free + F a,  F F^T = L  (row_potential.h)
+// by Newton's method with an exact line search: with the impulses f that rows have, and f + pushed
+// those that they should have at the velocities that f makes,
+//   (1 + F^T H F) da = F^T D^T pushed,   df = pushed - H D F da,   H = sum_i d_i (-df_i/du_i) d_i^T
+// Impulses are what is iterated, as each is told to rounding so, redundant rows included; what rows
+// lack is told in twice the precision, as it is divided by R. Where no row changes its state, the
+// factor stays.
+//
+// Then rows give again, from the impulses f' that they have,
+//   w + compliance f + (R - compliance) (f - f') = 0
+// three times, each a problem of its own that begins where the last one ended. Nothing is left then
+// of `part` but how rows share, and what rows give that all but depend on each other (the proximal
+// point method: Rockafellar, SIAM J. Control Optim. 14, 1976).
+#pragma once
+
+#include <vector>
+
+#include "base/function_ref.h"
+#include "base/index.h"
+#include "base/linalg/zeros.h"
+#include "contact/row_potential.h"
+#include "contact/rows.h"
+
+namespace robosim {
+
+class BoundedRows {
+ public:
+  // Rows give from no impulse, then from those that they have.
+  static constexpr int passes = 4;
+
+  // Of rows whose sizes are measured. No row pushes.
+  void begin(const RowProblem& problem, const RowSizes& sizes);
+  // The same problem, which may have moved in memory since.
+  void look_at(const RowProblem& problem) { problem_ = &problem; }
+  // Goes on from where all does that is likely to hold, if that is nearer to the solution: what
+  // comes nearer, what is between bounds, and friction. before: the pushes of other bounds, if
+  // known: what pushed is what holds.
+  void start_holding(const std::vector<RowPush>* before);
+  // The minimum, from the impulses that rows have; false where it is not found.
+  bool minimize();
+  // And then the other passes.
+  bool finish();
+
+  int iterations() const { return iterations_; }
+  const std::vector<double>& f() const { return f_; }  // rows
+  const std::vector<double>& w() const { return w_; }  // rows: d . y - t
+  // Of each row, or the first of a disc.
+  const RowPush& push(int row) const { return now_.pushes[at(row)]; }
+  const std::vector<RowPush>& pushes() const { return now_.pushes; }
+  const std::vector<RowPush>& pushes_of_pass(int pass) const { return of_pass(pass).pushes; }
+  double part(int row) const;
+  // use(rows, count): of a block's rows those that give alike, by the mean of their admittances.
+  template <class Use>
+  static void for_each_alike(const RowProblem& problem, const RowBlock& block, const Use& use) {
+    std::vector<int> normals;
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      if (problem.rows[at(i)].kind == RowKind::unilateral) {
+        normals.push_back(i);
+        continue;
+      }
+      const int alike[] = {i, i + 1}, count = problem.rows[at(i)].is_disc ? 2 : 1;
+      use(alike, count);
+      i += count - 1;
+    }
+    if (!normals.empty()) use(normals.data(), static_cast<int>(normals.size()));
+  }
+
+  // The change of impulses, at fixed states, where these are pushed in addition: less by what then
+  // moves otherwise.
+  void respond(const std::vector<double>& pushed, std::vector<double>& change) {
+    respond(now_, pushed, change);
+  }
+  // The same through all passes. pushed_in(pushes, pushed) fills what is pushed in one.
+  using PushedIn =
+      FunctionRef<void(const std::vector<RowPush>& pushes, std::vector<double>& pushed)>;
+  void respond_in_passes(const PushedIn& pushed_in, std::vector<double>& change);
+  // What a loss changes by: with the velocities of rows in each pass by -mu, and in all passes
+  // together with compliances, with what rows give by themselves, and with the bounds at which rows
+  // are (how far these are from zero).
+  struct Adjoint {
+    std::vector<double> mu[passes];                          // of each pass: rows
+    std::vector<double> bound_bar, compliance_bar, own_bar;  // rows
+
+    void set_zero(std::size_t rows) {
+      for (std::vector<double>& each : mu) make_zeros(each, rows);
+      for (std::vector<double>* each : {&bound_bar, &compliance_bar, &own_bar})
+        make_zeros(*each, rows);
+    }
+  };
+  // Of the last solution: its passes, and the impulses of each.
+  int n_passes() const { return passes_; }  // one of what is not finished
+  const std::vector<double>& f_of_pass(int pass) const {
+    return pass == passes_ - 1 ? f_ : from_[pass];
+  }
+  // Adds those of a loss that changes by f_hat with impulses at fixed velocities.
+  void add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint);
+  // w = d . L sum_i d_i f_i, to twice the precision with `low`.
+  void velocities(const std::vector<double>& f, std::vector<double>& w, std::vector<double>& low);
+
+  // use(block, row, rows): of each row, or the two of a disc.
+  template <class Use>
+  void for_each_push(const Use& use) const {
+    for (const RowBlock& block : problem_->blocks)
+      for (int i = block.first_row; i < block.last_row; ++i) {
+        const bool is_disc = problem_->rows[at(i)].is_disc;
+        use(block, i, is_disc ? 2 : 1);
+        i += is_disc;
+      }
+  }
+
+  std::vector<double> bound;  // rows: of friction
+
+ private:
+  // Where a problem ends: what its rows push, and the factor of 1 + F^T H F.
+  struct Linearized {
+    std::vector<RowPush> pushes;
+    std::vector<double> factor;
+  };
+  const Linearized& of_pass(int pass) const { return pass == passes_ - 1 ? now_ : kept_[pass]; }
+  void respond(const Linearized& here, const std::vector<double>& pushed,
+               std::vector<double>& change);
+  void evaluate();
+  bool settle();
+  bool set_pushes();
+  bool factor();
+  double search();
+  void along_rows(const double* y, std::vector<double>& w) const;
+  void solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
+                     std::vector<double>& mu);
+  double potential(const std::vector<double>& a, const std::vector<double>& u) const;
+
+  const RowProblem* problem_ = nullptr;
+  const RowSizes* sizes_ = nullptr;
+  int r_ = 0;                  // columns of F
+  std::vector<double> F_;      // channels x r
+  std::vector<double> R_;      // rows: compliances
+  std::vector<double> own_R_;  // and of these the part from which rows give again
+  double scale_ = 0;           // velocities at play
+  int iterations_ = 0;
+
+  std::vector<double> f_, w_, low_;  // rows
+  bool is_evaluated_ = false;        // w_ is of f_
+  std::vector<double> z_, a_, y_, y_low_;
+  int passes_ = 1;
+  std::vector<double> from_[passes - 1];  // the impulses from which rows have given last
+  const double* given_ = nullptr;         // those of the pass under way; null in the first
+  std::vector<double> u_;                 // rows: w less what they have given
+  Linearized now_, kept_[passes - 1];
+  std::vector<double> pushed_;  // what impulses lack at the velocities that they make
+  bool slides_ = false;         // any disc does
+  double slowest_ = 0;          // of these
+  std::vector<double> HF_;
+  bool is_factored_ = false;
+  std::vector<double> g_, da_, dy_, dw_, df_, trial_, error_, f_bar_, mu_;
+};
+
+}  // namespace robosim

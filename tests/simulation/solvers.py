@@ -1,0 +1,9 @@
+"""The solvers of contact that tests run: as the engine lists them."""
+
+from __future__ import annotations
+
+from robosim import _engine
+
+ALL = tuple(_engine.row_solvers)
+EXACT = tuple(solver for solver in ALL if solver != "pgs")  # to rounding; sweeps of `pgs` end when they end
+ROUND = tuple(solver for solver in EXACT if solver != "lcp")  # friction within a circle, not a square
