@@ -86,7 +86,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   const std::size_t m = problem.rows.size();
   R_.resize(m), own_R_.resize(m), df_.resize(m), pushed_.resize(m), u_.resize(m), error_.resize(m);
   for (const RowBlock& block : problem.blocks)
-    for_each_alike(problem, block, [&](const int* alike, int count) {
+    for_each_alike(block, [&](const int* alike, int count) {
       double a = 0;
       for (int n = 0; n < count; ++n)
         a += sizes.admittance[at(alike[n])] - problem.rows[at(alike[n])].compliance;
@@ -96,7 +96,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
         R_[i] = problem.rows[i].compliance + own_R_[i];
       }
     });
-  r_ = semidefinite_factor(problem.L.data(), problem.channels, F_);
+  r_ = basis_.factor(problem.L.data(), problem.channels);
   make_zeros(f_, m), make_zeros(bound, m);
   now_.pushes.assign(m, RowPush());
   given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = false;
@@ -116,10 +116,10 @@ void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
 void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& w,
                              std::vector<double>& low) {
   add_up(*problem_, f.data(), z_);
-  multiply_transposed(F_, problem_->channels, r_, z_.data(), g_);
+  multiply_transposed(F(), problem_->channels, r_, z_.data(), g_);
   make_zeros(y_, at(problem_->channels)), make_zeros(y_low_, y_.size());
   for (std::size_t c = 0; c < y_.size(); ++c)
-    small_matrices().add_dot_doubled(&F_[c * at(r_)], g_.data(), r_, y_[c], y_low_[c]);
+    small_matrices().add_dot_doubled(&F()[c * at(r_)], g_.data(), r_, y_[c], y_low_[c]);
   w.resize(f.size()), low.resize(f.size());
   for (const RowBlock& block : problem_->blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
@@ -138,10 +138,10 @@ void BoundedRows::evaluate() {
   if (is_evaluated_) return;
   const RowProblem& problem = *problem_;
   add_up(problem, f_.data(), z_);
-  multiply_transposed(F_, problem.channels, r_, z_.data(), a_);
+  multiply_transposed(F(), problem.channels, r_, z_.data(), a_);
   y_ = problem.y_free, make_zeros(y_low_, y_.size());
   for (std::size_t c = 0; c < y_.size(); ++c)
-    small_matrices().add_dot_doubled(&F_[c * at(r_)], a_.data(), r_, y_[c], y_low_[c]);
+    small_matrices().add_dot_doubled(&F()[c * at(r_)], a_.data(), r_, y_[c], y_low_[c]);
   w_.resize(f_.size()), low_.resize(f_.size());
   scale_ = sizes_->still;
   for (const RowBlock& block : problem.blocks)
@@ -215,14 +215,14 @@ bool BoundedRows::factor() {
     }
     for (int r = 0; r < n && any; ++r)
       for (int c = 0; c < n; ++c)
-        add_scaled(H[r * n + c], &F_[at((block.first_channel + c) * r_)], r_,
+        add_scaled(H[r * n + c], &F()[at((block.first_channel + c) * r_)], r_,
                    &HF_[at((block.first_channel + r) * r_)]);
   }
   make_zeros(now_.factor, at(r_ * r_));
   for (int i = 0; i < r_; ++i) now_.factor[at(i * (r_ + 1))] = 1;
   for (int c = 0; c < problem.channels; ++c)
     for (int i = 0; i < r_; ++i)
-      if (const double x = F_[at(c * r_ + i)]; x != 0)
+      if (const double x = F()[at(c * r_ + i)]; x != 0)
         add_scaled(x, &HF_[at(c * r_)], i + 1, &now_.factor[at(i * r_)]);
   return is_factored_ = cholesky_factor(now_.factor.data(), r_);
 }
@@ -231,10 +231,10 @@ bool BoundedRows::factor() {
 void BoundedRows::respond(const Linearized& here, const std::vector<double>& pushed,
                           std::vector<double>& change) {
   add_up(*problem_, pushed.data(), z_);
-  multiply_transposed(F_, problem_->channels, r_, z_.data(), g_);
+  multiply_transposed(F(), problem_->channels, r_, z_.data(), g_);
   da_ = g_;
   cholesky_solve(here.factor.data(), r_, da_.data());
-  multiply(F_, problem_->channels, r_, da_.data(), dy_);
+  multiply(F(), problem_->channels, r_, da_.data(), dy_);
   along_rows(dy_.data(), dw_);
   change.resize(pushed.size());
   for_each_push([&](const RowBlock&, int i, int rows) {
@@ -278,12 +278,11 @@ double BoundedRows::potential(const std::vector<double>& a, const std::vector<do
 void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   given_ = nullptr;
   evaluate();
-  std::vector<double> here = w_, there;
-  const double at_start = potential(a_, here);
-  const std::vector<double> f_before = f_;
+  const double at_start = potential(a_, w_);
+  f_before_ = f_;
   // From no impulse.
-  along_rows(problem_->y_free.data(), there);
-  for (std::size_t i = 0; i < there.size(); ++i) there[i] -= problem_->rows[i].target;
+  along_rows(problem_->y_free.data(), there_);
+  for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
   for_each_push([&](const RowBlock&, int i, int rows) {
     const ConstraintRow& row = problem_->rows[at(i)];
     bool holds = R_[at(i)] > 0;
@@ -293,19 +292,19 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
     else if (before)
       holds &= (*before)[at(i)].state == State::linear;
     else if (row.kind == RowKind::unilateral)
-      holds &= there[at(i)] < 0;
+      holds &= there_[at(i)] < 0;
     if (before && !holds && row.kind == RowKind::box) pushes = (*before)[at(i)].f[0];
     RowPush& push = now_.pushes[at(i)] = RowPush();
     if (holds) push.state = State::linear, push.gives[0] = push.gives[2] = 1 / R_[at(i)];
     for (int k = 0; k < rows; ++k)
-      pushed_[at(i + k)] = holds ? -there[at(i + k)] / R_[at(i + k)] : pushes;
+      pushed_[at(i + k)] = holds ? -there_[at(i + k)] / R_[at(i + k)] : pushes;
   });
   if (!factor()) return void(is_factored_ = false);
   respond(now_, pushed_, f_);
-  add_scaled(1, dw_.data(), static_cast<int>(dw_.size()), there.data());
+  add_scaled(1, dw_.data(), static_cast<int>(dw_.size()), there_.data());
   is_evaluated_ = false;
-  if (potential(da_, there) < at_start) return;
-  f_ = f_before, is_factored_ = false;
+  if (potential(da_, there_) < at_start) return;
+  f_ = f_before_, is_factored_ = false;
 }
 
 // How far to go along da_: the slope of the potential rises, and is zero there. With du_ = dw_.

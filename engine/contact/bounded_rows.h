@@ -24,6 +24,7 @@
 
 #include "base/function_ref.h"
 #include "base/index.h"
+#include "base/linalg/cholesky.h"
 #include "base/linalg/zeros.h"
 #include "contact/row_potential.h"
 #include "contact/rows.h"
@@ -58,8 +59,10 @@ class BoundedRows {
   double part(int row) const;
   // use(rows, count): of a block's rows those that give alike, by the mean of their admittances.
   template <class Use>
-  static void for_each_alike(const RowProblem& problem, const RowBlock& block, const Use& use) {
-    std::vector<int> normals;
+  void for_each_alike(const RowBlock& block, const Use& use) {
+    const RowProblem& problem = *problem_;
+    std::vector<int>& normals = alike_;
+    normals.clear();
     for (int i = block.first_row; i < block.last_row; ++i) {
       if (problem.rows[at(i)].kind == RowKind::unilateral) {
         normals.push_back(i);
@@ -136,10 +139,12 @@ class BoundedRows {
                      std::vector<double>& mu);
   double potential(const std::vector<double>& a, const std::vector<double>& u) const;
 
+  const std::vector<double>& F() const { return basis_.F(); }  // channels x r
+
   const RowProblem* problem_ = nullptr;
   const RowSizes* sizes_ = nullptr;
   int r_ = 0;                  // columns of F
-  std::vector<double> F_;      // channels x r
+  SemidefiniteFactor basis_;
   std::vector<double> R_;      // rows: compliances
   std::vector<double> own_R_;  // and of these the part from which rows give again
   double scale_ = 0;           // velocities at play
@@ -157,8 +162,9 @@ class BoundedRows {
   bool slides_ = false;         // any disc does
   double slowest_ = 0;          // of these
   std::vector<double> HF_;
+  std::vector<int> alike_;
   bool is_factored_ = false;
-  std::vector<double> g_, da_, dy_, dw_, df_, trial_, error_, f_bar_, mu_;
+  std::vector<double> g_, da_, dy_, dw_, df_, trial_, error_, f_bar_, mu_, there_, f_before_;
 };
 
 }  // namespace robosim

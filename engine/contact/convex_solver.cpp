@@ -279,7 +279,7 @@ void ConvexSolver::add_vjp(const RowProblem& problem, const RowSolution&, const 
 void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGradient& g) {
   const int k = problem.channels;
   for (const RowBlock& block : problem.blocks)
-    BoundedRows::for_each_alike(problem, block, [&](const int* alike, int count) {
+    rows_.for_each_alike(block, [&](const int* alike, int count) {
       double by = 0;
       for (int n = 0; n < count; ++n) {
         g.compliance[at(alike[n])] += adjoint_.compliance_bar[at(alike[n])];

@@ -71,7 +71,7 @@ def add_parsers(commands: Subparsers) -> None:
         "--solver",
         metavar="NAME",
         default="lcp",
-        help="of contacts, as `Simulation` has them: lcp, cone, pgs (default: %(default)s)",
+        help="of contacts, as `Simulation` has them: lcp, cone, convex, pgs (default: %(default)s)",
     )
     how.add_argument(
         "--friction",

@@ -18,9 +18,10 @@ inline double dot(const Numbers& x, const Numbers& y) {
 }
 
 // df/dt at t = 0 of a function from a number to Numbers that is smooth within `step` of zero. About 1e-10 of the entries'
-// size for the kernels here. is_one_sided: smooth above zero, and there alone; some digits less.
+// size for the kernels here. is_one_sided: smooth above zero, and there alone; some digits less. off: what the tableau
+// says of how far it is off, if asked for.
 template <class F>
-Numbers ridders(F&& f, double step = 0.1, bool is_one_sided = false) {
+Numbers ridders(F&& f, double step = 0.1, bool is_one_sided = false, double* off = nullptr) {
   constexpr int most_rows = 9;
   const int rows = is_one_sided ? 4 : most_rows;
   const double shrink = is_one_sided ? 2 : 1.6;
@@ -48,6 +49,7 @@ Numbers ridders(F&& f, double step = 0.1, bool is_one_sided = false) {
       newest = next;
     }
   }
+  if (off) *off = error;
   return best;
 }
 

@@ -81,7 +81,9 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   all.parameters.vertices.clear();
   for (int row = 0; row < stepper.world().vertices().size(); ++row) all.parameters.vertices.add(row, random.vec3());  // those that touch nothing, too
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
-  const double rounding = stepper.options().solver == SolverId("pgs") ? 1e-9 : 1e-10;
+  // Rows of `convex` that depend on each other have adjoints of 1e6, which cancel.
+  const bool is_exact = stepper.options().solver == SolverId("lcp") || stepper.options().solver == SolverId("cone");
+  const double rounding = is_exact ? 1e-10 : 1e-9;
   const auto compare = [&](const char* what, const StepGradient& direction) {
     const OneSided one_sided = stepper.jvp({point.q.data(), point.v.data()}, point.control(), direction, {q_next.data(), v_next.data()});
     CHECK(one_sided == g.one_sided);
@@ -196,18 +198,22 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   };
   const auto loss = [&](const World& world, const Point& p) { return loss_in(world, p, options); };
   const auto compare = [&](const char* what, double expected, double size, const std::function<Numbers(double)>& along) {
-    // As far as everything goes on as it does: the shorter, the more of a difference is rounding, by 1e-7 where sweeps have gone on for long.
-    double difference_ = 0;
+    // As far as everything goes on as it does: the shorter, the more of a difference is rounding, by 1e-7 where sweeps
+    // have gone on for long; the longer, the more of it is curvature.
+    const double scale = std::max({1.0, std::abs(expected), size});
+    double difference_ = 0, least_off = std::numeric_limits<double>::infinity();
     for (const double length : {1e-3, 2e-4, 4e-5}) {
-      same = true, difference_ = ridders(along, length)[0];
-      if (same) break;
+      double off;
+      same = true;
+      const double here_ = ridders(along, length, false, &off)[0];
+      if (same && off < least_off) least_off = off, difference_ = here_;
+      if (least_off <= 1e-9 * scale) break;
     }
-    if (!same) {
+    if (!std::isfinite(least_off)) {
       ++counts.switched;
       return;
     }
     ++counts.compared;
-    const double scale = std::max({1.0, std::abs(expected), size});
     counts.worst = std::max(counts.worst, std::abs(difference_ - expected) / scale);
     INFO(std::string(what), ": ", expected, " and by differences ", difference_, ", size ", size);
     CHECK(std::abs(difference_ - expected) <= 5e-8 * scale);

@@ -100,7 +100,7 @@ TEST_CASE(
           },
           1e-3);
       if (!is_same) return;
-      CHECK(std::abs(rate[0] - expected) <= 1e-6 * size);  // bounds may end 1e-8 off from mu f_n
+      CHECK(std::abs(rate[0] - expected) <= 1e-8 * size);
       ++differentiated;
     };
     check("y_free", g.y_free, [](RowProblem& p, std::size_t i, double t) { p.y_free[i] += t; });

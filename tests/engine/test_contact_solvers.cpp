@@ -97,7 +97,9 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
             },
             1e-3);
         if (!is_same) return;
-        CHECK(std::abs(rate[0] - expected) <= 1e-8 * size);
+        // Differences of what sweeps have all but settled are rounding.
+        const double loss = std::abs(dot(s.z, z_bar)) + std::abs(dot(s.f, f_bar));
+        CHECK(std::abs(rate[0] - expected) <= 1e-8 * size + 1e-12 * loss);
         ++differentiated;
       };
       check(gradient.y_free, [](RowProblem& p, std::size_t i, double t) { p.y_free[i] += t; });
@@ -107,8 +109,15 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
         if (here.rows[i].kind != RowKind::friction || here.rows[i].mu == 0) by_mu[i] = 0;
         if (here.rows[i].compliance == 0) by_compliance[i] = 0;
       }
+      // The axes of a disc have one compliance.
+      for (std::size_t i = 0; i < s.f.size(); ++i)
+        if (here.rows[i].is_disc) by_compliance[i] += by_compliance[i + 1], by_compliance[i + 1] = 0;
       check(by_mu, [&](RowProblem& p, std::size_t i, double t) { p.rows[i].mu += by_mu[i] != 0 ? t : 0; });
-      check(by_compliance, [&](RowProblem& p, std::size_t i, double t) { p.rows[i].compliance += by_compliance[i] != 0 ? t : 0; });
+      check(by_compliance, [&](RowProblem& p, std::size_t i, double t) {
+        if (by_compliance[i] == 0) return;
+        p.rows[i].compliance += t;
+        if (p.rows[i].is_disc) p.rows[i + 1].compliance += t;
+      });
 
       // The matrices say the same.
       ImpulseRates rates;

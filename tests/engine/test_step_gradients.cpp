@@ -34,6 +34,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   BounceId bounce = BounceId("step");
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = BounceId("time_of_impact"); }
   SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = BounceId("time_of_impact"); }
@@ -167,6 +168,7 @@ TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are
   SolverId solver;
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   Counts counts;
   const FreeBody box = free_box(2, {0.2, 0.3, 0.1}), small = free_box(0.5, {0.1, 0.1, 0.1});

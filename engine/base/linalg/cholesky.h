@@ -35,35 +35,44 @@ inline void cholesky_solve(const double* L, int n, double* b) {
   }
 }
 
-// F (n x r, row by row) with F F^T = A but for rounding, A symmetric and positive semidefinite: returns r. The
-// largest of what is left is taken first; what is left beside it counts as rounding below this part of the largest.
-inline int semidefinite_factor(const double* A, int n, std::vector<double>& F, double rounding = 1e-15) {
-  std::vector<double> left(static_cast<std::size_t>(n)), columns;
-  double largest = 0;
-  for (int i = 0; i < n; ++i) largest = std::max(largest, left[static_cast<std::size_t>(i)] = A[i * (n + 1)]);
-  int r = 0;
-  for (; r < n; ++r) {
-    const int pivot = static_cast<int>(std::max_element(left.begin(), left.end()) - left.begin());
-    const double most = left[static_cast<std::size_t>(pivot)];
-    if (!(most > rounding * largest)) break;
-    columns.resize(static_cast<std::size_t>(n * (r + 1)));
-    double* const own = columns.data() + static_cast<std::ptrdiff_t>(r) * n;
-    std::copy_n(A + static_cast<std::ptrdiff_t>(pivot) * n, n, own);
-    for (int c = 0; c < r; ++c) {
-      const double* const other = columns.data() + static_cast<std::ptrdiff_t>(c) * n;
-      add_scaled(-other[pivot], other, n, own);
+// F (n x r, row by row) with F F^T = A but for rounding, A symmetric and positive semidefinite: the largest of what is
+// left is taken first. Keeps its memory.
+class SemidefiniteFactor {
+ public:
+  // Returns r. What is left of the diagonal counts as rounding below this part of its largest entry.
+  int factor(const double* A, int n, double rounding = 1e-15) {
+    left_.resize(static_cast<std::size_t>(n));
+    double largest = 0;
+    for (int i = 0; i < n; ++i) largest = std::max(largest, left_[static_cast<std::size_t>(i)] = A[i * (n + 1)]);
+    int r = 0;
+    for (; r < n; ++r) {
+      const int pivot = static_cast<int>(std::max_element(left_.begin(), left_.end()) - left_.begin());
+      const double most = left_[static_cast<std::size_t>(pivot)];
+      if (!(most > rounding * largest)) break;
+      columns_.resize(static_cast<std::size_t>(n * (r + 1)));
+      double* const own = columns_.data() + static_cast<std::ptrdiff_t>(r) * n;
+      std::copy_n(A + static_cast<std::ptrdiff_t>(pivot) * n, n, own);
+      for (int c = 0; c < r; ++c) {
+        const double* const other = columns_.data() + static_cast<std::ptrdiff_t>(c) * n;
+        add_scaled(-other[pivot], other, n, own);
+      }
+      const double scale = 1 / std::sqrt(most);
+      for (int i = 0; i < n; ++i) {
+        own[i] *= scale;
+        left_[static_cast<std::size_t>(i)] = std::max(left_[static_cast<std::size_t>(i)] - own[i] * own[i], 0.0);
+      }
+      left_[static_cast<std::size_t>(pivot)] = 0;
     }
-    const double scale = 1 / std::sqrt(most);
-    for (int i = 0; i < n; ++i) {
-      own[i] *= scale;
-      left[static_cast<std::size_t>(i)] = std::max(left[static_cast<std::size_t>(i)] - own[i] * own[i], 0.0);
-    }
-    left[static_cast<std::size_t>(pivot)] = 0;
+    F_.resize(static_cast<std::size_t>(n * r));
+    for (int i = 0; i < n; ++i)
+      for (int c = 0; c < r; ++c)
+        F_[static_cast<std::size_t>(i * r + c)] = columns_[static_cast<std::size_t>(c * n + i)];
+    return r;
   }
-  F.resize(static_cast<std::size_t>(n * r));
-  for (int i = 0; i < n; ++i)
-    for (int c = 0; c < r; ++c) F[static_cast<std::size_t>(i * r + c)] = columns[static_cast<std::size_t>(c * n + i)];
-  return r;
-}
+  const std::vector<double>& F() const { return F_; }
+
+ private:
+  std::vector<double> left_, columns_, F_;
+};
 
 }  // namespace robosim

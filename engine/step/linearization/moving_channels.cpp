@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/index.h"
-#include "base/linalg/cholesky.h"
 #include "base/linalg/zeros.h"
 #include "step/motion_adjoint.h"
 
@@ -35,7 +34,7 @@ void ImpulseSeeds::find(const StepData& step, const StepIsland& island) {
   for (int r = 0; r < w; ++r)
     for (int c = 0; c < w; ++c)
       L_[at(r * w + c)] = island.problem.L[at(channels_[at(r)] * k + channels_[at(c)])];
-  if (semidefinite_factor(L_.data(), w, F_, independent) == w) {
+  if (factor_.factor(L_.data(), w, independent) == w) {
     count = w, make_zeros(seeds, at(w * k));
     for (int c = 0; c < w; ++c) seeds[at(c * k + channels_[at(c)])] = 1;
     moves.assign(Y, Y + n * w);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/linalg/cholesky.h"
 #include "step/step_data.h"
 
 namespace robosim {
@@ -30,7 +31,8 @@ struct ImpulseSeeds {
  private:
   MovingChannels moving_;
   std::vector<int> channels_;
-  std::vector<double> L_, F_;
+  std::vector<double> L_;
+  SemidefiniteFactor factor_;
 };
 
 // Fills the force and moment of contacts and closures on each body by itself.
