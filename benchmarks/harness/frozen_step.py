@@ -588,7 +588,9 @@ def _softness(rows: list[Row], A: Dual) -> Dual:
     out = Dual.constant(np.ones(len(rows)), A.d.shape[-1])
     for i, row in enumerate(rows):
         alike = [j for j, other in enumerate(rows) if is_like(row, other)]
-        mean = sum((A[j, j] - rows[j].compliance for j in alike), Dual.constant(0.0, A.d.shape[-1])) / len(alike)
+        mean = sum((A[j, j] - rows[j].compliance for j in alike), Dual.constant(0.0, A.d.shape[-1])) / len(
+            alike
+        )
         out[i] = sqrt((CREEP if row.mu is not None else 1.0) * mean)
     return out
 

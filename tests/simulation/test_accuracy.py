@@ -45,7 +45,9 @@ QUICK = ("cart pole at a wall", "boxes", "boxes that give", "balls in a pit")
 WORLDS = 12
 
 
-@pytest.mark.parametrize(("scene", "solver"), [(name, SOLVERS[k % len(SOLVERS)]) for k, name in enumerate(SCENES)])
+@pytest.mark.parametrize(
+    ("scene", "solver"), [(name, SOLVERS[k % len(SOLVERS)]) for k, name in enumerate(SCENES)]
+)
 def test_derivatives_are_those_of_differences(scene, solver):
     """All blocks of the Jacobians and, of some, every kind of parameters, to 1e-8 of the largest entry."""
     tally = compared(scene, solver, STATES, seed=1, parameters=scene in QUICK)
@@ -295,9 +297,7 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
             matrices = getattr(jacobians, x)
             for matrix, rates in zip(matrices, (found.q, found.dv), strict=True):
                 scale = max(np.abs(matrices).max(), simulation.dt)
-                np.testing.assert_allclose(
-                    matrix @ directions[x], rates[:, k], rtol=0, atol=bar * scale
-                )
+                np.testing.assert_allclose(matrix @ directions[x], rates[:, k], rtol=0, atol=bar * scale)
     assert compared >= (5 if solver in ROUND else 6)
 
 
