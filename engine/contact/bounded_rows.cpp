@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/linalg/cholesky.h"
 #include "base/linalg/small_matrices.h"
@@ -23,7 +24,8 @@ constexpr int max_iterations = 50;
 // rounding. By the same factor each leaves 1e-8 of the one before; where discs slide, its square
 // beside the speed of the slowest.
 constexpr double last_step = 1e-7, last_sliding_step = 1e-15;
-constexpr double local = 1e-9;       // of steps that need no search
+constexpr double last_step_of_pass = 1e-3;  // where another pass comes
+constexpr double local = 1e-9;              // of steps that need no search
 constexpr int most_small_steps = 4;  // of these: where rounding changes states, none is the last
 constexpr double at_rest = 4e-15;    // what rows lack beside the velocities at
                                      // play: states are then those of the impulses
@@ -99,7 +101,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   r_ = basis_.factor(problem.L.data(), problem.channels);
   make_zeros(f_, m), make_zeros(bound, m);
   now_.pushes.assign(m, RowPush());
-  given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = false;
+  given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = is_held_ = false;
   iterations_ = 0;
 }
 
@@ -276,13 +278,15 @@ double BoundedRows::potential(const std::vector<double>& a, const std::vector<do
 
 // From what slides a little the way to where it holds is long, by one row after the other.
 void BoundedRows::start_holding(const std::vector<RowPush>* before) {
-  given_ = nullptr;
-  evaluate();
-  const double at_start = potential(a_, w_);
-  f_before_ = f_;
+  given_ = nullptr, is_held_ = false;
   // From no impulse.
   along_rows(problem_->y_free.data(), there_);
   for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
+  const bool is_still = std::all_of(f_.begin(), f_.end(), [](double f) { return f == 0; });
+  if (!is_still) evaluate();
+  if (is_still) make_zeros(a_, at(r_));
+  const double at_start = potential(a_, is_still ? there_ : w_);
+  f_before_ = f_;
   for_each_push([&](const RowBlock&, int i, int rows) {
     const ConstraintRow& row = problem_->rows[at(i)];
     bool holds = R_[at(i)] > 0;
@@ -303,7 +307,7 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   respond(now_, pushed_, f_);
   add_scaled(1, dw_.data(), static_cast<int>(dw_.size()), there_.data());
   is_evaluated_ = false;
-  if (potential(da_, there_) < at_start) return;
+  if (potential(da_, there_) < at_start) return void(is_held_ = true);
   f_ = f_before_, is_factored_ = false;
 }
 
@@ -343,19 +347,22 @@ double BoundedRows::search() {
 
 bool BoundedRows::minimize() {
   given_ = nullptr, passes_ = 1;
-  return settle();
+  return settle(last_step);
 }
 
-// From the impulses that rows have, which give from `given_`.
-bool BoundedRows::settle() {
+// From the impulses that rows have, which give from `given_`. last_step: of what does not slide.
+bool BoundedRows::settle(double last) {
   int small_steps = 0;
-  double step = 1;  // the last one beside the velocities at play, where it was a whole one
+  // The last one beside the velocities at play, where it was a whole one: what holds all that is
+  // likely to is one but for rounding of the factor.
+  double step = std::exchange(is_held_, false) ? last : 1;
   for (int n = 0; n < max_iterations; ++n) {
     evaluate();
     const bool is_new = set_pushes();
     // Where rounding changes states, it is over, too.
-    const bool is_last = step <= last_step &&
-                         (slides_ ? step * step * scale_ <= last_sliding_step * slowest_ : !is_new);
+    const bool is_last =
+        slides_ ? step <= last_step && step * step * scale_ <= last_sliding_step * slowest_
+                : step <= last && !is_new;
     small_steps += step <= local;
     if (is_last || step <= at_rest || small_steps == most_small_steps) return !is_new || factor();
     if (is_new && !factor()) return false;
@@ -381,7 +388,7 @@ bool BoundedRows::finish() {
   for (; passes_ < passes; ++passes_) {
     from_[passes_ - 1] = f_, kept_[passes_ - 1] = now_;
     given_ = from_[passes_ - 1].data();
-    if (!settle()) return false;
+    if (!settle(passes_ + 1 < passes ? last_step_of_pass : last_step)) return false;
   }
   return true;
 }

@@ -130,7 +130,7 @@ class BoundedRows {
   void respond(const Linearized& here, const std::vector<double>& pushed,
                std::vector<double>& change);
   void evaluate();
-  bool settle();
+  bool settle(double last_step);
   bool set_pushes();
   bool factor();
   double search();
@@ -164,6 +164,7 @@ class BoundedRows {
   std::vector<double> HF_;
   std::vector<int> alike_;
   bool is_factored_ = false;
+  bool is_held_ = false;  // impulses are those of start_holding
   std::vector<double> g_, da_, dy_, dw_, df_, trial_, error_, f_bar_, mu_, there_, f_before_;
 };
 
