@@ -76,10 +76,10 @@ TEST_CASE(
       for (double& y : x) y = rng.normal();
       return x;
     };
-    const Numbers z_bar = random(s.z.size()), none(s.f.size(), 0.0);
+    const Numbers z_bar = random(s.z.size()), f_bar = random(s.f.size());
     RowGradient g;
     g.set_zero(problem);
-    solver.add_vjp(problem, s, none.data(), z_bar.data(), g);
+    solver.add_vjp(problem, s, f_bar.data(), z_bar.data(), g);
     const RowProblem here = problem;
     const auto check = [&](const char* what, const Numbers& by, const auto& move) {
       CAPTURE(std::string(what));  // move(problem, i, distance) of number i
@@ -96,7 +96,7 @@ TEST_CASE(
             is_same &= moved.solve(problem, x, sizes).status == SolverStatus::solved &&
                        x.classes == s.classes;
             problem = here;
-            return Numbers{dot(x.z, z_bar)};
+            return Numbers{dot(x.z, z_bar) + dot(x.f, f_bar)};
           },
           1e-3);
       if (!is_same) return;
