@@ -328,7 +328,7 @@ class FrozenStep:
         return rows
 
     def _pair_discs(self, rows: list[Row], first: int) -> None:
-        """Of solvers with round friction, the two axes of each disc in the island whose rows begin at `first`."""
+        """Pair the axes of each disc of an island, whose rows begin at `first`, of solvers with round friction."""
         if self._solver not in ROUND_SOLVERS:
             return
         for i in range(first, len(rows) - 1):

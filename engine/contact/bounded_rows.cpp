@@ -27,8 +27,8 @@ constexpr double last_step = 1e-7, last_sliding_step = 1e-15;
 constexpr double last_step_of_pass = 1e-3;  // where another pass comes
 constexpr double local = 1e-9;              // of steps that need no search
 constexpr int most_small_steps = 4;  // of these: where rounding changes states, none is the last
-constexpr double at_rest = 4e-15;    // what rows lack beside the velocities at
-                                     // play: states are then those of the impulses
+// Lack of a row beside the velocities at play below which its state is that of its impulse.
+constexpr double at_rest = 4e-15;
 // The slope where a line search ends beside that at its start.
 constexpr double searched = 1e-8;
 constexpr double rounding = 1e-14;  // and beside the sum of what it is made of
@@ -113,50 +113,46 @@ void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
       w[at(i)] = dot(problem_->rows[at(i)].d, y + block.first_channel, block.width);
 }
 
-// What rows have by impulses alone, where no target is asked for; what a_ is rounded to moves all
-// rows as one motion does, whereas each row's own rounding would be divided by R.
+// w + low += d . F a, to twice the precision. The rounding of `a` itself moves all rows as one
+// motion does; each row's own would be divided by R.
+void BoundedRows::add_motion(const std::vector<double>& a, std::vector<double>& w,
+                             std::vector<double>& low) {
+  for (std::size_t c = 0; c < y_.size(); ++c)
+    small_matrices().add_dot_doubled(&F()[c * at(r_)], a.data(), r_, y_[c], y_low_[c]);
+  for (const RowBlock& block : problem_->blocks)
+    for (int i = block.first_row; i < block.last_row; ++i) {
+      const ConstraintRow& row = problem_->rows[at(i)];
+      for (int c = 0; c < block.width; ++c) {
+        add_product(row.d[c], y_[at(block.first_channel + c)], w[at(i)], low[at(i)]);
+        low[at(i)] += row.d[c] * y_low_[at(block.first_channel + c)];
+      }
+    }
+}
+
+// Velocities of rows by impulses alone.
 void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& w,
                              std::vector<double>& low) {
   add_up(*problem_, f.data(), z_);
   multiply_transposed(F(), problem_->channels, r_, z_.data(), g_);
   make_zeros(y_, at(problem_->channels)), make_zeros(y_low_, y_.size());
-  for (std::size_t c = 0; c < y_.size(); ++c)
-    small_matrices().add_dot_doubled(&F()[c * at(r_)], g_.data(), r_, y_[c], y_low_[c]);
-  w.resize(f.size()), low.resize(f.size());
-  for (const RowBlock& block : problem_->blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem_->rows[at(i)];
-      double sum = 0, rest = 0;
-      for (int c = 0; c < block.width; ++c) {
-        add_product(row.d[c], y_[at(block.first_channel + c)], sum, rest);
-        rest += row.d[c] * y_low_[at(block.first_channel + c)];
-      }
-      w[at(i)] = sum, low[at(i)] = rest;
-    }
+  make_zeros(w, f.size()), make_zeros(low, f.size());
+  add_motion(g_, w, low);
 }
 
-// The velocities of f_.
+// Velocities of f_, and those at play.
 void BoundedRows::evaluate() {
   if (is_evaluated_) return;
   const RowProblem& problem = *problem_;
   add_up(problem, f_.data(), z_);
   multiply_transposed(F(), problem.channels, r_, z_.data(), a_);
   y_ = problem.y_free, make_zeros(y_low_, y_.size());
-  for (std::size_t c = 0; c < y_.size(); ++c)
-    small_matrices().add_dot_doubled(&F()[c * at(r_)], a_.data(), r_, y_[c], y_low_[c]);
-  w_.resize(f_.size()), low_.resize(f_.size());
+  w_.resize(f_.size()), make_zeros(low_, f_.size());
   scale_ = sizes_->still;
-  for (const RowBlock& block : problem.blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem.rows[at(i)];
-      double sum = -row.target, rest = 0;
-      for (int c = 0; c < block.width; ++c) {
-        add_product(row.d[c], y_[at(block.first_channel + c)], sum, rest);
-        rest += row.d[c] * y_low_[at(block.first_channel + c)];
-      }
-      w_[at(i)] = sum, low_[at(i)] = rest;
-      scale_ = std::max(scale_, sizes_->admittance[at(i)] * std::abs(f_[at(i)]));
-    }
+  for (std::size_t i = 0; i < f_.size(); ++i) {
+    w_[i] = -problem.rows[i].target;
+    scale_ = std::max(scale_, sizes_->admittance[i] * std::abs(f_[i]));
+  }
+  add_motion(a_, w_, low_);
   is_evaluated_ = true;
 }
 
@@ -193,7 +189,7 @@ bool BoundedRows::set_pushes() {
   return is_new;
 }
 
-// Of 1 + F^T H F, where the pushes are.
+// Cholesky factor of 1 + F^T H F at the pushes.
 bool BoundedRows::factor() {
   const RowProblem& problem = *problem_;
   make_zeros(HF_, at(problem.channels * r_));
@@ -263,7 +259,7 @@ void BoundedRows::respond_in_passes(const PushedIn& pushed_in, std::vector<doubl
   }
 }
 
-// Where rows have the velocities u, by what a makes of them.
+// The potential of `a`, by which rows have the velocities u.
 double BoundedRows::potential(const std::vector<double>& a, const std::vector<double>& u) const {
   double sum = 0.5 * squared(a);
   for_each_push([&](const RowBlock&, int i, int rows) {
@@ -311,7 +307,8 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   f_ = f_before_, is_factored_ = false;
 }
 
-// How far to go along da_: the slope of the potential rises, and is zero there. With du_ = dw_.
+// Exact line search: the step along da_ at which the rising slope of the potential is zero. u_
+// moves by dw_.
 double BoundedRows::search() {
   double least = 0, most = -1, t = 1;
   const double slope_at_start = -dot(g_.data(), da_.data(), r_), curvature_of_a = squared(da_);
@@ -350,7 +347,8 @@ bool BoundedRows::minimize() {
   return settle(last_step);
 }
 
-// From the impulses that rows have, which give from `given_`. last_step: of what does not slide.
+// From the impulses that rows have, which give from `given_`. last: the step after which
+// what does not slide has converged.
 bool BoundedRows::settle(double last) {
   int small_steps = 0;
   // The last one beside the velocities at play, where it was a whole one: what holds all that is
@@ -359,7 +357,7 @@ bool BoundedRows::settle(double last) {
   for (int n = 0; n < max_iterations; ++n) {
     evaluate();
     const bool is_new = set_pushes();
-    // Where rounding changes states, it is over, too.
+    // Converged; or only rounding still changes states.
     const bool is_last =
         slides_ ? step <= last_step && step * step * scale_ <= last_sliding_step * slowest_
                 : step <= last && !is_new;

@@ -36,7 +36,7 @@ class BoundedRows {
   // Rows give from no impulse, then from those that they have.
   static constexpr int passes = 4;
 
-  // Of rows whose sizes are measured. No row pushes.
+  // Takes a problem whose sizes are measured; no row pushes.
   void begin(const RowProblem& problem, const RowSizes& sizes);
   // The same problem, which may have moved in memory since.
   void look_at(const RowProblem& problem) { problem_ = &problem; }
@@ -51,11 +51,9 @@ class BoundedRows {
 
   int iterations() const { return iterations_; }
   const std::vector<double>& f() const { return f_; }  // rows
-  const std::vector<double>& w() const { return w_; }  // rows: d . y - t
-  // Of each row, or the first of a disc.
+  // Push of a row, or of the disc of which it is the first.
   const RowPush& push(int row) const { return now_.pushes[at(row)]; }
   const std::vector<RowPush>& pushes() const { return now_.pushes; }
-  const std::vector<RowPush>& pushes_of_pass(int pass) const { return of_pass(pass).pushes; }
   double part(int row) const;
   // use(rows, count): of a block's rows those that give alike, by the mean of their admittances.
   template <class Use>
@@ -84,9 +82,9 @@ class BoundedRows {
   using PushedIn =
       FunctionRef<void(const std::vector<RowPush>& pushes, std::vector<double>& pushed)>;
   void respond_in_passes(const PushedIn& pushed_in, std::vector<double>& change);
-  // What a loss changes by: with the velocities of rows in each pass by -mu, and in all passes
-  // together with compliances, with what rows give by themselves, and with the bounds at which rows
-  // are (how far these are from zero).
+  // Gradient of a loss: -mu by the velocities of rows in each pass; of all passes together by
+  // compliances, by the part of R from which rows give again, and by the bounds at which rows are
+  // (how far these are from zero).
   struct Adjoint {
     std::vector<double> mu[passes];                          // of each pass: rows
     std::vector<double> bound_bar, compliance_bar, own_bar;  // rows
@@ -97,7 +95,7 @@ class BoundedRows {
         make_zeros(*each, rows);
     }
   };
-  // Of the last solution: its passes, and the impulses of each.
+  // Passes of the last solution, and the impulses of each.
   int n_passes() const { return passes_; }  // one of what is not finished
   const std::vector<double>& f_of_pass(int pass) const {
     return pass == passes_ - 1 ? f_ : from_[pass];
@@ -121,7 +119,7 @@ class BoundedRows {
   std::vector<double> bound;  // rows: of friction
 
  private:
-  // Where a problem ends: what its rows push, and the factor of 1 + F^T H F.
+  // The minimum of a pass: what its rows push, and the factor of 1 + F^T H F.
   struct Linearized {
     std::vector<RowPush> pushes;
     std::vector<double> factor;
@@ -129,6 +127,7 @@ class BoundedRows {
   const Linearized& of_pass(int pass) const { return pass == passes_ - 1 ? now_ : kept_[pass]; }
   void respond(const Linearized& here, const std::vector<double>& pushed,
                std::vector<double>& change);
+  void add_motion(const std::vector<double>& a, std::vector<double>& w, std::vector<double>& low);
   void evaluate();
   bool settle(double last_step);
   bool set_pushes();
@@ -143,7 +142,7 @@ class BoundedRows {
 
   const RowProblem* problem_ = nullptr;
   const RowSizes* sizes_ = nullptr;
-  int r_ = 0;                  // columns of F
+  int r_ = 0;  // columns of F
   SemidefiniteFactor basis_;
   std::vector<double> R_;      // rows: compliances
   std::vector<double> own_R_;  // and of these the part from which rows give again

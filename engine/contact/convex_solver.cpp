@@ -17,20 +17,20 @@ namespace {
 using State = RowPush::State;
 
 constexpr int most_problems = 24;
-constexpr int problems_from_sliding =
-    12;                          // after which the search may begin from where friction holds
+// Problems after which the search may begin again from where friction holds.
+constexpr int problems_from_sliding = 12;
 constexpr int most_holding = 4;  // problems in which all friction holds
 // The search for bounds. How far they are off is beside the largest.
 constexpr double least_gain = 0.3;                  // of a step, as a part of the way to the aim
 constexpr double shorter = 0.4, least_share = 0.1;  // of steps that gain less, but for the last
-constexpr double shared_step =
-    0.6;  // where it has begun again, and goes on whether it gains or not
+// Step of a search that has begun again, and goes on whether it gains or not.
+constexpr double shared_step = 0.6;
 constexpr double far_bounds = 1e-2;   // from here it is better to begin again
 constexpr double near_bounds = 1e-3;  // from here on rows give again in each problem
 constexpr double cone_error = 1e-8;   // counts as none where the next problem is no better
 constexpr double rounding_of_cone = 1e-14;
 constexpr double singular = 1e-12;  // of bounds that follow normals
-// Of what is solved: rows that all but depend on each other give a little.
+// Residual of what is solved: rows that all but depend on each other give a little.
 constexpr double most_residual = 1e-6;
 // Impulses that move more than this, beside all velocities at play, are of rows that contradict
 // each other.
@@ -183,7 +183,7 @@ bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
     }
     if (off < least_off) least_off = off, best_ = rows_.bound;
 
-    // Where to go next.
+    // Next: begin again, aim anew, or take a shorter step.
     if (n + 1 >= problems_from_sliding && !has_begun_again && least_off > far_bounds) {
       has_begun_again = true;
       if (!begin_holding(problem)) return false;
@@ -275,7 +275,8 @@ void ConvexSolver::add_vjp(const RowProblem& problem, const RowSolution&, const 
   add_to(problem, z_bar, g);
 }
 
-// By compliances, and by velocities, -mu each, at fixed impulses; and by z.
+// Adds the gradient by compliances, by velocities (-mu each, at fixed impulses) and by z. moved_:
+// L y_bar_.
 void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGradient& g) {
   const int k = problem.channels;
   for (const RowBlock& block : problem.blocks)
@@ -300,8 +301,7 @@ void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGra
   for (int pass = 0; pass < rows_.n_passes(); ++pass) {
     const std::vector<double>&f = rows_.f_of_pass(pass), &mu = adjoint_.mu[pass];
     const bool is_last = pass == rows_.n_passes() - 1;
-    make_zeros(y_bar_, at(k)), make_zeros(z_, at(k)),
-        make_zeros(moved_, at(k));  // moved_: L y_bar_
+    for (std::vector<double>* each : {&y_bar_, &z_, &moved_}) make_zeros(*each, at(k));
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i) {
         add_scaled(-mu[at(i)], problem.rows[at(i)].d, block.width,

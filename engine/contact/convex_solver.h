@@ -53,9 +53,9 @@ class ConvexSolver {
   std::vector<RowPush> held_;  // of the problem before
   std::vector<int> sliding_;   // rows: of friction at its bound, the first of a disc
   std::vector<double> lack_;   // of these mu f_n - s
-  std::vector<double> base_, aim_,
-      best_;                   // rows: bounds, from where and to where a search goes; the nearest
-  std::vector<double> steps_;  // what their bounds change by
+  // Bounds by rows: from where and to where a search goes; the nearest.
+  std::vector<double> base_, aim_, best_;
+  std::vector<double> steps_;      // what their bounds change by
   std::vector<double> couplings_;  // 1 - S, factored
   std::vector<int> pivots_;
   bool is_coupled_ = false;  // and regular

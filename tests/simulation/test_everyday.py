@@ -124,7 +124,7 @@ def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
     assert np.abs(run.q[-1, 4:7]).max() < 1e-9  # it does not turn
     if solver == "pgs":  # whose sweeps choose by themselves
         return
-    # Of the box's weight, 9.81 N, `convex` leaves the pusher's friction a hundredth of what springs would carry there.
+    # `convex` leaves the pusher's friction a hundredth of what springs would carry there of the box's 9.81 N.
     share = 0.01 if solver == "convex" else 1e-10
     assert x == pytest.approx(2.424, abs=2e-2 if solver == "convex" else 5e-3)
     step = simulation.linearize(simulation.state(run.q[-1], run.v[-1]), drive)

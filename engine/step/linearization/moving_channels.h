@@ -17,8 +17,7 @@ struct MovingChannels {
   std::vector<double> Y_;  // n_v x those that move, where not all do
 };
 
-// What an island's impulses are told by, for who asks by one adjoint after the other: Y z = moves
-// (seeds z). As a rule seeds are the channels along which something moves. Where these depend on
+// Seeds of adjoints for an island's impulses, one adjoint each: Y z = moves (seeds z). As a rule seeds are the channels along which something moves. Where these depend on
 // each other, as those of wheels on one axle, they are velocities: impulses that cancel each other
 // would be beyond all measure, and rounding with them.
 struct ImpulseSeeds {

@@ -29,7 +29,8 @@ class StepJvp {
   std::vector<Force<double>> carried_, turned_;   // bodies: what pushes on them; and what that changes by
   std::vector<double> change_, velocity_change_, residual_change_;  // n_v: of u with corrections, of u, of -r at u
   ImpulseSeeds seeds_;                             // of an island
-  std::vector<double> channels_by_, impulses_by_;  // of it along the direction: velocities of channels, its seeds' impulses
+  // Along the direction: velocities of its channels, impulses of its seeds.
+  std::vector<double> channels_by_, impulses_by_;
   StepGradient row_;                              // of one impulse
 };
 

@@ -76,7 +76,8 @@ void StepVjp::add_held_dependence(const StepIsland& island, const StepInput& in,
   bodies_.gather(step_, gradient.q.data(), nullptr);
 }
 
-void StepVjp::impulse_vjp(StepIsland& island, const double* seed, const StepInput& in, bool with_parameters, StepGradient& gradient) {
+void StepVjp::impulse_vjp(StepIsland& island, const double* seed, const StepInput& in, bool with_parameters,
+                          StepGradient& gradient) {
   reset();
   impulse_bar_.assign(seed, seed + island.problem.channels);
   add_row_adjoint(island, gradient);

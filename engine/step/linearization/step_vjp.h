@@ -24,7 +24,8 @@ class StepVjp {
   void velocity_vjp(const StepInput& in, int entry, bool of_way, StepGradient& gradient);
   // Adds the gradient of a sum of the channels' impulses at fixed u, and leaves that by the channels' own velocities in
   // island.gradient.y_free. seed: channels. Without parameters their part is not complete.
-  void impulse_vjp(StepIsland& island, const double* seed, const StepInput& in, bool with_parameters, StepGradient& gradient);
+  void impulse_vjp(StepIsland& island, const double* seed, const StepInput& in, bool with_parameters,
+                   StepGradient& gradient);
   // Adds the gradient of what dependences of an island's rows miss (class_factor.h).
   void dependence_vjp(StepIsland& island, const StepInput& in, StepGradient& gradient);
 
