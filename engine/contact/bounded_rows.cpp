@@ -43,13 +43,13 @@ double squared(const std::vector<double>& x) {
 void multiply(const std::vector<double>& A, int n, int m, const double* x,
               std::vector<double>& to) {
   to.resize(at(n));
-  for (int i = 0; i < n; ++i) to[at(i)] = dot(&A[at(i * m)], x, m);
+  for (int i = 0; i < n; ++i) to[at(i)] = dot(A.data() + i * m, x, m);
 }
 void multiply_transposed(const std::vector<double>& A, int n, int m, const double* x,
                          std::vector<double>& to) {
   make_zeros(to, at(m));
   for (int i = 0; i < n; ++i)
-    if (x[i] != 0) add_scaled(x[i], &A[at(i * m)], m, to.data());
+    if (x[i] != 0) add_scaled(x[i], A.data() + i * m, m, to.data());
 }
 
 // sum + rest += a b, to twice the precision.
@@ -118,7 +118,7 @@ void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
 void BoundedRows::add_motion(const std::vector<double>& a, std::vector<double>& w,
                              std::vector<double>& low) {
   for (std::size_t c = 0; c < y_.size(); ++c)
-    small_matrices().add_dot_doubled(&F()[c * at(r_)], a.data(), r_, y_[c], y_low_[c]);
+    small_matrices().add_dot_doubled(F().data() + c * at(r_), a.data(), r_, y_[c], y_low_[c]);
   for (const RowBlock& block : problem_->blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem_->rows[at(i)];
@@ -213,8 +213,8 @@ bool BoundedRows::factor() {
     }
     for (int r = 0; r < n && any; ++r)
       for (int c = 0; c < n; ++c)
-        add_scaled(H[r * n + c], &F()[at((block.first_channel + c) * r_)], r_,
-                   &HF_[at((block.first_channel + r) * r_)]);
+        add_scaled(H[r * n + c], F().data() + (block.first_channel + c) * r_, r_,
+                   HF_.data() + (block.first_channel + r) * r_);
   }
   make_zeros(now_.factor, at(r_ * r_));
   for (int i = 0; i < r_; ++i) now_.factor[at(i * (r_ + 1))] = 1;
