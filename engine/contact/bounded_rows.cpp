@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/linalg/cholesky.h"
 #include "base/linalg/small_matrices.h"
 #include "base/linalg/small_sums.h"
 #include "base/linalg/zeros.h"
@@ -37,19 +36,6 @@ constexpr int refinements = 2;  // of adjoints
 
 double squared(const std::vector<double>& x) {
   return dot(x.data(), x.data(), static_cast<int>(x.size()));
-}
-
-// to = A x, A: n x m, row by row; or its transpose.
-void multiply(const std::vector<double>& A, int n, int m, const double* x,
-              std::vector<double>& to) {
-  to.resize(at(n));
-  for (int i = 0; i < n; ++i) to[at(i)] = dot(A.data() + i * m, x, m);
-}
-void multiply_transposed(const std::vector<double>& A, int n, int m, const double* x,
-                         std::vector<double>& to) {
-  make_zeros(to, at(m));
-  for (int i = 0; i < n; ++i)
-    if (x[i] != 0) add_scaled(x[i], A.data() + i * m, m, to.data());
 }
 
 // sum + rest += a b, to twice the precision.
@@ -98,7 +84,22 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
         R_[i] = problem.rows[i].compliance + own_R_[i];
       }
     });
-  r_ = basis_.factor(problem.L.data(), problem.channels);
+  has_own_F_ = !problem.L.empty();
+  if (has_own_F_) own_F_.factor(problem.L, problem.channels, problem.blocks);
+  look_at(problem);
+  // Coordinates of one block are coupled.
+  shape_.reset(F_->columns);
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b)
+    for (int k = 0; k < F_->parts[b].count; ++k)
+      shape_.reach(F_->places_of(b)[k], F_->places_of(b)[0]);
+  shape_.finish();
+  by_channels_.clear(), first_by_channels_.clear();
+  for (const RowBlock& block : problem.blocks) {
+    first_by_channels_.push_back(by_channels_.size());
+    for (int c = 0; c < block.width; ++c)
+      for (int i = block.first_row; i < block.last_row; ++i)
+        by_channels_.push_back(problem.rows[at(i)].d[c]);
+  }
   make_zeros(f_, m), make_zeros(bound, m);
   now_.pushes.assign(m, RowPush());
   given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = is_held_ = false;
@@ -107,33 +108,42 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
 
 // The rows' part of velocities of channels.
 void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
-  w.resize(problem_->rows.size());
-  for (const RowBlock& block : problem_->blocks)
-    for (int i = block.first_row; i < block.last_row; ++i)
-      w[at(i)] = dot(problem_->rows[at(i)].d, y + block.first_channel, block.width);
+  make_zeros(w, problem_->rows.size());
+  for (std::size_t b = 0; b < problem_->blocks.size(); ++b) {
+    const RowBlock& block = problem_->blocks[b];
+    const int rows = block.last_row - block.first_row;
+    const double* d = by_channels_.data() + first_by_channels_[b];
+    for (int c = 0; c < block.width; ++c, d += rows)
+      add_scaled(y[block.first_channel + c], d, rows, w.data() + block.first_row);
+  }
 }
 
 // w + low += d . F a, to twice the precision. The rounding of `a` itself moves all rows as one
 // motion does; each row's own would be divided by R.
 void BoundedRows::add_motion(const std::vector<double>& a, std::vector<double>& w,
                              std::vector<double>& low) {
-  for (std::size_t c = 0; c < y_.size(); ++c)
-    small_matrices().add_dot_doubled(F().data() + c * at(r_), a.data(), r_, y_[c], y_low_[c]);
-  for (const RowBlock& block : problem_->blocks)
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow& row = problem_->rows[at(i)];
-      for (int c = 0; c < block.width; ++c) {
-        add_product(row.d[c], y_[at(block.first_channel + c)], w[at(i)], low[at(i)]);
-        low[at(i)] += row.d[c] * y_low_[at(block.first_channel + c)];
-      }
-    }
+  const SmallMatrices& matrices = small_matrices();
+  for (std::size_t b = 0; b < problem_->blocks.size(); ++b) {
+    const RowBlock& block = problem_->blocks[b];
+    const int count = F_->parts[b].count, rows = block.last_row - block.first_row;
+    const int* const places = F_->places_of(b);
+    double *const y = y_.data() + block.first_channel, *const y_low =
+                                                           y_low_.data() + block.first_channel;
+    a_of_block_.resize(at(count));
+    for (int k = 0; k < count; ++k) a_of_block_[at(k)] = a[at(places[k])];
+    matrices.add_doubled(F_->values_of(b), count, block.width, a_of_block_.data(), y, y_low);
+    const double* d = by_channels_.data() + first_by_channels_[b];
+    double* const rest = low.data() + block.first_row;
+    matrices.add_doubled(d, block.width, rows, y, w.data() + block.first_row, rest);
+    for (int c = 0; c < block.width; ++c, d += rows) add_scaled(y_low[c], d, rows, rest);
+  }
 }
 
 // Velocities of rows by impulses alone.
 void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& w,
                              std::vector<double>& low) {
   add_up(*problem_, f.data(), z_);
-  multiply_transposed(F(), problem_->channels, r_, z_.data(), g_);
+  F_->gather(problem_->blocks, z_.data(), g_);
   make_zeros(y_, at(problem_->channels)), make_zeros(y_low_, y_.size());
   make_zeros(w, f.size()), make_zeros(low, f.size());
   add_motion(g_, w, low);
@@ -144,7 +154,7 @@ void BoundedRows::evaluate() {
   if (is_evaluated_) return;
   const RowProblem& problem = *problem_;
   add_up(problem, f_.data(), z_);
-  multiply_transposed(F(), problem.channels, r_, z_.data(), a_);
+  F_->gather(problem.blocks, z_.data(), a_);
   y_ = problem.y_free, make_zeros(y_low_, y_.size());
   w_.resize(f_.size()), make_zeros(low_, f_.size());
   scale_ = sizes_->still;
@@ -189,50 +199,70 @@ bool BoundedRows::set_pushes() {
   return is_new;
 }
 
+// Adds F^T H F of a block, by its own columns, to where these are among all.
+template <int width>
+void BoundedRows::add_hessian(std::size_t b, double* A) {
+  const RowBlock& block = problem_->blocks[b];
+  double H[width][width] = {};
+  bool any = false;
+  for (int i = block.first_row; i < block.last_row; ++i) {
+    const double *const gives = now_.pushes[at(i)].gives, *const d = problem_->rows[at(i)].d;
+    if (gives[0] == 0 && gives[2] == 0) {
+      i += problem_->rows[at(i)].is_disc;
+      continue;
+    }
+    any = true;
+    if (!problem_->rows[at(i)].is_disc) {
+      for (int r = 0; r < width; ++r)
+        for (int c = 0; c < width; ++c) H[r][c] += gives[0] * d[r] * d[c];
+      continue;
+    }
+    const double* const e = problem_->rows[at(++i)].d;
+    for (int r = 0; r < width; ++r) {
+      const double of_d = gives[0] * d[r] + gives[1] * e[r],
+                   of_e = gives[1] * d[r] + gives[2] * e[r];
+      for (int c = 0; c < width; ++c) H[r][c] += of_d * d[c] + of_e * e[c];
+    }
+  }
+  if (!any) return;
+  const int count = F_->parts[b].count;
+  const int* const places = F_->places_of(b);
+  const double* const F = F_->values_of(b);
+  HF_.resize(at(width * count));
+  for (int k = 0; k < count; ++k)
+    for (int r = 0; r < width; ++r) {
+      double sum = 0;
+      for (int c = 0; c < width; ++c) sum += H[r][c] * F[k * width + c];
+      HF_[at(k * width + r)] = sum;
+    }
+  for (int i = 0; i < count; ++i) {
+    double* const row = shape_.row(A, places[i]);
+    const int first = shape_.first(places[i]);
+    for (int k = 0; k <= i; ++k)
+      row[places[k] - first] += dot(F + i * width, &HF_[at(k * width)], width);
+  }
+}
+
 // Cholesky factor of 1 + F^T H F at the pushes.
 bool BoundedRows::factor() {
   const RowProblem& problem = *problem_;
-  make_zeros(HF_, at(problem.channels * r_));
-  double H[most_block_channels * most_block_channels];
-  for (const RowBlock& block : problem.blocks) {
-    const int n = block.width;
-    std::fill_n(H, n * n, 0.0);
-    bool any = false;
-    const auto add = [&](double by, const double* x, const double* y) {
-      if (by == 0) return;
-      any = true;
-      for (int r = 0; r < n; ++r) add_scaled(by * x[r], y, n, H + r * n);
-    };
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const RowPush& push = now_.pushes[at(i)];
-      const double* const d = problem.rows[at(i)].d;
-      add(push.gives[0], d, d);
-      if (!problem.rows[at(i)].is_disc) continue;
-      const double* const e = problem.rows[at(++i)].d;
-      add(push.gives[1], d, e), add(push.gives[1], e, d), add(push.gives[2], e, e);
-    }
-    for (int r = 0; r < n && any; ++r)
-      for (int c = 0; c < n; ++c)
-        add_scaled(H[r * n + c], F().data() + (block.first_channel + c) * r_, r_,
-                   HF_.data() + (block.first_channel + r) * r_);
-  }
-  make_zeros(now_.factor, at(r_ * r_));
-  for (int i = 0; i < r_; ++i) now_.factor[at(i * (r_ + 1))] = 1;
-  for (int c = 0; c < problem.channels; ++c)
-    for (int i = 0; i < r_; ++i)
-      if (const double x = F()[at(c * r_ + i)]; x != 0)
-        add_scaled(x, &HF_[at(c * r_)], i + 1, &now_.factor[at(i * r_)]);
-  return is_factored_ = cholesky_factor(now_.factor.data(), r_);
+  std::vector<double>& A = now_.factor;
+  make_zeros(A, shape_.size());
+  for (int i = 0; i < shape_.rows(); ++i) shape_.row(A.data(), i)[i - shape_.first(i)] = 1;
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b)
+    with_width(problem.blocks[b].width, [&](auto width) { add_hessian<width>(b, A.data()); });
+  return is_factored_ = shape_.factor(A.data());
 }
 
 // With da_ and dw_.
 void BoundedRows::respond(const Linearized& here, const std::vector<double>& pushed,
                           std::vector<double>& change) {
   add_up(*problem_, pushed.data(), z_);
-  multiply_transposed(F(), problem_->channels, r_, z_.data(), g_);
+  F_->gather(problem_->blocks, z_.data(), g_);
   da_ = g_;
-  cholesky_solve(here.factor.data(), r_, da_.data());
-  multiply(F(), problem_->channels, r_, da_.data(), dy_);
+  shape_.solve(here.factor.data(), da_.data());
+  make_zeros(dy_, z_.size());
+  F_->add_motion(problem_->blocks, da_.data(), dy_.data());
   along_rows(dy_.data(), dw_);
   change.resize(pushed.size());
   for_each_push([&](const RowBlock&, int i, int rows) {
@@ -280,7 +310,7 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
   const bool is_still = std::all_of(f_.begin(), f_.end(), [](double f) { return f == 0; });
   if (!is_still) evaluate();
-  if (is_still) make_zeros(a_, at(r_));
+  if (is_still) make_zeros(a_, at(F_->columns));
   const double at_start = potential(a_, is_still ? there_ : w_);
   f_before_ = f_;
   for_each_push([&](const RowBlock&, int i, int rows) {
@@ -311,10 +341,11 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
 // moves by dw_.
 double BoundedRows::search() {
   double least = 0, most = -1, t = 1;
-  const double slope_at_start = -dot(g_.data(), da_.data(), r_), curvature_of_a = squared(da_);
+  const double slope_at_start = -dot(g_.data(), da_.data(), F_->columns),
+               curvature_of_a = squared(da_);
   double of_a = 0, size_of_a = 0;
-  for (int i = 0; i < r_; ++i)
-    of_a += a_[at(i)] * da_[at(i)], size_of_a += std::abs(a_[at(i)] * da_[at(i)]);
+  for (std::size_t i = 0; i < a_.size(); ++i)
+    of_a += a_[i] * da_[i], size_of_a += std::abs(a_[i] * da_[i]);
   for (int n = 0; n < most_searches && slope_at_start < 0; ++n) {
     double slope = t * curvature_of_a + of_a, curvature = curvature_of_a, noise = size_of_a;
     for_each_push([&](const RowBlock&, int i, int rows) {

@@ -5,7 +5,8 @@
 // so that rows that depend on each other share what they push in one way alone: normals of two
 // bodies alike, and friction, which gives a hundred times as much, carries a hundredth of what a
 // normal in its place would. The velocities minimize
-//   1/2 |a|^2 + sum_i potential_i(d_i . y - t_i),   y = y_free + F a,  F F^T = L  (row_potential.h)
+//   1/2 |a|^2 + sum_i potential_i(d_i . y - t_i),   y = y_free + F a,  F F^T = L
+//                                                   (row_potential.h, channel_factor.h)
 // by Newton's method with an exact line search: with the impulses f that rows have, and f + pushed
 // those that they should have at the velocities that f makes,
 //   (1 + F^T H F) da = F^T D^T pushed,   df = pushed - H D F da,   H = sum_i d_i (-df_i/du_i) d_i^T
@@ -24,8 +25,9 @@
 
 #include "base/function_ref.h"
 #include "base/index.h"
-#include "base/linalg/cholesky.h"
+#include "base/linalg/envelope.h"
 #include "base/linalg/zeros.h"
+#include "contact/channel_factor.h"
 #include "contact/row_potential.h"
 #include "contact/rows.h"
 
@@ -39,7 +41,9 @@ class BoundedRows {
   // Takes a problem whose sizes are measured; no row pushes.
   void begin(const RowProblem& problem, const RowSizes& sizes);
   // The same problem, which may have moved in memory since.
-  void look_at(const RowProblem& problem) { problem_ = &problem; }
+  void look_at(const RowProblem& problem) {
+    problem_ = &problem, F_ = has_own_F_ ? &own_F_ : &problem.F;
+  }
   // Goes on from where all does that is likely to hold, if that is nearer to the solution: what
   // comes nearer, what is between bounds, and friction. before: the pushes of other bounds, if
   // known: what pushed is what holds.
@@ -131,6 +135,8 @@ class BoundedRows {
   void evaluate();
   bool settle(double last_step);
   bool set_pushes();
+  template <int width>
+  void add_hessian(std::size_t block, double* A);
   bool factor();
   double search();
   void along_rows(const double* y, std::vector<double>& w) const;
@@ -138,12 +144,15 @@ class BoundedRows {
                      std::vector<double>& mu);
   double potential(const std::vector<double>& a, const std::vector<double>& u) const;
 
-  const std::vector<double>& F() const { return basis_.F(); }  // channels x r
-
   const RowProblem* problem_ = nullptr;
   const RowSizes* sizes_ = nullptr;
-  int r_ = 0;  // columns of F
-  SemidefiniteFactor basis_;
+  const ChannelFactor* F_ = nullptr;
+  ChannelFactor own_F_;  // of a problem that has L instead
+  bool has_own_F_ = false;
+  Envelope shape_;       // of 1 + F^T H F
+  // Coefficients of each block's rows, channel by channel, and where they begin.
+  std::vector<double> by_channels_;
+  std::vector<std::size_t> first_by_channels_;
   std::vector<double> R_;      // rows: compliances
   std::vector<double> own_R_;  // and of these the part from which rows give again
   double scale_ = 0;           // velocities at play
@@ -151,7 +160,7 @@ class BoundedRows {
 
   std::vector<double> f_, w_, low_;  // rows
   bool is_evaluated_ = false;        // w_ is of f_
-  std::vector<double> z_, a_, y_, y_low_;
+  std::vector<double> z_, a_, a_of_block_, y_, y_low_;
   int passes_ = 1;
   std::vector<double> from_[passes - 1];  // the impulses from which rows have given last
   const double* given_ = nullptr;         // those of the pass under way; null in the first
@@ -160,7 +169,7 @@ class BoundedRows {
   std::vector<double> pushed_;  // what impulses lack at the velocities that they make
   bool slides_ = false;         // any disc does
   double slowest_ = 0;          // of these
-  std::vector<double> HF_;
+  std::vector<double> HF_;  // of a block
   std::vector<int> alike_;
   bool is_factored_ = false;
   bool is_held_ = false;  // impulses are those of start_holding

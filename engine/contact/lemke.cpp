@@ -45,9 +45,9 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
 
   // In like units, with f = unit f' and w' = unit w, s = s' / unit: the same factor for what is complementary keeps N copositive.
   unit_.resize(at(m));
-  for (const RowBlock& block : problem.blocks) {
-    for (int i = block.first_row; i < block.last_row; ++i) {
-      const double a = row_admittance(problem, block, problem.rows[at(i)]);
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+    for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i) {
+      const double a = row_admittance(problem, b, problem.rows[at(i)]);
       unit_[at(i)] = a > 0 ? 1 / std::sqrt(a) : 1.0;
     }
   }

@@ -9,12 +9,13 @@
 namespace robosim {
 std::vector<double> row_admittances(const RowProblem& problem) {
   const std::size_t m = problem.rows.size(), k = at(problem.channels);
-  std::vector<double> A(m * m, 0.0), moved(k);
+  std::vector<double> A(m * m, 0.0), push(k, 0.0), moved(k), room;
   for (const RowBlock& from : problem.blocks)
     for (int i = from.first_row; i < from.last_row; ++i) {
       std::fill(moved.begin(), moved.end(), 0.0);  // L d_i
-      for (int c = 0; c < from.width; ++c)
-        for (std::size_t r = 0; r < k; ++r) moved[r] += problem.L[at(from.first_channel + c) * k + r] * problem.rows[at(i)].d[c];
+      std::copy_n(problem.rows[at(i)].d, from.width, &push[at(from.first_channel)]);
+      add_motion(problem, push.data(), moved.data(), room);
+      std::fill_n(&push[at(from.first_channel)], from.width, 0.0);
       for (const RowBlock& to : problem.blocks)
         for (int j = to.first_row; j < to.last_row; ++j)
           for (int c = 0; c < to.width; ++c) A[at(i) * m + at(j)] += problem.rows[at(j)].d[c] * moved[at(to.first_channel + c)];

@@ -42,7 +42,7 @@ class SolvedRows {
   virtual OneSided differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) = 0;
 
   // Adds to `gradient` that of a loss which changes by f_bar (rows) with the impulses of rows, and by z_bar (channels) with those of channels. Nothing
-  // where the solution has no derivative.
+  // where the solution has no derivative. Here problem.L is there, whether it was when the rows were solved or not.
   virtual void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) = 0;
   // True where add_vjp fills gradient.L, as it sees L itself and not only y+ = y_free + L z. Where f_bar is not zero it may, too: gradient.L must be there.
   virtual bool sees_delassus() const { return false; }

@@ -30,11 +30,9 @@ double RowSpan::rest(const RowProblem& problem, const RowBlock& block, const Con
     value_ += along * values_[b];
   }
   square_ = 0;
-  for (std::size_t r = 0; r < k; ++r) {
-    product_[r] = 0;
-    for (std::size_t c = 0; c < k; ++c) product_[r] += problem.L[r * k + c] * rest_[c];
-    square_ += rest_[r] * product_[r];
-  }
+  std::fill(product_.begin(), product_.end(), 0.0);
+  add_motion(problem, rest_.data(), product_.data(), moved_);
+  for (std::size_t r = 0; r < k; ++r) square_ += rest_[r] * product_[r];
   return square_;
 }
 

@@ -24,7 +24,7 @@ class RowSpan {
  private:
   std::size_t channels_ = 0;
   std::vector<double> basis_, weighted_;  // a vector of channels each; L times it
-  std::vector<double> rest_, product_;
+  std::vector<double> rest_, product_, moved_;
   std::vector<double> values_;  // of the vectors
   double square_ = 0, value_ = 0;
 };

@@ -34,8 +34,17 @@ void turn_disc_back(double angle, double& along, double& across) {
   across = s * along + c * across, along = first;
 }
 
-void apply_impulses(const RowProblem& problem, RowSolution& s) {
+void add_motion(const RowProblem& problem, const double* z, double* y, std::vector<double>& moved) {
   const int k = problem.channels;
+  if (problem.L.empty()) {
+    problem.F.gather(problem.blocks, z, moved);
+    return problem.F.add_motion(problem.blocks, moved.data(), y);
+  }
+  for (int r = 0; r < k; ++r)  // L is symmetric; across the plane of a flat robot nothing pushes
+    if (z[r] != 0) add_scaled(z[r], problem.L.data() + static_cast<std::ptrdiff_t>(r) * k, k, y);
+}
+
+void apply_impulses(const RowProblem& problem, RowSolution& s) {
   std::fill(s.z.begin(), s.z.end(), 0.0);
   for (const RowBlock& block : problem.blocks) {
     with_width(block.width, [&](auto width) {
@@ -46,10 +55,7 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
     });
   }
   std::copy(problem.y_free.begin(), problem.y_free.end(), s.y.begin());
-  for (int r = 0; r < k; ++r) {  // L is symmetric; across the plane of a flat robot nothing pushes
-    const double z = s.z[static_cast<std::size_t>(r)];
-    if (z != 0) add_scaled(z, problem.L.data() + static_cast<std::ptrdiff_t>(r) * k, k, s.y.data());
-  }
+  add_motion(problem, s.z.data(), s.y.data(), s.a);
   for (const RowBlock& block : problem.blocks) {
     const double* y = s.y.data() + block.first_channel;
     with_width(block.width, [&](auto width) {
@@ -65,32 +71,69 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
 
 namespace {
 
-// d_i . L d_i, as sweeps have it (projected_gauss_seidel.h).
-double own_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) {
-  double found = 0;
-  with_width(block.width, [&](auto width) {
-    double moved[width];
-    dots<width>(row.d, problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel) * (problem.channels + 1), problem.channels, width, moved);
-    found = dot(row.d, moved, width);
-  });
-  return found;
+// d . F_p for the column p of a block that is at place k of its own.
+double along_column(const RowProblem& problem, std::size_t b, const ConstraintRow& row, int k) {
+  const int width = problem.blocks[b].width;
+  return dot(row.d, problem.F.values_of(b) + k * width, width);
 }
 
 }  // namespace
 
-double row_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row) { return own_admittance(problem, block, row) + row.compliance; }
+double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow& row, std::size_t b,
+                   const ConstraintRow& other) {
+  const RowBlock &A = problem.blocks[a], &B = problem.blocks[b];
+  double sum = 0;
+  if (problem.L.empty()) {  // of the columns in which both have entries
+    const int *of_a = problem.F.places_of(a), *of_b = problem.F.places_of(b);
+    for (int i = 0, k = 0; i < problem.F.parts[a].count && k < problem.F.parts[b].count;) {
+      if (of_a[i] == of_b[k])
+        sum += along_column(problem, a, row, i++) * along_column(problem, b, other, k++);
+      else
+        ++(of_a[i] < of_b[k] ? i : k);
+    }
+    return sum;
+  }
+  for (int r = 0; r < A.width; ++r) {
+    const std::ptrdiff_t first = std::ptrdiff_t{A.first_channel + r} * problem.channels;
+    for (int c = 0; c < B.width; ++c)
+      sum += row.d[r] * problem.L[static_cast<std::size_t>(first + B.first_channel + c)] * other.d[c];
+  }
+  return sum;
+}
+
+// |F^T d|^2; or of L as sweeps have it (projected_gauss_seidel.h).
+double row_admittance(const RowProblem& problem, std::size_t block, const ConstraintRow& row) {
+  if (problem.L.empty()) {
+    double sum = 0;
+    for (int k = 0; k < problem.F.parts[block].count; ++k) {
+      const double along = along_column(problem, block, row, k);
+      sum += along * along;
+    }
+    return sum + row.compliance;
+  }
+  const RowBlock& own = problem.blocks[block];
+  double found = 0;
+  with_width(own.width, [&](auto width) {
+    double moved[width];
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(own.first_channel) * (problem.channels + 1);
+    dots<width>(row.d, problem.L.data() + first, problem.channels, width, moved);
+    found = dot(row.d, moved, width);
+  });
+  return found + row.compliance;
+}
 
 void RowSizes::measure(const RowProblem& problem) {
   const double free = size(problem, problem.y_free.data());
   still = problem.at_play;
   admittance.resize(problem.rows.size());
-  for (const RowBlock& block : problem.blocks) {
+  for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
+    const RowBlock& block = problem.blocks[b];
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
       double d = 0;
       for (int c = 0; c < block.width; ++c) d += std::abs(row.d[c]);
       still = std::max({still, d * free, std::abs(row.target)});
-      admittance[static_cast<std::size_t>(i)] = row_admittance(problem, block, row);
+      admittance[static_cast<std::size_t>(i)] = row_admittance(problem, b, row);
     }
   }
 }

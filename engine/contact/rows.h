@@ -24,6 +24,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "contact/channel_factor.h"
+
 namespace robosim {
 
 enum class RowKind : std::uint8_t { equality, unilateral, box, friction };
@@ -65,7 +67,8 @@ void with_width(int width, F&& f) {
 
 struct RowProblem {
   int channels = 0;
-  std::vector<double> L;       // channels x channels, symmetric, positive semidefinite
+  std::vector<double> L;       // channels x channels, symmetric, positive semidefinite; or empty,
+  ChannelFactor F;             // and F F^T then
   std::vector<double> y_free;  // channels
   std::vector<RowBlock> blocks;
   std::vector<ConstraintRow> rows;  // by block
@@ -92,6 +95,7 @@ inline constexpr double tied_velocity = 1e-11;
 struct RowSolution {
   std::vector<double> f, w;       // rows
   std::vector<double> z, y;       // channels: impulse, and velocity after it
+  std::vector<double> a;          // columns of F: F^T z, where there is F
   std::vector<RowClass> classes;  // rows
 
   void resize(const RowProblem& problem);
@@ -131,8 +135,13 @@ void turn_disc_back(double angle, double& along, double& across);
 // z, y and w of the impulses in solution.f.
 void apply_impulses(const RowProblem& problem, RowSolution& solution);
 
-// d_i . L d_i + R_i.
-double row_admittance(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row);
+// y += L z, of channels. moved: room.
+void add_motion(const RowProblem& problem, const double* z, double* y, std::vector<double>& moved);
+// d . L e of a row of block a and one of block b.
+double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow& row, std::size_t b,
+                   const ConstraintRow& other);
+// d_i . L d_i + R_i, of a row of a block.
+double row_admittance(const RowProblem& problem, std::size_t block, const ConstraintRow& row);
 
 // What of a problem velocities are measured by, for as long as it is not changed.
 struct RowSizes {

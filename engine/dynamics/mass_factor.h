@@ -7,7 +7,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/lanes.h"
@@ -208,6 +211,32 @@ void solve_branches(const Model& model, const S* L, S* const (&B)[T], int from, 
 template <class S>
 void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0) {
   detail::solve_blocks(model, L, B, 0, width, stride ? stride : width, false, false);
+}
+
+// The halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on few coordinates: with each its Model::rows, and greater ones before them. at: of each coordinate its
+// place among these. First U^-T of x (coordinates x width); then U^-1 of one x.
+inline void mass_solve_first_half(const Model& model, const double* L, std::span<const int> coordinates, const int* at, double* x, int width) {
+  const std::ptrdiff_t n = model.n_v;
+  for (std::size_t k = 0; k < coordinates.size(); ++k) {
+    const int i = coordinates[k];
+    double* const own = x + static_cast<std::ptrdiff_t>(k) * width;
+    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) {
+      const double l = L[i * n + model.rows[r]];
+      double* const other = x + std::ptrdiff_t{at[model.rows[r]]} * width;
+      for (int c = 0; c < width; ++c) other[c] -= l * own[c];
+    }
+    const double scale = std::sqrt(L[i * n + i]);
+    for (int c = 0; c < width; ++c) own[c] *= scale;
+  }
+}
+inline void mass_solve_second_half(const Model& model, const double* L, std::span<const int> coordinates, const int* at, double* x) {
+  const std::ptrdiff_t n = model.n_v;
+  for (std::size_t k = coordinates.size(); k-- > 0;) {
+    const int i = coordinates[k];
+    double sum = std::sqrt(L[i * n + i]) * x[k];
+    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) sum -= L[i * n + model.rows[r]] * x[at[model.rows[r]]];
+    x[k] = sum;
+  }
 }
 
 // Whether mass_solve_tree and mass_inverse work in place: on rows that are not padded.

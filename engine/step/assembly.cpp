@@ -4,9 +4,6 @@
 #include <limits>
 
 #include "base/index.h"
-#include "base/linalg/small_matrices.h"
-#include "base/linalg/zeros.h"
-#include "step/columns.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/impacts.h"
 #include "step/constraints/recovery.h"
@@ -66,49 +63,6 @@ void RowAssembly::add_coordinates(const StepInput& in) {
   }
 }
 
-// X and what it says of the velocities before the step and without rows; Y and L.
-void RowAssembly::fill_jacobian(StepIsland& island, const double* v) {
-  const Model& m = step_->world->model();
-  RowProblem& problem = island.problem;
-  const std::size_t n = at(m.n_v), k = at(problem.channels);
-  make_zeros(island.X, n * k);
-  for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-    const StepIsland::Block& block = island.blocks[b];
-    double* const first = island.X.data() + problem.blocks[b].first_channel;
-    if (!block.is_of_bodies()) {
-      first[at(block.v) * k] = 1;
-      if (block.v_of >= 0) first[at(block.v_of) * k + 1] = 1;
-      continue;
-    }
-    const Vec3d p = block.centre - step_->dynamics.X_WB[1].p;  // from O (data.h)
-    const auto add_body = [&](int body, double sign) {
-      for_each_on_path(m, body, [&](int c) {
-        const Motion<double> J = at_point(step_->dynamics.J[at(c)], p);
-        double* const row = first + at(m.column_v[at(c)]) * k;
-        for (int i = 0; i < block.linear(); ++i) row[i] += sign * block.size * J.angular[i];
-        for (int i = 0; i < 3; ++i) row[block.linear() + i] += sign * J.linear[i];
-      });
-    };
-    add_body(block.b, 1);
-    add_body(block.a, -1);
-  }
-
-  make_zeros(problem.y_free, k), make_zeros(island.before, k);
-  for (std::size_t i = 0; i < n; ++i) {
-    const double* const x = island.X.data() + i * k;
-    for (std::size_t r = 0; r < k; ++r) problem.y_free[r] += x[r] * step_->v_free[i], island.before[r] += x[r] * v[i];
-  }
-  const int width = padded(problem.channels);
-  make_zeros(padded_Y_, n * at(width)), make_zeros(padded_L_, k * at(width));
-  for (std::size_t i = 0; i < n; ++i) std::copy_n(&island.X[i * k], k, &padded_Y_[i * at(width)]);
-  integrator_->solve_columns(*step_, padded_Y_.data(), width);
-  small_matrices().add_sparse_product(LeftFactor::transposed(island.X.data(), problem.channels, m.n_v), padded_Y_.data(), width, padded_L_.data(), width, width);
-  island.Y.resize(n * k), problem.L.resize(k * k);
-  for (std::size_t i = 0; i < n; ++i) std::copy_n(&padded_Y_[i * at(width)], k, &island.Y[i * k]);
-  for (std::size_t r = 0; r < k; ++r)  // symmetric but for rounding
-    for (std::size_t c = 0; c <= r; ++c) problem.L[r * k + c] = problem.L[c * k + r] = 0.5 * (padded_L_[r * at(width) + c] + padded_L_[c * at(width) + r]);
-}
-
 void RowAssembly::assemble(const StepInput& in) {
   // Islands of trees.
   for (int t = 0; t < step_->world->n_trees(); ++t) joined_[at(t)] = t, island_of_tree_[at(t)] = -1;
@@ -121,7 +75,7 @@ void RowAssembly::assemble(const StepInput& in) {
 
   for (int n = 0; n < step_->n_islands; ++n) {
     StepIsland& island = step_->islands[at(n)];
-    fill_jacobian(island, in.v);
+    fill_channels(island, in.v);
     leave_out_rows(island);
     set_targets(island, in);
     set_apart(island, step_->impacts[at(n)]);
@@ -130,9 +84,9 @@ void RowAssembly::assemble(const StepInput& in) {
 
 // Normals, limits and closures but for what gives. What pushes may push less, but for what bounces. What does not touch, and may be met after an impact, is left to that.
 void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in, StepIsland& to) {
-  to.blocks = island.blocks, to.X = island.X, to.Y = island.Y, to.before = island.before;
+  to.take_channels(island);
   to.rows.clear(), to.problem.rows.clear();
-  to.problem.blocks = island.problem.blocks, to.problem.channels = island.problem.channels, to.problem.L = island.problem.L;
+  to.problem.blocks = island.problem.blocks;
   to.problem.y_free = impacts.n > 0 ? impacts.y : island.solution.y, to.problem.at_play = island.sizes.still;
   const auto may_be_met = [&](const StepIsland::Row& row) {
     return impacts.n > 0 && is_of<Contact>(row) && step_->manifolds[at(row.manifold)].manifold.points[row.point].gap > touching_distance(step_->options.margin);

@@ -1,13 +1,14 @@
 // RowAssembly: the rows of a step, in islands of those that can feel each other.
 //
 // Trees that a contact or a closure connects are one island, in the order of their first trees. Each kind of constraint (constraint_kinds.h) adds its
-// blocks of channels and their rows; then the channels' Jacobian X, Y = M^^-1 X^T and L = X Y are made, rows that cannot do anything by themselves are left
-// out (left_out.cpp), and each kind sets the targets of its rows.
+// blocks of channels and their rows; then the channels' Jacobian X is made with what the solver asks for (channels.cpp), rows that cannot do anything by
+// themselves are left out (left_out.cpp), and each kind sets the targets of its rows.
 // Cost: O(n depth) per channel.
 #pragma once
 
 #include <vector>
 
+#include "base/linalg/graph_order.h"
 #include "contact/row_span.h"
 #include "step/integrators/integrator.h"
 #include "step/step_data.h"
@@ -22,6 +23,11 @@ class RowAssembly {
   void assemble(const StepInput& in);
   // The rows that correct positions of an island whose rows, and impacts, have been solved. step.takes_back must be set.
   void assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in, StepIsland& corrections);
+
+  // Of an island that is solved: the change of velocity by its impulses.
+  void fill_change(StepIsland& island);
+  // And X, Y = A^-1 X^T and L = X Y, where its rows have been solved by F.
+  void fill_matrices(StepIsland& island);
 
   // For kinds of constraints.
   StepData& step() { return *step_; }
@@ -45,7 +51,11 @@ class RowAssembly {
   static RowBlock& append(StepIsland& island, const StepIsland::Block& block, int width);
   int root(int tree);
   void add_coordinates(const StepInput& in);
-  void fill_jacobian(StepIsland& island, const double* v);
+  void fill_channels(StepIsland& island, const double* v);
+  void fill_factor(StepIsland& island, const double* v);
+  void order_entries(StepIsland& island);
+  template <class Use>
+  void for_each_entry(const StepIsland& island, std::size_t block, const Use& use) const;
   void leave_out_rows(StepIsland& island);
   void set_targets(StepIsland& island, const StepInput& in);
 
@@ -54,6 +64,8 @@ class RowAssembly {
   std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
   RowSpan span_;                              // of closures
   std::vector<double> padded_Y_, padded_L_;   // of an island
+  GraphOrder trees_;
+  std::vector<int> places_of_v_, tree_places_;  // n_v: scratch; trees
   std::vector<double> admittances_;           // of a block's rows
   std::vector<int> places_;                   // the same: where they go
   std::vector<int> scratch_[2];

@@ -85,10 +85,35 @@ struct StepIsland {
   RowGradient gradient;                      // of vjp
   RowSolution other;                         // of complementarity-aware gradients
   std::unique_ptr<SolvedRows> other_solved;
-  std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's operator
+  std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's operator; empty until asked for, where
+                             // problem has F
+  std::vector<int> entries;    // of v, that impulses may move: columns of F, where there is F
+  std::vector<double> change;  // of these: by the impulses
   std::vector<double> before;  // channels: their velocity before the step
   std::vector<double> gap_bar, before_bar;  // of vjp: of each row's gap; of `before`
   std::vector<double> corrected_bar;  // of its rows' impulses by themselves, as by the corrections that they bound; empty where there are none
+
+  // The channels of another island, of whose rows some will be its own.
+  void take_channels(const StepIsland& other) {
+    blocks = other.blocks, before = other.before, entries = other.entries;
+    problem.channels = other.problem.channels, problem.F = other.problem.F;
+    take_matrices(other);
+  }
+  void take_matrices(const StepIsland& other) { X = other.X, Y = other.Y, problem.L = other.problem.L; }
+  // By Y.
+  void fill_change() {
+    const std::size_t k = static_cast<std::size_t>(problem.channels);
+    change.resize(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      double sum = 0;
+      for (std::size_t c = 0; c < k; ++c) sum += Y[static_cast<std::size_t>(entries[i]) * k + c] * solution.z[c];
+      change[i] = sum;
+    }
+  }
+  // u += share times the change by its impulses.
+  void add_change(double share, std::vector<double>& u) const {
+    for (std::size_t i = 0; i < entries.size(); ++i) u[static_cast<std::size_t>(entries[i])] += share * change[i];
+  }
 };
 
 // Rows of contacts that are met at one time within a step, and of all that holds then (constraints/impacts.h).

@@ -29,7 +29,7 @@ bool turn_to_motion(StepIsland& island, std::size_t b, int i) {
   RowProblem& problem = island.problem;
   const RowBlock& block = problem.blocks[b];
   ConstraintRow& first = problem.rows[at(i)];
-  const std::optional<OneMotion> motion = one_motion(problem, block, first, problem.rows[at(i + 1)]);
+  const std::optional<OneMotion> motion = one_motion(problem, b, first, problem.rows[at(i + 1)]);
   if (!motion) return false;
   for (int k = 0; k < block.width; ++k) first.d[k] = motion->x * first.d[k] + motion->y * problem.rows[at(i + 1)].d[k];
   for (int k = 0; k < 2; ++k) island.rows[at(i)].on[k] = motion->x * island.rows[at(i)].on[k] + motion->y * island.rows[at(i + 1)].on[k];
@@ -49,7 +49,7 @@ void RowAssembly::leave_out_rows(StepIsland& island) {
     if (closes && !std::exchange(has_span, true)) span_.clear(problem.channels);
     const int first = block.first_row, last = block.last_row;
     admittances_.clear();  // of the block's rows: an axis along which nothing moves has rounding only
-    for (int i = first; (closes || touches) && i < last; ++i) admittances_.push_back(row_admittance(problem, block, problem.rows[at(i)]));
+    for (int i = first; (closes || touches) && i < last; ++i) admittances_.push_back(row_admittance(problem, b, problem.rows[at(i)]));
     const double most = admittances_.empty() ? 0 : *std::max_element(admittances_.begin(), admittances_.end());
     places_.assign(at(last - first), -1);  // of the block's rows that stay
     block.first_row = next;

@@ -4,28 +4,16 @@
 #include <cmath>
 #include <optional>
 
-#include "base/index.h"
-#include "base/linalg/small_sums.h"
 #include "contact/rows.h"
 
 namespace robosim {
-
-// d . L e of a row of block A and one of block B.
-inline double row_product(const RowProblem& problem, const RowBlock& A, const ConstraintRow& row, const RowBlock& B,
-                          const ConstraintRow& other) {
-  double sum = 0;
-  for (int r = 0; r < A.width; ++r)
-    for (int c = 0; c < B.width; ++c)
-      sum += row.d[r] * problem.L[at((A.first_channel + r) * problem.channels + B.first_channel + c)] * other.d[c];
-  return sum;
-}
 
 // The direction of one motion, in the axes of two rows across each other.
 struct OneMotion {
   double x, y;
 };
 // Where two rows of a block see one motion only: the lesser of their principal admittances is rounding.
-inline std::optional<OneMotion> one_motion(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row,
+inline std::optional<OneMotion> one_motion(const RowProblem& problem, std::size_t block, const ConstraintRow& row,
                                            const ConstraintRow& other) {
   constexpr double rounding_of_pair = 1e-14;
   const double a = row_admittance(problem, block, row), d = row_admittance(problem, block, other);

@@ -53,16 +53,6 @@ void expect(const StepIsland& corrections, RowSolution& expected) {
   }
 }
 
-// Adds the change of velocity by an island's impulses.
-void add_impulses(const StepData& step, const StepIsland& island, std::vector<double>& u) {
-  const std::size_t k = at(island.problem.channels);
-  for (std::size_t r = 0; r < step.size(); ++r) {
-    double sum = 0;
-    for (std::size_t c = 0; c < k; ++c) sum += island.Y[r * k + c] * island.solution.z[c];
-    u[r] += sum;
-  }
-}
-
 }  // namespace
 
 Stepper::Stepper(const World& world, const StepOptions& options)
@@ -130,7 +120,7 @@ void Stepper::solve(StepReport& report) {
   for (int i = 0; i < step.n_islands; ++i) {
     StepIsland& island = step.islands[at(i)];
     solve(island, report);
-    add_impulses(step, island, step.u);
+    assembly_.fill_change(island), island.add_change(1, step.u);
     report.rows += island.problem.size();
     for (std::size_t r = 0; r < island.rows.size(); ++r)
       report.untimed_bounces += is_of<Contact>(island.rows[r], Contact::normal) && island.rows[r].law == NormalLaw::bounce && island.solution.f[r] > 0;
@@ -149,7 +139,7 @@ void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepRepo
     solve(*met, report);
     if (gained(*met) > 0) solve(divide(*met), report), limit(*met);
     take_impact(*met, impacts);
-    add_impulses(*data_, *met, data_->u);
+    assembly_.fill_change(*met), met->add_change(1, data_->u);
     report.rows += met->problem.size(), report.coupled_bounces += coupled_bounces(*met);
   }
 }
@@ -169,7 +159,7 @@ void Stepper::correct(const StepInput& in, StepReport& report) {
     step.corrected_islands.push_back(i);
     expect(corrections, expected_);
     solve(corrections, report, &expected_);
-    add_impulses(step, corrections, step.u_corrected);
+    assembly_.fill_change(corrections), corrections.add_change(1, step.u_corrected);
   }
   step.takes_back = false;
   fill_way(step);
@@ -184,6 +174,26 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);  // substeps write where they read
   if (!is_taken) step.manifolds.clear(), step.corrected_islands.clear(), step.n_islands = 0, step.is_diverged = true;
   return is_taken;
+}
+
+// What rows were solved without, and derivatives need, as of impacts and corrections.
+Linearization& Stepper::linearized() {
+  StepData& step = *data_;
+  for (int i = 0; i < step.n_islands && !step.is_diverged; ++i) {
+    StepIsland& island = step.islands[at(i)];
+    if (!island.X.empty()) continue;
+    assembly_.fill_matrices(island);
+    Impacts& impacts = step.impacts[at(i)];
+    for (int n = 0; n < impacts.n; ++n) {
+      Impact& met = impacts.each[at(n)];
+      met.take_matrices(island);
+      if (!met.is_limited()) continue;
+      for (StepIsland& part : met.parts) part.take_matrices(island);
+    }
+    const auto corrected = std::find(step.corrected_islands.begin(), step.corrected_islands.end(), i);
+    if (corrected != step.corrected_islands.end()) step.corrections[at(static_cast<int>(corrected - step.corrected_islands.begin()))].take_matrices(island);
+  }
+  return linearization_;
 }
 
 StepReport Stepper::step(const StateView& state, const ControlView& control, const StateSpan& next) {

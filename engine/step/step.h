@@ -43,16 +43,16 @@ class Stepper {
   // After a step with the same arguments: the gradient of a loss with respect to them and all parameters, from that with respect to the next state. Of
   // `pgs` the gradient is that of the sweeps. With StepOptions::complementarity_aware it is modified; exact_vjp never is.
   void vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient) {
-    linearization_.vjp({state, control}, next_bar, gradient);
+    linearized().vjp({state, control}, next_bar, gradient);
   }
   void exact_vjp(const StateView& state, const ControlView& control, const TangentView& next_bar, StepGradient& gradient) {
-    linearization_.exact_vjp({state, control}, next_bar, gradient);
+    linearized().exact_vjp({state, control}, next_bar, gradient);
   }
   // As exact_vjp, all of its rows at once, or by selected parameters. Returns true where they hold to one side only.
-  OneSided jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out) { return linearization_.jacobians({state, control}, out); }
+  OneSided jacobians(const StateView& state, const ControlView& control, const JacobianBlocks& out) { return linearized().jacobians({state, control}, out); }
   // The change of the next state along a direction of all arguments and parameters. Returns true where that holds to one side only.
   OneSided jvp(const StateView& state, const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
-    return linearization_.jvp({state, control}, direction, next);
+    return linearized().jvp({state, control}, direction, next);
   }
 
   const World& world() const { return *data_->world; }
@@ -70,6 +70,7 @@ class Stepper {
   void correct(const StepInput& in, StepReport& report);
   void solve(StepIsland& island, StepReport& report, const RowSolution* near = nullptr);
   bool advance(const StepInput& in, const StateSpan& next);
+  Linearization& linearized();
 
   std::unique_ptr<StepData> data_;
   std::unique_ptr<Integrator> integrator_;

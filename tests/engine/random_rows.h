@@ -69,6 +69,23 @@ inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R, const std
   }
 }
 
+// F = X G of M^-1 = G G^T, by blocks on the coordinates that their rows of X move.
+inline void set_factor(RowProblem& problem, const Eigen::MatrixXd& X, const Eigen::MatrixXd& inverse_mass) {
+  const Eigen::MatrixXd G = inverse_mass.llt().matrixL(), F = X * G;
+  problem.F.clear();
+  problem.F.columns = static_cast<int>(F.cols());
+  for (const RowBlock& block : problem.blocks) {
+    const int first = static_cast<int>(problem.F.places.size());
+    const auto rows = F.middleRows(block.first_channel, block.width);
+    for (int j = 0; j < F.cols(); ++j)
+      if (rows.col(j).any()) problem.F.places.push_back(j);
+    const int count = static_cast<int>(problem.F.places.size()) - first;
+    problem.F.parts.push_back({first, count, static_cast<std::ptrdiff_t>(problem.F.values.size())});
+    for (int i = first; i < first + count; ++i)
+      for (int c = 0; c < block.width; ++c) problem.F.values.push_back(rows(c, problem.F.places[static_cast<std::size_t>(i)]));
+  }
+}
+
 // L = X M^-1 X^T and y_free = X v.
 inline void set_motion(RowProblem& problem, const Eigen::MatrixXd& X, const Eigen::MatrixXd& inverse_mass, const Eigen::VectorXd& v) {
   const int k = static_cast<int>(X.rows());
@@ -159,7 +176,7 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
       if (row.kind == RowKind::unilateral) row.target = -less;
     }
   }
-  set_motion(problem, X, inverse_mass, v);
+  set_motion(problem, X, inverse_mass, v), set_factor(problem, X, inverse_mass);
   return problem;
 }
 

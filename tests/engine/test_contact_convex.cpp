@@ -55,6 +55,25 @@ TEST_CASE(
   CHECK(solved > 0.9 * all);
 }
 
+TEST_CASE("a problem that has F instead of L has the same solution") {
+  int compared = 0;
+  for_each_problem(true, repeats(3, 20), [&](const Case& c, RowProblem problem) {
+    if (c.spec.mass_ratio > 1) return;
+    ConvexSolver by_L, by_F;
+    RowSolution s, other;
+    RowSizes sizes;
+    const SolverStatus status = by_L.solve(problem, s, sizes).status;
+    problem.L.clear();
+    if (by_F.solve(problem, other, sizes).status != status) return;
+    if (status != SolverStatus::solved) return;
+    // Beside what bounds of friction may be off by.
+    CHECK(furthest(s.w, other.w) <= 1e-8 * row_scale(sizes, s));
+    CHECK(furthest(s.y, other.y) <= 1e-8 * row_scale(sizes, s));
+    ++compared;
+  });
+  CHECK(compared > repeats(45, 300));
+}
+
 TEST_CASE(
     "its derivative is that of its solution, by velocities, targets, "
     "friction and compliances") {

@@ -163,6 +163,12 @@ TEST_CASE("sums in twice the precision keep what all but cancels") {
     const double expected = static_cast<double>(exact + static_cast<Wide>(sum));
     small_matrices().add_dot_doubled(a.data(), x.data(), n, sum, low);
     CHECK(sum + low == expected);
+    for (int width : {1, 2, 3, 6, 13}) {  // the same sum in each column
+      std::vector<double> A, high(static_cast<std::size_t>(width), -static_cast<double>(exact)), lows(high.size());
+      for (double each : a) A.insert(A.end(), high.size(), each);
+      small_matrices().add_doubled(A.data(), n, width, x.data(), high.data(), lows.data());
+      for (std::size_t c = 0; c < high.size(); ++c) CHECK(high[c] + lows[c] == expected);
+    }
   }
 }
 

@@ -49,6 +49,8 @@ class SmallMatrices {
   virtual void subtract_doubled(const double* S, int n, const double* X, int width, double* high, double* low) const = 0;
   // sum + low += a . x, of n numbers, by Dot2 as well.
   virtual void add_dot_doubled(const double* a, const double* x, int n, double& sum, double& low) const = 0;
+  // high + low += A^T x, each number by Dot2. A: n x width, x: n.
+  virtual void add_doubled(const double* A, int n, int width, const double* x, double* high, double* low) const = 0;
 
  protected:
   SmallMatrices() = default;

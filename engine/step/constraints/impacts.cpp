@@ -42,11 +42,6 @@ void take_rows(const StepIsland& from, StepIsland& to, const Takes& takes) {
   }
 }
 
-void copy_channels(const StepIsland& from, StepIsland& to) {
-  to.blocks = from.blocks, to.X = from.X, to.Y = from.Y, to.before = from.before;
-  to.problem.channels = from.problem.channels, to.problem.L = from.problem.L;
-}
-
 // Friction of a point that is met acts where the two meet: on what moves, if the other is of the world, else half way. The manifold's plane is on the one or the
 // other before the step, a ball that comes fast a way above it. An axis that is alone, as its point sees one motion only, has the direction that this motion has
 // there.
@@ -74,7 +69,7 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   if (is_other_axis(i - 1) || is_other_axis(i + 1)) return;
   ConstraintRow across;
   look_along(cross(n, u), across);
-  const std::optional<OneMotion> motion = one_motion(island.problem, rows, row, across);
+  const std::optional<OneMotion> motion = one_motion(island.problem, b, row, across);
   if (!motion) return;
   for (int k = 0; k < rows.width; ++k) row.d[k] = motion->x * row.d[k] + motion->y * across.d[k];
   const double along[2] = {source.on[0], source.on[1]};  // and across it (-along[1], along[0])
@@ -117,7 +112,7 @@ void set_apart(StepIsland& island, Impacts& impacts) {
   const auto is_of_met = [&](const StepIsland::Row& row) { return is_of<Contact>(row) && is_met(row.law); };
   if (std::none_of(island.rows.begin(), island.rows.end(), is_of_met)) return;
   StepIsland& all = impacts.all;
-  copy_channels(island, all);
+  all.take_channels(island);
   all.problem.y_free = island.problem.y_free;
   take_rows(island, all, [](int) { return true; });
   take_rows(all, island, [&](int i) { return !is_of_met(all.rows[at(i)]); });
@@ -172,7 +167,7 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   });
   ++impacts.n;
   met.share = count > 0 ? sum / count : first;
-  copy_channels(all, met);
+  met.take_channels(all);
   NormalLaw law = NormalLaw::rest;  // of the point
   take_rows(all, met, [&](int i) {
     const ConstraintRow& row = all.problem.rows[at(i)];
@@ -235,7 +230,7 @@ double gained(const Impact& met) {
 StepIsland& divide(Impact& met) {
   met.parts.resize(2);
   for (StepIsland& part : met.parts) {
-    copy_channels(met, part);
+    part.take_channels(met);
     part.rows = met.rows, part.problem.rows = met.problem.rows, part.problem.blocks = met.problem.blocks;
     part.problem.y_free = met.problem.y_free, part.problem.at_play = met.problem.at_play;
   }
@@ -279,18 +274,18 @@ void take_impact(const Impact& met, Impacts& impacts) {
 int coupled_bounces(const StepIsland& met) {
   const RowProblem& problem = met.problem;
   const auto is_hit = [&](int i) { return is_normal(met, i) && is_met(met.rows[at(i)].law) && met.solution.f[at(i)] > 0; };
-  const auto product = [&](const RowBlock& A, int i, const RowBlock& B, int j) {
-    return row_product(problem, A, problem.rows[at(i)], B, problem.rows[at(j)]);
+  const auto product = [&](std::size_t a, int i, std::size_t b, int j) {
+    return row_product(problem, a, problem.rows[at(i)], b, problem.rows[at(j)]);
   };
-  const auto is_felt = [&](const RowBlock& A, int i) {
-    for (const RowBlock& B : problem.blocks)
-      for (int j = B.first_row; j < B.last_row; ++j)
-        if (j != i && is_hit(j) && std::abs(product(A, i, B, j)) > rounding_of_coupling * std::sqrt(product(A, i, A, i) * product(B, j, B, j))) return true;
+  const auto is_felt = [&](std::size_t a, int i) {
+    for (std::size_t b = 0; b < problem.blocks.size(); ++b)
+      for (int j = problem.blocks[b].first_row; j < problem.blocks[b].last_row; ++j)
+        if (j != i && is_hit(j) && std::abs(product(a, i, b, j)) > rounding_of_coupling * std::sqrt(product(a, i, a, i) * product(b, j, b, j))) return true;
     return false;
   };
   int count = 0;
-  for (const RowBlock& A : problem.blocks)
-    for (int i = A.first_row; i < A.last_row; ++i) count += met.rows[at(i)].law == NormalLaw::impact && is_hit(i) && is_felt(A, i);
+  for (std::size_t a = 0; a < problem.blocks.size(); ++a)
+    for (int i = problem.blocks[a].first_row; i < problem.blocks[a].last_row; ++i) count += met.rows[at(i)].law == NormalLaw::impact && is_hit(i) && is_felt(a, i);
   return count;
 }
 

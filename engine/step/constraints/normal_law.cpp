@@ -104,9 +104,7 @@ void fill_way(StepData& step) {
   for (int i = 0; i < step.n_islands; ++i)
     for (int n = 0; n < step.impacts[at(i)].n; ++n) {
       const Impact& met = step.impacts[at(i)].each[at(n)];
-      const std::size_t k = at(met.problem.channels);
-      for (std::size_t r = 0; r < step.way.size(); ++r)
-        for (std::size_t c = 0; c < k; ++c) step.way[r] -= met.share * met.Y[r * k + c] * met.solution.z[c];
+      met.add_change(-met.share, step.way);
     }
 }
 

@@ -109,6 +109,7 @@ void ComplementarityAwareVjp::exchange_others() {
     add_change(*island, step_.u), add_change(*island, step_.u_corrected);
     if (island == &step_.islands[at(i)]) add_change(*island, step_.u_rested);
     std::swap(island->solution, island->other), std::swap(island->solved, island->other_solved);
+    island->fill_change();
     const auto found = std::lower_bound(step_.corrected_islands.begin(), step_.corrected_islands.end(), i);
     if (found == step_.corrected_islands.end() || *found != i || (k > 0 && others_[k - 1].first == i)) continue;
     StepIsland& corrections = step_.corrections[static_cast<std::size_t>(found - step_.corrected_islands.begin())];

@@ -4,6 +4,7 @@
 
 #include "base/index.h"
 #include "base/linalg/zeros.h"
+#include "geometry/bodies/compound_derivatives.h"
 #include "step/linearization/torn_rows.h"
 
 namespace robosim {

@@ -107,6 +107,15 @@ class CompiledSmallMatrices final : public SmallMatrices {
     add_exactly(highs[0], sum, low), low += lows[0];
   }
 
+  void add_doubled(const double* A, int n, int width, const double* x, double* high, double* low) const override {
+    for_each_register<lanes_of(isa)>(width, 0, [&](auto columns, int begin) {
+      using Block = decltype(columns);
+      Block h(high + begin), l(low + begin);
+      for (int i = 0; i < n; ++i) Block::take_doubled(-x[i], Block(A + std::ptrdiff_t{i} * width + begin), h, l);
+      h.store(high + begin), l.store(low + begin);
+    });
+  }
+
  private:
   template <bool is_sparse>
   static void add(const LeftFactor& left, const double* B, std::ptrdiff_t B_stride, double* C, std::ptrdiff_t C_stride, int width) {
