@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 GRAVITY = (0.0, 0.0, -9.80665)  # [m/s^2] of models that say nothing else
 FLOOR = "floor"
+LEAST_MOMENT = 1e-12  # [kg m^2]
 
 
 @dataclass
@@ -61,7 +62,7 @@ def bodies(model: Model) -> list[Body]:
             X_PJ = above.links[link] @ joint.X_PJ
             if joint.mimic is not None or joint.kind == "helical":
                 raise ValueError(f"{joint.name}: MuJoCo has no such joint")
-            if joint.kind == "floating" and not (_is_world(model, above) and np.array_equal(X_PJ, np.eye(4))):
+            if joint.kind == "floating" and not (is_world(model, above) and np.array_equal(X_PJ, np.eye(4))):
                 raise ValueError(f"{joint.name}: in MuJoCo only the world carries a floating joint")
             if joint.kind == "fixed":
                 above.links[joint.child] = X_PJ
@@ -74,7 +75,7 @@ def bodies(model: Model) -> list[Body]:
     return found
 
 
-def _is_world(model: Model, body: Body) -> bool:
+def is_world(model: Model, body: Body) -> bool:
     return body.name == model.root_link and not model.floating_base
 
 
@@ -104,18 +105,18 @@ def plane_axes(axis: Array) -> Array:
     return np.array([[1 + sign * x * x * a, sign * b, -sign * x], [b, sign + y * y * a, -y], [x, y, z]])
 
 
-def _text(numbers: Iterable[float]) -> str:
-    return " ".join(repr(float(x)) for x in numbers)
+def numbers(values: Iterable[float]) -> str:
+    return " ".join(repr(float(x)) for x in values)
 
 
-def _frame(X: Array) -> dict[str, str]:
+def frame(X: Array) -> dict[str, str]:
     from scipy.spatial.transform import Rotation
 
     x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
-    return {"pos": _text(X[:3, 3]), "quat": _text((w, x, y, z))}
+    return {"pos": numbers(X[:3, 3]), "quat": numbers((w, x, y, z))}
 
 
-def _add_joint(element: ElementTree.Element, joint: Joint) -> None:
+def add_joint(element: ElementTree.Element, joint: Joint) -> None:
     if joint.kind == "floating":
         ElementTree.SubElement(element, "freejoint", name=joint.name)
         return
@@ -124,14 +125,14 @@ def _add_joint(element: ElementTree.Element, joint: Joint) -> None:
             ("x", "y", "theta"), ("slide", "slide", "hinge"), plane_axes(joint.axis), strict=True
         ):
             ElementTree.SubElement(
-                element, "joint", name=f"{joint.name}/{name}", type=kind, axis=_text(axis),
+                element, "joint", name=f"{joint.name}/{name}", type=kind, axis=numbers(axis),
                 damping=repr(float(joint.damping)), armature=repr(float(joint.armature)),
             )  # fmt: skip
         return
     attributes = {
         "name": joint.name,
         "type": "slide" if joint.kind == "prismatic" else "hinge",
-        "axis": _text(joint.axis),
+        "axis": numbers(joint.axis),
         "damping": repr(float(joint.damping)),
         "frictionloss": repr(float(joint.friction)),
         "stiffness": repr(float(joint.stiffness)),
@@ -139,28 +140,28 @@ def _add_joint(element: ElementTree.Element, joint: Joint) -> None:
         "armature": repr(float(joint.armature + joint.gear_ratio**2 * joint.rotor_inertia)),
     }
     if joint.kind != "continuous" and joint.lower is not None and joint.upper is not None:
-        attributes |= {"limited": "true", "range": _text((joint.lower[0], joint.upper[0]))}
+        attributes |= {"limited": "true", "range": numbers((joint.lower[0], joint.upper[0]))}
     ElementTree.SubElement(element, "joint", attributes)
 
 
-def _add_geom(
+def add_geom(
     element: ElementTree.Element, assets: ElementTree.Element, name: str, shape: Any, X: Array
 ) -> None:
     if getattr(shape, "rounding", 0.0):
         raise ValueError(f"{name}: MuJoCo has no rounded shapes")
-    attributes = {"name": name, **_frame(X)}
+    attributes = {"name": name, **frame(X)}
     match shape.type:
         case "sphere":
-            attributes |= {"type": "sphere", "size": _text([shape.radius])}
+            attributes |= {"type": "sphere", "size": numbers([shape.radius])}
         case "box":
-            attributes |= {"type": "box", "size": _text(np.asarray(shape.size) / 2)}
+            attributes |= {"type": "box", "size": numbers(np.asarray(shape.size) / 2)}
         case "capsule" | "cylinder":
-            attributes |= {"type": shape.type, "size": _text([shape.radius, shape.length / 2])}
+            attributes |= {"type": shape.type, "size": numbers([shape.radius, shape.length / 2])}
         case "ellipsoid":
-            attributes |= {"type": "ellipsoid", "size": _text(shape.radii)}
+            attributes |= {"type": "ellipsoid", "size": numbers(shape.radii)}
         case "convex":
             mesh = name.replace("/", "_")
-            ElementTree.SubElement(assets, "mesh", name=mesh, vertex=_text(np.ravel(shape.vertices)))
+            ElementTree.SubElement(assets, "mesh", name=mesh, vertex=numbers(np.ravel(shape.vertices)))
             attributes |= {"type": "mesh", "mesh": mesh}
         case _:
             raise ValueError(f"{name}: no geom of MuJoCo is a {shape.type}")
@@ -198,6 +199,51 @@ def _excluded(
     return out
 
 
+def name_of(body: Body) -> str:
+    """The name of its element, as one name is MuJoCo's own."""
+    return "world_link" if body.name == "world" else body.name
+
+
+def add_bodies(
+    world: ElementTree.Element, assets: ElementTree.Element, model: Model
+) -> tuple[list[Body], dict[str, ElementTree.Element]]:
+    """Put a model with its joints, inertias and colliders below the element of the world.
+
+    Returns:
+        The bodies, and the element of each link's.
+
+    Raises:
+        ValueError: something of it cannot be said in MJCF.
+    """
+    parts = bodies(model)
+    elements: dict[str, ElementTree.Element] = {}
+    of_link: dict[str, ElementTree.Element] = {}
+    for body in parts:
+        # What hangs from links that do not move hangs from the world: only that may move freely.
+        above = elements.get(body.parent or "", world)
+        element = ElementTree.SubElement(above, "body", {"name": name_of(body), **frame(body.X_PB)})
+        of_link |= dict.fromkeys(body.links, element)
+        if not is_world(model, body):
+            elements[body.name] = element
+        if body.joint is not None:
+            add_joint(element, body.joint)
+        elif model.floating_base:
+            ElementTree.SubElement(element, "freejoint", name=model.joint_names[0])
+        mass, com, inertia = composite(model, body)
+        if mass > 0 and not is_world(model, body):
+            # MuJoCo wants moments above zero, which points of mass do not have.
+            inertia += max(0.0, LEAST_MOMENT - float(np.linalg.eigvalsh(inertia)[0])) * np.eye(3)
+            full = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+            ElementTree.SubElement(
+                element, "inertial", mass=repr(float(mass)), pos=numbers(com), fullinertia=numbers(full)
+            )
+        for collider in model.colliders:
+            if collider.link in body.links:
+                X = body.links[collider.link] @ collider.X_LC
+                add_geom(element, assets, collider.name, collider.shape, X)
+    return parts, of_link
+
+
 def mjcf(
     model: Model,
     pairs: Sequence[tuple[str, str]],
@@ -220,35 +266,14 @@ def mjcf(
     """
     root = ElementTree.Element("mujoco", model=model.name)
     ElementTree.SubElement(root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false")
-    ElementTree.SubElement(root, "option", timestep=repr(dt), gravity=_text(gravity))
+    ElementTree.SubElement(root, "option", timestep=repr(dt), gravity=numbers(gravity))
     default = ElementTree.SubElement(root, "default")
     ElementTree.SubElement(default, "geom", friction=f"{friction!r} 0.005 0.0001")
     assets = ElementTree.SubElement(root, "asset")
     world = ElementTree.SubElement(root, "worldbody")
     if any(FLOOR in pair for pair in pairs):
         ElementTree.SubElement(world, "geom", name=FLOOR, type="plane", size="0 0 1")
-    parts = bodies(model)
-    elements: dict[str, ElementTree.Element] = {}
-    for body in parts:
-        # What hangs from links that do not move hangs from the world: only that may move freely.
-        above = elements.get(body.parent or "", world)
-        element = ElementTree.SubElement(above, "body", {"name": body.name, **_frame(body.X_PB)})
-        if not _is_world(model, body):
-            elements[body.name] = element
-        if body.joint is not None:
-            _add_joint(element, body.joint)
-        elif model.floating_base:
-            ElementTree.SubElement(element, "freejoint", name=model.joint_names[0])
-        mass, com, inertia = composite(model, body)
-        if mass > 0 and not _is_world(model, body):
-            full = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-            ElementTree.SubElement(
-                element, "inertial", mass=repr(float(mass)), pos=_text(com), fullinertia=_text(full)
-            )
-        for collider in model.colliders:
-            if collider.link in body.links:
-                X = body.links[collider.link] @ collider.X_LC
-                _add_geom(element, assets, collider.name, collider.shape, X)
+    parts, _ = add_bodies(world, assets, model)
     contact = ElementTree.SubElement(root, "contact")
     occupied = {body.name for body in parts if any(c.link in body.links for c in model.colliders)}
     for a, b in _excluded(model, parts, occupied, pairs):
@@ -269,14 +294,16 @@ class Matched:
 
     def __init__(self, model: Model, peer: Any) -> None:
         self.model, self.peer = model, peer
-        names = [name.split("/")[0] for name in model.velocity_names]
         kinds = {joint.name: joint.kind for joint in model.joints}
         self._joints: list[tuple[str, int, int, int, int]] = []  # kind, our q and v, theirs
         for name in model.joint_names:
             kind = kinds.get(name, "floating")
-            q = next(i for i, x in enumerate(model.position_names) if x.split("/")[0] == name)
+            q, v = (
+                next(i for i, x in enumerate(names) if name in (x, x.rpartition("/")[0]))
+                for names in (model.position_names, model.velocity_names)
+            )
             theirs = peer.joint(f"{name}/x" if kind == "planar" else name)
-            self._joints.append((kind, q, names.index(name), int(theirs.qposadr[0]), int(theirs.dofadr[0])))
+            self._joints.append((kind, q, v, int(theirs.qposadr[0]), int(theirs.dofadr[0])))
 
     def position(self, q: Array) -> Array:
         """(nq,) theirs of our q (n_q,)."""
@@ -303,6 +330,21 @@ class Matched:
             else:
                 T[m, j] = 1
         return T
+
+    def force(self, tau: Array, qpos: Array) -> Array:
+        """(nv,) theirs of our forces of joints (n_v,), at their configuration (nq,)."""
+        out = np.zeros(self.peer.nv)
+        for kind, _, j, k, m in self._joints:
+            if kind == "floating":
+                w, x, y, z = qpos[k + 3 : k + 7]
+                out[m : m + 3] = _rotation(np.array([x, y, z, w])) @ tau[j : j + 3]
+                out[m + 3 : m + 6] = tau[j + 3 : j + 6]
+            elif kind == "planar":
+                c, s = np.cos(qpos[k + 2]), np.sin(qpos[k + 2])
+                out[m : m + 3] = [c * tau[j] - s * tau[j + 1], s * tau[j] + c * tau[j + 1], tau[j + 2]]
+            else:
+                out[m] = tau[j]
+        return out
 
     def turning(self, q: Array, v: Array) -> Array:
         """(nv,) what their acceleration has beside T(q) times ours: the axes turn."""

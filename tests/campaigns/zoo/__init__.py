@@ -1,0 +1,6 @@
+"""Everyday scenes of contact. A new one is a function in one of these files, with `@scene` above it."""
+
+from . import hands, legged, mechanisms, piles, toys
+from .scene import SCENES, AbsentRobotError, ZooScene
+
+__all__ = ["SCENES", "AbsentRobotError", "ZooScene", "hands", "legged", "mechanisms", "piles", "toys"]
