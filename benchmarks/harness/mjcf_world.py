@@ -7,7 +7,7 @@ where motors or springs of joints would be unsteady with that. What it has no li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 from xml.etree import ElementTree
 

@@ -253,7 +253,7 @@ def pushing_a_box() -> ZooScene:
 @scene
 def pivoting_a_box() -> ZooScene:
     """A ball on a slide tips a tall box over its far edge, which a sill holds."""
-    world = _pushed(Shape.box((0.1, 0.1, 0.3)), (0, 0, 0.15), Shape.sphere(0.03), 0.27)
+    world = _pushed(Shape.box((0.1, 0.1, 0.3)), (0, 2e-3, 0.15), Shape.sphere(0.03), 0.27)
     world.scene.add_box("sill", (0.02, 0.3, 0.02), pose((0.0605, 0, 0.01)))
     world.materials["sill"] = Material(0.5)
     plan = _targets(world, lambda k: {"push/x": _ramp(k, 0, 700, 0.3)})

@@ -167,7 +167,7 @@ def base_inside_floor() -> ZooScene:
 def box_between_two_walls() -> ZooScene:
     """A box of 0.2 m in a gap of 0.199 m: it cannot be free of both walls."""
     world = ground(0.5)
-    put(world, "box", Shape.box((0.2, 0.2, 0.1)), (0, 0, 0.05), mu=0.5)
+    put(world, "box", Shape.box((0.2, 0.2, 0.1)), (1e-4, 0.03, 0.05), mu=0.5)
     for name, side in (("left", -1), ("right", 1)):
         world.scene.add_box(name, (0.1, 0.4, 0.2), pose((side * (0.0995 + 0.05), 0, 0.1)))
         world.materials[name] = Material(0.5)

@@ -54,9 +54,10 @@ def box_slides_to_rest() -> ZooScene:
 @scene
 def tower_of_10_boxes() -> ZooScene:
     """Ten boxes on each other."""
-    world = ground()
+    world, rng = ground(), np.random.default_rng(10)
     for k in range(10):
-        put(world, f"box_{k}", Shape.box((0.1, 0.1, 0.1)), (0.002 * (-1) ** k, 0, 0.05 + 0.1 * k))
+        at = (*rng.uniform(-3e-3, 3e-3, 2), 0.05 + 0.1 * k)
+        put(world, f"box_{k}", Shape.box((0.1, 0.1, 0.1)), at, rpy=(0, 0, rng.uniform(-0.05, 0.05)))
     return ZooScene(world, comes_to_rest=True)
 
 
@@ -140,7 +141,7 @@ def dominoes() -> ZooScene:
 @scene
 def brick_wall() -> ZooScene:
     """Five courses of bricks in bond, with halves at the ends."""
-    world = ground(0.7)
+    world, rng = ground(0.7), np.random.default_rng(5)
     length, height = 0.2, 0.065
     for course in range(5):
         shift = length / 2 * (course % 2)
@@ -152,8 +153,9 @@ def brick_wall() -> ZooScene:
             xs += [length / 4, 4 * length - length / 4]
         for k, (size, x) in enumerate(zip(sizes, xs, strict=True)):
             put(
-                world, f"brick_{course}_{k}", Shape.box((size - 1e-3, 0.095, height)),
-                (x, 0, height * (course + 0.5)), mass=15 * size, mu=0.7,
+                world, f"brick_{course}_{k}", Shape.box((size - 2e-3, 0.095, height)),
+                (x, rng.uniform(-1e-3, 1e-3), height * (course + 0.5)),
+                rpy=(0, 0, rng.uniform(-4e-3, 4e-3)), mass=15 * size, mu=0.7,
             )  # fmt: skip
     return ZooScene(world, steps=400, comes_to_rest=True)
 
@@ -163,17 +165,18 @@ def million_to_one() -> ZooScene:
     """A block of a tonne on one of a gram."""
     world = ground()
     put(world, "gram", Shape.box((0.1, 0.1, 0.1)), (0, 0, 0.05), mass=1e-3)
-    put(world, "tonne", Shape.box((0.1, 0.1, 0.1)), (0, 0, 0.15), mass=1e3)
+    put(world, "tonne", Shape.box((0.1, 0.1, 0.1)), (2e-3, 1e-3, 0.15), rpy=(0, 0, 0.04), mass=1e3)
     return ZooScene(world, comes_to_rest=True)
 
 
 @scene
 def thin_plates() -> ZooScene:
     """Eight plates of half a millimetre on each other, which fall by a millimetre first."""
-    world = ground(0.4)
+    world, rng = ground(0.4), np.random.default_rng(8)
     for k in range(8):
         put(
-            world, f"plate_{k}", Shape.box((0.2, 0.2, 5e-4)), (0.01 * (k % 2), 0, 2.5e-4 + 1.5e-3 * k),
+            world, f"plate_{k}", Shape.box((0.2, 0.2, 5e-4)),
+            (*rng.uniform(-5e-3, 5e-3, 2), 2.5e-4 + 1.5e-3 * k), rpy=(0, 0, rng.uniform(-0.1, 0.1)),
             mass=0.05, mu=0.4,
         )  # fmt: skip
     return ZooScene(world, comes_to_rest=True, impacts=True)
@@ -193,7 +196,8 @@ def overlap_at_start() -> ZooScene:
     """Three boxes that begin 20 mm within each other and the floor."""
     world = ground()
     for k in range(3):
-        put(world, f"box_{k}", Shape.box((0.1, 0.1, 0.1)), (0.01 * k, 0, 0.03 + 0.08 * k))
+        at = (0.01 * k, 0.004 * k, 0.03 + 0.08 * k)
+        put(world, f"box_{k}", Shape.box((0.1, 0.1, 0.1)), at, rpy=(0, 0, 0.07 * k))
     return ZooScene(world, settles=100, comes_to_rest=True)
 
 
@@ -218,7 +222,8 @@ def stack_pushed_at_its_foot() -> ZooScene:
     """Four boxes, of which the lowest is drawn away with a force."""
     world = ground(0.4)
     for k in range(4):
-        put(world, f"box_{k}", Shape.box((0.15, 0.15, 0.1)), (0, 0, 0.05 + 0.1 * k), mu=0.4)
+        at = (2e-3 * k, -1e-3 * k, 0.05 + 0.1 * k)
+        put(world, f"box_{k}", Shape.box((0.15, 0.15, 0.1)), at, rpy=(0, 0, 0.03 * k), mu=0.4)
     tau = np.zeros(24)
     tau[0] = 25.0
     return ZooScene(world, Control(tau=tau), steps=400)

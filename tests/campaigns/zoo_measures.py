@@ -1,0 +1,170 @@
+"""What is measured of a run of a scene: laws of contact, energy, drift, and derivatives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from harness.derivative_audit import compare
+from harness.energy_audit import audit
+from numpy.typing import NDArray
+from zoo import ZooScene
+from zoo_timing import Run
+
+from robosim.simulation import (
+    Linearization,
+    OneSidedCause,
+    Simulation,
+    StepIsland,
+    StepRow,
+    StepStatus,
+)
+
+Array = NDArray[np.float64]
+
+AUDITED = 60  # steps of a run
+REST = 0.1  # of a run, at its end
+LEAST_SLIP = 1e-3  # [m/s] below which nothing counts as slipping
+RIGHT = 1e-6  # of the largest entry of a derivative
+ROUND = ("cone", "convex")  # solvers with friction within a circle
+
+
+@dataclass
+class Laws:
+    """The worst of all steps that were audited.
+
+    Attributes:
+        overlap: [m], after the scene has settled, and the step where it is.
+        cone: friction beyond mu f_n, of the largest mu f_n of its step.
+        opposition: power of friction that is lacking, as slip is not met by mu f_n against it; of
+            the largest mu f_n of its step, times its largest slip.
+        gliding: speed at which what slips leaves what it presses on, of the speed of its slip.
+        gained: steps whose rows give energy, and the first of them.
+        audited: steps whose energy was audited.
+    """
+
+    overlap: float = 0.0
+    overlap_step: int = -1
+    cone: float = 0.0
+    opposition: float = 0.0
+    gliding: float = 0.0
+    gained: list[int] = field(default_factory=list)
+    audited: int = 0
+
+
+@dataclass
+class Gradients:
+    """Derivatives of steps beside differences.
+
+    Attributes:
+        states: that were looked at.
+        right: steps whose derivative is right to 1e-6.
+        wrong: steps whose derivative is not, and is not flagged, with the error of each.
+        flagged: steps that are flagged, by cause; one may have several.
+        flagged_states: how many are flagged.
+        untold: steps of which differences tell nothing, as all beside them are by other formulas.
+        error: the largest of those that are right.
+    """
+
+    states: int = 0
+    right: int = 0
+    wrong: dict[int, float] = field(default_factory=dict)
+    flagged: Counter[str] = field(default_factory=Counter)
+    flagged_states: int = 0
+    untold: int = 0
+    error: float = 0.0
+
+
+def spread(steps: int, count: int) -> list[int]:
+    """So many steps of a run, evenly spread."""
+    return sorted({int(x) for x in np.linspace(0, steps - 1, min(count, steps))})
+
+
+def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str) -> Laws:
+    """Audit steps of a run that are spread over it."""
+    found = Laws()
+    for k in spread(len(run.controls), AUDITED):
+        step = simulation.linearize(run.states[k], run.controls[k])
+        if step.report.status == StepStatus.diverged:
+            continue
+        if k >= scene.settles:
+            deepest = max((-contact.gap for contact in step.contacts), default=0.0)
+            if deepest > found.overlap:
+                found.overlap, found.overlap_step = deepest, k
+        for island in step.islands:
+            _audit_friction(island, step, solver, found)
+        if not step.report.untimed_bounces:
+            found.audited += 1
+            if audit(step).is_gained:
+                found.gained.append(k)
+    return found
+
+
+def _audit_friction(island: StepIsland, step: Linearization, solver: str, found: Laws) -> None:
+    """Compare the impulses of an island's first solve with Coulomb's law."""
+    contacts: dict[int, dict[str, StepRow]] = {}
+    for row in island.rows:
+        if row.source in ("normal", "friction_1", "friction_2"):
+            contacts.setdefault(row.of, {})[row.source] = row
+    laid = []
+    for of, rows in contacts.items():
+        if len(rows) < 3 or rows["normal"].law == "soft":
+            continue
+        contact = step.contacts[of]
+        mu = float(np.max(step.simulation.parameters["friction", (contact.A, contact.B)]))
+        axes = (rows["friction_1"], rows["friction_2"])
+        f = np.array([row.impulse for row in axes])
+        w = np.array([row.velocity + row.target for row in axes])
+        laid.append((mu * rows["normal"].impulse, f, w, rows["normal"]))
+    scale = max((bound for bound, *_ in laid), default=0.0)
+    if scale <= 0:
+        return
+    fastest = max(LEAST_SLIP, *(float(np.linalg.norm(w)) for _, _, w, _ in laid))
+    for bound, f, w, normal in laid:
+        if solver in ROUND:
+            beyond = float(np.linalg.norm(f)) - bound
+            lacking = bound * float(np.linalg.norm(w)) + float(f @ w)
+        else:
+            beyond = float(np.abs(f).max()) - bound
+            lacking = bound * float(np.abs(w).sum()) + float(f @ w)
+        found.cone = max(found.cone, beyond / scale)
+        found.opposition = max(found.opposition, lacking / (scale * fastest))
+        slip = float(np.linalg.norm(w))
+        if normal.impulse > 0 and slip > LEAST_SLIP:
+            found.gliding = max(found.gliding, abs(normal.velocity) / slip)
+
+
+def drift(simulation: Simulation, run: Run) -> float:
+    """The largest mean speed of a link's origin in the last tenth of a run [m/s]."""
+    steps = len(run.controls)
+    first = steps - max(1, round(REST * steps))
+    before, after = run.states[first], run.states[-1]
+    model = simulation.model
+    X, Y = model.link_poses(before.q), model.link_poses(after.q)
+    ways = (np.linalg.norm(Y[name][:3, 3] - X[name][:3, 3]) for name in X)
+    return float(max(ways)) / ((steps - first) * simulation.dt)
+
+
+def gradients(simulation: Simulation, run: Run, count: int, seed: int = 0) -> Gradients:
+    """Compare derivatives at so many states of a run with differences."""
+    rng = np.random.default_rng(seed)
+    found = Gradients()
+    for k in spread(len(run.controls), count):
+        control = run.controls[k]
+        step = simulation.linearize(run.states[k], control)
+        found.states += 1
+        causes = step.vjp(*rng.normal(size=(2, simulation.model.n_v))).causes
+        if causes:
+            found.flagged_states += 1
+            found.flagged.update(cause.name or "" for cause in OneSidedCause if causes & cause)
+            continue
+        compared = compare(step, control, rng)
+        if compared is None:
+            found.untold += 1
+        elif max(compared.error, compared.pairing) > RIGHT:
+            found.wrong[k] = max(compared.error, compared.pairing)
+        else:
+            found.right += 1
+            found.error = max(found.error, compared.error)
+    return found

@@ -1,0 +1,156 @@
+"""Times of single steps, of ours and of MuJoCo's in turns, each the least of three identical runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+from harness.mjcf_world import Twin
+from numpy.typing import NDArray
+from zoo import ZooScene
+from zoo.scene import ground, put
+
+from robosim.geometry import Shape
+from robosim.simulation import Control, Simulation, State
+
+Array = NDArray[np.float64]
+
+RUNS = 3
+BLOCK = 20  # steps of one side before the other's turn
+CALLS, ROUNDS = 2000, 7  # of which the overhead of a call is made
+
+
+@dataclass
+class Run:
+    """One scene on both sides.
+
+    Attributes:
+        states: before each step, and after the last.
+        controls: of each step.
+        statuses: of each step, by the names of `StepStatus`.
+        contacts: points that touch, of each step.
+        times: [s] of each step.
+        peer_times: [s] of each of MuJoCo's steps; empty where it has none.
+        peer_contacts: of each of its steps.
+    """
+
+    states: list[State] = field(default_factory=list)
+    controls: list[Control] = field(default_factory=list)
+    statuses: list[str] = field(default_factory=list)
+    contacts: list[int] = field(default_factory=list)
+    times: Array = field(default_factory=lambda: np.zeros(0))
+    peer_times: Array = field(default_factory=lambda: np.zeros(0))
+    peer_contacts: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """Time of a call from Python beside that of the step within it [s]: ours, and MuJoCo's."""
+
+    ours: float
+    peer: float
+
+
+def overhead() -> Overhead:
+    """Measure the time of calls, as that of single steps less that of steps within one call.
+
+    Of each the least of several rounds that take turns counts.
+    """
+    world = ground()
+    put(world, "box", Shape.box((0.1, 0.1, 0.1)), (0, 0, 1e4))
+    simulation = Simulation(world)
+    state, control = simulation.state(), Control()
+    ours = _beyond(
+        lambda: _our_step(simulation, state.q, state.v, control),
+        lambda: simulation.rollout(state, CALLS, control, interval=CALLS),
+    )
+    try:
+        import mujoco
+    except ImportError:
+        return Overhead(ours, 0.0)
+    twin = Twin(simulation)
+    twin.start(state.q, state.v)
+    peer = _beyond(
+        lambda: mujoco.mj_step(twin.model, twin.data),
+        lambda: mujoco.mj_step(twin.model, twin.data, nstep=CALLS),
+    )
+    return Overhead(ours, peer)
+
+
+def _beyond(one: Callable[[], Any], many: Callable[[], Any]) -> float:
+    """Time of a call of one step beyond the time of a step in a call of many [s]."""
+    singles, shares = [], []
+    for _ in range(ROUNDS):
+        spent = []
+        for _ in range(CALLS):
+            begin = perf_counter_ns()
+            one()
+            spent.append(perf_counter_ns() - begin)
+        singles.append(float(np.median(spent)))
+        begin = perf_counter_ns()
+        many()
+        shares.append((perf_counter_ns() - begin) / CALLS)
+    return max(min(singles) - min(shares), 0.0) * 1e-9
+
+
+def _our_step(simulation: Simulation, q: Array, v: Array, control: Control) -> Any:
+    """The engine's step by itself: what `Simulation.step` calls."""
+    return simulation._engine.step((q, v), (control.tau, control.q_target, control.v_target))
+
+
+def timed_run(
+    scene: ZooScene, simulation: Simulation, twin: Twin | None, steps: int, cost: Overhead, runs: int = RUNS
+) -> Run:
+    """Run a scene this often on both sides, in blocks that take turns.
+
+    States, statuses and contacts are those of the first run: the others are the same to the bit.
+
+    Raises:
+        AssertionError: a later run ends elsewhere.
+    """
+    start = simulation.state(scene.q, scene.v)
+    found = Run(controls=[scene.control_at(k) for k in range(steps)])
+    ours = np.full((runs, steps), np.inf)
+    peer = np.full((runs, steps), np.inf)
+    for i in range(runs):
+        q, v = start.q, start.v
+        if twin is not None:
+            twin.start(q, v)
+        for first in range(0, steps, BLOCK):
+            block = range(first, min(first + BLOCK, steps))
+            for k in block:
+                control = found.controls[k]
+                if i == 0:
+                    found.states.append(State(q, v, k * scene.dt))
+                begin = perf_counter_ns()
+                (q, v), report = _our_step(simulation, q, v, control)
+                ours[i, k] = perf_counter_ns() - begin
+                if i == 0:
+                    found.statuses.append(report.status)
+                    found.contacts.append(report.contacts)
+            if twin is not None:
+                _their_block(twin, found, block, peer[i], i == 0)
+        if i == 0:
+            found.states.append(State(q, v, steps * scene.dt))
+        else:
+            assert np.array_equal(q, found.states[-1].q), "the same run has ended elsewhere"
+    found.times = np.maximum(ours.min(axis=0) * 1e-9 - cost.ours, 0.0)
+    if twin is not None:
+        found.peer_times = np.maximum(peer.min(axis=0) * 1e-9 - cost.peer, 0.0)
+    return found
+
+
+def _their_block(twin: Twin, found: Run, block: range, spent: Array, is_first: bool) -> None:
+    import mujoco
+
+    model, data = twin.model, twin.data
+    for k in block:
+        twin.drive(found.controls[k])
+        begin = perf_counter_ns()
+        mujoco.mj_step(model, data)
+        spent[k] = perf_counter_ns() - begin
+        if is_first:
+            found.peer_contacts.append(int(data.ncon))
