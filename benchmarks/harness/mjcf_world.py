@@ -1,4 +1,4 @@
-"""A simulation's whole world as MJCF: obstacles, which pairs may touch and how rough they are, motors and closures.
+"""A simulation's whole world as MJCF: obstacles, pairs that may touch, motors and closures.
 
 MuJoCo has the elliptic cone, its default tolerance and softness, and Euler's integrator, or `implicitfast`
 where motors or springs of joints would be unsteady with that. What it has no like of is listed in
@@ -55,7 +55,7 @@ class Twin:
         self._simulation, self._motors = simulation, writer.motors
 
     def disagreement(self, q: Array, v: Array) -> float:
-        """How far mass matrix and nonlinear effects of both are apart, relative to the largest entry of each."""
+        """Relative difference of the mass matrices and nonlinear effects of both."""
         return self.matched.disagreement(q, v)
 
     def start(self, q: Array, v: Array) -> None:
@@ -117,7 +117,7 @@ class _Writer:
         self.root.insert(1, option)
 
     def _add_objects(self) -> tuple[list[str], list[str]]:
-        """Names of geoms, and of the bodies that carry them, in the order of `Simulation.objects`."""
+        """Names of geoms and of their bodies, in the order of `Simulation.objects`."""
         if self.simulation.world.scene.attachments:
             raise ValueError("objects that links hold are not written")
         body_of = {link: body.name for body in self.parts for link in body.links}
@@ -132,7 +132,7 @@ class _Writer:
         return names, bodies
 
     def _add_pairs(self) -> None:
-        """Frictions of geoms; what MuJoCo would let touch and we do not; and pairs that need to be told."""
+        """Write frictions, exclude what MuJoCo would let touch, and name what it would not."""
         pairs: list[tuple[int, int]] = [(int(a), int(b)) for a, b in self.simulation._scene.pairs]
         frictions = self._frictions()
         own = _of_geoms(len(self.names), pairs, frictions)
@@ -285,7 +285,7 @@ def _add_height_field(
 def _of_geoms(
     count: int, pairs: Iterable[tuple[int, int]], frictions: Iterable[Friction]
 ) -> list[Friction | None]:
-    """The least friction of each geom's pairs, of which MuJoCo takes the larger; None of those without any."""
+    """The least friction of each geom's pairs; None of those without any."""
     own: list[Friction | None] = [None] * count
     for pair, friction in zip(pairs, frictions, strict=True):
         for i in pair:

@@ -16,8 +16,8 @@ from .zoo import SCENES, AbsentRobotError
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 STEPS = 20
-# Relative: of the inertias of trees of some thirty bodies, which MuJoCo keeps in principal axes, and
-# moments of 1e-12 kg m^2 where a body has none.
+# Relative: of the inertias of trees of some thirty bodies, which MuJoCo keeps in principal axes,
+# and moments of 1e-12 kg m^2 where a body has none.
 AGREEMENT = 1e-11
 
 
@@ -59,7 +59,7 @@ def test_a_scene_takes_steps(made, name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_mujoco_has_the_twin_that_is_claimed(made, name):
-    """The same masses, inertias and joints, and as many steps; or none, for the reason that the scene gives."""
+    """The same masses, inertias and joints; or none, for the reason that the scene gives."""
     mujoco = pytest.importorskip("mujoco", reason="the peer of the zoo, extra `bench`")
     from harness.mjcf_world import Twin
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from harness.derivative_audit import compare
 from harness.energy_audit import audit
 from numpy.typing import NDArray
 from zoo import ZooScene
-from zoo_timing import Run
+from zoo_timing import Patience, Run
 
 from robosim.simulation import (
     Linearization,
@@ -81,10 +82,13 @@ def spread(steps: int, count: int) -> list[int]:
     return sorted({int(x) for x in np.linspace(0, steps - 1, min(count, steps))})
 
 
-def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str) -> Laws:
+def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str, patience: Patience) -> Laws:
     """Audit steps of a run that are spread over it."""
     found = Laws()
+    end = time.perf_counter() + patience.seconds
     for k in spread(len(run.controls), AUDITED):
+        if time.perf_counter() > end:
+            break
         step = simulation.linearize(run.states[k], run.controls[k])
         if step.report.status == StepStatus.diverged:
             continue
@@ -146,11 +150,14 @@ def drift(simulation: Simulation, run: Run) -> float:
     return float(max(ways)) / ((steps - first) * simulation.dt)
 
 
-def gradients(simulation: Simulation, run: Run, count: int, seed: int = 0) -> Gradients:
-    """Compare derivatives at so many states of a run with differences."""
-    rng = np.random.default_rng(seed)
+def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients:
+    """Compare derivatives at states of a run with differences, in an order that is spread over it."""
+    rng = np.random.default_rng(0)
     found = Gradients()
-    for k in spread(len(run.controls), count):
+    end = time.perf_counter() + patience.seconds
+    for k in rng.permutation(spread(len(run.controls), patience.states)).tolist():
+        if time.perf_counter() > end:
+            break
         control = run.controls[k]
         step = simulation.linearize(run.states[k], control)
         found.states += 1

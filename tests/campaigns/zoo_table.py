@@ -1,4 +1,4 @@
-"""Every scene of the zoo by one solver, beside MuJoCo: times, laws of contact, energy, rest and derivatives.
+"""All scenes of the zoo by one solver, beside MuJoCo: times, laws of contact, energy, derivatives.
 
 Both sides take the same steps from the same start, on one thread, in blocks of 20 that take turns;
 each step's time is the least of three identical runs, less the overhead of a call from Python, which
@@ -8,8 +8,8 @@ steps of each run, drift at rest in the last tenth of the runs that come to rest
 states that are spread over each run. What a figure means is told in zoo_measures.py. The exit status
 is 1 where a bar is missed.
 
-    python tests/campaigns/zoo_table.py [--solver NAME] [--scene SUBSTRING] [--states N] [--quick]
-        [--markdown] [--json FILE] [--any-machine]
+    python tests/campaigns/zoo_table.py [--solver NAME] [--scene SUBSTRING] [--states N]
+        [--seconds S] [--quick] [--markdown] [--json FILE] [--any-machine]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,14 @@ from harness.mjcf_world import Twin
 from harness.report import machine, write_json
 from zoo import SCENES, AbsentRobotError, ZooScene
 from zoo_measures import Gradients, Laws, drift, gradients, laws
-from zoo_timing import Overhead, Run, overhead, timed_run
+from zoo_timing import Overhead, Patience, Run, overhead, timed_run
 
 from robosim import set_threads
 from robosim.simulation import Simulation, StepStatus
 
-STATES, QUICK_STATES, QUICK_STEPS = 40, 5, 60
+STATES, SECONDS = 40, 60.0
+RUNS = 3
+QUICK = Patience(runs=1, steps=60, states=5, seconds=10.0)
 MEDIAN_BAR, P99_BAR, WORST_BAR, MEAN_BAR = 1.5, 3.0, 10.0, 0.8  # of MuJoCo's median
 OVERLAP_BAR = 1e-4  # [m]
 DRIFT_BAR = 1e-6  # [m/s]
@@ -45,7 +47,7 @@ GLIDING_BAR = 1e-3  # of the speed of slip
 FLAGGED_BAR, FLAGGED_BAR_OF_IMPACTS = 0.03, 0.1  # of a scene's states
 NOT_SOLVED = (StepStatus.relaxed, StepStatus.inconsistent, StepStatus.diverged)
 AGREEMENT = 1e-10  # of mass matrix and nonlinear effects of both sides, relative
-BY_MACHINE = ("p50", "p99", "worst")
+BY_MACHINE = ("p50", "p99", "worst", "cut")
 
 
 @dataclass
@@ -97,6 +99,10 @@ def main() -> int:
     parser.add_argument("--solver", default="convex", help="of ours (default convex)")
     parser.add_argument("--scene", default="", help="only scenes whose names have this in them")
     parser.add_argument("--states", type=int, help=f"whose derivatives are checked (default {STATES})")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="S",
+        help=f"the most for our steps in a run, and for derivatives (default {SECONDS:g})",
+    )  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="short runs, once, and few states")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to a file")
@@ -106,18 +112,21 @@ def main() -> int:
     if not names:
         parser.error(f"no scene has {options.scene!r} in its name")
     set_threads(1)
-    states = options.states or (QUICK_STATES if options.quick else STATES)
+    patience = Patience(RUNS, sys.maxsize, options.states or STATES, options.seconds)
+    if options.quick:
+        patience = replace(QUICK, states=options.states or QUICK.states)
     cost = overhead()
     _tell(f"overhead of a call: {1e6 * cost.ours:.2f} us, MuJoCo's {1e6 * cost.peer:.2f} us")
     rows, absent = [], []
     for k, name in enumerate(names, start=1):
         begin = time.perf_counter()
         try:
-            row = measured(name, SCENES[name](), options.solver, states, cost, options.quick)
+            row = measured(name, SCENES[name](), options.solver, cost, patience)
         except AbsentRobotError as reason:
             absent.append(f"{name}: {reason}")
             continue
         rows.append(row)
+        _write(options, rows, absent)
         missed = f"; missed: {', '.join(row.missed)}" if row.missed else ""
         _tell(f"{k} of {len(names)}: {name}, {time.perf_counter() - begin:.1f} s{missed}")
     mean = _mean(rows)
@@ -134,10 +143,14 @@ def main() -> int:
     for reason in absent:
         print(f"left out: {reason}")
     print("\nmissed:\n  " + "\n  ".join(failures) if failures else "\nevery bar is reached")
-    if options.json is not None:
-        content = {"solver": options.solver, "machine": machine(), "mean": mean, "absent": absent}
-        write_json(options.json, content | {"rows": [asdict(row) for row in rows]})
     return 1 if judged else 0
+
+
+def _write(options: argparse.Namespace, rows: list[Row], absent: list[str]) -> None:
+    """Write what there is until now, so that a run that is ended leaves it."""
+    if options.json is not None:
+        content = {"solver": options.solver, "machine": machine(), "mean": _mean(rows), "absent": absent}
+        write_json(options.json, content | {"rows": [asdict(row) for row in rows]})
 
 
 def _tell(text: str) -> None:
@@ -154,14 +167,15 @@ def _mean(rows: list[Row]) -> float | None:
     return float(np.exp(np.mean(np.log(np.maximum(ratios, 1e-9))))) if ratios else None
 
 
-def measured(name: str, scene: ZooScene, solver: str, states: int, cost: Overhead, quick: bool) -> Row:
+def measured(name: str, scene: ZooScene, solver: str, cost: Overhead, patience: Patience) -> Row:
     """Run a scene and measure all of it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*overlap by their hulls")
         simulation = Simulation(scene.world, dt=scene.dt, solver=solver, **scene.options)
     twin, note = _twin_of(scene, simulation)
-    steps = min(scene.steps, QUICK_STEPS) if quick else scene.steps
-    run = timed_run(scene, simulation, twin, steps, cost, runs=1 if quick else 3)
+    asked = min(scene.steps, patience.steps)
+    run = timed_run(scene, simulation, twin, asked, cost, patience)
+    steps = len(run.controls)
     times, peers = run.times, run.peer_times
     row = Row(
         scene=name,
@@ -176,12 +190,17 @@ def measured(name: str, scene: ZooScene, solver: str, states: int, cost: Overhea
         contacts=max(run.contacts),
         peer_contacts=None if twin is None else max(run.peer_contacts),
         statuses=dict(Counter(StepStatus(status).name for status in run.statuses)),
-        laws=laws(scene, simulation, run, solver),
-        drift=drift(simulation, run) if scene.comes_to_rest and not quick else None,
-        gradients=gradients(simulation, run, states),
+        laws=laws(scene, simulation, run, solver, patience),
+        drift=drift(simulation, run) if scene.comes_to_rest and steps == scene.steps else None,
+        gradients=gradients(simulation, run, patience),
         note=note,
     )
     row.missed = _missed(scene, row, run)
+    if steps < asked:
+        row.missed.append(f"cut at step {steps} of {asked} after {patience.seconds:g} s")
+    asked = min(patience.states, steps)
+    if row.gradients.states < asked:
+        row.missed.append(f"cut at {row.gradients.states} of {asked} derivatives")
     return row
 
 
@@ -210,7 +229,7 @@ def _missed(scene: ZooScene, row: Row, run: Run) -> list[str]:
     found = []
     ratios = row.ratios()
     if ratios is not None:
-        for name, ratio, bar in zip(BY_MACHINE, ratios, (MEDIAN_BAR, P99_BAR, WORST_BAR), strict=True):
+        for name, ratio, bar in zip(BY_MACHINE[:3], ratios, (MEDIAN_BAR, P99_BAR, WORST_BAR), strict=True):
             if ratio > bar:
                 at = f" at step {int(np.argmax(run.times))}" if name == "worst" else ""
                 found.append(f"{name} {ratio:.1f} x{at}")

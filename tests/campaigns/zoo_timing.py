@@ -1,4 +1,4 @@
-"""Times of single steps, of ours and of MuJoCo's in turns, each the least of three identical runs."""
+"""Times of single steps, ours and MuJoCo's in turns, each the least of three identical runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from robosim.simulation import Control, Simulation, State
 
 Array = NDArray[np.float64]
 
-RUNS = 3
 BLOCK = 20  # steps of one side before the other's turn
 CALLS, ROUNDS = 2000, 7  # of which the overhead of a call is made
 
@@ -44,6 +43,23 @@ class Run:
     times: Array = field(default_factory=lambda: np.zeros(0))
     peer_times: Array = field(default_factory=lambda: np.zeros(0))
     peer_contacts: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """The most that is spent on one scene.
+
+    Attributes:
+        runs: that are timed.
+        steps: of a run.
+        states: whose derivatives are compared.
+        seconds: of our steps in a run, and of derivatives; what is left then is not done, and told.
+    """
+
+    runs: int
+    steps: int
+    states: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -102,29 +118,32 @@ def _our_step(simulation: Simulation, q: Array, v: Array, control: Control) -> A
 
 
 def timed_run(
-    scene: ZooScene, simulation: Simulation, twin: Twin | None, steps: int, cost: Overhead, runs: int = RUNS
+    scene: ZooScene, simulation: Simulation, twin: Twin | None, steps: int, cost: Overhead, patience: Patience
 ) -> Run:
-    """Run a scene this often on both sides, in blocks that take turns.
+    """Run a scene several times on both sides, in blocks that take turns.
 
-    States, statuses and contacts are those of the first run: the others are the same to the bit.
+    States, statuses and contacts are those of the first run: the others are the same to the bit. Its
+    end is where patience does.
 
     Raises:
         AssertionError: a later run ends elsewhere.
     """
     start = simulation.state(scene.q, scene.v)
-    found = Run(controls=[scene.control_at(k) for k in range(steps)])
-    ours = np.full((runs, steps), np.inf)
-    peer = np.full((runs, steps), np.inf)
-    for i in range(runs):
+    found = Run()
+    ours = np.full((patience.runs, steps), np.inf)
+    peer = np.full((patience.runs, steps), np.inf)
+    for i in range(patience.runs):
         q, v = start.q, start.v
         if twin is not None:
             twin.start(q, v)
-        for first in range(0, steps, BLOCK):
+        first = 0
+        while first < steps:
             block = range(first, min(first + BLOCK, steps))
             for k in block:
-                control = found.controls[k]
                 if i == 0:
+                    found.controls.append(scene.control_at(k))
                     found.states.append(State(q, v, k * scene.dt))
+                control = found.controls[k]
                 begin = perf_counter_ns()
                 (q, v), report = _our_step(simulation, q, v, control)
                 ours[i, k] = perf_counter_ns() - begin
@@ -133,13 +152,16 @@ def timed_run(
                     found.contacts.append(report.contacts)
             if twin is not None:
                 _their_block(twin, found, block, peer[i], i == 0)
+            first = block.stop
+            if i == 0 and ours[0, :first].sum() * 1e-9 > patience.seconds:
+                steps = first
         if i == 0:
             found.states.append(State(q, v, steps * scene.dt))
         else:
             assert np.array_equal(q, found.states[-1].q), "the same run has ended elsewhere"
-    found.times = np.maximum(ours.min(axis=0) * 1e-9 - cost.ours, 0.0)
+    found.times = np.maximum(ours[:, :steps].min(axis=0) * 1e-9 - cost.ours, 0.0)
     if twin is not None:
-        found.peer_times = np.maximum(peer.min(axis=0) * 1e-9 - cost.peer, 0.0)
+        found.peer_times = np.maximum(peer[:, :steps].min(axis=0) * 1e-9 - cost.peer, 0.0)
     return found
 
 

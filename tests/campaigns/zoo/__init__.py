@@ -1,4 +1,4 @@
-"""Everyday scenes of contact. A new one is a function in one of these files, with `@scene` above it."""
+"""Everyday scenes of contact. A new one is a function in one of these files, below `@scene`."""
 
 from . import hands, legged, mechanisms, piles, toys
 from .scene import SCENES, AbsentRobotError, ZooScene

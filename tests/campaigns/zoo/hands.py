@@ -17,7 +17,7 @@ PADS = 0.8  # friction of fingers
 
 
 def _gripper() -> Model:
-    """A palm on two slides, x and z, with two fingers that slide along x; z = 0 is at the tips of the fingers."""
+    """A palm on two slides, x and z, with two fingers that slide along x; z = 0 is at their tips."""
     builder = ModelBuilder("gripper")
     builder.add_link("rail")
     builder.add_link("beam", mass=0.5, inertia=1e-3 * np.eye(3))
@@ -154,7 +154,7 @@ def _to(world: World, target: Array) -> Control:
 
 @scene
 def square_peg_in_hole() -> ZooScene:
-    """A square peg with half a millimetre of play, tilted, pressed into its hole down to the floor."""
+    """A square peg with half a millimeter of play, tilted, pressed into its hole, to the floor."""
     world = _carried_peg(Shape.box((0.02, 0.02, 0.06)), np.array([1e-4, -1e-4, 0.075, 0.005, 0.004]), 0.1)
     play, wall, depth = 5e-4, 0.03, 0.04
     off = 0.01 + play / 2 + wall / 2
@@ -202,7 +202,7 @@ def _thread(turns: float, pitch: float, root: tuple[float, float], crest: tuple[
 
 @scene
 def nut_on_bolt() -> ZooScene:
-    """A nut runs down a bolt of 6 mm pitch by its own weight, thread in thread, with 0.2 mm of play."""
+    """A nut runs down a bolt of 6 mm pitch by its own weight, with 0.2 mm of play in the thread."""
     pitch = 6e-3
     world = ground(0.02)
     world.scene.add_cylinder("core", 8e-3, 0.05, pose((0, 0, 0.025)))

@@ -1,4 +1,4 @@
-"""Robots that walk: standing under motors, lying, and collapsing on floor, stairs, height fields and meshes."""
+"""Robots that walk: standing, lying, and collapsing on floor, stairs, height fields, meshes."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def _collapsing(robot: Robot, height: float = 0.05, mu: float = 0.8, **turn) -> 
     return ZooScene(world, steps=600, impacts=True)
 
 
-def _standing(robot: Robot, gains: tuple[float, float], height: float = 0.0) -> ZooScene:
+def _standing(robot: Robot, gains: tuple[float, float], height: float = 0.0, **turn) -> ZooScene:
     """On a floor, held by motors."""
     world = ground()
-    stand(world, *robot, gains=gains, height=height)
+    stand(world, *robot, gains=gains, height=height, **turn)
     spare_overlaps(world)
-    return ZooScene(world, holding(world), steps=600, comes_to_rest=True, impacts=height > 0)
+    return ZooScene(world, holding(world), steps=1200, comes_to_rest=True, impacts=height > 0)
 
 
 def _on(terrain: Scene, robot: Robot, height: float, gains=None, **turn) -> ZooScene:
@@ -209,7 +209,7 @@ def anymal_stands() -> ZooScene:
 @scene
 def anymal_on_stairs() -> ZooScene:
     """ANYmal collapses on stairs."""
-    return _on(_stairs(), _anymal(), 0.5, xy=(0.6, 0.0))
+    return _on(_stairs(), _anymal(), 0.62, xy=(0.6, 0.0))
 
 
 @scene
@@ -227,7 +227,7 @@ def solo12_on_height_field() -> ZooScene:
 @scene
 def talos_stands() -> ZooScene:
     """Talos, knees bent, held by motors."""
-    return _standing(_talos(), (5000.0, 200.0))
+    return _standing(_talos(), (5000.0, 600.0))
 
 
 @scene
@@ -238,8 +238,8 @@ def talos_collapses() -> ZooScene:
 
 @scene
 def icub_stands() -> ZooScene:
-    """The iCub, held by motors."""
-    return _standing(_icub(), (500.0, 20.0))
+    """The iCub, held by motors, leaning so that its soles are level."""
+    return _standing(_icub(), (500.0, 50.0), rpy=(0, -0.0635, 0))
 
 
 @scene

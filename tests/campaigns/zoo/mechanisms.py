@@ -1,4 +1,4 @@
-"""Joints, motors and closed loops that touch: doors, drawers, linkages, vehicles, ropes, contradictions."""
+"""Joints, motors and closed loops that touch: doors, linkages, vehicles, contradictions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _rod_inertia(mass: float, length: float) -> np.ndarray:
 
 @scene
 def door() -> ZooScene:
-    """A door with dry friction in its hinge, which a ball rolls against, and a post that it stops at."""
+    """A door with dry friction in its hinge: a ball rolls against it, and a post stops it."""
     world = ground(0.5)
     builder = ModelBuilder("door")
     builder.add_link("frame")
@@ -41,7 +41,7 @@ def door() -> ZooScene:
 
 @scene
 def drawer() -> ZooScene:
-    """A drawer in a slot with a millimetre of play, pulled off its middle so that it wedges and slides."""
+    """A drawer in a slot with a millimeter of play, pulled off its middle: it wedges and slides."""
     world = ground(0.15)
     put(world, "drawer", Shape.box((0.4, 0.3, 0.1)), (0, 0, 0.05), mass=3.0, mu=0.15)
     for name, y in (("left", 0.1755), ("right", -0.1755)):
@@ -91,7 +91,7 @@ def four_bar() -> ZooScene:
 
 
 def _stewart() -> tuple[Model, list[PointClosure]]:
-    """Six legs on cardan joints with a slide each, and a platform that flies but for the pins at their ends."""
+    """Six legs on cardan joints with a slide each, and a platform on pins at their ends."""
     builder = ModelBuilder("stewart")
     builder.add_link("ground")
     builder.add_link("platform", mass=5.0, inertia=np.diag([0.05, 0.05, 0.1]))
@@ -150,7 +150,7 @@ def stewart_platform() -> ZooScene:
 
 @scene
 def base_inside_floor() -> ZooScene:
-    """An arm bolted so low that a link which only turns lies within the floor: nothing can press it out."""
+    """An arm bolted so low that a link which only turns lies in the floor, and must stay there."""
     world = ground(0.5)
     arm = load_robot("ur5")
     q = arm.neutral()
@@ -176,7 +176,7 @@ def box_between_two_walls() -> ZooScene:
 
 @scene
 def conveyor_of_tiles() -> ZooScene:
-    """Tiles in a row are driven at 0.3 m/s; a box lands on them, is taken along, and goes over their seams."""
+    """Tiles in a row are driven at 0.3 m/s; a box and a can land on them and are taken along."""
     builder = ModelBuilder("conveyor")
     builder.add_link("bed")
     for k in range(8):

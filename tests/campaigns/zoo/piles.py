@@ -103,7 +103,7 @@ def _bin(world, size: float, height: float) -> None:
 
 @scene
 def card_house() -> ZooScene:
-    """Three tents of cards that lean on each other by friction alone: two with a card across, one on top."""
+    """Three tents of cards that lean on each other by friction: two, a card across, one on top."""
     world = ground(0.8)
     length, thick, width, lean = 0.09, 0.002, 0.06, np.deg2rad(20.0)
     card = Shape.box((thick, width, length))
@@ -171,7 +171,7 @@ def million_to_one() -> ZooScene:
 
 @scene
 def thin_plates() -> ZooScene:
-    """Eight plates of half a millimetre on each other, which fall by a millimetre first."""
+    """Eight plates of half a millimeter on each other, which fall by a millimeter first."""
     world, rng = ground(0.4), np.random.default_rng(8)
     for k in range(8):
         put(
@@ -184,7 +184,7 @@ def thin_plates() -> ZooScene:
 
 @scene
 def thin_plate_dropped() -> ZooScene:
-    """A plate of a millimetre that falls flat, at 4 m/s: eight times its thickness in a step."""
+    """A plate of a millimeter that falls flat, at 4 m/s: eight times its thickness in a step."""
     world = ground(0.5)
     put(world, "plate", Shape.box((0.3, 0.3, 1e-3)), (0, 0, 0.02), mass=0.5, mu=0.5)
     v = start_velocity(world, plate=(0, 0, -4.0, 0, 0, 0))

@@ -160,7 +160,7 @@ def holding(world: World) -> Control:
 
 
 def start_velocity(world: World, **of: Sequence[float]) -> Array:
-    """(n_v,) rest, but for these: of a body its linear and angular velocity in its own axes, (6,)."""
+    """(n_v,) rest, but for these: linear and angular velocity (6,) of a body in its own axes."""
     names = world.model.velocity_names
     v = np.zeros(len(names))
     for name, values in of.items():
@@ -197,7 +197,7 @@ def _example_xml(file: str) -> ElementTree.Element:
 
 
 def example_robot(file: str, massless: Sequence[str] = (), **options: Any) -> Model:
-    """A robot of example-robot-data with a floating base, its meshes as hulls of some forty vertices.
+    """A robot of example-robot-data with a floating base, its meshes as hulls of forty vertices.
 
     Args:
         file: its URDF, relative to the package's robots.
@@ -232,7 +232,7 @@ def example_posture(file: str, model: Model, name: str = "half_sitting") -> dict
 
 
 def spare_overlaps(world: World) -> None:
-    """Let links pass through each other whose hulls overlap at the start, as the SRDF of such a robot lists them."""
+    """Let links pass through each other whose hulls overlap at the start, as an SRDF would."""
     model, q = world.model, world.start
     poses = model.link_poses(q)
     for a, b in model.collision_pairs:

@@ -61,7 +61,7 @@ def spinning_top() -> ZooScene:
 
 @scene
 def tippe_top() -> ZooScene:
-    """A sphere with its mass low and a stem, which turns itself over by the friction of its slip."""
+    """A sphere with its mass low and a stem, which turns itself over by friction."""
     builder = ModelBuilder("tippe", floating_base=True)
     _top(builder, 0.015, -3e-3, (1.7e-6, 1.7e-6, 1.8e-6))
     builder.add_collider("top", Shape.sphere(0.015))
@@ -88,7 +88,7 @@ def eulers_disc() -> ZooScene:
 
 @scene
 def rattleback() -> ZooScene:
-    """A half-ellipsoid whose axes of inertia are turned from those of its shape, so that it reverses."""
+    """An ellipsoid whose axes of inertia are turned from those of its shape: it reverses."""
     builder = ModelBuilder("celt", floating_base=True)
     turn = pose(rpy=(0, 0, 0.1))[:3, :3]
     inertia = turn @ np.diag([2e-5, 1.6e-4, 1.7e-4]) @ turn.T
