@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,7 +70,7 @@ class Gradients:
     states: int = 0
     right: int = 0
     wrong: dict[int, float] = field(default_factory=dict)
-    flagged: Counter[str] = field(default_factory=Counter)
+    flagged: dict[str, int] = field(default_factory=dict)
     flagged_states: int = 0
     untold: int = 0
     error: float = 0.0
@@ -164,7 +163,9 @@ def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients
         causes = step.vjp(*rng.normal(size=(2, simulation.model.n_v))).causes
         if causes:
             found.flagged_states += 1
-            found.flagged.update(cause.name or "" for cause in OneSidedCause if causes & cause)
+            for cause in OneSidedCause:
+                if causes & cause:
+                    found.flagged[cause.name] = found.flagged.get(cause.name, 0) + 1
             continue
         compared = compare(step, control, rng)
         if compared is None:

@@ -253,7 +253,7 @@ def _missed(scene: ZooScene, row: Row, run: Run) -> list[str]:
         found.append(f"{len(told.wrong)} gradients wrong, by {error:.1e} at step {k}")
     bar = FLAGGED_BAR_OF_IMPACTS if scene.impacts else FLAGGED_BAR
     if told.flagged_states > bar * told.states:
-        causes = ", ".join(f"{name} {n}" for name, n in told.flagged.most_common())
+        causes = ", ".join(f"{name} {n}" for name, n in told.flagged.items())
         found.append(f"{told.flagged_states} of {told.states} flagged ({causes})")
     return found
 
