@@ -149,6 +149,13 @@ def drift(simulation: Simulation, run: Run) -> float:
     return float(max(ways)) / ((steps - first) * simulation.dt)
 
 
+def moved(simulation: Simulation, run: Run) -> float:
+    """The largest distance of a link's origin from where it was at the start, at the end [m]."""
+    model = simulation.model
+    X, Y = (model.link_poses(run.states[k].q) for k in (0, -1))
+    return float(max(np.linalg.norm(Y[name][:3, 3] - X[name][:3, 3]) for name in X))
+
+
 def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients:
     """Compare derivatives at states of a run with differences, in an order that is spread over it."""
     rng = np.random.default_rng(0)

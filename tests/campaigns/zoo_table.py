@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from harness.mjcf_world import Twin
 from harness.report import machine, write_json
 from zoo import SCENES, AbsentRobotError, ZooScene
-from zoo_measures import Gradients, Laws, drift, gradients, laws
+from zoo_measures import Gradients, Laws, drift, gradients, laws, moved
 from zoo_timing import Overhead, Patience, Run, overhead, timed_run
 
 from robosim import set_threads
@@ -43,6 +43,7 @@ QUICK = Patience(runs=1, steps=60, states=5, seconds=10.0)
 MEDIAN_BAR, P99_BAR, WORST_BAR, MEAN_BAR = 1.5, 3.0, 10.0, 0.8  # of MuJoCo's median
 OVERLAP_BAR = 1e-4  # [m]
 DRIFT_BAR = 1e-6  # [m/s]
+MOVED_BAR = 1e-4  # [m] of what stays where it is
 GLIDING_BAR = 1e-3  # of the speed of slip
 FLAGGED_BAR, FLAGGED_BAR_OF_IMPACTS = 0.03, 0.1  # of a scene's states
 NOT_SOLVED = (StepStatus.relaxed, StepStatus.inconsistent, StepStatus.diverged)
@@ -64,6 +65,7 @@ class Row:
         statuses: of all steps, counted.
         laws: of contact, and the energy.
         drift: at rest [m/s]; None where it does not come to rest.
+        moved: from the start [m]; None where it may.
         gradients: beside differences.
         note: what MuJoCo has otherwise, or the reason for which it has no twin.
         missed: names of the bars that are missed.
@@ -83,6 +85,7 @@ class Row:
     statuses: dict[str, int]
     laws: Laws
     drift: float | None
+    moved: float | None
     gradients: Gradients
     note: str
     missed: list[str] = field(default_factory=list)
@@ -192,6 +195,7 @@ def measured(name: str, scene: ZooScene, solver: str, cost: Overhead, patience: 
         statuses=dict(Counter(StepStatus(status).name for status in run.statuses)),
         laws=laws(scene, simulation, run, solver, patience),
         drift=drift(simulation, run) if scene.comes_to_rest and steps == scene.steps else None,
+        moved=moved(simulation, run) if scene.stays else None,
         gradients=gradients(simulation, run, patience),
         note=note,
     )
@@ -243,6 +247,8 @@ def _missed(scene: ZooScene, row: Row, run: Run) -> list[str]:
         found.append(f"overlap {1e3 * laws.overlap:.3g} mm at step {laws.overlap_step}")
     if row.drift is not None and row.drift > DRIFT_BAR:
         found.append(f"drift {row.drift:.1e} m/s")
+    if row.moved is not None and row.moved > MOVED_BAR:
+        found.append(f"moved by {1e3 * row.moved:.3g} mm")
     if laws.gliding > GLIDING_BAR:
         found.append(f"gliding {laws.gliding:.1e}")
     if laws.gained:
@@ -260,7 +266,7 @@ def _missed(scene: ZooScene, row: Row, run: Run) -> list[str]:
 
 HEAD = (
     "scene", "p50", "p99", "worst", "MuJoCo", "p50/", "p99/", "worst/", "contacts", "statuses",
-    "overlap mm", "drift m/s", "gliding", "cone", "against", "energy", "right", "error", "flagged",
+    "overlap mm", "moved mm", "drift m/s", "gliding", "cone", "against", "energy", "right", "error", "flagged",
     "untold", "missed", "note",
 )  # fmt: skip
 
@@ -278,6 +284,7 @@ def _cells(row: Row) -> list[str]:
         contacts,
         " ".join(f"{name} {n}" for name, n in row.statuses.items()),
         f"{1e3 * laws.overlap:.2g}",
+        "" if row.moved is None else f"{1e3 * row.moved:.1e}",
         "" if row.drift is None else f"{row.drift:.1e}",
         f"{laws.gliding:.1e}",
         f"{laws.cone:.1e}",

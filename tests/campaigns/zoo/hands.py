@@ -159,8 +159,9 @@ def square_peg_in_hole() -> ZooScene:
     play, wall, depth = 5e-4, 0.03, 0.04
     off = 0.01 + play / 2 + wall / 2
     for name, x, y in (("east", off, 0), ("west", -off, 0), ("north", 0, off), ("south", 0, -off)):
-        size = (wall, 0.02 + play, depth) if x else (2 * wall + 0.02 + play, wall, depth)
-        world.scene.add_box(name, size, pose((x, y, depth / 2)))
+        # From below the floor, so that no edge of a wall is level with one of the peg.
+        size = (wall, 0.03, 2 * depth) if x else (2 * wall + 0.02 + play, wall, 2 * depth)
+        world.scene.add_box(name, size, pose((x, y, 0)))
         world.materials[name] = Material(0.3)
     target = np.array([0, 0, 0.02, 0, 0])
     return ZooScene(world, _to(world, target), dt=1e-3, steps=800, impacts=True, comes_to_rest=True)
@@ -171,8 +172,8 @@ def round_peg_in_hole() -> ZooScene:
     """A cylinder with 0.4 mm of play in a hole of twelve flat sides."""
     world = _carried_peg(Shape.cylinder(0.01, 0.06), np.array([1e-4, 0, 0.075, 0.004, 0.002]), 0.1)
     for k in range(12):
-        X = pose(rpy=(0, 0, k * np.pi / 6)) @ pose((0.0102 + 0.01, 0, 0.02))
-        world.scene.add_box(f"side_{k}", (0.02, 0.012, 0.04), X)
+        X = pose(rpy=(0, 0, k * np.pi / 6)) @ pose((0.0102 + 0.01, 0, 0))
+        world.scene.add_box(f"side_{k}", (0.02, 0.012, 0.08), X)
         world.materials[f"side_{k}"] = Material(0.3)
     target = np.array([0, 0, 0.02, 0, 0])
     return ZooScene(world, _to(world, target), dt=1e-3, steps=800, impacts=True, comes_to_rest=True)

@@ -36,7 +36,12 @@ Robot = tuple[Model, dict[str, float]]  # with a posture in which it stands
 
 def _bundled(name: str) -> Robot:
     model = load_robot(name, base="floating")
-    return model, dict(next(x.positions for x in model.named_states if x.name == "standing"))
+    posture = dict(next(x.positions for x in model.named_states if x.name == "standing"))
+    if name == "humanoid":  # away from the limits of knees and elbows, its soles level
+        for side in ("left", "right"):
+            bent = {"hip_pitch": -0.1, "knee": 0.2, "ankle_pitch": -0.1, "elbow_pitch": -0.3}
+            posture |= {f"{side}_{joint}": angle for joint, angle in bent.items()}
+    return model, posture
 
 
 def _example(urdf: str, srdf: str, state: str = "half_sitting", **options) -> Robot:
@@ -58,7 +63,9 @@ def _solo12() -> Robot:
 
 
 def _talos() -> Robot:
-    return _example("talos_data/robots/talos_reduced.urdf", "talos_data/srdf/talos.srdf")
+    model, posture = _example("talos_data/robots/talos_reduced.urdf", "talos_data/srdf/talos.srdf")
+    # Its grippers a little open, away from their limits.
+    return model, posture | {f"gripper_{side}_joint": -0.3 for side in ("left", "right")}
 
 
 def _icub() -> Robot:
@@ -79,7 +86,7 @@ def _standing(robot: Robot, gains: tuple[float, float], height: float = 0.0, **t
     world = ground()
     stand(world, *robot, gains=gains, height=height, **turn)
     spare_overlaps(world)
-    return ZooScene(world, holding(world), steps=1200, comes_to_rest=True, impacts=height > 0)
+    return ZooScene(world, holding(world), steps=1500, comes_to_rest=True, impacts=height > 0)
 
 
 def _on(terrain: Scene, robot: Robot, height: float, gains=None, **turn) -> ZooScene:
@@ -134,7 +141,7 @@ def humanoid_lies() -> ZooScene:
 @scene
 def humanoid_stands() -> ZooScene:
     """The humanoid, upright, held by motors."""
-    return _standing(_bundled("humanoid"), (1000.0, 50.0))
+    return _standing(_bundled("humanoid"), (2000.0, 450.0))
 
 
 @scene
@@ -159,7 +166,7 @@ def humanoid_on_mesh() -> ZooScene:
 @scene
 def humanoid_pushed() -> ZooScene:
     """The standing humanoid, pushed at its pelvis until it falls, its motors on."""
-    made = _standing(_bundled("humanoid"), (1000.0, 50.0))
+    made = _standing(_bundled("humanoid"), (2000.0, 450.0))
     push = np.zeros(made.world.model.n_v)
     push[0] = 200.0
     hold = made.control_at(0).q_target

@@ -45,7 +45,7 @@ def drawer() -> ZooScene:
     world = ground(0.15)
     put(world, "drawer", Shape.box((0.4, 0.3, 0.1)), (0, 0, 0.05), mass=3.0, mu=0.15)
     for name, y in (("left", 0.1755), ("right", -0.1755)):
-        world.scene.add_box(name, (0.5, 0.05, 0.12), pose((0, y, 0.06)))
+        world.scene.add_box(name, (0.5, 0.05, 0.16), pose((0, y, 0.06)))
         world.materials[name] = Material(0.15)
     tau = np.array([12.0, 0, 0, 0, 0, -1.2])
     return ZooScene(world, Control(tau=tau), steps=400, impacts=True)
@@ -169,7 +169,7 @@ def box_between_two_walls() -> ZooScene:
     world = ground(0.5)
     put(world, "box", Shape.box((0.2, 0.2, 0.1)), (1e-4, 0.03, 0.05), mu=0.5)
     for name, side in (("left", -1), ("right", 1)):
-        world.scene.add_box(name, (0.1, 0.4, 0.2), pose((side * (0.0995 + 0.05), 0, 0.1)))
+        world.scene.add_box(name, (0.1, 0.4, 0.3), pose((side * (0.0995 + 0.05), 0, 0.1)))
         world.materials[name] = Material(0.5)
     return ZooScene(world, steps=200, contradicts=True, settles=200)
 
@@ -190,6 +190,8 @@ def conveyor_of_tiles() -> ZooScene:
         motors={f"drive_{k}": Motor(0.0, 2000.0) for k in range(8)},
         materials={f"tile_{k}": Material(0.5) for k in range(8)},
     )
+    for k in range(7):
+        world.scene.allow(f"tile_{k}", f"tile_{k + 1}")
     put(world, "box", Shape.box((0.15, 0.1, 0.1)), (0.1, 0, 0.06), mass=2.0, mu=0.5)
     put(world, "can", Shape.cylinder(0.04, 0.1), (0.4, 0.05, 0.055), mass=0.5, mu=0.5)
     v_target = np.zeros(world.model.n_v)
@@ -283,5 +285,5 @@ def arm_presses_wall() -> ZooScene:
     world.scene.add_half_space("wall", pose((0.75, 0, 0), rpy=(0, -np.pi / 2, 0)))
     world.materials["wall"] = Material(0.5)
     target = q.copy()
-    target[1] += 0.5
+    target[2] -= 0.5
     return ZooScene(world, Control(q_target=target), steps=600, impacts=True)

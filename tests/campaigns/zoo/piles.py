@@ -15,7 +15,7 @@ def box_on_floor() -> ZooScene:
     """One box that stands: the least that has to rest."""
     world = ground()
     put(world, "box", Shape.box((0.2, 0.3, 0.1)), (0, 0, 0.05))
-    return ZooScene(world, comes_to_rest=True)
+    return ZooScene(world, comes_to_rest=True, stays=True)
 
 
 @scene
@@ -39,7 +39,7 @@ def box_held_by_slope() -> ZooScene:
     world = World(scene=slope, materials={"floor": Material(0.5)})
     at = pose(rpy=(0, tilt, 0)) @ [0, 0, 0.05, 1]
     put(world, "box", Shape.box((0.2, 0.2, 0.1)), at[:3], rpy=(0, tilt, 0), mu=0.5)
-    return ZooScene(world, comes_to_rest=True)
+    return ZooScene(world, comes_to_rest=True, stays=True)
 
 
 @scene
@@ -58,7 +58,7 @@ def tower_of_10_boxes() -> ZooScene:
     for k in range(10):
         at = (*rng.uniform(-3e-3, 3e-3, 2), 0.05 + 0.1 * k)
         put(world, f"box_{k}", Shape.box((0.1, 0.1, 0.1)), at, rpy=(0, 0, rng.uniform(-0.05, 0.05)))
-    return ZooScene(world, comes_to_rest=True)
+    return ZooScene(world, comes_to_rest=True, stays=True)
 
 
 @scene
@@ -68,8 +68,8 @@ def pile_of_50_boxes() -> ZooScene:
     for k in range(50):
         size = rng.uniform(0.06, 0.14, 3)
         at = (
-            *(0.16 * (np.array([k % 3, k // 3 % 3]) - 1) + rng.uniform(-0.02, 0.02, 2)),
-            0.1 + 0.16 * (k // 9),
+            *(0.2 * (np.array([k % 3, k // 3 % 3]) - 1) + rng.uniform(-0.01, 0.01, 2)),
+            0.12 + 0.2 * (k // 9),
         )
         put(
             world, f"box_{k}", Shape.box(size), at, rpy=rng.uniform(-0.4, 0.4, 3),
@@ -95,8 +95,8 @@ def _bin(world, size: float, height: float) -> None:
     from robosim.geometry import pose
 
     for name, x, y in (("east", 1, 0), ("west", -1, 0), ("north", 0, 1), ("south", 0, -1)):
-        wall = (0.05, size + 0.1, height) if x else (size + 0.1, 0.05, height)
-        at = ((size / 2 + 0.025) * x, (size / 2 + 0.025) * y, height / 2)
+        wall = (0.05, size + 0.1, 2 * height) if x else (size + 0.1, 0.05, 2 * height)
+        at = ((size / 2 + 0.025) * x, (size / 2 + 0.025) * y, 0)
         world.scene.add_box(name, wall, pose(at))
         world.materials[name] = world.materials["floor"]
 
@@ -104,7 +104,7 @@ def _bin(world, size: float, height: float) -> None:
 @scene
 def card_house() -> ZooScene:
     """Three tents of cards that lean on each other by friction: two, a card across, one on top."""
-    world = ground(0.8)
+    world, rng = ground(0.8), np.random.default_rng(3)
     length, thick, width, lean = 0.09, 0.002, 0.06, np.deg2rad(20.0)
     card = Shape.box((thick, width, length))
     rise = length / 2 * np.cos(lean) + thick / 2 * np.sin(lean)
@@ -116,24 +116,26 @@ def card_house() -> ZooScene:
     def tent(name: str, x: float, z: float) -> None:
         for side in (-1, 1):
             put(
-                world, f"{name}_{side}", card, (x + side * apart, 0, z + rise),
+                world, f"{name}_{side}", card, (x + side * apart, rng.uniform(-1e-3, 1e-3), z + rise),
                 rpy=(0, -side * lean, 0), mass=0.002,
             )  # fmt: skip
 
     tent("left", -pitch / 2, 0)
     tent("right", pitch / 2, 0)
-    floor = Shape.box((1.6 * pitch, width, thick))
+    floor = Shape.box((1.6 * pitch, 1.1 * width, thick))
     put(world, "across", floor, (0, 0, top + thick / 2), mass=0.004)
     tent("upper", 0, top + thick)
-    return ZooScene(world, dt=1e-3, steps=600, comes_to_rest=True)
+    return ZooScene(world, dt=1e-3, steps=600, comes_to_rest=True, stays=True)
 
 
 @scene
 def dominoes() -> ZooScene:
     """Fifteen dominoes, of which the first is pushed over."""
-    world = ground(0.5)
+    world, rng = ground(0.5), np.random.default_rng(15)
     for k in range(15):
-        put(world, f"domino_{k}", Shape.box((0.008, 0.024, 0.048)), (0.022 * k, 0, 0.024), mass=0.01, mu=0.5)
+        at = (0.022 * k, rng.uniform(-1e-3, 1e-3), 0.024)
+        turn = (0, 0, rng.uniform(-0.02, 0.02))
+        put(world, f"domino_{k}", Shape.box((0.008, 0.024, 0.048)), at, rpy=turn, mass=0.01, mu=0.5)
     v = start_velocity(world, domino_0=(0.1, 0, 0, 0, 6.0, 0))
     return ZooScene(world, v=v, dt=1e-3, steps=1000, impacts=True)
 
@@ -157,7 +159,7 @@ def brick_wall() -> ZooScene:
                 (x, rng.uniform(-1e-3, 1e-3), height * (course + 0.5)),
                 rpy=(0, 0, rng.uniform(-4e-3, 4e-3)), mass=15 * size, mu=0.7,
             )  # fmt: skip
-    return ZooScene(world, steps=400, comes_to_rest=True)
+    return ZooScene(world, steps=400, comes_to_rest=True, stays=True)
 
 
 @scene
@@ -166,7 +168,7 @@ def million_to_one() -> ZooScene:
     world = ground()
     put(world, "gram", Shape.box((0.1, 0.1, 0.1)), (0, 0, 0.05), mass=1e-3)
     put(world, "tonne", Shape.box((0.1, 0.1, 0.1)), (2e-3, 1e-3, 0.15), rpy=(0, 0, 0.04), mass=1e3)
-    return ZooScene(world, comes_to_rest=True)
+    return ZooScene(world, comes_to_rest=True, stays=True)
 
 
 @scene

@@ -38,6 +38,7 @@ class ZooScene:
         steps: of a run.
         options: of `Simulation`, beside dt and the solver.
         comes_to_rest: true where nothing moves in the last tenth of a run.
+        stays: true where nothing moves from the start, or not by what matters.
         impacts: true where things are struck, so that up to a tenth of its states may be flagged.
         contradicts: true where the scene asks for what cannot be, so that any status but `diverged` is right.
         settles: steps after which what overlaps at the start has been taken back.
@@ -52,6 +53,7 @@ class ZooScene:
     steps: int = 500
     options: dict[str, Any] = field(default_factory=dict)
     comes_to_rest: bool = False
+    stays: bool = False
     impacts: bool = False
     contradicts: bool = False
     settles: int = 0
