@@ -26,7 +26,7 @@ from robosim.simulation import (
 
 Array = NDArray[np.float64]
 
-AUDITED = 60  # steps of a run
+AUDITED, LOOKED = 60, 500  # steps of a run: all laws, and overlaps alone
 REST = 0.1  # of a run, at its end
 LEAST_SLIP = 1e-3  # [m/s] below which nothing counts as slipping
 RIGHT = 1e-6  # of the largest entry of a derivative
@@ -86,10 +86,12 @@ def spread(steps: int, count: int) -> list[int]:
 
 
 def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str, patience: Patience) -> Laws:
-    """Audit steps of a run that are spread over it."""
+    """Audit steps of a run that are spread over it; of more of them look at what overlaps."""
     found = Laws()
+    count = len(run.controls)
+    audited = set(spread(count, AUDITED))
     end = time.perf_counter() + patience.seconds
-    for k in spread(len(run.controls), AUDITED):
+    for k in sorted(audited.union(spread(count, LOOKED))):
         if time.perf_counter() > end:
             break
         step = simulation.linearize(run.states[k], run.controls[k])
@@ -99,6 +101,8 @@ def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str, patienc
             deepest = max((-contact.gap for contact in step.contacts), default=0.0)
             if deepest > found.overlap:
                 found.overlap, found.overlap_step = deepest, k
+        if k not in audited:
+            continue
         for island in step.islands:
             _audit_friction(island, step, solver, found)
         if not step.report.untimed_bounces:

@@ -82,6 +82,7 @@ class Row:
     peer_worst: float | None
     contacts: int
     peer_contacts: int | None
+    peer_overlap: float | None
     statuses: dict[str, int]
     laws: Laws
     drift: float | None
@@ -192,6 +193,7 @@ def measured(name: str, scene: ZooScene, solver: str, cost: Overhead, patience: 
         peer_worst=None if twin is None else float(peers.max()),
         contacts=max(run.contacts),
         peer_contacts=None if twin is None else max(run.peer_contacts),
+        peer_overlap=None if twin is None else max(run.peer_overlaps[scene.settles :], default=0.0),
         statuses=dict(Counter(StepStatus(status).name for status in run.statuses)),
         laws=laws(scene, simulation, run, solver, patience),
         drift=drift(simulation, run) if scene.comes_to_rest and steps == scene.steps else None,
@@ -266,8 +268,8 @@ def _missed(scene: ZooScene, row: Row, run: Run) -> list[str]:
 
 HEAD = (
     "scene", "p50", "p99", "worst", "MuJoCo", "p50/", "p99/", "worst/", "contacts", "statuses",
-    "overlap mm", "moved mm", "drift m/s", "gliding", "cone", "against", "energy", "right", "error", "flagged",
-    "untold", "missed", "note",
+    "overlap mm", "MuJoCo's", "moved mm", "drift m/s", "gliding", "cone", "against", "energy",
+    "right", "error", "flagged", "untold", "missed", "note",
 )  # fmt: skip
 
 
@@ -284,6 +286,7 @@ def _cells(row: Row) -> list[str]:
         contacts,
         " ".join(f"{name} {n}" for name, n in row.statuses.items()),
         f"{1e3 * laws.overlap:.2g}",
+        "" if row.peer_overlap is None else f"{1e3 * row.peer_overlap:.2g}",
         "" if row.moved is None else f"{1e3 * row.moved:.1e}",
         "" if row.drift is None else f"{row.drift:.1e}",
         f"{laws.gliding:.1e}",

@@ -34,6 +34,7 @@ class Run:
         times: [s] of each step.
         peer_times: [s] of each of MuJoCo's steps; empty where it has none.
         peer_contacts: of each of its steps.
+        peer_overlaps: the deepest of each of them [m].
     """
 
     states: list[State] = field(default_factory=list)
@@ -43,6 +44,7 @@ class Run:
     times: Array = field(default_factory=lambda: np.zeros(0))
     peer_times: Array = field(default_factory=lambda: np.zeros(0))
     peer_contacts: list[int] = field(default_factory=list)
+    peer_overlaps: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -176,3 +178,4 @@ def _their_block(twin: Twin, found: Run, block: range, spent: Array, is_first: b
         spent[k] = perf_counter_ns() - begin
         if is_first:
             found.peer_contacts.append(int(data.ncon))
+            found.peer_overlaps.append(float(max(-data.contact.dist.min(), 0.0)) if data.ncon else 0.0)
