@@ -282,7 +282,7 @@ def arm_presses_wall() -> ZooScene:
         arm, "arm", q=q, motors={name: Motor(2000.0, 100.0) for name in arm.joint_names},
         materials={link.name: Material(0.5) for link in arm.links},
     )  # fmt: skip
-    world.scene.add_half_space("wall", pose((0.75, 0, 0), rpy=(0, -np.pi / 2, 0)))
+    world.scene.add_half_space("wall", pose((0.62, 0, 0), rpy=(0, -np.pi / 2, 0)))
     world.materials["wall"] = Material(0.5)
     target = q.copy()
     target[2] -= 0.5
