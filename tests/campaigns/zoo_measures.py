@@ -46,6 +46,7 @@ class Laws:
         gliding: speed at which what slips leaves what it presses on, of the speed of its slip.
         gained: steps whose rows give energy, and the first of them.
         audited: steps whose energy was audited.
+        looked: steps that were looked at, for overlaps at least.
     """
 
     overlap: float = 0.0
@@ -55,6 +56,7 @@ class Laws:
     gliding: float = 0.0
     gained: list[int] = field(default_factory=list)
     audited: int = 0
+    looked: int = 0
 
 
 @dataclass
@@ -86,14 +88,16 @@ def spread(steps: int, count: int) -> list[int]:
 
 
 def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str, patience: Patience) -> Laws:
-    """Audit steps of a run that are spread over it; of more of them look at what overlaps."""
+    """Audit steps of a run that are spread over it; then look at what overlaps in more of them."""
     found = Laws()
     count = len(run.controls)
-    audited = set(spread(count, AUDITED))
+    audited = spread(count, AUDITED)
+    others = sorted(set(spread(count, LOOKED)).difference(audited))
     end = time.perf_counter() + patience.seconds
-    for k in sorted(audited.union(spread(count, LOOKED))):
+    for k in (*audited, *others):
         if time.perf_counter() > end:
             break
+        found.looked += 1
         step = simulation.linearize(run.states[k], run.controls[k])
         if step.report.status == StepStatus.diverged:
             continue
@@ -101,7 +105,7 @@ def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str, patienc
             deepest = max((-contact.gap for contact in step.contacts), default=0.0)
             if deepest > found.overlap:
                 found.overlap, found.overlap_step = deepest, k
-        if k not in audited:
+        if found.looked > len(audited):
             continue
         for island in step.islands:
             _audit_friction(island, step, solver, found)
@@ -170,19 +174,21 @@ def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients
     found = Gradients()
     end = time.perf_counter() + patience.seconds
     for k in rng.permutation(spread(len(run.controls), patience.states)).tolist():
-        if time.perf_counter() > end:
-            break
         control = run.controls[k]
         step = simulation.linearize(run.states[k], control)
-        found.states += 1
         causes = step.vjp(*rng.normal(size=(2, simulation.model.n_v))).causes
         if causes:
+            found.states += 1
             found.flagged_states += 1
             for cause in OneSidedCause:
                 if causes & cause:
                     found.flagged[cause.name] = found.flagged.get(cause.name, 0) + 1
             continue
-        error = derivative_error(step, control, rng)
+        try:
+            error = derivative_error(step, control, rng, end)
+        except TimeoutError:
+            break
+        found.states += 1
         if error is None:
             found.untold += 1
         elif error > RIGHT:
@@ -193,7 +199,9 @@ def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients
     return found
 
 
-def derivative_error(step: Linearization, control: Control, rng: np.random.Generator) -> float | None:
+def derivative_error(
+    step: Linearization, control: Control, rng: np.random.Generator, end: float
+) -> float | None:
     """Error of a step's derivative along a random direction, of the largest entry of it.
 
     Ridders' differences tell the derivative where those of two lengths that follow each other agree.
@@ -201,6 +209,9 @@ def derivative_error(step: Linearization, control: Control, rng: np.random.Gener
     that matters nothing. So a derivative is right where it is what differences tell; it is wrong
     where it is not and all of these steps are by one formula; else nothing is told, and it is None.
     The gradient is compared with the same derivative, in the product with another direction.
+
+    Raises:
+        TimeoutError: it is not told by this end [s, of `time.perf_counter`].
     """
     simulation = step.simulation
     model = simulation.model
@@ -210,8 +221,10 @@ def derivative_error(step: Linearization, control: Control, rng: np.random.Gener
         return simulation.state(model.integrate(step.start.q, t * q_way), step.start.v + t * v_way)
 
     def change(t: float) -> Array:
-        end = simulation.step(start(t), control)
-        return np.concatenate([model.difference(step.state.q, end.q), end.v - step.state.v])
+        if time.perf_counter() > end:
+            raise TimeoutError
+        moved = simulation.step(start(t), control)
+        return np.concatenate([model.difference(step.state.q, moved.q), moved.v - step.state.v])
 
     tangent = step.jvp(q=q_way, v=v_way)
     found = np.concatenate([tangent.q, tangent.v])

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from harness.mjcf_world import Twin
 from harness.report import machine, write_json
 from zoo import SCENES, AbsentRobotError, ZooScene
-from zoo_measures import Gradients, Laws, drift, gradients, laws, moved
+from zoo_measures import AUDITED, Gradients, Laws, drift, gradients, laws, moved
 from zoo_timing import Overhead, Patience, Run, overhead, timed_run
 
 from robosim import set_threads
@@ -204,6 +204,8 @@ def measured(name: str, scene: ZooScene, solver: str, cost: Overhead, patience: 
     row.missed = _missed(scene, row, run)
     if steps < asked:
         row.missed.append(f"cut at step {steps} of {asked} after {patience.seconds:g} s")
+    if row.laws.looked < min(AUDITED, steps):
+        row.missed.append(f"cut at {row.laws.looked} of {min(AUDITED, steps)} audits")
     asked = min(patience.states, steps)
     if row.gradients.states < asked:
         row.missed.append(f"cut at {row.gradients.states} of {asked} derivatives")

@@ -138,10 +138,11 @@ def timed_run(
         q, v = start.q, start.v
         if twin is not None:
             twin.start(q, v)
+        spent = 0
         first = 0
         while first < steps:
-            block = range(first, min(first + BLOCK, steps))
-            for k in block:
+            last = min(first + BLOCK, steps)
+            for k in range(first, last):
                 if i == 0:
                     found.controls.append(scene.control_at(k))
                     found.states.append(State(q, v, k * scene.dt))
@@ -149,14 +150,16 @@ def timed_run(
                 begin = perf_counter_ns()
                 (q, v), report = _our_step(simulation, q, v, control)
                 ours[i, k] = perf_counter_ns() - begin
+                spent += ours[i, k]
                 if i == 0:
                     found.statuses.append(report.status)
                     found.contacts.append(report.contacts)
+                    if spent * 1e-9 > patience.seconds:
+                        steps = last = k + 1
+                        break
             if twin is not None:
-                _their_block(twin, found, block, peer[i], i == 0)
-            first = block.stop
-            if i == 0 and ours[0, :first].sum() * 1e-9 > patience.seconds:
-                steps = first
+                _their_block(twin, found, range(first, last), peer[i], i == 0)
+            first = last
         if i == 0:
             found.states.append(State(q, v, steps * scene.dt))
         else:
