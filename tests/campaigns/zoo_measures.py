@@ -174,6 +174,8 @@ def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients
     found = Gradients()
     end = time.perf_counter() + patience.seconds
     for k in rng.permutation(spread(len(run.controls), patience.states)).tolist():
+        if time.perf_counter() > end:
+            break
         control = run.controls[k]
         step = simulation.linearize(run.states[k], control)
         causes = step.vjp(*rng.normal(size=(2, simulation.model.n_v))).causes

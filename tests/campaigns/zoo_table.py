@@ -8,8 +8,8 @@ steps of each run, drift at rest in the last tenth of the runs that come to rest
 states that are spread over each run. What a figure means is told in zoo_measures.py. The exit status
 is 1 where a bar is missed.
 
-    python tests/campaigns/zoo_table.py [--solver NAME] [--scene SUBSTRING] [--states N]
-        [--seconds S] [--quick] [--markdown] [--json FILE] [--any-machine]
+    python tests/campaigns/zoo_table.py [--solver NAME] [--scene PART]... [--without PART]...
+        [--states N] [--seconds S] [--quick] [--markdown] [--json FILE] [--any-machine]
 """
 
 from __future__ import annotations
@@ -101,7 +101,12 @@ class Row:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--solver", default="convex", help="of ours (default convex)")
-    parser.add_argument("--scene", default="", help="only scenes whose names have this in them")
+    parser.add_argument(
+        "--scene", action="append", metavar="PART", help="only scenes whose names have this in them"
+    )
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="PART", help="but those that have this"
+    )
     parser.add_argument("--states", type=int, help=f"whose derivatives are checked (default {STATES})")
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="S",
@@ -112,9 +117,11 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to a file")
     parser.add_argument("--any-machine", action="store_true", help="do not fail for times")
     options = parser.parse_args()
-    names = [name for name in SCENES if options.scene in name]
+    parts = options.scene or [""]
+    names = [name for name in SCENES if any(x in name for x in parts)]
+    names = [name for name in names if not any(x in name for x in options.without)]
     if not names:
-        parser.error(f"no scene has {options.scene!r} in its name")
+        parser.error(f"no scene is left of {', '.join(SCENES)}")
     set_threads(1)
     patience = Patience(RUNS, sys.maxsize, options.states or STATES, options.seconds)
     if options.quick:
