@@ -23,8 +23,12 @@ constexpr int max_iterations = 50;
 // rounding. By the same factor each leaves 1e-8 of the one before; where discs slide, its square
 // beside the speed of the slowest.
 constexpr double last_step = 1e-7, last_sliding_step = 1e-15;
-constexpr double last_step_of_pass = 1e-3;  // where another pass comes
-constexpr double local = 1e-9;              // of steps that need no search
+// Where another pass comes.
+constexpr double last_step_of_pass = 1e-3, last_sliding_step_of_pass = 1e-11;
+// Velocities by which rows give in the last pass, beside those without impulses; and by how much
+// less rows give in each of the passes that follow, down to the least.
+constexpr double given_at_last = 1e-7, less_in_each = 1e-2, least_given = 1e-4;
+constexpr double local = 1e-9;       // of steps that need no search
 constexpr int most_small_steps = 4;  // of these: where rounding changes states, none is the last
 // Lack of a row beside the velocities at play below which its state is that of its impulse.
 constexpr double at_rest = 4e-15;
@@ -69,10 +73,19 @@ double BoundedRows::part(int row) const {
   return creeps(problem_->rows[at(row)]) ? part_of_friction : part_of_rows;
 }
 
+// Fills by how much rows give in a pass.
+void BoundedRows::give_in(int pass) {
+  for (std::size_t i = 0; i < R_.size(); ++i) {
+    own_R_[i] = shares_[pass] * first_R_[i];
+    R_[i] = problem_->rows[i].compliance + own_R_[i];
+  }
+}
+
 void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   problem_ = &problem, sizes_ = &sizes;
   const std::size_t m = problem.rows.size();
-  R_.resize(m), own_R_.resize(m), df_.resize(m), pushed_.resize(m), u_.resize(m), error_.resize(m);
+  R_.resize(m), own_R_.resize(m), first_R_.resize(m), df_.resize(m), pushed_.resize(m),
+      u_.resize(m), error_.resize(m);
   for (const RowBlock& block : problem.blocks)
     for_each_alike(block, [&](const int* alike, int count) {
       double a = 0;
@@ -80,10 +93,10 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
         a += sizes.admittance[at(alike[n])] - problem.rows[at(alike[n])].compliance;
       for (int n = 0; n < count; ++n) {
         const std::size_t i = at(alike[n]);
-        own_R_[i] = part(alike[n]) * (a / count);
-        R_[i] = problem.rows[i].compliance + own_R_[i];
+        first_R_[i] = part(alike[n]) * (a / count);
       }
     });
+  passes_ = 1, give_in(0);
   has_own_F_ = !problem.L.empty();
   if (has_own_F_) own_F_.factor(problem.L, problem.channels, problem.blocks);
   look_at(problem);
@@ -201,12 +214,12 @@ bool BoundedRows::set_pushes() {
 
 // Adds F^T H F of a block, by its own columns, to where these are among all.
 template <int width>
-void BoundedRows::add_hessian(std::size_t b, double* A) {
+void BoundedRows::add_hessian(std::size_t b, const std::vector<RowPush>& pushes, double* A) {
   const RowBlock& block = problem_->blocks[b];
   double H[width][width] = {};
   bool any = false;
   for (int i = block.first_row; i < block.last_row; ++i) {
-    const double *const gives = now_.pushes[at(i)].gives, *const d = problem_->rows[at(i)].d;
+    const double *const gives = pushes[at(i)].gives, *const d = problem_->rows[at(i)].d;
     if (gives[0] == 0 && gives[2] == 0) {
       i += problem_->rows[at(i)].is_disc;
       continue;
@@ -243,15 +256,16 @@ void BoundedRows::add_hessian(std::size_t b, double* A) {
   }
 }
 
-// Cholesky factor of 1 + F^T H F at the pushes.
-bool BoundedRows::factor() {
+// Fills the factor of 1 + F^T H F at the pushes.
+bool BoundedRows::factor(Linearized& here) {
   const RowProblem& problem = *problem_;
-  std::vector<double>& A = now_.factor;
+  std::vector<double>& A = here.factor;
   make_zeros(A, shape_.size());
   for (int i = 0; i < shape_.rows(); ++i) shape_.row(A.data(), i)[i - shape_.first(i)] = 1;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
-    with_width(problem.blocks[b].width, [&](auto width) { add_hessian<width>(b, A.data()); });
-  return is_factored_ = shape_.factor(A.data());
+    with_width(problem.blocks[b].width,
+               [&](auto width) { add_hessian<width>(b, here.pushes, A.data()); });
+  return shape_.factor(A.data());
 }
 
 // With da_ and dw_.
@@ -277,6 +291,7 @@ void BoundedRows::respond_in_passes(const PushedIn& pushed_in, std::vector<doubl
   make_zeros(change, f_.size());
   for (int pass = 0; pass < passes_; ++pass) {
     const Linearized& here = of_pass(pass);
+    give_in(pass);
     make_zeros(trial_, f_.size());
     pushed_in(here.pushes, trial_);
     for_each_push([&](const RowBlock&, int i, int rows) {
@@ -287,6 +302,7 @@ void BoundedRows::respond_in_passes(const PushedIn& pushed_in, std::vector<doubl
     });
     respond(here, trial_, change);
   }
+  give_in(passes_ - 1);
 }
 
 // The potential of `a`, by which rows have the velocities u.
@@ -304,7 +320,7 @@ double BoundedRows::potential(const std::vector<double>& a, const std::vector<do
 
 // From what slides a little the way to where it holds is long, by one row after the other.
 void BoundedRows::start_holding(const std::vector<RowPush>* before) {
-  given_ = nullptr, is_held_ = false;
+  begin_passes(), is_held_ = false;
   // From no impulse.
   along_rows(problem_->y_free.data(), there_);
   for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
@@ -373,8 +389,13 @@ double BoundedRows::search() {
   return t;
 }
 
-bool BoundedRows::minimize() {
+void BoundedRows::begin_passes() {
+  if (shares_[passes_ - 1] != 1) give_in(0), is_factored_ = false;
   given_ = nullptr, passes_ = 1;
+}
+
+bool BoundedRows::minimize() {
+  begin_passes();
   return settle(last_step);
 }
 
@@ -389,9 +410,9 @@ bool BoundedRows::settle(double last) {
     evaluate();
     const bool is_new = set_pushes();
     // Converged; or only rounding still changes states.
-    const bool is_last =
-        slides_ ? step <= last_step && step * step * scale_ <= last_sliding_step * slowest_
-                : step <= last && !is_new;
+    const double sliding = last > last_step ? last_sliding_step_of_pass : last_sliding_step;
+    const bool is_last = slides_ ? step <= last && step * step * scale_ <= sliding * slowest_
+                                 : step <= last && !is_new;
     small_steps += step <= local;
     if (is_last || step <= at_rest || small_steps == most_small_steps) return !is_new || factor();
     if (is_new && !factor()) return false;
@@ -413,13 +434,53 @@ bool BoundedRows::settle(double last) {
   return false;
 }
 
+// The next pass, from the impulses that rows have.
+bool BoundedRows::take_pass(double last) {
+  from_[passes_ - 1] = f_, kept_[passes_ - 1] = now_;
+  given_ = from_[passes_ - 1].data();
+  if (shares_[passes_] != shares_[passes_ - 1]) give_in(passes_), is_factored_ = false;
+  ++passes_;
+  return settle(last);
+}
+
 bool BoundedRows::finish() {
-  for (; passes_ < passes; ++passes_) {
-    from_[passes_ - 1] = f_, kept_[passes_ - 1] = now_;
-    given_ = from_[passes_ - 1].data();
-    if (!settle(passes_ + 1 < passes ? last_step_of_pass : last_step)) return false;
+  while (passes_ < passes) {
+    shares_[passes_] = 1;
+    if (!take_pass(passes_ + 1 < passes ? last_step_of_pass : last_step)) return false;
+  }
+  const auto give_much = [&] {
+    for (std::size_t i = 0; i < f_.size(); ++i)
+      if (own_R_[i] * std::abs(f_[i] - given_[i]) > given_at_last * sizes_->still) return true;
+    return false;
+  };
+  while (passes_ < most_passes && give_much()) {
+    shares_[passes_] = std::max(less_in_each * shares_[passes_ - 1], least_given);
+    if (!take_pass(last_step)) return false;
   }
   return true;
+}
+
+bool BoundedRows::let_slide(const std::vector<int>& rows) {
+  const auto slide = [&](Linearized& here, const std::vector<double>& f, double share) {
+    for (const int i : rows) {
+      RowPush& push = here.pushes[at(i)];
+      if (push.state != State::linear) continue;
+      push = RowPush();
+      if (!problem_->rows[at(i)].is_disc) {
+        push.state = f[at(i)] > 0 ? State::upper : State::lower;
+        continue;
+      }
+      const double size = length(f[at(i)], f[at(i + 1)]);
+      const double x = f[at(i)] / size, y = f[at(i + 1)] / size;
+      const double k = 1 / (problem_->rows[at(i)].compliance + share * first_R_[at(i)]);
+      push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
+      push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
+    }
+    return factor(here);
+  };
+  for (int pass = 0; pass + 1 < passes_; ++pass)
+    if (!slide(kept_[pass], from_[pass], shares_[pass])) return false;
+  return is_factored_ = slide(now_, f_, shares_[passes_ - 1]);
 }
 
 // mu = H (f_hat - A mu), A = D L D^T: of what does not slide R mu + A mu = f_hat.
@@ -451,6 +512,7 @@ void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint
   f_bar_ = f_hat;
   for (int pass = passes_; pass-- > 0;) {
     const Linearized& here = of_pass(pass);
+    give_in(pass);
     solve_adjoint(here, f_bar_, mu_);
     velocities(mu_, u_, error_);
     const std::vector<double>& f = f_of_pass(pass);
@@ -467,11 +529,12 @@ void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint
                      given = pass > 0 ? from_[pass - 1][at(k)] : 0;
         adjoint.mu[pass][at(k)] += mu;
         adjoint.compliance_bar[at(k)] -= own * mu;
-        adjoint.own_bar[at(k)] -= (own - given) * mu;
+        adjoint.own_bar[at(k)] -= shares_[pass] * (own - given) * mu;
         f_bar_[at(k)] = own_R_[at(k)] * mu;
       }
     });
   }
+  give_in(passes_ - 1);
 }
 
 }  // namespace robosim

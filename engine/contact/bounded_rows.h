@@ -18,7 +18,9 @@
 //   w + compliance f + (R - compliance) (f - f') = 0
 // three times, each a problem of its own that begins where the last one ended. Nothing is left then
 // of `part` but how rows share, and what rows give that all but depend on each other (the proximal
-// point method: Rockafellar, SIAM J. Control Optim. 14, 1976).
+// point method: Rockafellar, SIAM J. Control Optim. 14, 1976). Where that is much, as of a light
+// body between heavy ones, whose rows give by the light one's admittance, more passes follow in
+// which rows give less.
 #pragma once
 
 #include <vector>
@@ -35,8 +37,9 @@ namespace robosim {
 
 class BoundedRows {
  public:
-  // Rows give from no impulse, then from those that they have.
-  static constexpr int passes = 4;
+  // Rows give from no impulse, then from those that they have: in so many passes, and in more
+  // where they give much.
+  static constexpr int passes = 4, most_passes = 12;
 
   // Takes a problem whose sizes are measured; no row pushes.
   void begin(const RowProblem& problem, const RowSizes& sizes);
@@ -52,8 +55,12 @@ class BoundedRows {
   bool minimize();
   // And then the other passes.
   bool finish();
+  // From here on friction that holds slides, by what it holds.
+  bool let_slide(const std::vector<int>& rows);
 
   int iterations() const { return iterations_; }
+  double scale() const { return scale_; }  // velocities at play, at the impulses
+  double admittance(int row) const { return sizes_->admittance[at(row)]; }
   const std::vector<double>& f() const { return f_; }  // rows
   // Push of a row, or of the disc of which it is the first.
   const RowPush& push(int row) const { return now_.pushes[at(row)]; }
@@ -90,7 +97,7 @@ class BoundedRows {
   // compliances, by the part of R from which rows give again, and by the bounds at which rows are
   // (how far these are from zero).
   struct Adjoint {
-    std::vector<double> mu[passes];                          // of each pass: rows
+    std::vector<double> mu[most_passes];                     // of each pass: rows
     std::vector<double> bound_bar, compliance_bar, own_bar;  // rows
 
     void set_zero(std::size_t rows) {
@@ -134,10 +141,14 @@ class BoundedRows {
   void add_motion(const std::vector<double>& a, std::vector<double>& w, std::vector<double>& low);
   void evaluate();
   bool settle(double last_step);
+  bool take_pass(double last_step);
+  void give_in(int pass);
+  void begin_passes();
   bool set_pushes();
   template <int width>
-  void add_hessian(std::size_t block, double* A);
-  bool factor();
+  void add_hessian(std::size_t block, const std::vector<RowPush>& pushes, double* A);
+  bool factor(Linearized& here);
+  bool factor() { return is_factored_ = factor(now_); }
   double search();
   void along_rows(const double* y, std::vector<double>& w) const;
   void solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
@@ -149,27 +160,29 @@ class BoundedRows {
   const ChannelFactor* F_ = nullptr;
   ChannelFactor own_F_;  // of a problem that has L instead
   bool has_own_F_ = false;
-  Envelope shape_;       // of 1 + F^T H F
+  Envelope shape_;  // of 1 + F^T H F
   // Coefficients of each block's rows, channel by channel, and where they begin.
   std::vector<double> by_channels_;
   std::vector<std::size_t> first_by_channels_;
-  std::vector<double> R_;      // rows: compliances
-  std::vector<double> own_R_;  // and of these the part from which rows give again
-  double scale_ = 0;           // velocities at play
+  std::vector<double> R_;             // rows: compliances
+  std::vector<double> own_R_;         // and of these the part from which rows give again
+  std::vector<double> first_R_;       // the same of the first pass
+  double shares_[most_passes] = {1};  // of it, in each
+  double scale_ = 0;                  // velocities at play
   int iterations_ = 0;
 
   std::vector<double> f_, w_, low_;  // rows
   bool is_evaluated_ = false;        // w_ is of f_
   std::vector<double> z_, a_, a_of_block_, y_, y_low_;
   int passes_ = 1;
-  std::vector<double> from_[passes - 1];  // the impulses from which rows have given last
-  const double* given_ = nullptr;         // those of the pass under way; null in the first
-  std::vector<double> u_;                 // rows: w less what they have given
-  Linearized now_, kept_[passes - 1];
+  std::vector<double> from_[most_passes - 1];  // the impulses from which rows have given last
+  const double* given_ = nullptr;              // those of the pass under way; null in the first
+  std::vector<double> u_;                      // rows: w less what they have given
+  Linearized now_, kept_[most_passes - 1];
   std::vector<double> pushed_;  // what impulses lack at the velocities that they make
   bool slides_ = false;         // any disc does
   double slowest_ = 0;          // of these
-  std::vector<double> HF_;  // of a block
+  std::vector<double> HF_;      // of a block
   std::vector<int> alike_;
   bool is_factored_ = false;
   bool is_held_ = false;  // impulses are those of start_holding

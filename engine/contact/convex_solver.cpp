@@ -29,7 +29,8 @@ constexpr double far_bounds = 1e-2;   // from here it is better to begin again
 constexpr double near_bounds = 1e-3;  // from here on rows give again in each problem
 constexpr double cone_error = 1e-8;   // counts as none where the next problem is no better
 constexpr double rounding_of_cone = 1e-14;
-constexpr double singular = 1e-12;  // of bounds that follow normals
+constexpr double rounding_of_bounds = 1e-15;  // beside the velocities at play
+constexpr double singular = 1e-12;            // of bounds that follow normals
 // Residual of what is solved: rows that all but depend on each other give a little.
 constexpr double most_residual = 1e-6;
 // Impulses that move more than this, beside all velocities at play, are of rows that contradict
@@ -43,26 +44,31 @@ bool is_at_bound(State state) {
 
 }  // namespace
 
-// Fills what slides, and how far its bounds are from mu f_n. Returns the largest such difference,
-// of what holds what it holds by beyond mu f_n, beside the largest mu f_n.
+// Fills what slides, and how far its bounds are from mu f_n, and what holds by more than that.
+// Returns the largest such difference beside the largest mu f_n. What moves nothing but by rounding
+// counts as none.
 double ConvexSolver::bounds_lack(const RowProblem& problem) {
-  sliding_.clear(), lack_.clear();
+  sliding_.clear(), lack_.clear(), torn_.clear();
   double off = 0, most = 0;
   const std::vector<double>& f = rows_.f();
   rows_.for_each_push([&](const RowBlock&, int i, int rows) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (row.kind != RowKind::friction) return;
-    const double asked = row.mu * std::max(f[at(row.normal)], 0.0),
-                 lack = asked - rows_.bound[at(i)];
+    const double asked = row.mu * std::max(f[at(row.normal)], 0.0), bound = rows_.bound[at(i)];
     most = std::max(most, asked);
-    const State state = rows_.push(i).state;
     const double held = rows == 2 ? length(f[at(i)], f[at(i + 1)]) : std::abs(f[at(i)]);
+    const double slack = rounding_of_bounds * rows_.scale() / rows_.admittance(i);
+    const auto lacks = [&](double lack) {
+      if (std::abs(lack) > slack) off = std::max(off, std::abs(lack));
+      return lack;
+    };
+    const State state = rows_.push(i).state;
     if (state == State::off)
-      off = std::max(off, asked);
+      lacks(asked);
     else if (is_at_bound(state))
-      off = std::max(off, std::abs(lack)), sliding_.push_back(i), lack_.push_back(lack);
-    else
-      off = std::max(off, held - asked);
+      sliding_.push_back(i), lack_.push_back(lacks(asked - bound));
+    else if (held > asked + slack)
+      torn_.push_back(i), lacks(held - asked);
   });
   return most > 0 ? off / most : off > 0 ? 1 : 0;
 }
@@ -104,6 +110,18 @@ void ConvexSolver::aim(const RowProblem& problem, bool in_passes) {
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
     const ConstraintRow& row = problem.rows[i];
     if (row.kind == RowKind::friction) aim_[i] = row.mu * std::max(rows_.f()[at(row.normal)], 0.0);
+  }
+  // What holds by more than mu f_n is at the bound that it holds by, and solves the same problem.
+  if (!torn_.empty()) {
+    for (const int i : torn_) {
+      const bool is_disc = problem.rows[at(i)].is_disc;
+      const double held =
+          is_disc ? length(rows_.f()[at(i)], rows_.f()[at(i + 1)]) : std::abs(rows_.f()[at(i)]);
+      base_[at(i)] = held;
+      if (is_disc) base_[at(i + 1)] = held;
+      sliding_.push_back(i), lack_.push_back(aim_[at(i)] - held);
+    }
+    if (!rows_.let_slide(torn_)) return;
   }
   if (sliding_.empty() || !couple(problem, in_passes)) return;
   steps_ = lack_;
@@ -149,7 +167,7 @@ bool ConvexSolver::begin_holding(const RowProblem& problem) {
   held_ = rows_.pushes();
   rows_.start_holding(&held_);
   if (!rows_.minimize()) return false;
-  sliding_.clear();
+  sliding_.clear(), torn_.clear();
   aim(problem, false);
   base_ = aim_;
   return true;
@@ -161,7 +179,7 @@ bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
   make_zeros(rows_.bound, problem.rows.size());
   rows_.start_holding(nullptr);
   if (!rows_.minimize()) return false;
-  sliding_.clear();
+  sliding_.clear(), torn_.clear();
   aim(problem, false);
   held_ = rows_.pushes();
 

@@ -53,6 +53,7 @@ class ConvexSolver {
   std::vector<RowPush> held_;  // of the problem before
   std::vector<int> sliding_;   // rows: of friction at its bound, the first of a disc
   std::vector<double> lack_;   // of these mu f_n - s
+  std::vector<int> torn_;  // rows of friction that holds by more than mu f_n, the first of a disc
   // Bounds by rows: from where and to where a search goes; the nearest.
   std::vector<double> base_, aim_, best_;
   std::vector<double> steps_;      // what their bounds change by
