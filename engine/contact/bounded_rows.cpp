@@ -19,12 +19,9 @@ using State = RowPush::State;
 // so that springs carry.
 constexpr double part_of_rows = 1e-6, part_of_friction = 1e-4;
 constexpr int max_iterations = 50;
-// A whole step of Newton's method beside the velocities at play: the next one is then below
-// rounding. By the same factor each leaves 1e-8 of the one before; where discs slide, its square
-// beside the speed of the slowest.
-constexpr double last_step = 1e-7, last_sliding_step = 1e-15;
-// Where another pass comes.
-constexpr double last_step_of_pass = 1e-3, last_sliding_step_of_pass = 1e-11;
+constexpr int direct_iterations = 16;  // after which rows give much at first
+// By how much more rows give at first where they do, and by how much less from then on.
+constexpr double most_given = 1e4, less_in_stage = 0.1;
 // Velocities by which rows give in the last pass, beside those without impulses; and by how much
 // less rows give in each of the passes that follow, down to the least.
 constexpr double given_at_last = 1e-7, less_in_each = 1e-2, least_given = 1e-4;
@@ -73,10 +70,10 @@ double BoundedRows::part(int row) const {
   return creeps(problem_->rows[at(row)]) ? part_of_friction : part_of_rows;
 }
 
-// Fills by how much rows give in a pass.
-void BoundedRows::give_in(int pass) {
+// Fills by how much rows give: a part of what they do in the first pass.
+void BoundedRows::set_share(double share) {
   for (std::size_t i = 0; i < R_.size(); ++i) {
-    own_R_[i] = shares_[pass] * first_R_[i];
+    own_R_[i] = share * first_R_[i];
     R_[i] = problem_->rows[i].compliance + own_R_[i];
   }
 }
@@ -96,7 +93,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
         first_R_[i] = part(alike[n]) * (a / count);
       }
     });
-  passes_ = 1, give_in(0);
+  passes_ = 1, set_share(1);
   has_own_F_ = !problem.L.empty();
   if (has_own_F_) own_F_.factor(problem.L, problem.channels, problem.blocks);
   look_at(problem);
@@ -291,7 +288,7 @@ void BoundedRows::respond_in_passes(const PushedIn& pushed_in, std::vector<doubl
   make_zeros(change, f_.size());
   for (int pass = 0; pass < passes_; ++pass) {
     const Linearized& here = of_pass(pass);
-    give_in(pass);
+    set_share(shares_[pass]);
     make_zeros(trial_, f_.size());
     pushed_in(here.pushes, trial_);
     for_each_push([&](const RowBlock&, int i, int rows) {
@@ -302,7 +299,7 @@ void BoundedRows::respond_in_passes(const PushedIn& pushed_in, std::vector<doubl
     });
     respond(here, trial_, change);
   }
-  give_in(passes_ - 1);
+  set_share(shares_[passes_ - 1]);
 }
 
 // The potential of `a`, by which rows have the velocities u.
@@ -390,29 +387,55 @@ double BoundedRows::search() {
 }
 
 void BoundedRows::begin_passes() {
-  if (shares_[passes_ - 1] != 1) give_in(0), is_factored_ = false;
+  if (shares_[passes_ - 1] != 1) set_share(1), is_factored_ = false;
   given_ = nullptr, passes_ = 1;
 }
 
+// Where the states of many discs change to and fro, rows give much at first, so that the corner
+// from sliding to holding is round, and then less and less.
 bool BoundedRows::minimize() {
   begin_passes();
-  return settle(last_step);
+  if (settle(at_rounding, direct_iterations)) return true;
+  for (double share = most_given; share > 1.5; share *= less_in_stage) {
+    move_to(share);
+    settle(before_stage, direct_iterations);
+  }
+  move_to(1);
+  return settle(at_rounding, max_iterations);
 }
 
-// From the impulses that rows have, which give from `given_`. last: the step after which
-// what does not slide has converged.
-bool BoundedRows::settle(double last) {
+// From rows that give by one share to those that do by another: where states stay.
+void BoundedRows::move_to(double share) {
+  f_before_ = R_;
+  set_share(share);
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    RowPush& push = now_.pushes[at(i)];
+    for (int k = i; k < i + rows; ++k) pushed_[at(k)] = 0;
+    if (push.state != State::linear || !(R_[at(i)] > 0)) return;
+    push.gives[0] = 1 / R_[at(i)];
+    if (rows == 2) push.gives[2] = 1 / R_[at(i)];
+    for (int k = i; k < i + rows; ++k)
+      pushed_[at(k)] = (f_before_[at(k)] / R_[at(k)] - 1) * f_[at(k)];
+  });
+  is_evaluated_ = false;
+  if (!factor()) return;
+  respond(now_, pushed_, df_);
+  for (std::size_t i = 0; i < f_.size(); ++i)
+    if (std::isfinite(df_[i])) f_[i] += df_[i];
+}
+
+// From the impulses that rows have, which give from `given_`.
+bool BoundedRows::settle(const Ends& ends, int most_iterations) {
   int small_steps = 0;
   // The last one beside the velocities at play, where it was a whole one: what holds all that is
   // likely to is one but for rounding of the factor.
-  double step = std::exchange(is_held_, false) ? last : 1;
-  for (int n = 0; n < max_iterations; ++n) {
+  double step = std::exchange(is_held_, false) ? ends.step : 1;
+  for (int n = 0; n < most_iterations; ++n) {
     evaluate();
     const bool is_new = set_pushes();
     // Converged; or only rounding still changes states.
-    const double sliding = last > last_step ? last_sliding_step_of_pass : last_sliding_step;
-    const bool is_last = slides_ ? step <= last && step * step * scale_ <= sliding * slowest_
-                                 : step <= last && !is_new;
+    const bool is_last =
+        step <= ends.step && (slides_ ? step * step * scale_ <= ends.sliding * slowest_ : !is_new);
     small_steps += step <= local;
     if (is_last || step <= at_rest || small_steps == most_small_steps) return !is_new || factor();
     if (is_new && !factor()) return false;
@@ -435,18 +458,18 @@ bool BoundedRows::settle(double last) {
 }
 
 // The next pass, from the impulses that rows have.
-bool BoundedRows::take_pass(double last) {
+bool BoundedRows::take_pass(const Ends& ends) {
   from_[passes_ - 1] = f_, kept_[passes_ - 1] = now_;
   given_ = from_[passes_ - 1].data();
-  if (shares_[passes_] != shares_[passes_ - 1]) give_in(passes_), is_factored_ = false;
+  if (shares_[passes_] != shares_[passes_ - 1]) set_share(shares_[passes_]), is_factored_ = false;
   ++passes_;
-  return settle(last);
+  return settle(ends, max_iterations);
 }
 
 bool BoundedRows::finish() {
   while (passes_ < passes) {
     shares_[passes_] = 1;
-    if (!take_pass(passes_ + 1 < passes ? last_step_of_pass : last_step)) return false;
+    if (!take_pass(passes_ + 1 < passes ? before_pass : at_rounding)) return false;
   }
   const auto give_much = [&] {
     for (std::size_t i = 0; i < f_.size(); ++i)
@@ -455,7 +478,7 @@ bool BoundedRows::finish() {
   };
   while (passes_ < most_passes && give_much()) {
     shares_[passes_] = std::max(less_in_each * shares_[passes_ - 1], least_given);
-    if (!take_pass(last_step)) return false;
+    if (!take_pass(at_rounding)) return false;
   }
   return true;
 }
@@ -512,7 +535,7 @@ void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint
   f_bar_ = f_hat;
   for (int pass = passes_; pass-- > 0;) {
     const Linearized& here = of_pass(pass);
-    give_in(pass);
+    set_share(shares_[pass]);
     solve_adjoint(here, f_bar_, mu_);
     velocities(mu_, u_, error_);
     const std::vector<double>& f = f_of_pass(pass);
@@ -534,7 +557,7 @@ void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint
       }
     });
   }
-  give_in(passes_ - 1);
+  set_share(shares_[passes_ - 1]);
 }
 
 }  // namespace robosim

@@ -140,9 +140,19 @@ class BoundedRows {
                std::vector<double>& change);
   void add_motion(const std::vector<double>& a, std::vector<double>& w, std::vector<double>& low);
   void evaluate();
-  bool settle(double last_step);
-  bool take_pass(double last_step);
-  void give_in(int pass);
+  // Where Newton's method ends: after a whole step of this size beside the velocities at play;
+  // where discs slide its square, too, beside the speed of the slowest. By the same factor each
+  // step leaves 1e-8 of the one before, so that the next one is below rounding. Looser where
+  // another pass comes, and where rows will give less.
+  struct Ends {
+    double step, sliding;
+  };
+  static constexpr Ends at_rounding{1e-7, 1e-15}, before_pass{1e-3, 1e-11},
+      before_stage{1e-1, 1e100};
+  bool settle(const Ends& ends, int most_iterations);
+  bool take_pass(const Ends& ends);
+  void set_share(double share);
+  void move_to(double share);
   void begin_passes();
   bool set_pushes();
   template <int width>
