@@ -128,24 +128,24 @@ void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
   }
 }
 
-// w + low += d . F a, to twice the precision. The rounding of `a` itself moves all rows as one
-// motion does; each row's own would be divided by R.
+// w + low += d . (y + F a), to twice the precision but for one rounding of each channel: that moves
+// all rows of a block as one motion does, and each row's own would be divided by R.
 void BoundedRows::add_motion(const std::vector<double>& a, std::vector<double>& w,
                              std::vector<double>& low) {
   const SmallMatrices& matrices = small_matrices();
+  make_zeros(y_low_, y_.size());
   for (std::size_t b = 0; b < problem_->blocks.size(); ++b) {
     const RowBlock& block = problem_->blocks[b];
     const int count = F_->parts[b].count, rows = block.last_row - block.first_row;
     const int* const places = F_->places_of(b);
-    double *const y = y_.data() + block.first_channel, *const y_low =
-                                                           y_low_.data() + block.first_channel;
+    double* const y = y_.data() + block.first_channel;
     a_of_block_.resize(at(count));
     for (int k = 0; k < count; ++k) a_of_block_[at(k)] = a[at(places[k])];
-    matrices.add_doubled(F_->values_of(b), count, block.width, a_of_block_.data(), y, y_low);
-    const double* d = by_channels_.data() + first_by_channels_[b];
-    double* const rest = low.data() + block.first_row;
-    matrices.add_doubled(d, block.width, rows, y, w.data() + block.first_row, rest);
-    for (int c = 0; c < block.width; ++c, d += rows) add_scaled(y_low[c], d, rows, rest);
+    matrices.add_doubled(F_->values_of(b), count, block.width, a_of_block_.data(), y,
+                         y_low_.data() + block.first_channel);
+    for (int c = 0; c < block.width; ++c) y[c] += y_low_[at(block.first_channel + c)];
+    matrices.add_doubled(by_channels_.data() + first_by_channels_[b], block.width, rows, y,
+                         w.data() + block.first_row, low.data() + block.first_row);
   }
 }
 
@@ -154,7 +154,7 @@ void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& 
                              std::vector<double>& low) {
   add_up(*problem_, f.data(), z_);
   F_->gather(problem_->blocks, z_.data(), g_);
-  make_zeros(y_, at(problem_->channels)), make_zeros(y_low_, y_.size());
+  make_zeros(y_, at(problem_->channels));
   make_zeros(w, f.size()), make_zeros(low, f.size());
   add_motion(g_, w, low);
 }
@@ -165,7 +165,7 @@ void BoundedRows::evaluate() {
   const RowProblem& problem = *problem_;
   add_up(problem, f_.data(), z_);
   F_->gather(problem.blocks, z_.data(), a_);
-  y_ = problem.y_free, make_zeros(y_low_, y_.size());
+  y_ = problem.y_free;
   w_.resize(f_.size()), make_zeros(low_, f_.size());
   scale_ = sizes_->still;
   for (std::size_t i = 0; i < f_.size(); ++i) {

@@ -55,6 +55,56 @@ TEST_CASE(
   CHECK(solved > 0.9 * all);
 }
 
+// A plate that glides and spins on several supports without friction: rows of one support depend on
+// those of the others, and all velocities but those of the rows are far from zero.
+TEST_CASE("what supports share changes smoothly") {
+  constexpr int supports = 3;
+  double worst = 0;
+  int compared = 0;
+  for (int seed = 0; seed < repeats(5, 50); ++seed) {
+    CAPTURE(seed);
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const Eigen::Matrix3d R = random_turn(rng);
+    RowProblem problem;
+    Eigen::MatrixXd X = Eigen::MatrixXd::Zero(6 * supports, 6);
+    for (int b = 0; b < supports; ++b) {
+      // The twist [angular; linear] about a center in the plane.
+      const Eigen::Vector3d center = R * Eigen::Vector3d(3 * rng.normal(), 3 * rng.normal(), 0);
+      Eigen::Matrix3d turn;
+      turn << 0, center[2], -center[1], -center[2], 0, center[0], center[1], -center[0], 0;
+      X.block(6 * b, 0, 6, 6).setIdentity();
+      X.block(6 * b + 3, 0, 3, 3) = turn;
+      RowBlock block{6 * b, 6, problem.size(), problem.size()};
+      add_contact(problem, R, {{0.5, 0.4}, {-0.6, 0.5}, {-0.4, -0.5}, {0.5, -0.6}}, 0, false, 0);
+      block.last_row = problem.size();
+      problem.blocks.push_back(block);
+    }
+    const Eigen::MatrixXd A = random_normal(rng, 6, 6);
+    const Eigen::MatrixXd inverse_mass = 0.3 * A * A.transpose() + Eigen::MatrixXd::Identity(6, 6);
+    Eigen::VectorXd v(6);  // it spins about the normal, glides, and falls
+    v << R * Eigen::Vector3d(0, 0, 2), R * Eigen::Vector3d(1, -1, -1);
+    set_motion(problem, X, inverse_mass, v), set_factor(problem, X, inverse_mass);
+    problem.L.clear();
+    const Numbers here = problem.y_free;
+    const Eigen::VectorXd change = X * random_normal(rng, 6, 1);
+    RowSolution at[4];
+    for (int k = 0; k < 4; ++k) {
+      for (std::size_t i = 0; i < here.size(); ++i)
+        problem.y_free[i] = here[i] + 1e-6 * k * change[static_cast<Eigen::Index>(i)];
+      ConvexSolver solver;
+      RowSizes sizes;
+      REQUIRE(solver.solve(problem, at[k], sizes).status == SolverStatus::solved);
+    }
+    if (at[3].classes != at[0].classes) continue;
+    ++compared;
+    for (std::size_t i = 0; i < problem.rows.size(); ++i)
+      worst = std::max(worst, std::abs(at[3].f[i] - 3 * at[2].f[i] + 3 * at[1].f[i] - at[0].f[i]));
+  }
+  // Rounding of what rows repeat, 1e-16, by the part that they give, 1e-6; impulses are some 0.1.
+  CHECK(worst <= 1e-9);
+  CHECK(compared > repeats(3, 30));
+}
+
 TEST_CASE("a problem that has F instead of L has the same solution") {
   int compared = 0;
   for_each_problem(true, repeats(3, 20), [&](const Case& c, RowProblem problem) {
