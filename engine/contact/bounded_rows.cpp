@@ -404,9 +404,9 @@ bool BoundedRows::minimize() {
   return settle(at_rounding, max_iterations);
 }
 
-// From rows that give by one share to those that do by another: where states stay.
+// Lets rows give by another share: to where they balance then, if none changes its state.
 void BoundedRows::move_to(double share) {
-  f_before_ = R_;
+  R_before_ = R_;
   set_share(share);
   for_each_push([&](const RowBlock&, int i, int rows) {
     RowPush& push = now_.pushes[at(i)];
@@ -415,7 +415,7 @@ void BoundedRows::move_to(double share) {
     push.gives[0] = 1 / R_[at(i)];
     if (rows == 2) push.gives[2] = 1 / R_[at(i)];
     for (int k = i; k < i + rows; ++k)
-      pushed_[at(k)] = (f_before_[at(k)] / R_[at(k)] - 1) * f_[at(k)];
+      pushed_[at(k)] = (R_before_[at(k)] / R_[at(k)] - 1) * f_[at(k)];
   });
   is_evaluated_ = false;
   if (!factor()) return;

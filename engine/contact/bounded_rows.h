@@ -196,7 +196,7 @@ class BoundedRows {
   std::vector<int> alike_;
   bool is_factored_ = false;
   bool is_held_ = false;  // impulses are those of start_holding
-  std::vector<double> g_, da_, dy_, dw_, df_, trial_, error_, f_bar_, mu_, there_, f_before_;
+  std::vector<double> g_, da_, dy_, dw_, df_, trial_, error_, f_bar_, mu_, there_, f_before_, R_before_;
 };
 
 }  // namespace robosim
