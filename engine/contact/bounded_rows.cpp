@@ -19,9 +19,10 @@ using State = RowPush::State;
 // so that springs carry.
 constexpr double part_of_rows = 1e-6, part_of_friction = 1e-4;
 constexpr int max_iterations = 50;
-constexpr int direct_iterations = 16;  // after which rows give much at first
-// By how much more rows give at first where they do, and by how much less from then on.
+constexpr int direct_iterations = 16;  // after which it begins again with rows that give much
+// By how much more rows give at first where they do, by how much less from then on, and how often.
 constexpr double most_given = 1e4, less_in_stage = 0.1;
+constexpr int stages = 4;
 // Velocities by which rows give in the last pass, beside those without impulses; and by how much
 // less rows give in each of the passes that follow, down to the least.
 constexpr double given_at_last = 1e-7, less_in_each = 1e-2, least_given = 1e-4;
@@ -396,9 +397,10 @@ void BoundedRows::begin_passes() {
 bool BoundedRows::minimize() {
   begin_passes();
   if (settle(at_rounding, direct_iterations)) return true;
-  for (double share = most_given; share > 1.5; share *= less_in_stage) {
+  double share = most_given;
+  for (int stage = 0; stage < stages; ++stage, share *= less_in_stage) {
     move_to(share);
-    settle(before_stage, direct_iterations);
+    settle(before_stage, direct_iterations);  // what does not settle is a worse start for the next
   }
   move_to(1);
   return settle(at_rounding, max_iterations);
@@ -420,8 +422,8 @@ void BoundedRows::move_to(double share) {
   is_evaluated_ = false;
   if (!factor()) return;
   respond(now_, pushed_, df_);
-  for (std::size_t i = 0; i < f_.size(); ++i)
-    if (std::isfinite(df_[i])) f_[i] += df_[i];
+  if (!std::all_of(df_.begin(), df_.end(), [](double df) { return std::isfinite(df); })) return;
+  for (std::size_t i = 0; i < f_.size(); ++i) f_[i] += df_[i];
 }
 
 // From the impulses that rows have, which give from `given_`.
@@ -442,9 +444,11 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
     respond(now_, pushed_, df_);
     ++iterations_;
     double largest = 0;
-    for (std::size_t i = 0; i < f_.size(); ++i)
-      largest = std::max(largest, sizes_->admittance[i] * std::abs(df_[i]));
-    if (!std::isfinite(largest)) return false;
+    for (std::size_t i = 0; i < f_.size(); ++i) {
+      const double move = sizes_->admittance[i] * std::abs(df_[i]);
+      if (!std::isfinite(move)) return false;
+      largest = std::max(largest, move);
+    }
     step = largest / std::max(scale_, std::numeric_limits<double>::min());
     if (step > local) {
       const double t = search();
@@ -488,14 +492,16 @@ bool BoundedRows::let_slide(const std::vector<int>& rows) {
     for (const int i : rows) {
       RowPush& push = here.pushes[at(i)];
       if (push.state != State::linear) continue;
-      push = RowPush();
       if (!problem_->rows[at(i)].is_disc) {
+        push = RowPush();
         push.state = f[at(i)] > 0 ? State::upper : State::lower;
         continue;
       }
       const double size = length(f[at(i)], f[at(i + 1)]);
+      if (!(size > 0)) continue;
       const double x = f[at(i)] / size, y = f[at(i + 1)] / size;
       const double k = 1 / (problem_->rows[at(i)].compliance + share * first_R_[at(i)]);
+      push = RowPush();
       push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
       push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
     }

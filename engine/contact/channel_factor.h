@@ -1,9 +1,10 @@
 // F of L = F F^T, what impulses of channels do to their velocities: by blocks of channels, each of
 // which has entries in a few columns.
 //
-// Columns are what the motion is told by: with the mass matrix M = U^T U and the channels' Jacobian
-// X, F = X U^-1. In a good order of columns U has no entries but where one coordinate carries
-// another, so that F has none but at the coordinates that move the block's bodies.
+// Columns are generalized velocities, transformed by U: with the mass matrix M = U^T U and the
+// channels' Jacobian X, F = X U^-1. In a good order of columns U has no entries but where one
+// coordinate carries another, so that F has none but at the coordinates that move the block's
+// bodies.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,8 @@ struct ChannelFactor {
     return values.data() + parts[block].first_value;
   }
 
-  // F of a matrix L that is known, by as many columns as its rank; each block has entries in all.
+  // F of a matrix L that is known, as of a problem made by hand: as many columns as its rank, and
+  // each block has entries in all.
   void factor(const std::vector<double>& L, int channels, const std::vector<RowBlock>& blocks);
 
   // a = F^T z and y += F a.

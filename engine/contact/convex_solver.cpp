@@ -48,7 +48,7 @@ bool is_at_bound(State state) {
 // Returns the largest such difference beside the largest mu f_n. What moves nothing but by rounding
 // counts as none.
 double ConvexSolver::bounds_lack(const RowProblem& problem) {
-  sliding_.clear(), lack_.clear(), torn_.clear();
+  sliding_.clear(), lack_.clear(), overheld_.clear();
   double off = 0, most = 0;
   const std::vector<double>& f = rows_.f();
   rows_.for_each_push([&](const RowBlock&, int i, int rows) {
@@ -68,7 +68,7 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
     else if (is_at_bound(state))
       sliding_.push_back(i), lack_.push_back(lacks(asked - bound));
     else if (held > asked + slack)
-      torn_.push_back(i), lacks(held - asked);
+      overheld_.push_back(i), lacks(held - asked);
   });
   return most > 0 ? off / most : off > 0 ? 1 : 0;
 }
@@ -112,8 +112,8 @@ void ConvexSolver::aim(const RowProblem& problem, bool in_passes) {
     if (row.kind == RowKind::friction) aim_[i] = row.mu * std::max(rows_.f()[at(row.normal)], 0.0);
   }
   // What holds by more than mu f_n is at the bound that it holds by, and solves the same problem.
-  if (!torn_.empty()) {
-    for (const int i : torn_) {
+  if (!overheld_.empty()) {
+    for (const int i : overheld_) {
       const bool is_disc = problem.rows[at(i)].is_disc;
       const double held =
           is_disc ? length(rows_.f()[at(i)], rows_.f()[at(i + 1)]) : std::abs(rows_.f()[at(i)]);
@@ -121,7 +121,7 @@ void ConvexSolver::aim(const RowProblem& problem, bool in_passes) {
       if (is_disc) base_[at(i + 1)] = held;
       sliding_.push_back(i), lack_.push_back(aim_[at(i)] - held);
     }
-    if (!rows_.let_slide(torn_)) return;
+    if (!rows_.let_slide(overheld_)) return;
   }
   if (sliding_.empty() || !couple(problem, in_passes)) return;
   steps_ = lack_;
@@ -167,7 +167,7 @@ bool ConvexSolver::begin_holding(const RowProblem& problem) {
   held_ = rows_.pushes();
   rows_.start_holding(&held_);
   if (!rows_.minimize()) return false;
-  sliding_.clear(), torn_.clear();
+  sliding_.clear(), overheld_.clear();
   aim(problem, false);
   base_ = aim_;
   return true;
@@ -179,7 +179,7 @@ bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
   make_zeros(rows_.bound, problem.rows.size());
   rows_.start_holding(nullptr);
   if (!rows_.minimize()) return false;
-  sliding_.clear(), torn_.clear();
+  sliding_.clear(), overheld_.clear();
   aim(problem, false);
   held_ = rows_.pushes();
 
@@ -244,7 +244,7 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
   report.residual = row_residual(problem, sizes, s);
   if (!is_solved || !(row_scale(sizes, s) <= most_scale * sizes.still))
     report.status = SolverStatus::inconsistent;
-  else if (off > cone_error || report.residual > most_residual)
+  else if (off > cone_error || !(report.residual <= most_residual))
     report.status = SolverStatus::rough;
   is_rough_ = report.status == SolverStatus::inconsistent || off > cone_error;
   return report;

@@ -5,7 +5,8 @@
 // friction holds, and by no more than mu f_n, the first problem is the last. Else the search begins
 // without friction: the bounds of the next problem are mu f_n of the normals before, and from there
 // Newton's method looks for bounds that the normals agree with,
-//   s <- s + t (1 - S)^-1 (mu f_n(s) - s),   S = mu df_n/ds        (of what slides)
+//   s <- s + t (1 - S)^-1 (mu f_n(s) - s),   S = mu df_n/ds
+// of what slides, and of what holds by more than mu f_n, whose bound is set to what it holds by,
 // with a shorter step t where that does not bring them nearer. So what slides has Coulomb's
 // friction, and does not glide on a gap. Where friction presses what it holds harder against what
 // it rubs on, several solutions may hold: after half of its problems a search that is far from any
@@ -53,7 +54,7 @@ class ConvexSolver {
   std::vector<RowPush> held_;  // of the problem before
   std::vector<int> sliding_;   // rows: of friction at its bound, the first of a disc
   std::vector<double> lack_;   // of these mu f_n - s
-  std::vector<int> torn_;  // rows of friction that holds by more than mu f_n, the first of a disc
+  std::vector<int> overheld_;  // of friction that holds by more than mu f_n, as above
   // Bounds by rows: from where and to where a search goes; the nearest.
   std::vector<double> base_, aim_, best_;
   std::vector<double> steps_;      // what their bounds change by

@@ -55,7 +55,7 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
     });
   }
   std::copy(problem.y_free.begin(), problem.y_free.end(), s.y.begin());
-  add_motion(problem, s.z.data(), s.y.data(), s.a);
+  add_motion(problem, s.z.data(), s.y.data(), s.moved);
   for (const RowBlock& block : problem.blocks) {
     const double* y = s.y.data() + block.first_channel;
     with_width(block.width, [&](auto width) {

@@ -67,8 +67,8 @@ void with_width(int width, F&& f) {
 
 struct RowProblem {
   int channels = 0;
-  std::vector<double> L;       // channels x channels, symmetric, positive semidefinite; or empty,
-  ChannelFactor F;             // and F F^T then
+  std::vector<double> L;       // channels x channels, symmetric, positive semidefinite; empty where it is told by F
+  ChannelFactor F;             // used where L is empty: L = F F^T
   std::vector<double> y_free;  // channels
   std::vector<RowBlock> blocks;
   std::vector<ConstraintRow> rows;  // by block
@@ -95,7 +95,7 @@ inline constexpr double tied_velocity = 1e-11;
 struct RowSolution {
   std::vector<double> f, w;       // rows
   std::vector<double> z, y;       // channels: impulse, and velocity after it
-  std::vector<double> a;          // columns of F: F^T z, where there is F
+  std::vector<double> moved;      // room of apply_impulses
   std::vector<RowClass> classes;  // rows
 
   void resize(const RowProblem& problem);

@@ -213,8 +213,8 @@ void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0)
   detail::solve_blocks(model, L, B, 0, width, stride ? stride : width, false, false);
 }
 
-// The halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on few coordinates: with each its Model::rows, and greater ones before them. at: of each coordinate its
-// place among these. First U^-T of x (coordinates x width); then U^-1 of one x.
+// The halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on few coordinates in descending order: a set closed under Model::rows. at: of each coordinate its place
+// among these. First U^-T of x (coordinates x width); then U^-1 of one x.
 inline void mass_solve_first_half(const Model& model, const double* L, std::span<const int> coordinates, const int* at, double* x, int width) {
   const std::ptrdiff_t n = model.n_v;
   for (std::size_t k = 0; k < coordinates.size(); ++k) {

@@ -3,7 +3,7 @@
 // Trees that a contact or a closure connects are one island, in the order of their first trees. Each kind of constraint (constraint_kinds.h) adds its
 // blocks of channels and their rows; then the channels' Jacobian X is made with what the solver asks for (channels.cpp), rows that cannot do anything by
 // themselves are left out (left_out.cpp), and each kind sets the targets of its rows.
-// Cost: O(n depth) per channel.
+// Cost: O(depth^2) per channel where the solver takes F, else O(n depth).
 #pragma once
 
 #include <vector>
@@ -55,6 +55,8 @@ class RowAssembly {
   void fill_factor(StepIsland& island, const double* v);
   void order_entries(StepIsland& island);
   template <class Use>
+  void for_each_coordinate(const StepIsland& island, std::size_t block, const Use& use) const;
+  template <class Use>
   void for_each_entry(const StepIsland& island, std::size_t block, const Use& use) const;
   void leave_out_rows(StepIsland& island);
   void set_targets(StepIsland& island, const StepInput& in);
@@ -65,7 +67,8 @@ class RowAssembly {
   RowSpan span_;                              // of closures
   std::vector<double> padded_Y_, padded_L_;   // of an island
   GraphOrder trees_;
-  std::vector<int> places_of_v_, tree_places_;  // n_v: scratch; trees
+  std::vector<int> places_of_v_;                // n_v: scratch
+  std::vector<int> tree_places_, order_places_;  // of trees among those of an island; of these in the order of its columns
   std::vector<double> admittances_;           // of a block's rows
   std::vector<int> places_;                   // the same: where they go
   std::vector<int> scratch_[2];

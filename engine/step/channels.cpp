@@ -3,11 +3,12 @@
 //
 // With the operator A = U^T U (integrators/integrator.h) and the channels' Jacobian X,
 //   F = X U^-1,   L = X A^-1 X^T = F F^T,   Y = A^-1 X^T
-// U^-T stays on the coordinates that move a block's bodies, so that F takes as long as these are
-// many. Its columns are the coordinates of the island in an order by which factors of 1 + F^T H F
-// fill little: of one tree from its leaves to its root, of several those that touch close to each
-// other.
+// U^-T stays on the coordinates that move a block's bodies, so that the cost of F grows with their
+// number alone. Its columns are the coordinates of the island in an order by which factors of 1 +
+// F^T H F fill little: of one tree from its leaves to its root, of several those that touch close
+// to each other.
 #include <algorithm>
+#include <utility>
 
 #include "base/index.h"
 #include "base/linalg/small_matrices.h"
@@ -18,8 +19,23 @@
 
 namespace robosim {
 
-// use(v, values) of each coordinate that a block's channels see, values of these; several of one
-// coordinate add up.
+// use(v) of each coordinate that a block's channels see, some of them several times.
+template <class Use>
+void RowAssembly::for_each_coordinate(const StepIsland& island, std::size_t b,
+                                      const Use& use) const {
+  const Model& m = step_->model();
+  const StepIsland::Block& block = island.blocks[b];
+  if (!block.is_of_bodies()) {
+    use(block.v);
+    if (block.v_of >= 0) use(block.v_of);
+    return;
+  }
+  for (const int body : {block.b, block.a})
+    for_each_on_path(m, body, [&](int c) { use(m.column_v[at(c)]); });
+}
+
+// use(v, values) of each of them, with its channels' entries of X; several of one coordinate add
+// up.
 template <class Use>
 void RowAssembly::for_each_entry(const StepIsland& island, std::size_t b, const Use& use) const {
   const Model& m = step_->model();
@@ -94,18 +110,17 @@ void RowAssembly::order_entries(StepIsland& island) {
   ChannelFactor& F = island.problem.F;
   const auto tree = [&](int v) { return world.tree_of_v(v); };
   constexpr int unseen = -1;
-  std::vector<int>& tree_place = tree_places_;
-  tree_place.assign(at(world.n_trees()), unseen);
+  std::vector<int>&tree_place = tree_places_, &seen_by = places_of_v_;
+  tree_place.assign(at(world.n_trees()), unseen), seen_by.assign(at(m.n_v), unseen);
   int n_trees = 0;
   F.clear(), island.entries.clear();
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     // With all that U couples them with.
-    const int first = static_cast<int>(F.places.size());
+    const int first = static_cast<int>(F.places.size()), block = static_cast<int>(b);
     const auto take = [&](int v) {
-      const auto begin = F.places.begin() + first;
-      if (std::find(begin, F.places.end(), v) == F.places.end()) F.places.push_back(v);
+      if (std::exchange(seen_by[at(v)], block) != block) F.places.push_back(v);
     };
-    for_each_entry(island, b, [&](int v, const double*) { take(v); });
+    for_each_coordinate(island, b, take);
     for (std::size_t i = at(first); i < F.places.size(); ++i)
       for (int v = F.places[i], r = m.row_begin[at(v)]; r < m.row_begin[at(v) + 1]; ++r)
         take(m.rows[at(r)]);
@@ -117,14 +132,16 @@ void RowAssembly::order_entries(StepIsland& island) {
   }
   // Trees, where there are several, in an order of their own; in each from the leaves to the root.
   if (n_trees > 1) {
-    trees_.reset(world.n_trees());
+    const auto number = [&](int i) { return tree_place[at(tree(F.places[at(i)]))]; };
+    trees_.reset(n_trees);
     for (const ChannelFactor::Part& part : F.parts)
       for (int i = part.first + 1; i < part.first + part.count; ++i)
-        if (const int a = tree(F.places[at(part.first)]), c = tree(F.places[at(i)]); a != c)
-          trees_.connect(a, c);
+        if (number(i) != number(part.first)) trees_.connect(number(part.first), number(i));
+    order_places_.resize(at(n_trees));
     int next = 0;
-    for (const int t : trees_.order())
-      if (tree_place[at(t)] != unseen) tree_place[at(t)] = next++;
+    for (const int t : trees_.order()) order_places_[at(t)] = next++;
+    for (int& place : tree_place)
+      if (place != unseen) place = order_places_[at(place)];
   }
   for (int v = m.n_v - 1; v >= 0; --v)
     if (tree_place[at(tree(v))] != unseen) island.entries.push_back(v);
@@ -134,7 +151,6 @@ void RowAssembly::order_entries(StepIsland& island) {
       return of_a != of_c ? of_a < of_c : a > c;
     });
   F.columns = static_cast<int>(island.entries.size());
-  places_of_v_.resize(at(m.n_v));
   for (int i = 0; i < F.columns; ++i) places_of_v_[at(island.entries[at(i)])] = i;
   for (const ChannelFactor::Part& part : F.parts) {
     int* const own = F.places.data() + part.first;

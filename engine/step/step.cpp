@@ -176,10 +176,11 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   return is_taken;
 }
 
-// What rows were solved without, and derivatives need, as of impacts and corrections.
+// Derivatives need X, Y and L, which rows that are solved by F do not: fills those of islands, of
+// their impacts and of their corrections.
 Linearization& Stepper::linearized() {
   StepData& step = *data_;
-  for (int i = 0; i < step.n_islands && !step.is_diverged; ++i) {
+  for (int i = 0; i < step.n_islands; ++i) {
     StepIsland& island = step.islands[at(i)];
     if (!island.X.empty()) continue;
     assembly_.fill_matrices(island);
@@ -190,9 +191,10 @@ Linearization& Stepper::linearized() {
       if (!met.is_limited()) continue;
       for (StepIsland& part : met.parts) part.take_matrices(island);
     }
-    const auto corrected = std::find(step.corrected_islands.begin(), step.corrected_islands.end(), i);
-    if (corrected != step.corrected_islands.end()) step.corrections[at(static_cast<int>(corrected - step.corrected_islands.begin()))].take_matrices(island);
   }
+  for (std::size_t k = 0; k < step.corrected_islands.size(); ++k)
+    if (step.corrections[k].X.empty())
+      step.corrections[k].take_matrices(step.islands[at(step.corrected_islands[k])]);
   return linearization_;
 }
 

@@ -105,6 +105,48 @@ TEST_CASE("what supports share changes smoothly") {
   CHECK(compared > repeats(3, 30));
 }
 
+// A heavy body on a light one on the floor: the light one's rows give by its own admittance in the
+// first pass, by which the heavy one would sink. More passes hold it.
+TEST_CASE("a light body carries a heavy one, and has the derivative of that") {
+  for (const double ratio : {1e2, 1e4, 1e6}) {
+    CAPTURE(ratio);
+    Eigen::Matrix2d X, inverse_mass;
+    X << 1, 0, -1, 1;
+    inverse_mass << 1, 0, 0, 1 / ratio;
+    RowProblem problem;
+    for (int i = 0; i < 2; ++i) {
+      problem.blocks.push_back({i, 1, i, i + 1});
+      ConstraintRow row;
+      row.d[0] = 1;
+      problem.rows.push_back(row);
+    }
+    set_motion(problem, X, inverse_mass, Eigen::Vector2d(-1, -1));
+    ConvexSolver solver;
+    RowSolution s;
+    RowSizes sizes;
+    REQUIRE(solver.solve(problem, s, sizes).status == SolverStatus::solved);
+    // f = -L^-1 y_free: the weights above each. Rows give by less than 1e-7, and impulses are off
+    // by at most the sum of a row of L^-1 times that.
+    CHECK(std::abs(s.f[0] - (1 + ratio)) <= 1e-7 * (2 * ratio + 1));
+    CHECK(std::abs(s.f[1] - ratio) <= 1e-7 * (2 * ratio + 1));
+    CHECK(furthest(s.y, {0, 0}) <= 1e-7);
+
+    REQUIRE(solver.differentiate(problem, sizes, s) == OneSided::no);
+    const Eigen::Matrix2d solve = (X * inverse_mass * X.transpose()).inverse();
+    const double f_bar[] = {0.3, -0.8}, z_bar[] = {0, 0};
+    RowGradient g;
+    g.set_zero(problem);
+    solver.add_vjp(problem, s, f_bar, z_bar, g);
+    const Eigen::Vector2d by_velocity = -solve * Eigen::Vector2d(0.3, -0.8);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double expected = by_velocity[static_cast<Eigen::Index>(i)];
+      CHECK(std::abs(g.y_free[i] - expected) <= 1e-6 * by_velocity.norm());
+      CHECK(std::abs(g.target[i] + expected) <= 1e-6 * by_velocity.norm());
+      CHECK(std::abs(g.compliance[i] - expected * s.f[i]) <= 1e-6 * by_velocity.norm() * ratio);
+    }
+  }
+}
+
 TEST_CASE("a problem that has F instead of L has the same solution") {
   int compared = 0;
   for_each_problem(true, repeats(3, 20), [&](const Case& c, RowProblem problem) {

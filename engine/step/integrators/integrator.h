@@ -29,8 +29,8 @@ class Integrator {
   virtual void solve(const StepData& step, double* x) const = 0;
   virtual void solve_columns(const StepData& step, double* x, int stride) const = 0;
   virtual void solve_transposed(const StepData& step, double* x) const { solve(step, x); }
-  // The halves of A^-1 = U^-1 U^-T, on few entries of v: each with all that Model::rows has of it, and those with greater numbers first. at: of each
-  // entry of v its place among these. U^-T of x (entries x width); U^-1 of one x.
+  // The halves of A^-1 = U^-1 U^-T, on few entries of v, in descending order: a set closed under Model::rows. at: of each entry of v its
+  // place among these. U^-T of x (entries x width); U^-1 of one x.
   virtual void solve_first_half(const StepData& step, std::span<const int> entries, const int* at, double* x, int width) const = 0;
   virtual void solve_second_half(const StepData& step, std::span<const int> entries, const int* at, double* x) const = 0;
 
