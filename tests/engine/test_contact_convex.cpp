@@ -113,36 +113,40 @@ TEST_CASE("a light body carries a heavy one, and has the derivative of that") {
     Eigen::Matrix2d X, inverse_mass;
     X << 1, 0, -1, 1;
     inverse_mass << 1, 0, 0, 1 / ratio;
+    // Two rows that repeat each other hold the light one.
     RowProblem problem;
-    for (int i = 0; i < 2; ++i) {
-      problem.blocks.push_back({i, 1, i, i + 1});
-      ConstraintRow row;
-      row.d[0] = 1;
-      problem.rows.push_back(row);
-    }
+    problem.blocks = {{0, 1, 0, 2}, {1, 1, 2, 3}};
+    problem.rows.resize(3);
+    const double d[] = {1, 0.5, 1}, S = d[0] * d[0] + d[1] * d[1];
+    for (std::size_t i = 0; i < 3; ++i) problem.rows[i].d[0] = d[i];
     set_motion(problem, X, inverse_mass, Eigen::Vector2d(-1, -1));
     ConvexSolver solver;
     RowSolution s;
     RowSizes sizes;
     REQUIRE(solver.solve(problem, s, sizes).status == SolverStatus::solved);
-    // f = -L^-1 y_free: the weights above each. Rows give by less than 1e-7, and impulses are off
-    // by at most the sum of a row of L^-1 times that.
-    CHECK(std::abs(s.f[0] - (1 + ratio)) <= 1e-7 * (2 * ratio + 1));
-    CHECK(std::abs(s.f[1] - ratio) <= 1e-7 * (2 * ratio + 1));
+    // z = -L^-1 y_free, the weights above each, shared as by equal springs. Rows give by less than
+    // 1e-7, and impulses are off by at most the sum of a row of L^-1 times that.
+    const double z[] = {1 + ratio, ratio}, off = 1e-7 * (2 * ratio + 1);
+    CHECK(std::abs(s.f[0] - d[0] / S * z[0]) <= off);
+    CHECK(std::abs(s.f[1] - d[1] / S * z[0]) <= off);
+    CHECK(std::abs(s.f[2] - z[1]) <= off);
     CHECK(furthest(s.y, {0, 0}) <= 1e-7);
 
     REQUIRE(solver.differentiate(problem, sizes, s) == OneSided::no);
-    const Eigen::Matrix2d solve = (X * inverse_mass * X.transpose()).inverse();
-    const double f_bar[] = {0.3, -0.8}, z_bar[] = {0, 0};
+    const double f_bar[] = {0.3, 0.7, -0.8}, z_bar[] = {0, 0};
     RowGradient g;
     g.set_zero(problem);
     solver.add_vjp(problem, s, f_bar, z_bar, g);
-    const Eigen::Vector2d by_velocity = -solve * Eigen::Vector2d(0.3, -0.8);
-    for (std::size_t i = 0; i < 2; ++i) {
-      const double expected = by_velocity[static_cast<Eigen::Index>(i)];
-      CHECK(std::abs(g.y_free[i] - expected) <= 1e-6 * by_velocity.norm());
-      CHECK(std::abs(g.target[i] + expected) <= 1e-6 * by_velocity.norm());
-      CHECK(std::abs(g.compliance[i] - expected * s.f[i]) <= 1e-6 * by_velocity.norm() * ratio);
+    const Eigen::Vector2d shared((f_bar[0] * d[0] + f_bar[1] * d[1]) / S, f_bar[2]);
+    const Eigen::Vector2d by_velocity = -(X * inverse_mass * X.transpose()).inverse() * shared;
+    const double slack = 1e-6 * by_velocity.norm();
+    CHECK(std::abs(g.y_free[0] - by_velocity[0]) <= slack);
+    CHECK(std::abs(g.y_free[1] - by_velocity[1]) <= slack);
+    CHECK(std::abs(g.target[2] + by_velocity[1]) <= slack);
+    CHECK(std::abs(g.compliance[2] - by_velocity[1] * s.f[2]) <= slack * ratio);
+    for (std::size_t i = 0; i < 2; ++i) {  // f_j = d_j z / S
+      const double by_own = f_bar[i] / S - 2 * d[i] / (S * S) * (f_bar[0] * d[0] + f_bar[1] * d[1]);
+      CHECK(std::abs(g.d[i * most_block_channels] - by_own * z[0]) <= 1e-5 * ratio);
     }
   }
 }
