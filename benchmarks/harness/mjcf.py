@@ -219,7 +219,7 @@ def add_bodies(
     elements: dict[str, ElementTree.Element] = {}
     of_link: dict[str, ElementTree.Element] = {}
     for body in parts:
-        # What hangs from links that do not move hangs from the world: only that may move freely.
+        # Children of links that do not move are children of the world: only those may move freely.
         above = elements.get(body.parent or "", world)
         element = ElementTree.SubElement(above, "body", {"name": name_of(body), **frame(body.X_PB)})
         of_link |= dict.fromkeys(body.links, element)

@@ -7,7 +7,7 @@ where motors or springs of joints would be unsteady with that. What it has no li
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from xml.etree import ElementTree
 
@@ -159,14 +159,14 @@ class _Writer:
         parents = {body.name: body.parent for body in self.parts if body.parent != root}
         names = {body.name: name_of(body) for body in self.parts} | {WORLD: "world"}
         present = sorted(body for body, n in count.items() if n)
-        for i, a in enumerate(present):
-            for b in present[i + 1 :]:
-                found = wanted.get((a, b), [])
-                filtered = parents.get(a) == b or parents.get(b) == a
-                if len(found) == count[a] * count[b] and not filtered:
+        for i, body_a in enumerate(present):
+            for body_b in present[i + 1 :]:
+                found = wanted.get((body_a, body_b), [])
+                filtered = parents.get(body_a) == body_b or parents.get(body_b) == body_a
+                if len(found) == count[body_a] * count[body_b] and not filtered:
                     continue
                 if not filtered:
-                    ElementTree.SubElement(contact, "exclude", body1=names[a], body2=names[b])
+                    ElementTree.SubElement(contact, "exclude", body1=names[body_a], body2=names[body_b])
                 named += found
         # Pairs that are named touch whatever filters say of their bodies.
         for k in sorted(set(named)):
@@ -180,7 +180,7 @@ class _Writer:
             self.notes.append(f"{len(set(named))} pairs named")
 
     def _frictions(self) -> list[Friction]:
-        """Of each pair, in the order of `Simulation.pairs`."""
+        """Frictions of the pairs, in the order of `Simulation.pairs`."""
         values = self.simulation.parameters
         if np.any(values["restitution"] > 0):
             self.notes.append("MuJoCo has no restitution")
@@ -282,6 +282,11 @@ def _add_height_field(
     )
 
 
+def _by_parts(choose: Callable[[float, float], float], a: Friction, b: Friction) -> Friction:
+    """Sliding, torsional and rolling friction, each chosen of two."""
+    return choose(a[0], b[0]), choose(a[1], b[1]), choose(a[2], b[2])
+
+
 def _of_geoms(
     count: int, pairs: Iterable[tuple[int, int]], frictions: Iterable[Friction]
 ) -> list[Friction | None]:
@@ -290,7 +295,7 @@ def _of_geoms(
     for pair, friction in zip(pairs, frictions, strict=True):
         for i in pair:
             before = own[i]
-            own[i] = friction if before is None else tuple(map(min, before, friction))  # type: ignore[assignment]
+            own[i] = friction if before is None else _by_parts(min, before, friction)
     return own
 
 
@@ -298,8 +303,8 @@ def _together(a: Friction | None, b: Friction | None) -> Friction | None:
     """What MuJoCo makes of two geoms."""
     if a is None or b is None:
         return None
-    larger = tuple(map(max, a, b))
-    return larger if _dimension(larger) == max(_dimension(a), _dimension(b)) else None  # type: ignore[arg-type]
+    larger = _by_parts(max, a, b)
+    return larger if _dimension(larger) == max(_dimension(a), _dimension(b)) else None
 
 
 def _dimension(friction: Friction) -> int:

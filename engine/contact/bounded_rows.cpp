@@ -392,7 +392,7 @@ void BoundedRows::begin_passes() {
   given_ = nullptr, passes_ = 1;
 }
 
-// Where the states of many discs change to and fro, rows give much at first, so that the corner
+// The states of many discs may change to and fro. Then rows give much at first, so that the corner
 // from sliding to holding is round, and then less and less.
 bool BoundedRows::minimize() {
   begin_passes();

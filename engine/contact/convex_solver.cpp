@@ -111,7 +111,7 @@ void ConvexSolver::aim(const RowProblem& problem, bool in_passes) {
     const ConstraintRow& row = problem.rows[i];
     if (row.kind == RowKind::friction) aim_[i] = row.mu * std::max(rows_.f()[at(row.normal)], 0.0);
   }
-  // What holds by more than mu f_n is at the bound that it holds by, and solves the same problem.
+  // Friction that holds by more than mu f_n is at the bound that it holds by: the same problem.
   if (!overheld_.empty()) {
     for (const int i : overheld_) {
       const bool is_disc = problem.rows[at(i)].is_disc;

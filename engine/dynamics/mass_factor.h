@@ -213,9 +213,11 @@ void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0)
   detail::solve_blocks(model, L, B, 0, width, stride ? stride : width, false, false);
 }
 
-// The halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on few coordinates in descending order: a set closed under Model::rows. at: of each coordinate its place
-// among these. First U^-T of x (coordinates x width); then U^-1 of one x.
-inline void mass_solve_first_half(const Model& model, const double* L, std::span<const int> coordinates, const int* at, double* x, int width) {
+// The halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on few coordinates in descending order: a set
+// closed under Model::rows. at: of each coordinate its place among these. First U^-T of x
+// (coordinates x width); then U^-1 of one x.
+inline void mass_solve_first_half(const Model& model, const double* L, std::span<const int> coordinates,
+                                  const int* at, double* x, int width) {
   const std::ptrdiff_t n = model.n_v;
   for (std::size_t k = 0; k < coordinates.size(); ++k) {
     const int i = coordinates[k];
@@ -229,12 +231,14 @@ inline void mass_solve_first_half(const Model& model, const double* L, std::span
     for (int c = 0; c < width; ++c) own[c] *= scale;
   }
 }
-inline void mass_solve_second_half(const Model& model, const double* L, std::span<const int> coordinates, const int* at, double* x) {
+inline void mass_solve_second_half(const Model& model, const double* L, std::span<const int> coordinates,
+                                   const int* at, double* x) {
   const std::ptrdiff_t n = model.n_v;
   for (std::size_t k = coordinates.size(); k-- > 0;) {
     const int i = coordinates[k];
     double sum = std::sqrt(L[i * n + i]) * x[k];
-    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) sum -= L[i * n + model.rows[r]] * x[at[model.rows[r]]];
+    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r)
+      sum -= L[i * n + model.rows[r]] * x[at[model.rows[r]]];
     x[k] = sum;
   }
 }

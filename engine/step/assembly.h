@@ -1,8 +1,9 @@
 // RowAssembly: the rows of a step, in islands of those that can feel each other.
 //
 // Trees that a contact or a closure connects are one island, in the order of their first trees. Each kind of constraint (constraint_kinds.h) adds its
-// blocks of channels and their rows; then the channels' Jacobian X is made with what the solver asks for (channels.cpp), rows that cannot do anything by
-// themselves are left out (left_out.cpp), and each kind sets the targets of its rows.
+// blocks of channels and their rows; then the channels' Jacobian X is made with what the solver
+// asks for (channels.cpp), rows that cannot do anything by themselves are left out (left_out.cpp),
+// and each kind sets the targets of its rows.
 // Cost: O(depth^2) per channel where the solver takes F, else O(n depth).
 #pragma once
 
@@ -24,7 +25,7 @@ class RowAssembly {
   // The rows that correct positions of an island whose rows, and impacts, have been solved. step.takes_back must be set.
   void assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in, StepIsland& corrections);
 
-  // Of an island that is solved: the change of velocity by its impulses.
+  // Fills the change of velocity by the impulses of an island that is solved.
   void fill_change(StepIsland& island);
   // And X, Y = A^-1 X^T and L = X Y, where its rows have been solved by F.
   void fill_matrices(StepIsland& island);
@@ -68,7 +69,8 @@ class RowAssembly {
   std::vector<double> padded_Y_, padded_L_;   // of an island
   GraphOrder trees_;
   std::vector<int> places_of_v_;                // n_v: scratch
-  std::vector<int> tree_places_, order_places_;  // of trees among those of an island; of these in the order of its columns
+  // Places of trees among those of an island, and of these in the order of its columns.
+  std::vector<int> tree_places_, order_places_;
   std::vector<double> admittances_;           // of a block's rows
   std::vector<int> places_;                   // the same: where they go
   std::vector<int> scratch_[2];

@@ -1,4 +1,4 @@
-"""What is measured of a run of a scene: laws of contact, energy, drift, and derivatives."""
+"""Measures of a run of a scene: laws of contact, energy, drift, and derivatives."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@
 
 namespace robosim {
 
-// Where rows begin. The numbers of a matrix are the caller's: `size` of them, row by row.
+// The first column of each row. A matrix's numbers are the caller's: `size` of them, row by row.
 class Envelope {
  public:
   // n rows of the diagonal alone.

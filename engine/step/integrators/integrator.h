@@ -29,10 +29,13 @@ class Integrator {
   virtual void solve(const StepData& step, double* x) const = 0;
   virtual void solve_columns(const StepData& step, double* x, int stride) const = 0;
   virtual void solve_transposed(const StepData& step, double* x) const { solve(step, x); }
-  // The halves of A^-1 = U^-1 U^-T, on few entries of v, in descending order: a set closed under Model::rows. at: of each entry of v its
-  // place among these. U^-T of x (entries x width); U^-1 of one x.
-  virtual void solve_first_half(const StepData& step, std::span<const int> entries, const int* at, double* x, int width) const = 0;
-  virtual void solve_second_half(const StepData& step, std::span<const int> entries, const int* at, double* x) const = 0;
+  // The halves of A^-1 = U^-1 U^-T, on few entries of v in descending order: a set closed under
+  // Model::rows. at: of each entry of v its place among these. U^-T of x (entries x width); U^-1 of
+  // one x.
+  virtual void solve_first_half(const StepData& step, std::span<const int> entries, const int* at,
+                                double* x, int width) const = 0;
+  virtual void solve_second_half(const StepData& step, std::span<const int> entries, const int* at,
+                                 double* x) const = 0;
 
   // At fixed u: adds -lambda . dr in the state, the control and the parameters. What nothing else adds to (tau, damping, springs) is zero before.
   virtual void add_residual_vjp(StepData& step, const StepInput& in, const std::vector<double>& lambda, StepGradient& gradient) = 0;

@@ -64,10 +64,12 @@ class SemiImplicit final : public Integrator {
 
   void solve(const StepData& step, double* x) const override { mass_solve(step.model(), step.dynamics.L.data(), x, 1); }
   void solve_columns(const StepData& step, double* x, int stride) const override { columns().mass_solve(step.model(), step.dynamics.L.data(), x, stride); }
-  void solve_first_half(const StepData& step, std::span<const int> entries, const int* at, double* x, int width) const override {
+  void solve_first_half(const StepData& step, std::span<const int> entries, const int* at,
+                        double* x, int width) const override {
     mass_solve_first_half(step.model(), step.dynamics.L.data(), entries, at, x, width);
   }
-  void solve_second_half(const StepData& step, std::span<const int> entries, const int* at, double* x) const override {
+  void solve_second_half(const StepData& step, std::span<const int> entries, const int* at,
+                         double* x) const override {
     mass_solve_second_half(step.model(), step.dynamics.L.data(), entries, at, x);
   }
 

@@ -1,4 +1,4 @@
-"""What hands do: grasp, carry, drop, put in, screw on, push, pivot and roll."""
+"""Hands and tools: grasp, carry, drop, put in, screw on, push, pivot and roll."""
 
 from __future__ import annotations
 

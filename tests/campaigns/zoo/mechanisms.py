@@ -14,7 +14,7 @@ from .scene import ZooScene, ground, holding, put, scene, start_velocity
 
 
 def _rod_inertia(mass: float, length: float) -> np.ndarray:
-    """Of a thin rod along x about its middle, with a little about its own axis."""
+    """Inertia of a thin rod along x about its middle, with a little about its own axis."""
     across = mass * length**2 / 12
     return np.diag([0.05 * across, across, across])
 

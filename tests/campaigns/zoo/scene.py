@@ -1,4 +1,4 @@
-"""What a scene of the zoo is, the list of all of them, and helpers that put things down."""
+"""`ZooScene`, the list of all scenes, and helpers that put things down."""
 
 from __future__ import annotations
 
