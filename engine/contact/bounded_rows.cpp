@@ -112,7 +112,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
         by_channels_.push_back(problem.rows[at(i)].d[c]);
   }
   make_zeros(f_, m), make_zeros(bound, m);
-  now_.pushes.assign(m, RowPush());
+  now_.pushes.assign(m, RowPush()), now_.factored = now_.pushes;
   given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = is_held_ = false;
   iterations_ = 0;
 }
@@ -178,11 +178,11 @@ void BoundedRows::evaluate() {
 }
 
 // Fills what rows push at the velocities of f_, and what f_ lacks of it. Returns true where the
-// factor is of others.
+// factor is of other states.
 bool BoundedRows::set_pushes() {
   bool is_new = !is_factored_;
   const double slack = at_rest * scale_;
-  slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
+  is_met_ = true, slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
   for_each_push([&](const RowBlock&, int i, int rows) {
     const ConstraintRow& row = problem_->rows[at(i)];
     double asked[2], lacks[2];
@@ -198,14 +198,14 @@ bool BoundedRows::set_pushes() {
     const bool can_move = R_[at(i)] > 0;
     for (int k = 0; k < rows; ++k)
       asked[k] = lacks_any && can_move ? -u_[at(i + k)] / R_[at(i + k)] : f_[at(i + k)];
-    const State before = now_.pushes[at(i)].state;
     const RowPush& push = now_.pushes[at(i)] = row_push(row, asked, R_[at(i)], bound[at(i)]);
-    is_new |= push.state != before || push.state == State::slides;
+    is_new = is_new || push.state != now_.factored[at(i)].state;
     if (push.state == State::slides)
       slides_ = true, slowest_ = std::min(slowest_, length(u_[at(i)], u_[at(i + 1)]));
     for (int k = 0; k < rows; ++k)
       pushed_[at(i + k)] =
           push.state == State::linear ? -lacks[k] * push.gives[0] : push.f[k] - f_[at(i + k)];
+    for (int k = 0; k < rows; ++k) is_met_ &= pushed_[at(i + k)] == 0;
   });
   return is_new;
 }
@@ -258,6 +258,7 @@ void BoundedRows::add_hessian(std::size_t b, const std::vector<RowPush>& pushes,
 bool BoundedRows::factor(Linearized& here) {
   const RowProblem& problem = *problem_;
   std::vector<double>& A = here.factor;
+  here.factored = here.pushes;
   make_zeros(A, shape_.size());
   for (int i = 0; i < shape_.rows(); ++i) shape_.row(A.data(), i)[i - shape_.first(i)] = 1;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
@@ -279,28 +280,52 @@ void BoundedRows::respond(const Linearized& here, const std::vector<double>& pus
   change.resize(pushed.size());
   for_each_push([&](const RowBlock&, int i, int rows) {
     double df[2] = {};
-    give(here.pushes[at(i)], rows, &dw_[at(i)], df);
+    give(here.factored[at(i)], rows, &dw_[at(i)], df);
     change[at(i)] = pushed[at(i)] - df[0];
     if (rows == 2) change[at(i + 1)] = pushed[at(i + 1)] - df[1];
   });
 }
 
-void BoundedRows::respond_in_passes(const PushedIn& pushed_in, std::vector<double>& change) {
-  make_zeros(change, f_.size());
-  for (int pass = 0; pass < passes_; ++pass) {
-    const Linearized& here = of_pass(pass);
-    set_share(shares_[pass]);
-    make_zeros(trial_, f_.size());
-    pushed_in(here.pushes, trial_);
-    for_each_push([&](const RowBlock&, int i, int rows) {
-      double given[2], df[2] = {};
-      for (int k = 0; k < rows; ++k) given[k] = own_R_[at(i + k)] * change[at(i + k)];
-      give(here.pushes[at(i)], rows, given, df);
-      for (int k = 0; k < rows; ++k) trial_[at(i + k)] += df[k];
-    });
-    respond(here, trial_, change);
+// S = -gives_n (d_n . F) (1 + F^T H F)^-1 F^T z, z a bound's push: of halves of the inverse, all
+// rows side by side.
+void BoundedRows::by_bounds(int pass, const std::vector<int>& rows, std::vector<double>& S) {
+  const RowProblem& problem = *problem_;
+  const Linearized& here = of_pass(pass);
+  const int n = static_cast<int>(rows.size()), width = 2 * n;
+  std::vector<double>& B = by_bounds_;  // pushes, and then normals
+  make_zeros(B, at(F_->columns * width));
+  for (std::size_t b = 0, j = 0; b < problem.blocks.size() && j < rows.size(); ++b) {
+    const RowBlock& block = problem.blocks[b];
+    for (; j < rows.size() && rows[j] < block.last_row; ++j) {
+      const int i = rows[j];
+      const ConstraintRow *const own = &problem.rows[at(i)],
+                                 &normal = problem.rows[at(own->normal)];
+      const RowPush& push = here.pushes[at(i)];
+      double z[most_block_channels] = {};
+      if (push.state == State::slides) {
+        for (int c = 0; c < block.width; ++c)
+          z[c] = -push.along[0] * own[0].d[c] - push.along[1] * own[1].d[c];
+      } else if (push.state == State::upper || push.state == State::lower) {
+        add_scaled(push.state == State::upper ? 1 : -1, own->d, block.width, z);
+      }
+      for (int k = 0; k < F_->parts[b].count; ++k) {
+        const double* const column = F_->values_of(b) + k * block.width;
+        double* const to = B.data() + F_->places_of(b)[k] * width;
+        to[j] += dot(column, z, block.width);
+        to[at(n) + j] += dot(column, normal.d, block.width);
+      }
+    }
   }
-  set_share(shares_[passes_ - 1]);
+  shape_.solve_half(here.factor.data(), B.data(), width);
+  make_zeros(S, at(n * n));
+  for (int c = 0; c < F_->columns; ++c) {
+    const double *const pushes = B.data() + c * width, *const normals = pushes + n;
+    for (int k = 0; k < n; ++k) add_scaled(normals[k], pushes, n, S.data() + k * n);
+  }
+  for (int k = 0; k < n; ++k) {
+    const double gives = here.factored[at(problem.rows[at(rows[at(k)])].normal)].gives[0];
+    for (int j = 0; j < n; ++j) S[at(k * n + j)] *= -gives;
+  }
 }
 
 // The potential of `a`, by which rows have the velocities u.
@@ -394,16 +419,18 @@ void BoundedRows::begin_passes() {
 
 // The states of many discs may change to and fro. Then rows give much at first, so that the corner
 // from sliding to holding is round, and then less and less.
-bool BoundedRows::minimize() {
-  begin_passes();
-  if (settle(at_rounding, direct_iterations)) return true;
+bool BoundedRows::minimize(bool is_rough) {
+  turned_ = std::numeric_limits<double>::infinity();  // by other bounds
+  const Ends& ends = is_rough ? on_the_way : passes_ < passes ? before_pass : at_rounding;
+  if (passes_ > 1) return settle(ends, max_iterations);
+  if (settle(ends, direct_iterations)) return true;
   double share = most_given;
   for (int stage = 0; stage < stages; ++stage, share *= less_in_stage) {
     move_to(share);
     settle(before_stage, direct_iterations);  // what does not settle is a worse start for the next
   }
   move_to(1);
-  return settle(at_rounding, max_iterations);
+  return settle(ends, max_iterations);
 }
 
 // Lets rows give by another share: to where they balance then, if none changes its state.
@@ -429,6 +456,7 @@ void BoundedRows::move_to(double share) {
 // From the impulses that rows have, which give from `given_`.
 bool BoundedRows::settle(const Ends& ends, int most_iterations) {
   int small_steps = 0;
+  double unlearned = 1;
   // The last one beside the velocities at play, where it was a whole one: what holds all that is
   // likely to is one but for rounding of the factor.
   double step = std::exchange(is_held_, false) ? ends.step : 1;
@@ -436,11 +464,13 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
     evaluate();
     const bool is_new = set_pushes();
     // Converged; or only rounding still changes states.
-    const bool is_last =
-        step <= ends.step && (slides_ ? step * step * scale_ <= ends.sliding * slowest_ : !is_new);
+    const bool is_last = step <= ends.step && !is_new &&
+                         (!slides_ || (step * turned_ <= ends.left && unlearned <= ends.unlearned));
     small_steps += step <= local;
-    if (is_last || step <= at_rest || small_steps == most_small_steps) return !is_new || factor();
-    if (is_new && !factor()) return false;
+    if (is_last || is_met_ || step <= at_rest || small_steps == most_small_steps)
+      return !is_new || factor();
+    if (is_new) unlearned = 1;
+    if ((is_new || (slides_ && turned_ > ends.turned)) && !factor()) return false;
     respond(now_, pushed_, df_);
     ++iterations_;
     double largest = 0;
@@ -455,61 +485,60 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
       if (std::abs(t - 1) > 1e-3) step = 1;
       for (double& df : df_) df *= t;
     }
+    if (slides_) turned_ += step * scale_ / slowest_, unlearned *= std::min(turned_, 1.0);
     for (std::size_t i = 0; i < f_.size(); ++i) f_[i] += df_[i];
     is_evaluated_ = false;
   }
   return false;
 }
 
-// The next pass, from the impulses that rows have.
-bool BoundedRows::take_pass(const Ends& ends) {
+bool BoundedRows::begin_pass() {
+  double share = 1;
+  if (passes_ >= passes) {
+    bool gives_much = false;
+    for (std::size_t i = 0; i < f_.size(); ++i)
+      gives_much |= own_R_[i] * std::abs(f_[i] - given_[i]) > given_at_last * sizes_->still;
+    if (!gives_much || passes_ == most_passes) return false;
+    share = std::max(less_in_each * shares_[passes_ - 1], least_given);
+  }
   from_[passes_ - 1] = f_, kept_[passes_ - 1] = now_;
   given_ = from_[passes_ - 1].data();
-  if (shares_[passes_] != shares_[passes_ - 1]) set_share(shares_[passes_]), is_factored_ = false;
+  shares_[passes_] = share;
+  if (share != shares_[passes_ - 1]) set_share(share), is_factored_ = false;
   ++passes_;
-  return settle(ends, max_iterations);
-}
-
-bool BoundedRows::finish() {
-  while (passes_ < passes) {
-    shares_[passes_] = 1;
-    if (!take_pass(passes_ + 1 < passes ? before_pass : at_rounding)) return false;
-  }
-  const auto give_much = [&] {
-    for (std::size_t i = 0; i < f_.size(); ++i)
-      if (own_R_[i] * std::abs(f_[i] - given_[i]) > given_at_last * sizes_->still) return true;
-    return false;
-  };
-  while (passes_ < most_passes && give_much()) {
-    shares_[passes_] = std::max(less_in_each * shares_[passes_ - 1], least_given);
-    if (!take_pass(at_rounding)) return false;
-  }
   return true;
 }
 
+bool BoundedRows::linearize() {
+  bool is_regular = true;
+  for (int pass = 0; pass < passes_; ++pass) {
+    Linearized& here = pass == passes_ - 1 ? now_ : kept_[pass];
+    const auto slides = [](const RowPush& push) { return push.state == State::slides; };
+    if (std::none_of(here.pushes.begin(), here.pushes.end(), slides)) continue;
+    set_share(shares_[pass]);
+    is_regular &= factor(here);
+  }
+  set_share(shares_[passes_ - 1]);
+  return is_regular;
+}
+
 bool BoundedRows::let_slide(const std::vector<int>& rows) {
-  const auto slide = [&](Linearized& here, const std::vector<double>& f, double share) {
-    for (const int i : rows) {
-      RowPush& push = here.pushes[at(i)];
-      if (push.state != State::linear) continue;
-      if (!problem_->rows[at(i)].is_disc) {
-        push = RowPush();
-        push.state = f[at(i)] > 0 ? State::upper : State::lower;
-        continue;
-      }
-      const double size = length(f[at(i)], f[at(i + 1)]);
-      if (!(size > 0)) continue;
-      const double x = f[at(i)] / size, y = f[at(i + 1)] / size;
-      const double k = 1 / (problem_->rows[at(i)].compliance + share * first_R_[at(i)]);
+  for (const int i : rows) {
+    RowPush& push = now_.pushes[at(i)];
+    if (push.state != State::linear) continue;
+    if (!problem_->rows[at(i)].is_disc) {
       push = RowPush();
-      push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
-      push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
+      push.state = f_[at(i)] > 0 ? State::upper : State::lower;
+      continue;
     }
-    return factor(here);
-  };
-  for (int pass = 0; pass + 1 < passes_; ++pass)
-    if (!slide(kept_[pass], from_[pass], shares_[pass])) return false;
-  return is_factored_ = slide(now_, f_, shares_[passes_ - 1]);
+    const double size = length(f_[at(i)], f_[at(i + 1)]);
+    if (!(size > 0)) continue;
+    const double x = f_[at(i)] / size, y = f_[at(i + 1)] / size, k = 1 / R_[at(i)];
+    push = RowPush();
+    push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
+    push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
+  }
+  return factor();
 }
 
 // mu = H (f_hat - A mu), A = D L D^T: of what does not slide R mu + A mu = f_hat.
@@ -536,33 +565,30 @@ void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double
   }
 }
 
-// From pass to pass it goes on by what rows have given from.
-void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint) {
-  f_bar_ = f_hat;
-  for (int pass = passes_; pass-- > 0;) {
-    const Linearized& here = of_pass(pass);
-    set_share(shares_[pass]);
-    solve_adjoint(here, f_bar_, mu_);
-    velocities(mu_, u_, error_);
-    const std::vector<double>& f = f_of_pass(pass);
-    for_each_push([&](const RowBlock&, int i, int rows) {
-      const RowPush& push = here.pushes[at(i)];
-      const auto lambda = [&](int k) { return f_bar_[at(k)] - u_[at(k)]; };
-      if (push.state == State::slides)
-        adjoint.bound_bar[at(i)] -= push.along[0] * lambda(i) + push.along[1] * lambda(i + 1);
-      if (push.state == State::upper) adjoint.bound_bar[at(i)] += lambda(i);
-      if (push.state == State::lower) adjoint.bound_bar[at(i)] -= lambda(i);
-      const bool is_linear = push.state == State::linear;
-      for (int k = i; k < i + rows; ++k) {
-        const double mu = mu_[at(k)], own = is_linear ? f[at(k)] : 0,
-                     given = pass > 0 ? from_[pass - 1][at(k)] : 0;
-        adjoint.mu[pass][at(k)] += mu;
-        adjoint.compliance_bar[at(k)] -= own * mu;
-        adjoint.own_bar[at(k)] -= shares_[pass] * (own - given) * mu;
-        f_bar_[at(k)] = own_R_[at(k)] * mu;
-      }
-    });
-  }
+void BoundedRows::add_adjoint(int pass, const std::vector<double>& f_hat, Adjoint& adjoint,
+                              std::vector<double>& given_bar) {
+  const Linearized& here = of_pass(pass);
+  set_share(shares_[pass]);
+  solve_adjoint(here, f_hat, mu_);
+  velocities(mu_, u_, error_);
+  const std::vector<double>& f = f_of_pass(pass);
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    const RowPush& push = here.pushes[at(i)];
+    const auto lambda = [&](int k) { return f_hat[at(k)] - u_[at(k)]; };
+    if (push.state == State::slides)
+      adjoint.bound_bar[at(i)] -= push.along[0] * lambda(i) + push.along[1] * lambda(i + 1);
+    if (push.state == State::upper) adjoint.bound_bar[at(i)] += lambda(i);
+    if (push.state == State::lower) adjoint.bound_bar[at(i)] -= lambda(i);
+    const bool is_linear = push.state == State::linear;
+    for (int k = i; k < i + rows; ++k) {
+      const double mu = mu_[at(k)], own = is_linear ? f[at(k)] : 0,
+                   given = pass > 0 ? from_[pass - 1][at(k)] : 0;
+      adjoint.mu[pass][at(k)] += mu;
+      adjoint.compliance_bar[at(k)] -= own * mu;
+      adjoint.own_bar[at(k)] -= shares_[pass] * (own - given) * mu;
+      given_bar[at(k)] += own_R_[at(k)] * mu;
+    }
+  });
   set_share(shares_[passes_ - 1]);
 }
 

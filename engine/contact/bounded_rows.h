@@ -16,7 +16,8 @@
 //
 // Then rows give again, from the impulses f' that they have,
 //   w + compliance f + (R - compliance) (f - f') = 0
-// three times, each a problem of its own that begins where the last one ended. Nothing is left then
+// three times, each a problem with bounds of its own that begins where the last one ended: a pass.
+// Nothing is left then
 // of `part` but how rows share, and what rows give that all but depend on each other (the proximal
 // point method: Rockafellar, SIAM J. Control Optim. 14, 1976). Where that is much, as of a light
 // body between heavy ones, whose rows give by the light one's admittance, more passes follow in
@@ -52,13 +53,14 @@ class BoundedRows {
   // comes nearer, what is between bounds, and friction. before: the pushes of other bounds, if
   // known: what pushed is what holds.
   void start_holding(const std::vector<RowPush>* before);
-  // The minimum, from the impulses that rows have; false where it is not found. Where Newton's
-  // method takes long it begins again from rows that give much more, and then less and less.
-  bool minimize();
-  // And then the other passes.
-  bool finish();
-  // Takes rows of friction that hold for sliding, by the impulses that they have, in `respond` and
-  // `respond_in_passes` until the next `minimize`. False where there is no factor.
+  // The minimum of the pass under way, from the impulses that rows have; false where it is not
+  // found. A rough one only shows the way. Where Newton's method takes long in the first pass, it
+  // begins again from rows that give much more, and then less and less.
+  bool minimize(bool is_rough = false);
+  // The next pass begins; false where rows have given enough.
+  bool begin_pass();
+  // Takes rows of friction that hold for sliding, by the impulses that they have, in
+  // `add_by_bounds` until the next `minimize`. False where there is no factor.
   bool let_slide(const std::vector<int>& rows);
 
   int iterations() const { return iterations_; }
@@ -68,6 +70,7 @@ class BoundedRows {
   // Push of a row, or of the disc of which it is the first.
   const RowPush& push(int row) const { return now_.pushes[at(row)]; }
   const std::vector<RowPush>& pushes() const { return now_.pushes; }
+  const std::vector<RowPush>& pushes_of_pass(int pass) const { return of_pass(pass).pushes; }
   double part(int row) const;
   // use(rows, count): of a block's rows those that give alike, by the mean of their admittances.
   template <class Use>
@@ -87,15 +90,13 @@ class BoundedRows {
     if (!normals.empty()) use(normals.data(), static_cast<int>(normals.size()));
   }
 
-  // The change of impulses, at fixed states, where these are pushed in addition: less by what then
-  // moves otherwise.
-  void respond(const std::vector<double>& pushed, std::vector<double>& change) {
-    respond(now_, pushed, change);
-  }
-  // The same through all passes. pushed_in(pushes, pushed) fills what is pushed in one.
-  using PushedIn =
-      FunctionRef<void(const std::vector<RowPush>& pushes, std::vector<double>& pushed)>;
-  void respond_in_passes(const PushedIn& pushed_in, std::vector<double>& change);
+  // Makes the factors those of the solution, as `add_adjoint` needs them. False where there are
+  // none.
+  bool linearize();
+  // Fills S, rows x rows: in a pass, the change of the normal impulse of each of these rows of
+  // friction, which slide, by the bound of each, at fixed bounds of all others.
+  void by_bounds(int pass, const std::vector<int>& rows, std::vector<double>& S);
+
   // Gradient of a loss: -mu by the velocities of rows in each pass; of all passes together by
   // compliances, by the part of R from which rows give again, and by the bounds at which rows are
   // (how far these are from zero).
@@ -110,12 +111,14 @@ class BoundedRows {
     }
   };
   // Passes of the last solution, and the impulses of each.
-  int n_passes() const { return passes_; }  // one of what is not finished
+  int n_passes() const { return passes_; }
   const std::vector<double>& f_of_pass(int pass) const {
     return pass == passes_ - 1 ? f_ : from_[pass];
   }
-  // Adds those of a loss that changes by f_hat with impulses at fixed velocities.
-  void add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint);
+  // Adds those of a loss that changes by f_hat with the impulses of a pass at fixed velocities and
+  // bounds; and to given_bar those by the impulses of the pass before.
+  void add_adjoint(int pass, const std::vector<double>& f_hat, Adjoint& adjoint,
+                   std::vector<double>& given_bar);
   // w = d . L sum_i d_i f_i, to twice the precision with `low` but for one rounding of each number
   // of columns and channels, which all rows of a block share (add_motion).
   void velocities(const std::vector<double>& f, std::vector<double>& w, std::vector<double>& low);
@@ -134,27 +137,31 @@ class BoundedRows {
   std::vector<double> bound;  // rows: of friction
 
  private:
-  // The minimum of a pass: what its rows push, and the factor of 1 + F^T H F.
+  // The minimum of a pass: what its rows push, and the factor of 1 + F^T H F of what they pushed
+  // when it was made: what slides has turned a little since.
   struct Linearized {
-    std::vector<RowPush> pushes;
+    std::vector<RowPush> pushes, factored;
     std::vector<double> factor;
   };
   const Linearized& of_pass(int pass) const { return pass == passes_ - 1 ? now_ : kept_[pass]; }
+  // The change of impulses, at fixed states, where these are pushed in addition: less by what then
+  // moves otherwise.
   void respond(const Linearized& here, const std::vector<double>& pushed,
                std::vector<double>& change);
   void add_motion(const std::vector<double>& a, std::vector<double>& w, std::vector<double>& low);
   void evaluate();
-  // Where Newton's method ends: after a whole step of this size beside the velocities at play;
-  // where discs slide its square, too, beside the speed of the slowest. By the same factor each
-  // step leaves 1e-8 of the one before, so that the next one is below rounding. Looser where
-  // another pass comes, and where rows will give less.
+  // Where Newton's method ends: after a whole step of this size beside the velocities at play. By
+  // the same factor each step leaves 1e-8 of the one before, so that the next one is below
+  // rounding. Where discs slide, a step leaves of itself, and of what impulses lack in their
+  // derivative, as much as these have turned by since the factor was made: `left` and `unlearned`
+  // of both; and the factor is made anew where it is more than `turned`. Looser where another pass
+  // comes, of which rows take a part of 1e-4, and on the way.
   struct Ends {
-    double step, sliding;
+    double step, left, unlearned, turned;
   };
-  static constexpr Ends at_rounding{1e-7, 1e-15}, before_pass{1e-3, 1e-11},
-      before_stage{1e-1, 1e100};
+  static constexpr Ends at_rounding{1e-7, 1e-15, 1e-9, 1e-6}, before_pass{1e-3, 1e-11, 1e-6, 1e-3},
+      on_the_way{1e-2, 1e-4, 1, 1e-3}, before_stage{1e-1, 1e100, 1, 1e-3};
   bool settle(const Ends& ends, int most_iterations);
-  bool take_pass(const Ends& ends);
   void set_share(double share);
   void move_to(double share);
   void begin_passes();
@@ -162,7 +169,10 @@ class BoundedRows {
   template <int width>
   void add_hessian(std::size_t block, const std::vector<RowPush>& pushes, double* A);
   bool factor(Linearized& here);
-  bool factor() { return is_factored_ = factor(now_); }
+  bool factor() {
+    turned_ = 0;
+    return is_factored_ = factor(now_);
+  }
   double search();
   void along_rows(const double* y, std::vector<double>& w) const;
   void solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
@@ -194,14 +204,16 @@ class BoundedRows {
   std::vector<double> u_;                      // rows: w less what they have given
   Linearized now_, kept_[most_passes - 1];
   std::vector<double> pushed_;  // what impulses lack at the velocities that they make
+  bool is_met_ = false;         // nothing
   bool slides_ = false;         // any disc does
   double slowest_ = 0;          // of these
-  std::vector<double> HF_;      // of a block
+  // By how much what slides has turned since the factor was made, beside 1, at most.
+  double turned_ = 0;
+  std::vector<double> HF_;  // of a block
   std::vector<int> alike_;
   bool is_factored_ = false;
   bool is_held_ = false;  // impulses are those of start_holding
-  std::vector<double> g_, da_, dy_, dw_, df_, trial_, error_, f_bar_, mu_, there_, f_before_,
-      R_before_;
+  std::vector<double> g_, da_, dy_, dw_, df_, error_, mu_, there_, f_before_, R_before_, by_bounds_;
 };
 
 }  // namespace robosim

@@ -26,9 +26,9 @@ constexpr double shorter = 0.4, least_share = 0.1;  // of steps that gain less, 
 // Step of a search that has begun again, and goes on whether it gains or not.
 constexpr double shared_step = 0.6;
 constexpr double far_bounds = 1e-2;   // from here it is better to begin again
-constexpr double near_bounds = 1e-3;  // from here on rows give again in each problem
+constexpr double near_bounds = 1e-3;  // from here on each problem is solved to rounding
 constexpr double cone_error = 1e-8;   // counts as none where the next problem is no better
-constexpr double rounding_of_cone = 1e-14;
+constexpr double rounding_of_cone = 1e-14, cone_before_pass = 1e-10;
 constexpr double rounding_of_bounds = 1e-15;  // beside the velocities at play
 constexpr double singular = 1e-12;            // of bounds that follow normals
 // Residual of what is solved: rows that all but depend on each other give a little.
@@ -44,11 +44,10 @@ bool is_at_bound(State state) {
 
 }  // namespace
 
-// Fills what slides, and how far its bounds are from mu f_n, and what holds by more than that.
-// Returns the largest such difference beside the largest mu f_n. What moves nothing but by rounding
-// counts as none.
+// Fills what slides, and what holds by more than mu f_n. Returns how far bounds are from mu f_n at
+// most, beside the largest of these. What moves nothing but by rounding counts as none.
 double ConvexSolver::bounds_lack(const RowProblem& problem) {
-  sliding_.clear(), lack_.clear(), overheld_.clear();
+  sliding_.clear(), overheld_.clear();
   double off = 0, most = 0;
   const std::vector<double>& f = rows_.f();
   rows_.for_each_push([&](const RowBlock&, int i, int rows) {
@@ -60,74 +59,60 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
     const double slack = rounding_of_bounds * rows_.scale() / rows_.admittance(i);
     const auto lacks = [&](double lack) {
       if (std::abs(lack) > slack) off = std::max(off, std::abs(lack));
-      return lack;
     };
     const State state = rows_.push(i).state;
     if (state == State::off)
       lacks(asked);
     else if (is_at_bound(state))
-      sliding_.push_back(i), lack_.push_back(lacks(asked - bound));
+      sliding_.push_back(i), lacks(asked - bound);
     else if (held > asked + slack)
       overheld_.push_back(i), lacks(held - asked);
   });
   return most > 0 ? off / most : off > 0 ? 1 : 0;
 }
 
-// 1 - S, of the last pass alone where it only shows the way. False where it is singular: normals
-// agree with other bounds as well.
-bool ConvexSolver::couple(const RowProblem& problem, bool in_passes) {
-  const int n = static_cast<int>(sliding_.size());
-  couplings_.resize(at(n * n));
-  for (int j = 0; j < n; ++j) {
-    const int i = sliding_[at(j)];
-    const auto push = [&](const std::vector<RowPush>& pushes, std::vector<double>& pushed) {
-      const RowPush& own = pushes[at(i)];
-      if (own.state == State::slides)
-        pushed[at(i)] = -own.along[0], pushed[at(i + 1)] = -own.along[1];
-      if (own.state == State::upper) pushed[at(i)] = 1;
-      if (own.state == State::lower) pushed[at(i)] = -1;
-    };
-    if (in_passes) {
-      rows_.respond_in_passes(push, change_);
-    } else {
-      make_zeros(pushed_, problem.rows.size());
-      push(rows_.pushes(), pushed_);
-      rows_.respond(pushed_, change_);
+// 1 - S of what slides in a pass, factored; singular where normals agree with other bounds as well.
+void ConvexSolver::couple(const RowProblem& problem, int pass, Coupling& to) {
+  const std::vector<int>& rows = to.rows;
+  const int n = static_cast<int>(rows.size());
+  rows_.by_bounds(pass, rows, to.LU);
+  for (int k = 0; k < n; ++k)
+    for (int j = 0; j < n; ++j) {
+      double& entry = to.LU[at(k * n + j)];
+      entry = (k == j) - problem.rows[at(rows[at(k)])].mu * entry;
     }
-    for (int k = 0; k < n; ++k) {
-      const ConstraintRow& row = problem.rows[at(sliding_[at(k)])];
-      couplings_[at(k * n + j)] = (k == j) - row.mu * change_[at(row.normal)];
-    }
-  }
-  pivots_.resize(at(n)), row_sizes_.resize(at(n));
-  return lu_factor(couplings_.data(), n, pivots_.data(), row_sizes_.data()) > singular;
+  to.pivots.resize(at(n)), row_sizes_.resize(at(n));
+  to.is_regular = lu_factor(to.LU.data(), n, to.pivots.data(), row_sizes_.data()) > singular;
 }
 
 // Fills where bounds should go from those of the last problem: by Newton's method where that has a
 // way, else to mu f_n.
-void ConvexSolver::aim(const RowProblem& problem, bool in_passes) {
+void ConvexSolver::aim(const RowProblem& problem) {
   base_ = aim_ = rows_.bound;
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
     const ConstraintRow& row = problem.rows[i];
     if (row.kind == RowKind::friction) aim_[i] = row.mu * std::max(rows_.f()[at(row.normal)], 0.0);
   }
   // Friction that holds by more than mu f_n is at the bound that it holds by: the same problem.
-  if (!overheld_.empty()) {
-    for (const int i : overheld_) {
-      const bool is_disc = problem.rows[at(i)].is_disc;
-      const double held =
-          is_disc ? length(rows_.f()[at(i)], rows_.f()[at(i + 1)]) : std::abs(rows_.f()[at(i)]);
-      base_[at(i)] = held;
-      if (is_disc) base_[at(i + 1)] = held;
-      sliding_.push_back(i), lack_.push_back(aim_[at(i)] - held);
-    }
-    if (!rows_.let_slide(overheld_)) return;
+  for (const int i : overheld_) {
+    const bool is_disc = problem.rows[at(i)].is_disc;
+    const double held =
+        is_disc ? length(rows_.f()[at(i)], rows_.f()[at(i + 1)]) : std::abs(rows_.f()[at(i)]);
+    base_[at(i)] = held;
+    if (is_disc) base_[at(i + 1)] = held;
   }
-  if (sliding_.empty() || !couple(problem, in_passes)) return;
-  steps_ = lack_;
-  lu_solve(couplings_.data(), static_cast<int>(sliding_.size()), pivots_.data(), steps_.data());
-  for (std::size_t j = 0; j < sliding_.size(); ++j) {
-    const std::size_t i = at(sliding_[j]);
+  if (!overheld_.empty() && !rows_.let_slide(overheld_)) return;
+  std::vector<int>& rows = way_.rows;
+  rows = sliding_;
+  rows.insert(rows.end(), overheld_.begin(), overheld_.end());
+  std::sort(rows.begin(), rows.end());
+  couple(problem, rows_.n_passes() - 1, way_);
+  if (!way_.is_regular) return;
+  steps_.clear();
+  for (const int i : rows) steps_.push_back(aim_[at(i)] - base_[at(i)]);
+  lu_solve(way_.LU.data(), static_cast<int>(rows.size()), way_.pivots.data(), steps_.data());
+  for (std::size_t j = 0; j < rows.size(); ++j) {
+    const std::size_t i = at(rows[j]);
     aim_[i] = std::max(base_[i] + steps_[j], 0.0);
     if (problem.rows[i].is_disc) aim_[i + 1] = aim_[i];
   }
@@ -139,8 +124,8 @@ void ConvexSolver::hold_friction(const RowProblem& problem) {
       rows_.bound[i] = problem.rows[i].mu > 0 ? held_by_all : 0;
 }
 
-// The problem in which friction holds of all that pushes. off: of the solution, where it is one.
-bool ConvexSolver::solve_holding(const RowProblem& problem, double& off) {
+// The first pass where friction holds of all that pushes. False where that is not a solution.
+bool ConvexSolver::solve_holding(const RowProblem& problem) {
   hold_friction(problem);
   rows_.start_holding(nullptr);
   for (int n = 0; n < most_holding; ++n) {
@@ -152,11 +137,7 @@ bool ConvexSolver::solve_holding(const RowProblem& problem, double& off) {
         continue;
       rows_.bound[i] = 0, is_open = true;
     }
-    if (is_open) continue;
-    if (bounds_lack(problem) > 0) return false;
-    if (!rows_.finish()) return false;
-    off = bounds_lack(problem);
-    return off <= 0;
+    if (!is_open) return bounds_lack(problem) <= 0;
   }
   return false;
 }
@@ -166,49 +147,59 @@ bool ConvexSolver::begin_holding(const RowProblem& problem) {
   hold_friction(problem);
   held_ = rows_.pushes();
   rows_.start_holding(&held_);
-  if (!rows_.minimize()) return false;
+  if (!rows_.minimize(true)) return false;
   sliding_.clear(), overheld_.clear();
-  aim(problem, false);
+  aim(problem);
   base_ = aim_;
   return true;
 }
 
-// The search for bounds that normals agree with, from where there is no friction. off: how far they
-// are from that.
-bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
+// And by the normals where there is no friction.
+bool ConvexSolver::begin_sliding(const RowProblem& problem) {
   make_zeros(rows_.bound, problem.rows.size());
   rows_.start_holding(nullptr);
-  if (!rows_.minimize()) return false;
+  if (!rows_.minimize(true)) return false;
   sliding_.clear(), overheld_.clear();
-  aim(problem, false);
+  aim(problem);
   held_ = rows_.pushes();
+  rows_.bound = aim_;
+  rows_.start_holding(&held_);
+  return true;
+}
 
-  bool is_near = false, has_begun_again = false;
+// The search for bounds that normals agree with, in the pass under way: from the bounds that rows
+// have. off: how far they are from that.
+bool ConvexSolver::agree(const RowProblem& problem, double& off) {
+  const bool is_first = rows_.n_passes() == 1;
+  const double enough =
+      rows_.n_passes() < BoundedRows::passes ? cone_before_pass : rounding_of_cone;
+  base_ = aim_ = rows_.bound;
+  bool is_near = !is_first, has_begun_again = false;
   double least_off = std::numeric_limits<double>::infinity();
   double off_base = 1, share = 1;
+  off = std::numeric_limits<double>::infinity();
   for (int n = 0; n < most_problems; ++n) {
     // The problem of bounds a part of the way to the aim.
     for (std::size_t i = 0; i < base_.size(); ++i)
       rows_.bound[i] = share == 1 ? aim_[i] : base_[i] + share * (aim_[i] - base_[i]);
-    if (n == 0) rows_.start_holding(&held_);
-    if (!rows_.minimize()) return false;
+    if (!rows_.minimize(!is_near)) return false;
     const double before = std::exchange(off, bounds_lack(problem));
-    is_near |= off <= near_bounds;
-    if (is_near) {
-      if (!rows_.finish()) return false;
+    if (!is_near && off <= near_bounds) {
+      is_near = true;
+      if (!rows_.minimize()) return false;
       off = bounds_lack(problem);
-      if (off <= rounding_of_cone || (off <= cone_error && off > 0.25 * before)) return true;
     }
+    if (is_near && (off <= enough || (off <= cone_error && off > 0.25 * before))) return true;
     if (off < least_off) least_off = off, best_ = rows_.bound;
 
     // Next: begin again, aim anew, or take a shorter step.
-    if (n + 1 >= problems_from_sliding && !has_begun_again && least_off > far_bounds) {
+    if (is_first && n + 1 >= problems_from_sliding && !has_begun_again && least_off > far_bounds) {
       has_begun_again = true;
       if (!begin_holding(problem)) return false;
       off_base = std::numeric_limits<double>::infinity(), share = 1;
     } else if (has_begun_again || off <= (1 - least_gain * share) * off_base ||
                share < least_share) {
-      aim(problem, is_near);
+      aim(problem);
       share = has_begun_again && !(off <= 0.5 * off_base) ? shared_step : 1;
       off_base = off;
     } else {
@@ -216,8 +207,20 @@ bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
     }
   }
   rows_.bound = best_;
-  if (!rows_.minimize() || !rows_.finish()) return false;
+  if (!rows_.minimize()) return false;
   off = bounds_lack(problem);
+  return true;
+}
+
+// All passes. off: how far bounds are from mu f_n at most.
+bool ConvexSolver::solve_passes(const RowProblem& problem, double& off) {
+  off = 0;
+  if (!solve_holding(problem) && !(begin_sliding(problem) && agree(problem, off))) return false;
+  while (rows_.begin_pass()) {
+    double own = 0;
+    if (off <= cone_error ? !agree(problem, own) : !rows_.minimize()) return false;
+    off = std::max(off, own);
+  }
   return true;
 }
 
@@ -225,9 +228,8 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
   SolverReport report;
   sizes.measure(problem);
   rows_.begin(problem, sizes);
-  is_coupled_ = false, sliding_.clear(), lack_.clear();
   double off = 0;
-  const bool is_solved = solve_holding(problem, off) || solve_sliding(problem, off);
+  const bool is_solved = solve_passes(problem, off);
   report.class_changes = rows_.iterations();
 
   s.resize(problem);
@@ -253,37 +255,51 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
 OneSided ConvexSolver::differentiate(const RowProblem& problem, const RowSizes& sizes,
                                      const RowSolution& s) {
   rows_.look_at(problem);
-  if (is_rough_) sliding_.clear();
-  is_coupled_ = couple(problem, true);
+  bool is_regular = rows_.linearize();
+  for (int pass = 0; pass < rows_.n_passes(); ++pass) {
+    Coupling& coupling = couplings_[pass];
+    coupling.rows.clear();
+    const std::vector<RowPush>& pushes = rows_.pushes_of_pass(pass);
+    for (std::size_t i = 0; i < problem.rows.size() && !is_rough_; ++i)
+      if (problem.rows[i].kind == RowKind::friction && is_at_bound(pushes[i].state))
+        coupling.rows.push_back(static_cast<int>(i));
+    couple(problem, pass, coupling);
+    is_regular &= coupling.is_regular;
+  }
   return one_sided_if(ties_.any(problem, sizes, s), OneSided::tie) |
-         one_sided_if(!is_coupled_, OneSided::undetermined) |
+         one_sided_if(!is_regular, OneSided::undetermined) |
          one_sided_if(is_rough_, OneSided::unsolved);
 }
 
 void ConvexSolver::add_vjp(const RowProblem& problem, const RowSolution&, const double* f_bar,
                            const double* z_bar, RowGradient& g) {
   rows_.look_at(problem);
-  const std::vector<double>& f = rows_.f();
   f_hat_.assign(f_bar, f_bar + problem.size());
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
       f_hat_[at(i)] += dot(problem.rows[at(i)].d, z_bar + block.first_channel, block.width);
   adjoint_.set_zero(problem.rows.size());
-  rows_.add_adjoint(f_hat_, adjoint_);
-  // Bounds follow the normals.
-  if (!sliding_.empty() && is_coupled_) {
-    steps_.resize(sliding_.size());
-    for (std::size_t j = 0; j < sliding_.size(); ++j)
-      steps_[j] = adjoint_.bound_bar[at(sliding_[j])];
-    lu_solve_transposed(couplings_.data(), static_cast<int>(sliding_.size()), pivots_.data(),
-                        steps_.data());
-    make_zeros(f_hat_, f.size());
-    for (std::size_t j = 0; j < sliding_.size(); ++j) {
-      const ConstraintRow& row = problem.rows[at(sliding_[j])];
-      f_hat_[at(row.normal)] += row.mu * steps_[j];
-      g.mu[at(sliding_[j])] += steps_[j] * f[at(row.normal)];
+  for (int pass = rows_.n_passes(); pass-- > 0;) {
+    make_zeros(given_bar_, f_hat_.size());
+    rows_.add_adjoint(pass, f_hat_, adjoint_, given_bar_);
+    // Bounds follow the normals.
+    const Coupling& coupling = couplings_[pass];
+    if (!coupling.rows.empty() && coupling.is_regular) {
+      steps_.clear();
+      for (const int i : coupling.rows)
+        steps_.push_back(std::exchange(adjoint_.bound_bar[at(i)], 0.0));
+      lu_solve_transposed(coupling.LU.data(), static_cast<int>(coupling.rows.size()),
+                          coupling.pivots.data(), steps_.data());
+      make_zeros(f_hat_, f_hat_.size());
+      for (std::size_t j = 0; j < steps_.size(); ++j) {
+        const int i = coupling.rows[j], normal = problem.rows[at(i)].normal;
+        f_hat_[at(normal)] += problem.rows[at(i)].mu * steps_[j];
+        g.mu[at(i)] += steps_[j] * rows_.f_of_pass(pass)[at(normal)];
+      }
+      rows_.add_adjoint(pass, f_hat_, adjoint_, given_bar_);
+      for (const int i : coupling.rows) adjoint_.bound_bar[at(i)] = 0;
     }
-    rows_.add_adjoint(f_hat_, adjoint_);
+    std::swap(f_hat_, given_bar_);
   }
   rows_.for_each_push([&](const RowBlock&, int i, int) {
     if (problem.rows[at(i)].kind != RowKind::box) return;

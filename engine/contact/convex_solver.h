@@ -2,9 +2,9 @@
 // others.
 //
 // Each problem has bounds of friction that are given, and one solution (bounded_rows.h). Where all
-// friction holds, and by no more than mu f_n, the first problem is the last. Else the search begins
-// without friction: the bounds of the next problem are mu f_n of the normals before, and from there
-// Newton's method looks for bounds that the normals agree with,
+// friction holds, and by no more than mu f_n, the first problem is the last of its pass. Else the
+// search begins without friction: the bounds of the next problem are mu f_n of the normals before,
+// and from there Newton's method looks for bounds that the normals agree with,
 //   s <- s + t (1 - S)^-1 (mu f_n(s) - s),   S = mu df_n/ds
 // of what slides, and of what holds by more than mu f_n, whose bound is set to what it holds by,
 // with a shorter step t where that does not bring them nearer. So what slides has Coulomb's
@@ -13,8 +13,10 @@
 // begins again from where all friction holds. Where none is found, the status is `rough`, and the
 // bounds are the nearest. Nothing is kept from step to step.
 //
-// The derivative is that of the solution, by the factors of the last problem, with bounds that
-// follow the normals.
+// The passes that follow find their bounds in the same way, from those of the pass before.
+//
+// The derivative is that of the solution through all passes, by the factors of the last problem of
+// each, with bounds that follow the normals.
 #pragma once
 
 #include <vector>
@@ -40,29 +42,36 @@ class ConvexSolver {
                const double* z_bar, RowGradient& gradient);
 
  private:
-  bool solve_holding(const RowProblem& problem, double& off);
-  bool solve_sliding(const RowProblem& problem, double& off);
+  // 1 - S of what slides in a pass.
+  struct Coupling {
+    std::vector<int> rows;  // of friction at its bound, the first of a disc
+    std::vector<double> LU;
+    std::vector<int> pivots;
+    bool is_regular = false;
+  };
+  bool solve_passes(const RowProblem& problem, double& off);
+  bool solve_holding(const RowProblem& problem);
   bool begin_holding(const RowProblem& problem);
+  bool begin_sliding(const RowProblem& problem);
+  bool agree(const RowProblem& problem, double& off);
   void hold_friction(const RowProblem& problem);
-  void aim(const RowProblem& problem, bool in_passes);
+  void aim(const RowProblem& problem);
   double bounds_lack(const RowProblem& problem);
-  bool couple(const RowProblem& problem, bool in_passes);
+  void couple(const RowProblem& problem, int pass, Coupling& to);
   void add_to(const RowProblem& problem, const double* z_bar, RowGradient& gradient);
 
   BoundedRows rows_;
   Ties ties_;
   std::vector<RowPush> held_;  // of the problem before
-  std::vector<int> sliding_;   // rows: of friction at its bound, the first of a disc
-  std::vector<double> lack_;   // of these mu f_n - s
-  std::vector<int> overheld_;  // of friction that holds by more than mu f_n, as above
+  // Friction at its bound, and friction that holds by more than mu f_n, as above.
+  std::vector<int> sliding_, overheld_;
+  Coupling way_;  // in a search
   // Bounds by rows: from where and to where a search goes; the nearest.
   std::vector<double> base_, aim_, best_;
-  std::vector<double> steps_;      // what their bounds change by
-  std::vector<double> couplings_;  // 1 - S, factored
-  std::vector<int> pivots_;
-  bool is_coupled_ = false;  // and regular
-  bool is_rough_ = false;    // no bounds were found that normals agree with
-  std::vector<double> pushed_, change_, row_sizes_, f_hat_, y_bar_, Ly_, moved_, z_;
+  std::vector<double> steps_;  // what the bounds of what slides change by
+  Coupling couplings_[BoundedRows::most_passes];
+  bool is_rough_ = false;  // no bounds were found that normals agree with
+  std::vector<double> row_sizes_, f_hat_, given_bar_, y_bar_, Ly_, moved_, z_;
   BoundedRows::Adjoint adjoint_;
 };
 

@@ -61,6 +61,18 @@ class Envelope {
     return true;
   }
 
+  // B (rows x width) becomes L^-1 B, of the factor L of A.
+  void solve_half(const double* L, double* B, int width) const {
+    for (int i = 0; i < rows(); ++i) {
+      const int from = first(i), last = i - from;
+      const double* const own = row(L, i);
+      double* const to = B + static_cast<std::ptrdiff_t>(i) * width;
+      for (int k = 0; k < last; ++k)
+        add_scaled(-own[k], B + static_cast<std::ptrdiff_t>(from + k) * width, width, to);
+      for (int j = 0; j < width; ++j) to[j] *= own[last];
+    }
+  }
+
   // b becomes A^-1 b, of the factor of A.
   void solve(const double* L, double* b) const {
     for (int i = 0; i < rows(); ++i) {
