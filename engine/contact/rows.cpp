@@ -105,10 +105,13 @@ double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow
 double row_admittance(const RowProblem& problem, std::size_t block, const ConstraintRow& row) {
   if (problem.L.empty()) {
     double sum = 0;
-    for (int k = 0; k < problem.F.parts[block].count; ++k) {
-      const double along = along_column(problem, block, row, k);
-      sum += along * along;
-    }
+    with_width(problem.blocks[block].width, [&](auto width) {
+      const double* column = problem.F.values_of(block);
+      for (int k = 0; k < problem.F.parts[block].count; ++k, column += width) {
+        const double along = dot(row.d, column, width);
+        sum += along * along;
+      }
+    });
     return sum + row.compliance;
   }
   const RowBlock& own = problem.blocks[block];
