@@ -19,6 +19,8 @@ using State = RowPush::State;
 // so that springs carry.
 constexpr double part_of_rows = 1e-6, part_of_friction = 1e-4;
 constexpr int max_iterations = 50;
+constexpr int most_following = 8;      // where bounds follow the normals
+constexpr double singular = 1e-10;     // pivots, beside what they come from
 constexpr int direct_iterations = 16;  // after which it begins again with rows that give much
 // By how much more rows give at first where they do, by how much less from then on, and how often.
 constexpr double most_given = 1e4, less_in_stage = 0.1;
@@ -55,6 +57,19 @@ void give(const RowPush& push, int rows, const double* du, double* df) {
     df[0] = push.gives[0] * du[0] + push.gives[1] * du[1],
     df[1] = push.gives[1] * du[0] + push.gives[2] * du[1];
 }
+
+bool is_at_bound(const ConstraintRow& row, const RowPush& push) {
+  return row.kind == RowKind::friction &&
+         (push.state == State::slides || push.state == State::upper || push.state == State::lower);
+}
+
+// The direction of what is at its bound.
+struct Direction {
+  double x[2];
+  explicit Direction(const RowPush& push) : x{-push.along[0], -push.along[1]} {
+    if (push.state != State::slides) x[0] = push.state == State::upper ? 1 : -1;
+  }
+};
 
 // z = sum d_i f_i.
 void add_up(const RowProblem& problem, const double* f, std::vector<double>& z) {
@@ -113,6 +128,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   }
   make_zeros(f_, m), make_zeros(bound, m);
   now_.pushes.assign(m, RowPush()), now_.factored = now_.pushes;
+  now_.bounds_follow = now_.is_any_at_bound = bounds_follow_ = false;
   given_ = nullptr, is_evaluated_ = is_factored_ = slides_ = is_held_ = false;
   iterations_ = 0;
 }
@@ -177,58 +193,87 @@ void BoundedRows::evaluate() {
   is_evaluated_ = true;
 }
 
-// Fills what rows push at the velocities of f_, and what f_ lacks of it. Returns true where the
-// factor is of other states.
+// Fills what rows push at the velocities of f_, and what f_ lacks of it: of friction last, as its
+// bounds may follow the normals, by f_ and what it lacks, as velocities tell them less well. Returns true where the factor is of other states.
 bool BoundedRows::set_pushes() {
   bool is_new = !is_factored_;
-  const double slack = at_rest * scale_;
   is_met_ = true, slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
-  for_each_push([&](const RowBlock&, int i, int rows) {
-    const ConstraintRow& row = problem_->rows[at(i)];
-    double asked[2], lacks[2];
-    bool lacks_any = false;
-    for (int k = 0; k < rows; ++k) {
-      double sum = w_[at(i + k)], rest = low_[at(i + k)];
-      if (given_) add_product(-own_R_[at(i + k)], given_[i + k], sum, rest);
-      u_[at(i + k)] = sum + rest;
-      add_product(R_[at(i + k)], f_[at(i + k)], sum, rest);
-      lacks[k] = sum + rest;
-      lacks_any |= std::abs(lacks[k]) > slack;
-    }
-    const bool can_move = R_[at(i)] > 0;
-    for (int k = 0; k < rows; ++k)
-      asked[k] = lacks_any && can_move ? -u_[at(i + k)] / R_[at(i + k)] : f_[at(i + k)];
-    const RowPush& push = now_.pushes[at(i)] = row_push(row, asked, R_[at(i)], bound[at(i)]);
-    is_new = is_new || push.state != now_.factored[at(i)].state;
-    if (push.state == State::slides)
-      slides_ = true, slowest_ = std::min(slowest_, length(u_[at(i)], u_[at(i + 1)]));
-    for (int k = 0; k < rows; ++k)
-      pushed_[at(i + k)] =
-          push.state == State::linear ? -lacks[k] * push.gives[0] : push.f[k] - f_[at(i + k)];
-    for (int k = 0; k < rows; ++k) is_met_ &= pushed_[at(i + k)] == 0;
-  });
+  for (const bool is_friction : {false, true})
+    for_each_push([&](const RowBlock&, int i, int rows) {
+      const ConstraintRow& row = problem_->rows[at(i)];
+      if ((row.kind == RowKind::friction) != is_friction) return;
+      if (is_friction && bounds_follow_)
+        for (int k = i; k < i + rows; ++k)
+          bound[at(k)] = row.mu * std::max(f_[at(row.normal)] + pushed_[at(row.normal)], 0.0);
+      set_push(i, rows, is_new);
+    });
   return is_new;
+}
+
+void BoundedRows::set_push(int i, int rows, bool& is_new) {
+  const double slack = at_rest * scale_;
+  double asked[2], lacks[2];
+  bool lacks_any = false;
+  for (int k = 0; k < rows; ++k) {
+    double sum = w_[at(i + k)], rest = low_[at(i + k)];
+    if (given_) add_product(-own_R_[at(i + k)], given_[i + k], sum, rest);
+    u_[at(i + k)] = sum + rest;
+    add_product(R_[at(i + k)], f_[at(i + k)], sum, rest);
+    lacks[k] = sum + rest;
+    lacks_any |= std::abs(lacks[k]) > slack;
+  }
+  const bool can_move = R_[at(i)] > 0;
+  for (int k = 0; k < rows; ++k)
+    asked[k] = lacks_any && can_move ? -u_[at(i + k)] / R_[at(i + k)] : f_[at(i + k)];
+  const RowPush& push = now_.pushes[at(i)] =
+      row_push(problem_->rows[at(i)], asked, R_[at(i)], bound[at(i)]);
+  is_new = is_new || push.state != now_.factored[at(i)].state;
+  if (push.state == State::slides)
+    slides_ = true, slowest_ = std::min(slowest_, length(u_[at(i)], u_[at(i + 1)]));
+  for (int k = 0; k < rows; ++k) {
+    pushed_[at(i + k)] =
+        push.state == State::linear ? -lacks[k] * push.gives[0] : push.f[k] - f_[at(i + k)];
+    is_met_ &= pushed_[at(i + k)] == 0;
+  }
+}
+
+double BoundedRows::drawn(const Linearized& here, int i) const {
+  const ConstraintRow& row = problem_->rows[at(i)];
+  if (!here.bounds_follow || !is_at_bound(row, here.factored[at(i)])) return 0;
+  return row.mu * here.factored[at(row.normal)].gives[0];
 }
 
 // Adds F^T H F of a block, by its own columns, to where these are among all.
 template <int width>
-void BoundedRows::add_hessian(std::size_t b, const std::vector<RowPush>& pushes, double* A) {
+void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
   const RowBlock& block = problem_->blocks[b];
   double H[width][width] = {};
-  bool any = false;
+  bool any = false, is_symmetric = true;
   for (int i = block.first_row; i < block.last_row; ++i) {
-    const double *const gives = pushes[at(i)].gives, *const d = problem_->rows[at(i)].d;
-    if (gives[0] == 0 && gives[2] == 0) {
-      i += problem_->rows[at(i)].is_disc;
+    const double *const gives = here.pushes[at(i)].gives, *const d = problem_->rows[at(i)].d;
+    const bool is_disc = problem_->rows[at(i)].is_disc;
+    const double by = drawn(here, i);
+    if (gives[0] == 0 && gives[2] == 0 && by == 0) {
+      i += is_disc;
       continue;
     }
     any = true;
-    if (!problem_->rows[at(i)].is_disc) {
+    const double* const e = problem_->rows[at(i + is_disc)].d;
+    if (by != 0) {  // what the normal does to the bound
+      is_symmetric = false;
+      const Direction along(here.pushes[at(i)]);
+      const double* const normal = problem_->rows[at(problem_->rows[at(i)].normal)].d;
+      for (int r = 0; r < width; ++r) {
+        const double pushed = by * (along.x[0] * d[r] + (is_disc ? along.x[1] * e[r] : 0));
+        for (int c = 0; c < width; ++c) H[r][c] += pushed * normal[c];
+      }
+    }
+    if (!is_disc) {
       for (int r = 0; r < width; ++r)
         for (int c = 0; c < width; ++c) H[r][c] += gives[0] * d[r] * d[c];
       continue;
     }
-    const double* const e = problem_->rows[at(++i)].d;
+    ++i;
     for (int r = 0; r < width; ++r) {
       const double of_d = gives[0] * d[r] + gives[1] * e[r],
                    of_e = gives[1] * d[r] + gives[2] * e[r];
@@ -246,86 +291,88 @@ void BoundedRows::add_hessian(std::size_t b, const std::vector<RowPush>& pushes,
       for (int c = 0; c < width; ++c) sum += H[r][c] * F[k * width + c];
       HF_[at(k * width + r)] = sum;
     }
+  const bool has_upper = !here.upper.empty();
   for (int i = 0; i < count; ++i) {
-    double* const row = shape_.row(A, places[i]);
     const int first = shape_.first(places[i]);
-    for (int k = 0; k <= i; ++k)
-      row[places[k] - first] += dot(F + i * width, &HF_[at(k * width)], width);
+    double* const row = shape_.row(here.factor.data(), places[i]) - first;
+    for (int k = 0; k <= i; ++k) row[places[k]] += dot(F + i * width, &HF_[at(k * width)], width);
+    if (!has_upper) continue;
+    double* const column = shape_.row(here.upper.data(), places[i]) - first;
+    for (int k = 0; k < i; ++k)
+      column[places[k]] += is_symmetric ? dot(F + i * width, &HF_[at(k * width)], width)
+                                        : dot(F + k * width, &HF_[at(i * width)], width);
   }
 }
 
 // Fills the factor of 1 + F^T H F at the pushes.
 bool BoundedRows::factor(Linearized& here) {
   const RowProblem& problem = *problem_;
-  std::vector<double>& A = here.factor;
   here.factored = here.pushes;
-  make_zeros(A, shape_.size());
+  here.is_any_at_bound = false;
+  bool is_symmetric = true;
+  for_each_push([&](const RowBlock&, int i, int) {
+    here.is_any_at_bound |= is_at_bound(problem.rows[at(i)], here.pushes[at(i)]);
+    is_symmetric &= drawn(here, i) == 0;
+  });
+  std::vector<double>& A = here.factor;
+  make_zeros(A, shape_.size()), make_zeros(here.upper, is_symmetric ? 0 : shape_.size());
   for (int i = 0; i < shape_.rows(); ++i) shape_.row(A.data(), i)[i - shape_.first(i)] = 1;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
-    with_width(problem.blocks[b].width,
-               [&](auto width) { add_hessian<width>(b, here.pushes, A.data()); });
-  return shape_.factor(A.data());
+    with_width(problem.blocks[b].width, [&](auto width) { add_hessian<width>(b, here); });
+  here.regularity = is_symmetric ? shape_.factor(A.data())
+                                 : shape_.factor(A.data(), here.upper.data());
+  return here.regularity > 0;
+}
+
+// Fills what rows move by, dw_, where these impulses are pushed in addition.
+void BoundedRows::move(const Linearized& here, const std::vector<double>& pushed,
+                       bool is_transposed) {
+  add_up(*problem_, pushed.data(), z_);
+  F_->gather(problem_->blocks, z_.data(), g_);
+  da_ = g_;
+  const double *const lower = here.factor.data(), *const upper = here.upper.data();
+  if (here.upper.empty())
+    shape_.solve(lower, da_.data());
+  else if (is_transposed)
+    shape_.solve_transposed(lower, upper, da_.data());
+  else
+    shape_.solve(lower, upper, da_.data());
+  make_zeros(dy_, z_.size());
+  F_->add_motion(problem_->blocks, da_.data(), dy_.data());
+  along_rows(dy_.data(), dw_);
 }
 
 // With da_ and dw_.
 void BoundedRows::respond(const Linearized& here, const std::vector<double>& pushed,
                           std::vector<double>& change) {
-  add_up(*problem_, pushed.data(), z_);
-  F_->gather(problem_->blocks, z_.data(), g_);
-  da_ = g_;
-  shape_.solve(here.factor.data(), da_.data());
-  make_zeros(dy_, z_.size());
-  F_->add_motion(problem_->blocks, da_.data(), dy_.data());
-  along_rows(dy_.data(), dw_);
+  move(here, pushed, false);
   change.resize(pushed.size());
   for_each_push([&](const RowBlock&, int i, int rows) {
     double df[2] = {};
     give(here.factored[at(i)], rows, &dw_[at(i)], df);
-    change[at(i)] = pushed[at(i)] - df[0];
-    if (rows == 2) change[at(i + 1)] = pushed[at(i + 1)] - df[1];
+    if (const double by = drawn(here, i); by != 0) {
+      const Direction along(here.factored[at(i)]);
+      const double of_normal = by * dw_[at(problem_->rows[at(i)].normal)];
+      for (int k = 0; k < rows; ++k) df[k] += along.x[k] * of_normal;
+    }
+    for (int k = 0; k < rows; ++k) change[at(i + k)] = pushed[at(i + k)] - df[k];
   });
 }
 
-// S = -gives_n (d_n . F) (1 + F^T H F)^-1 F^T z, z a bound's push: of halves of the inverse, all
-// rows side by side.
-void BoundedRows::by_bounds(int pass, const std::vector<int>& rows, std::vector<double>& S) {
-  const RowProblem& problem = *problem_;
-  const Linearized& here = of_pass(pass);
-  const int n = static_cast<int>(rows.size()), width = 2 * n;
-  std::vector<double>& B = by_bounds_;  // pushes, and then normals
-  make_zeros(B, at(F_->columns * width));
-  for (std::size_t b = 0, j = 0; b < problem.blocks.size() && j < rows.size(); ++b) {
-    const RowBlock& block = problem.blocks[b];
-    for (; j < rows.size() && rows[j] < block.last_row; ++j) {
-      const int i = rows[j];
-      const ConstraintRow *const own = &problem.rows[at(i)],
-                                 &normal = problem.rows[at(own->normal)];
-      const RowPush& push = here.pushes[at(i)];
-      double z[most_block_channels] = {};
-      if (push.state == State::slides) {
-        for (int c = 0; c < block.width; ++c)
-          z[c] = -push.along[0] * own[0].d[c] - push.along[1] * own[1].d[c];
-      } else if (push.state == State::upper || push.state == State::lower) {
-        add_scaled(push.state == State::upper ? 1 : -1, own->d, block.width, z);
-      }
-      for (int k = 0; k < F_->parts[b].count; ++k) {
-        const double* const column = F_->values_of(b) + k * block.width;
-        double* const to = B.data() + F_->places_of(b)[k] * width;
-        to[j] += dot(column, z, block.width);
-        to[at(n) + j] += dot(column, normal.d, block.width);
-      }
+void BoundedRows::respond_transposed(const Linearized& here, const std::vector<double>& pushed,
+                                     std::vector<double>& change) {
+  move(here, pushed, true);
+  change.resize(pushed.size());
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    double df[2] = {};
+    give(here.factored[at(i)], rows, &dw_[at(i)], df);
+    for (int k = 0; k < rows; ++k) change[at(i + k)] = pushed[at(i + k)] - df[k];
+    if (const double by = drawn(here, i); by != 0) {  // its normal has come before
+      const Direction along(here.factored[at(i)]);
+      for (int k = 0; k < rows; ++k)
+        change[at(problem_->rows[at(i)].normal)] -= by * along.x[k] * dw_[at(i + k)];
     }
-  }
-  shape_.solve_half(here.factor.data(), B.data(), width);
-  make_zeros(S, at(n * n));
-  for (int c = 0; c < F_->columns; ++c) {
-    const double *const pushes = B.data() + c * width, *const normals = pushes + n;
-    for (int k = 0; k < n; ++k) add_scaled(normals[k], pushes, n, S.data() + k * n);
-  }
-  for (int k = 0; k < n; ++k) {
-    const double gives = here.factored[at(problem.rows[at(rows[at(k)])].normal)].gives[0];
-    for (int j = 0; j < n; ++j) S[at(k * n + j)] *= -gives;
-  }
+  });
 }
 
 // The potential of `a`, by which rows have the velocities u.
@@ -420,6 +467,7 @@ void BoundedRows::begin_passes() {
 // The states of many discs may change to and fro. Then rows give much at first, so that the corner
 // from sliding to holding is round, and then less and less.
 bool BoundedRows::minimize(bool is_rough) {
+  let_bounds_follow(false);
   turned_ = std::numeric_limits<double>::infinity();  // by other bounds
   const Ends& ends = is_rough ? on_the_way : passes_ < passes ? before_pass : at_rounding;
   if (passes_ > 1) return settle(ends, max_iterations);
@@ -480,7 +528,7 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
       largest = std::max(largest, move);
     }
     step = largest / std::max(scale_, std::numeric_limits<double>::min());
-    if (step > local) {
+    if (step > local && !bounds_follow_) {
       const double t = search();
       if (std::abs(t - 1) > 1e-3) step = 1;
       for (double& df : df_) df *= t;
@@ -509,39 +557,81 @@ bool BoundedRows::begin_pass() {
   return true;
 }
 
-bool BoundedRows::linearize() {
+// Friction at its bound has another factor then.
+void BoundedRows::let_bounds_follow(bool follow) {
+  bounds_follow_ = follow;
+  if (now_.bounds_follow != follow && now_.is_any_at_bound) is_factored_ = false;
+  now_.bounds_follow = follow;
+}
+
+bool BoundedRows::follow_normals() {
+  f_before_ = f_, bound_before_ = bound;
+  let_bounds_follow(true);
+  const bool is_found = settle(passes_ < passes ? before_pass : at_rounding, most_following);
+  bounds_follow_ = false;
+  if (is_found) return true;
+  f_ = f_before_, bound = bound_before_;
+  is_evaluated_ = is_factored_ = false;
+  return false;
+}
+
+bool BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<double>& change) {
+  for (const int i : holding) {
+    RowPush& push = now_.pushes[at(i)];
+    const bool is_disc = problem_->rows[at(i)].is_disc;
+    const double size = is_disc ? length(f_[at(i)], f_[at(i + 1)]) : std::abs(f_[at(i)]);
+    bound[at(i)] = size;
+    if (is_disc) bound[at(i + 1)] = size;
+    if (push.state != State::linear || !(size > 0)) continue;
+    push = RowPush();
+    if (!is_disc) {
+      push.state = f_[at(i)] > 0 ? State::upper : State::lower;
+      continue;
+    }
+    const double x = f_[at(i)] / size, y = f_[at(i + 1)] / size, k = 1 / R_[at(i)];
+    push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
+    push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
+  }
+  make_zeros(pushed_, f_.size());
+  bool any = false;
+  for_each_push([&](const RowBlock&, int i, int rows) {
+    const ConstraintRow& row = problem_->rows[at(i)];
+    if (!is_at_bound(row, now_.pushes[at(i)])) return;
+    any = true;
+    const Direction along(now_.pushes[at(i)]);
+    const double lack = row.mu * std::max(f_[at(row.normal)], 0.0) - bound[at(i)];
+    for (int k = 0; k < rows; ++k) pushed_[at(i + k)] = along.x[k] * lack;
+  });
+  make_zeros(change, f_.size());
+  if (!any) return true;
+  now_.bounds_follow = true;
+  if (!factor() || now_.regularity <= singular) return is_factored_ = false;
+  respond(now_, pushed_, change);
+  return true;
+}
+
+bool BoundedRows::linearize(bool bounds_follow) {
   bool is_regular = true;
   for (int pass = 0; pass < passes_; ++pass) {
     Linearized& here = pass == passes_ - 1 ? now_ : kept_[pass];
-    const auto slides = [](const RowPush& push) { return push.state == State::slides; };
-    if (std::none_of(here.pushes.begin(), here.pushes.end(), slides)) continue;
-    set_share(shares_[pass]);
-    is_regular &= factor(here);
+    bool is_stale = false;  // what slides has turned since
+    for_each_push([&](const RowBlock&, int i, int) {
+      const RowPush& push = here.pushes[at(i)];
+      is_stale |= push.state == State::slides ||
+                  (bounds_follow != here.bounds_follow && is_at_bound(problem_->rows[at(i)], push));
+    });
+    here.bounds_follow = bounds_follow;
+    if (is_stale) {
+      set_share(shares_[pass]);
+      factor(here);
+    }
+    is_regular &= here.regularity > singular;
   }
   set_share(shares_[passes_ - 1]);
   return is_regular;
 }
 
-bool BoundedRows::let_slide(const std::vector<int>& rows) {
-  for (const int i : rows) {
-    RowPush& push = now_.pushes[at(i)];
-    if (push.state != State::linear) continue;
-    if (!problem_->rows[at(i)].is_disc) {
-      push = RowPush();
-      push.state = f_[at(i)] > 0 ? State::upper : State::lower;
-      continue;
-    }
-    const double size = length(f_[at(i)], f_[at(i + 1)]);
-    if (!(size > 0)) continue;
-    const double x = f_[at(i)] / size, y = f_[at(i + 1)] / size, k = 1 / R_[at(i)];
-    push = RowPush();
-    push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
-    push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
-  }
-  return factor();
-}
-
-// mu = H (f_hat - A mu), A = D L D^T: of what does not slide R mu + A mu = f_hat.
+// mu = H^T (f_hat - A mu), A = D L D^T: of what does not slide R mu + A mu = f_hat.
 void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
                                 std::vector<double>& mu) {
   make_zeros(mu, f_hat.size());
@@ -559,36 +649,48 @@ void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double
       give(push, rows, left, df);
       for (int k = 0; k < rows; ++k)
         pushed_[at(i + k)] = -df[k] - (push.state == State::slides ? mu[at(i + k)] : 0);
+      if (const double by = drawn(here, i); by != 0) {
+        const Direction along(push);
+        for (int k = 0; k < rows; ++k)
+          pushed_[at(problem_->rows[at(i)].normal)] -= by * along.x[k] * left[k];
+      }
     });
-    respond(here, pushed_, df_);
+    respond_transposed(here, pushed_, df_);
     for (std::size_t i = 0; i < mu.size(); ++i) mu[i] += df_[i];
   }
 }
 
-void BoundedRows::add_adjoint(int pass, const std::vector<double>& f_hat, Adjoint& adjoint,
-                              std::vector<double>& given_bar) {
-  const Linearized& here = of_pass(pass);
-  set_share(shares_[pass]);
-  solve_adjoint(here, f_hat, mu_);
-  velocities(mu_, u_, error_);
-  const std::vector<double>& f = f_of_pass(pass);
-  for_each_push([&](const RowBlock&, int i, int rows) {
-    const RowPush& push = here.pushes[at(i)];
-    const auto lambda = [&](int k) { return f_hat[at(k)] - u_[at(k)]; };
-    if (push.state == State::slides)
-      adjoint.bound_bar[at(i)] -= push.along[0] * lambda(i) + push.along[1] * lambda(i + 1);
-    if (push.state == State::upper) adjoint.bound_bar[at(i)] += lambda(i);
-    if (push.state == State::lower) adjoint.bound_bar[at(i)] -= lambda(i);
-    const bool is_linear = push.state == State::linear;
-    for (int k = i; k < i + rows; ++k) {
-      const double mu = mu_[at(k)], own = is_linear ? f[at(k)] : 0,
-                   given = pass > 0 ? from_[pass - 1][at(k)] : 0;
-      adjoint.mu[pass][at(k)] += mu;
-      adjoint.compliance_bar[at(k)] -= own * mu;
-      adjoint.own_bar[at(k)] -= shares_[pass] * (own - given) * mu;
-      given_bar[at(k)] += own_R_[at(k)] * mu;
-    }
-  });
+// From pass to pass it goes on by what rows have given from.
+void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint) {
+  f_bar_ = f_hat;
+  for (int pass = passes_; pass-- > 0;) {
+    const Linearized& here = of_pass(pass);
+    set_share(shares_[pass]);
+    solve_adjoint(here, f_bar_, mu_);
+    velocities(mu_, u_, error_);
+    const std::vector<double>& f = f_of_pass(pass);
+    for_each_push([&](const RowBlock&, int i, int rows) {
+      const ConstraintRow& row = problem_->rows[at(i)];
+      const RowPush& push = here.pushes[at(i)];
+      const auto lambda = [&](int k) { return f_bar_[at(k)] - u_[at(k)]; };
+      if (is_at_bound(row, push)) {
+        const Direction along(push);
+        for (int k = 0; k < rows && here.bounds_follow; ++k)
+          adjoint.friction_bar[at(i)] += f[at(row.normal)] * along.x[k] * lambda(i + k);
+      } else if (push.state == State::upper || push.state == State::lower) {
+        adjoint.bound_bar[at(i)] += Direction(push).x[0] * lambda(i);
+      }
+      const bool is_linear = push.state == State::linear;
+      for (int k = i; k < i + rows; ++k) {
+        const double mu = mu_[at(k)], own = is_linear ? f[at(k)] : 0,
+                     given = pass > 0 ? from_[pass - 1][at(k)] : 0;
+        adjoint.mu[pass][at(k)] += mu;
+        adjoint.compliance_bar[at(k)] -= own * mu;
+        adjoint.own_bar[at(k)] -= shares_[pass] * (own - given) * mu;
+      }
+    });
+    for (std::size_t i = 0; i < mu_.size(); ++i) f_bar_[i] = own_R_[i] * mu_[i];
+  }
   set_share(shares_[passes_ - 1]);
 }
 

@@ -57,11 +57,15 @@ class BoundedRows {
   // found. A rough one only shows the way. Where Newton's method takes long in the first pass, it
   // begins again from rows that give much more, and then less and less.
   bool minimize(bool is_rough = false);
+  // The same where bounds follow the normals, in steps of Newton's method without a search: false,
+  // and all is as it was, where a few of these do not end. `bound` is that of the minimum.
+  bool follow_normals();
+  // By how much normal impulses change, to first order, where bounds go to mu f_n of the normals,
+  // of what slides and of these rows of friction, which hold. Rows that hold count as sliding until
+  // the next `minimize`. False where normals agree with other bounds as well.
+  bool aim_at_normals(const std::vector<int>& holding, std::vector<double>& change);
   // The next pass begins; false where rows have given enough.
   bool begin_pass();
-  // Takes rows of friction that hold for sliding, by the impulses that they have, in
-  // `add_by_bounds` until the next `minimize`. False where there is no factor.
-  bool let_slide(const std::vector<int>& rows);
 
   int iterations() const { return iterations_; }
   double scale() const { return scale_; }  // velocities at play, at the impulses
@@ -90,23 +94,20 @@ class BoundedRows {
     if (!normals.empty()) use(normals.data(), static_cast<int>(normals.size()));
   }
 
-  // Makes the factors those of the solution, as `add_adjoint` needs them. False where there are
-  // none.
-  bool linearize();
-  // Fills S, rows x rows: in a pass, the change of the normal impulse of each of these rows of
-  // friction, which slide, by the bound of each, at fixed bounds of all others.
-  void by_bounds(int pass, const std::vector<int>& rows, std::vector<double>& S);
+  // Makes the factors those of the solution, as `add_adjoint` needs them. bounds_follow: the
+  // normals. False where normals agree with other bounds as well.
+  bool linearize(bool bounds_follow);
 
   // Gradient of a loss: -mu by the velocities of rows in each pass; of all passes together by
-  // compliances, by the part of R from which rows give again, and by the bounds at which rows are
-  // (how far these are from zero).
+  // compliances, by the part of R from which rows give again, by the bounds at which boxes are (how
+  // far these are from zero), and by coefficients of friction.
   struct Adjoint {
     std::vector<double> mu[most_passes];                     // of each pass: rows
-    std::vector<double> bound_bar, compliance_bar, own_bar;  // rows
+    std::vector<double> bound_bar, compliance_bar, own_bar, friction_bar;  // rows
 
     void set_zero(std::size_t rows) {
       for (std::vector<double>& each : mu) make_zeros(each, rows);
-      for (std::vector<double>* each : {&bound_bar, &compliance_bar, &own_bar})
+      for (std::vector<double>* each : {&bound_bar, &compliance_bar, &own_bar, &friction_bar})
         make_zeros(*each, rows);
     }
   };
@@ -115,10 +116,8 @@ class BoundedRows {
   const std::vector<double>& f_of_pass(int pass) const {
     return pass == passes_ - 1 ? f_ : from_[pass];
   }
-  // Adds those of a loss that changes by f_hat with the impulses of a pass at fixed velocities and
-  // bounds; and to given_bar those by the impulses of the pass before.
-  void add_adjoint(int pass, const std::vector<double>& f_hat, Adjoint& adjoint,
-                   std::vector<double>& given_bar);
+  // Adds those of a loss that changes by f_hat with impulses at fixed velocities.
+  void add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint);
   // w = d . L sum_i d_i f_i, to twice the precision with `low` but for one rounding of each number
   // of columns and channels, which all rows of a block share (add_motion).
   void velocities(const std::vector<double>& f, std::vector<double>& w, std::vector<double>& low);
@@ -138,16 +137,23 @@ class BoundedRows {
 
  private:
   // The minimum of a pass: what its rows push, and the factor of 1 + F^T H F of what they pushed
-  // when it was made: what slides has turned a little since.
+  // when it was made: what slides has turned a little since. Where bounds follow the normals H has
+  // what these do to friction, too, and an upper factor belongs to it.
   struct Linearized {
     std::vector<RowPush> pushes, factored;
-    std::vector<double> factor;
+    bool bounds_follow = false, is_any_at_bound = false;  // of friction
+    std::vector<double> factor, upper;
+    double regularity = 1;  // its smallest pivot
   };
   const Linearized& of_pass(int pass) const { return pass == passes_ - 1 ? now_ : kept_[pass]; }
   // The change of impulses, at fixed states, where these are pushed in addition: less by what then
   // moves otherwise.
   void respond(const Linearized& here, const std::vector<double>& pushed,
                std::vector<double>& change);
+  // And what the transposed of that takes `pushed` to.
+  void respond_transposed(const Linearized& here, const std::vector<double>& pushed,
+                          std::vector<double>& change);
+  void move(const Linearized& here, const std::vector<double>& pushed, bool is_transposed);
   void add_motion(const std::vector<double>& a, std::vector<double>& w, std::vector<double>& low);
   void evaluate();
   // Where Newton's method ends: after a whole step of this size beside the velocities at play. By
@@ -166,8 +172,13 @@ class BoundedRows {
   void move_to(double share);
   void begin_passes();
   bool set_pushes();
+  void set_push(int i, int rows, bool& is_new);
+  void let_bounds_follow(bool follow);
+  // By how much the impulse of friction at its bound grows as its normal gives; zero of others, and
+  // where bounds are given.
+  double drawn(const Linearized& here, int row) const;
   template <int width>
-  void add_hessian(std::size_t block, const std::vector<RowPush>& pushes, double* A);
+  void add_hessian(std::size_t block, Linearized& here);
   bool factor(Linearized& here);
   bool factor() {
     turned_ = 0;
@@ -204,6 +215,7 @@ class BoundedRows {
   std::vector<double> u_;                      // rows: w less what they have given
   Linearized now_, kept_[most_passes - 1];
   std::vector<double> pushed_;  // what impulses lack at the velocities that they make
+  bool bounds_follow_ = false;  // normals
   bool is_met_ = false;         // nothing
   bool slides_ = false;         // any disc does
   double slowest_ = 0;          // of these
@@ -213,7 +225,8 @@ class BoundedRows {
   std::vector<int> alike_;
   bool is_factored_ = false;
   bool is_held_ = false;  // impulses are those of start_holding
-  std::vector<double> g_, da_, dy_, dw_, df_, error_, mu_, there_, f_before_, R_before_, by_bounds_;
+  std::vector<double> g_, da_, dy_, dw_, df_, error_, mu_, there_, f_before_, bound_before_, R_before_,
+      f_bar_;
 };
 
 }  // namespace robosim

@@ -26,11 +26,10 @@ constexpr double shorter = 0.4, least_share = 0.1;  // of steps that gain less, 
 // Step of a search that has begun again, and goes on whether it gains or not.
 constexpr double shared_step = 0.6;
 constexpr double far_bounds = 1e-2;   // from here it is better to begin again
-constexpr double near_bounds = 1e-3;  // from here on each problem is solved to rounding
-constexpr double cone_error = 1e-8;   // counts as none where the next problem is no better
-constexpr double rounding_of_cone = 1e-14, cone_before_pass = 1e-10;
+// From here on bounds follow the normals; and what is nearer where they have not found the way.
+constexpr double near_bounds = 5e-2, nearer = 0.1;
+constexpr double cone_error = 1e-8;   // counts as none
 constexpr double rounding_of_bounds = 1e-15;  // beside the velocities at play
-constexpr double singular = 1e-12;            // of bounds that follow normals
 // Residual of what is solved: rows that all but depend on each other give a little.
 constexpr double most_residual = 1e-6;
 // Impulses that move more than this, beside all velocities at play, are of rows that contradict
@@ -71,51 +70,24 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
   return most > 0 ? off / most : off > 0 ? 1 : 0;
 }
 
-// 1 - S of what slides in a pass, factored; singular where normals agree with other bounds as well.
-void ConvexSolver::couple(const RowProblem& problem, int pass, Coupling& to) {
-  const std::vector<int>& rows = to.rows;
-  const int n = static_cast<int>(rows.size());
-  rows_.by_bounds(pass, rows, to.LU);
-  for (int k = 0; k < n; ++k)
-    for (int j = 0; j < n; ++j) {
-      double& entry = to.LU[at(k * n + j)];
-      entry = (k == j) - problem.rows[at(rows[at(k)])].mu * entry;
-    }
-  to.pivots.resize(at(n)), row_sizes_.resize(at(n));
-  to.is_regular = lu_factor(to.LU.data(), n, to.pivots.data(), row_sizes_.data()) > singular;
-}
-
 // Fills where bounds should go from those of the last problem: by Newton's method where that has a
 // way, else to mu f_n.
 void ConvexSolver::aim(const RowProblem& problem) {
+  const bool has_way = rows_.aim_at_normals(overheld_, change_);
   base_ = aim_ = rows_.bound;
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
     const ConstraintRow& row = problem.rows[i];
     if (row.kind == RowKind::friction) aim_[i] = row.mu * std::max(rows_.f()[at(row.normal)], 0.0);
   }
-  // Friction that holds by more than mu f_n is at the bound that it holds by: the same problem.
-  for (const int i : overheld_) {
-    const bool is_disc = problem.rows[at(i)].is_disc;
-    const double held =
-        is_disc ? length(rows_.f()[at(i)], rows_.f()[at(i + 1)]) : std::abs(rows_.f()[at(i)]);
-    base_[at(i)] = held;
-    if (is_disc) base_[at(i + 1)] = held;
-  }
-  if (!overheld_.empty() && !rows_.let_slide(overheld_)) return;
-  std::vector<int>& rows = way_.rows;
-  rows = sliding_;
-  rows.insert(rows.end(), overheld_.begin(), overheld_.end());
-  std::sort(rows.begin(), rows.end());
-  couple(problem, rows_.n_passes() - 1, way_);
-  if (!way_.is_regular) return;
-  steps_.clear();
-  for (const int i : rows) steps_.push_back(aim_[at(i)] - base_[at(i)]);
-  lu_solve(way_.LU.data(), static_cast<int>(rows.size()), way_.pivots.data(), steps_.data());
-  for (std::size_t j = 0; j < rows.size(); ++j) {
-    const std::size_t i = at(rows[j]);
-    aim_[i] = std::max(base_[i] + steps_[j], 0.0);
-    if (problem.rows[i].is_disc) aim_[i + 1] = aim_[i];
-  }
+  if (!has_way) return;
+  const auto go_on = [&](int i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    const double aimed = row.mu * std::max(rows_.f()[at(row.normal)] + change_[at(row.normal)], 0.0);
+    aim_[at(i)] = aimed;
+    if (row.is_disc) aim_[at(i + 1)] = aimed;
+  };
+  for (const int i : sliding_) go_on(i);
+  for (const int i : overheld_) go_on(i);
 }
 
 void ConvexSolver::hold_friction(const RowProblem& problem) {
@@ -171,25 +143,22 @@ bool ConvexSolver::begin_sliding(const RowProblem& problem) {
 // have. off: how far they are from that.
 bool ConvexSolver::agree(const RowProblem& problem, double& off) {
   const bool is_first = rows_.n_passes() == 1;
-  const double enough =
-      rows_.n_passes() < BoundedRows::passes ? cone_before_pass : rounding_of_cone;
+  off = 0;
+  if (!is_first && rows_.follow_normals()) return true;
   base_ = aim_ = rows_.bound;
-  bool is_near = !is_first, has_begun_again = false;
+  bool has_begun_again = false;
   double least_off = std::numeric_limits<double>::infinity();
-  double off_base = 1, share = 1;
-  off = std::numeric_limits<double>::infinity();
+  double off_base = 1, share = 1, near = near_bounds;
   for (int n = 0; n < most_problems; ++n) {
     // The problem of bounds a part of the way to the aim.
     for (std::size_t i = 0; i < base_.size(); ++i)
       rows_.bound[i] = share == 1 ? aim_[i] : base_[i] + share * (aim_[i] - base_[i]);
-    if (!rows_.minimize(!is_near)) return false;
-    const double before = std::exchange(off, bounds_lack(problem));
-    if (!is_near && off <= near_bounds) {
-      is_near = true;
-      if (!rows_.minimize()) return false;
-      off = bounds_lack(problem);
+    if (!rows_.minimize(true)) return false;
+    off = bounds_lack(problem);
+    if (off <= near) {
+      if (rows_.follow_normals()) return off = 0, true;
+      near = nearer * off;
     }
-    if (is_near && (off <= enough || (off <= cone_error && off > 0.25 * before))) return true;
     if (off < least_off) least_off = off, best_ = rows_.bound;
 
     // Next: begin again, aim anew, or take a shorter step.
@@ -255,17 +224,7 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
 OneSided ConvexSolver::differentiate(const RowProblem& problem, const RowSizes& sizes,
                                      const RowSolution& s) {
   rows_.look_at(problem);
-  bool is_regular = rows_.linearize();
-  for (int pass = 0; pass < rows_.n_passes(); ++pass) {
-    Coupling& coupling = couplings_[pass];
-    coupling.rows.clear();
-    const std::vector<RowPush>& pushes = rows_.pushes_of_pass(pass);
-    for (std::size_t i = 0; i < problem.rows.size() && !is_rough_; ++i)
-      if (problem.rows[i].kind == RowKind::friction && is_at_bound(pushes[i].state))
-        coupling.rows.push_back(static_cast<int>(i));
-    couple(problem, pass, coupling);
-    is_regular &= coupling.is_regular;
-  }
+  const bool is_regular = rows_.linearize(!is_rough_);
   return one_sided_if(ties_.any(problem, sizes, s), OneSided::tie) |
          one_sided_if(!is_regular, OneSided::undetermined) |
          one_sided_if(is_rough_, OneSided::unsolved);
@@ -279,28 +238,8 @@ void ConvexSolver::add_vjp(const RowProblem& problem, const RowSolution&, const 
     for (int i = block.first_row; i < block.last_row; ++i)
       f_hat_[at(i)] += dot(problem.rows[at(i)].d, z_bar + block.first_channel, block.width);
   adjoint_.set_zero(problem.rows.size());
-  for (int pass = rows_.n_passes(); pass-- > 0;) {
-    make_zeros(given_bar_, f_hat_.size());
-    rows_.add_adjoint(pass, f_hat_, adjoint_, given_bar_);
-    // Bounds follow the normals.
-    const Coupling& coupling = couplings_[pass];
-    if (!coupling.rows.empty() && coupling.is_regular) {
-      steps_.clear();
-      for (const int i : coupling.rows)
-        steps_.push_back(std::exchange(adjoint_.bound_bar[at(i)], 0.0));
-      lu_solve_transposed(coupling.LU.data(), static_cast<int>(coupling.rows.size()),
-                          coupling.pivots.data(), steps_.data());
-      make_zeros(f_hat_, f_hat_.size());
-      for (std::size_t j = 0; j < steps_.size(); ++j) {
-        const int i = coupling.rows[j], normal = problem.rows[at(i)].normal;
-        f_hat_[at(normal)] += problem.rows[at(i)].mu * steps_[j];
-        g.mu[at(i)] += steps_[j] * rows_.f_of_pass(pass)[at(normal)];
-      }
-      rows_.add_adjoint(pass, f_hat_, adjoint_, given_bar_);
-      for (const int i : coupling.rows) adjoint_.bound_bar[at(i)] = 0;
-    }
-    std::swap(f_hat_, given_bar_);
-  }
+  rows_.add_adjoint(f_hat_, adjoint_);
+  for (std::size_t i = 0; i < problem.rows.size(); ++i) g.mu[i] += adjoint_.friction_bar[i];
   rows_.for_each_push([&](const RowBlock&, int i, int) {
     if (problem.rows[at(i)].kind != RowKind::box) return;
     if (rows_.push(i).state == State::upper) g.upper[at(i)] += adjoint_.bound_bar[at(i)];

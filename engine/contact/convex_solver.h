@@ -42,13 +42,6 @@ class ConvexSolver {
                const double* z_bar, RowGradient& gradient);
 
  private:
-  // 1 - S of what slides in a pass.
-  struct Coupling {
-    std::vector<int> rows;  // of friction at its bound, the first of a disc
-    std::vector<double> LU;
-    std::vector<int> pivots;
-    bool is_regular = false;
-  };
   bool solve_passes(const RowProblem& problem, double& off);
   bool solve_holding(const RowProblem& problem);
   bool begin_holding(const RowProblem& problem);
@@ -57,7 +50,6 @@ class ConvexSolver {
   void hold_friction(const RowProblem& problem);
   void aim(const RowProblem& problem);
   double bounds_lack(const RowProblem& problem);
-  void couple(const RowProblem& problem, int pass, Coupling& to);
   void add_to(const RowProblem& problem, const double* z_bar, RowGradient& gradient);
 
   BoundedRows rows_;
@@ -65,13 +57,10 @@ class ConvexSolver {
   std::vector<RowPush> held_;  // of the problem before
   // Friction at its bound, and friction that holds by more than mu f_n, as above.
   std::vector<int> sliding_, overheld_;
-  Coupling way_;  // in a search
   // Bounds by rows: from where and to where a search goes; the nearest.
   std::vector<double> base_, aim_, best_;
-  std::vector<double> steps_;  // what the bounds of what slides change by
-  Coupling couplings_[BoundedRows::most_passes];
   bool is_rough_ = false;  // no bounds were found that normals agree with
-  std::vector<double> row_sizes_, f_hat_, given_bar_, y_bar_, Ly_, moved_, z_;
+  std::vector<double> change_, f_hat_, y_bar_, Ly_, moved_, z_;
   BoundedRows::Adjoint adjoint_;
 };
 

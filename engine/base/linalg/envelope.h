@@ -1,6 +1,7 @@
-// Cholesky factors of symmetric positive definite matrices whose rows begin late: each row of the
-// lower triangle has its entries from the first one that is not zero to the diagonal, and so has
-// its factor. George and Liu, "Computer solution of large sparse positive definite systems" (1981),
+// Factors of matrices whose rows begin late: each row of the lower triangle has its entries from the
+// first one that is not zero to the diagonal, the columns of the upper one are of the same shape,
+// and so are the factors. Symmetric positive definite ones are L L^T, others L U, without
+// exchanges. George and Liu, "Computer solution of large sparse positive definite systems" (1981),
 // chapter 4.
 #pragma once
 
@@ -61,34 +62,65 @@ class Envelope {
     return true;
   }
 
-  // B (rows x width) becomes L^-1 B, of the factor L of A.
-  void solve_half(const double* L, double* B, int width) const {
-    for (int i = 0; i < rows(); ++i) {
-      const int from = first(i), last = i - from;
-      const double* const own = row(L, i);
-      double* const to = B + static_cast<std::ptrdiff_t>(i) * width;
-      for (int k = 0; k < last; ++k)
-        add_scaled(-own[k], B + static_cast<std::ptrdiff_t>(from + k) * width, width, to);
-      for (int j = 0; j < width; ++j) to[j] *= own[last];
-    }
-  }
-
   // b becomes A^-1 b, of the factor of A.
   void solve(const double* L, double* b) const {
+    solve_lower<true>(L, b);
+    solve_upper<true>(L, b);
+  }
+
+  // The same of a matrix that need not be symmetric. upper: by columns what `row` is of rows; U has
+  // ones on its diagonal, and L one over its own. Returns the smallest pivot beside the entry of the
+  // diagonal from which it comes, or zero where it ends at one.
+  double factor(double* lower, double* upper) const {
+    double smallest = 1;
+    for (int i = 0; i < rows(); ++i) {
+      const int from = first(i), last = i - from;
+      double *const own = row(lower, i), *const above = row(upper, i);
+      for (int k = 0; k < last; ++k) {
+        const int j = from + k, begin = std::max(from, first(j)), before = j - begin;
+        const double *const other = row(lower, j) + (begin - first(j)),
+                            *const other_above = row(upper, j) + (begin - first(j));
+        own[k] -= dot(own + (begin - from), other_above, before);
+        above[k] = (above[k] - dot(other, above + (begin - from), before)) * other[before];
+      }
+      const double pivot = own[last] - dot(own, above, last);
+      smallest = std::min(smallest, std::abs(pivot) / std::abs(own[last]));
+      if (!(smallest > 0)) return 0;
+      own[last] = 1 / pivot;
+    }
+    return smallest;
+  }
+  // b becomes A^-1 b, or A^-T b.
+  void solve(const double* lower, const double* upper, double* b) const {
+    solve_lower<true>(lower, b);
+    solve_upper<false>(upper, b);
+  }
+  void solve_transposed(const double* lower, const double* upper, double* b) const {
+    solve_lower<false>(upper, b);
+    solve_upper<true>(lower, b);
+  }
+
+ private:
+  // Of a triangle by rows, and of one by columns. has_diagonal: one over it; else it is of ones.
+  template <bool has_diagonal>
+  void solve_lower(const double* L, double* b) const {
     for (int i = 0; i < rows(); ++i) {
       const int last = i - first(i);
       const double* const own = row(L, i);
-      b[i] = (b[i] - dot(own, b + first(i), last)) * own[last];
+      b[i] -= dot(own, b + first(i), last);
+      if constexpr (has_diagonal) b[i] *= own[last];
     }
+  }
+  template <bool has_diagonal>
+  void solve_upper(const double* U, double* b) const {
     for (int i = rows() - 1; i >= 0; --i) {
       const int last = i - first(i);
-      const double* const own = row(L, i);
-      b[i] *= own[last];
+      const double* const own = row(U, i);
+      if constexpr (has_diagonal) b[i] *= own[last];
       add_scaled(-b[i], own, last, b + first(i));
     }
   }
 
- private:
   std::vector<int> first_, begin_;  // of each row: its first column, and the place of that entry
   int size_ = 0;
 };
