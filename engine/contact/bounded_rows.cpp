@@ -22,9 +22,6 @@ constexpr int max_iterations = 50;
 constexpr int most_following = 8;      // where bounds follow the normals
 constexpr double singular = 1e-10;     // pivots, beside what they come from
 constexpr int direct_iterations = 16;  // after which it begins again with rows that give much
-// By how much more rows give at first where they do, by how much less from then on, and how often.
-constexpr double most_given = 1e4, less_in_stage = 0.1;
-constexpr int stages = 4;
 // Velocities by which rows give in the last pass, beside those without impulses; and by how much
 // less rows give in each of the passes that follow, down to the least.
 constexpr double given_at_last = 1e-7, less_in_each = 1e-2, least_given = 1e-4;
@@ -109,7 +106,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
         first_R_[i] = part(alike[n]) * (a / count);
       }
     });
-  passes_ = 1, set_share(1);
+  passes_ = 1, set_share(shares_[0] = 1);
   has_own_F_ = !problem.L.empty();
   if (has_own_F_) own_F_.factor(problem.L, problem.channels, problem.blocks);
   look_at(problem);
@@ -194,7 +191,8 @@ void BoundedRows::evaluate() {
 }
 
 // Fills what rows push at the velocities of f_, and what f_ lacks of it: of friction last, as its
-// bounds may follow the normals, by f_ and what it lacks, as velocities tell them less well. Returns true where the factor is of other states.
+// bounds may follow the normals, by f_ and what it lacks, as velocities tell them less well.
+// Returns true where the factor is of other states.
 bool BoundedRows::set_pushes() {
   bool is_new = !is_factored_;
   is_met_ = true, slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
@@ -319,8 +317,8 @@ bool BoundedRows::factor(Linearized& here) {
   for (int i = 0; i < shape_.rows(); ++i) shape_.row(A.data(), i)[i - shape_.first(i)] = 1;
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
     with_width(problem.blocks[b].width, [&](auto width) { add_hessian<width>(b, here); });
-  here.regularity = is_symmetric ? shape_.factor(A.data())
-                                 : shape_.factor(A.data(), here.upper.data());
+  here.regularity =
+      is_symmetric ? shape_.factor(A.data()) : shape_.factor(A.data(), here.upper.data());
   return here.regularity > 0;
 }
 
@@ -390,7 +388,7 @@ double BoundedRows::potential(const std::vector<double>& a, const std::vector<do
 
 // From what slides a little the way to where it holds is long, by one row after the other.
 void BoundedRows::start_holding(const std::vector<RowPush>* before) {
-  begin_passes(), is_held_ = false;
+  is_held_ = false;
   // From no impulse.
   along_rows(problem_->y_free.data(), there_);
   for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
@@ -459,32 +457,29 @@ double BoundedRows::search() {
   return t;
 }
 
-void BoundedRows::begin_passes() {
-  if (shares_[passes_ - 1] != 1) set_share(1), is_factored_ = false;
-  given_ = nullptr, passes_ = 1;
-}
-
-// The states of many discs may change to and fro. Then rows give much at first, so that the corner
-// from sliding to holding is round, and then less and less.
 bool BoundedRows::minimize(bool is_rough) {
   let_bounds_follow(false);
   turned_ = std::numeric_limits<double>::infinity();  // by other bounds
-  const Ends& ends = is_rough ? on_the_way : passes_ < passes ? before_pass : at_rounding;
-  if (passes_ > 1) return settle(ends, max_iterations);
-  if (settle(ends, direct_iterations)) return true;
-  double share = most_given;
-  for (int stage = 0; stage < stages; ++stage, share *= less_in_stage) {
-    move_to(share);
-    settle(before_stage, direct_iterations);  // what does not settle is a worse start for the next
-  }
-  move_to(1);
-  return settle(ends, max_iterations);
+  return settle(is_rough           ? on_the_way
+                : passes_ < passes ? before_pass
+                                   : at_rounding,
+                passes_ == 1 ? direct_iterations : max_iterations);
 }
 
-// Lets rows give by another share: to where they balance then, if none changes its state.
-void BoundedRows::move_to(double share) {
+// The states of many discs may change to and fro. Rows that give much round the corner from sliding
+// to holding.
+bool BoundedRows::minimize_by_stages() {
+  for (double share = most_given; share > 1; share *= less_in_stage) {
+    let_give(share);
+    minimize(true);  // what does not settle is a worse start for the next
+  }
+  let_give(1);
+  return settle(before_pass, max_iterations);
+}
+
+void BoundedRows::let_give(double share) {
   R_before_ = R_;
-  set_share(share);
+  set_share(shares_[0] = share);
   for_each_push([&](const RowBlock&, int i, int rows) {
     RowPush& push = now_.pushes[at(i)];
     for (int k = i; k < i + rows; ++k) pushed_[at(k)] = 0;
@@ -567,7 +562,11 @@ void BoundedRows::let_bounds_follow(bool follow) {
 bool BoundedRows::follow_normals() {
   f_before_ = f_, bound_before_ = bound;
   let_bounds_follow(true);
-  const bool is_found = settle(passes_ < passes ? before_pass : at_rounding, most_following);
+  const bool is_rough = shares_[0] > 1;
+  const bool is_found = settle(is_rough           ? on_the_way
+                               : passes_ < passes ? before_pass
+                                                  : at_rounding,
+                               most_following);
   bounds_follow_ = false;
   if (is_found) return true;
   f_ = f_before_, bound = bound_before_;

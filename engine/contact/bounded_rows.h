@@ -14,15 +14,18 @@
 // lack is told in twice the precision, as it is divided by R. Where no row changes its state, the
 // factor stays.
 //
+// Bounds may follow the normals instead, at mu f_n: H then has what normals do to friction at its
+// bound, is not symmetric, and belongs to no potential. Without a search Newton's method finds
+// impulses and bounds together, from where it is near to them.
+//
 // Then rows give again, from the impulses f' that they have,
 //   w + compliance f + (R - compliance) (f - f') = 0
 // three times, each a problem with bounds of its own that begins where the last one ended: a pass.
-// Nothing is left then
-// of `part` but how rows share, and what rows give that all but depend on each other (the proximal
-// point method: Rockafellar, SIAM J. Control Optim. 14, 1976). Where that is much, as of a light
-// body between heavy ones, whose rows give by the light one's admittance, more passes follow in
-// which rows give less. Where their number changes, velocities change by less than 1e-7 of those
-// without impulses.
+// Nothing is left then of `part` but how rows share, and what rows give that all but depend on each
+// other (the proximal point method: Rockafellar, SIAM J. Control Optim. 14, 1976). Where that is
+// much, as of a light body between heavy ones, whose rows give by the light one's admittance, more
+// passes follow in which rows give less. Where their number changes, velocities change by less than
+// 1e-7 of those without impulses.
 #pragma once
 
 #include <vector>
@@ -42,6 +45,9 @@ class BoundedRows {
   // Rows give from no impulse, then from those that they have: in so many passes, and in more
   // where they give much.
   static constexpr int passes = 4, most_passes = 12;
+  // By how much more rows give in the first stage of a search by stages, and by how much less in
+  // each from then on.
+  static constexpr double most_given = 1e4, less_in_stage = 0.3;
 
   // Takes a problem whose sizes are measured; no row pushes.
   void begin(const RowProblem& problem, const RowSizes& sizes);
@@ -53,10 +59,14 @@ class BoundedRows {
   // comes nearer, what is between bounds, and friction. before: the pushes of other bounds, if
   // known: what pushed is what holds.
   void start_holding(const std::vector<RowPush>* before);
+  // Lets rows give by so many times what they give in the first pass, which is under way; from
+  // where they balance then, if none changes its state.
+  void let_give(double share);
   // The minimum of the pass under way, from the impulses that rows have; false where it is not
-  // found. A rough one only shows the way. Where Newton's method takes long in the first pass, it
-  // begins again from rows that give much more, and then less and less.
+  // found. A rough one only shows the way, and may be any point on it.
   bool minimize(bool is_rough = false);
+  // That of the first pass, by rows that give much, and then less and less.
+  bool minimize_by_stages();
   // The same where bounds follow the normals, in steps of Newton's method without a search: false,
   // and all is as it was, where a few of these do not end. `bound` is that of the minimum.
   bool follow_normals();
@@ -102,7 +112,7 @@ class BoundedRows {
   // compliances, by the part of R from which rows give again, by the bounds at which boxes are (how
   // far these are from zero), and by coefficients of friction.
   struct Adjoint {
-    std::vector<double> mu[most_passes];                     // of each pass: rows
+    std::vector<double> mu[most_passes];                                   // of each pass: rows
     std::vector<double> bound_bar, compliance_bar, own_bar, friction_bar;  // rows
 
     void set_zero(std::size_t rows) {
@@ -169,8 +179,6 @@ class BoundedRows {
       on_the_way{1e-2, 1e-4, 1, 1e-3}, before_stage{1e-1, 1e100, 1, 1e-3};
   bool settle(const Ends& ends, int most_iterations);
   void set_share(double share);
-  void move_to(double share);
-  void begin_passes();
   bool set_pushes();
   void set_push(int i, int rows, bool& is_new);
   void let_bounds_follow(bool follow);
@@ -225,8 +233,8 @@ class BoundedRows {
   std::vector<int> alike_;
   bool is_factored_ = false;
   bool is_held_ = false;  // impulses are those of start_holding
-  std::vector<double> g_, da_, dy_, dw_, df_, error_, mu_, there_, f_before_, bound_before_, R_before_,
-      f_bar_;
+  std::vector<double> g_, da_, dy_, dw_, df_, error_, mu_, there_, f_before_, bound_before_,
+      R_before_, f_bar_;
 };
 
 }  // namespace robosim

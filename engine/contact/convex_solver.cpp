@@ -16,19 +16,17 @@ namespace {
 
 using State = RowPush::State;
 
-constexpr int most_problems = 24;
-// Problems after which the search may begin again from where friction holds.
-constexpr int problems_from_sliding = 12;
+// Problems of a search from where nothing holds, and of one from where all does; of a stage in
+// which rows give more than they will; and of the last one.
+constexpr int direct_problems = 12, problems_from_holding = 6;
+constexpr int problems_of_stage = 2, last_problems = 12;
 constexpr int most_holding = 4;  // problems in which all friction holds
 // The search for bounds. How far they are off is beside the largest.
-constexpr double least_gain = 0.3;                  // of a step, as a part of the way to the aim
+constexpr double least_gain = 0.1;                  // of a step, as a part of the way to the aim
 constexpr double shorter = 0.4, least_share = 0.1;  // of steps that gain less, but for the last
-// Step of a search that has begun again, and goes on whether it gains or not.
-constexpr double shared_step = 0.6;
-constexpr double far_bounds = 1e-2;   // from here it is better to begin again
-// From here on bounds follow the normals; and what is nearer where they have not found the way.
-constexpr double near_bounds = 5e-2, nearer = 0.1;
-constexpr double cone_error = 1e-8;   // counts as none
+// Where bounds that follow the normals have not found the way, they try anew from what is nearer.
+constexpr double nearer = 0.1;
+constexpr double cone_error = 1e-8;           // counts as none
 constexpr double rounding_of_bounds = 1e-15;  // beside the velocities at play
 // Residual of what is solved: rows that all but depend on each other give a little.
 constexpr double most_residual = 1e-6;
@@ -82,7 +80,8 @@ void ConvexSolver::aim(const RowProblem& problem) {
   if (!has_way) return;
   const auto go_on = [&](int i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    const double aimed = row.mu * std::max(rows_.f()[at(row.normal)] + change_[at(row.normal)], 0.0);
+    const double aimed =
+        row.mu * std::max(rows_.f()[at(row.normal)] + change_[at(row.normal)], 0.0);
     aim_[at(i)] = aimed;
     if (row.is_disc) aim_[at(i + 1)] = aimed;
   };
@@ -114,81 +113,86 @@ bool ConvexSolver::solve_holding(const RowProblem& problem) {
   return false;
 }
 
-// Aims at bounds by the normals of what holds, from where all friction does.
-bool ConvexSolver::begin_holding(const RowProblem& problem) {
-  hold_friction(problem);
-  held_ = rows_.pushes();
-  rows_.start_holding(&held_);
-  if (!rows_.minimize(true)) return false;
-  sliding_.clear(), overheld_.clear();
-  aim(problem);
-  base_ = aim_;
-  return true;
-}
-
-// And by the normals where there is no friction.
-bool ConvexSolver::begin_sliding(const RowProblem& problem) {
+// Aims at the bounds of normals without friction.
+void ConvexSolver::begin_sliding(const RowProblem& problem) {
   make_zeros(rows_.bound, problem.rows.size());
   rows_.start_holding(nullptr);
-  if (!rows_.minimize(true)) return false;
+  rows_.minimize(true);
   sliding_.clear(), overheld_.clear();
   aim(problem);
   held_ = rows_.pushes();
   rows_.bound = aim_;
   rows_.start_holding(&held_);
-  return true;
+}
+
+// And at those of normals where all friction holds.
+void ConvexSolver::begin_holding(const RowProblem& problem) {
+  hold_friction(problem);
+  held_ = rows_.pushes();
+  rows_.start_holding(&held_);
+  rows_.minimize(true);
+  sliding_.clear(), overheld_.clear();
+  aim(problem);
+  rows_.bound = aim_;
 }
 
 // The search for bounds that normals agree with, in the pass under way: from the bounds that rows
-// have. off: how far they are from that.
-bool ConvexSolver::agree(const RowProblem& problem, double& off) {
-  const bool is_first = rows_.n_passes() == 1;
-  off = 0;
-  if (!is_first && rows_.follow_normals()) return true;
+// have, in so many problems. off: how far the nearest are from that.
+bool ConvexSolver::agree(const RowProblem& problem, int most_problems, double& off) {
   base_ = aim_ = rows_.bound;
-  bool has_begun_again = false;
-  double least_off = std::numeric_limits<double>::infinity();
-  double off_base = 1, share = 1, near = near_bounds;
+  off = std::numeric_limits<double>::infinity();
+  double off_base = 1, share = 1, near = off;
   for (int n = 0; n < most_problems; ++n) {
     // The problem of bounds a part of the way to the aim.
     for (std::size_t i = 0; i < base_.size(); ++i)
       rows_.bound[i] = share == 1 ? aim_[i] : base_[i] + share * (aim_[i] - base_[i]);
-    if (!rows_.minimize(true)) return false;
-    off = bounds_lack(problem);
-    if (off <= near) {
+    rows_.minimize(true);
+    const double own = bounds_lack(problem);
+    if (own <= near) {
       if (rows_.follow_normals()) return off = 0, true;
-      near = nearer * off;
+      near = nearer * own;
     }
-    if (off < least_off) least_off = off, best_ = rows_.bound;
+    if (own < off) off = own, best_ = rows_.bound;
 
-    // Next: begin again, aim anew, or take a shorter step.
-    if (is_first && n + 1 >= problems_from_sliding && !has_begun_again && least_off > far_bounds) {
-      has_begun_again = true;
-      if (!begin_holding(problem)) return false;
-      off_base = std::numeric_limits<double>::infinity(), share = 1;
-    } else if (has_begun_again || off <= (1 - least_gain * share) * off_base ||
-               share < least_share) {
+    // Next: aim anew, or take a shorter step.
+    if (own <= (1 - least_gain * share) * off_base || share < least_share) {
       aim(problem);
-      share = has_begun_again && !(off <= 0.5 * off_base) ? shared_step : 1;
-      off_base = off;
+      share = 1, off_base = own;
     } else {
       share *= shorter;
     }
   }
+  return false;
+}
+
+// The first pass where something slides.
+bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
+  begin_sliding(problem);
+  if (agree(problem, direct_problems, off)) return true;
+  begin_holding(problem);
+  if (agree(problem, problems_from_holding, off)) return true;
+  for (double share = BoundedRows::most_given; share > 1; share *= BoundedRows::less_in_stage) {
+    rows_.let_give(share);
+    if (share == BoundedRows::most_given) begin_sliding(problem);
+    if (share == BoundedRows::most_given || !rows_.follow_normals())
+      agree(problem, problems_of_stage, off);
+  }
+  rows_.let_give(1);
+  if (rows_.follow_normals()) return off = 0, true;
+  if (agree(problem, last_problems, off)) return true;
   rows_.bound = best_;
-  if (!rows_.minimize()) return false;
-  off = bounds_lack(problem);
-  return true;
+  return rows_.minimize_by_stages();
 }
 
 // All passes. off: how far bounds are from mu f_n at most.
 bool ConvexSolver::solve_passes(const RowProblem& problem, double& off) {
   off = 0;
-  if (!solve_holding(problem) && !(begin_sliding(problem) && agree(problem, off))) return false;
+  if (!solve_holding(problem) && !solve_sliding(problem, off)) return false;
   while (rows_.begin_pass()) {
-    double own = 0;
-    if (off <= cone_error ? !agree(problem, own) : !rows_.minimize()) return false;
-    off = std::max(off, own);
+    const bool is_found = off <= cone_error;
+    if (is_found && (rows_.follow_normals() || agree(problem, last_problems, off))) continue;
+    if (is_found) rows_.bound = best_;
+    if (!rows_.minimize()) return false;
   }
   return true;
 }

@@ -7,13 +7,16 @@
 // and from there Newton's method looks for bounds that the normals agree with,
 //   s <- s + t (1 - S)^-1 (mu f_n(s) - s),   S = mu df_n/ds
 // of what slides, and of what holds by more than mu f_n, whose bound is set to what it holds by,
-// with a shorter step t where that does not bring them nearer. So what slides has Coulomb's
-// friction, and does not glide on a gap. Where friction presses what it holds harder against what
-// it rubs on, several solutions may hold: after half of its problems a search that is far from any
-// begins again from where all friction holds. Where none is found, the status is `rough`, and the
-// bounds are the nearest. Nothing is kept from step to step.
+// with a shorter step t where that does not bring them nearer. From each of these problems Newton's
+// method on impulses and bounds together is tried: near the solution it takes a few steps. So what
+// slides has Coulomb's friction, and does not glide on a gap.
 //
-// The passes that follow find their bounds in the same way, from those of the pass before.
+// Where friction presses what it holds harder against what it rubs on, several solutions may hold,
+// or none that slides. So where a few problems find none, it begins again from where all friction
+// holds; and then with rows that give much more, as then there is a way, and follows the solution
+// as they give less and less. Where none is found, the status is `rough`, and the bounds are the
+// nearest. Nothing is kept from step to step. The passes that follow find their bounds in the same
+// way, from those of the pass before.
 //
 // The derivative is that of the solution through all passes, by the factors of the last problem of
 // each, with bounds that follow the normals.
@@ -44,9 +47,10 @@ class ConvexSolver {
  private:
   bool solve_passes(const RowProblem& problem, double& off);
   bool solve_holding(const RowProblem& problem);
-  bool begin_holding(const RowProblem& problem);
-  bool begin_sliding(const RowProblem& problem);
-  bool agree(const RowProblem& problem, double& off);
+  bool solve_sliding(const RowProblem& problem, double& off);
+  void begin_holding(const RowProblem& problem);
+  void begin_sliding(const RowProblem& problem);
+  bool agree(const RowProblem& problem, int most_problems, double& off);
   void hold_friction(const RowProblem& problem);
   void aim(const RowProblem& problem);
   double bounds_lack(const RowProblem& problem);

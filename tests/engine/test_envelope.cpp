@@ -59,6 +59,21 @@ TEST_CASE("what an envelope's factor solves is solved to rounding") {
     const Eigen::Map<Eigen::VectorXd> x(b.data(), s.shape.rows());
     // Backward stable: beside |A| |x|.
     CHECK((s.A * x - asked).norm() <= 1e-14 * s.A.norm() * x.norm());
+
+    // The same by a factor for matrices that need not be symmetric, of one that is not: the lower
+    // triangle a tenth of its own where it is off the diagonal.
+    std::vector<double> lower = entries(s), upper = lower;
+    Eigen::MatrixXd A = s.A;
+    for (int i = 0; i < s.shape.rows(); ++i)
+      for (int j = s.shape.first(i); j < i; ++j)
+        A(i, j) *= 0.1, s.shape.row(lower.data(), i)[j - s.shape.first(i)] *= 0.1;
+    CHECK(s.shape.factor(lower.data(), upper.data()) > 0);
+    b.assign(asked.data(), asked.data() + asked.size());
+    s.shape.solve(lower.data(), upper.data(), b.data());
+    CHECK((A * x - asked).norm() <= 1e-14 * A.norm() * x.norm());
+    b.assign(asked.data(), asked.data() + asked.size());
+    s.shape.solve_transposed(lower.data(), upper.data(), b.data());
+    CHECK((A.transpose() * x - asked).norm() <= 1e-14 * A.norm() * x.norm());
   }
 }
 

@@ -1,6 +1,6 @@
-// Factors of matrices whose rows begin late: each row of the lower triangle has its entries from the
-// first one that is not zero to the diagonal, the columns of the upper one are of the same shape,
-// and so are the factors. Symmetric positive definite ones are L L^T, others L U, without
+// Factors of matrices whose rows begin late: each row of the lower triangle has its entries from
+// the first one that is not zero to the diagonal, the columns of the upper one are of the same
+// shape, and so are the factors. Symmetric positive definite ones are L L^T, others L U, without
 // exchanges. George and Liu, "Computer solution of large sparse positive definite systems" (1981),
 // chapter 4.
 #pragma once
@@ -69,8 +69,8 @@ class Envelope {
   }
 
   // The same of a matrix that need not be symmetric. upper: by columns what `row` is of rows; U has
-  // ones on its diagonal, and L one over its own. Returns the smallest pivot beside the entry of the
-  // diagonal from which it comes, or zero where it ends at one.
+  // ones on its diagonal, and L one over its own. Returns the smallest pivot beside the entry of
+  // the diagonal from which it comes, or zero where it ends at one.
   double factor(double* lower, double* upper) const {
     double smallest = 1;
     for (int i = 0; i < rows(); ++i) {
@@ -78,8 +78,9 @@ class Envelope {
       double *const own = row(lower, i), *const above = row(upper, i);
       for (int k = 0; k < last; ++k) {
         const int j = from + k, begin = std::max(from, first(j)), before = j - begin;
-        const double *const other = row(lower, j) + (begin - first(j)),
-                            *const other_above = row(upper, j) + (begin - first(j));
+        const double *const other = row(lower, j) + (begin - first(j)), *const other_above =
+                                                                            row(upper, j) +
+                                                                            (begin - first(j));
         own[k] -= dot(own + (begin - from), other_above, before);
         above[k] = (above[k] - dot(other, above + (begin - from), before)) * other[before];
       }
