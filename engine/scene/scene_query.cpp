@@ -50,8 +50,9 @@ template <class Margin, class Visit>
 bool SceneQuery::visit_groups(Margin&& margin, Visit&& visit) {
   for (const CollisionScene::Group& group : scene_->groups()) {
     const Aabb box = bounding_box(scene_->object(group.object).geometry, X_WO(group.object));
-    if (scene_->bvh(group.bvh).visit_near(box, margin(), [&](int b) {
-          return coarse_distance(group.object, b) <= margin() && visit(group.object, b);
+    const auto within = [&, body = scene_->object(group.object).body] { return margin(body, 0); };
+    if (scene_->bvh(group.bvh).visit_near(box, within(), [&](int b) {
+          return coarse_distance(group.object, b) <= within() && visit(group.object, b);
         }))
       return true;
   }
@@ -62,10 +63,11 @@ template <class Margin, class Visit>
 bool SceneQuery::visit_near(Margin&& margin, Visit&& visit) {
   const auto& single = scene_->single_pairs();
   for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
-    if (cluster_distance(cluster) > margin()) continue;
+    const auto within = [&] { return margin(cluster.body_a, cluster.body_b); };
+    if (cluster_distance(cluster) > within()) continue;
     for (int k = cluster.first; k < cluster.first + cluster.count; ++k) {
       const auto [a, b, index] = single[static_cast<std::size_t>(k)];
-      if (coarse_distance(a, b) <= margin() && finer_distance(a, b) <= margin() && visit(a, b, k)) return true;
+      if (coarse_distance(a, b) <= within() && finer_distance(a, b) <= within() && visit(a, b, k)) return true;
     }
   }
   return visit_groups(margin, [&](int a, int b) { return visit(a, b, -1); });
@@ -115,7 +117,7 @@ bool SceneQuery::collides(int* a, int* b) {
     if (const TurnTable* table = scene_->table_of(suspect.single); table && table->is_free_at(q_.data())) continue;
     if (overlaps(pair.a, X_WO(pair.a), pair.b, X_WO(pair.b), suspect.single)) return found(pair.a, pair.b);
   }
-  return visit_groups([] { return 0.0; }, [&](int i, int j) { return overlaps(i, j) && found(i, j); });
+  return visit_groups([](int, int) { return 0.0; }, [&](int i, int j) { return overlaps(i, j) && found(i, j); });
 }
 
 void SceneQuery::decide_by_shapes() {
@@ -145,24 +147,43 @@ void SceneQuery::contacts(double margin, std::vector<Contact>& out) {
     if (contact.witness.distance < margin) out.push_back(contact);
     return false;
   };
-  visit_near([&] { return margin; }, take);
+  visit_near([&](int, int) { return margin; }, take);
   for (const CollisionScene::Pair& pair : scene_->fixed_pairs()) take(pair.a, pair.b, -1);
+}
+
+void SceneQuery::add_manifolds(int a, int b, double margin, std::vector<PairManifold>& out) {
+  const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
+  if (!A.compound && !B.compound) {
+    // No cache: it would change the last digits.
+    const Manifold manifold = contact_manifold(A.shape, X_WO(a), B.shape, X_WO(b), margin);
+    if (manifold.n_points > 0) out.emplace_back(a, b, 0, 0, manifold);
+    return;
+  }
+  pieces_.clear();
+  finder_.find(margin, A.body(), X_WO(a), B.body(), X_WO(b), pieces_);
+  for (const PieceManifold& p : pieces_)
+    if (p.manifold.n_points > 0) out.emplace_back(a, b, p.piece_A, p.piece_B, p.manifold);
 }
 
 void SceneQuery::manifolds(double margin, std::vector<PairManifold>& out) {
   out.clear();
-  visit_near([&] { return margin; }, [&](int a, int b, int) {
-    const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
-    if (!A.compound && !B.compound) {
-      // No cache: it would change the last digits.
-      const Manifold manifold = contact_manifold(A.shape, X_WO(a), B.shape, X_WO(b), margin);
-      if (manifold.n_points > 0) out.emplace_back(a, b, 0, 0, manifold);
-      return false;
-    }
-    pieces_.clear();
-    finder_.find(margin, A.body(), X_WO(a), B.body(), X_WO(b), pieces_);
-    for (const PieceManifold& p : pieces_)
-      if (p.manifold.n_points > 0) out.emplace_back(a, b, p.piece_A, p.piece_B, p.manifold);
+  visit_near([&](int, int) { return margin; }, [&](int a, int b, int) {
+    add_manifolds(a, b, margin, out);
+    return false;
+  });
+}
+
+void SceneQuery::manifolds(double least, const std::vector<double>& reach,
+                           FunctionRef<double(int, int)> within, std::vector<PairManifold>& out) {
+  out.clear();
+  const auto farthest = [&](int a, int b) {
+    return std::max(least, reach[static_cast<std::size_t>(a)] + reach[static_cast<std::size_t>(b)]);
+  };
+  visit_near(farthest, [&](int a, int b, int) {
+    const int body_a = scene_->object(a).body, body_b = scene_->object(b).body;
+    if (farthest(body_a, body_b) <= least) return add_manifolds(a, b, least, out), false;
+    const double margin = std::max(least, within(body_a, body_b));
+    if (coarse_distance(a, b) <= margin) add_manifolds(a, b, margin, out);
     return false;
   });
 }
@@ -176,7 +197,7 @@ SceneQuery::Contact SceneQuery::closest() {
     return false;
   };
   // A coarse bound says nothing about how deep an overlap is: once one pair overlaps, all that may overlap are asked.
-  visit_near([&] { return std::max(best.witness.distance, 0.0); }, take);
+  visit_near([&](int, int) { return std::max(best.witness.distance, 0.0); }, take);
   for (const CollisionScene::Pair& pair : scene_->fixed_pairs()) take(pair.a, pair.b, -1);
   return best;
 }

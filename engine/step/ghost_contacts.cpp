@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/index.h"
-#include "dynamics/rnea_products.h"
 #include "geometry/query.h"
 #include "spatial/lie.h"
 
@@ -12,7 +11,7 @@ namespace robosim {
 namespace {
 
 constexpr double passed_over = 0.1;    // of the depth after the normals
-constexpr double of_small_things = 0.25;  // of the smaller radius: the depth that they are moved to
+constexpr double of_small_things = 0.25;  // of the smaller radius or thickness: the depth that they are moved to
 constexpr double farthest = 4;         // as many times as far as rows look ahead
 constexpr double unnoticed = 1e-3;     // of the margin, by which rows slow nothing down
 constexpr double least_share = 0.1;    // rows that take back less of a gap in a step look no farther ahead
@@ -23,14 +22,25 @@ SE3d moved(const SE3d& X, const Motion<double>& V, const Vec3d& O, double time) 
   return {way.R * X.R, O + way.R * (X.p - O) + way.p};
 }
 
+// Radius of an object's ball, or half the thickness of a piece that is a box, as plates are through each
+// other where they have moved on by that.
+double radius_of(const SceneObject& object, int piece) {
+  return object.geometry.body().with_piece(piece, [&](const Compound::Piece& P) {
+    const Vec3d& h = P.shape.half_extents;
+    if (P.shape.type != ShapeType::box) return object.ball_radius;
+    return std::min({object.ball_radius, h.x, h.y, h.z});
+  });
+}
+
 bool is_half_space(const CollisionGeometry& geometry) { return !geometry.compound && geometry.shape.type == ShapeType::half_space; }
 
 }  // namespace
 
-bool GhostContacts::is_ghost(const StepData& step, const SceneQuery::PairManifold& pair) const {
+bool GhostContacts::is_ghost(const StepData& step, const std::vector<Motion<double>>& V_WB,
+                             const PairManifold& pair) const {
   const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
   if (is_half_space(A.geometry) || is_half_space(B.geometry)) return false;
-  const Motion<double>&V_a = V_[at(A.body)], &V_b = V_[at(B.body)];
+  const Motion<double>&V_a = V_WB[at(A.body)], &V_b = V_WB[at(B.body)];
   const Motion<double> V{V_b.angular - V_a.angular, V_b.linear - V_a.linear};
   const Vec3d O = step.dynamics.X_WB[1].p;
   const StepOptions& options = step.options;
@@ -46,9 +56,8 @@ bool GhostContacts::is_ghost(const StepData& step, const SceneQuery::PairManifol
     if (when < first) first = when, gap = p.gap, closing = speed;
   }
   if (!(closing > 0)) return false;
-  const double depth = std::min({options.margin, of_small_things * std::min(A.ball_radius, B.ball_radius), farthest * ahead * closing});
+  const double depth = std::min({options.margin, of_small_things * std::min(radius_of(A, pair.piece_a), radius_of(B, pair.piece_b)), farthest * ahead * closing});
   if (!(depth > 0)) return false;
-  const double time = (std::max(gap, 0.0) + depth) / closing;
 
   // Overlap of the same two bodies does not count, as of a box that has landed a little deep on the tile before.
   double allowed = passed_over * depth;
@@ -56,6 +65,7 @@ bool GhostContacts::is_ghost(const StepData& step, const SceneQuery::PairManifol
     if (step.object(other.a).body == A.body && step.object(other.b).body == B.body)
       allowed = std::max(allowed, passed_over * depth - other.manifold.points[other.manifold.deepest].gap);
 
+  const double time = (std::max(gap, 0.0) + depth) / closing;
   const SE3d X_WA = moved(step.query.X_WO(pair.a), V_a, O, time), X_WB = moved(step.query.X_WO(pair.b), V_b, O, time);
   const double distance = A.geometry.body().with_piece(pair.piece_a, [&](const Compound::Piece& P) {
     return B.geometry.body().with_piece(pair.piece_b, [&](const Compound::Piece& Q) {
@@ -65,14 +75,14 @@ bool GhostContacts::is_ghost(const StepData& step, const SceneQuery::PairManifol
   return -distance <= allowed;
 }
 
-void GhostContacts::leave_out(StepData& step, const StepInput& in) {
-  if (step.manifolds.empty()) return;
-  V_.resize(at(step.model().n_bodies()));
-  detail::joint_velocities(step.model(), step.dynamics, in.v, V_);
+void GhostContacts::leave_out(const StepData& step, const std::vector<Motion<double>>& V,
+                              std::vector<PairManifold>& manifolds, std::vector<PairManifold>& ghosts) {
   is_ghost_.clear();
-  for (const SceneQuery::PairManifold& pair : step.manifolds) is_ghost_.push_back(is_ghost(step, pair));
+  for (const PairManifold& pair : manifolds) is_ghost_.push_back(is_ghost(step, V, pair));
+  for (std::size_t i = 0; i < manifolds.size(); ++i)
+    if (is_ghost_[i]) ghosts.push_back(manifolds[i]);
   std::size_t i = 0;
-  std::erase_if(step.manifolds, [&](const SceneQuery::PairManifold&) { return is_ghost_[i++] != 0; });
+  std::erase_if(manifolds, [&](const PairManifold&) { return is_ghost_[i++] != 0; });
 }
 
 }  // namespace robosim

@@ -13,19 +13,23 @@
 // Cost: one distance of each pair that its rows would slow down; half-spaces have no seams.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "step/step_data.h"
 
 namespace robosim {
 
 class GhostContacts {
  public:
-  // Takes them from step.manifolds.
-  void leave_out(StepData& step, const StepInput& in);
+  using PairManifold = SceneQuery::PairManifold;
+
+  // Moves them from the manifolds to others. V: the twists of all bodies, by which they move on.
+  void leave_out(const StepData& step, const std::vector<Motion<double>>& V,
+                 std::vector<PairManifold>& manifolds, std::vector<PairManifold>& ghosts);
+  bool is_ghost(const StepData& step, const std::vector<Motion<double>>& V, const PairManifold& pair) const;
 
  private:
-  bool is_ghost(const StepData& step, const SceneQuery::PairManifold& pair) const;
-
-  std::vector<Motion<double>> V_;   // per body, at the start
   std::vector<std::uint8_t> is_ghost_;  // per manifold
 };
 

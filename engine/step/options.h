@@ -37,7 +37,7 @@ struct StepOptions {
   SolverOptions solver_options;
   double erp = 0.2;                      // share of what overlaps or has come apart, taken back in one step; 0 to 1
   double recovery_speed = 1.0;           // [m/s or rad/s] at which it is taken back at the most
-  double margin = 1e-3;                  // [m] within which pairs have rows
+  double margin = 1e-3;                  // [m] within which pairs have rows, beside those that meet within the step
   double limit_margin = 1e-3;            // [rad or m] the same of joint limits
   bool speed_limits = false;             // whether joints keep the limits of their speeds
   BounceId bounce;                       // `automatic`

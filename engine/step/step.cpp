@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/index.h"
 #include "base/linalg/small_sums.h"
-#include "dynamics/rnea_products.h"
 #include "step/constraints/constraint_kinds.h"
 #include "step/constraints/impacts.h"
 #include "step/constraints/normal_law.h"
@@ -71,20 +70,6 @@ Stepper::Stepper(const World& world, const StepOptions& options)
   require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it must be at least 0 [m/s]");
   if (options.complementarity_aware != ComplementarityAwareId("none") && !options.solver.kind().knows_classes)
     throw InputError(message("complementarity-aware gradients need a solver that knows classes, as 'lcp' and 'cone' do; this one is '", options.solver.kind().name, "'"));
-}
-
-// What is within the margin, or may be met within the step.
-void Stepper::find_contacts(const StepInput& in) {
-  StepData& step = *data_;
-  step.query.place(in.q, step.dynamics.X_WB);
-  if (!step.times_impacts) {
-    step.query.manifolds(step.options.margin, step.manifolds);
-  } else {
-    detail::joint_velocities(step.model(), step.dynamics, step.v_free.data(), step.V_free);
-    step.query.manifolds(std::max(step.options.margin, reach(step)), step.manifolds);
-    leave_out_far(step);
-  }
-  ghosts_.leave_out(step, in);
 }
 
 // near: a solution of the same rows with other targets, or null.
@@ -207,10 +192,15 @@ StepReport Stepper::step(const StateView& state, const ControlView& control, con
   linearization_.reset();
 
   integrator_->move_freely(*data_, in);
-  find_contacts(in);
-  assembly_.assemble(in);
-  solve(report);
-  correct(in, report);
+  search_.find(*data_, in);
+  for (int solves = 1;; ++solves) {
+    assembly_.assemble(in);
+    solve(report);
+    correct(in, report);
+    const bool is_solved = report.status < StepStatus::relaxed;  // else its way tells little
+    if (!is_solved || solves == ContactSearch::most_solves || !search_.add_overrun(*data_)) break;
+    report = StepReport{};
+  }
   if (!advance(in, next)) report = StepReport{.status = StepStatus::diverged};
   return report;
 }

@@ -1,12 +1,14 @@
 // One time step of a World, in stages:
 //
 //   free motion   the velocity at the end without any constraint, and the factor of its operator       (integrators/)
-//   contacts      what touches, or may within the step, but for what is passed by                     (scene/, ghost_contacts.h)
+//   contacts      what touches, or may within the step, but for what is passed by                     (scene/, contact_search.h)
 //   assemble      rows of all kinds of constraints, in islands of those that feel each other          (assembly.h, constraints/)
 //   solve         the rows' impulses                                                                   (contact/)
 //   impacts       what is fast, each when it is met                                                    (constraints/impacts.h)
 //   correct       what overlaps or has come apart is taken back by positions                           (constraints/recovery.h)
 //   advance       the state at the end
+//
+// Where a solved step overruns what has no rows, these are added, and it is solved again (contact_search.h).
 //
 // Each stage leaves what it found in StepData; derivatives of the step that was taken are made from that (linearization/). The equations of each stage
 // are in its own file; README.md tells how the parts go together.
@@ -24,7 +26,7 @@
 #include <vector>
 
 #include "step/assembly.h"
-#include "step/ghost_contacts.h"
+#include "step/contact_search.h"
 #include "step/integrators/integrator.h"
 #include "step/linearization/linearization.h"
 #include "step/report.h"
@@ -64,7 +66,6 @@ class Stepper {
   const StepIsland* islands() const { return data_->islands.data(); }  // the report tells how many
 
  private:
-  void find_contacts(const StepInput& in);
   void solve(StepReport& report);
   void solve_impacts(const StepIsland& island, Impacts& impacts, StepReport& report);
   void correct(const StepInput& in, StepReport& report);
@@ -74,7 +75,7 @@ class Stepper {
 
   std::unique_ptr<StepData> data_;
   std::unique_ptr<Integrator> integrator_;
-  GhostContacts ghosts_;
+  ContactSearch search_;
   RowAssembly assembly_;
   std::unique_ptr<RowSolver> solver_;
   Linearization linearization_;

@@ -28,8 +28,8 @@ struct StepData {
   Data<double> dynamics;       // placements, inertias, columns, bias; L: factor of the operator
   std::vector<double> v_free;  // n_v: the velocity at the end without any row
 
-  // Contacts. Computed by find_contacts.
-  std::vector<Motion<double>> V_free;  // per body, of v_free; where bounces are timed
+  // Contacts. Computed by ContactSearch.
+  std::vector<Motion<double>> V_free;  // per body, of v_free
   mutable SceneQuery query;             // places objects when they are asked for
   std::vector<SceneQuery::PairManifold> manifolds;
 

@@ -56,7 +56,7 @@ class StepReport(NamedTuple):
     residual: float
     """How far the laws of contact are from holding, relative to the velocities at play: if solved rounding."""
     contacts: int
-    """Points that touch or are within the margin."""
+    """Points that touch, are within the margin or would be met within the step."""
     rows: int
     """Normals, axes of friction, limits, motors."""
     islands: int

@@ -73,7 +73,8 @@ class Simulation:
         erp: part of what overlaps, is beyond a limit or has come apart that is taken back in a (sub)step, 0 to 1.
         recovery_speed: [m/s or rad/s] at which it is taken back at the most. Positions are moved for it, velocities are
             not: an overlap goes away and leaves no velocity behind.
-        margin: [m] within which things are taken for touching.
+        margin: [m] within which things are taken for touching. Contacts are looked for within it, and as far
+            as things move in the step.
         limit_margin: [rad or m] the same of joint limits.
         speed_limits: whether joints with one position keep the limits of their speeds (`Model.limits`), whatever drives
             or strikes them; with `pgs` as near as its sweeps come.

@@ -9,6 +9,7 @@
 #include "geometry/contact_derivatives.h"
 #include "geometry/directions.h"
 #include "geometry/manifolds/placed_patch.h"
+#include "geometry/manifolds/turned_manifold.h"
 
 namespace robosim {
 namespace {
@@ -253,13 +254,8 @@ int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const C
   return may[0] == may[1] ? -1 : may[1];
 }
 
-}  // namespace
-
-Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, PairCache* cache) {
-  return contact_manifold(signed_distance(A, X_WA, B, X_WB, cache), A, X_WA, B, X_WB, margin);
-}
-
-Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin) {
+// facing: of the patches; null for the normal and its opposite.
+Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, const Vec3d* facing) {
   Manifold m;
   m.witness = w, m.n = w.normal;
   if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
@@ -279,7 +275,7 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
       P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
       P[s].patch.clear();
       visit(s ? B : A, [&](const auto& core) {
-        if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, P[s].up * n), P[s].patch);
+        if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, facing ? facing[s] : P[s].up * n), P[s].patch);
         P[s].rounding = core.rounding();
         size = min_number(size, core.bounding_ball().radius);
       });
@@ -381,6 +377,21 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
     x.p_W = x.p_WA + dot(m.n, origin - x.p_WA) * m.n;
   }
   return m;
+}
+
+}  // namespace
+
+Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, PairCache* cache) {
+  return contact_manifold(signed_distance(A, X_WA, B, X_WB, cache), A, X_WA, B, X_WB, margin);
+}
+
+Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin) {
+  return manifold_facing(w, A, X_WA, B, X_WB, margin, nullptr);
+}
+
+Manifold turned_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
+                         const SE3d& X_WB, double margin, const Vec3d (&facing)[2]) {
+  return manifold_facing(w, A, X_WA, B, X_WB, margin, facing);
 }
 
 }  // namespace robosim

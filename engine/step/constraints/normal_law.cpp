@@ -24,6 +24,7 @@ NormalLaw law_of(const StepData& step, double gap, double approach, double closi
   if (material.compliance > 0) return NormalLaw::soft;
   const bool is_fast = approach > options.restitution_threshold;
   if (step.times_impacts) return is_fast ? NormalLaw::impact : gap > options.margin ? NormalLaw::ahead : NormalLaw::rest;
+  if (gap > options.margin) return NormalLaw::ahead;
   if (!is_fast || material.restitution == 0) return NormalLaw::rest;
   if (gap > 0 && !(gap < options.dt * closing)) return NormalLaw::ahead;
   return material.restitution * approach > keep_apart(step, gap, options.margin).target ? NormalLaw::bounce : NormalLaw::rest;

@@ -1,6 +1,7 @@
 // The laws of the normals, and what they add to the step's gradient.
 //
-//   t of recovery.h: what is apart by up to `margin` keeps a part of it, and what touches stands still. What has restitution and approaches faster than the
+//   t of recovery.h: what is apart by up to `margin` keeps a part of it, and what touches stands still. What is farther apart, and meets within the step,
+//       comes as near as it will, t = -gap/dt (contact_search.h). What has restitution and approaches faster than the
 //       threshold comes as near as it will, t = -gap/dt, and when it would touch within the step, t = -restitution w(v) if that is more.
 //   What has a compliance c and a relaxation time tau gives: force (-gap - tau w) / c where that is positive, of gap and velocity at the end of the step, a
 //       row of compliance c / (dt (dt + tau)) with t = -gap / (dt + tau) (Castro et al., IEEE Trans. Robotics 39(2), 2023)
