@@ -1,4 +1,4 @@
-"""Contacts that are first met within a step: found as far ahead as things move, so that nothing overlaps."""
+"""Contacts that are first met within a step: found ahead, so that nothing overlaps."""
 
 from __future__ import annotations
 
@@ -59,17 +59,22 @@ def overlap(simulation: Simulation, state: State, steps: int) -> float:
     for _ in range(steps):
         step = simulation.linearize(state)
         deepest = max([deepest, *(-contact.gap for contact in step.contacts)])
+        state = step.state
     return deepest
 
 
-@pytest.mark.parametrize("floor", FLOORS)
+@pytest.mark.parametrize(
+    ("floor", "tilt"),
+    [(floor, 0.0) for floor in FLOORS]
+    + [(floor, tilt) for floor in ("half_space", "tiles") for tilt in (0.01, 0.2)],
+)
 @pytest.mark.parametrize("height", [1.3e-3, 2.6e-3, 3.9e-3])
-@pytest.mark.parametrize("tilt", [0.0, 0.01, 0.2])
 @pytest.mark.parametrize("solver", ALL)
-def test_a_plate_that_drops_stays_above_its_floor(solver, tilt, height, floor):
+def test_a_plate_that_drops_stays_above_its_floor(solver, height, floor, tilt):
     """At 2 m/s, twice its thickness in a step."""
     lowest = 0.15 * np.sin(tilt) + 0.001 * np.cos(tilt)
-    world = free({"plate": (PLATE, pose((0.03, 0.02, lowest + height), rpy=(0, tilt, 0)))}, FLOORS[floor])
+    X = pose((0.03, 0.02, lowest + height), rpy=(0, tilt, 0))
+    world = free({"plate": (PLATE, X)}, FLOORS[floor])
     simulation = Simulation(world, dt=DT, solver=solver)
     assert overlap(simulation, simulation.state(v=[0, 0, -2.0, 0, 0, 0]), 60) < MOST
 
@@ -90,7 +95,8 @@ def door() -> World:
 def test_a_door_that_swings_stops_at_its_post(solver, speed):
     simulation = Simulation(door(), dt=DT, solver=solver)
     for q in np.linspace(0.6, 0.62, 5):
-        assert overlap(simulation, simulation.state(q=[q], v=[speed]), round(0.5 / speed / DT)) < MOST
+        state = simulation.state(q=[q], v=[speed])
+        assert overlap(simulation, state, round(0.5 / speed / DT)) < MOST
 
 
 @pytest.mark.parametrize("solver", ALL)
@@ -111,7 +117,7 @@ def test_a_rod_that_spins_hits_a_box_with_its_end(solver):
 
 @pytest.mark.parametrize("solver", ALL)
 def test_what_flies_behind_stops_behind_what_stops(solver):
-    """Five boxes that fall at one speed: none comes nearer to the next one before this is stopped."""
+    """Five boxes that fall at one speed, each 1.5 mm above the next."""
     shape = Shape.box((0.1, 0.1, 0.1))
     bodies = {f"box_{k}": (shape, pose((0, 0, 0.053 + 0.1015 * k))) for k in range(5)}
     simulation = Simulation(free(bodies), dt=DT, solver=solver)
@@ -140,17 +146,17 @@ def test_plates_thinner_than_the_margin_do_not_sink_into_each_other(solver):
 
 
 @pytest.mark.parametrize("solver", EXACT)
-@pytest.mark.parametrize("angle", [0.0, 0.3])
+@pytest.mark.parametrize("angle", [0.01, 0.3])
 def test_derivatives_of_what_is_met_ahead_are_those_of_differences(solver, angle):
-    """A box that slides as it lands, 2 mm above its floor: its normals are met, its friction slides."""
-    X = pose((0, 0, 0.052 if angle == 0 else 0.0652), rpy=(0.0, angle, 0.4))
+    """A box that slides as it lands, 2 mm above its floor: normals are met, friction slides."""
+    X = pose((0, 0, 0.0525 if angle == 0.01 else 0.0645), rpy=(0.0, angle, 0.4))
     simulation = Simulation(free({"box": (Shape.box((0.1, 0.1, 0.1)), X)}), dt=DT, solver=solver)
     model, state = simulation.model, simulation.state(v=[1.5, 0.3, -2.0, 0.1, 0.2, 0.3])
     step = simulation.linearize(state)
-    assert any(row.law == "ahead" and row.impulse > 0 for island in step.islands for row in island.rows)
+    rows = [row for island in step.islands for row in island.rows]
+    assert any(row.law == "ahead" and row.impulse > 0 for row in rows)
     jacobians = step.jacobians("q", "v")
-    if jacobians.one_sided:
-        assert angle == 0.0  # four points share what three could hold
+    assert not jacobians.one_sided
     end = simulation.step(state)
 
     def after(q, v):
@@ -158,17 +164,17 @@ def test_derivatives_of_what_is_met_ahead_are_those_of_differences(solver, angle
         return np.stack([model.difference(end.q, reached.q), reached.v - end.v])
 
     h, still = 1e-6, np.zeros(6)
-    for name, unit in (("q", 1), ("v", 0)):
-        for i, e in enumerate(h * np.eye(6)):
-            change = (after(e, still) - after(-e, still) if unit else after(still, e) - after(still, -e)) / (2 * h)
-            np.testing.assert_allclose(
-                getattr(jacobians, name)[..., i], change, rtol=0, atol=1e-5 * max(1, np.abs(change).max())
-            )
+    for i, e in enumerate(h * np.eye(6)):
+        by_q = (after(e, still) - after(-e, still)) / (2 * h)
+        by_v = (after(still, e) - after(still, -e)) / (2 * h)
+        for found, change in ((jacobians.q, by_q), (jacobians.v, by_v)):
+            bar = 1e-5 * max(1, np.abs(change).max())
+            np.testing.assert_allclose(found[..., i], change, rtol=0, atol=bar)
 
 
 @pytest.mark.parametrize("solver", ALL)
 def test_a_bounce_of_a_step_is_not_met_ahead(solver):
-    """With bounce="step" a ball that comes at 2 m/s keeps its speed until a step finds it within the margin."""
+    """With bounce="step" a ball keeps its speed until a step finds it within the margin."""
     ball = {"ball": (Shape.sphere(0.05), pose((0, 0, 0.053)))}
     world = free(ball, material=Material(0.5, restitution=0.5))
     simulation = Simulation(world, dt=DT, solver=solver, bounce="step")

@@ -503,7 +503,7 @@ def test_gradients_on_bodies_of_turned_pieces_are_differences():
     model = simulation.model
     # It falls on one slope and slides down to the other.
     q = np.array([0, 0, 0.6, 0, 0, np.sin(0.15), np.cos(0.15)])
-    state = simulation.rollout(simulation.state(q), 340).end
+    state = simulation.rollout(simulation.state(q), 500).end
     touched = {
         tuple(contact.normal.round(1))
         for contact in simulation.linearize(state).contacts
