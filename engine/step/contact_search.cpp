@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/constants.h"
 #include "base/index.h"
 #include "dynamics/rnea_products.h"
 #include "geometry/manifolds/turned_manifold.h"
@@ -18,6 +19,8 @@ using Twists = std::vector<Motion<double>>;  // per body
 
 constexpr double slack_share = 0.5;    // of the margin: change of a way that is not looked at again
 constexpr double turning_share = 0.1;  // of the margin: way of a turn that leaves faces as they are
+constexpr double most_sizes =
+    1e3;  // of a body: what goes farther in a step is not looked ahead for
 constexpr double rounding_of_gaps = 1e-9;  // [m] by which a gap may be overrun
 
 double largest_speed(const Motion<double>& V, const Vec3d& arm, double radius) {
@@ -42,7 +45,9 @@ double way_between(const StepData& step, const Twists& V, int a, int b) {
     return body == 0 ? std::numeric_limits<double>::infinity()
                      : step.world->scene().body_ball(body).radius;
   };
-  return way_by(step, radius(a) < radius(b) ? a : b, difference(V[at(b)], V[at(a)]));
+  const int smaller = radius(a) < radius(b) ? a : b;
+  const double way = way_by(step, smaller, difference(V[at(b)], V[at(a)]));
+  return way < most_sizes * radius(smaller) ? way : 0;
 }
 
 // The gap that is left of a point at the end of the step.
@@ -85,8 +90,8 @@ Vec3d turn_of(const StepData& step, const Twists& V, const PairManifold& pair) {
 
 bool turns(const StepData& step, const Twists& V, const PairManifold& pair) {
   const double size = std::min(step.object(pair.a).ball_radius, step.object(pair.b).ball_radius);
-  const double least = turning_share * step.options.margin;
-  return size * norm(turn_of(step, V, pair)) > least && looks_ahead(step, pair);
+  const double turn = norm(turn_of(step, V, pair));
+  return size * turn > turning_share * step.options.margin && turn < pi && looks_ahead(step, pair);
 }
 
 // The manifold of the faces that face each other at the end of the step. A box that tips over its
@@ -130,7 +135,11 @@ bool has_point(const std::vector<PairManifold>& manifolds, const PairManifold& o
 
 void ContactSearch::fill_reach(const StepData& step, const Twists& V) {
   reach_.resize(V.size());
-  for (std::size_t i = 0; i < V.size(); ++i) reach_[i] = way_by(step, static_cast<int>(i), V[i]);
+  for (std::size_t i = 0; i < V.size(); ++i) {
+    const int body = static_cast<int>(i);
+    const double way = way_by(step, body, V[i]);
+    reach_[i] = way < most_sizes * step.world->scene().body_ball(body).radius ? way : 0;
+  }
 }
 
 void ContactSearch::find(StepData& step, const StepInput& in) {
