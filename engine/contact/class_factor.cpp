@@ -30,6 +30,7 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
     if (row.kind == RowKind::friction && row_class(row.normal) != RowClass::clamping) classes_[static_cast<std::size_t>(i)] = RowClass::separating;
   }
   basis_.build(problem, classes_.data());
+  if (work_left_ && (*work_left_ -= std::pow(basis_.unknowns(), 3)) < 0) return false;
   assemble(problem);
   drop_rounding();
   const int n = static_cast<int>(kept_.size());

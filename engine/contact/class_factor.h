@@ -24,7 +24,10 @@ namespace robosim {
 
 class ClassFactor {
  public:
-  // Of these classes; friction rows whose normal is not clamping count as separating. False where S is zero.
+  // Systems take the cube of their unknowns from this work from here on, and there are none once it is spent; null: no bound.
+  void spend(double* work_left) { work_left_ = work_left; }
+
+  // Of these classes; friction rows whose normal is not clamping count as separating. False where S is zero, or work is spent.
   bool factor(const RowProblem& problem, const RowClass* classes);
 
   // f, then z, y, w and the classes. After factor, of the same problem but for y_free, targets and bounds, which may have changed.
@@ -79,6 +82,7 @@ class ClassFactor {
   void add_choice_vjp(const RowProblem& problem, RowGradient& gradient);
   void add_choice_vjp_of_basis(const RowProblem& problem, bool of_friction, RowGradient& gradient);
 
+  double* work_left_ = nullptr;
   std::vector<RowClass> classes_;
   RowBasis basis_;
   std::vector<int> kept_;  // unknowns that are asked for; kept_S_, and S_, its factor, are of these

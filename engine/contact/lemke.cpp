@@ -14,7 +14,7 @@ constexpr double rounding = 1e-9;  // below which an entry of the table counts a
 
 }  // namespace
 
-bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
+bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) {
   const int m = problem.size(), k = problem.channels;
   s.resize(problem);
   pivots_ = 0;
@@ -27,6 +27,8 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
     if (row.kind == RowKind::friction || row.kind == RowKind::box) variables_.push_back({i, Part::slack});
   }
   const int n = static_cast<int>(variables_.size()), width = 2 * n + 2, cover = 2 * n, constant = 2 * n + 1;
+  const double entries = static_cast<double>(n) * width;
+  if (n * entries > work_left) return false;
 
   // Velocities w with boxes at their lower bounds and everything else at zero; f of a box counts from there.
   for (int i = 0; i < m; ++i) s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
@@ -120,12 +122,12 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s) {
   for (int a = 0; a < n; ++a) {
     if (entry(a, constant) < 0 && (leaving < 0 || before(leaving, a, cover))) leaving = a;
   }
-  const int limit = 10 * n + 100;
+  const int limit = 4 * n + 100;  // three times what those need that end
   for (int entering = cover; leaving >= 0;) {
     const int left = basis_[at(leaving)];
     pivot(leaving, entering);
     if (left == cover) break;
-    if (pivots_ >= limit) return false;
+    if ((work_left -= entries) < 0 || pivots_ >= limit) return false;
     entering = complement(left);
     double largest = 0;
     for (int a = 0; a < n; ++a) largest = std::max(largest, std::abs(entry(a, entering)));

@@ -8,6 +8,7 @@
 // lexicographically, so that it does not cycle. Cost: some n pivots of n^2 products for n = rows + 2 friction rows.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "contact/rows.h"
@@ -16,8 +17,13 @@ namespace robosim {
 
 class Lemke {
  public:
-  // False on a ray (rows that contradict each other) or where rounding has lost the path. Impulses are good to some 1e-8; the classes count.
-  bool solve(const RowProblem& problem, RowSolution& solution);
+  // False on a ray (rows that contradict each other), after 4 pivots per variable, or where rounding has lost the path. Each pivot takes the
+  // entries of its table from work_left: false, and none are taken, where that does not last for one per variable. Impulses are good to some 1e-8; the classes count.
+  bool solve(const RowProblem& problem, RowSolution& solution, double& work_left);
+  bool solve(const RowProblem& problem, RowSolution& solution) {
+    double unbounded = std::numeric_limits<double>::infinity();
+    return solve(problem, solution, unbounded);
+  }
 
   int pivots() const { return pivots_; }
 

@@ -21,6 +21,9 @@ class ModeFactor {
   // where ClassFactor has none. Newton's method ends after most_turns.
   bool solve(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution, int most_turns = enough_turns);
 
+  // Bounds what solves cost, as of ClassFactor.
+  void spend(double* work_left) { factor_.spend(work_left); }
+
   bool any_slides() const { return !discs_.empty(); }
   // Of the rows that clamp, and its impulses.
   const RowBasis& basis() const { return factor_.basis(); }

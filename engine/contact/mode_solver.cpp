@@ -121,10 +121,13 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
 }
 
 // Changes of class for rows that have changed a little since they were solved, from the classes that they had.
-bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, SolverReport& report) {
+bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, SolverReport& report, double& work_left) {
   sizes_.measure(problem);
   guess_ = classes, push_ = s.f;
-  return settle(problem, sizes_, s, report, parameters_.max_class_changes);
+  factor_->spend(&work_left);
+  const bool solved = settle(problem, sizes_, s, report, parameters_.max_class_changes);
+  factor_->spend(nullptr);
+  return solved;
 }
 
 // Turned boxes: discs, by Newton's method for complementarity problems (Josephy, MRC report 1965, University of Wisconsin, 1979). With its axes turned
@@ -153,8 +156,8 @@ bool ModeSolver::turn_boxes(const RowProblem& problem, RowSolution& s, SolverRep
       boxed_.rows[at(i + 1)].compliance = problem.rows[at(i + 1)].compliance + (push > 0 ? speeds_[at(i)] / push : 0);
     }
     // After the first time mostly by the classes of the last.
-    if (round == 0 || !boxes_->resume(boxed_, box_classes_, trial_, report)) {
-      const SolverReport boxed = boxes_->solve(boxed_, trial_);
+    if (round == 0 || !boxes_->resume(boxed_, box_classes_, trial_, report, *work_left_)) {
+      const SolverReport boxed = boxes_->solve(boxed_, trial_, *work_left_);
       report.class_changes += boxed.class_changes, report.pivots += boxed.pivots;
       if (boxed.status == SolverStatus::inconsistent) return false;
     }
@@ -216,7 +219,7 @@ double ModeSolver::proximal_points(const RowProblem& problem, SolverReport& repo
   const double least = least_admittance(problem);
   const auto residual_of = [&](const RowSolution& s) { return std::max(relative_residual(problem, s), row_residual(problem, sizes_, s)); };
   double part = parameters_.max_compliance, nearest = residual_of(swept_);
-  for (int n = 0; n < (nearest > parameters_.rough_residual ? parameters_.max_solutions : parameters_.max_close_solutions) && nearest > solved_residual; ++n) {
+  for (int n = 0; n < (nearest > parameters_.near_residual ? parameters_.max_solutions : parameters_.max_close_solutions) && nearest > solved_residual; ++n) {
     for (int i = 0; i < problem.size(); ++i) {
       const double R = part * std::max(own_admittance(problem, i), least);
       compliant_.rows[at(i)].compliance = problem.rows[at(i)].compliance + R;
@@ -253,7 +256,7 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   for (const double part : parameters_.selecting_compliances) {
     for (int i = 0; i < problem.size(); ++i)
       if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * std::max(own_admittance(problem, i), least);
-    if (giving_->solve(compliant_, trial_).status == SolverStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
+    if (giving_->solve(compliant_, trial_, *work_left_).status == SolverStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
   }
   return false;
 }
@@ -286,7 +289,7 @@ bool ModeSolver::pivot_by_dantzig(const RowProblem& problem, RowSolution& s, Sol
 
 bool ModeSolver::pivot_by_lemke(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   if (has_discs_ || !is_small(problem, parameters_.max_pivoted_rows)) return false;
-  const bool ended = lemke_.solve(problem, s);
+  const bool ended = lemke_.solve(problem, s, *work_left_);
   report.pivots += lemke_.pivots();
   return ended && sharpen(problem, s, report);
 }
@@ -302,43 +305,47 @@ bool ModeSolver::settle_more_sweeps(const RowProblem& problem, RowSolution& s, S
   return false;
 }
 
-// Impulses that no rule has chosen, unless those of the classes hold as well.
+// Where the impulses of the classes do not hold as well, those are left that came nearest.
 bool ModeSolver::approach_by_proximal_points(const RowProblem& problem, RowSolution& s, SolverReport& report) {
-  is_rough_ = proximal_points(problem, report) <= parameters_.rough_residual;
+  is_near_ = proximal_points(problem, report) <= parameters_.near_residual;
   s = nearest_;
-  if (is_rough_ && sharpen(problem, s, report)) return true;
+  if (is_near_ && sharpen(problem, s, report)) return true;
   s = nearest_;
   return false;
 }
 
 SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s) {
+  double work_left = parameters_.max_work;
+  return solve(problem, s, work_left);
+}
+
+SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double& work_left) {
   SolverReport report;
-  is_of_boxes_ = is_foreseen_ = is_rough_ = false;
+  is_of_boxes_ = is_foreseen_ = is_near_ = false;
   has_discs_ = std::any_of(problem.rows.begin(), problem.rows.end(), [](const ConstraintRow& row) { return row.is_disc; });
   sizes_.measure(problem);
+  work_left_ = &work_left, factor_->spend(&work_left);
 
-  // The first attempt that has a solution.
+  // The first attempt that has a solution. Once all work is spent no classes are left to find; sweeps have to have been, for what came nearest.
   bool solved = false;
   for (const Attempt& attempt : attempts) {
     report.attempt = static_cast<int>(&attempt - attempts);
     solved = (this->*attempt.find)(problem, s, report);
-    if (solved) break;
-  }
-
-  // If no attempt succeeded, use the closest solution found.
-  if (!solved) {
-    report.status = is_rough_ ? SolverStatus::rough : SolverStatus::inconsistent;
-    if (!is_rough_) {
-      sweeps_.go_on(problem, parameters_.nearest_sweeps, swept_);
-      s = swept_;
-    }
-    factor_->solve(problem, s.classes.data(), s.f.data(), trial_);
+    if (solved || (work_left < 0 && &attempt != attempts)) break;
   }
 
   // Select among equivalent impulses; a prediction already has those of the selection rule.
   if (solved && !is_foreseen_ && !select(problem, s)) report.status = SolverStatus::basic;
+  work_left_ = nullptr, factor_->spend(nullptr);
+  const bool is_handed_over = !solved && (is_near_ || work_left < 0);
+  if (!solved && !is_handed_over) {
+    sweeps_.go_on(problem, parameters_.nearest_sweeps, swept_);
+    s = swept_;
+    report.status = SolverStatus::inconsistent;
+  }
   report.residual = row_residual(problem, sizes_, s);
-  if (report.status == SolverStatus::rough && report.residual <= solved_residual) report.status = SolverStatus::basic;
+  // What came nearest may hold by impulses that are not those of its classes.
+  if (is_handed_over) report.status = is_near_ && report.residual <= solved_residual ? SolverStatus::basic : SolverStatus::rough;
   if (report.status == SolverStatus::inconsistent) {
     // Relative to the velocities without impulses, which grow here without end.
     make_zeros(trial_.f, s.f.size());

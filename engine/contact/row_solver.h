@@ -16,14 +16,14 @@ enum class SolverStatus {
   solved,
   basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule (impulse_selection.h) leave their bounds; or the
                 // direction in which a disc slides could not be improved
-  rough,        // to 1e-8, by impulses of sweeps or of proximal points that no rule has chosen
-  inconsistent  // not solved: rows that contradict each other, or pivots that cycle; then the impulses of sweeps
+  rough,        // of `lcp` and `cone`: beyond their bound, then by the convex solver, to 1e-6; of that: bounds of friction may be off
+  inconsistent  // not solved: rows that contradict each other, or whose bounds of friction are not found
 };
 
 struct SolverReport {
   SolverStatus status = SolverStatus::solved;
   int attempt = -1;              // the one that ended it, of a solver that tries several: its place in their list
-  double residual = 0;           // row_residual; where inconsistent relative to the velocities without impulses
+  double residual = 0;           // row_residual; of an `inconsistent` active set relative to the velocities without impulses
   int class_changes = 0;         // solves by changes of class after the first
   int pivots = 0;                // of pivoting methods
 };

@@ -8,7 +8,7 @@ namespace robosim {
 enum class StepStatus : std::uint8_t {
   solved,
   basic,         // solved, but in some island by impulses other than those of the selection rule (impulse_selection.h)
-  rough,         // to 1e-8, in some island by impulses that no rule has chosen (mode_solver.h)
+  rough,         // near a solution in some island (SolverStatus::rough)
   relaxed,       // solved, but in some island without what contradicted itself
   inconsistent,  // not solved in some island: what came nearest
   diverged       // not taken, as it would end beyond what numbers hold: the state stays as it is
@@ -18,7 +18,7 @@ struct StepReport {
   StepStatus status = StepStatus::solved;      // the worst of the islands; of `pgs` always `solved`, as sweeps end when they end
   double residual = 0;                         // row_residual, the largest
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
-  int class_changes = 0, pivots = 0;           // of `lcp` and `cone`, together
+  int class_changes = 0, pivots = 0;           // of `lcp` and `cone`, together; and iterations of the convex solver
   int attempt = -1;                            // the last of the solver's that an island needed (SolverKind::attempt_name)
   int coupled_bounces = 0;                     // normals that are met and push while another that is met with them, and feels them, does
   int untimed_bounces = 0;                     // normals that bounce wherever the step finds them

@@ -38,7 +38,8 @@ class StepStatus(IntEnum):
     basic = 1
     """Solved, but where rows depend on each other not by the documented choice of impulses."""
     rough = 2
-    """To 1e-8, by impulses that no rule has chosen."""
+    """`lcp` and `cone`: beyond their bound, and then by the solution of `convex`, to 1e-6. `convex`: bounds of
+    friction may be off."""
     relaxed = 3
     """Rows contradicted each other, so that bounces and overlaps of what touches there were left for later."""
     inconsistent = 4

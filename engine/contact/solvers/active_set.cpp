@@ -1,9 +1,12 @@
-// `lcp` and `cone`: the active set that solves the rows to rounding (mode_solver.h), whose one linear system has the derivatives (mode_factor.h).
+// `lcp` and `cone`: the active set that solves the rows to rounding (mode_solver.h), whose one linear system has the derivatives (mode_factor.h). Rows that
+// have none within its bound are handed over to the convex solver, whose time does not depend on how many of them repeat each other: `rough`, with its
+// impulses and their derivatives (convex_solver.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/index.h"
+#include "contact/convex_solver.h"
 #include "contact/mode_solver.h"
 #include "contact/row_solvers.h"
 #include "contact/ties.h"
@@ -29,16 +32,24 @@ class ActiveSet final : public SolvedRows {
  public:
   // Takes the factor that solved the rows, and leaves its own for the next solve.
   void take(ModeSolver& solver, bool is_solved) {
-    is_factored_ = has_classes_ = is_solved;
+    is_factored_ = has_classes_ = is_solved, is_handed_over_ = false;
     if (is_solved) solver.exchange_classes(factor_);
   }
 
+  SolverReport hand_over(const RowProblem& problem, RowSolution& solution, RowSizes& sizes) {
+    if (!convex_) convex_ = std::make_unique<ConvexSolver>();
+    is_handed_over_ = true;
+    return convex_->solve(problem, solution, sizes);
+  }
+
   bool solve_near(const RowProblem& problem, const RowSolution& near, RowSolution& solution) {
+    is_handed_over_ = false;
     return is_factored_ = has_classes_ = factor_->solve(problem, near.classes.data(), near.f.data(), solution);
   }
 
   // Impulses that no factor has made get the factor of their classes. If its impulses are others, the derivative is not to be relied on.
   OneSided differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
+    if (is_handed_over_) return convex_->differentiate(problem, sizes, solution);
     if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), solution.f.data(), again_);
     if (!has_classes_) return OneSided::unsolved;
     const OneSided one_sided = one_sided_if(!factor_->is_differentiable(problem), OneSided::undetermined) |
@@ -52,10 +63,11 @@ class ActiveSet final : public SolvedRows {
   }
 
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) override {
-    if (has_classes_) factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
+    if (is_handed_over_) convex_->add_vjp(problem, solution, f_bar, z_bar, gradient);
+    else if (has_classes_) factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
   bool has_open_impulses() const override { return has_classes_ && factor_->has_held(); }
-  bool sees_delassus() const override { return has_classes_ && factor_->has_choice(); }
+  bool sees_delassus() const override { return is_handed_over_ || (has_classes_ && factor_->has_choice()); }
   bool rates(const RowProblem& problem, ImpulseRates& out) override { return has_classes_ && !factor_->has_choice() && factor_->rates(problem, out); }
   bool has_dependences(const RowProblem& problem) const override { return has_classes_ && factor_->has_dependences(problem); }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient) override {
@@ -64,12 +76,19 @@ class ActiveSet final : public SolvedRows {
 
   bool has_classes() const override { return has_classes_; }
   bool solve_classes(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution) override {
+    is_handed_over_ = false;
     return has_classes_ = factor_->solve(problem, classes, f, solution);
+  }
+
+  void append_outcomes(std::vector<int>& out) const override {
+    if (is_handed_over_) out.push_back(ModeSolver::n_attempts);
   }
 
  private:
   std::unique_ptr<ModeFactor> factor_ = std::make_unique<ModeFactor>();
   bool has_classes_ = false, is_factored_ = false;  // the factor is that of the classes; and by the solver
+  std::unique_ptr<ConvexSolver> convex_;            // where rows were handed over to it once
+  bool is_handed_over_ = false;                     // these are: the classes are none of the factor's
   RowSolution again_;
   Ties ties_;
 };
@@ -79,9 +98,15 @@ class ActiveSetSolver final : public RowSolver {
   std::unique_ptr<SolvedRows> make_solved() const override { return std::make_unique<ActiveSet>(); }
 
   SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) override {
-    const SolverReport report = modes_.solve(problem, solution);
-    static_cast<ActiveSet&>(solved).take(modes_, report.status == SolverStatus::solved);
+    ActiveSet& own = static_cast<ActiveSet&>(solved);
+    SolverReport report = modes_.solve(problem, solution);
+    own.take(modes_, report.status == SolverStatus::solved);
     modes_.exchange_sizes(sizes);
+    if (report.status != SolverStatus::rough) return report;
+    const SolverReport other = own.hand_over(problem, solution, sizes);
+    report.status = other.status == SolverStatus::solved ? SolverStatus::rough : SolverStatus::inconsistent;
+    report.residual = other.residual;
+    report.attempt = ModeSolver::n_attempts, report.class_changes += other.class_changes;
     return report;
   }
 
@@ -98,6 +123,8 @@ class ActiveSetSolver final : public RowSolver {
 
 std::unique_ptr<RowSolver> make_active_set_solver(const SolverOptions&) { return std::make_unique<ActiveSetSolver>(); }
 
-const char* active_set_attempt(int attempt) { return ModeSolver::attempts[attempt].name; }
+const char* active_set_attempt(int attempt) {
+  return attempt < ModeSolver::n_attempts ? ModeSolver::attempts[attempt].name : "convex";
+}
 
 }  // namespace robosim

@@ -1,0 +1,201 @@
+// The bound of `lcp` and `cone` (contact/solvers/active_set.cpp): rows whose classes would take too
+// long get the solution of the convex solver, say so, and have its derivative.
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/index.h"
+#include "base/linalg/small_sums.h"
+#include "contact/mode_solver.h"
+#include "contact/row_solvers.h"
+#include "random_rows.h"
+#include "ridders.h"
+
+using namespace robosim;
+using namespace robosim::testing;
+
+namespace {
+
+constexpr int many = 124, few = 4;  // supports: six unknowns each, cubes of 4.1e8 and 1e4
+
+// A light body that falls on every other support in a plane, and a heavy one that falls on it by
+// the rest; both glide. Three points of each support. change: of the channels' velocities by some
+// other motion of the bodies.
+RowProblem on_supports(int supports, bool discs, double gliding, Numbers& change) {
+  Rng rng(5);
+  const Eigen::Matrix3d R = random_turn(rng);
+  RowProblem problem;
+  Eigen::MatrixXd X = Eigen::MatrixXd::Zero(6 * supports, 12);
+  for (int b = 0; b < supports; ++b) {
+    // The twist [angular; linear] about a center in the plane.
+    const Eigen::Vector3d center = R * Eigen::Vector3d(rng.normal(), rng.normal(), 0);
+    Eigen::Matrix3d turn;
+    turn << 0, center[2], -center[1], -center[2], 0, center[0], center[1], -center[0], 0;
+    Eigen::Matrix<double, 6, 6> there = Eigen::Matrix<double, 6, 6>::Identity();
+    there.block(3, 0, 3, 3) = turn;
+    X.block(6 * b, 0, 6, 6) = b % 2 == 0 ? there : -there;
+    if (b % 2 == 1) X.block(6 * b, 6, 6, 6) = there;
+    RowBlock block{6 * b, 6, problem.size(), problem.size()};
+    add_contact(problem, R, {{0.5, 0.4}, {-0.6, 0.5}, {-0.1, -0.5}}, 0.4, false, 0, discs);
+    block.last_row = problem.size();
+    problem.blocks.push_back(block);
+  }
+  Eigen::VectorXd v(12);
+  const Eigen::Vector3d spin = R * Eigen::Vector3d(0.02, -0.01, 0.3 * gliding);
+  const Eigen::Vector3d falls = R * Eigen::Vector3d(gliding, -0.6 * gliding, -1);
+  v << spin, falls, 0.9 * spin, 1.2 * falls;
+  Eigen::MatrixXd inverse_mass = Eigen::MatrixXd::Identity(12, 12);
+  inverse_mass.block(6, 6, 6, 6) /= 1e4;
+  set_motion(problem, X, inverse_mass, v);
+  const Eigen::VectorXd other = X * random_normal(rng, 12, 1);
+  change.assign(other.data(), other.data() + other.size());
+  return problem;
+}
+
+struct Solved {
+  std::unique_ptr<SolvedRows> rows;
+  RowSolution s;
+  RowSizes sizes;
+  SolverReport report;
+
+  Solved(RowSolver& solver, const RowProblem& problem) : rows(solver.make_solved()) {
+    solve(solver, problem);
+  }
+  void solve(RowSolver& solver, const RowProblem& problem) {
+    report = solver.solve(problem, s, sizes, *rows);
+  }
+  std::vector<int> outcomes() const {
+    std::vector<int> out;
+    for (const RowClass c : s.classes) out.push_back(static_cast<int>(c));
+    rows->append_outcomes(out);
+    return out;
+  }
+};
+
+// The laws of contact to `slack`, relative to the largest velocity and the largest impulse at play.
+void check_laws(const RowProblem& problem, const Solved& solved, double slack) {
+  const RowSolution& s = solved.s;
+  const double scale = row_scale(solved.sizes, s);
+  double most = 0, work = 0;
+  for (const double f : s.f) most = std::max(most, std::abs(f));
+  for (int i = 0; i < problem.size(); ++i) {
+    const ConstraintRow& row = problem.rows[at(i)];
+    if (row.kind == RowKind::unilateral) {
+      REQUIRE(s.f[at(i)] >= 0);
+      REQUIRE(s.w[at(i)] >= -slack * scale);
+      REQUIRE(std::abs(s.f[at(i)] * s.w[at(i)]) <= slack * most * scale);
+      continue;
+    }
+    const int rows = row.is_disc ? 2 : 1;
+    const double* const f = &s.f[at(i)];
+    const double* const w = &s.w[at(i)];
+    const double push = rows == 2 ? length(f[0], f[1]) : std::abs(f[0]);
+    const double speed = rows == 2 ? length(w[0], w[1]) : std::abs(w[0]);
+    const double along = f[0] * w[0] + (rows == 2 ? f[1] * w[1] : 0),
+                 bound = row.mu * s.f[at(row.normal)];
+    REQUIRE(push <= bound + slack * most);
+    if (speed > 1e-3 * scale) REQUIRE(along <= -speed * (bound - slack * most));
+    work += along;
+    i += rows - 1;
+  }
+  CHECK(work <= 0);
+}
+
+}  // namespace
+
+TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and its derivative") {
+  int sliding = 0, sticking = 0, compared = 0;
+  for (const char* const name : {"lcp", "cone"}) {
+    const SolverKind& kind = SolverId::named("solver", name).kind();
+    const std::unique_ptr<RowSolver> solver = kind.make({});
+    for (const double gliding : {0.05, 2.0}) {
+      CAPTURE(std::string(name));
+      CAPTURE(gliding);
+      Numbers by_y, unused;
+      RowProblem problem = on_supports(many, kind.has_discs, gliding, by_y);
+      Solved solved(*solver, problem);
+      const RowSolution& s = solved.s;
+      REQUIRE(solved.report.status == SolverStatus::rough);
+      CHECK(kind.attempt_name(solved.report.attempt) == std::string("convex"));
+      CHECK(solved.report.residual == row_residual(problem, solved.sizes, s));
+      CHECK(solved.report.residual <= 1e-6);
+      check_laws(problem, solved, 1e-6);
+      for (std::size_t i = 0; i < s.f.size(); ++i) {
+        if (problem.rows[i].kind != RowKind::friction) continue;
+        sliding += at_bound(s.classes[i]), sticking += s.classes[i] == RowClass::clamping;
+      }
+
+      // A loss by the motion, along another motion and with all frictions at once.
+      REQUIRE(solved.rows->differentiate(problem, solved.sizes, s) == OneSided::no);
+      CHECK_FALSE(solved.rows->has_classes());
+      Rng rng(7);
+      const std::size_t k = s.y.size(), m = s.f.size();
+      Numbers y_bar(k), z_bar(k, 0.0), by_mu(m, 0.0);
+      for (double& x : y_bar) x = rng.normal();
+      for (std::size_t i = 0; i < m; ++i)
+        if (problem.rows[i].kind == RowKind::friction) by_mu[i] = 0.1;
+      for (std::size_t a = 0; a < k; ++a)
+        add_scaled(y_bar[a], &problem.L[a * k], at(problem.channels), z_bar.data());
+      const Numbers none(m, 0.0);
+      RowGradient g;
+      g.set_zero(problem, solved.rows->sees_delassus());
+      solved.rows->add_vjp(problem, s, none.data(), z_bar.data(), g);
+      const double expected = dot(g.y_free, by_y) + dot(g.mu, by_mu);
+      const RowProblem here = problem;
+      Solved moved(*solver, problem);
+      bool is_same = true;
+      const auto loss = [&](double t) {
+        for (std::size_t a = 0; a < k; ++a) problem.y_free[a] += t * by_y[a];
+        for (std::size_t i = 0; i < m; ++i) problem.rows[i].mu += t * by_mu[i];
+        moved.solve(*solver, problem);
+        is_same &= moved.outcomes() == solved.outcomes();
+        problem = here;
+        return dot(moved.s.z, z_bar);
+      };
+      const double h = 1e-5,
+                   rate = (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * h);
+      CAPTURE(expected);
+      CAPTURE(rate);
+      if (is_same) {
+        CHECK(std::abs(rate - expected) <= 1e-6 * std::abs(expected));
+        ++compared;
+      }
+
+      // Rows within the bound that are solved next are not handed over.
+      const RowProblem less = on_supports(few, kind.has_discs, gliding, unused);
+      solved.solve(*solver, less);
+      CHECK(solved.report.status <= SolverStatus::basic);
+      CHECK(solved.report.residual <= 1e-12);
+      solved.rows->differentiate(less, solved.sizes, s);
+      CHECK(solved.rows->has_classes());
+    }
+  }
+  CHECK(sliding > 100);
+  CHECK(sticking > 100);
+  CHECK(compared >= 3);
+}
+
+// Impulses are open then, and stay as they are: those of the first solution that was found.
+TEST_CASE("a selection that would take longer than the bound leaves what is solved") {
+  ModeSolverParameters few_systems;
+  few_systems.max_work = 10 * 18 * 18 * 18;  // of the three supports' unknowns
+  ModeSolver bounded(few_systems), whole;
+  int basic = 0, unfinished = 0;
+  for (int seed = 0; seed < 300; ++seed) {
+    Rng rng(static_cast<std::uint64_t>(seed));
+    const RowProblem problem = random_rows(rng, {.bodies = 3, .pairs = 3, .points = 12});
+    RowSolution s, all;
+    const SolverReport report = bounded.solve(problem, s);
+    if (whole.solve(problem, all).status != SolverStatus::solved) continue;
+    unfinished += report.status == SolverStatus::rough;
+    if (report.status != SolverStatus::basic) continue;
+    ++basic;
+    CHECK(report.residual <= solved_residual);
+  }
+  MESSAGE(basic, " basic, ", unfinished, " not solved, of 300");
+  CHECK(basic > 3);
+  CHECK(unfinished > 3);
+}
