@@ -28,7 +28,10 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   }
   const int n = static_cast<int>(variables_.size()), width = 2 * n + 2, cover = 2 * n, constant = 2 * n + 1;
   const double entries = static_cast<double>(n) * width;
-  if (n * entries > work_left) return false;
+  if (n * entries > work_left) {
+    work_left = -1;
+    return false;
+  }
 
   // Velocities w with boxes at their lower bounds and everything else at zero; f of a box counts from there.
   for (int i = 0; i < m; ++i) s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
