@@ -223,6 +223,13 @@ void BoundedRows::set_push(int i, int rows, bool& is_new) {
   const bool can_move = R_[at(i)] > 0;
   for (int k = 0; k < rows; ++k)
     asked[k] = lacks_any && can_move ? -u_[at(i + k)] / R_[at(i + k)] : f_[at(i + k)];
+  // What is at a bound that follows a normal, and leaves it by rounding alone, stays: so does
+  // friction that others have brought to rest.
+  if (bounds_follow_ && can_move && is_at_bound(problem_->rows[at(i)], now_.factored[at(i)])) {
+    const double size = rows == 2 ? length(asked[0], asked[1]) : std::abs(asked[0]);
+    const double rounding_of_asked = slack / R_[at(i)];
+    for (int k = 0; k < rows && size > 0; ++k) asked[k] *= 1 + rounding_of_asked / size;
+  }
   const RowPush& push = now_.pushes[at(i)] =
       row_push(problem_->rows[at(i)], asked, R_[at(i)], bound[at(i)]);
   is_new = is_new || push.state != now_.factored[at(i)].state;
