@@ -19,7 +19,9 @@ using State = RowPush::State;
 // so that springs carry.
 constexpr double part_of_rows = 1e-6, part_of_friction = 1e-4;
 constexpr int max_iterations = 50;
-constexpr int most_following = 8;      // where bounds follow the normals
+// Where bounds follow the normals: steps at most, and their size beside the first one's.
+constexpr double farther = 4;
+constexpr int most_following = 8;
 constexpr double singular = 1e-10;     // pivots, beside what they come from
 constexpr int direct_iterations = 16;  // after which it begins again with rows that give much
 // Velocities by which rows give in the last pass, beside those without impulses; and by how much
@@ -506,7 +508,7 @@ void BoundedRows::let_give(double share) {
 // From the impulses that rows have, which give from `given_`.
 bool BoundedRows::settle(const Ends& ends, int most_iterations) {
   int small_steps = 0;
-  double unlearned = 1;
+  double unlearned = 1, first_step = 0;
   // The last one beside the velocities at play, where it was a whole one: what holds all that is
   // likely to is one but for rounding of the factor.
   double step = std::exchange(is_held_, false) ? ends.step : 1;
@@ -530,6 +532,8 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
       largest = std::max(largest, move);
     }
     step = largest / std::max(scale_, std::numeric_limits<double>::min());
+    if (n == 0) first_step = step;
+    if (bounds_follow_ && step > farther * first_step) return false;
     if (step > local && !bounds_follow_) {
       const double t = search();
       if (std::abs(t - 1) > 1e-3) step = 1;
