@@ -22,7 +22,6 @@ constexpr int max_iterations = 50;
 // Where bounds follow the normals: steps at most, and their size beside the first one's.
 constexpr double farther = 4;
 constexpr int most_following = 8;
-constexpr double singular = 1e-10;     // pivots, beside what they come from
 constexpr int direct_iterations = 16;  // after which it begins again with rows that give much
 // Velocities by which rows give in the last pass, beside those without impulses; and by how much
 // less rows give in each of the passes that follow, down to the least.
@@ -35,40 +34,10 @@ constexpr double at_rest = 4e-15;
 constexpr double searched = 1e-8;
 constexpr double rounding = 1e-14;  // and beside the sum of what it is made of
 constexpr int most_searches = 60;
-constexpr int refinements = 2;  // of adjoints
 
 double squared(const std::vector<double>& x) {
   return dot(x.data(), x.data(), static_cast<int>(x.size()));
 }
-
-// sum + rest += a b, to twice the precision.
-void add_product(double a, double b, double& sum, double& rest) {
-  const double product = a * b;
-  rest += std::fma(a, b, -product);
-  add_exactly(product, sum, rest);
-}
-
-// -df of a push for a change of its velocity.
-void give(const RowPush& push, int rows, const double* du, double* df) {
-  if (rows == 1)
-    df[0] = push.gives[0] * du[0];
-  else
-    df[0] = push.gives[0] * du[0] + push.gives[1] * du[1],
-    df[1] = push.gives[1] * du[0] + push.gives[2] * du[1];
-}
-
-bool is_at_bound(const ConstraintRow& row, const RowPush& push) {
-  return row.kind == RowKind::friction &&
-         (push.state == State::slides || push.state == State::upper || push.state == State::lower);
-}
-
-// The direction of what is at its bound.
-struct Direction {
-  double x[2];
-  explicit Direction(const RowPush& push) : x{-push.along[0], -push.along[1]} {
-    if (push.state != State::slides) x[0] = push.state == State::upper ? 1 : -1;
-  }
-};
 
 // z = sum d_i f_i.
 void add_up(const RowProblem& problem, const double* f, std::vector<double>& z) {
@@ -268,7 +237,7 @@ void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
     const double* const e = problem_->rows[at(i + is_disc)].d;
     if (by != 0) {  // what the normal does to the bound
       is_symmetric = false;
-      const Direction along(here.pushes[at(i)]);
+      const PushDirection along(here.pushes[at(i)]);
       const double* const normal = problem_->rows[at(problem_->rows[at(i)].normal)].d;
       for (int r = 0; r < width; ++r) {
         const double pushed = by * (along.x[0] * d[r] + (is_disc ? along.x[1] * e[r] : 0));
@@ -358,7 +327,7 @@ void BoundedRows::respond(const Linearized& here, const std::vector<double>& pus
     double df[2] = {};
     give(here.factored[at(i)], rows, &dw_[at(i)], df);
     if (const double by = drawn(here, i); by != 0) {
-      const Direction along(here.factored[at(i)]);
+      const PushDirection along(here.factored[at(i)]);
       const double of_normal = by * dw_[at(problem_->rows[at(i)].normal)];
       for (int k = 0; k < rows; ++k) df[k] += along.x[k] * of_normal;
     }
@@ -375,7 +344,7 @@ void BoundedRows::respond_transposed(const Linearized& here, const std::vector<d
     give(here.factored[at(i)], rows, &dw_[at(i)], df);
     for (int k = 0; k < rows; ++k) change[at(i + k)] = pushed[at(i + k)] - df[k];
     if (const double by = drawn(here, i); by != 0) {  // its normal has come before
-      const Direction along(here.factored[at(i)]);
+      const PushDirection along(here.factored[at(i)]);
       for (int k = 0; k < rows; ++k)
         change[at(problem_->rows[at(i)].normal)] -= by * along.x[k] * dw_[at(i + k)];
     }
@@ -608,100 +577,16 @@ bool BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<do
     const ConstraintRow& row = problem_->rows[at(i)];
     if (!is_at_bound(row, now_.pushes[at(i)])) return;
     any = true;
-    const Direction along(now_.pushes[at(i)]);
+    const PushDirection along(now_.pushes[at(i)]);
     const double lack = row.mu * std::max(f_[at(row.normal)], 0.0) - bound[at(i)];
     for (int k = 0; k < rows; ++k) pushed_[at(i + k)] = along.x[k] * lack;
   });
   make_zeros(change, f_.size());
   if (!any) return true;
   now_.bounds_follow = true;
-  if (!factor() || now_.regularity <= singular) return is_factored_ = false;
+  if (!factor() || now_.regularity <= least_regularity) return is_factored_ = false;
   respond(now_, pushed_, change);
   return true;
-}
-
-bool BoundedRows::linearize(bool bounds_follow) {
-  bool is_regular = true;
-  for (int pass = 0; pass < passes_; ++pass) {
-    Linearized& here = pass == passes_ - 1 ? now_ : kept_[pass];
-    bool is_stale = false;  // what slides has turned since
-    for_each_push([&](const RowBlock&, int i, int) {
-      const RowPush& push = here.pushes[at(i)];
-      is_stale |= push.state == State::slides ||
-                  (bounds_follow != here.bounds_follow && is_at_bound(problem_->rows[at(i)], push));
-    });
-    here.bounds_follow = bounds_follow;
-    if (is_stale) {
-      set_share(shares_[pass]);
-      factor(here);
-    }
-    is_regular &= here.regularity > singular;
-  }
-  set_share(shares_[passes_ - 1]);
-  return is_regular;
-}
-
-// mu = H^T (f_hat - A mu), A = D L D^T: of what does not slide R mu + A mu = f_hat.
-void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
-                                std::vector<double>& mu) {
-  make_zeros(mu, f_hat.size());
-  for (int round = 0; round <= refinements; ++round) {
-    velocities(mu, u_, error_);
-    for_each_push([&](const RowBlock&, int i, int rows) {
-      const RowPush& push = here.pushes[at(i)];
-      double left[2], df[2] = {};
-      for (int k = 0; k < rows; ++k) {
-        double sum = u_[at(i + k)], rest = error_[at(i + k)];
-        if (push.state == State::linear) add_product(R_[at(i + k)], mu[at(i + k)], sum, rest);
-        add_exactly(-f_hat[at(i + k)], sum, rest);
-        left[k] = sum + rest;
-      }
-      give(push, rows, left, df);
-      for (int k = 0; k < rows; ++k)
-        pushed_[at(i + k)] = -df[k] - (push.state == State::slides ? mu[at(i + k)] : 0);
-      if (const double by = drawn(here, i); by != 0) {
-        const Direction along(push);
-        for (int k = 0; k < rows; ++k)
-          pushed_[at(problem_->rows[at(i)].normal)] -= by * along.x[k] * left[k];
-      }
-    });
-    respond_transposed(here, pushed_, df_);
-    for (std::size_t i = 0; i < mu.size(); ++i) mu[i] += df_[i];
-  }
-}
-
-// From pass to pass it goes on by what rows have given from.
-void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint) {
-  f_bar_ = f_hat;
-  for (int pass = passes_; pass-- > 0;) {
-    const Linearized& here = of_pass(pass);
-    set_share(shares_[pass]);
-    solve_adjoint(here, f_bar_, mu_);
-    velocities(mu_, u_, error_);
-    const std::vector<double>& f = f_of_pass(pass);
-    for_each_push([&](const RowBlock&, int i, int rows) {
-      const ConstraintRow& row = problem_->rows[at(i)];
-      const RowPush& push = here.pushes[at(i)];
-      const auto lambda = [&](int k) { return f_bar_[at(k)] - u_[at(k)]; };
-      if (is_at_bound(row, push)) {
-        const Direction along(push);
-        for (int k = 0; k < rows && here.bounds_follow; ++k)
-          adjoint.friction_bar[at(i)] += f[at(row.normal)] * along.x[k] * lambda(i + k);
-      } else if (push.state == State::upper || push.state == State::lower) {
-        adjoint.bound_bar[at(i)] += Direction(push).x[0] * lambda(i);
-      }
-      const bool is_linear = push.state == State::linear;
-      for (int k = i; k < i + rows; ++k) {
-        const double mu = mu_[at(k)], own = is_linear ? f[at(k)] : 0,
-                     given = pass > 0 ? from_[pass - 1][at(k)] : 0;
-        adjoint.mu[pass][at(k)] += mu;
-        adjoint.compliance_bar[at(k)] -= own * mu;
-        adjoint.own_bar[at(k)] -= shares_[pass] * (own - given) * mu;
-      }
-    });
-    for (std::size_t i = 0; i < mu_.size(); ++i) f_bar_[i] = own_R_[i] * mu_[i];
-  }
-  set_share(shares_[passes_ - 1]);
 }
 
 }  // namespace robosim

@@ -153,8 +153,9 @@ class BoundedRows {
     std::vector<RowPush> pushes, factored;
     bool bounds_follow = false, is_any_at_bound = false;  // of friction
     std::vector<double> factor, upper;
-    double regularity = 1;  // its smallest pivot
+    double regularity = 1;  // its smallest pivot beside what that comes from
   };
+  static constexpr double least_regularity = 1e-10;
   const Linearized& of_pass(int pass) const { return pass == passes_ - 1 ? now_ : kept_[pass]; }
   // The change of impulses, at fixed states, where these are pushed in addition: less by what then
   // moves otherwise.

@@ -35,10 +35,6 @@ constexpr double most_residual = 1e-6;
 constexpr double most_scale = 1e7;
 constexpr double held_by_all = std::numeric_limits<double>::max();
 
-bool is_at_bound(State state) {
-  return state == State::slides || state == State::upper || state == State::lower;
-}
-
 }  // namespace
 
 // Fills what slides, and what holds by more than mu f_n. Returns how far bounds are from mu f_n at
@@ -60,7 +56,7 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
     const State state = rows_.push(i).state;
     if (state == State::off)
       lacks(asked);
-    else if (is_at_bound(state))
+    else if (is_at_bound(row, rows_.push(i)))
       sliding_.push_back(i), lacks(asked - bound);
     else if (held > asked + slack)
       overheld_.push_back(i), lacks(held - asked);

@@ -63,6 +63,30 @@ inline RowPush row_push(const ConstraintRow& row, const double* asked, double co
   return push;
 }
 
+// -df of a push for a change of its velocity.
+inline void give(const RowPush& push, int rows, const double* du, double* df) {
+  if (rows == 1)
+    df[0] = push.gives[0] * du[0];
+  else
+    df[0] = push.gives[0] * du[0] + push.gives[1] * du[1],
+    df[1] = push.gives[1] * du[0] + push.gives[2] * du[1];
+}
+
+// True of friction at its bound, which follows its normal.
+inline bool is_at_bound(const ConstraintRow& row, const RowPush& push) {
+  return row.kind == RowKind::friction &&
+         (push.state == RowPush::State::slides || push.state == RowPush::State::upper ||
+          push.state == RowPush::State::lower);
+}
+
+// The direction of what is at its bound.
+struct PushDirection {
+  double x[2];
+  explicit PushDirection(const RowPush& push) : x{-push.along[0], -push.along[1]} {
+    if (push.state != RowPush::State::slides) x[0] = push.state == RowPush::State::upper ? 1 : -1;
+  }
+};
+
 // The potential itself. rows: 2 of a disc.
 inline double row_potential(const RowPush& push, const double* asked, int rows, double compliance) {
   const auto of = [&](int k) { return push.f[k] * (asked[k] - 0.5 * push.f[k]); };

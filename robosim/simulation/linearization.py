@@ -73,7 +73,7 @@ class Linearization:
 
     @cached_property
     def contacts(self) -> list[ContactForce]:
-        """All points within the margin or met within the step. Here and below: of several substeps those of the last."""
+        """All points within the margin or met in the step. Here and below: of several substeps those of the last."""
         return [contact_from(x) for x in self._details.contacts]
 
     @cached_property

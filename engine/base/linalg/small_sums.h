@@ -2,6 +2,7 @@
 // long as the sums.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
 #include "base/inline.h"
@@ -27,6 +28,13 @@ ROBOSIM_INLINE void add_exactly(const T& x, T& sum, T& low) {
   const T before = sum, after = before + x, of_x = after - before;
   low += (before - (after - of_x)) + (x - of_x);
   sum = after;
+}
+
+// sum + low += a b, likewise.
+inline void add_product(double a, double b, double& sum, double& low) {
+  const double product = a * b;
+  low += std::fma(a, b, -product);
+  add_exactly(product, sum, low);
 }
 
 // Parts that do not wait for each other.
