@@ -51,13 +51,17 @@ def main() -> int:
     chunks = [(options.seed + k, min(CHUNK, total - k)) for k in range(0, total, CHUNK)]
     found: list[tuple[int, int, str]] = []
     counts: Counter[str] = Counter()
+    slowest: dict[str, list[float]] = {}
     start = time.perf_counter()
     with ThreadPoolExecutor(options.processes) as threads:
-        for k, (failures, counted) in enumerate(threads.map(lambda chunk: run(*chunk), chunks), start=1):
+        for k, (failures, counted, timed) in enumerate(
+            threads.map(lambda chunk: run(*chunk), chunks), start=1
+        ):
             for seed, state, text in failures[: max(0, SHOWN - len(found))]:
                 print(f"seed {seed}, state {state}: {text}", flush=True)
             found += failures
             counts += counted
+            keep_slowest(slowest, timed)
             print(
                 f"{k} of {len(chunks)}: {counts['states']:,} states, {len(found)} failures, "
                 f"{time.perf_counter() - start:.0f} s",
@@ -65,15 +69,25 @@ def main() -> int:
             )
     for name, count in sorted(counts.items()):
         print(f"{name:>20} {count:,}")
+    for solver, (seconds, seed, state) in sorted(slowest.items()):
+        print(f"slowest step of {solver}: {1e3 * seconds:.1f} ms, seed {seed}, state {state}")
     if options.json is not None:
-        write_json(options.json, {"worlds": total, "counts": dict(counts), "failures": found})
+        write_json(
+            options.json, {"worlds": total, "counts": dict(counts), "slowest": slowest, "failures": found}
+        )
     return 1 if found else 0
 
 
-def run(seed: int, worlds: int) -> tuple[list[tuple[int, int, str]], Counter[str]]:
+def keep_slowest(of_all: dict[str, list[float]], of_some: dict[str, list[float]]) -> None:
+    for solver, step in of_some.items():
+        of_all[solver] = max(of_all.get(solver, step), step)
+
+
+def run(seed: int, worlds: int) -> tuple[list[tuple[int, int, str]], Counter[str], dict[str, list[float]]]:
     """Worlds in a process of their own; after one that ended it the others go on in another."""
     failures: list[tuple[int, int, str]] = []
     counts: Counter[str] = Counter()
+    slowest: dict[str, list[float]] = {}
     while worlds > 0:
         command = [
             sys.executable,
@@ -98,6 +112,7 @@ def run(seed: int, worlds: int) -> tuple[list[tuple[int, int, str]], Counter[str
             last = told["seed"]
             if "counts" in told:
                 counts.update(told["counts"])
+                keep_slowest(slowest, told["slowest"])
                 failures += [tuple(x) for x in told["failures"]]
         if process.returncode == 0:
             break
@@ -105,18 +120,20 @@ def run(seed: int, worlds: int) -> tuple[list[tuple[int, int, str]], Counter[str
         failures.append((last, -1, ending))
         worlds -= max(last, seed) + 1 - seed
         seed = max(last, seed) + 1
-    return failures, counts
+    return failures, counts, slowest
 
 
 def work(seed: int, worlds: int) -> int:
     """Tells each world when it begins, and what was found when it is through."""
-    from harness.contact_fuzz import findings
+    from harness.contact_fuzz import Slowest, findings
 
     for number in range(seed, seed + worlds):
         print(json.dumps({"seed": number}), flush=True)
         counts: Counter[str] = Counter()
-        failures = list(findings(number, counts))
-        print(json.dumps({"seed": number, "counts": counts, "failures": failures}), flush=True)
+        slowest: dict[str, Slowest] = {}
+        failures = list(findings(number, counts, slowest))
+        told = {"seed": number, "counts": counts, "slowest": slowest, "failures": failures}
+        print(json.dumps(told), flush=True)
     return 0
 
 

@@ -7,6 +7,7 @@ bounce. Its states are anywhere, overlapping as it happens, at speeds over four 
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -52,6 +53,14 @@ class Finding(NamedTuple):
     seed: int
     state: int
     broken: str
+
+
+class Slowest(NamedTuple):
+    """The step that took longest of one solver's: time of the processor [s], and where it is."""
+
+    seconds: float
+    seed: int
+    state: int
 
 
 def any_of(rng: Random, low: float, high: float) -> float:
@@ -195,14 +204,20 @@ def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[st
         yield name, array[own] if name in ("sizes", "scale") else array
 
 
-def findings(seed: int, counts: Counter[str]) -> Iterator[Finding]:
-    """What does not hold in the world of a seed; counts what its steps say of themselves."""
+def findings(seed: int, counts: Counter[str], slowest: dict[str, Slowest]) -> Iterator[Finding]:
+    """What does not hold in the world of a seed.
+
+    Counts what its steps say of themselves, and keeps of each solver the step that took longest.
+    """
     simulation, options = any_simulation(seed)
     again = any_simulation(seed)[0]
     rng = np.random.default_rng([seed, 1])
     for k in range(STATES):
         state, control = any_step(simulation, rng)
+        begun = time.thread_time()
         after = simulation.step(state, control)
+        took = Slowest(time.thread_time() - begun, seed, k)
+        slowest[options["solver"]] = max(slowest.get(options["solver"], took), took)
         report = after.report
         assert report is not None
         counts["states"] += 1

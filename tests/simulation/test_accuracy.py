@@ -150,7 +150,7 @@ def test_a_box_on_many_corners_of_rough_ground_is_solved(solver):
 def test_steps_of_random_worlds_are_finite_and_solved():
     counts = Counter()
     for seed in range(1, 1 + WORLDS):
-        assert list(findings(seed, counts)) == []
+        assert list(findings(seed, counts, {})) == []
     assert counts["touching"] > counts["states"] / 2
 
 
