@@ -69,8 +69,8 @@ def main() -> int:
             )
     for name, count in sorted(counts.items()):
         print(f"{name:>20} {count:,}")
-    for solver, (seconds, seed, state) in sorted(slowest.items()):
-        print(f"slowest step of {solver}: {1e3 * seconds:.1f} ms, seed {seed}, state {state}")
+    for solver, (seconds, world, at) in sorted(slowest.items()):
+        print(f"slowest step of {solver}: {1e3 * seconds:.1f} ms, seed {world:.0f}, state {at:.0f}")
     if options.json is not None:
         write_json(
             options.json, {"worlds": total, "counts": dict(counts), "slowest": slowest, "failures": found}
