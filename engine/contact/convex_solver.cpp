@@ -24,6 +24,8 @@ constexpr int most_holding = 4;  // problems in which all friction holds
 // The search for bounds. How far they are off is beside the largest.
 constexpr double least_gain = 0.1;                  // of a step, as a part of the way to the aim
 constexpr double shorter = 0.4, least_share = 0.1;  // of steps that gain less, but for the last
+// What holds by so much more than it may is tried as where a few slide.
+constexpr double near_holding = 0.3;
 // Where bounds that follow the normals have not found the way, they try anew from what is nearer.
 constexpr double nearer = 0.1;
 constexpr double cone_error = 1e-8;           // counts as none
@@ -163,6 +165,7 @@ bool ConvexSolver::agree(const RowProblem& problem, int most_problems, double& o
 
 // The first pass where something slides.
 bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
+  if (bounds_lack(problem) <= near_holding && rows_.follow_normals()) return off = 0, true;
   begin_sliding(problem);
   if (agree(problem, direct_problems, off)) return true;
   begin_holding(problem);

@@ -2,9 +2,10 @@
 // others.
 //
 // Each problem has bounds of friction that are given, and one solution (bounded_rows.h). Where all
-// friction holds, and by no more than mu f_n, the first problem is the last of its pass. Else the
-// search begins without friction: the bounds of the next problem are mu f_n of the normals before,
-// and from there Newton's method looks for bounds that the normals agree with,
+// friction holds, and by no more than mu f_n, the first problem is the last of its pass; where it
+// holds by little more, the solution is near. Else the search begins without friction: the bounds
+// of the next problem are mu f_n of the normals before, and from there Newton's method looks for
+// bounds that the normals agree with,
 //   s <- s + t (1 - S)^-1 (mu f_n(s) - s),   S = mu df_n/ds
 // of what slides, and of what holds by more than mu f_n, whose bound is set to what it holds by,
 // with a shorter step t where that does not bring them nearer. From each of these problems Newton's
