@@ -67,12 +67,6 @@ struct Solved {
   void solve(RowSolver& solver, const RowProblem& problem) {
     report = solver.solve(problem, s, sizes, *rows);
   }
-  std::vector<int> outcomes() const {
-    std::vector<int> out;
-    for (const RowClass c : s.classes) out.push_back(static_cast<int>(c));
-    rows->append_outcomes(out);
-    return out;
-  }
 };
 
 // The laws of contact to `slack`, relative to the largest velocity and the largest impulse at play.
@@ -107,7 +101,7 @@ void check_laws(const RowProblem& problem, const Solved& solved, double slack) {
 }  // namespace
 
 TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and its derivative") {
-  int sliding = 0, sticking = 0, compared = 0;
+  int sliding = 0, sticking = 0;
   for (const char* const name : {"lcp", "cone"}) {
     const SolverKind& kind = SolverId::named("solver", name).kind();
     const std::unique_ptr<RowSolver> solver = kind.make({});
@@ -146,23 +140,20 @@ TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and
       const double expected = dot(g.y_free, by_y) + dot(g.mu, by_mu);
       const RowProblem here = problem;
       Solved moved(*solver, problem);
-      bool is_same = true;
       const auto loss = [&](double t) {
         for (std::size_t a = 0; a < k; ++a) problem.y_free[a] += t * by_y[a];
         for (std::size_t i = 0; i < m; ++i) problem.rows[i].mu += t * by_mu[i];
         moved.solve(*solver, problem);
-        is_same &= moved.outcomes() == solved.outcomes();
         problem = here;
         return dot(moved.s.z, z_bar);
       };
-      const double h = 1e-5,
+      const double h = 1e-4,
                    rate = (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * h);
       CAPTURE(expected);
       CAPTURE(rate);
-      if (is_same) {
-        CHECK(std::abs(rate - expected) <= 1e-6 * std::abs(expected));
-        ++compared;
-      }
+      // Rounding of impulses, which rows share that repeat each other, beside h: 3e-8. Such rows
+      // change their class by rounding within the differences; the motion does not.
+      CHECK(std::abs(rate - expected) <= 2e-7 * std::abs(expected));
 
       // Rows within the bound that are solved next are not handed over.
       const RowProblem less = on_supports(few, kind.has_discs, gliding, unused);
@@ -175,7 +166,6 @@ TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and
   }
   CHECK(sliding > 100);
   CHECK(sticking > 100);
-  CHECK(compared >= 3);
 }
 
 // Impulses are open then, and stay as they are: those of the first solution that was found.
