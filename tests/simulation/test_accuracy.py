@@ -165,15 +165,17 @@ for seed in range(first, first + worlds):
     print(json.dumps({{"seed": seed}}), flush=True)
     if seed == 3:
         os.abort()
-    print(json.dumps({{"seed": seed, "counts": {{"states": 1}}, "failures": [[seed, 0, "x"]] if seed == 5 else []}}))
+    told = {{"seed": seed, "counts": {{"states": 1}}, "failures": [[seed, 0, "x"]] if seed == 5 else []}}
+    print(json.dumps(told | {{"slowest": {{"lcp": [2.0 if seed == 4 else 1.0, seed, 7]}}}}))
 """
     )
     stand_in.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(stand_in))
-    failures, counts = fuzz_contact.run(1, 6)
+    failures, counts, slowest = fuzz_contact.run(1, 6)
     assert [(seed, state) for seed, state, _ in failures] == [(3, -1), (5, 0)]
     assert "ended with status -6" in failures[0][2]
     assert counts == {"states": 5}
+    assert slowest == {"lcp": [2.0, 4, 7]}
 
 
 def test_differences_tell_how_exact_they_are():
