@@ -22,7 +22,7 @@ constexpr int max_iterations = 50;
 // Where bounds follow the normals: steps at most, and their size beside the first one's.
 constexpr double farther = 4;
 constexpr int most_following = 8;
-constexpr int direct_iterations = 16;  // after which it begins again with rows that give much
+constexpr int direct_iterations = 16;  // of a minimum in the first pass
 // Velocities by which rows give in the last pass, beside those without impulses; and by how much
 // less rows give in each of the passes that follow, down to the least.
 constexpr double given_at_last = 1e-7, less_in_each = 1e-2, least_given = 1e-4;

@@ -30,7 +30,6 @@
 
 #include <vector>
 
-#include "base/function_ref.h"
 #include "base/index.h"
 #include "base/linalg/envelope.h"
 #include "base/linalg/zeros.h"

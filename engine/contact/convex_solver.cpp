@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "base/index.h"
-#include "base/linalg/lu.h"
 #include "base/linalg/small_sums.h"
 #include "base/linalg/zeros.h"
 
