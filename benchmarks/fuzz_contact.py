@@ -79,6 +79,7 @@ def main() -> int:
 
 
 def keep_slowest(of_all: dict[str, list[float]], of_some: dict[str, list[float]]) -> None:
+    """Put steps that took longer into `of_all`: of each solver seconds, seed and state."""
     for solver, step in of_some.items():
         of_all[solver] = max(of_all.get(solver, step), step)
 

@@ -205,7 +205,7 @@ def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[st
 
 
 def findings(seed: int, counts: Counter[str], slowest: dict[str, Slowest]) -> Iterator[Finding]:
-    """What does not hold in the world of a seed.
+    """Yield the laws that do not hold in the world of a seed.
 
     Counts what its steps say of themselves, and keeps of each solver the step that took longest.
     """

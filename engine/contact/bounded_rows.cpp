@@ -19,9 +19,9 @@ using State = RowPush::State;
 // so that springs carry.
 constexpr double part_of_rows = 1e-6, part_of_friction = 1e-4;
 constexpr int max_iterations = 50;
-// Where bounds follow the normals: steps at most, and their size beside the first one's.
-constexpr double farther = 4;
+// Steps with bounds that follow the normals: at most so many, and so much longer than the first.
 constexpr int most_following = 8;
+constexpr double farther = 4;
 constexpr int direct_iterations = 16;  // of a minimum in the first pass
 // Velocities by which rows give in the last pass, beside those without impulses; and by how much
 // less rows give in each of the passes that follow, down to the least.
@@ -194,8 +194,8 @@ void BoundedRows::set_push(int i, int rows, bool& is_new) {
   const bool can_move = R_[at(i)] > 0;
   for (int k = 0; k < rows; ++k)
     asked[k] = lacks_any && can_move ? -u_[at(i + k)] / R_[at(i + k)] : f_[at(i + k)];
-  // What is at a bound that follows a normal, and leaves it by rounding alone, stays: so does
-  // friction that others have brought to rest.
+  // Friction that leaves a bound which follows its normal by rounding alone stays there, as where
+  // others have brought it to rest.
   if (bounds_follow_ && can_move && is_at_bound(problem_->rows[at(i)], now_.factored[at(i)])) {
     const double size = rows == 2 ? length(asked[0], asked[1]) : std::abs(asked[0]);
     const double rounding_of_asked = slack / R_[at(i)];
@@ -300,9 +300,9 @@ bool BoundedRows::factor(Linearized& here) {
   return here.regularity > 0;
 }
 
-// Fills what rows move by, dw_, where these impulses are pushed in addition.
-void BoundedRows::move(const Linearized& here, const std::vector<double>& pushed,
-                       bool is_transposed) {
+// With da_ and dw_.
+void BoundedRows::respond(const Linearized& here, const std::vector<double>& pushed,
+                          std::vector<double>& change, bool is_transposed) {
   add_up(*problem_, pushed.data(), z_);
   F_->gather(problem_->blocks, z_.data(), g_);
   da_ = g_;
@@ -316,38 +316,21 @@ void BoundedRows::move(const Linearized& here, const std::vector<double>& pushed
   make_zeros(dy_, z_.size());
   F_->add_motion(problem_->blocks, da_.data(), dy_.data());
   along_rows(dy_.data(), dw_);
-}
 
-// With da_ and dw_.
-void BoundedRows::respond(const Linearized& here, const std::vector<double>& pushed,
-                          std::vector<double>& change) {
-  move(here, pushed, false);
   change.resize(pushed.size());
   for_each_push([&](const RowBlock&, int i, int rows) {
     double df[2] = {};
     give(here.factored[at(i)], rows, &dw_[at(i)], df);
-    if (const double by = drawn(here, i); by != 0) {
-      const PushDirection along(here.factored[at(i)]);
-      const double of_normal = by * dw_[at(problem_->rows[at(i)].normal)];
-      for (int k = 0; k < rows; ++k) df[k] += along.x[k] * of_normal;
-    }
-    for (int k = 0; k < rows; ++k) change[at(i + k)] = pushed[at(i + k)] - df[k];
-  });
-}
-
-void BoundedRows::respond_transposed(const Linearized& here, const std::vector<double>& pushed,
-                                     std::vector<double>& change) {
-  move(here, pushed, true);
-  change.resize(pushed.size());
-  for_each_push([&](const RowBlock&, int i, int rows) {
-    double df[2] = {};
-    give(here.factored[at(i)], rows, &dw_[at(i)], df);
-    for (int k = 0; k < rows; ++k) change[at(i + k)] = pushed[at(i + k)] - df[k];
     if (const double by = drawn(here, i); by != 0) {  // its normal has come before
       const PushDirection along(here.factored[at(i)]);
+      const std::size_t normal = at(problem_->rows[at(i)].normal);
       for (int k = 0; k < rows; ++k)
-        change[at(problem_->rows[at(i)].normal)] -= by * along.x[k] * dw_[at(i + k)];
+        if (is_transposed)
+          change[normal] -= by * along.x[k] * dw_[at(i + k)];
+        else
+          df[k] += along.x[k] * (by * dw_[normal]);
     }
+    for (int k = 0; k < rows; ++k) change[at(i + k)] = pushed[at(i + k)] - df[k];
   });
 }
 
@@ -435,13 +418,15 @@ double BoundedRows::search() {
   return t;
 }
 
+const BoundedRows::Ends& BoundedRows::ends(bool is_rough) const {
+  if (is_rough) return on_the_way;
+  return passes_ < passes ? before_pass : at_rounding;
+}
+
 bool BoundedRows::minimize(bool is_rough) {
   let_bounds_follow(false);
   turned_ = std::numeric_limits<double>::infinity();  // by other bounds
-  return settle(is_rough           ? on_the_way
-                : passes_ < passes ? before_pass
-                                   : at_rounding,
-                passes_ == 1 ? direct_iterations : max_iterations);
+  return settle(ends(is_rough), passes_ == 1 ? direct_iterations : max_iterations);
 }
 
 // The states of many discs may change to and fro. Rows that give much round the corner from sliding
@@ -540,21 +525,17 @@ void BoundedRows::let_bounds_follow(bool follow) {
 }
 
 bool BoundedRows::follow_normals() {
-  f_before_ = f_, bound_before_ = bound;
+  f_before_ = f_, bound_before_ = bound, pushes_before_ = now_.pushes;
   let_bounds_follow(true);
-  const bool is_rough = shares_[0] > 1;
-  const bool is_found = settle(is_rough           ? on_the_way
-                               : passes_ < passes ? before_pass
-                                                  : at_rounding,
-                               most_following);
+  const bool is_found = settle(ends(shares_[0] > 1), most_following);
   bounds_follow_ = false;
   if (is_found) return true;
-  f_ = f_before_, bound = bound_before_;
+  f_ = f_before_, bound = bound_before_, now_.pushes = pushes_before_;
   is_evaluated_ = is_factored_ = false;
   return false;
 }
 
-bool BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<double>& change) {
+void BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<double>& change) {
   for (const int i : holding) {
     RowPush& push = now_.pushes[at(i)];
     const bool is_disc = problem_->rows[at(i)].is_disc;
@@ -563,13 +544,10 @@ bool BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<do
     if (is_disc) bound[at(i + 1)] = size;
     if (push.state != State::linear || !(size > 0)) continue;
     push = RowPush();
-    if (!is_disc) {
+    if (is_disc)
+      push = sliding_push(&f_[at(i)], size, size, 1 / R_[at(i)]);
+    else
       push.state = f_[at(i)] > 0 ? State::upper : State::lower;
-      continue;
-    }
-    const double x = f_[at(i)] / size, y = f_[at(i + 1)] / size, k = 1 / R_[at(i)];
-    push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
-    push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
   }
   make_zeros(pushed_, f_.size());
   bool any = false;
@@ -582,11 +560,10 @@ bool BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<do
     for (int k = 0; k < rows; ++k) pushed_[at(i + k)] = along.x[k] * lack;
   });
   make_zeros(change, f_.size());
-  if (!any) return true;
+  if (!any) return;
   now_.bounds_follow = true;
-  if (!factor() || now_.regularity <= least_regularity) return is_factored_ = false;
+  if (!factor() || now_.regularity <= least_regularity) return void(is_factored_ = false);
   respond(now_, pushed_, change);
-  return true;
 }
 
 }  // namespace robosim

@@ -1,4 +1,5 @@
-// Rows whose friction has bounds that are known: one convex problem, whose solution is unique.
+// Rows that give a little, with bounds of friction that are known: one convex problem, whose
+// solution is unique. And with bounds that follow the normals, from near the solution.
 //
 // Every row gives a little beside its own compliance, by a part of an admittance,
 //   R_i = compliance_i + part mean_j d_j . L d_j    (j: i; both axes of a disc; a block's normals)
@@ -69,10 +70,11 @@ class BoundedRows {
   // The same where bounds follow the normals, in steps of Newton's method without a search: false,
   // and all is as it was, where a few of these do not end. `bound` is that of the minimum.
   bool follow_normals();
-  // By how much normal impulses change, to first order, where bounds go to mu f_n of the normals,
-  // of what slides and of these rows of friction, which hold. Rows that hold count as sliding until
-  // the next `minimize`. False where normals agree with other bounds as well.
-  bool aim_at_normals(const std::vector<int>& holding, std::vector<double>& change);
+  // Fills the change of impulses, to first order, with bounds that go to mu f_n of the normals, of
+  // what slides and of these rows of friction, which hold: they count as sliding until the next
+  // `minimize`, and their bounds are what they hold by. Zero where normals agree with other bounds
+  // as well.
+  void aim_at_normals(const std::vector<int>& holding, std::vector<double>& change);
   // The next pass begins; false where rows have given enough.
   bool begin_pass();
 
@@ -157,13 +159,9 @@ class BoundedRows {
   static constexpr double least_regularity = 1e-10;
   const Linearized& of_pass(int pass) const { return pass == passes_ - 1 ? now_ : kept_[pass]; }
   // The change of impulses, at fixed states, where these are pushed in addition: less by what then
-  // moves otherwise.
+  // moves otherwise. Or the product of `pushed` with the transposed of that.
   void respond(const Linearized& here, const std::vector<double>& pushed,
-               std::vector<double>& change);
-  // And what the transposed of that takes `pushed` to.
-  void respond_transposed(const Linearized& here, const std::vector<double>& pushed,
-                          std::vector<double>& change);
-  void move(const Linearized& here, const std::vector<double>& pushed, bool is_transposed);
+               std::vector<double>& change, bool is_transposed = false);
   void add_motion(const std::vector<double>& a, std::vector<double>& w, std::vector<double>& low);
   void evaluate();
   // Where Newton's method ends: after a whole step of this size beside the velocities at play. By
@@ -177,6 +175,7 @@ class BoundedRows {
   };
   static constexpr Ends at_rounding{1e-7, 1e-15, 1e-9, 1e-6}, before_pass{1e-3, 1e-11, 1e-6, 1e-3},
       on_the_way{1e-2, 1e-4, 1, 1e-3}, before_stage{1e-1, 1e100, 1, 1e-3};
+  const Ends& ends(bool is_rough) const;  // of a minimum of the pass under way
   bool settle(const Ends& ends, int most_iterations);
   void set_share(double share);
   bool set_pushes();
@@ -222,6 +221,7 @@ class BoundedRows {
   const double* given_ = nullptr;              // those of the pass under way; null in the first
   std::vector<double> u_;                      // rows: w less what they have given
   Linearized now_, kept_[most_passes - 1];
+  std::vector<RowPush> pushes_before_;
   std::vector<double> pushed_;  // what impulses lack at the velocities that they make
   bool bounds_follow_ = false;  // normals
   bool is_met_ = false;         // nothing

@@ -61,7 +61,7 @@ void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double
           pushed_[at(problem_->rows[at(i)].normal)] -= by * along.x[k] * left[k];
       }
     });
-    respond_transposed(here, pushed_, df_);
+    respond(here, pushed_, df_, true);
     for (std::size_t i = 0; i < mu.size(); ++i) mu[i] += df_[i];
   }
 }

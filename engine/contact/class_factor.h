@@ -24,10 +24,12 @@ namespace robosim {
 
 class ClassFactor {
  public:
-  // Systems take the cube of their unknowns from this work from here on, and there are none once it is spent; null: no bound.
+  // Systems take the cube of their unknowns from this work from here on, and there are none once it
+  // is spent; null: no bound.
   void spend(double* work_left) { work_left_ = work_left; }
 
-  // Of these classes; friction rows whose normal is not clamping count as separating. False where S is zero, or work is spent.
+  // Factors the system of these classes; friction rows whose normal is not clamping count as
+  // separating. False if S is zero, or work is spent.
   bool factor(const RowProblem& problem, const RowClass* classes);
 
   // f, then z, y, w and the classes. After factor, of the same problem but for y_free, targets and bounds, which may have changed.

@@ -22,9 +22,9 @@ constexpr int most_holding = 4;  // problems in which all friction holds
 // The search for bounds. How far they are off is beside the largest.
 constexpr double least_gain = 0.1;                  // of a step, as a part of the way to the aim
 constexpr double shorter = 0.4, least_share = 0.1;  // of steps that gain less, but for the last
-// What holds by so much more than it may is tried as where a few slide.
+// Excess of what holds over mu f_n up to which a few are likely to slide.
 constexpr double near_holding = 0.3;
-// Where bounds that follow the normals have not found the way, they try anew from what is nearer.
+// Part of the distance from which bounds that follow the normals found no way: they try again.
 constexpr double nearer = 0.1;
 constexpr double cone_error = 1e-8;           // counts as none
 constexpr double rounding_of_bounds = 1e-15;  // beside the velocities at play
@@ -37,10 +37,10 @@ constexpr double held_by_all = std::numeric_limits<double>::max();
 
 }  // namespace
 
-// Fills what slides, and what holds by more than mu f_n. Returns how far bounds are from mu f_n at
+// Fills what holds by more than mu f_n. Returns how far bounds are from mu f_n at
 // most, beside the largest of these. What moves nothing but by rounding counts as none.
 double ConvexSolver::bounds_lack(const RowProblem& problem) {
-  sliding_.clear(), overheld_.clear();
+  overheld_.clear();
   double off = 0, most = 0;
   const std::vector<double>& f = rows_.f();
   rows_.for_each_push([&](const RowBlock&, int i, int rows) {
@@ -57,32 +57,25 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
     if (state == State::off)
       lacks(asked);
     else if (is_at_bound(row, rows_.push(i)))
-      sliding_.push_back(i), lacks(asked - bound);
+      lacks(asked - bound);
     else if (held > asked + slack)
       overheld_.push_back(i), lacks(held - asked);
   });
   return most > 0 ? off / most : off > 0 ? 1 : 0;
 }
 
-// Fills where bounds should go from those of the last problem: by Newton's method where that has a
-// way, else to mu f_n.
+// Fills where bounds should go from those of the last problem: to mu f_n, and by Newton's method
+// where it has a way.
 void ConvexSolver::aim(const RowProblem& problem) {
-  const bool has_way = rows_.aim_at_normals(overheld_, change_);
+  rows_.aim_at_normals(overheld_, change_);
   base_ = aim_ = rows_.bound;
-  for (std::size_t i = 0; i < problem.rows.size(); ++i) {
-    const ConstraintRow& row = problem.rows[i];
-    if (row.kind == RowKind::friction) aim_[i] = row.mu * std::max(rows_.f()[at(row.normal)], 0.0);
-  }
-  if (!has_way) return;
-  const auto go_on = [&](int i) {
+  rows_.for_each_push([&](const RowBlock&, int i, int rows) {
     const ConstraintRow& row = problem.rows[at(i)];
-    const double aimed =
-        row.mu * std::max(rows_.f()[at(row.normal)] + change_[at(row.normal)], 0.0);
-    aim_[at(i)] = aimed;
-    if (row.is_disc) aim_[at(i + 1)] = aimed;
-  };
-  for (const int i : sliding_) go_on(i);
-  for (const int i : overheld_) go_on(i);
+    if (row.kind != RowKind::friction) return;
+    double normal = rows_.f()[at(row.normal)];
+    if (is_at_bound(row, rows_.push(i))) normal += change_[at(row.normal)];
+    for (int k = i; k < i + rows; ++k) aim_[at(k)] = row.mu * std::max(normal, 0.0);
+  });
 }
 
 void ConvexSolver::hold_friction(const RowProblem& problem) {
@@ -114,7 +107,7 @@ void ConvexSolver::begin_sliding(const RowProblem& problem) {
   make_zeros(rows_.bound, problem.rows.size());
   rows_.start_holding(nullptr);
   rows_.minimize(true);
-  sliding_.clear(), overheld_.clear();
+  overheld_.clear();
   aim(problem);
   held_ = rows_.pushes();
   rows_.bound = aim_;
@@ -127,7 +120,7 @@ void ConvexSolver::begin_holding(const RowProblem& problem) {
   held_ = rows_.pushes();
   rows_.start_holding(&held_);
   rows_.minimize(true);
-  sliding_.clear(), overheld_.clear();
+  overheld_.clear();
   aim(problem);
   rows_.bound = aim_;
 }
@@ -135,7 +128,7 @@ void ConvexSolver::begin_holding(const RowProblem& problem) {
 // The search for bounds that normals agree with, in the pass under way: from the bounds that rows
 // have, in so many problems. off: how far the nearest are from that.
 bool ConvexSolver::agree(const RowProblem& problem, int most_problems, double& off) {
-  base_ = aim_ = rows_.bound;
+  base_ = aim_ = best_ = rows_.bound;
   off = std::numeric_limits<double>::infinity();
   double off_base = 1, share = 1, near = off;
   for (int n = 0; n < most_problems; ++n) {

@@ -12,8 +12,8 @@
 // method on impulses and bounds together is tried: near the solution it takes a few steps. So what
 // slides has Coulomb's friction, and does not glide on a gap.
 //
-// Where friction presses what it holds harder against what it rubs on, several solutions may hold,
-// or none that slides. So where a few problems find none, it begins again from where all friction
+// Several solutions may hold, or none that slides, if friction presses what it holds harder against
+// what it rubs on. So where a few problems find none, it begins again from where all friction
 // holds; and then with rows that give much more, as then there is a way, and follows the solution
 // as they give less and less. Where none is found, the status is `rough`, and the bounds are the
 // nearest. Nothing is kept from step to step. The passes that follow find their bounds in the same
@@ -60,8 +60,7 @@ class ConvexSolver {
   BoundedRows rows_;
   Ties ties_;
   std::vector<RowPush> held_;  // of the problem before
-  // Friction at its bound, and friction that holds by more than mu f_n, as above.
-  std::vector<int> sliding_, overheld_;
+  std::vector<int> overheld_;  // friction that holds by more than mu f_n: the first rows of discs
   // Bounds by rows: from where and to where a search goes; the nearest.
   std::vector<double> base_, aim_, best_;
   bool is_rough_ = false;  // no bounds were found that normals agree with

@@ -17,9 +17,10 @@ namespace robosim {
 
 class Lemke {
  public:
-  // False on a ray (rows that contradict each other), after 4 pivots per variable, or where rounding has lost the path. Each pivot takes the
-  // entries of its table from work_left; none are taken, and it counts as spent, where that does not last for one per variable. Impulses are good to some
-  // 1e-8; the classes count.
+  // False on a ray (rows that contradict each other), after 4 pivots per variable, or where
+  // rounding has lost the path. Each pivot takes the entries of its table from work_left; none are
+  // taken, and it counts as spent, where that does not last for one per variable. Impulses are good
+  // to some 1e-8; the classes count.
   bool solve(const RowProblem& problem, RowSolution& solution, double& work_left);
   bool solve(const RowProblem& problem, RowSolution& solution) {
     double unbounded = std::numeric_limits<double>::infinity();

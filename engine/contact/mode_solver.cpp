@@ -121,7 +121,8 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
 }
 
 // Changes of class for rows that have changed a little since they were solved, from the classes that they had.
-bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& s, SolverReport& report, double& work_left) {
+bool ModeSolver::resume(const RowProblem& problem, const std::vector<RowClass>& classes,
+                        RowSolution& s, SolverReport& report, double& work_left) {
   sizes_.measure(problem);
   guess_ = classes, push_ = s.f;
   factor_->spend(&work_left);
@@ -219,7 +220,11 @@ double ModeSolver::proximal_points(const RowProblem& problem, SolverReport& repo
   const double least = least_admittance(problem);
   const auto residual_of = [&](const RowSolution& s) { return std::max(relative_residual(problem, s), row_residual(problem, sizes_, s)); };
   double part = parameters_.max_compliance, nearest = residual_of(swept_);
-  for (int n = 0; n < (nearest > parameters_.near_residual ? parameters_.max_solutions : parameters_.max_close_solutions) && nearest > solved_residual; ++n) {
+  const auto most = [&] {
+    const bool is_far = nearest > parameters_.near_residual;
+    return is_far ? parameters_.max_solutions : parameters_.max_close_solutions;
+  };
+  for (int n = 0; n < most() && nearest > solved_residual; ++n) {
     for (int i = 0; i < problem.size(); ++i) {
       const double R = part * std::max(own_admittance(problem, i), least);
       compliant_.rows[at(i)].compliance = problem.rows[at(i)].compliance + R;
@@ -256,7 +261,9 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   for (const double part : parameters_.selecting_compliances) {
     for (int i = 0; i < problem.size(); ++i)
       if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * std::max(own_admittance(problem, i), least);
-    if (giving_->solve(compliant_, trial_, *work_left_).status == SolverStatus::solved && is_rule(selection_.select(selecting(problem), trial_, s))) return true;
+    const SolverReport given = giving_->solve(compliant_, trial_, *work_left_);
+    if (given.status != SolverStatus::solved) continue;
+    if (is_rule(selection_.select(selecting(problem), trial_, s))) return true;
   }
   return false;
 }
@@ -305,7 +312,7 @@ bool ModeSolver::settle_more_sweeps(const RowProblem& problem, RowSolution& s, S
   return false;
 }
 
-// Where the impulses of the classes do not hold as well, those are left that came nearest.
+// Leaves the nearest impulses if those of the classes do not hold.
 bool ModeSolver::approach_by_proximal_points(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   is_near_ = proximal_points(problem, report) <= parameters_.near_residual;
   s = nearest_;
@@ -326,7 +333,8 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double
   sizes_.measure(problem);
   work_left_ = &work_left, factor_->spend(&work_left);
 
-  // The first attempt that has a solution. Once all work is spent no classes are left to find; sweeps have to have been, for what came nearest.
+  // The first attempt that has a solution. Once all work is spent no classes are left to find;
+  // sweeps have to have been, for what came nearest.
   bool solved = false;
   for (const Attempt& attempt : attempts) {
     report.attempt = static_cast<int>(&attempt - attempts);
@@ -344,8 +352,9 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double
     report.status = SolverStatus::inconsistent;
   }
   report.residual = row_residual(problem, sizes_, s);
-  // What came nearest may hold by impulses that are not those of its classes.
-  if (is_handed_over) report.status = is_near_ && report.residual <= solved_residual ? SolverStatus::basic : SolverStatus::rough;
+  // The nearest impulses may hold although those of their classes do not.
+  const bool is_solved = is_near_ && report.residual <= solved_residual;
+  if (is_handed_over) report.status = is_solved ? SolverStatus::basic : SolverStatus::rough;
   if (report.status == SolverStatus::inconsistent) {
     // Relative to the velocities without impulses, which grow here without end.
     make_zeros(trial_.f, s.f.size());

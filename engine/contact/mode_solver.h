@@ -1,17 +1,20 @@
 // The complementarity problem of a step's rows, solved to rounding: friction within boxes (`lcp`) or within discs (`cone`).
 //
 // `solve` runs the attempts below in order and stops at the first whose solution satisfies all rows. Most attempts find classes; the impulses of these
-// classes follow from one linear system (mode_factor.h), and rows that break their condition change class, all at once, until none does. All changes together
-// are bounded by what their systems cost, so by the size of the problem: after that, or where proximal points come near and do not arrive, it is
-// `rough`, and no solution: another solver's turn. Else where none is found it is `inconsistent`.
+// classes follow from one linear system (mode_factor.h), and rows that break their condition change
+// class, all at once, until none does. All changes together are bounded by what their systems cost,
+// so by the size of the problem: after that, or where proximal points come near and do not arrive,
+// it is `rough`, and no solution: another solver's turn. Else where none is found it is
+// `inconsistent`.
 //   prediction       a function of the problem alone: every row sticks but those across which much more is asked than friction would hold
 //   sweeps           classes that a few sweeps of projected Gauss-Seidel from zero end in; at first with all sticking that the sweeps brought to rest
 //   Dantzig, Lemke   pivots, of few rows without discs
 //   turned boxes     Newton's method for discs, each step of which is a problem of boxes
 //   more sweeps      as long as their impulses do not grow
 //   proximal points  rows that give a little, less and less (the proximal point method)
-// Then impulses are selected among those that equal (impulse_selection.h); where that does not end, from the classes of rows that all give a little. Where
-// it does not end within the bound the impulses stay as they are, `basic`.
+// Then impulses are selected among those that equal (impulse_selection.h); where that does not end,
+// from the classes of rows that all give a little. Where it does not end within the bound the
+// impulses stay as they are, `basic`.
 // Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
 // itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
 #pragma once
@@ -41,8 +44,10 @@ struct ModeSolverParameters {
   // would look small beside them; a body on top of one 1e6 times lighter needs 1e6.
   double max_scale = 1e7;
 
-  // The bound of a solve: the cubes of the unknowns of its linear systems and the entries of the tables of its pivots, in all. Eight times the most that steps
-  // of the zoo (tests/campaigns) need which are solved before `more sweeps`: 195 systems of 127 unknowns, or 39 of 216, a wall of 36 contacts.
+  // The bound of a solve: the cubes of the unknowns of its linear systems and the entries of the
+  // tables of its pivots, in all. Eight times the most that steps of the zoo (tests/campaigns) need
+  // which are solved before `more sweeps`: 195 systems of 127 unknowns, or 39 of 216, a wall of 36
+  // contacts.
   double max_work = 4e8;
   // Pivots take the time of rows^3 and more: rows, or rows channels^3, as many rows of few things that touch are as good as few.
   int max_pivoted_rows = 80;
@@ -56,7 +61,8 @@ struct ModeSolverParameters {
 
   // Proximal points: compliances as parts of the rows' own admittance, less after each solution, more again where none is found.
   double max_compliance = 1, min_compliance = 1e-10, compliance_decrease = 0.2, compliance_increase = 25;
-  // Solutions at most: the latter where one is near, since rows that all but slide stay so for a while.
+  // Solutions at most: the latter where one is near, since rows that all but slide stay so for a
+  // while.
   int max_solutions = 30, max_close_solutions = 100;
   double near_residual = 1e-8;
 
@@ -97,7 +103,8 @@ class ModeSolver {
 
   // Both within what is left of another one's work.
   SolverReport solve(const RowProblem& problem, RowSolution& solution, double& work_left);
-  bool resume(const RowProblem& problem, const std::vector<RowClass>& classes, RowSolution& solution, SolverReport& report, double& work_left);
+  bool resume(const RowProblem& problem, const std::vector<RowClass>& classes,
+              RowSolution& solution, SolverReport& report, double& work_left);
   bool is_small(const RowProblem& problem, int rows) const;
   bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, SolverReport& report, int max_changes);
   bool sharpen(const RowProblem& problem, RowSolution& solution, SolverReport& report);

@@ -29,6 +29,16 @@ struct RowPush {
   double along[2] = {};  // of what slides: the direction of u
 };
 
+// A disc at its bound: `asked` is longer than that. size: its length.
+inline RowPush sliding_push(const double* asked, double size, double bound, double stiffness) {
+  const double x = asked[0] / size, y = asked[1] / size, k = bound / size * stiffness;
+  RowPush push;
+  push.state = RowPush::State::slides, push.along[0] = -x, push.along[1] = -y;
+  push.f[0] = bound * x, push.f[1] = bound * y;
+  push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
+  return push;
+}
+
 inline RowPush row_push(const ConstraintRow& row, const double* asked, double compliance,
                         double bound) {
   using State = RowPush::State;
@@ -38,16 +48,10 @@ inline RowPush row_push(const ConstraintRow& row, const double* asked, double co
   if (row.kind == RowKind::friction && !(bound > 0)) return push;
   if (row.is_disc) {
     const double size = length(asked[0], asked[1]);
-    if (size <= bound) {
-      push.state = State::linear;
-      push.f[0] = asked[0], push.f[1] = asked[1];
-      push.gives[0] = push.gives[2] = stiffness;
-    } else {
-      const double x = asked[0] / size, y = asked[1] / size, k = bound / size * stiffness;
-      push.state = State::slides, push.along[0] = -x, push.along[1] = -y;
-      push.f[0] = bound * x, push.f[1] = bound * y;
-      push.gives[0] = k * y * y, push.gives[1] = -k * x * y, push.gives[2] = k * x * x;
-    }
+    if (!(size <= bound)) return sliding_push(asked, size, bound, stiffness);
+    push.state = State::linear;
+    push.f[0] = asked[0], push.f[1] = asked[1];
+    push.gives[0] = push.gives[2] = stiffness;
     return push;
   }
   double lower = -std::numeric_limits<double>::infinity(), upper = -lower;

@@ -51,8 +51,9 @@ class SceneQuery {
     PairManifold(int a_, int b_, int piece_a_, int piece_b_, const Manifold& manifold_) : a(a_), b(b_), piece_a(piece_a_), piece_b(piece_b_), manifold(manifold_) {}
   };
   void manifolds(double margin, std::vector<PairManifold>& out);
-  // The same, each pair of bodies within a distance of its own, within(body_a, body_b), where that is
-  // above `least`. It is asked of bodies that are nearer than reach[body_a] + reach[body_b], or `least`.
+  // The same, each pair of bodies within a distance of its own, within(body_a, body_b), where that
+  // is above `least`. It is asked of bodies that are nearer than reach[body_a] + reach[body_b], or
+  // `least`.
   void manifolds(double least, const std::vector<double>& reach,
                  FunctionRef<double(int, int)> within, std::vector<PairManifold>& out);
   // The closest pair, exact signed distance; a < 0 when the scene has no pair.
@@ -127,7 +128,8 @@ class SceneQuery {
   Contact measured(int a, int b, PairCache* cache);
   // Adds the manifolds of a pair.
   void add_manifolds(int a, int b, double margin, std::vector<PairManifold>& out);
-  // Calls visit(a, b, single) for every pair that may be closer than margin(body_a, body_b); stops when it returns true, and says so.
+  // Calls visit(a, b, single) for every pair that may be closer than margin(body_a, body_b); stops
+  // when it returns true, and says so.
   template <class Margin, class Visit>
   bool visit_near(Margin&& margin, Visit&& visit);
   // Of these, the pairs that go through trees: visit(a, b).

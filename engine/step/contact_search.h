@@ -17,7 +17,7 @@
 // contacts, and bounces of bounce="step", begin within the margin. Where impacts are timed, all
 // that may be met after one is taken at once instead (constraints/normal_law.h).
 //
-// Of a mesh, triangles have points where they are nearest to a shape within themselves: a plate
+// Triangles of a mesh have points where they are nearest to a shape within themselves: a plate
 // that tips over an edge of the mesh may overlap the triangles beyond it by a millimeter when it
 // comes down on them. Gaps are linear in the twists, with the normals of the start: round things
 // that spin by 0.05 rad in a step may overlap by a part of a millimeter.

@@ -22,8 +22,8 @@ SE3d moved(const SE3d& X, const Motion<double>& V, const Vec3d& O, double time) 
   return {way.R * X.R, O + way.R * (X.p - O) + way.p};
 }
 
-// Radius of an object's ball, or half the thickness of a piece that is a box, as plates are through each
-// other where they have moved on by that.
+// Radius of an object's ball, or half the thickness of a piece that is a box, as plates are through
+// each other where they have moved on by that.
 double radius_of(const SceneObject& object, int piece) {
   return object.geometry.body().with_piece(piece, [&](const Compound::Piece& P) {
     const Vec3d& h = P.shape.half_extents;

@@ -8,7 +8,7 @@
 //   correct       what overlaps or has come apart is taken back by positions                           (constraints/recovery.h)
 //   advance       the state at the end
 //
-// Where a solved step overruns what has no rows, these are added, and it is solved again (contact_search.h).
+// A step that overruns points without rows is solved again with these (contact_search.h).
 //
 // Each stage leaves what it found in StepData; derivatives of the step that was taken are made from that (linearization/). The equations of each stage
 // are in its own file; README.md tells how the parts go together.

@@ -102,7 +102,8 @@ class Envelope {
   }
 
  private:
-  // Of a triangle by rows, and of one by columns. has_diagonal: one over it; else it is of ones.
+  // Solve with a lower triangle by rows, and with an upper one by columns. has_diagonal: it holds
+  // one over that; else the diagonal is of ones.
   template <bool has_diagonal>
   void solve_lower(const double* L, double* b) const {
     for (int i = 0; i < rows(); ++i) {

@@ -1,6 +1,7 @@
-// `lcp` and `cone`: the active set that solves the rows to rounding (mode_solver.h), whose one linear system has the derivatives (mode_factor.h). Rows that
-// have none within its bound are handed over to the convex solver, whose time does not depend on how many of them repeat each other: `rough`, with its
-// impulses and their derivatives (convex_solver.h).
+// `lcp` and `cone`: the active set that solves the rows to rounding (mode_solver.h), whose one
+// linear system has the derivatives (mode_factor.h). Rows that have none within its bound are
+// handed over to the convex solver, whose time does not depend on how many of them repeat each
+// other: `rough`, with its impulses and their derivatives (convex_solver.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -255,7 +255,8 @@ int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const C
 }
 
 // facing: of the patches; null for the normal and its opposite.
-Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, const Vec3d* facing) {
+Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
+                         const SE3d& X_WB, double margin, const Vec3d* facing) {
   Manifold m;
   m.witness = w, m.n = w.normal;
   if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
@@ -275,7 +276,9 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
       P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
       P[s].patch.clear();
       visit(s ? B : A, [&](const auto& core) {
-        if constexpr (requires { core.patch(t0, P[s].patch); }) core.patch(transpose_times(X_WS.R, facing ? facing[s] : P[s].up * n), P[s].patch);
+        const Vec3d towards = facing ? facing[s] : P[s].up * n;
+        if constexpr (requires { core.patch(t0, P[s].patch); })
+          core.patch(transpose_times(X_WS.R, towards), P[s].patch);
         P[s].rounding = core.rounding();
         size = min_number(size, core.bounding_ball().radius);
       });
