@@ -309,7 +309,8 @@ bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, c
   return ask_near(A, X_WA, B, X_WB, std::max(0.0, margin), visit);
 }
 
-void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out) {
+void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out,
+              LeftOut* left_out) {
   const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(out.size());
   const bool surface = has_surface(A) || has_surface(B);
   PieceWitness closest;
@@ -326,8 +327,10 @@ void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, con
     const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
     if (!(x.witness.distance < margin)) return false;
     if (!surface || is_outward(A, X_WA, B, X_WB, x) || is_beside(x.witness)) out.push_back(x);
+    else if (left_out) left_out->pairs.push_back(x);
     return false;
   });
+  if (left_out) left_out->depth = depth;
   if (surface) {
     // The closest pair counts, however it lies; in a solid it is all there is.
     const auto same = [&](const PieceWitness& x) { return x.piece_A == closest.piece_A && x.piece_B == closest.piece_B; };

@@ -82,6 +82,12 @@ bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, c
 // All pairs of pieces closer than `margin`, added to `out` in the order of their numbers. Left out are triangles whose nearest point, or
 // shortest way out, lies on an edge or a vertex in a direction that is no outward normal there, as another triangle of their surface
 // sees it better; but never the closest pair, nor those that meet beside it with the same normal, no deeper.
-void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out);
+// `left_out`, where given, gets the rest.
+struct LeftOut {
+  std::vector<PieceWitness> pairs;
+  double depth = 0;  // of the closest pair, negative of bodies apart [m]
+};
+void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out,
+              LeftOut* left_out = nullptr);
 
 }  // namespace robosim

@@ -254,6 +254,90 @@ int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const C
   return may[0] == may[1] ? -1 : may[1];
 }
 
+// Two shapes in the frame C of a contact: from `origin` on, z along its normal.
+struct FacingPatches {
+  const Shape* shape[2];
+  SE3d X_WS[2];
+  Vec3d origin;
+  const Vec3d* facing = nullptr;  // of the patches; null for the normal and its opposite
+  PlacedPatch P[2];
+  Mat3d R_CW;
+  double size = LocalSurface::straight;  // of the smaller one
+
+  FacingPatches(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, const Vec3d& origin)
+      : shape{&A, &B}, X_WS{X_WA, X_WB}, origin(origin) {
+    for (const Shape* s : shape) size = min_number(size, visit(*s, [](const auto& core) { return core.bounding_ball().radius; }));
+    if (!std::isfinite(size)) size = 1;
+  }
+
+  // Places both along n; whether both have a patch there.
+  bool look_along(const Vec3d& n) {
+    const Vec3d t0 = perpendicular(n), t1 = cross(n, t0);
+    R_CW = Mat3d(t0, t1, n);
+    bool any = true;
+    for (int s = 0; s < 2; ++s) {
+      P[s].up = s ? -1 : 1;
+      P[s].X_CS = {R_CW * X_WS[s].R, R_CW * (X_WS[s].p - origin)};
+      P[s].patch.clear();
+      visit(*shape[s], [&](const auto& core) {
+        const Vec3d towards = facing ? facing[s] : P[s].up * n;
+        if constexpr (requires { core.patch(t0, P[s].patch); })
+          core.patch(transpose_times(X_WS[s].R, towards), P[s].patch);
+        P[s].rounding = core.rounding();
+      });
+      any &= P[s].patch.kind != Patch::Kind::none;
+    }
+    for (int s = 0; s < 2 && any; ++s) P[s].place();
+    return any && P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none;
+  }
+};
+
+// Gives m, whose normal, witness and reference are there, the points that were found: in the order of their features, and in W.
+void give_points(const FacingPatches& patches, const Candidates& found, Manifold& m) {
+  const PlacedPatch(&P)[2] = patches.P;
+  m.n_points = found.size(), m.deepest = 0;
+  int order[Manifold::max_points];
+  for (int i = 0; i < m.n_points; ++i) {
+    int k = i;
+    for (; k > 0 && key(found[i]) < key(found[order[k - 1]]); --k) order[k] = order[k - 1];
+    order[k] = i;
+  }
+  const SE3d X_WC(transpose(patches.R_CW), patches.origin);
+  for (int i = 0; i < m.n_points; ++i) {
+    const PointCandidate& c = found[order[i]];
+    ManifoldPoint& x = *std::construct_at(&m.points[i]);
+    x.gap = c.gap, x.slide = c.slide, x.anchor = c.anchor;
+    if (c.gap < m.points[m.deepest].gap) m.deepest = i;
+    x.feature[0] = c.id[0], x.feature[1] = c.id[1];
+    if (c.anchor == Anchor::witness) {
+      x.p_WA = m.witness.p_WA, x.p_WB = m.witness.p_WB;
+      x.trace[0].out = m.witness.normal, x.trace[1].out = -m.witness.normal;
+    } else {
+      x.p_WA = X_WC * Vec3d(c.core[0].x, c.core[0].y, c.exit[0].z);
+      x.p_WB = x.p_WA + c.gap * m.n;
+      for (int s = 0; s < 2; ++s) {
+        const PlacedPatch& own = P[s];
+        ManifoldPoint::Trace& trace = x.trace[s];
+        trace.core = X_WC * c.core[s];
+        trace.out = X_WC.R * c.exit[s].normal;
+        trace.face = X_WC.R * own.normal;
+        const int from = c.side[s], to = from + 1 == own.patch.n_corners ? 0 : from + 1;
+        if (c.anchor == Anchor::crossing) trace.along = X_WC.R * unit_or(own.corner[to] - own.corner[from], {1, 0, 0});
+        const bool owns = c.anchor == Anchor::crossing || c.anchor == (s == 0 ? Anchor::corner_A : Anchor::corner_B);
+        if (owns && own.patch.kind == Patch::Kind::line) {
+          const double radius = own.patch.swing[from] + c.part[s] * (own.patch.swing[to] - own.patch.swing[from]);
+          trace.swing = std::sqrt(radius) * (X_WC.R * (own.X_CS.R * own.patch.round));
+        }
+      }
+    }
+  }
+  const Vec3d origin = m.plane_point();
+  for (int i = 0; i < m.n_points; ++i) {
+    ManifoldPoint& x = m.points[i];
+    x.p_W = x.p_WA + dot(m.n, origin - x.p_WA) * m.n;
+  }
+}
+
 // facing: of the patches; null for the normal and its opposite.
 Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
                          const SE3d& X_WB, double margin, const Vec3d* facing) {
@@ -261,34 +345,15 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
   m.witness = w, m.n = w.normal;
   if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
 
-  // Both patches in the frame C of the contact, z along n.
-  PlacedPatch P[2];
-  double size = LocalSurface::straight;
-  Mat3d R_CW;
-  const auto look_along = [&](const Vec3d& n) {  // whether both have a patch there
+  FacingPatches patches(A, X_WA, B, X_WB, w.p_WA);
+  patches.facing = facing;
+  PlacedPatch(&P)[2] = patches.P;
+  const double size = patches.size;
+  const auto look_along = [&](const Vec3d& n) {
     m.n = n;
-    const Vec3d t0 = perpendicular(n), t1 = cross(n, t0);
-    R_CW = Mat3d(t0, t1, n);
-    bool any = true;
-    for (int s = 0; s < 2; ++s) {
-      const SE3d& X_WS = s ? X_WB : X_WA;
-      P[s].up = s ? -1 : 1;
-      P[s].X_CS = {R_CW * X_WS.R, R_CW * (X_WS.p - w.p_WA)};
-      P[s].patch.clear();
-      visit(s ? B : A, [&](const auto& core) {
-        const Vec3d towards = facing ? facing[s] : P[s].up * n;
-        if constexpr (requires { core.patch(t0, P[s].patch); })
-          core.patch(transpose_times(X_WS.R, towards), P[s].patch);
-        P[s].rounding = core.rounding();
-        size = min_number(size, core.bounding_ball().radius);
-      });
-      any &= P[s].patch.kind != Patch::Kind::none;
-    }
-    for (int s = 0; s < 2 && any; ++s) P[s].place();
-    return any && P[0].patch.kind != Patch::Kind::none && P[1].patch.kind != Patch::Kind::none;
+    return patches.look_along(n);
   };
   const bool any = look_along(w.normal);
-  if (!std::isfinite(size)) size = 1;
   Finder finder(P, margin, size);
   Candidates& found = finder.found;
   if (any) finder.find();
@@ -308,7 +373,7 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
   int flat = found.size() > 1 ? flat_face(P, A, B, found, finder.on()) : -1;
   if (flat >= 0) {
     const double lean = Manifold::flat_faces * size;
-    const bool are_two = may_lie_flat(P[1 - flat]), is_any = find_along(transpose_times(R_CW, P[flat].up * P[flat].normal));
+    const bool are_two = may_lie_flat(P[1 - flat]), is_any = find_along(transpose_times(patches.R_CW, P[flat].up * P[flat].normal));
     const double deepest = deepest_found(), depth = enough + (are_two ? lean : 0);  // of a rim that lies flat its lowest place is none of its own
     int deep = 0;
     for (int i = 0; i < found.size(); ++i) deep += found[i].gap <= deepest + finder.on() + lean;
@@ -335,50 +400,9 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
     else finder.add(c);
   }
   if (found.size() > Manifold::max_points) spread(found, finder.on());
-  m.n_points = found.size();
   m.reference = flat >= 0 ? flat : reference_face(P, found, deepest, finder.on());
 
-  // In the order of their features, and to W.
-  int order[Manifold::max_points];
-  for (int i = 0; i < m.n_points; ++i) {
-    int k = i;
-    for (; k > 0 && key(found[i]) < key(found[order[k - 1]]); --k) order[k] = order[k - 1];
-    order[k] = i;
-  }
-  const SE3d X_WC(transpose(R_CW), w.p_WA);
-  for (int i = 0; i < m.n_points; ++i) {
-    const PointCandidate& c = found[order[i]];
-    ManifoldPoint& x = *std::construct_at(&m.points[i]);
-    x.gap = c.gap, x.slide = c.slide, x.anchor = c.anchor;
-    if (c.gap < m.points[m.deepest].gap) m.deepest = i;
-    x.feature[0] = c.id[0], x.feature[1] = c.id[1];
-    if (c.anchor == Anchor::witness) {
-      x.p_WA = w.p_WA, x.p_WB = w.p_WB;
-      x.trace[0].out = w.normal, x.trace[1].out = -w.normal;
-    } else {
-      x.p_WA = X_WC * Vec3d(c.core[0].x, c.core[0].y, c.exit[0].z);
-      x.p_WB = x.p_WA + c.gap * m.n;
-      for (int s = 0; s < 2; ++s) {
-        const PlacedPatch& own = P[s];
-        ManifoldPoint::Trace& trace = x.trace[s];
-        trace.core = X_WC * c.core[s];
-        trace.out = X_WC.R * c.exit[s].normal;
-        trace.face = X_WC.R * own.normal;
-        const int from = c.side[s], to = from + 1 == own.patch.n_corners ? 0 : from + 1;
-        if (c.anchor == Anchor::crossing) trace.along = X_WC.R * unit_or(own.corner[to] - own.corner[from], {1, 0, 0});
-        const bool owns = c.anchor == Anchor::crossing || c.anchor == (s == 0 ? Anchor::corner_A : Anchor::corner_B);
-        if (owns && own.patch.kind == Patch::Kind::line) {
-          const double radius = own.patch.swing[from] + c.part[s] * (own.patch.swing[to] - own.patch.swing[from]);
-          trace.swing = std::sqrt(radius) * (X_WC.R * (own.X_CS.R * own.patch.round));
-        }
-      }
-    }
-  }
-  const Vec3d origin = m.plane_point();
-  for (int i = 0; i < m.n_points; ++i) {
-    ManifoldPoint& x = m.points[i];
-    x.p_W = x.p_WA + dot(m.n, origin - x.p_WA) * m.n;
-  }
+  give_points(patches, found, m);
   return m;
 }
 
@@ -395,6 +419,28 @@ Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, co
 Manifold turned_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
                          const SE3d& X_WB, double margin, const Vec3d (&facing)[2]) {
   return manifold_facing(w, A, X_WA, B, X_WB, margin, facing);
+}
+
+Manifold face_manifold(int side, const Vec3d& n, const Shape& A, const SE3d& X_WA, const Shape& B,
+                       const SE3d& X_WB, double least, double margin) {
+  Manifold m;
+  m.n = n, m.reference = side;
+  FacingPatches patches(A, X_WA, B, X_WB, side ? X_WB.p : X_WA.p);
+  if (!patches.look_along(n)) return m;
+  Finder finder(patches.P, margin, patches.size);
+  finder.find();
+  Candidates& found = finder.found;
+  int kept = 0;
+  for (int i = 0; i < found.size(); ++i)
+    if (found[i].gap >= least) found[kept++] = found[i];
+  found.keep_first(kept);
+  if (kept > Manifold::max_points) spread(found, finder.on());
+  give_points(patches, found, m);
+  if (kept > 0) {
+    const ManifoldPoint& x = m.points[m.deepest];
+    m.witness = {x.gap, x.p_WA, x.p_WB, n};
+  }
+  return m;
 }
 
 }  // namespace robosim
