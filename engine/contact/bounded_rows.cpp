@@ -59,13 +59,14 @@ void BoundedRows::set_share(double share) {
   for (std::size_t i = 0; i < R_.size(); ++i) {
     own_R_[i] = share * first_R_[i];
     R_[i] = problem_->rows[i].compliance + own_R_[i];
+    stiffness_[i] = R_[i] > 0 ? 1 / R_[i] : 0;
   }
 }
 
 void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   problem_ = &problem, sizes_ = &sizes;
   const std::size_t m = problem.rows.size();
-  R_.resize(m), own_R_.resize(m), first_R_.resize(m), df_.resize(m), pushed_.resize(m),
+  R_.resize(m), stiffness_.resize(m), own_R_.resize(m), first_R_.resize(m), df_.resize(m), pushed_.resize(m),
       u_.resize(m), error_.resize(m);
   for (const RowBlock& block : problem.blocks)
     for_each_alike(block, [&](const int* alike, int count) {
@@ -163,7 +164,7 @@ void BoundedRows::evaluate() {
 
 // Fills what rows push at the velocities of f_, and what f_ lacks of it: of friction last, as its
 // bounds may follow the normals, by f_ and what it lacks, as velocities tell them less well.
-// Returns true where the factor is of other states.
+// Returns true where the factor is of other states, or there is none.
 bool BoundedRows::set_pushes() {
   bool is_new = !is_factored_;
   is_met_ = true, slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
@@ -191,18 +192,18 @@ void BoundedRows::set_push(int i, int rows, bool& is_new) {
     lacks[k] = sum + rest;
     lacks_any |= std::abs(lacks[k]) > slack;
   }
-  const bool can_move = R_[at(i)] > 0;
+  const bool can_move = stiffness_[at(i)] > 0;
   for (int k = 0; k < rows; ++k)
-    asked[k] = lacks_any && can_move ? -u_[at(i + k)] / R_[at(i + k)] : f_[at(i + k)];
+    asked[k] = lacks_any && can_move ? -u_[at(i + k)] * stiffness_[at(i + k)] : f_[at(i + k)];
   // Friction that leaves a bound which follows its normal by rounding alone stays there, as where
   // others have brought it to rest.
   if (bounds_follow_ && can_move && is_at_bound(problem_->rows[at(i)], now_.factored[at(i)])) {
     const double size = rows == 2 ? length(asked[0], asked[1]) : std::abs(asked[0]);
-    const double rounding_of_asked = slack / R_[at(i)];
+    const double rounding_of_asked = slack * stiffness_[at(i)];
     for (int k = 0; k < rows && size > 0; ++k) asked[k] *= 1 + rounding_of_asked / size;
   }
   const RowPush& push = now_.pushes[at(i)] =
-      row_push(problem_->rows[at(i)], asked, R_[at(i)], bound[at(i)]);
+      row_push(problem_->rows[at(i)], asked, stiffness_[at(i)], bound[at(i)]);
   is_new = is_new || push.state != now_.factored[at(i)].state;
   if (push.state == State::slides)
     slides_ = true, slowest_ = std::min(slowest_, length(u_[at(i)], u_[at(i + 1)]));
@@ -338,10 +339,10 @@ void BoundedRows::respond(const Linearized& here, const std::vector<double>& pus
 double BoundedRows::potential(const std::vector<double>& a, const std::vector<double>& u) const {
   double sum = 0.5 * squared(a);
   for_each_push([&](const RowBlock&, int i, int rows) {
-    if (!(R_[at(i)] > 0)) return;
+    if (!(stiffness_[at(i)] > 0)) return;
     double asked[2];
-    for (int k = 0; k < rows; ++k) asked[k] = -u[at(i + k)] / R_[at(i + k)];
-    const RowPush push = row_push(problem_->rows[at(i)], asked, R_[at(i)], bound[at(i)]);
+    for (int k = 0; k < rows; ++k) asked[k] = -u[at(i + k)] * stiffness_[at(i + k)];
+    const RowPush push = row_push(problem_->rows[at(i)], asked, stiffness_[at(i)], bound[at(i)]);
     sum += row_potential(push, asked, rows, R_[at(i)]);
   });
   return sum;
@@ -353,14 +354,11 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   // From no impulse.
   along_rows(problem_->y_free.data(), there_);
   for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
-  const bool is_still = std::all_of(f_.begin(), f_.end(), [](double f) { return f == 0; });
-  if (!is_still) evaluate();
-  if (is_still) make_zeros(a_, at(F_->columns));
-  const double at_start = potential(a_, is_still ? there_ : w_);
   f_before_ = f_;
   for_each_push([&](const RowBlock&, int i, int rows) {
     const ConstraintRow& row = problem_->rows[at(i)];
-    bool holds = R_[at(i)] > 0;
+    const double stiffness = stiffness_[at(i)];
+    bool holds = stiffness > 0;
     double pushes = 0;
     if (row.kind == RowKind::friction)
       holds &= bound[at(i)] > 0;
@@ -370,16 +368,27 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
       holds &= there_[at(i)] < 0;
     if (before && !holds && row.kind == RowKind::box) pushes = (*before)[at(i)].f[0];
     RowPush& push = now_.pushes[at(i)] = RowPush();
-    if (holds) push.state = State::linear, push.gives[0] = push.gives[2] = 1 / R_[at(i)];
+    if (holds) push.state = State::linear, push.gives[0] = push.gives[2] = stiffness;
     for (int k = 0; k < rows; ++k)
-      pushed_[at(i + k)] = holds ? -there_[at(i + k)] / R_[at(i + k)] : pushes;
+      pushed_[at(i + k)] = holds ? -there_[at(i + k)] * stiffness : pushes;
   });
-  if (!factor()) return void(is_factored_ = false);
+  if (!factor()) return;
   respond(now_, pushed_, f_);
-  add_scaled(1, dw_.data(), static_cast<int>(dw_.size()), there_.data());
+  is_evaluated_ = false, is_held_ = true;
+}
+
+// Whether what start_holding gave, which is evaluated, has less potential than what was before;
+// else all is as it was then.
+bool BoundedRows::is_nearer_held() {
+  const double of_held = potential(a_, u_);
+  std::swap(f_, f_before_);
   is_evaluated_ = false;
-  if (potential(da_, there_) < at_start) return void(is_held_ = true);
-  f_ = f_before_, is_factored_ = false;
+  evaluate();
+  if (!(of_held < potential(a_, w_))) return is_factored_ = false;
+  std::swap(f_, f_before_);
+  is_evaluated_ = false;
+  evaluate();
+  return true;
 }
 
 // Exact line search: the step along da_ at which the rising slope of the potential is zero. u_
@@ -394,11 +403,11 @@ double BoundedRows::search() {
   for (int n = 0; n < most_searches && slope_at_start < 0; ++n) {
     double slope = t * curvature_of_a + of_a, curvature = curvature_of_a, noise = size_of_a;
     for_each_push([&](const RowBlock&, int i, int rows) {
-      if (!(R_[at(i)] > 0)) return;
+      if (!(stiffness_[at(i)] > 0)) return;
       double asked[2], df[2];
       for (int k = 0; k < rows; ++k)
-        asked[k] = -(u_[at(i + k)] + t * dw_[at(i + k)]) / R_[at(i + k)];
-      const RowPush push = row_push(problem_->rows[at(i)], asked, R_[at(i)], bound[at(i)]);
+        asked[k] = -(u_[at(i + k)] + t * dw_[at(i + k)]) * stiffness_[at(i + k)];
+      const RowPush push = row_push(problem_->rows[at(i)], asked, stiffness_[at(i)], bound[at(i)]);
       give(push, rows, &dw_[at(i)], df);
       for (int k = 0; k < rows; ++k) {
         const double by = push.f[k] * dw_[at(i + k)];
@@ -446,9 +455,9 @@ void BoundedRows::let_give(double share) {
   for_each_push([&](const RowBlock&, int i, int rows) {
     RowPush& push = now_.pushes[at(i)];
     for (int k = i; k < i + rows; ++k) pushed_[at(k)] = 0;
-    if (push.state != State::linear || !(R_[at(i)] > 0)) return;
-    push.gives[0] = 1 / R_[at(i)];
-    if (rows == 2) push.gives[2] = 1 / R_[at(i)];
+    if (push.state != State::linear || !(stiffness_[at(i)] > 0)) return;
+    push.gives[0] = stiffness_[at(i)];
+    if (rows == 2) push.gives[2] = stiffness_[at(i)];
     for (int k = i; k < i + rows; ++k)
       pushed_[at(k)] = (R_before_[at(k)] / R_[at(k)] - 1) * f_[at(k)];
   });
@@ -465,10 +474,12 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
   double unlearned = 1, first_step = 0;
   // The last one beside the velocities at play, where it was a whole one: what holds all that is
   // likely to is one but for rounding of the factor.
-  double step = std::exchange(is_held_, false) ? ends.step : 1;
+  const bool is_held = std::exchange(is_held_, false);
+  double step = is_held ? ends.step : 1;
   for (int n = 0; n < most_iterations; ++n) {
     evaluate();
-    const bool is_new = set_pushes();
+    bool is_new = set_pushes();
+    if (is_new && n == 0 && is_held && !is_nearer_held()) is_new = set_pushes(), step = 1;
     // Converged; or only rounding still changes states.
     const bool is_last = step <= ends.step && !is_new &&
                          (!slides_ || (step * turned_ <= ends.left && unlearned <= ends.unlearned));
@@ -545,7 +556,7 @@ void BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<do
     if (push.state != State::linear || !(size > 0)) continue;
     push = RowPush();
     if (is_disc)
-      push = sliding_push(&f_[at(i)], size, size, 1 / R_[at(i)]);
+      push = sliding_push(&f_[at(i)], size, size, stiffness_[at(i)]);
     else
       push.state = f_[at(i)] > 0 ? State::upper : State::lower;
   }

@@ -192,6 +192,7 @@ class BoundedRows {
     return is_factored_ = factor(now_);
   }
   double search();
+  bool is_nearer_held();
   void along_rows(const double* y, std::vector<double>& w) const;
   void solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
                      std::vector<double>& mu);
@@ -207,6 +208,7 @@ class BoundedRows {
   std::vector<double> by_channels_;
   std::vector<std::size_t> first_by_channels_;
   std::vector<double> R_;             // rows: compliances
+  std::vector<double> stiffness_;     // their reciprocals; zero where nothing moves the row
   std::vector<double> own_R_;         // and of these the part from which rows give again
   std::vector<double> first_R_;       // the same of the first pass
   double shares_[most_passes] = {1};  // of it, in each
@@ -232,7 +234,7 @@ class BoundedRows {
   std::vector<double> HF_;  // of a block
   std::vector<int> alike_;
   bool is_factored_ = false;
-  bool is_held_ = false;  // impulses are those of start_holding
+  bool is_held_ = false;  // impulses are those of start_holding; f_before_ are those before
   std::vector<double> g_, da_, dy_, dw_, df_, error_, mu_, there_, f_before_, bound_before_,
       R_before_, f_bar_;
 };

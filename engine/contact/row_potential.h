@@ -39,12 +39,12 @@ inline RowPush sliding_push(const double* asked, double size, double bound, doub
   return push;
 }
 
-inline RowPush row_push(const ConstraintRow& row, const double* asked, double compliance,
+// stiffness: 1 / R; zero where nothing moves the row.
+inline RowPush row_push(const ConstraintRow& row, const double* asked, double stiffness,
                         double bound) {
   using State = RowPush::State;
   RowPush push;
-  if (!(compliance > 0)) return push;  // nothing moves it
-  const double stiffness = 1 / compliance;
+  if (!(stiffness > 0)) return push;
   if (row.kind == RowKind::friction && !(bound > 0)) return push;
   if (row.is_disc) {
     const double size = length(asked[0], asked[1]);
