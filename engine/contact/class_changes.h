@@ -10,15 +10,13 @@ namespace robosim {
 // An impulse that counts as none beside the solution's.
 double impulse_slack(const RowSolution& solution);
 
-// Of row i, which is not one of a disc. slack_w: a velocity that counts as none.
+// Of row i. slack_w: a velocity that counts as none.
 RowClass class_by(const RowProblem& problem, int i, const RowSolution& solution, double slack_w);
 
-// Of the disc of rows i and i + 1, for both of them, to `classes` (rows). slack_f: the same of an impulse; rounding has no direction.
-void put_disc_classes(const RowProblem& problem, int i, const RowSolution& solution, double slack_w, double slack_f, RowClass* classes);
-
-// Of friction whose normal has not pushed so far, and is to: it slides, against its velocity. Row i, or the disc of rows i and i + 1; for a disc with the
-// direction that it pushes in.
-void put_sliding(const RowProblem& problem, int i, const RowSolution& solution, RowClass* classes, double* push);
+// Of friction whose normal has not pushed so far, and is to: it slides, against its velocity.
+inline RowClass sliding_class(const RowSolution& solution, int i) {
+  return solution.w[static_cast<std::size_t>(i)] > 0 ? RowClass::lower : RowClass::upper;
+}
 
 // Which rows change class: all that are in breach at once, and where that goes in circles the last of them alone until fewer are (Judice and Pires, Comput. Oper.
 // Res. 21, 1994: it ends where the matrix is a P-matrix).
@@ -28,7 +26,7 @@ class ClassChanges {
 
   void begin() { fewest_ = problem_.size() + 1, left_ = patience; }
 
-  // `classes` are those of `before`, `changed` of them (rows or discs) changed, of which the last begins at row `last`.
+  // `classes` are those of `before`, `changed` of them changed, the last of them that of row `last`.
   void apply(int changed, int last, const std::vector<RowClass>& before, std::vector<RowClass>& classes);
 
  private:

@@ -34,6 +34,12 @@ class ClassFactor {
 
   // f, then z, y, w and the classes. After factor, of the same problem but for y_free, targets and bounds, which may have changed.
   void solve(const RowProblem& problem, RowSolution& solution);
+  // Both.
+  bool solve(const RowProblem& problem, const RowClass* classes, RowSolution& solution) {
+    if (!factor(problem, classes)) return false;
+    solve(problem, solution);
+    return true;
+  }
 
   // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses and by z_bar (channels) with z. After solve.
   // The classes are held: the one-sided derivative where a row is tied.

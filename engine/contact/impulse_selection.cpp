@@ -12,7 +12,6 @@ namespace robosim {
 namespace {
 
 constexpr int most_rounds = 100, most_ties = 12;
-constexpr double turned_enough = 1e-12;  // [rad]; of rows that nearly depend on each other rounding turns them by 1e-13
 
 }  // namespace
 
@@ -20,22 +19,17 @@ constexpr double turned_enough = 1e-12;  // [rad]; of rows that nearly depend on
 bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   const RowProblem& problem = rows.problem;
   const double rest = tied_velocity * row_scale(rows.sizes, s);
-  guess_ = s.classes, push_ = s.f;
+  guess_ = s.classes;
   tied_.assign(problem.rows.size(), false);
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
     const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;  // what gives is at its bound by right
-    if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) {
-      i += row.is_disc;
-      continue;
-    }
-    const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
-    const bool is_tied = !gives && speed <= rest, clamps = s.classes[at(i)] == RowClass::clamping;
+    if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) continue;
+    const bool is_tied = !gives && std::abs(s.w[at(i)]) <= rest, clamps = s.classes[at(i)] == RowClass::clamping;
     tied_[at(i)] = is_tied;
-    if (!clamps && is_tied) guess_[at(i)] = guess_[at(i + row.is_disc)] = RowClass::clamping, any = true;
-    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) put_sliding(problem, i, s, guess_.data(), push_.data());
-    i += row.is_disc;
+    if (!clamps && is_tied) guess_[at(i)] = RowClass::clamping, any = true;
+    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) guess_[at(i)] = sliding_class(s, i);
   }
   return any;
 }
@@ -75,35 +69,16 @@ bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i
 int ImpulseSelection::choose_again(const Rows& rows, int& last) {
   const RowProblem& problem = rows.problem;
   const std::vector<RowClass>& classes = trial_.classes;
-  guess_ = classes, push_ = trial_.f;
+  guess_ = classes;
   const double slack = impulse_slack(trial_);
   is_spanned_ = false;
   int changed = 0;
-  turning_ = Turning::none;
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
-      const int first = i;
-      i += row.is_disc;
       if (row.kind == RowKind::friction && classes[at(row.normal)] != RowClass::clamping) {
         if (guess_[at(row.normal)] != RowClass::clamping) continue;
-        if (tied_[at(first)]) guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
-        else put_sliding(problem, first, trial_, guess_.data(), push_.data());
-      } else if (row.is_disc) {
-        if (classes[at(first)] == RowClass::clamping) {
-          put_disc_classes(problem, first, trial_, 0.0, slack, guess_.data());
-        } else if (tied_[at(first)]) {
-          double x = 0, y = 0;
-          if (!is_implied(rows, block, first, x) || !is_implied(rows, block, i, y)) {
-            turning_ = Turning::open;
-          } else if (length(x, y) < row_bounds(problem, first, trial_.f.data()).upper - slack) {
-            guess_[at(first)] = guess_[at(i)] = RowClass::clamping;
-          } else {
-            const double across = std::abs(x * trial_.f[at(i)] - y * trial_.f[at(first)]), along = x * trial_.f[at(first)] + y * trial_.f[at(i)];
-            if (!(across <= turned_enough * along)) turning_ = std::max(turning_, Turning::on);
-            push_[at(first)] = x, push_[at(i)] = y;
-          }
-        }
+        guess_[at(i)] = tied_[at(i)] ? RowClass::clamping : sliding_class(trial_, i);
       } else if (classes[at(i)] == RowClass::clamping) {
         const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
         if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
@@ -114,7 +89,7 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
           if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
         }
       }
-      if (guess_[at(first)] != classes[at(first)]) ++changed, last = first;
+      if (guess_[at(i)] != classes[at(i)]) ++changed, last = i;
     }
   return changed;
 }
@@ -124,45 +99,40 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
 bool ImpulseSelection::tie_again(const Rows& rows) {
   const RowProblem& problem = rows.problem;
   const double scale = row_scale(rows.sizes, trial_), rest = tied_velocity * scale, slack = solved_residual * scale;
-  guess_ = trial_.classes, push_ = trial_.f;
+  guess_ = trial_.classes;
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    const int first = i;
-    i += row.is_disc;
     if (row.kind == RowKind::friction && trial_.classes[at(row.normal)] != RowClass::clamping) {
-      if (guess_[at(row.normal)] == RowClass::clamping) put_sliding(problem, first, trial_, guess_.data(), push_.data());
+      if (guess_[at(row.normal)] == RowClass::clamping) guess_[at(i)] = sliding_class(trial_, i);
       continue;
     }
-    if (trial_.classes[at(first)] == RowClass::clamping) continue;
-    if (row.is_disc) put_disc_classes(problem, first, trial_, slack, 0.0, guess_.data());
-    else guess_[at(first)] = class_by(problem, first, trial_, slack);
-    const double speed = row.is_disc ? length(trial_.w[at(first)], trial_.w[at(i)]) : std::abs(trial_.w[at(first)]);
-    const bool clamps = guess_[at(first)] == RowClass::clamping, is_tied = clamps || (!(row.compliance > 0) && speed <= rest);
-    any |= clamps || is_tied != (tied_[at(first)] != 0);
-    tied_[at(first)] = is_tied;
+    if (trial_.classes[at(i)] == RowClass::clamping) continue;
+    guess_[at(i)] = class_by(problem, i, trial_, slack);
+    const bool clamps = guess_[at(i)] == RowClass::clamping, is_tied = clamps || (!(row.compliance > 0) && std::abs(trial_.w[at(i)]) <= rest);
+    any |= clamps || is_tied != (tied_[at(i)] != 0);
+    tied_[at(i)] = is_tied;
   }
   return any;
 }
 
-// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance would leave, in trial_. Discs at their bound turn to where
-// they would push. as_tied: which are at rest is a guess, too.
+// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance would leave, in trial_.
+// as_tied: which are at rest is a guess, too.
 bool ImpulseSelection::choose(const Rows& rows, bool as_tied) {
   const RowProblem& problem = rows.problem;
   ClassChanges changes(problem);
   int last = -1, ties = most_ties;
   for (int round = 0; round <= most_rounds; ++round) {
-    if (!rows.factor.solve(problem, guess_.data(), push_.data(), trial_) || (as_tied && !are_tied_at_rest(rows))) return false;
+    if (!rows.factor.solve(problem, guess_.data(), trial_) || (as_tied && !are_tied_at_rest(rows))) return false;
     const int changed = choose_again(rows, last);
-    if (changed == 0 && turning_ != Turning::on) {
+    if (changed == 0) {
       const bool holds = row_residual(problem, rows.sizes, trial_) <= solved_residual;
       if (as_tied || !tie_again(rows)) return holds && row_scale(rows.sizes, trial_) <= rows.most_scale;
       if (--ties < 0) return false;
       changes.begin();
       continue;
     }
-    if (turning_ == Turning::on) held_.turn(problem, rows.factor, tied_, trial_, push_);
-    if (changed > 0) changes.apply(changed, last, trial_.classes, guess_);
+    changes.apply(changed, last, trial_.classes, guess_);
   }
   return false;
 }
@@ -173,11 +143,8 @@ bool ImpulseSelection::are_tied_at_rest(const Rows& rows) const {
   const double rest = tied_velocity * row_scale(rows.sizes, trial_);
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    const int first = i;
-    i += row.is_disc;
     const bool is_free = row.kind == RowKind::friction && guess_[at(row.normal)] != RowClass::clamping;
-    const double speed = row.is_disc ? length(trial_.w[at(first)], trial_.w[at(i)]) : std::abs(trial_.w[at(i)]);
-    if (!is_free && (speed <= rest) != (tied_[at(first)] != 0)) return false;
+    if (!is_free && (std::abs(trial_.w[at(i)]) <= rest) != (tied_[at(i)] != 0)) return false;
   }
   return true;
 }
@@ -186,24 +153,24 @@ Selected ImpulseSelection::select(const Rows& rows, RowSolution& s) { return tie
 
 Selected ImpulseSelection::select(const Rows& rows, const RowSolution& guess, RowSolution& s) {
   tie(rows, s);
-  guess_ = guess.classes, push_ = guess.f;
+  guess_ = guess.classes;
   return chosen(rows, s);
 }
 
 Selected ImpulseSelection::chosen(const Rows& rows, RowSolution& s) {
   if (choose(rows, false)) {
     std::swap(s, trial_);
-    return turning_ == Turning::none ? Selected::chosen : Selected::open;
+    return Selected::chosen;
   }
-  rows.factor.solve(rows.problem, s.classes.data(), s.f.data(), trial_);
+  rows.factor.solve(rows.problem, s.classes.data(), trial_);
   return Selected::none;
 }
 
-bool ImpulseSelection::guess(const Rows& rows, const std::vector<RowClass>& classes, const std::vector<double>& push, RowSolution& s) {
-  guess_ = classes, push_ = push;
+bool ImpulseSelection::guess(const Rows& rows, const std::vector<RowClass>& classes, RowSolution& s) {
+  guess_ = classes;
   tied_.resize(classes.size());
   for (std::size_t i = 0; i < tied_.size(); ++i) tied_[i] = classes[i] == RowClass::clamping;
-  if (!choose(rows, true) || turning_ != Turning::none) return false;
+  if (!choose(rows, true)) return false;
   std::swap(s, trial_);
   return true;
 }

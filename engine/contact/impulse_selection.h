@@ -3,15 +3,14 @@
 //
 // Rows at zero velocity are tied: pushing or not, their impulses are to be selected, first as if all clamped;
 // rows that would leave their bounds stay there. Of these a row that others hold still is judged by what it would push were it to clamp: it goes with them as
-// f_n = D_n u or f_t = D_t c does. A disc that is held still at its bound pushes where it would (`held_discs.h`). Friction of several points that slides changes with which of
+// f_n = D_n u or f_t = D_t c does. Friction of several points that slides changes with which of
 // them push: rows that are in breach then change class, and it is selected again.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "contact/held_discs.h"
-#include "contact/mode_factor.h"
+#include "contact/class_factor.h"
 #include "contact/row_span.h"
 
 namespace robosim {
@@ -19,8 +18,7 @@ namespace robosim {
 enum class Selected {
   unchanged,  // all tied rows clamp as it is
   chosen,
-  open,  // chosen, but for the directions of discs that are at rest at their bound and not held there
-  none   // none is found
+  none  // none is found
 };
 
 class ImpulseSelection {
@@ -29,7 +27,7 @@ class ImpulseSelection {
     const RowProblem& problem;
     const RowSizes& sizes;
     double most_scale;   // what row_scale may be
-    ModeFactor& factor;  // in the end of the classes of the solution
+    ClassFactor& factor;  // in the end of the classes of the solution
   };
 
   // From a solution, which stays as it is where none is found.
@@ -38,11 +36,9 @@ class ImpulseSelection {
   Selected select(const Rows& rows, const RowSolution& guess, RowSolution& solution);
 
   // From a guess of which rows are at rest: those that clamp. False where it is others.
-  bool guess(const Rows& rows, const std::vector<RowClass>& classes, const std::vector<double>& push, RowSolution& solution);
+  bool guess(const Rows& rows, const std::vector<RowClass>& classes, RowSolution& solution);
 
  private:
-  enum class Turning { none, on, open };  // of tied discs at their bound: still; where others do not hold them
-
   Selected chosen(const Rows& rows, RowSolution& solution);
   bool choose(const Rows& rows, bool as_tied);
   int choose_again(const Rows& rows, int& last);
@@ -54,12 +50,9 @@ class ImpulseSelection {
 
   RowSolution trial_;
   std::vector<RowClass> guess_;
-  std::vector<double> push_;        // impulses that the guess comes from
-  std::vector<std::uint8_t> tied_;  // of a disc its first row
-  Turning turning_ = Turning::none;
+  std::vector<std::uint8_t> tied_;
   RowSpan springs_, all_;  // of the rows that clamp, without friction and with it
   bool is_spanned_ = false;
-  HeldDiscs held_;
 };
 
 }  // namespace robosim

@@ -1,17 +1,13 @@
-// The complementarity problem of a step's rows, solved to rounding: friction within boxes (`lcp`) or within discs (`cone`).
+// The complementarity problem of a step's rows, friction within boxes, solved to rounding (`lcp`).
 //
 // `solve` runs the attempts below in order and stops at the first whose solution satisfies all rows. Most attempts find classes; the impulses of these
-// classes follow from one linear system (mode_factor.h), and rows that break their condition change
+// classes follow from one linear system (class_factor.h), and rows that break their condition change
 // class, all at once, until none does. All changes together are bounded by what their systems cost,
-// so by the size of the problem: after that, or where proximal points come near and do not arrive,
-// it is `rough`, and no solution: another solver's turn. Else where none is found it is
-// `inconsistent`.
+// so by the size of the problem. Where no attempt has a solution, or the bound is reached, it is
+// `rough`, and there are no impulses: another solver's turn.
 //   prediction       a function of the problem alone: every row sticks but those across which much more is asked than friction would hold
 //   sweeps           classes that a few sweeps of projected Gauss-Seidel from zero end in; at first with all sticking that the sweeps brought to rest
-//   Dantzig, Lemke   pivots, of few rows without discs
-//   turned boxes     Newton's method for discs, each step of which is a problem of boxes
-//   more sweeps      as long as their impulses do not grow
-//   proximal points  rows that give a little, less and less (the proximal point method)
+//   Dantzig, Lemke   pivots, of few rows
 // Then impulses are selected among those that equal (impulse_selection.h); where that does not end,
 // from the classes of rows that all give a little. Where it does not end within the bound the
 // impulses stay as they are, `basic`.
@@ -21,10 +17,10 @@
 
 #include <memory>
 
+#include "contact/class_factor.h"
 #include "contact/dantzig.h"
 #include "contact/impulse_selection.h"
 #include "contact/lemke.h"
-#include "contact/mode_factor.h"
 #include "contact/projected_gauss_seidel.h"
 #include "contact/row_solver.h"
 
@@ -38,37 +34,22 @@ struct ModeSolverParameters {
   double min_limit_speed = 1e-3;
   // Sweeps before the first and the second set of classes.
   int predicting_sweeps[2] = {12, 88};
-  // Changes of classes before a set of them is given up: of rows as they are, and of rows that give a little.
-  int max_class_changes = 12, max_class_changes_compliant = 30;
+  // Changes of classes before a set of them is given up.
+  int max_class_changes = 12;
   // The largest row_scale of a solution, relative to that of the sweeps. Larger impulses come from rows that contradict each other up to rounding, whose residual
   // would look small beside them; a body on top of one 1e6 times lighter needs 1e6.
   double max_scale = 1e7;
 
   // The bound of a solve: the cubes of the unknowns of its linear systems and the entries of the
-  // tables of its pivots, in all. Eight times the most that steps of the zoo (tests/campaigns) need
-  // which are solved before `more sweeps`: 195 systems of 127 unknowns, or 39 of 216, a wall of 36
+  // tables of its pivots, in all. Eight times the most that solved steps of the zoo (tests/campaigns)
+  // need: 195 systems of 127 unknowns, or 39 of 216, a wall of 36
   // contacts.
   double max_work = 4e8;
   // Pivots take the time of rows^3 and more: rows, or rows channels^3, as many rows of few things that touch are as good as few.
   int max_pivoted_rows = 80;
   double max_pivoting = 2e7;
-  // Turned boxes: each turn takes some milliseconds, with the pivots of its boxes, for 60 rows.
-  int max_turns = 8, max_turned_rows = 400;
-  // More sweeps, times this many more each time, up to so many updates of rows (about 10 ms), while the velocities that impulses make grow by no more than this:
-  // more is of rows that contradict each other.
-  int more_sweeps = 400, sweeps_growth = 4, max_updates = 500'000;
-  double max_growth = 30;
-
-  // Proximal points: compliances as parts of the rows' own admittance, less after each solution, more again where none is found.
-  double max_compliance = 1, min_compliance = 1e-10, compliance_decrease = 0.2, compliance_increase = 25;
-  // Solutions at most: the latter where one is near, since rows that all but slide stay so for a
-  // while.
-  int max_solutions = 30, max_close_solutions = 100;
-  double near_residual = 1e-8;
-
-  // Selection of impulses: compliances that are tried. And sweeps after all others where nothing solves the rows.
+  // Selection of impulses: compliances that are tried.
   double selecting_compliances[3] = {1e-7, 1e-5, 1e-3};
-  int nearest_sweeps = 400;
 };
 
 class ModeSolver {
@@ -78,7 +59,7 @@ class ModeSolver {
     const char* name;
     bool (ModeSolver::*find)(const RowProblem& problem, RowSolution& solution, SolverReport& report);
   };
-  static constexpr int n_attempts = 7;
+  static constexpr int n_attempts = 4;
   static const Attempt attempts[n_attempts];
 
   explicit ModeSolver(const ModeSolverParameters& parameters = {}) : parameters_(parameters) {}
@@ -86,9 +67,9 @@ class ModeSolver {
   SolverReport solve(const RowProblem& problem, RowSolution& solution);
 
   // Of the last solve, for derivatives; where it is `solved` that of its solution.
-  ModeFactor& classes() { return *factor_; }
+  ClassFactor& classes() { return *factor_; }
   // The same, for a place of its own, by which another is given for the next solve.
-  void exchange_classes(std::unique_ptr<ModeFactor>& other) { std::swap(factor_, other); }
+  void exchange_classes(std::unique_ptr<ClassFactor>& other) { std::swap(factor_, other); }
   // The sizes of the problem that was solved last, for what they were before.
   void exchange_sizes(RowSizes& other) { std::swap(sizes_, other); }
 
@@ -97,21 +78,13 @@ class ModeSolver {
   bool settle_sweeps(const RowProblem& problem, RowSolution& solution, SolverReport& report);
   bool pivot_by_dantzig(const RowProblem& problem, RowSolution& solution, SolverReport& report);
   bool pivot_by_lemke(const RowProblem& problem, RowSolution& solution, SolverReport& report);
-  bool turn_boxes(const RowProblem& problem, RowSolution& solution, SolverReport& report);
-  bool settle_more_sweeps(const RowProblem& problem, RowSolution& solution, SolverReport& report);
-  bool approach_by_proximal_points(const RowProblem& problem, RowSolution& solution, SolverReport& report);
 
-  // Both within what is left of another one's work.
+  // Within what is left of another one's work.
   SolverReport solve(const RowProblem& problem, RowSolution& solution, double& work_left);
-  bool resume(const RowProblem& problem, const std::vector<RowClass>& classes,
-              RowSolution& solution, SolverReport& report, double& work_left);
-  bool is_small(const RowProblem& problem, int rows) const;
-  bool settle(const RowProblem& problem, const RowSizes& sizes, RowSolution& solution, SolverReport& report, int max_changes);
+  bool is_small(const RowProblem& problem) const;
+  bool settle(const RowProblem& problem, RowSolution& solution, SolverReport& report);
   bool sharpen(const RowProblem& problem, RowSolution& solution, SolverReport& report);
   bool rest(const RowProblem& problem, RowSolution& solution);
-  double proximal_points(const RowProblem& problem, SolverReport& report);
-  double relative_residual(const RowProblem& problem, const RowSolution& solution) const;
-  double own_admittance(const RowProblem& problem, int row) const;
   double least_admittance(const RowProblem& problem) const;
   bool select(const RowProblem& problem, RowSolution& solution);
   ImpulseSelection::Rows selecting(const RowProblem& problem);
@@ -121,20 +94,17 @@ class ModeSolver {
   Dantzig dantzig_;
   Lemke lemke_;
   ImpulseSelection selection_;
-  std::unique_ptr<ModeFactor> factor_ = std::make_unique<ModeFactor>();
+  std::unique_ptr<ClassFactor> factor_ = std::make_unique<ClassFactor>();
   double* work_left_ = nullptr;  // during a solve
-  RowSizes sizes_, yielding_;    // of the problem, and of compliant_
-  RowSolution trial_, swept_, nearest_;
-  std::vector<RowClass> guess_, settled_;
-  RowProblem compliant_, boxed_;
-  std::unique_ptr<ModeSolver> boxes_, giving_;  // of the turned rows; of rows that all give a little
-  bool has_discs_ = false, is_foreseen_ = false, is_near_ = false;  // of the problem; of the solution
-  bool is_giving_ = false;    // one of rows that all give: there are no others to ask
-  bool is_of_boxes_ = false;  // the solution, by impulses that boxes have, and not those of its classes
-  std::vector<double> angles_, speeds_;
-  std::vector<RowClass> box_classes_;
+  RowSizes sizes_;
+  RowSolution trial_, swept_;
+  std::vector<RowClass> guess_;
+  RowProblem compliant_;
+  std::unique_ptr<ModeSolver> giving_;  // of rows that all give a little
+  bool is_foreseen_ = false;            // the solution
+  bool is_giving_ = false;              // one of rows that all give: there are no others to ask
   double predicted_scale_ = 0;  // row_scale of what was predicted
-  std::vector<double> push_, rest_;  // impulses that the guess comes from; that count as the position of rest
+  std::vector<double> asked_;    // what rows would push by themselves
 };
 
 }  // namespace robosim

@@ -11,7 +11,7 @@ enum class OneSided : std::uint8_t {
   no = 0,
   feature = 1,         // another feature of a contact takes over
   tie = 2,             // a row is at the edge of its class: it pushes or not, sticks or slides
-  undetermined = 4,    // velocities are not unique, or the direction in which a disc slides
+  undetermined = 4,    // velocities are not unique
   unsolved = 8,        // the impulses are those of no active set: most that are rough or inconsistent
   torn = 16,           // rows that depend on each other contradict each other as soon as something moves
   other_classes = 32,  // complementarity_aware: the derivative is that of other classes

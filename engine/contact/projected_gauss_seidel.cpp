@@ -35,29 +35,6 @@ void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
   }
 }
 
-// Its two rows at once. The larger of their own admittances is at least half the largest of the disc, which is what such a step may have.
-void ProjectedGaussSeidel::sweep_disc(const RowProblem& problem, const RowBlock& block, int i, RowSolution& s) {
-  const std::size_t at = static_cast<std::size_t>(i);
-  const double give = std::max(a_[at], a_[at + 1]) + problem.rows[at].compliance, radius = row_bounds(problem, i, s.f.data()).upper;
-  const double inverse = std::min(inverse_[at], inverse_[at + 1]);
-  double free[2] = {0, 0};
-  for (std::size_t k = 0; k < 2 && give > 0; ++k) {
-    const ConstraintRow& row = problem.rows[at + k];
-    const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target + row.compliance * s.f[at + k];
-    free[k] = s.f[at + k] - w * inverse;
-  }
-  const double square = free[0] * free[0] + free[1] * free[1];
-  const bool is_outside = square > radius * radius;
-  const double part = is_outside ? radius / std::sqrt(square) : 1;
-  s.classes[at] = radius > 0 ? (is_outside ? RowClass::upper : RowClass::clamping) : RowClass::separating;
-  s.classes[at + 1] = radius > 0 && !is_outside ? RowClass::clamping : RowClass::separating;
-  for (std::size_t k = 0; k < 2; ++k) {
-    const double next = part * free[k];
-    add(y_.data(), next - s.f[at + k], u_.data() + static_cast<std::ptrdiff_t>(at + k) * problem.channels, problem.channels);
-    s.f[at + k] = next;
-  }
-}
-
 // The impulse of another row of its coordinate that asks for the same, and has it; else less than none. A row that such a one holds still stays at its bound,
 // of which both sides are the same.
 double ProjectedGaussSeidel::held_still(const RowProblem& problem, const RowBlock& block, int i, const RowSolution& s) {
@@ -77,10 +54,6 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
       for (int i = block.first_row; i < block.last_row; ++i) {
         const std::size_t at = static_cast<std::size_t>(i);
         const ConstraintRow& row = problem.rows[at];
-        if (!records && row.is_disc) {
-          sweep_disc(problem, block, i++, s);
-          continue;
-        }
         const double old = s.f[at], give = a_[at] + row.compliance;
         RowClass outcome = RowClass::separating;
         if (give > 0) {

@@ -18,15 +18,14 @@ namespace robosim {
 
 class ProjectedGaussSeidel {
  public:
-  // Impulses after `sweeps` sweeps, discs taken for squares. A row that nothing moves (a_i + R_i = 0) keeps zero. The classes are those of each row's last update.
+  // Impulses after `sweeps` sweeps. A row that nothing moves (a_i + R_i = 0) keeps zero. The classes are those of each row's last update.
   void solve(const RowProblem& problem, int sweeps, RowSolution& solution);
 
   // Of the last solve: what each update did, and whether one of them was as near to doing something else as rounding tells.
   const std::vector<RowClass>& outcomes() const { return outcomes_; }
   bool is_tied() const { return is_tied_; }
 
-  // For predictions, which no adjoint goes with: zero impulses, and as many sweeps more, from where the last call ended with the same problem. The two
-  // rows of a disc at once, with the larger a_i + R_i of them, onto the disc.
+  // For predictions, which no adjoint goes with: zero impulses, and as many sweeps more, from where the last call ended with the same problem.
   void start(const RowProblem& problem, RowSolution& solution);
   void go_on(const RowProblem& problem, int sweeps, RowSolution& solution);
 
@@ -35,7 +34,6 @@ class ProjectedGaussSeidel {
 
  private:
   void prepare(const RowProblem& problem);
-  void sweep_disc(const RowProblem& problem, const RowBlock& block, int i, RowSolution& solution);
   static double held_still(const RowProblem& problem, const RowBlock& block, int row, const RowSolution& solution);
   template <bool records>
   void sweep(const RowProblem& problem, int sweeps, RowSolution& solution);

@@ -14,16 +14,15 @@ namespace robosim {
 
 enum class SolverStatus {
   solved,
-  basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule (impulse_selection.h) leave their bounds; or the
-                // direction in which a disc slides could not be improved
-  rough,        // of `lcp` and `cone`: beyond their bound, then by the convex solver, to 1e-6; of that: bounds of friction may be off
+  basic,        // solved, but by impulses of independent rows or of sweeps: those of the selection rule (impulse_selection.h) leave their bounds
+  rough,        // of `lcp`: by the convex solver, to 1e-6; of that: bounds of friction may be off
   inconsistent  // not solved: rows that contradict each other, or whose bounds of friction are not found
 };
 
 struct SolverReport {
   SolverStatus status = SolverStatus::solved;
   int attempt = -1;              // the one that ended it, of a solver that tries several: its place in their list
-  double residual = 0;           // row_residual; of an `inconsistent` active set relative to the velocities without impulses
+  double residual = 0;           // row_residual
   int class_changes = 0;         // solves by changes of class after the first
   int pivots = 0;                // of pivoting methods
 };
@@ -53,8 +52,6 @@ class SolvedRows {
       if (problem.rows[r].kind == RowKind::box && solution.classes[r] == RowClass::lower) return true;
     return false;
   }
-  // True where impulses by themselves, f_bar, have no derivative although velocities do.
-  virtual bool has_open_impulses() const { return false; }
 
   // The derivatives in matrices. False, and nothing is written, where there are none: then add_vjp is asked once for each channel.
   virtual bool rates(const RowProblem&, ImpulseRates&) { return false; }
@@ -65,9 +62,9 @@ class SolvedRows {
 
   // True where the active set is known and its solution unique; differentiate may find one. Solvers by iterations have none.
   virtual bool has_classes() const { return false; }
-  // Solves the rows for other classes instead, from the impulses f of the rows on, and makes the derivatives above those of that solution, without
+  // Solves the rows for other classes instead, and makes the derivatives above those of that solution, without
   // `differentiate`. False where these classes have no solution.
-  virtual bool solve_classes(const RowProblem&, const RowClass*, const double*, RowSolution&) { return false; }
+  virtual bool solve_classes(const RowProblem&, const RowClass*, RowSolution&) { return false; }
 
   // Appends what the solution depends on beside the classes of the rows (step_signature.h).
   virtual void append_outcomes(std::vector<int>&) const {}

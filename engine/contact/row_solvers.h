@@ -25,7 +25,6 @@ struct SolverKind {
 
 inline constexpr SolverKind row_solvers[] = {
     {"lcp", "friction within a square, to rounding", false, false, true, make_active_set_solver, active_set_attempt},
-    {"cone", "friction within a circle, to rounding", true, false, true, make_active_set_solver, active_set_attempt},
     {"convex", "friction within a circle, by a few convex problems", true, true, false, make_convex_solver},
     {"pgs", "friction within a square, by a number of sweeps", false, false, false, make_sweep_solver},
 };

@@ -22,18 +22,6 @@ void RowSolution::resize(const RowProblem& problem) {
   f.resize(m), w.resize(m), classes.resize(m), z.resize(k), y.resize(k);
 }
 
-void turn_disc(const ConstraintRow* disc, double angle, ConstraintRow* turned) {
-  const ConstraintRow &x = disc[0], &y = disc[1];
-  const double c = std::cos(angle), s = std::sin(angle);
-  for (int k = 0; k < most_block_channels; ++k) turned[0].d[k] = c * x.d[k] + s * y.d[k], turned[1].d[k] = c * y.d[k] - s * x.d[k];
-  turned[0].target = c * x.target + s * y.target, turned[1].target = c * y.target - s * x.target;
-}
-
-void turn_disc_back(double angle, double& along, double& across) {
-  const double c = std::cos(angle), s = std::sin(angle), first = c * along - s * across;
-  across = s * along + c * across, along = first;
-}
-
 void add_motion(const RowProblem& problem, const double* z, double* y, std::vector<double>& moved) {
   const int k = problem.channels;
   if (problem.L.empty()) {

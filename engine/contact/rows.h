@@ -127,11 +127,6 @@ inline bool is_of_disc(const RowProblem& problem, int i) {
   return row(i).is_disc || (i > 0 && row(i - 1).is_disc);
 }
 
-// The rows of a disc with its axes turned by `angle`: the first along (cos, sin) of it, the second across.
-void turn_disc(const ConstraintRow* disc, double angle, ConstraintRow* turned);
-// A vector on the turned axes, told on the disc's own.
-void turn_disc_back(double angle, double& along, double& across);
-
 // z, y and w of the impulses in solution.f.
 void apply_impulses(const RowProblem& problem, RowSolution& solution);
 

@@ -18,7 +18,7 @@ struct StepReport {
   StepStatus status = StepStatus::solved;      // the worst of the islands; of `pgs` always `solved`, as sweeps end when they end
   double residual = 0;                         // row_residual, the largest
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
-  int class_changes = 0, pivots = 0;           // of `lcp` and `cone`, together; and iterations of the convex solver
+  int class_changes = 0, pivots = 0;           // of `lcp`; and iterations of the convex solver
   int attempt = -1;                            // the last of the solver's that an island needed (SolverKind::attempt_name)
   int coupled_bounces = 0;                     // normals that are met and push while another that is met with them, and feels them, does
   int untimed_bounces = 0;                     // normals that bounce wherever the step finds them

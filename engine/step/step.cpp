@@ -69,7 +69,7 @@ Stepper::Stepper(const World& world, const StepOptions& options)
   require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it must be finite, and at least 0");
   require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it must be at least 0 [m/s]");
   if (options.complementarity_aware != ComplementarityAwareId("none") && !options.solver.kind().knows_classes)
-    throw InputError(message("complementarity-aware gradients need a solver that knows classes, as 'lcp' and 'cone' do; this one is '", options.solver.kind().name, "'"));
+    throw InputError(message("complementarity-aware gradients need a solver that knows classes, as 'lcp' does; this one is '", options.solver.kind().name, "'"));
 }
 
 // near: a solution of the same rows with other targets, or null.

@@ -82,7 +82,7 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
   for (int row = 0; row < stepper.world().vertices().size(); ++row) all.parameters.vertices.add(row, random.vec3());  // those that touch nothing, too
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
   // Rows of `convex` that depend on each other have adjoints of 1e6, which cancel.
-  const bool is_exact = stepper.options().solver == SolverId("lcp") || stepper.options().solver == SolverId("cone");
+  const bool is_exact = stepper.options().solver == SolverId("lcp");
   const double rounding = is_exact ? 1e-10 : 1e-9;
   const auto compare = [&](const char* what, const StepGradient& direction) {
     const OneSided one_sided = stepper.jvp({point.q.data(), point.v.data()}, point.control(), direction, {q_next.data(), v_next.data()});

@@ -1,4 +1,4 @@
-// The bound of `lcp` and `cone` (contact/solvers/active_set.cpp): rows whose classes would take too
+// The bound of `lcp` (contact/solvers/active_set.cpp): rows whose classes would take too
 // long get the solution of the convex solver, say so, and have its derivative.
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ constexpr int many = 124, few = 4;  // supports: six unknowns each, cubes of 4.1
 // A light body that falls on every other support in a plane, and a heavy one that falls on it by
 // the rest; both glide. Three points of each support. change: of the channels' velocities by some
 // other motion of the bodies.
-RowProblem on_supports(int supports, bool discs, double gliding, Numbers& change) {
+RowProblem on_supports(int supports, double gliding, Numbers& change) {
   Rng rng(5);
   const Eigen::Matrix3d R = random_turn(rng);
   RowProblem problem;
@@ -39,7 +39,7 @@ RowProblem on_supports(int supports, bool discs, double gliding, Numbers& change
     X.block(6 * b, 0, 6, 6) = b % 2 == 0 ? there : -there;
     if (b % 2 == 1) X.block(6 * b, 6, 6, 6) = there;
     RowBlock block{6 * b, 6, problem.size(), problem.size()};
-    add_contact(problem, R, {{0.5, 0.4}, {-0.6, 0.5}, {-0.1, -0.5}}, 0.4, false, 0, discs);
+    add_contact(problem, R, {{0.5, 0.4}, {-0.6, 0.5}, {-0.1, -0.5}}, 0.4, false, 0);
     block.last_row = problem.size();
     problem.blocks.push_back(block);
   }
@@ -83,17 +83,11 @@ void check_laws(const RowProblem& problem, const Solved& solved, double slack) {
       REQUIRE(std::abs(s.f[at(i)] * s.w[at(i)]) <= slack * most * scale);
       continue;
     }
-    const int rows = row.is_disc ? 2 : 1;
-    const double* const f = &s.f[at(i)];
-    const double* const w = &s.w[at(i)];
-    const double push = rows == 2 ? length(f[0], f[1]) : std::abs(f[0]);
-    const double speed = rows == 2 ? length(w[0], w[1]) : std::abs(w[0]);
-    const double along = f[0] * w[0] + (rows == 2 ? f[1] * w[1] : 0),
-                 bound = row.mu * s.f[at(row.normal)];
+    const double push = std::abs(s.f[at(i)]), speed = std::abs(s.w[at(i)]);
+    const double along = s.f[at(i)] * s.w[at(i)], bound = row.mu * s.f[at(row.normal)];
     REQUIRE(push <= bound + slack * most);
     if (speed > 1e-3 * scale) REQUIRE(along <= -speed * (bound - slack * most));
     work += along;
-    i += rows - 1;
   }
   CHECK(work <= 0);
 }
@@ -102,67 +96,63 @@ void check_laws(const RowProblem& problem, const Solved& solved, double slack) {
 
 TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and its derivative") {
   int sliding = 0, sticking = 0;
-  for (const char* const name : {"lcp", "cone"}) {
-    const SolverKind& kind = SolverId::named("solver", name).kind();
-    const std::unique_ptr<RowSolver> solver = kind.make({});
-    for (const double gliding : {0.05, 2.0}) {
-      CAPTURE(std::string(name));
-      CAPTURE(gliding);
-      Numbers by_y, unused;
-      RowProblem problem = on_supports(many, kind.has_discs, gliding, by_y);
-      Solved solved(*solver, problem);
-      const RowSolution& s = solved.s;
-      REQUIRE(solved.report.status == SolverStatus::rough);
-      CHECK(kind.attempt_name(solved.report.attempt) == std::string("convex"));
-      CHECK(solved.report.residual == row_residual(problem, solved.sizes, s));
-      CHECK(solved.report.residual <= 1e-6);
-      check_laws(problem, solved, 1e-6);
-      for (std::size_t i = 0; i < s.f.size(); ++i) {
-        if (problem.rows[i].kind != RowKind::friction) continue;
-        sliding += at_bound(s.classes[i]), sticking += s.classes[i] == RowClass::clamping;
-      }
-
-      // A loss by the motion, along another motion and with all frictions at once.
-      REQUIRE(solved.rows->differentiate(problem, solved.sizes, s) == OneSided::no);
-      CHECK_FALSE(solved.rows->has_classes());
-      Rng rng(7);
-      const std::size_t k = s.y.size(), m = s.f.size();
-      Numbers y_bar(k), z_bar(k, 0.0), by_mu(m, 0.0);
-      for (double& x : y_bar) x = rng.normal();
-      for (std::size_t i = 0; i < m; ++i)
-        if (problem.rows[i].kind == RowKind::friction) by_mu[i] = 0.1;
-      for (std::size_t a = 0; a < k; ++a)
-        add_scaled(y_bar[a], &problem.L[a * k], at(problem.channels), z_bar.data());
-      const Numbers none(m, 0.0);
-      RowGradient g;
-      g.set_zero(problem, solved.rows->sees_delassus());
-      solved.rows->add_vjp(problem, s, none.data(), z_bar.data(), g);
-      const double expected = dot(g.y_free, by_y) + dot(g.mu, by_mu);
-      const RowProblem here = problem;
-      Solved moved(*solver, problem);
-      const auto loss = [&](double t) {
-        for (std::size_t a = 0; a < k; ++a) problem.y_free[a] += t * by_y[a];
-        for (std::size_t i = 0; i < m; ++i) problem.rows[i].mu += t * by_mu[i];
-        moved.solve(*solver, problem);
-        problem = here;
-        return dot(moved.s.z, z_bar);
-      };
-      const double h = 1e-4,
-                   rate = (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * h);
-      CAPTURE(expected);
-      CAPTURE(rate);
-      // Rounding of impulses, which rows share that repeat each other, beside h: 3e-8. Such rows
-      // change their class by rounding within the differences; the motion does not.
-      CHECK(std::abs(rate - expected) <= 2e-7 * std::abs(expected));
-
-      // Rows within the bound that are solved next are not handed over.
-      const RowProblem less = on_supports(few, kind.has_discs, gliding, unused);
-      solved.solve(*solver, less);
-      CHECK(solved.report.status <= SolverStatus::basic);
-      CHECK(solved.report.residual <= 1e-12);
-      solved.rows->differentiate(less, solved.sizes, s);
-      CHECK(solved.rows->has_classes());
+  const std::unique_ptr<RowSolver> solver = SolverId("lcp").kind().make({});
+  for (const double gliding : {0.05, 2.0}) {
+    CAPTURE(gliding);
+    Numbers by_y, unused;
+    RowProblem problem = on_supports(many, gliding, by_y);
+    Solved solved(*solver, problem);
+    const RowSolution& s = solved.s;
+    REQUIRE(solved.report.status == SolverStatus::rough);
+    CHECK(kind.attempt_name(solved.report.attempt) == std::string("convex"));
+    CHECK(solved.report.residual == row_residual(problem, solved.sizes, s));
+    CHECK(solved.report.residual <= 1e-6);
+    check_laws(problem, solved, 1e-6);
+    for (std::size_t i = 0; i < s.f.size(); ++i) {
+      if (problem.rows[i].kind != RowKind::friction) continue;
+      sliding += at_bound(s.classes[i]), sticking += s.classes[i] == RowClass::clamping;
     }
+
+    // A loss by the motion, along another motion and with all frictions at once.
+    REQUIRE(solved.rows->differentiate(problem, solved.sizes, s) == OneSided::no);
+    CHECK_FALSE(solved.rows->has_classes());
+    Rng rng(7);
+    const std::size_t k = s.y.size(), m = s.f.size();
+    Numbers y_bar(k), z_bar(k, 0.0), by_mu(m, 0.0);
+    for (double& x : y_bar) x = rng.normal();
+    for (std::size_t i = 0; i < m; ++i)
+      if (problem.rows[i].kind == RowKind::friction) by_mu[i] = 0.1;
+    for (std::size_t a = 0; a < k; ++a)
+      add_scaled(y_bar[a], &problem.L[a * k], at(problem.channels), z_bar.data());
+    const Numbers none(m, 0.0);
+    RowGradient g;
+    g.set_zero(problem, solved.rows->sees_delassus());
+    solved.rows->add_vjp(problem, s, none.data(), z_bar.data(), g);
+    const double expected = dot(g.y_free, by_y) + dot(g.mu, by_mu);
+    const RowProblem here = problem;
+    Solved moved(*solver, problem);
+    const auto loss = [&](double t) {
+      for (std::size_t a = 0; a < k; ++a) problem.y_free[a] += t * by_y[a];
+      for (std::size_t i = 0; i < m; ++i) problem.rows[i].mu += t * by_mu[i];
+      moved.solve(*solver, problem);
+      problem = here;
+      return dot(moved.s.z, z_bar);
+    };
+    const double h = 1e-4,
+                 rate = (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * h);
+    CAPTURE(expected);
+    CAPTURE(rate);
+    // Rounding of impulses, which rows share that repeat each other, beside h: 3e-8. Such rows
+    // change their class by rounding within the differences; the motion does not.
+    CHECK(std::abs(rate - expected) <= 2e-7 * std::abs(expected));
+
+    // Rows within the bound that are solved next are not handed over.
+    const RowProblem less = on_supports(few, gliding, unused);
+    solved.solve(*solver, less);
+    CHECK(solved.report.status <= SolverStatus::basic);
+    CHECK(solved.report.residual <= 1e-12);
+    solved.rows->differentiate(less, solved.sizes, s);
+    CHECK(solved.rows->has_classes());
   }
   CHECK(sliding > 100);
   CHECK(sticking > 100);

@@ -1,4 +1,4 @@
-// Rows by convex problems (contact/convex_solver.h): the law of `cone`, whatever rows repeat each
+// Rows by convex problems (contact/convex_solver.h): Coulomb's law, whatever rows repeat each
 // other, and the derivative of its solution.
 #include <doctest/doctest.h>
 
@@ -27,10 +27,10 @@ double furthest(const Numbers& x, const Numbers& y) {
 }  // namespace
 
 TEST_CASE(
-    "what is solved keeps all conditions, and moves as with `cone` where "
+    "what is solved keeps all conditions, and moves as with `lcp` where "
     "no friction is at its bound") {
-  const std::unique_ptr<RowSolver> cone = SolverId("cone").kind().make({});
-  const std::unique_ptr<SolvedRows> kept = cone->make_solved();
+  const std::unique_ptr<RowSolver> lcp = SolverId("lcp").kind().make({});
+  const std::unique_ptr<SolvedRows> kept = lcp->make_solved();
   int solved = 0, all = 0, compared = 0;
   for_each_problem(true, repeats(4, 20), [&](const Case& c, const RowProblem& problem) {
     if (c.spec.mass_ratio > 1) return;
@@ -41,7 +41,9 @@ TEST_CASE(
     if (solver.solve(problem, s, sizes).status != SolverStatus::solved) return;
     ++solved;
     CHECK(row_residual(problem, sizes, s) <= 1e-7);  // of bounds beside mu f_n; of all else 1e-12
-    if (cone->solve(problem, other, sizes, *kept).status != SolverStatus::solved) return;
+    RowProblem of_boxes = problem;
+    for (ConstraintRow& row : of_boxes.rows) row.is_disc = false;
+    if (lcp->solve(of_boxes, other, sizes, *kept).status != SolverStatus::solved) return;
     const auto slides = [&](const RowSolution& x) {
       for (std::size_t i = 0; i < problem.rows.size(); ++i)
         if (problem.rows[i].kind == RowKind::friction && at_bound(x.classes[i])) return true;

@@ -509,10 +509,10 @@ TEST_CASE("rows of one pair that depend on each other tell whether they go on to
     const Eigen::MatrixXd L = root * root.transpose();
     problem.channels = width;
     problem.L.assign(L.data(), L.data() + width * width), problem.y_free.assign(width, 0.0);
-    ModeFactor modes;
+    ClassFactor modes;
     RowSolution s;
     const std::vector<RowClass> classes(m, RowClass::clamping);
-    REQUIRE(modes.solve(problem, classes.data(), Eigen::VectorXd::Zero(m).eval().data(), s));
+    REQUIRE(modes.solve(problem, classes.data(), s));
     REQUIRE(row_residual(problem, s) <= 1e-9);  // condition of random L up to 1e4
     REQUIRE(modes.has_dependences(problem));
     RowGradient g;

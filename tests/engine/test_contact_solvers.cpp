@@ -57,7 +57,7 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const bool is_two_sided = kept->differentiate(problem, sizes, s) == OneSided::no;
       if (report.status == SolverStatus::solved) CHECK(kept->has_classes() == kind.knows_classes);
       RowSolution again;
-      if (kept->has_classes() && other->solve_classes(problem, s.classes.data(), s.f.data(), again)) {
+      if (kept->has_classes() && other->solve_classes(problem, s.classes.data(), again)) {
         CHECK(other->has_classes());
         double off = 0, size = 0;
         for (std::size_t i = 0; i < s.w.size(); ++i) off = std::max(off, std::abs(again.w[i] - s.w[i])), size = std::max(size, std::abs(s.w[i]));

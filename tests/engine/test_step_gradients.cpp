@@ -33,7 +33,6 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   SolverId solver;
   BounceId bounce = BounceId("step");
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
-  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
   SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = BounceId("time_of_impact"); }
@@ -77,7 +76,7 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
   StepOptions options;
   options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver_options.sweeps = 8;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
-  SUBCASE("of solved rows with discs, by time of impact") { options.solver = SolverId("cone"), options.bounce = BounceId("time_of_impact"); }
+  SUBCASE("of convex problems, by time of impact") { options.solver = SolverId("convex"), options.bounce = BounceId("time_of_impact"); }
   SUBCASE("of sweeps") { options.solver = SolverId("pgs"), options.bounce = BounceId("step"); }
   const PairMaterial material{0.6, 0.3, 0.02, 0};
   Counts counts;
@@ -167,7 +166,6 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
 TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are those of differences") {
   SolverId solver;
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
-  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
   SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   Counts counts;

@@ -77,7 +77,7 @@ void check_disc_law(const double* f, const double* w, double radius, double f_sc
 TEST_CASE("steps of random worlds obey the equation of motion and the law of every row") {
   SolverId solver;
   SUBCASE("friction within squares") { solver = SolverId("lcp"); }
-  SUBCASE("friction within discs") { solver = SolverId("cone"); }
+  SUBCASE("friction within discs") { solver = SolverId("convex"); }
   int relaxed = 0, rough = 0, contacts = 0, limits = 0, corrections = 0, motors = 0, solved = 0, steps = 0, islands = 0;
   for (unsigned seed = 0; seed < 24; ++seed) {
     Random random(seed);

@@ -45,7 +45,7 @@ TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are
   for (const double x : {-0.4, 0.4})
     for (const double y : {-0.3, 0.3}) builder.add_collider("table", Shape::sphere(0.05), SE3d(Mat3d::identity(), {x, y, -0.5}), message("foot", x, y));
   const StepWorld w(builder.build({}), {0.5});
-  for (const SolverId solver : {SolverId("lcp"), SolverId("cone")}) {
+  for (const SolverId solver : {SolverId("lcp"), SolverId("convex")}) {
     StepOptions options;
     options.solver = solver;
     CHECK(causes_of(w, options, {0, 0, 0.55, 0, 0, 0, 1}, Numbers(6, 0.0)) == OneSided::no);

@@ -99,7 +99,7 @@ TEST_CASE("a disc of friction is the same in every direction") {
       model.gravity = {g * std::sin(angle) * std::cos(heading), g * std::sin(angle) * std::sin(heading), -g * std::cos(angle)};
       const StepWorld w(std::move(model), {mu});
       StepOptions options;
-      options.solver = SolverId("cone");
+      options.solver = SolverId("convex");
       Run run(w, options, rest(0.05), Numbers(6, 0.0));
       run.steps(500);
       CHECK(run.last.residual <= 1e-12);

@@ -51,7 +51,7 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
   StepOptions options;
   int substeps = 1;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
-  SUBCASE("of solved rows with discs") { options.solver = SolverId("cone"); }
+  SUBCASE("of convex problems") { options.solver = SolverId("convex"); }
   SUBCASE("of sweeps") { options.solver = SolverId("pgs"), options.solver_options.sweeps = 5; }
   SUBCASE("of several substeps") { substeps = 3; }
   const Sliding s;

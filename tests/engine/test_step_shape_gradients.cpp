@@ -81,7 +81,7 @@ TEST_CASE("gradients of bodies that touch by many shapes, on many triangles, are
   SolverId solver;
   BounceId bounce = BounceId("step");
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
-  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
   SUBCASE("of solved rows, by time of impact") { bounce = BounceId("time_of_impact"); }
   Counts counts;
@@ -146,9 +146,9 @@ TEST_CASE("gradients by the vertices of convex meshes are those of differences")
   SolverId solver;
   BounceId bounce = BounceId("step");
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
-  SUBCASE("of solved rows with discs") { solver = SolverId("cone"); }
+  SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
-  SUBCASE("of solved rows with discs, by time of impact") { solver = SolverId("cone"), bounce = BounceId("time_of_impact"); }
+  SUBCASE("of convex problems, by time of impact") { solver = SolverId("convex"), bounce = BounceId("time_of_impact"); }
   SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = BounceId("time_of_impact"); }
   Counts counts;
   for (unsigned seed = 0; seed < random_worlds / 2; ++seed) {

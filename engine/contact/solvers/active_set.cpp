@@ -1,7 +1,7 @@
-// `lcp` and `cone`: the active set that solves the rows to rounding (mode_solver.h), whose one
-// linear system has the derivatives (mode_factor.h). Rows that have none within its bound are
-// handed over to the convex solver, whose time does not depend on how many of them repeat each
-// other: `rough`, with its impulses and their derivatives (convex_solver.h).
+// `lcp`: the active set that solves the rows to rounding (mode_solver.h), whose one linear system
+// has the derivatives (class_factor.h). Rows for which it finds none are handed over to the convex
+// solver, whose time does not depend on how many of them repeat each other: `rough`, with its
+// impulses and their derivatives (convex_solver.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -45,15 +45,16 @@ class ActiveSet final : public SolvedRows {
 
   bool solve_near(const RowProblem& problem, const RowSolution& near, RowSolution& solution) {
     is_handed_over_ = false;
-    return is_factored_ = has_classes_ = factor_->solve(problem, near.classes.data(), near.f.data(), solution);
+    return is_factored_ = has_classes_ = factor_->solve(problem, near.classes.data(), solution);
   }
 
   // Impulses that no factor has made get the factor of their classes. If its impulses are others, the derivative is not to be relied on.
   OneSided differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
     if (is_handed_over_) return convex_->differentiate(problem, sizes, solution);
-    if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), solution.f.data(), again_);
+    if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), again_);
     if (!has_classes_) return OneSided::unsolved;
-    const OneSided one_sided = one_sided_if(!factor_->is_differentiable(problem), OneSided::undetermined) |
+    factor_->find_choice(problem);
+    const OneSided one_sided = one_sided_if(!factor_->is_determined(problem), OneSided::undetermined) |
                                one_sided_if(ties_.any(problem, sizes, solution), OneSided::tie);
     if (is_factored_) return one_sided;
     double largest = 0, off = 0;
@@ -67,18 +68,21 @@ class ActiveSet final : public SolvedRows {
     if (is_handed_over_) convex_->add_vjp(problem, solution, f_bar, z_bar, gradient);
     else if (has_classes_) factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
-  bool has_open_impulses() const override { return has_classes_ && factor_->has_held(); }
   bool sees_delassus() const override { return is_handed_over_ || (has_classes_ && factor_->has_choice()); }
-  bool rates(const RowProblem& problem, ImpulseRates& out) override { return has_classes_ && !factor_->has_choice() && factor_->rates(problem, out); }
+  bool rates(const RowProblem& problem, ImpulseRates& out) override {
+    if (!has_classes_ || factor_->has_choice()) return false;
+    factor_->rates(problem, out);
+    return true;
+  }
   bool has_dependences(const RowProblem& problem) const override { return has_classes_ && factor_->has_dependences(problem); }
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient) override {
     factor_->add_dependence_vjp(problem, solution, gradient);
   }
 
   bool has_classes() const override { return has_classes_; }
-  bool solve_classes(const RowProblem& problem, const RowClass* classes, const double* f, RowSolution& solution) override {
+  bool solve_classes(const RowProblem& problem, const RowClass* classes, RowSolution& solution) override {
     is_handed_over_ = false;
-    return has_classes_ = factor_->solve(problem, classes, f, solution);
+    return has_classes_ = factor_->solve(problem, classes, solution);
   }
 
   void append_outcomes(std::vector<int>& out) const override {
@@ -86,7 +90,7 @@ class ActiveSet final : public SolvedRows {
   }
 
  private:
-  std::unique_ptr<ModeFactor> factor_ = std::make_unique<ModeFactor>();
+  std::unique_ptr<ClassFactor> factor_ = std::make_unique<ClassFactor>();
   bool has_classes_ = false, is_factored_ = false;  // the factor is that of the classes; and by the solver
   std::unique_ptr<ConvexSolver> convex_;            // where rows were handed over to it once
   bool is_handed_over_ = false;                     // these are: the classes are none of the factor's
@@ -105,7 +109,7 @@ class ActiveSetSolver final : public RowSolver {
     modes_.exchange_sizes(sizes);
     if (report.status != SolverStatus::rough) return report;
     const SolverReport other = own.hand_over(problem, solution, sizes);
-    report.status = other.status == SolverStatus::solved ? SolverStatus::rough : SolverStatus::inconsistent;
+    report.status = std::max(other.status, SolverStatus::rough);
     report.residual = other.residual;
     report.attempt = ModeSolver::n_attempts, report.class_changes += other.class_changes;
     return report;

@@ -1,7 +1,7 @@
 // Contacts: rows of each point of the manifolds of two bodies.
 //
 //   normal    unilateral, with a target by its law (normal_law.h)
-//   friction  two axes across the normal (contact_axes.h): w = 0 within mu times the normal's impulse, of each axis or, of `cone`, of both together
+//   friction  two axes across the normal (contact_axes.h): w = 0 within mu times the normal's impulse, of each axis or, of a disc, of both together
 //   torsion   about the normal, rolling: about the axes across it; likewise
 //
 // All points of a manifold have its normal and lie on its plane. Two bodies that touch by many shapes, or on many triangles of one, have one twist that

@@ -58,7 +58,7 @@ bool ComplementarityAwareVjp::find_wishes(StepIsland& island, const std::vector<
   make_zeros(probe_.y_free, k);
   for (std::size_t r = 0; r < v_bar.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) probe_.y_free[c] += island.Y[r * k + c] * v_bar[r];
-  return island.other_solved->solve_classes(probe_, wanted_.data(), island.solution.f.data(), island.other);
+  return island.other_solved->solve_classes(probe_, wanted_.data(), island.other);
 }
 
 // Returns true where the loss wants a normal of an impact to let go.
@@ -92,7 +92,7 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
     }
     any |= wanted_[i] != island.solution.classes[i];
   }
-  return any && island.other_solved->solve_classes(problem, wanted_.data(), island.solution.f.data(), island.other);
+  return any && island.other_solved->solve_classes(problem, wanted_.data(), island.other);
 }
 
 // The change of a velocity by the impulses of an island's other classes.
@@ -139,7 +139,7 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std
       wanted_.assign(met.rows.size(), RowClass::separating);
       for (std::size_t r = 0; r < met.rows.size(); ++r)
         if (met.problem.rows[r].kind == RowKind::equality) wanted_[r] = RowClass::clamping;
-      if (met.other_solved->solve_classes(met.problem, wanted_.data(), met.solution.f.data(), met.other)) others_.emplace_back(i, &met);
+      if (met.other_solved->solve_classes(met.problem, wanted_.data(), met.other)) others_.emplace_back(i, &met);
     }
   }
   if (others_.empty()) return;

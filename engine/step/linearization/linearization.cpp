@@ -42,8 +42,6 @@ void Linearization::derive(const StepInput& in, bool everything) {
   step_.exchange_corrections();
   for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) {
     differentiate(step_.corrections[k]);
-    const bool depends = ends_impulses(step_.corrections[k]) && step_.islands[at(step_.corrected_islands[k])].solved->has_open_impulses();
-    shared_.one_sided |= one_sided_if(depends, OneSided::undetermined);
   }
   step_.exchange_corrections();
 }

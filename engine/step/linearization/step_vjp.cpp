@@ -8,7 +8,7 @@
 //   dloss = -lambda . d_x r + lambda . dX^T z + y_bar . (dX u) + G : dL + d_bar . dd + t_bar . dt
 //
 // with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
-// (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/mode_factor.h) sees L only through y = y_free + L z, so
+// (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/class_factor.h) sees L only through y = y_free + L z, so
 // that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not. The contacts' geometry comes
 // through d and the gaps: points, normal and axes of friction move with both bodies (constraints/contact.cpp). The channels' point and size are
 // held, as the impulses do not depend on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
