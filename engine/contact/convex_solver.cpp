@@ -207,10 +207,13 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
           s.classes[at(i)] == RowClass::clamping ? RowClass::clamping : RowClass::separating;
   });
   report.residual = row_residual(problem, sizes, s);
-  if (!is_solved || !(row_scale(sizes, s) <= most_scale * sizes.still))
+  const double scale = row_scale(sizes, s);
+  if (!is_solved || !(scale <= most_scale * sizes.still)) {
     report.status = SolverStatus::inconsistent;
-  else if (off > cone_error || !(report.residual <= most_residual))
+    if (sizes.still > 0) report.residual *= scale / sizes.still;
+  } else if (off > cone_error || !(report.residual <= most_residual)) {
     report.status = SolverStatus::rough;
+  }
   is_rough_ = report.status == SolverStatus::inconsistent || off > cone_error;
   return report;
 }

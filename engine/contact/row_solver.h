@@ -22,7 +22,7 @@ enum class SolverStatus {
 struct SolverReport {
   SolverStatus status = SolverStatus::solved;
   int attempt = -1;              // the one that ended it, of a solver that tries several: its place in their list
-  double residual = 0;           // row_residual
+  double residual = 0;           // row_residual; of what is `inconsistent` beside the velocities without impulses
   int class_changes = 0;         // solves by changes of class after the first
   int pivots = 0;                // of pivoting methods
 };

@@ -19,14 +19,15 @@ struct SolverKind {
   bool has_discs;      // the two rows of friction come as one disc (ConstraintRow::is_disc)
   bool takes_factor;   // solves problems that have F instead of L
   bool knows_classes;  // SolvedRows::solve_classes has solutions
+  double rounding;     // of gradients, in units of their last place, at most about
   std::unique_ptr<RowSolver> (*make)(const SolverOptions& options);
   const char* (*attempt_name)(int attempt) = nullptr;  // of SolverReport::attempt; null where there is one way only
 };
 
 inline constexpr SolverKind row_solvers[] = {
-    {"lcp", "friction within a square, to rounding", false, false, true, make_active_set_solver, active_set_attempt},
-    {"convex", "friction within a circle, by a few convex problems", true, true, false, make_convex_solver},
-    {"pgs", "friction within a square, by a number of sweeps", false, false, false, make_sweep_solver},
+    {"lcp", "friction within a square, to rounding", false, false, true, 1e2, make_active_set_solver, active_set_attempt},
+    {"convex", "friction within a circle, by a few convex problems", true, true, false, 1e5, make_convex_solver},
+    {"pgs", "friction within a square, by a number of sweeps", false, false, false, 1e2, make_sweep_solver},
 };
 using SolverId = ListId<row_solvers>;
 

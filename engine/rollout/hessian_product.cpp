@@ -163,9 +163,8 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
         quotient[k] = (quotient[k] - low[k]) / (2 * distance), rounding[k] = epsilon * std::abs(size[k]) / distance;
       tableau.add(quotient, rounding);
     }
-    constexpr double noise = 100;  // of gradients, in units of their last place
-    const double nearest = first / std::pow(shrink, distances - 1);
-    if (is_found) is_found = !is_bent(first_bends, last_bends, tableau.best, noise * epsilon * largest(size) / nearest);
+    const double nearest = first / std::pow(shrink, distances - 1), noise = stepper_->options().solver.kind().rounding * epsilon;
+    if (is_found) is_found = !is_bent(first_bends, last_bends, tableau.best, noise * largest(size) / nearest);
   }
   if (!is_found)
     for (auto* x : {&tableau.best, &tableau.error}) std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());

@@ -104,7 +104,7 @@ TEST_CASE("rows beyond the bound have the convex solver's solution, its laws and
     Solved solved(*solver, problem);
     const RowSolution& s = solved.s;
     REQUIRE(solved.report.status == SolverStatus::rough);
-    CHECK(kind.attempt_name(solved.report.attempt) == std::string("convex"));
+    CHECK(SolverId("lcp").kind().attempt_name(solved.report.attempt) == std::string("convex"));
     CHECK(solved.report.residual == row_residual(problem, solved.sizes, s));
     CHECK(solved.report.residual <= 1e-6);
     check_laws(problem, solved, 1e-6);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "contact/mode_solver.h"
+#include "contact/row_solvers.h"
 #include "row_cases.h"
 
 using namespace robosim;
@@ -237,11 +238,14 @@ TEST_CASE("rows that contradict each other are told, with finite numbers") {
   problem.rows[1] = problem.rows[0];
   problem.rows[0].target = 1;
   problem.rows[1].target = -1;
-  ModeSolver solver;
+  const std::unique_ptr<RowSolver> lcp = SolverId("lcp").kind().make({});
+  const std::unique_ptr<SolvedRows> kept = lcp->make_solved();
   RowSolution s;
-  const SolverReport report = solver.solve(problem, s);
+  RowSizes sizes;
+  const SolverReport report = lcp->solve(problem, s, sizes, *kept);
   CHECK(report.status == SolverStatus::inconsistent);
   CHECK(report.residual > 0.1);
+  ModeSolver solver;
   for (double f : s.f) CHECK(std::isfinite(f));
   // No rows at all.
   problem.rows.clear();
