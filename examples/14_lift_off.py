@@ -60,8 +60,8 @@ def main() -> None:
     q[2] -= scene.compile(DRONE).min_distance(q)[0]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for name, aware in ("plain", False), ("complementarity-aware", True):
-        simulation = Simulation(World(DRONE, scene), dt=DT, bounce=given.bounce, complementarity_aware=aware)
-        losses, rises, greatest = descend(simulation, q, given.most)
+        how = {"dt": DT, "solver": "lcp", "bounce": given.bounce, "complementarity_aware": aware}
+        losses, rises, greatest = descend(Simulation(World(DRONE, scene), **how), q, given.most)
         print(f"{name}: loss {losses[0]:.3g} -> {losses[-1]:.3g} in {len(losses) - 1} steps")
         print(f"  greatest entry of a gradient {greatest:.2g} m^2/N, highest rise {rises.max():.2g} m")
         left.semilogy(losses, label=name)

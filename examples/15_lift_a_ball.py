@@ -60,7 +60,7 @@ def main() -> None:
     given = parser.parse_args()
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for name, aware in {"plain": False, "each by itself": True, "together": "together"}.items():
-        losses, rises, greatest = descend(Simulation(WORLD, dt=DT, complementarity_aware=aware))
+        losses, rises, greatest = descend(Simulation(WORLD, dt=DT, solver="lcp", complementarity_aware=aware))
         print(
             f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps, gradients to {greatest:.1g} m^2/N"
         )

@@ -75,7 +75,7 @@ def test_drone_at_rest_lifts_off_only_by_gradients_that_let_its_contacts_part(bo
     drone, scene, q = example["DRONE"], Scene("ground"), example["DRONE"].neutral()
     scene.add_half_space("ground")
     q[2] -= scene.compile(drone).min_distance(q)[0]
-    options = {"dt": example["DT"], "bounce": bounce}
+    options = {"dt": example["DT"], "solver": "lcp", "bounce": bounce}
     losses, rises, greatest = example["descend"](Simulation(World(drone, scene), **options), q, 5)
     # Zero but for rounding in the impulses of contacts that share the load: what flies has 3e-3 m^2/N here.
     assert greatest < 1e-18
@@ -90,14 +90,15 @@ def test_drone_at_rest_lifts_off_only_by_gradients_that_let_its_contacts_part(bo
 
 def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None:
     example = runpy.run_path(str(EXAMPLES[0].with_name("15_lift_a_ball.py")))
+    world, options = World(example["MODEL"]), {"dt": example["DT"], "solver": "lcp"}
     for aware in False, True:
-        simulation = Simulation(World(example["MODEL"]), dt=example["DT"], complementarity_aware=aware)
+        simulation = Simulation(world, **options, complementarity_aware=aware)
         losses, rises, greatest = example["descend"](simulation)
         assert greatest < 1e-18, "rounding: as one body in flight 8e-4 m^2/N"
         assert len(losses) == example["MOST"] + 1
         np.testing.assert_allclose(losses, example["RISE"] ** 2, rtol=1e-12)
         np.testing.assert_allclose(rises, 0, atol=1e-12)
-    simulation = Simulation(World(example["MODEL"]), dt=example["DT"], complementarity_aware="together")
+    simulation = Simulation(world, **options, complementarity_aware="together")
     losses, rises, greatest = example["descend"](simulation)
     # The first gradient is that of both in flight as one; some later ones are of a ball that has landed, less than
     # 1 um below where it rested, of the way to RISE = 0.5 m.

@@ -111,7 +111,7 @@ class FrozenStep:
         options = {"erp": 0.2, "recovery_speed": 1.0, "margin": 1e-3, "limit_margin": 1e-3} | world.options
         self._erp, self._recovery_speed = options["erp"], options["recovery_speed"]
         self._margin, self._limit_margin = options["margin"], options["limit_margin"]
-        self._solver, self._sweeps = options.get("solver", "lcp"), options.get("sweeps", 50)
+        self._solver, self._sweeps = options.get("solver", "convex"), options.get("sweeps", 50)
         self._colliders = {c.name: (c.shape, c.link, c.X_LC) for c in self._model.colliders}
         self._obstacles = {x.name: (x.shapes[0], x.pose @ x.shape_poses[0]) for x in world.scene}
         frames = self._model._engine.frames

@@ -70,8 +70,8 @@ def add_parsers(commands: Subparsers) -> None:
     how.add_argument(
         "--solver",
         metavar="NAME",
-        default="lcp",
-        help="of contacts, as `Simulation` has them: lcp, cone, convex, pgs (default: %(default)s)",
+        default="convex",
+        help="of contacts, as `Simulation` has them: convex, lcp, cone, pgs (default: %(default)s)",
     )
     how.add_argument(
         "--friction",

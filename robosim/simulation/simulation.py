@@ -63,10 +63,10 @@ class Simulation:
     Args:
         world: what is simulated, as it is now: what is added to it later is not in this simulation.
         dt: length of a step [s].
-        solver: `lcp` solves the rows to rounding, friction within a square; `cone` to rounding, friction within a
-            circle, the same in every direction; `convex` by a few convex problems, whose time is bounded, friction
-            within a circle; `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from
-            zero, friction within a square.
+        solver: `convex` solves a few convex problems, whose time is bounded, friction within a circle, the
+            same in every direction; `lcp` solves the rows to rounding, friction within a square; `cone` to
+            rounding, friction within a circle; `pgs` makes a fixed number of sweeps of projected
+            Gauss-Seidel from zero, friction within a square.
         integrator: `semi_implicit`: semi-implicit Euler, with damping and springs of joints implicit.
         substeps: parts of a step, each a step by itself.
         sweeps: of `pgs`.
@@ -117,7 +117,7 @@ class Simulation:
         world: World,
         *,
         dt: float = 1e-3,
-        solver: str = "lcp",
+        solver: str = "convex",
         integrator: str = "semi_implicit",
         substeps: int = 1,
         sweeps: int = 50,

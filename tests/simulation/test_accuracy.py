@@ -328,7 +328,7 @@ def _any_step(number: int, trial: int, **options):
 def test_impacts_in_random_worlds_have_the_derivatives_of_differences():
     """One after the other, several at once, and where friction takes some of their restitution."""
     compared = limited = 0
-    for number in range(60):
+    for number in range(75):
         for trial in range(4):
             step, control, rng = _any_step(
                 number, trial, solver=EXACT[number % len(EXACT)], bounce="time_of_impact"

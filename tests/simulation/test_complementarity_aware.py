@@ -74,7 +74,7 @@ def test_a_drone_lifts_off_by_plain_descent():
     q[2] = 0.06
     wanted, losses = 0.02, {}
     for aware in False, True:
-        simulation = Simulation(World(drone, floor()), dt=DT, complementarity_aware=aware)
+        simulation = Simulation(World(drone, floor()), dt=DT, solver="lcp", complementarity_aware=aware)
         thrust = np.zeros(STEPS)
         trace = []
         for _ in range(80):
@@ -101,7 +101,7 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
     q, v = resting(0.05), [1.0, 0.2, 0, 0, 0, 0.5]
     found = []
     for aware in False, True:
-        simulation = Simulation(World(free_boxes(1), floor()), complementarity_aware=aware)
+        simulation = Simulation(World(free_boxes(1), floor()), solver="lcp", complementarity_aware=aware)
         high = simulation.state(resting(1.0), v)
         # Pressed down: the loss wants it where the floor is.
         slides = simulation.state(q, v)
@@ -116,13 +116,12 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
 
 
 def test_a_gradient_asked_for_again_is_the_same():
-    simulation = Simulation(
-        World(free_boxes(2), floor()), complementarity_aware=True, bounce="time_of_impact"
-    )
+    world, options = World(free_boxes(2), floor()), {"solver": "lcp", "bounce": "time_of_impact"}
+    simulation = Simulation(world, complementarity_aware=True, **options)
     state = simulation.state(resting(0.05, 0.15), np.r_[np.zeros(6), 0.1, 0, 0, 0, 0, 0])
     bars = np.random.default_rng(1).normal(size=(2, 12))
     first, again = (simulation.linearize(state).vjp(*bars) for _ in range(2))
-    plain = Simulation(World(free_boxes(2), floor()), bounce="time_of_impact").linearize(state).vjp(*bars)
+    plain = Simulation(world, **options).linearize(state).vjp(*bars)
     np.testing.assert_array_equal(first.v, again.v)
     np.testing.assert_array_equal(first.parameters["mass"], again.parameters["mass"])
     assert not np.array_equal(first.v, plain.v)
@@ -138,7 +137,7 @@ def ball_on_a_platform(**options):
     builder.add_link("ball", mass=MASS, inertia=0.4 * MASS * RADIUS**2 * np.eye(3))
     builder.add_joint("rises", "prismatic", "root", "ball", axis=(0, 0, 1))
     builder.add_collider("ball", Shape.sphere(RADIUS))
-    return Simulation(World(builder.build()), dt=DT, **options)
+    return Simulation(World(builder.build()), dt=DT, **{"solver": "lcp"} | options)
 
 
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])

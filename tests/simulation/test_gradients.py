@@ -51,7 +51,7 @@ def assert_differences(simulation, state, jacobians):
 
 
 def test_jacobians_are_products_with_unit_vectors():
-    simulation, state = sliding_box()
+    simulation, state = sliding_box(solver="lcp")  # to rounding
     jacobians = simulation.linearize(state).jacobians()
     assert not jacobians.one_sided
     assert_products_of_rows(simulation, state, jacobians, ("q", "v", "tau", "q_target", "v_target"))

@@ -48,9 +48,11 @@ def resting(*heights):
     return np.concatenate([[0, 0, z, 0, 0, 0, 1] for z in heights])
 
 
-def sliding_box():
+def sliding_box(**options):
     """On the floor, sliding and turning, with a motorless world: all four corners slide."""
     simulation = Simulation(
-        World(free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}), dt=2e-3
+        World(free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}),
+        dt=2e-3,
+        **options,
     )
     return simulation, simulation.state(resting(0.05), [0.8, 0.3, 0, 0, 0, 1.5])
