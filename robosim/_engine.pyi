@@ -2250,5 +2250,5 @@ one_sided_causes: list = [
     "diverged",
     "switches",
 ]
-row_solvers: list = ["lcp", "cone", "convex", "pgs"]
+row_solvers: list = ["lcp", "convex", "pgs"]
 work_per_iteration: int = 300

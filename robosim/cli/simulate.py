@@ -71,7 +71,7 @@ def add_parsers(commands: Subparsers) -> None:
         "--solver",
         metavar="NAME",
         default="convex",
-        help="of contacts, as `Simulation` has them: convex, lcp, cone, pgs (default: %(default)s)",
+        help="of contacts, as `Simulation` has them: convex, lcp, pgs (default: %(default)s)",
     )
     how.add_argument(
         "--friction",

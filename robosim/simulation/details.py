@@ -38,8 +38,8 @@ class StepStatus(IntEnum):
     basic = 1
     """Solved, but where rows depend on each other not by the documented choice of impulses."""
     rough = 2
-    """`lcp` and `cone`: beyond their bound, and then by the solution of `convex`, to 1e-6. `convex`: bounds of
-    friction may be off."""
+    """`convex`: bounds of friction may be off, see `residual`. `lcp`: its own methods had no solution
+    within its bound, and this is that of `convex`."""
     relaxed = 3
     """Rows contradicted each other, so that bounces and overlaps of what touches there were left for later."""
     inconsistent = 4
@@ -63,7 +63,7 @@ class StepReport(NamedTuple):
     islands: int
     """Groups that contacts connect, each solved by itself."""
     class_changes: int
-    """Linear solves of `lcp` and `cone` beyond the first."""
+    """Linear solves of `lcp` beyond the first; Newton steps of `convex`."""
     pivots: int
     """Of Dantzig's and Lemke's methods, where those solves do not end."""
     coupled_bounces: int
@@ -73,9 +73,8 @@ class StepReport(NamedTuple):
     """With `bounce="step"`: contacts that bounce where the step finds them. The gradient is exactly that of the step,
     and not that of continuous time, however short steps are: by where a ball was it is zero."""
     attempt: str
-    """The last of its methods that a solver needed: `prediction`, `sweeps`, `Dantzig`, `Lemke`, `turned boxes`,
-    `more sweeps` or `proximal points`, in the order in which `lcp` and `cone` try them; empty of `pgs` and where there
-    are no rows."""
+    """The last of its methods that `lcp` needed: `prediction`, `sweeps`, `Dantzig`, `Lemke` or
+    `convex`, in the order in which it tries them; empty of other solvers and where there are no rows."""
 
 
 class ContactForce(NamedTuple):

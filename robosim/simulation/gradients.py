@@ -50,7 +50,8 @@ class OneSidedCause(IntFlag):
     undetermined = 4
     """Velocities are not unique, or the direction in which a contact slides is not: no derivative."""
     unsolved = 8
-    """The impulses are those of no active set, as of steps that are `inconsistent`, or `rough` with `convex`."""
+    """The impulses are those of no active set, as of steps that are `inconsistent`, or `convex` has bounds
+    of friction that are off."""
     torn = 16
     """Rows that depend on each other contradict each other as soon as something moves: no derivative."""
     other_classes = 32

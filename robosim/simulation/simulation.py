@@ -63,10 +63,10 @@ class Simulation:
     Args:
         world: what is simulated, as it is now: what is added to it later is not in this simulation.
         dt: length of a step [s].
-        solver: `convex` solves a few convex problems, whose time is bounded, friction within a circle, the
-            same in every direction; `lcp` solves the rows to rounding, friction within a square; `cone` to
-            rounding, friction within a circle; `pgs` makes a fixed number of sweeps of projected
-            Gauss-Seidel from zero, friction within a square.
+        solver: `convex` solves a few convex problems, whose time is bounded, friction within a circle,
+            the same in every direction; `lcp` solves the rows to rounding, friction within a square;
+            `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from zero, friction within a
+            square.
         integrator: `semi_implicit`: semi-implicit Euler, with damping and springs of joints implicit.
         substeps: parts of a step, each a step by itself.
         sweeps: of `pgs`.
@@ -83,7 +83,7 @@ class Simulation:
             impact after the other. Then runs and their gradients are those of continuous time, up to dt, and nothing
             passes through what is thin. `step`: wherever a step finds it within the margin, all at once. `automatic`:
             `time_of_impact` where any material has a restitution, else `step`.
-        complementarity_aware: of `vjp`, with `lcp` or `cone`. What rests has no gradient by forces that
+        complementarity_aware: of `vjp`, with `lcp` alone. What rests has no gradient by forces that
             are too weak to lift it, and an optimiser never begins. With this each step's gradient is taken a second
             time, with contacts and limits that let go where the loss wants them to part and push where it wants them
             to, and the larger one goes on: a direction to try, not a derivative, and `causes` has `other_classes`.
