@@ -129,7 +129,7 @@ def two_links(parent: str = "base", collider: str = "base", mimic: str | None = 
         *(([*PLAN, "--planner", mistyped(planner)], planner) for planner in available_planners()),
         *((["simulate", "ur5", "--start", mistyped(state.name)], state.name) for state in ARM.named_states),
         (["simulate", "ur5", "--base", "floting"], "floating"),
-        (["simulate", "ur5", "--solver", "cnoe"], "cone"),
+        (["simulate", "ur5", "--solver", "cnovex"], "convex"),
         ([*PLAN, "--group", "maniplator"], "manipulator"),
         (["inspect", "ur5", "--convex", "hulls"], "hull"),
     ],

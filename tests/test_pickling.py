@@ -122,7 +122,7 @@ def examples() -> list[object]:
     down = geometry.pose((0, 0, -0.02)) @ model.frame_pose(result.q_rest, tool)
     cell = World(scene=scene)
     cell.add(model, "arm", pose=X)
-    simulation = Simulation(World(model, scene), solver="cone", substeps=2, complementarity_aware=True)
+    simulation = Simulation(World(model, scene), solver="lcp", substeps=2, complementarity_aware=True)
     simulation = simulation.with_parameters(
         {"placement": np.full((6, 6), 1e-3), ("mass", "forearm_link"): 2.0}
     )
@@ -263,7 +263,7 @@ def test_simulations_keep_all_that_they_were_told():
         closures=[Weld("FL_foot", "FR_foot"), JointEquality("FL_hip_joint", "FR_hip_joint")],
     )
     told = Simulation(
-        world, dt=2e-3, solver="cone", substeps=2, erp=0.1, margin=2e-3, restitution_threshold=0.2,
+        world, dt=2e-3, solver="lcp", substeps=2, erp=0.1, margin=2e-3, restitution_threshold=0.2,
         complementarity_aware="together",
     )  # fmt: skip
     factors = {"friction": 0.5, "position_gain": 1.5, "velocity_gain": 1.5, "motor_limit": 1.5}

@@ -31,7 +31,7 @@ REST = 0.1  # of a run, at its end
 LEAST_SLIP = 1e-3  # [m/s] below which nothing counts as slipping
 RIGHT = 1e-6  # of the largest entry of a derivative
 AGREEMENT = 1e-7  # of differences of two lengths, likewise
-ROUND = ("cone", "convex")  # solvers with friction within a circle
+ROUND = ("convex",)  # solvers with friction within a circle
 
 
 @dataclass

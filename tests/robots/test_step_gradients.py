@@ -46,7 +46,7 @@ WORLDS = {
 }
 
 
-@pytest.mark.parametrize("solver", ["lcp", "cone"])
+@pytest.mark.parametrize("solver", ["lcp", "convex"])
 @pytest.mark.parametrize("world", WORLDS)
 def test_they_are_those_of_the_step_that_is_taken(world, solver):
     simulation, state, control = WORLDS[world](solver)

@@ -70,7 +70,7 @@ def test_what_was_found_is_kept(tmp_path):
     KeptTallies(file, STATES, 1, parameters=False).add(job, tally)
     again = KeptTallies(file, STATES, 1, parameters=False)
     assert again[job] == tally
-    assert ("boxes", "cone") not in again
+    assert ("boxes", "convex") not in again
     assert job not in KeptTallies(file, STATES + 1, 1, parameters=False)
     assert job not in KeptTallies(file, STATES, 1, parameters=True)
     file.write_text(file.read_text().replace('"made_by": "', '"made_by": "0'))
@@ -90,17 +90,20 @@ def test_bodies_fall_onto_those_before_them():
             assert abs(scene.min_distance(q)[0]) < 1e-6
 
 
+@pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("name", ["balls in a pit", "race car"])
-def test_what_stands_on_more_than_it_needs_is_solved(name):
+def test_what_stands_on_more_than_it_needs_is_solved(name, solver):
     """Also as long as what contacts ask for to undo overlaps contradicts that all of them stick, so that some slide."""
-    scene = with_solver(SCENES[name](), "cone")
+    scene = with_solver(SCENES[name](), solver)
     simulation, rng, found = scene.world.simulation(), np.random.default_rng(5), Counter()
     for _ in range(4):
         state = simulation.state(scene.placed(rng))
         for _ in range(400):
             state = simulation.step(state)
             found[state.report.status] += 1
-            assert state.report.residual <= 1e-8
+            # One step of the pit is `rough` with `convex`: its bounds of friction are off by 7e-7.
+            bar = 1e-6 if state.report.status == StepStatus.rough else 1e-12
+            assert state.report.residual <= bar
     assert found[StepStatus.solved] + found[StepStatus.basic] >= 1598
 
 
@@ -371,8 +374,8 @@ def test_steps_whose_derivatives_once_were_off_are_those_of_differences(number, 
 
 
 def test_a_direction_of_sliding_that_nothing_decides_is_a_cause():
-    """Rolling friction at its bound on what others hold at rest, whose direction decides how a point slides."""
-    step, _, _ = _any_step(15, 3)
+    """Rolling friction at its bound on what others hold at rest, and a point there that could push and slide."""
+    step, _, _ = _any_step(15, 3, solver="lcp")
     assert step.report.status == StepStatus.basic
     causes = step.vjp(*np.zeros((2, step.simulation.model.n_v))).causes
     assert causes == OneSidedCause.undetermined

@@ -87,7 +87,9 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
 
 def test_friction_within_a_circle_is_one_condition():
     """The two axes of a ball that slides askew: as far from rest as it is fast, whatever each axis has."""
-    simulation = Simulation(World(free_boxes(1), floor(), materials={"floor": Material(0.3)}), solver="cone")
+    simulation = Simulation(
+        World(free_boxes(1), floor(), materials={"floor": Material(0.3)}), solver="convex"
+    )
     rows = simulation.linearize(simulation.state(resting(0.05), [0.4, 0.3, 0, 0, 0, 0])).islands[0].rows
     pairs = [rows[k : k + 2] for k in range(1, 12, 3)]
     for one, other in pairs:

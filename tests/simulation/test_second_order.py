@@ -247,7 +247,7 @@ def test_along_nothing_nothing_changes():
 
 
 def test_twice_the_loss_has_twice_the_product():
-    simulation, state, _ = round_things("cone")
+    simulation, state, _ = round_things("convex")
     ones = np.ones(12)
     once, twice = (simulation.linearize(state).hvp(x * ones, x * ones, v=ones).gradient for x in (1, 2))
     assert np.allclose(2 * once.q, twice.q, rtol=1e-6, atol=1e-6 * np.abs(twice.q).max())

@@ -178,7 +178,7 @@ def test_arrays_along_a_run_are_taken_step_by_step():
 
 @pytest.mark.parametrize(("change", "text"), [
     ({"dt": 0.0}, "dt is 0; it must be positive"),
-    ({"solver": "newton"}, "solver is 'newton'; there are 'lcp', 'cone', 'convex', 'pgs'"),
+    ({"solver": "newton"}, "solver is 'newton'; there are 'lcp', 'convex', 'pgs'"),
     ({"integrator": "leapfrog"}, "integrator is 'leapfrog'; there are 'semi_implicit'"),
     ({"substeps": 0}, "substeps is 0; it must be at least 1"),
     ({"erp": -0.1}, "erp is -0.1; it must lie between 0 and 1"),

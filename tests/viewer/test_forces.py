@@ -93,7 +93,7 @@ def test_between_two_boxes_there_are_two_opposite_arrows():
 
 
 def test_friction_leans_against_the_motion_and_has_its_colour():
-    stage, _ = simulated(1, [0.05], [0.6, 0.8, 0, 0, 0, 0], steps=100, solver="cone")
+    stage, _ = simulated(1, [0.05], [0.6, 0.8, 0, 0, 0, 0], steps=100, solver="convex")
     sliding = stage.forces[3]
     assert sliding.sliding.all()
     np.testing.assert_array_equal(colours(sliding), np.tile(SLIDING, (4, 1)))
