@@ -62,7 +62,6 @@ KNOWN = {
     ("ant", "convex"): Known(products=1e-11, failures=0.2),
     ("jump worm", "pgs"): Known(apart=0.3),
     ("race car", "lcp"): Known(apart=0.6, products=1e-9, failures=0.4),
-    ("race car", "cone"): Known(apart=0.6, products=1e-9, failures=0.4),
     ("race car", "convex"): Known(products=1e-9, failures=0.8),
     ("cart pole at a wall", "convex"): Known(failures=0.1),
     ("boxes", "convex"): Known(frozen=1e-9, failures=0.1),

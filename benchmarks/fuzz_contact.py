@@ -2,10 +2,10 @@
 
 Each world is a seed: models, obstacles, materials, motors, options, solver and bounce are drawn, see
 harness/contact_fuzz.py, and 20 states and controls of it. Checked are the next state, the residual (to 1e-12 where
-`lcp` or `cone` say that they have solved the step, to 1e-6 where they say `rough`, to 1e-8 where `relaxed`), that rows
-give no energy (harness/energy_audit.py), the gradient by everything, of a tenth of the worlds one derivative beside
-differences (harness/derivative_audit.py), and that the same seed gives the same bits. Worlds are run in processes of
-their own, so that a crash names its seed; run it alone with `--seed SEED --states 20`.
+`lcp` says that it has solved the step, to 1e-8 where it says `relaxed` by methods of its own), that rows give no energy
+(harness/energy_audit.py), the gradient by everything, of a tenth of the worlds one derivative beside differences
+(harness/derivative_audit.py), and that the same seed gives the same bits. Worlds are run in processes of their own, so
+that a crash names its seed; run it alone with `--seed SEED --states 20`.
 
     python benchmarks/fuzz_contact.py [--states 1e6] [--quick] [--seed 1] [--processes N] [--json FILE]
 """

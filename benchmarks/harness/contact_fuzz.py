@@ -31,14 +31,15 @@ STATES, REPEATED = 20, 5  # of a world; and every which one is stepped in anothe
 COMPARED = 10  # every which world has the derivative of its first state compared with differences
 JOINTS = ("revolute", "continuous", "prismatic", "helical", "planar", "floating", "fixed")
 SOLVERS, BOUNCES = _engine.row_solvers, ("step", "time_of_impact")
-# Of the residual of `lcp` and `cone`, by what the step says of itself; `inconsistent` says that it is not solved.
+# Residuals of `lcp` by methods of its own, by what the step says of itself; `inconsistent` says that
+# it is not solved.
 RESIDUALS = {
     StepStatus.solved: 1e-12,
     StepStatus.basic: 1e-12,
-    StepStatus.rough: 1e-6,  # by the convex solver
     StepStatus.relaxed: 1e-8,
 }
-# `convex` gives a little where rows all but depend on each other, and says how near it came where it is `rough`.
+# `convex`, also of rows that `lcp` hands over, gives a little where rows all but depend on each other,
+# and says how near it came where it is `rough`.
 RESIDUALS_OF_CONVEX = {StepStatus.solved: 1e-6}
 
 
@@ -226,7 +227,8 @@ def findings(seed: int, counts: Counter[str], slowest: dict[str, Slowest]) -> It
         for name, array in (("q", after.q), ("v", after.v), ("residual", np.array([report.residual]))):
             if not np.isfinite(array).all():
                 yield Finding(seed, k, f"{name} is not finite")
-        bars_of = {"pgs": {}, "convex": RESIDUALS_OF_CONVEX}.get(options["solver"], RESIDUALS)
+        solver = "convex" if report.attempt == "convex" else options["solver"]
+        bars_of = {"pgs": {}, "convex": RESIDUALS_OF_CONVEX}.get(solver, RESIDUALS)
         least = bars_of.get(report.status, np.inf)
         if report.residual > least:
             yield Finding(

@@ -177,7 +177,7 @@ def make(kind: Kind) -> ContactScene:
         q[height] -= SUNK
     simulations = {
         solver: Simulation(World(model, scene, materials=materials), dt=DT, solver=solver)
-        for solver in ("lcp", "cone")
+        for solver in ("lcp", "convex")
     }
     rest = simulations["lcp"].state(q)
     v = np.zeros(model.n_v)

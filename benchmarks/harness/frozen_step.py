@@ -158,6 +158,8 @@ class FrozenStep:
         moved = way = v_free
         self._apart = self._at_play = 0.0
         self._found_contacts = self._contacts(details)
+        # Rows of `lcp` give where it has handed them over to `convex`, which not all need be.
+        self._gives = {self._solver == "convex", details.state.report.attempt == "convex"}
         outcomes = self._outcomes(case, details) if self._solver == "pgs" else {}
         rows = self._rows(details, v)
         if rows or any(island.impacts for island in details.islands):
@@ -198,14 +200,16 @@ class FrozenStep:
         Y = solved(M, J.T)
         free = J @ seen - stacked([row.target for row in rows])
         A = J @ Y + np.diag([row.compliance for row in rows])
+        impulses = np.array([row.row.impulse for row in rows])
         if self._solver == "pgs":
             f = self._swept(rows, A, free, outcomes)
         else:
-            f = _solved_rows(rows, J, A, free, gives=self._solver == "convex")
+            ways = [_solved_rows(rows, J, A, free, gives=gives) for gives in self._gives]
+            known = [way for way in ways if way is not None]
+            is_open = len(known) < len(ways)
+            f = None if is_open else min(known, key=lambda way: np.abs(way.x - impulses).max())
         if f is not None and found is None:
-            self._compare(
-                f.x, np.array([row.row.impulse for row in rows]), np.abs(np.diag(A.x)), np.abs(free.x)
-            )
+            self._compare(f.x, impulses, np.abs(np.diag(A.x)), np.abs(free.x))
         return f, Y
 
     def _compare(self, f: Array, found: Array, sizes: Array, free: Array) -> None:

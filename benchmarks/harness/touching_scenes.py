@@ -20,7 +20,7 @@ from robosim.world import Material, Motor
 Array = NDArray[np.float64]
 Random = np.random.Generator
 
-ROUND_SOLVERS = ("cone", "convex")  # friction within a circle
+ROUND_SOLVERS = ("convex",)  # friction within a circle
 DT = 2e-3
 MARGIN = 1e-3  # as of Simulation
 OVERLAP = 2e-3  # [m] at most, of thrown states
