@@ -47,7 +47,7 @@ def make_simulation(bounce: str) -> Simulation:
     scene.add_half_space("green")
     grass, face = Material(0.4, rolling_friction=0.15 * RADIUS), Material(0.2, restitution=0.7)
     materials = {("ball", "green"): grass, ("head", "ball"): face}
-    return Simulation(World(builder.build(), scene, materials=materials), dt=DT, solver="cone", bounce=bounce)
+    return Simulation(World(builder.build(), scene, materials=materials), dt=DT, bounce=bounce)
 
 
 def main() -> None:

@@ -54,7 +54,7 @@ def make_simulation(bounce: str) -> Simulation:
         ("ball", "sand"): Material(1.0, rolling_friction=0.5 * RADIUS),
         ("cup", "ball"): Material(0.5),
     }
-    return Simulation(World(builder.build(), scene, materials=materials), dt=DT, solver="cone", bounce=bounce)
+    return Simulation(World(builder.build(), scene, materials=materials), dt=DT, bounce=bounce)
 
 
 def main() -> None:
