@@ -61,6 +61,11 @@ class ClassFactor {
   bool has_choice() const { return has_choice_; }
   // False where b leaves a choice that no rule decides, among unknowns along which nothing moves.
   bool is_determined(const RowProblem& problem);
+  // True where velocities are unique, or chosen by the rule.
+  bool is_differentiable(const RowProblem& problem) {
+    find_choice(problem);
+    return is_determined(problem);
+  }
 
   const RowBasis& basis() const { return basis_; }
   const std::vector<double>& impulses() const { return b_; }  // of the basis; after solve

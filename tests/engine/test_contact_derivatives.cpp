@@ -211,7 +211,7 @@ bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_moti
   ImpulseRates rates;
   for (int c = 0; c < problem.channels; c += step) rates.asked.push_back(c);
   rates.of_dependences = solver.classes().has_dependences(problem);
-  if (!solver.classes().rates(problem, rates)) return false;
+  solver.classes().rates(problem, rates);
   constexpr std::size_t changes = ImpulseRates::at_once;
   const std::size_t k = at(problem.channels), w = at(rates.width()), m = problem.rows.size();
   Numbers dd(m * most_block_channels * changes), dt(m * changes), dy(changes * k), dz(changes * w, 0.0), none(m, 0.0);

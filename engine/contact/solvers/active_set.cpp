@@ -53,8 +53,7 @@ class ActiveSet final : public SolvedRows {
     if (is_handed_over_) return convex_->differentiate(problem, sizes, solution);
     if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), again_);
     if (!has_classes_) return OneSided::unsolved;
-    factor_->find_choice(problem);
-    const OneSided one_sided = one_sided_if(!factor_->is_determined(problem), OneSided::undetermined) |
+    const OneSided one_sided = one_sided_if(!factor_->is_differentiable(problem), OneSided::undetermined) |
                                one_sided_if(ties_.any(problem, sizes, solution), OneSided::tie);
     if (is_factored_) return one_sided;
     double largest = 0, off = 0;
