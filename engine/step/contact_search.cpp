@@ -111,6 +111,10 @@ PairManifold faced_then(StepData& step, const Twists& V, const PairManifold& pai
                           step.query.X_WO(pair.b) * Q.X_BP, reach, facing);
     });
   });
+  // The witness is of the faces of now.
+  keep_points(turned.manifold, [&](int i) {
+    return turned.manifold.points[i].anchor != ManifoldPoint::Anchor::witness;
+  });
   return turned;
 }
 

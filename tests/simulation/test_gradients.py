@@ -217,6 +217,25 @@ def test_rows_that_imply_each_other_at_a_state_alone_have_gradients():
     np.testing.assert_allclose(found, differences(after, model.n_v), rtol=0, atol=1e-7 / simulation.dt)
 
 
+def test_a_cylinder_that_rolls_on_a_table_has_two_sided_gradients():
+    """It turns by 0.06 rad a step, so that faces are looked for which face the table only then."""
+    builder = ModelBuilder("roller")
+    builder.add_link("root")
+    builder.add_link("roller", mass=1.0, inertia=np.diag([2e-3, 2e-3, 1.25e-3]))
+    builder.add_joint("free", "floating", "root", "roller")
+    builder.add_collider("roller", Shape.cylinder(0.05, 0.1))
+    scene = Scene("table")
+    scene.add_box("table", (2, 1, 0.2), pose=pose((0, 0, -0.1)))
+    simulation = Simulation(World(builder.build(), scene), dt=2e-3)
+    turn, spin = np.sqrt(0.5), 30.0
+    state = simulation.state([0, 0, 0.05, turn, 0, 0, turn], [0.05 * spin, 0, 0, 0, 0, -spin])
+    for _ in range(20):
+        step = simulation.linearize(state)
+        assert len(step.contacts) == 2
+        assert not step.jacobians().causes
+        state = step.state
+
+
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_it(solver):
     """No channel of the contact moves."""
