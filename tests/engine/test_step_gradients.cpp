@@ -38,7 +38,7 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = BounceId("time_of_impact"); }
   SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = BounceId("time_of_impact"); }
   Counts counts;
-  const int trials = repeats(3, 12);
+  const int trials = repeats(3, 8);
   for (unsigned seed = 0; seed < random_worlds; ++seed) {
     Random random(seed);
     Model model = robot(random, true);
