@@ -5,7 +5,7 @@ comes from. A copy of, say, std::vector<double>::resize from a file compiled for
 processor without. So those files may define weak functions only where their own instruction set is part of the name,
 which it is for everything that is a template on Lanes<W, isa> or on the Isa.
 
-Usage: check_isa_symbols.py BUILD_FOLDER     (of an optimised build: without inlining nearly everything is a symbol)
+Usage: check_isa_symbols.py BUILD_FOLDER     (of an optimized build: without inlining nearly everything is a symbol)
 """
 
 from __future__ import annotations

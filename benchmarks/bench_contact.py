@@ -7,7 +7,7 @@ agree, and the contacts of both are counted. All Jacobians (next q and v in q, v
 steps at rest in one call from Python) beside MuJoCo's forward differences, which are asked for q and v alone, beside
 differences of our own step, and beside Pinocchio's forward dynamics with its derivatives, which knows no contact. Each
 block is also asked for by itself. Times are processor time in slices that take turns; ratios are medians over
-neighbouring slices. Nimble is measured where it is installed, beside `lcp`; else what its paper says is printed.
+neighboring slices. Nimble is measured where it is installed, beside `lcp`; else what its paper says is printed.
 
 A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
 

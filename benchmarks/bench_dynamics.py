@@ -3,7 +3,7 @@
 One state at a time both sides run from loops in C++ over the same 256 random states: Pinocchio's algorithms compiled
 from the headers of its wheel for this processor, with the quicker of its conventions where it has two, and the engine
 compiled from this checkout. A batch is one call of the engine for 256 states on one thread, its peer Pinocchio's loop
-over them. Times are processor time, in slices that take turns; ratios (ours / peer) are medians over neighbouring
+over them. Times are processor time, in slices that take turns; ratios (ours / peer) are medians over neighboring
 slices. Before anything is timed, the results of both sides have to agree.
 
     python benchmarks/bench_dynamics.py [--quick] [--json FILE] [--markdown FILE] [--robot NAME]

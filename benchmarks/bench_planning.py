@@ -60,9 +60,9 @@ class Outcome:
     ompl_window: float = float("nan")
     ompl_boxes: float = float("nan")
     length: float = float("nan")
-    length_optimised: float = float("nan")
+    length_optimized: float = float("nan")
     length_ompl: float = float("nan")
-    optimise: float = float("nan")
+    optimize: float = float("nan")
     again: float = float("nan")  # search and simplification, asked a second time at once
     second: float = float("nan")  # the whole plan, asked a second time
     overlaps: int = 0
@@ -139,7 +139,7 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     from harness.ompl_peer import rrt_connect
     from harness.recheck import recheck
 
-    from robosim.planners import SearchStatus, goal_configurations, optimise, prepare, search, simplify
+    from robosim.planners import SearchStatus, goal_configurations, optimize, prepare, search, simplify
     from robosim.planners.stages import path_length, sampling_window
 
     gc.collect()
@@ -149,12 +149,12 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     begin = time.thread_time()
     found = search(prepared, targets.q, planner=settings.planner, deadline_s=1.0)
     searched = time.thread_time()
-    short = optimised = found.path
+    short = optimized = found.path
     if found.status is SearchStatus.FOUND:
         short = simplify(prepared, found.path)
     simplified = time.thread_time()
     if found.status is SearchStatus.FOUND:
-        optimised = optimise(prepared, short)
+        optimized = optimize(prepared, short)
     ended = time.thread_time()
     if found.status is SearchStatus.FOUND:
         simplify(prepared, search(prepared, targets.q, planner=settings.planner, deadline_s=1.0).path)
@@ -190,8 +190,8 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     )
     outcome.second, outcome.vamp = second, beside
     if found.status is SearchStatus.FOUND:
-        outcome.length, outcome.length_optimised = path_length(short), path_length(optimised)
-        outcome.optimise, outcome.again = ended - simplified, again
+        outcome.length, outcome.length_optimized = path_length(short), path_length(optimized)
+        outcome.optimize, outcome.again = ended - simplified, again
     if peer.solved:
         outcome.length_ompl = path_length(peer.simplified)
     if settings.variants:
@@ -242,14 +242,14 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
     report.add(Row(f"{label}: the same, asked again at once, median", again, "ms"))
     both_solved = [o for o in outcomes if np.isfinite(o.length + o.length_ompl)]
     if both_solved:
-        ours, optimised, theirs = (
+        ours, optimized, theirs = (
             float(np.median([getattr(o, f"length{which}") for o in both_solved]))
-            for which in ("", "_optimised", "_ompl")
+            for which in ("", "_optimized", "_ompl")
         )
         report.add(Row(f"{label}: path after simplification, median", ours, "rad", theirs,
                        of_peer=True, note=f"both solved {len(both_solved)}"))  # fmt: skip
-        spent = 1e3 * float(np.median([o.optimise for o in both_solved]))
-        report.add(Row(f"{label}: path after optimisation, median", optimised, "rad", theirs, bar=bar(1.0),
+        spent = 1e3 * float(np.median([o.optimize for o in both_solved]))
+        report.add(Row(f"{label}: path after optimization, median", optimized, "rad", theirs, bar=bar(1.0),
                        on_ratio=True, of_peer=True, note=f"{spent:.1f} ms; peer: simplified by OMPL"))  # fmt: skip
     whole_plan_rows(
         label,
@@ -305,7 +305,7 @@ def run_set(label: str, cases: Iterable, settings: Settings, report: Report) -> 
     pairs = [
         (
             vamp_planner.Ours(
-                o.solved, o.search + o.simplify, o.again, o.length, o.length_optimised, o.overlaps
+                o.solved, o.search + o.simplify, o.again, o.length, o.length_optimized, o.overlaps
             ),
             o.vamp,
         )

@@ -127,7 +127,7 @@ class Walk:
 
 
 def several(name: str, count: int, folder: Path) -> Model:
-    """A bundled robot so many times in one model, a metre apart: its URDF and SRDF with the links and joints of each
+    """A bundled robot so many times in one model, a meter apart: its URDF and SRDF with the links and joints of each
     copy named after it, each on a floating joint from one root.
     """
     source = Path(str(files("robosim.robots") / name))

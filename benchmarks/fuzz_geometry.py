@@ -1,7 +1,7 @@
 """Collision queries in hostile scenes: every answer finite, certified, and in time.
 
 Each scene is two shapes of 1e-6 to 1e3 m, among them needles, discs, flat hulls, repeated points and hulls of 100,000
-points; centres, axes, faces and edges coincide, are parallel or touch exactly, one shape lies inside the other. Asked
+points; centers, axes, faces and edges coincide, are parallel or touch exactly, one shape lies inside the other. Asked
 are the witness both ways round, whether the shapes overlap, the contact manifold, and all derivatives. What has to
 hold is in `tests/engine/certificate.h` and `manifold_certificate.h`: both points on the surfaces and on planes of
 support that prove the distance, no shorter way out in any of 20 other directions, the right sign; the manifold's points

@@ -106,20 +106,20 @@ def draw(axes, lower: str, upper: str) -> None:
         witness = signed_distance(A, X_WA, B, X_WB)
         X_WB = pose((0, 0, -(witness.distance + DEPTH) / witness.normal[2])) @ X_WB
     m = contact_manifold(A, X_WA, B, X_WB, margin=MARGIN)
-    for shape, X, colour in ((A, X_WA, "tab:blue"), (B, X_WB, "tab:orange")):
+    for shape, X, color in ((A, X_WA, "tab:blue"), (B, X_WB, "tab:orange")):
         vertices, faces = shape_mesh(shape, segments=32)
         if shape.type == "half_space":
             vertices = vertices * (HALF_WIDTH / np.abs(vertices).max())
         corners = (vertices @ X[:3, :3].T + X[:3, 3])[faces]
-        light = shade(corners)[:, None] * np.array(matplotlib.colors.to_rgb(colour))
+        light = shade(corners)[:, None] * np.array(matplotlib.colors.to_rgb(color))
         axes.add_collection3d(Poly3DCollection(corners, facecolors=np.c_[light, np.full(len(light), 0.3)]))
     middle = m.p_W.mean(axis=0)
     for point in m.p_W:
         axes.plot(*np.c_[point, point + 0.18 * m.normal], color="black", lw=1.2, zorder=5)
     axes.scatter(*m.p_W.T, color="crimson", s=9, depthshade=False, zorder=6)
     axes.set_title(f"{lower}, {upper}: {len(m.gap)}".replace("_", "-"), fontsize=8, pad=0)
-    for limit, centre in zip((axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True):
-        limit(centre - 0.46, centre + 0.46)
+    for limit, center in zip((axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True):
+        limit(center - 0.46, center + 0.46)
     axes.set_box_aspect((1, 1, 1), zoom=1.3)
     axes.view_init(elev=18, azim=-55)
     axes.set_axis_off()

@@ -57,7 +57,7 @@ ROBOTS = {
     "half_cheetah": ("standing", "fixed", 1, -1.3),
     "jump_worm": ("ready", "fixed", 1, -1.2),
     "catapult": ("ready", "fixed", None, -1.2),
-    "double_cart_pole": ("centre", "fixed", None, -1.0),
+    "double_cart_pole": ("center", "fixed", None, -1.0),
 }
 
 
@@ -122,7 +122,7 @@ def clearance(path: Path, ur5) -> None:
     prepared = planners.prepare(planners.Problem(ur5, scene, clearance=CLEARANCE))
     goals = planners.goal_configurations(prepared, prepared.goals, prepared.start).q
     short = planners.simplify(prepared, planners.search(prepared, goals).path)
-    ways = {"shortcuts": short, f"optimised for {1e3 * CLEARANCE:.0f} mm": planners.optimise(prepared, short)}
+    ways = {"shortcuts": short, f"optimized for {1e3 * CLEARANCE:.0f} mm": planners.optimize(prepared, short)}
     figure = plt.figure(figsize=(11, 7), layout="constrained")
     axes = figure.subplot_mosaic([["0", "1"], ["gap", "gap"]], height_ratios=[1.5, 1])
     for i, (name, way) in enumerate(ways.items()):

@@ -85,7 +85,7 @@ function(robosim_isa_sources target)
   set_property(TARGET ${target} PROPERTY SOURCES ${own})
 endfunction()
 
-# robosim_isa_tests(FILE...): each file becomes one test per instruction set, labelled isa and reported as skipped where the
+# robosim_isa_tests(FILE...): each file becomes one test per instruction set, labeled isa and reported as skipped where the
 # processor lacks it. The target isa_tests builds them all.
 function(robosim_isa_tests)
   add_custom_target(isa_tests)

@@ -24,7 +24,7 @@ STEPS, DT = 1000, 2e-3
 RADIUS = 0.05  # of the wheels [m]
 ROBOT = load_robot("race_car", base="floating")
 WHEELS = ROBOT.groups["wheels"].joints
-TYRES = [joint.child for joint in ROBOT.joints if joint.name in WHEELS]
+TIRES = [joint.child for joint in ROBOT.joints if joint.name in WHEELS]
 BRAKE = Motor(velocity_gain=50.0)  # [N m s/rad]; the joints' effort limits hold
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     q_bar = np.zeros((STEPS + 1, ROBOT.n_v))
     q_bar[-1, 0] = 1  # of where it is in the end
     control = Control(q_target=q)
-    sought = [("friction", (tyre, "road")) for tyre in TYRES]
+    sought = [("friction", (tire, "road")) for tire in TIRES]
     friction, figure = 0.002, plt.figure(figsize=(6, 3.5), layout="constrained")
     car = make_simulation()
     for _ in range(10):
@@ -59,7 +59,7 @@ def main() -> None:
         plt.plot(motion.times, motion.q[:, 0], label=f"{friction:.4f}")
         if abs(miss) < 1e-4:
             break
-        # What the end changes by with the friction of all tyres, back through all steps; from it Newton's next guess.
+        # What the end changes by with the friction of all tires, back through all steps; from it Newton's next guess.
         gradient = motion.vjp(q_bar)
         friction -= miss / sum(gradient.parameters[key] for key in sought)
     else:

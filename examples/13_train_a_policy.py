@@ -36,26 +36,26 @@ def try_it(policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor) -> tuple[t
 
 
 def main() -> None:
-    """Train it, and show what it has learnt."""
+    """Train it, and show what it has learned."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
     policy = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
-    optimiser = torch.optim.Adam(policy.parameters(), lr=0.02)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=0.02)
     q, v = torch.zeros(RUNS, 2), torch.zeros(RUNS, 2)  # float32, as the network: steps are computed in double
     q[:, 1] = torch.linspace(-0.3, 0.3, RUNS)
     with torch.no_grad():
         before, _ = try_it(policy, q, v)
     for i in range(ROUNDS):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         _, cost = try_it(policy, q, v)
         cost.backward()
         torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
-        optimiser.step()
+        optimizer.step()
         if i % 10 == 0:
             print(f"round {i}: cost {cost.item():.4f}")
     with torch.no_grad():
         after, cost = try_it(policy, q, v)
-    print(f"learnt: cost {cost.item():.4f}, poles within {float(after[-1].abs().max()):.3f} rad")
+    print(f"learned: cost {cost.item():.4f}, poles within {float(after[-1].abs().max()):.3f} rad")
     if float(after[-1].abs().max()) > 0.1:
         raise SystemExit("the poles fall")
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained", sharey=True)

@@ -33,9 +33,9 @@ from robosim.planners.registry import (
     unavailable_planners,
 )
 from robosim.planners.result import NoPlan, PlanResult, Status
-from robosim.planners.stages import optimise, search, simplify
+from robosim.planners.stages import optimize, search, simplify
 from robosim.planners.targets import Targets, goal_configurations
-from robosim.planners.timing import MotionLimits, motion_limits, time_parametrise
+from robosim.planners.timing import MotionLimits, motion_limits, time_parameterize
 
 __all__ = [
     "CartesianResult",
@@ -65,13 +65,13 @@ __all__ = [
     "inverse_kinematics",
     "inverse_kinematics_many",
     "motion_limits",
-    "optimise",
+    "optimize",
     "plan",
     "plan_cartesian",
     "planner",
     "prepare",
     "search",
     "simplify",
-    "time_parametrise",
+    "time_parameterize",
     "unavailable_planners",
 ]

@@ -37,7 +37,7 @@ from robosim.planners.prepare import Prepared, prepare
 from robosim.planners.problem import POSITION_TOLERANCE, ROTATION_TOLERANCE, PoseGoal, Problem
 from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.stages import RESOLUTION, path_length
-from robosim.planners.timing import STOP, motion_limits, time_parametrise, with_torque_note
+from robosim.planners.timing import STOP, motion_limits, time_parameterize, with_torque_note
 from robosim.trajectory import Trajectory
 
 __all__ = ["CartesianResult", "plan_cartesian"]
@@ -146,7 +146,7 @@ def plan_cartesian(
             must be at rest.
         position_bound: [m] largest distance from the line.
         rotation_bound: [rad] largest angle from the line's orientation at the nearest point.
-        largest_step: [rad or m] no joint moves more between two neighbouring points of the line, however close:
+        largest_step: [rad or m] no joint moves more between two neighboring points of the line, however close:
             joints do not jump.
         seed: noted in the result; nothing here is random.
         velocity_scaling, acceleration_scaling, jerk, torque_limits, tool_speed, resolution: as of `plan`.
@@ -203,7 +203,7 @@ def plan_cartesian(
             largest = math.inf
             while trajectory is None:
                 _go_on(stop)
-                trajectory = time_parametrise(
+                trajectory = time_parameterize(
                     prepared,
                     path,
                     limits,

@@ -21,7 +21,7 @@ def check(prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHE
     """What is wrong with a motion of the problem's columns, in words; empty when it is free and within its limits.
 
     Collisions are excluded at every time, not at samples; limits of position, velocity, acceleration and jerk at the
-    exact extrema of the polynomials. Torques are kept by the time parametrisation, and `trajectory.validate()` looks
+    exact extrema of the polynomials. Torques are kept by the time parameterization, and `trajectory.validate()` looks
     at them.
 
     Args:

@@ -14,7 +14,7 @@ from robosim.planners.passing import pass_through
 from robosim.planners.prepare import Prepared
 from robosim.planners.result import NoPlan, Status
 from robosim.planners.run import Run
-from robosim.planners.timing import STOP, MotionLimits, time_parametrise
+from robosim.planners.timing import STOP, MotionLimits, time_parameterize
 from robosim.trajectory import Trajectory
 
 __all__ = ["checked", "motion_along"]
@@ -59,7 +59,7 @@ def motion_along(
     for blend, stop_first in _FROM_REST if start_velocity is None else _FROM_MOTION:
         try:
             with run.stage("timing"):
-                trajectory = time_parametrise(
+                trajectory = time_parameterize(
                     prepared,
                     smooth,
                     slower,

@@ -15,7 +15,7 @@ __all__ = ["NEAR", "RESTING", "is_at_rest", "merged"]
 
 FloatArray = NDArray[np.float64]
 # Points nearer to each other than this are one [Euclidean metric of q: rad, m]: the accuracy of inverse kinematics, and
-# the size of the smallest rounded corner (engine/planning/blend.cpp). At a metre's reach it is a micrometre, a
+# the size of the smallest rounded corner (engine/planning/blend.cpp). At a meter's reach it is a micrometer, a
 # twentieth of what arms repeat.
 NEAR = 1e-6
 # A joint slower than this stands still [rad/s, m/s]: a turn in ten weeks, below the last digit of measured velocities.

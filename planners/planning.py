@@ -21,10 +21,10 @@ from robosim.planners.result import NoPlan, PlanResult, Status
 from robosim.planners.run import Progress, Run
 from robosim.planners.stages import (
     MAX_ITERATIONS,
-    OPTIMISER_ITERATIONS,
+    OPTIMIZER_ITERATIONS,
     RESOLUTION,
     SHORTCUT_ITERATIONS,
-    optimise,
+    optimize,
     path_length,
     search,
     simplify,
@@ -47,7 +47,7 @@ def plan(
     budget_s: float = math.inf,
     max_iterations: int = MAX_ITERATIONS,
     shortcut_iterations: int = SHORTCUT_ITERATIONS,
-    optimiser_iterations: int | None = None,
+    optimizer_iterations: int | None = None,
     velocity_scaling: float = 1.0,
     acceleration_scaling: float = 1.0,
     jerk: float | ArrayLike | Mapping[str, float] | None = None,
@@ -59,11 +59,12 @@ def plan(
 ) -> PlanResult:
     """Plan a motion: collision-free at every time, within all limits, at rest at its end.
 
-    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`, `optimise` (where a
-    clearance is wanted), `time_parametrise`, `check`; each is public too. The seed and the iteration numbers decide the
-    result, on any machine at any load. The wall-clock budget only cuts it short, and then the status says so.
+    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`, `optimize` (where a
+    clearance is wanted), `time_parameterize`, `check`; each is public too. The seed and the iteration numbers
+    decide the result, on any machine at any load. The wall-clock budget only cuts it short, and then the
+    status says so.
 
-    A start velocity is honoured: the motion sets out in its direction and turns towards the goal as soon as it can.
+    A start velocity is honored: the motion sets out in its direction and turns towards the goal as soon as it can.
     Goals on the way (`problem.via`) are passed exactly; the motion stops there only if it has to turn back or has no
     room.
 
@@ -75,7 +76,7 @@ def plan(
         max_iterations: of the search; one that asks much of the scene counts as several, and the default ends a search
             without a way out within some 20 s.
         shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
-        optimiser_iterations: of the optimisation of the path; 0 does without. None: as many as pay where the problem
+        optimizer_iterations: of the optimization of the path; 0 does without. None: as many as pay where the problem
             asks for a clearance, else none, as a shorter and rounder path costs some ten milliseconds.
         velocity_scaling: 1e-12 <= factor <= 1 of the velocity limits.
         acceleration_scaling: 1e-12 <= factor <= 1 of the acceleration limits.
@@ -99,16 +100,16 @@ def plan(
         MissingDependencyError: the planner needs a package that is not installed.
     """
     check_type(problem, Problem, "problem", PlanningError)
-    if optimiser_iterations is None:
-        optimiser_iterations = OPTIMISER_ITERATIONS if problem.clearance > 0 else 0
-    _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, optimiser_iterations, resolution)
+    if optimizer_iterations is None:
+        optimizer_iterations = OPTIMIZER_ITERATIONS if problem.clearance > 0 else 0
+    _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, optimizer_iterations, resolution)
     begin = time.perf_counter()
     run = Run(
         planner,
         seed,
         max_iterations,
         shortcut_iterations,
-        optimiser_iterations,
+        optimizer_iterations,
         resolution,
         begin + budget_s,
         progress,
@@ -168,7 +169,7 @@ def _validate(
     budget_s: float,
     max_iterations: int,
     shortcut_iterations: int,
-    optimiser_iterations: int,
+    optimizer_iterations: int,
     resolution: float,
 ) -> None:
     get_planner(planner)
@@ -176,7 +177,7 @@ def _validate(
         ("seed", seed, 0),
         ("max_iterations", max_iterations, 1),
         ("shortcut_iterations", shortcut_iterations, 0),
-        ("optimiser_iterations", optimiser_iterations, 0),
+        ("optimizer_iterations", optimizer_iterations, 0),
     ):
         if (
             isinstance(number, bool)
@@ -271,7 +272,7 @@ def _legs(
 def _leg(
     prepared: Prepared, start: FloatArray, targets: Targets, what: str, run: Run
 ) -> tuple[FloatArray, int]:
-    """One simplified and, for a clearance, optimised free path to any of the targets, and which goal that is."""
+    """One simplified and, for a clearance, optimized free path to any of the targets, and which goal that is."""
     with run.stage("search"):
         found = search(
             prepared,
@@ -326,12 +327,12 @@ def _leg(
         goal = found.goal_index
         if shorter is not None:
             path, goal = shorter
-    if run.optimiser_iterations > 0:
-        with run.stage("optimise"):
-            path = optimise(
+    if run.optimizer_iterations > 0:
+        with run.stage("optimize"):
+            path = optimize(
                 prepared,
                 path,
-                iterations=run.optimiser_iterations,
+                iterations=run.optimizer_iterations,
                 deadline_s=run.left(),
                 resolution=run.resolution,
             )

@@ -23,7 +23,7 @@ class Run:
     seed: int
     max_iterations: int
     shortcut_iterations: int
-    optimiser_iterations: int
+    optimizer_iterations: int
     resolution: float
     end: float
     progress: Progress | None

@@ -15,10 +15,10 @@ from robosim.planners.registry import SearchOutcome, SearchQuery, Turns, get_pla
 
 __all__ = [
     "MAX_ITERATIONS",
-    "OPTIMISER_ITERATIONS",
+    "OPTIMIZER_ITERATIONS",
     "RESOLUTION",
     "SHORTCUT_ITERATIONS",
-    "optimise",
+    "optimize",
     "path_length",
     "search",
     "simplify",
@@ -29,7 +29,7 @@ RESOLUTION = 0.005  # [m] of collider motion, see _engine.CollisionScene.edge_fr
 MAX_ITERATIONS = 1_000_000  # a search without a way out takes some 5 to 20 s to do them all
 SHORTCUT_ITERATIONS = 10  # twice as many shorten a path by some one per cent, for 0.04 ms
 
-OPTIMISER_ITERATIONS = 60  # a third for each weight of the clearance
+OPTIMIZER_ITERATIONS = 60  # a third for each weight of the clearance
 
 
 def search(
@@ -173,11 +173,11 @@ def simplify(
     return shorter
 
 
-def optimise(
+def optimize(
     prepared: Prepared,
     path: FloatArray,
     *,
-    iterations: int = OPTIMISER_ITERATIONS,
+    iterations: int = OPTIMIZER_ITERATIONS,
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
 ) -> FloatArray:
@@ -198,7 +198,7 @@ def optimise(
     """
     if len(path) < 2 or iterations == 0:
         return path
-    found = _engine.optimise_path(
+    found = _engine.optimize_path(
         prepared.scene,
         path,
         prepared.columns.q,

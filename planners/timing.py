@@ -1,6 +1,6 @@
 """From a polyline in q to a timed motion: corners are rounded where that is free, then the fastest motion along it.
 
-The rounded path is piecewise quadratic (engine/planning/blend.h), and its time parametrisation is within the limits of
+The rounded path is piecewise quadratic (engine/planning/blend.h), and its time parameterization is within the limits of
 velocity, acceleration and torque at every time, not only at samples (engine/planning/timing.h).
 """
 
@@ -30,7 +30,7 @@ from robosim.trajectory import Trajectory, TrajectoryLimits
 if TYPE_CHECKING:
     from robosim.model import Model
 
-__all__ = ["MotionLimits", "motion_limits", "time_parametrise"]
+__all__ = ["MotionLimits", "motion_limits", "time_parameterize"]
 
 FloatArray = NDArray[np.float64]
 ROUNDING = 1e-13  # length [metric of q] that counts as no motion (engine/planning/timing_grid.cpp)
@@ -163,7 +163,7 @@ def rounded(
     """The path (p, n_q) with rounded corners: breaks (k + 1,) and coefficients (k, 3, c) of q[columns](s).
 
     Corners at the indices `stops` keep their shape; so do those that no blend clears. The motion stops there.
-    No two neighbouring points are equal, nor near (see `merged`), but for the ends of a path of only two.
+    No two neighboring points are equal, nor near (see `merged`), but for the ends of a path of only two.
     """
     columns = list(prepared.columns.q)
     breaks, coefficients = [np.zeros(1)], [np.zeros((0, 3, len(columns)))]
@@ -195,7 +195,7 @@ def rounded(
     return s, c
 
 
-def time_parametrise(
+def time_parameterize(
     prepared: Prepared,
     path: FloatArray,
     limits: MotionLimits | None = None,

@@ -34,7 +34,7 @@ __all__: list[str] = [
     "Model",
     "ModelBuilder",
     "OperationData",
-    "OptimisedPath",
+    "OptimizedPath",
     "ParameterKind",
     "PointCloud",
     "RolloutReports",
@@ -93,7 +93,7 @@ __all__: list[str] = [
     "neutral",
     "one_sided_causes",
     "operations",
-    "optimise_path",
+    "optimize_path",
     "ray_cast",
     "ray_cast_derivatives",
     "row_solvers",
@@ -120,7 +120,7 @@ __all__: list[str] = [
 
 class Shape:
     """
-    A convex collision shape in its own frame, immutable. Sizes are full sizes in metres; radii are radii.
+    A convex collision shape in its own frame, immutable. Sizes are full sizes in meters; radii are radii.
     """
     @staticmethod
     def box(size: typing.Any, rounding: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Shape:
@@ -416,7 +416,7 @@ class Collider:
 
 class Inertia:
     """
-    Mass, centre of mass and inertia about it.
+    Mass, center of mass and inertia about it.
     """
     @property
     def I_com(self) -> numpy.typing.NDArray[numpy.float64]: ...
@@ -859,9 +859,9 @@ class SelfCollisionSearch:
         (k,) of each group: 0 far, 1 touching in all configurations, 2 apart by proof, 3 reachable, 4 undecided.
         """
 
-class OptimisedPath:
+class OptimizedPath:
     """
-    What an optimisation made of a path.
+    What an optimization made of a path.
     """
     @property
     def cost_after(self) -> float:
@@ -983,7 +983,7 @@ class TimingResult:
     @property
     def slowdown(self) -> float:
         """
-        Factor of a last uniform slowing down for torque limits; 1 when the optimisation kept them.
+        Factor of a last uniform slowing down for torque limits; 1 when the optimization kept them.
         """
     @property
     def sooner_as_stated(self) -> float:
@@ -1493,7 +1493,7 @@ def body_bounding_box(
 
 def bounding_ball(shape: Shape) -> tuple[numpy.typing.NDArray[numpy.float64], float]:
     """
-    (centre (3,), radius) [m] of the smallest ball around the shape, in its frame.
+    (center (3,), radius) [m] of the smallest ball around the shape, in its frame.
     """
 
 def bounding_box(
@@ -1717,7 +1717,7 @@ def distance_lower_bound(
 
 def draw_picture(
     corners: typing.Any,
-    centres: typing.Any,
+    centers: typing.Any,
     radii: typing.Any,
     width: typing.SupportsInt | typing.SupportsIndex,
     height: typing.SupportsInt | typing.SupportsIndex,
@@ -1801,7 +1801,7 @@ def full_turns(
 
 def gather_light(
     corners: typing.Any,
-    centres: typing.Any,
+    centers: typing.Any,
     radii: typing.Any,
     positions: typing.Any,
     normals: typing.Any,
@@ -1899,7 +1899,7 @@ def near_robot(
 
 def neutral(model: Model) -> numpy.typing.NDArray[numpy.float64]: ...
 def operations() -> dict: ...
-def optimise_path(
+def optimize_path(
     scene: CollisionScene,
     path: typing.Any,
     columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
@@ -1910,11 +1910,11 @@ def optimise_path(
     iterations: typing.SupportsInt | typing.SupportsIndex = 60,
     deadline_s: typing.SupportsFloat | typing.SupportsIndex = ...,
     resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
-) -> OptimisedPath:
+) -> OptimizedPath:
     """
     A path between the ends of the free polyline path (p, n_q), within lower and upper (n,) of the columns, that is shorter,
     rounder and farther from what it passes, up to `clearance` [m]; every edge is proven free. Or the path given, when
-    nothing better was found. See robosim.planners.optimise.
+    nothing better was found. See robosim.planners.optimize.
     """
 
 def ray_cast(

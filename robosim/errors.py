@@ -90,7 +90,7 @@ class FileError(RobosimError, OSError):
 
 
 class UrdfError(RobosimError, ValueError):
-    """A robot description (URDF or xacro) is malformed or says something that cannot be honoured."""
+    """A robot description (URDF or xacro) is malformed or says something that cannot be honored."""
 
 
 class SrdfError(RobosimError, ValueError):

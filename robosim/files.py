@@ -53,7 +53,7 @@ def read_file(path: str | PathLike[str], *, max_bytes: int) -> bytes:
 
 
 def write_file(path: str | PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all: to a temporary neighbour first, then renamed over `path`.
+    """Write a file whole or not at all: to a temporary neighbor first, then renamed over `path`.
 
     Raises:
         FileError: the folder is missing, or not writable, or full.

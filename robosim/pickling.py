@@ -1,7 +1,7 @@
 """How values of robosim are pickled and copied: as what makes them, which is plain data, and through all its checks.
 
 So a pickle holds names, numbers, strings, arrays, tuples and dicts, and what of robosim takes them, which `rebuild`
-must know: that reads no file, and runs nothing that it was not made for. It is no defence against a pickle from a
+must know: that reads no file, and runs nothing that it was not made for. It is no defense against a pickle from a
 stranger, which can name other functions than `rebuild`.
 """
 

@@ -35,7 +35,7 @@ from robosim.execution.messages import (
 from robosim.ros import names
 from robosim.ros.dds_domain import DEPTH, Participant
 from robosim.ros.messages import arm_state
-from robosim.ros.published_goal import Judgement, PublishedGoal
+from robosim.ros.published_goal import Judgment, PublishedGoal
 
 __all__ = ["DdsArm", "DdsNames"]
 
@@ -93,7 +93,7 @@ class DdsArm:
         dds_names: where the arm listens and speaks.
         setpoints: it is going to be streamed to, so a listener for set points is needed; else one for trajectories.
         requirements: what the arm has to say before and while it moves; that a controller is active, no topic says.
-        judgement: what counts as done.
+        judgment: what counts as done.
 
     Raises:
         MissingDependencyError: cyclonedds is not installed.
@@ -107,7 +107,7 @@ class DdsArm:
         *,
         setpoints: bool = False,
         requirements: Requirements | None = None,
-        judgement: Judgement | None = None,
+        judgment: Judgment | None = None,
     ) -> None:
         self._joint_names = names.driver_order(joint_names)
         self._setpoints = setpoints
@@ -115,7 +115,7 @@ class DdsArm:
         self.events: deque[Event] = deque(maxlen=100)
         self.names = DdsNames() if dds_names is None else dds_names
         self._stale = max(_STALE, self.requirements.state_age)
-        self._judgement = Judgement(stale=2 * self._stale) if judgement is None else judgement
+        self._judgment = Judgment(stale=2 * self._stale) if judgment is None else judgment
         self._wire_names = names.prefixed(self._joint_names, self.names.tf_prefix)
         self._lock = threading.Lock()
         self._goal: PublishedGoal | None = None
@@ -184,7 +184,7 @@ class DdsArm:
             message = self._message(trajectory)
             # A stamp is a date on the arm's clock, which is taken to agree with this machine's.
             delay = max(0.0, trajectory.stamp - time.time()) if trajectory.stamp else 0.0
-            handle = PublishedGoal(goal, state, monotonic(), self._judgement, self.stop, delay=delay)
+            handle = PublishedGoal(goal, state, monotonic(), self._judgment, self.stop, delay=delay)
         except (ExecutionError, TrajectoryError) as error:
             return Rejection(RejectReason.SIZE, f"the points do not make a motion: {error}")
         with self._lock:

@@ -24,7 +24,7 @@ from robosim.execution.messages import (
     names_in_order,
 )
 
-__all__ = ["Judgement", "PublishedGoal"]
+__all__ = ["Judgment", "PublishedGoal"]
 
 # How long it takes to brake a motion that is given up, in seconds per (rad/s or m/s); at the least and most [s].
 BRAKING = 0.5
@@ -38,7 +38,7 @@ _MOVED = 0.005
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgment:
     """What counts as done.
 
     Attributes:
@@ -63,7 +63,7 @@ class PublishedGoal:
         goal: as it was published.
         state: where the arm was then.
         now: when that was [s].
-        judgement: what counts as done.
+        judgment: what counts as done.
         cancel: stops the arm.
         delay: until the trajectory starts [s].
 
@@ -75,7 +75,7 @@ class PublishedGoal:
         goal: Goal,
         state: ArmState,
         now: float,
-        judgement: Judgement,
+        judgment: Judgment,
         cancel: Callable[[], None],
         *,
         delay: float = 0.0,
@@ -87,9 +87,9 @@ class PublishedGoal:
         self._way = to_trajectory(trajectory, from_state=state)
         self._start: NDArray[np.float64] = state.position[self._index]
         own = {tolerance.name: tolerance.position for tolerance in goal.goal_tolerance}
-        self._tolerance = np.array([_tolerance(own.get(n, 0.0), judgement.position) for n in self._names])
-        self._goal_time = _tolerance(goal.goal_time_tolerance, judgement.goal_time)
-        self._judgement = judgement
+        self._tolerance = np.array([_tolerance(own.get(n, 0.0), judgment.position) for n in self._names])
+        self._goal_time = _tolerance(goal.goal_time_tolerance, judgment.goal_time)
+        self._judgment = judgment
         self._cancel = cancel
         self._furthest = 0.0  # that a joint was seen from where it started
         self._standing = 0.0  # time that the arm stood still though it should have moved
@@ -141,7 +141,7 @@ class PublishedGoal:
         if state is not None:
             position, velocity = state.position[self._index], state.velocity[self._index]
             off = np.abs(position - self._way.position(now)).max()
-            if off > _OFF_THE_WAY or np.abs(velocity).max() <= self._judgement.velocity:
+            if off > _OFF_THE_WAY or np.abs(velocity).max() <= self._judgment.velocity:
                 # From velocity v, v T / 2 further at rest after T: the cubic through that brakes evenly.
                 time = _braking_time(velocity)
                 end = JointTrajectoryPoint(time, position + velocity * time / 2, np.zeros(len(position)))
@@ -161,7 +161,7 @@ class PublishedGoal:
         elapsed, self._now = max(0.0, now - self._now), max(now, self._now)
         self.trajectory_time += elapsed * speed_scaling
         if state is None:
-            if now - self._heard > self._judgement.stale:
+            if now - self._heard > self._judgment.stale:
                 self._end(
                     GoalStatus.ABORTED,
                     ErrorCode.INVALID_GOAL,
@@ -169,7 +169,7 @@ class PublishedGoal:
                 )
             return
         self._heard = now
-        at_rest = bool(np.all(np.abs(state.velocity[self._index]) <= self._judgement.velocity))
+        at_rest = bool(np.all(np.abs(state.velocity[self._index]) <= self._judgment.velocity))
         if self._status is GoalStatus.CANCELING:
             if at_rest:
                 self._end(GoalStatus.CANCELED, ErrorCode.SUCCESSFUL, "")
@@ -204,7 +204,7 @@ class PublishedGoal:
         should = self._way.position(self.trajectory_time)
         if self._furthest < _MOVED and np.abs(should - self._start).max() > _SHOULD_HAVE_MOVED:
             self._standing += elapsed
-        return self._standing > self._judgement.start_time
+        return self._standing > self._judgment.start_time
 
     def _end(self, status: GoalStatus, code: ErrorCode, text: str) -> None:
         if not self._status.done:

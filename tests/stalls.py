@@ -1,7 +1,7 @@
 """Measures if a test's processes had a processor when they wanted one; if the machine is quiet.
 
 Tests of nodes that talk at 500 Hz need a machine that lets them. On one whose processors are taken
-away for a tenth of a second, by a neighbour or by the host of a virtual machine, a test may fail
+away for a tenth of a second, by a neighbor or by the host of a virtual machine, a test may fail
 without a fault of what it tests. A witness, which is a process of its own, measures two things on
 the clock of time.monotonic():
 

@@ -1,7 +1,7 @@
 // coal's side of pair_loop.h: one functor per pair of shapes, as a caller in a hurry has it, with coal's own tolerances (1e-6). Its functor
 // of distances has no triangles; theirs go to what it calls for shapes within, as its queries of meshes do.
 //
-// Queries start from coal's default guess (0), from the centres of the bounding volumes (1), or from the pair's last answer (2), the
+// Queries start from coal's default guess (0), from the centers of the bounding volumes (1), or from the pair's last answer (2), the
 // vertices of the last supports included. A plain C interface, compiled when a benchmark first needs it (see pair_loop.py).
 #include "pair_loop.h"
 

@@ -71,7 +71,7 @@ def _atlas(file: str) -> Callable[[], Model]:
         if not path.is_file():
             raise FileNotFoundError(f"{path} is absent")
         model = load_robot(path, base="floating", package_dirs=[ATLAS], visuals=False)
-        # Hulls of neighbouring links overlap: only the ground is touched, as in Nimble's benchmark.
+        # Hulls of neighboring links overlap: only the ground is touched, as in Nimble's benchmark.
         return model.with_collision_pairs(np.zeros((0, 2), np.intc))
 
     return load

@@ -27,7 +27,7 @@ SWEEPS = 200  # of pgs
 
 
 class Solid(NamedTuple):
-    """A body whose centre of mass is the origin of its shape.
+    """A body whose center of mass is the origin of its shape.
 
     Attributes:
         shape: its collider.
@@ -108,7 +108,7 @@ class Watched(NamedTuple):
     """What n bodies did, at the start and after each of m steps.
 
     Attributes:
-        place: (m + 1, n, 3) of their centres, in W [m].
+        place: (m + 1, n, 3) of their centers, in W [m].
         turn: (m + 1, n, 4) quaternions (x, y, z, w).
         velocity: (m + 1, n, 3) in W [m/s].
         spin: (m + 1, n, 3) in their own axes [rad/s].
@@ -127,7 +127,7 @@ class Watched(NamedTuple):
         return np.asarray((moving - mass * (self.place @ np.array(case.gravity))).sum(1))
 
     def momentum(self, case: Case) -> Array:
-        """(m + 1, n, 3) angular, of each about its own centre, in W [kg m^2/s]."""
+        """(m + 1, n, 3) angular, of each about its own center, in W [kg m^2/s]."""
         inertia = np.array([s.inertia for s in case.solids])
         turned = Rotation.from_quat(self.turn.reshape(-1, 4)).apply((inertia * self.spin).reshape(-1, 3))
         return np.asarray(turned).reshape(self.spin.shape)

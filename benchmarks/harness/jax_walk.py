@@ -37,7 +37,7 @@ EYE = np.eye(3)
 
 
 class Inertia(NamedTuple):
-    """Of rigid bodies: mass [kg], mass times centre of mass [kg m], inertia about the origin [kg m^2]."""
+    """Of rigid bodies: mass [kg], mass times center of mass [kg m], inertia about the origin [kg m^2]."""
 
     mass: Any
     moment: Any
@@ -53,7 +53,7 @@ class Robot(NamedTuple):
         rotations: (4, 3, 3, 3) of each joint's frame in the link before it.
         offsets: (4, 3, 3) and where it is.
         axes: (4, 3, 3) of the joints.
-        feet: (4, 3) centres of the balls in the last links.
+        feet: (4, 3) centers of the balls in the last links.
         radius: of the balls.
         friction: between feet and ground.
         stiffness: (4, 3) position gains of the motors.
@@ -183,7 +183,7 @@ def times(I: Inertia, V: Any) -> Any:  # noqa: E741
 
 
 def placed(robot: Robot, angles: Any) -> tuple[Any, Inertia, Any]:
-    """Axes of the joints as twists (4, 3, 6), inertias of the links and centres of the feet, all in the trunk."""
+    """Axes of the joints as twists (4, 3, 6), inertias of the links and centers of the feet, all in the trunk."""
     turns = jnp.einsum("...ij,...jk->...ik", robot.rotations, turned(robot.axes, angles))
     R, p = [turns[:, 0]], [robot.offsets[:, 0]]
     for k in range(1, JOINTS):
@@ -272,9 +272,9 @@ def step(robot: Robot, state: State, target: Any) -> State:
     h = bias(robot.trunk, links, S, v, jnp.concatenate([turning, jnp.zeros(3)]))
 
     # Rows: normals and friction of the feet, at the ground, then motors.
-    centres = state.position + feet @ R.T
-    gaps = centres[:, 2] - robot.radius
-    on_ground = (centres.at[:, 2].set(0.0) - state.position) @ R
+    centers = state.position + feet @ R.T
+    gaps = centers[:, 2] - robot.radius
+    on_ground = (centers.at[:, 2].set(0.0) - state.position) @ R
     # z, y and x of W, in the order that goes with a normal from the foot to the floor (step/contact_axes.h).
     axes = jnp.stack([R[2], R[1], R[0]])
     arms = jnp.broadcast_to(on_ground[:, None], (LEGS, 3, 3))

@@ -80,17 +80,17 @@ def is_world(model: Model, body: Body) -> bool:
 
 
 def composite(model: Model, body: Body) -> tuple[float, Array, Array]:
-    """Mass, centre of mass (3,) and inertia (3, 3) about it of a body's links together, in its frame."""
+    """Mass, center of mass (3,) and inertia (3, 3) about it of a body's links together, in its frame."""
     links = {link.name: link for link in model.links}
     parts = [(links[name], X) for name, X in body.links.items() if links[name].mass > 0]
     mass = sum(link.mass for link, _ in parts)
     if not mass > 0:
         return 0.0, np.zeros(3), np.zeros((3, 3))
-    centres = [X[:3, :3] @ link.com + X[:3, 3] for link, X in parts]
-    com = sum(link.mass * c for (link, _), c in zip(parts, centres, strict=True)) / mass
+    centers = [X[:3, :3] @ link.com + X[:3, 3] for link, X in parts]
+    com = sum(link.mass * c for (link, _), c in zip(parts, centers, strict=True)) / mass
     inertia = np.zeros((3, 3))
-    for (link, X), centre in zip(parts, centres, strict=True):
-        d = centre - com
+    for (link, X), center in zip(parts, centers, strict=True):
+        d = center - com
         # Of the parallel axes (Steiner).
         inertia += X[:3, :3] @ link.inertia @ X[:3, :3].T + link.mass * (d @ d * np.eye(3) - np.outer(d, d))
     return mass, com, inertia

@@ -120,7 +120,7 @@ __attribute__((visibility("default"))) Robot* robot_new(const double* gravity) {
 
 __attribute__((visibility("default"))) void robot_delete(Robot* robot) { delete robot; }
 
-// Appends a joint with its body; inertia is (3, 3) about the centre of mass, armature one number per degree of freedom.
+// Appends a joint with its body; inertia is (3, 3) about the center of mass, armature one number per degree of freedom.
 // Gives the joint's index, or -1 for an unknown kind.
 __attribute__((visibility("default"))) int robot_add_joint(Robot* robot, int parent, const char* kind, const double* axis, const double* X_PJ,
                                                            double mass, const double* com, const double* inertia, const double* armature) {

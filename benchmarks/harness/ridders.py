@@ -18,7 +18,7 @@ class Derivative(NamedTuple):
 
     Attributes:
         value: (k,).
-        error: (k,) how far the two best neighbours of each in the tableau are from it.
+        error: (k,) how far the two best neighbors of each in the tableau are from it.
     """
 
     value: Array

@@ -19,7 +19,7 @@ class Timing:
     Attributes:
         ours: [s] per item.
         peer: [s] per item.
-        ratio: ours / peer, the median over neighbouring slices.
+        ratio: ours / peer, the median over neighboring slices.
     """
 
     ours: float

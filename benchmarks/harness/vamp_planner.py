@@ -173,7 +173,7 @@ class Ours:
     both: float
     again: float
     length: float
-    optimised: float
+    optimized: float
     overlaps: int
 
 
@@ -212,7 +212,7 @@ def add_rows(label: str, pairs: Sequence[tuple[Ours, Run]], report: Report) -> N
     length = float(np.median([np.linalg.norm(np.diff(run.path, axis=0), axis=1).sum() for _, run in pairs]))
     for what, lengths in (
         ("path after simplification", [ours.length for ours, _ in pairs]),
-        ("path after optimisation", [ours.optimised for ours, _ in pairs]),
+        ("path after optimization", [ours.optimized for ours, _ in pairs]),
     ):
         of = f"{note}; peer: simplified by VAMP"
         mine = float(np.median(lengths))

@@ -1,4 +1,4 @@
-// Arrays that begin at a cache line, so that whole registers of neighbouring numbers are loaded from one line.
+// Arrays that begin at a cache line, so that whole registers of neighboring numbers are loaded from one line.
 #pragma once
 
 #include <cstddef>

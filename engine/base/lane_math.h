@@ -4,7 +4,7 @@
 // Functions", 1980; pi/2 in four parts, so that r is right to 1e-32 even where it nearly vanishes), then with z = r^2
 //   sin r = r - r^3 (s0 - s1 z + ... - s5 z^5)      to 2^-57.8
 //   cos r = 1 - z/2 + z^2 (c0 - c1 z + ... - c5 z^5)  to 2^-63.9
-// whose coefficients minimise the largest relative error (Remez' exchange, rounded one after the other), summed after
+// whose coefficients minimize the largest relative error (Remez' exchange, rounded one after the other), summed after
 // Estrin. Errors stay below 0.9 units in the last place (0.8 where products are fused). Beyond 2^20 quarter turns (1.6e6 rad)
 // the library's functions take over, lane by lane. The sign of a zero is kept; infinities and NaN give NaN.
 #pragma once

@@ -1,4 +1,4 @@
-// Neighbouring numbers in memory to one register and back.
+// Neighboring numbers in memory to one register and back.
 #pragma once
 
 #include <cstring>

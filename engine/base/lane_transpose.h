@@ -49,7 +49,7 @@ void gather(const double* const (&from)[W], int size, Lanes<W, isa>* out) {
 namespace detail {
 
 // Number at(k) of all states becomes number k of each, for k below `size` and the first `count` states, whose numbers follow
-// each other from `to`. Two lanes at a time, with neighbours joined while they are loaded: half the shuffles of transposing
+// each other from `to`. Two lanes at a time, with neighbors joined while they are loaded: half the shuffles of transposing
 // whole registers, and narrow stores, so that none of these is what the rest waits for.
 template <bool streaming, int W, Isa isa, class At>
 ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int count, double* to) {

@@ -1,4 +1,4 @@
-// The pool's state is one object of static storage with a constant initialiser and no destructor: it is there before any other
+// The pool's state is one object of static storage with a constant initializer and no destructor: it is there before any other
 // static object is made and after all are destroyed, and a thread that still waits in it when the process ends does no harm.
 // After fork() the child's copy may be in any state, its threads are gone and its mutex perhaps locked for ever: the child
 // writes a new one over it.
@@ -31,7 +31,7 @@
 namespace robosim {
 namespace {
 
-// Neighbouring chunks that one thread hands out to itself, until others are done with theirs and help: what a thread wrote in the
+// Neighboring chunks that one thread hands out to itself, until others are done with theirs and help: what a thread wrote in the
 // last loop over the same arrays is still in its own cache. On a cache line of its own. 64 bits, because every thread counts once
 // beyond the end.
 struct alignas(64) Share {
@@ -73,7 +73,7 @@ void pause() {
 #endif
 }
 
-// std::mutex and std::condition_variable have, on some systems, destructors and initialisers that run. It is held for some 10 ns
+// std::mutex and std::condition_variable have, on some systems, destructors and initializers that run. It is held for some 10 ns
 // at a time, so who finds it locked tries again before falling asleep, which takes microseconds.
 struct Mutex {
   pthread_mutex_t handle = PTHREAD_MUTEX_INITIALIZER;

@@ -85,8 +85,8 @@ std::tuple<Ints, Floats> arrays_of(const DepthBuffer& buffer) {
 void bind_drawing(py::module_& m) {
   m.def(
       "draw_picture",
-      [](const py::object& corners, const py::object& centres, const py::object& radii, int width, int height, double focal, double near) {
-        const std::vector<Vec3d> given = vectors(corners, true, "corners"), middles = vectors(centres, false, "centres");
+      [](const py::object& corners, const py::object& centers, const py::object& radii, int width, int height, double focal, double near) {
+        const std::vector<Vec3d> given = vectors(corners, true, "corners"), middles = vectors(centers, false, "centers");
         const std::vector<double> sizes = radii_of(radii, middles.size());
         if (!(near > 0 && focal > 0 && focal <= largest)) throw InputError(message("near is ", near, " m and focal ", focal, " pixels; both must be positive"));
         std::vector<PixelTriangle> triangles(given.size() / 3);
@@ -99,14 +99,14 @@ void bind_drawing(py::module_& m) {
         }
         return arrays_of(buffer);
       },
-      py::arg("corners"), py::arg("centres"), py::arg("radii"), py::arg("width"), py::arg("height"), py::arg("focal"), py::arg("near"),
+      py::arg("corners"), py::arg("centers"), py::arg("radii"), py::arg("width"), py::arg("height"), py::arg("focal"), py::arg("near"),
       "What each pixel sees of triangles (m, 3, 3), corners in pixels with their nearness, and of balls (k, 3) in the camera's frame [m]:\n"
       "numbers (height, width), -1 for nothing, balls after triangles, and nearness (height, width), 0 for nothing.");
   m.def(
       "gather_light",
-      [](const py::object& corners, const py::object& centres, const py::object& radii, const py::object& positions, const py::object& normals,
+      [](const py::object& corners, const py::object& centers, const py::object& radii, const py::object& positions, const py::object& normals,
          const py::object& groups, const py::object& lights, int n_groups, int side, int threads) {
-        const std::vector<Vec3d> given = vectors(corners, true, "corners"), middles = vectors(centres, false, "centres");
+        const std::vector<Vec3d> given = vectors(corners, true, "corners"), middles = vectors(centers, false, "centers");
         const std::vector<Vec3d> directions = directions_of(lights);
         const std::vector<double> sizes = radii_of(radii, middles.size());
         const Floats p = floats(positions, extents_of(positions, {-1, 3}), "positions");
@@ -124,7 +124,7 @@ void bind_drawing(py::module_& m) {
         }
         return out;
       },
-      py::arg("corners"), py::arg("centres"), py::arg("radii"), py::arg("positions"), py::arg("normals"), py::arg("groups"), py::arg("lights"),
+      py::arg("corners"), py::arg("centers"), py::arg("radii"), py::arg("positions"), py::arg("normals"), py::arg("groups"), py::arg("lights"),
       py::arg("n_groups"), py::arg("side"), py::arg("threads"),
       "Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that they see past triangles (m, 3, 3) and balls\n"
       "(k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; every n_groups-th is of a group. The `side`\n"

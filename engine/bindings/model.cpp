@@ -83,7 +83,7 @@ void bind_parts(py::module_& m) {
       .def_readonly("body", &Collider::body)
       .def_property_readonly("X_BC", [](const Collider& c) { return pose_array(c.X_BC); })
       .def_property_readonly("shape", [](const Collider& c) { return body_object(c.geometry); });
-  py::class_<Inertia>(m, "Inertia", "Mass, centre of mass and inertia about it.")
+  py::class_<Inertia>(m, "Inertia", "Mass, center of mass and inertia about it.")
       .def_readonly("mass", &Inertia::mass)
       .def_property_readonly("com", [](const Inertia& i) { return vec3_array(i.com); })
       .def_property_readonly("I_com", [](const Inertia& i) { return mat3_array(i.I_com); });

@@ -46,7 +46,7 @@ PYBIND11_MODULE(_engine, m) {
   robosim::bind_scene_rays(m);
   robosim::bind_clouds(m);
   robosim::bind_drawing(m);
-  robosim::bind_path_optimiser(m);
+  robosim::bind_path_optimizer(m);
   robosim::bind_motion(m);
   robosim::bind_simulation(m);
   robosim::bind_xla_call(m);

@@ -20,7 +20,7 @@ void bind_configuration_rates(pybind11::module_& m);
 void bind_scene_rays(pybind11::module_& m);
 void bind_clouds(pybind11::module_& m);
 void bind_drawing(pybind11::module_& m);
-void bind_path_optimiser(pybind11::module_& m);
+void bind_path_optimizer(pybind11::module_& m);
 void bind_simulation(pybind11::module_& m);
 void bind_xla_call(pybind11::module_& m);
 void bind_motion(pybind11::module_& m);

@@ -1,4 +1,4 @@
-// Inverse kinematics and time parametrisation.
+// Inverse kinematics and time parameterization.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -303,7 +303,7 @@ void bind_motion(py::module_& m) {
       .def_property_readonly("torque_limited", [](const Timed& t) { return t.result.torque_limited; },
                              "Whether torque limits shape the motion.")
       .def_property_readonly("slowdown", [](const Timed& t) { return t.result.slowdown; },
-                             "Factor of a last uniform slowing down for torque limits; 1 when the optimisation kept them.")
+                             "Factor of a last uniform slowing down for torque limits; 1 when the optimization kept them.")
       .def_property_readonly("resisted", [](const Timed& t) { return t.result.resisted; },
                              "Whether torque limits shape it, of joints with damping or dry friction: these may be anything up to what is stated.")
       .def_property_readonly("sooner_as_stated", [](const Timed& t) { return t.result.sooner_as_stated; },

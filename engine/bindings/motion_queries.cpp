@@ -82,8 +82,8 @@ struct ImpactCase {
 };
 ImpactCase impact_of(const Shape& A, const py::object& X_WA0, const py::object& X_WA1, const Shape& B, const py::object& X_WB0,
                      const py::object& X_WB1, double margin, double tolerance) {
-  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of metres, at least 0"));
-  if (!(tolerance > 0 && std::isfinite(tolerance))) throw InputError(message("tolerance is ", tolerance, "; it must be a finite number of metres above 0"));
+  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of meters, at least 0"));
+  if (!(tolerance > 0 && std::isfinite(tolerance))) throw InputError(message("tolerance is ", tolerance, "; it must be a finite number of meters above 0"));
   ImpactCase c{{}, Sweep::between(rigid(X_WA0, "X_WA"), rigid(X_WA1, "X_WA")), Sweep::between(rigid(X_WB0, "X_WB"), rigid(X_WB1, "X_WB"))};
   c.impact = time_of_impact(A, c.A, B, c.B, margin, tolerance);
   return c;

@@ -46,7 +46,7 @@ BodyObject body_object(const CollisionGeometry& geometry);
 
 // The margin of a query [m], or InputError.
 inline double checked_margin(double margin) {
-  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of metres, at least 0"));
+  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of meters, at least 0"));
   return margin;
 }
 

@@ -40,9 +40,9 @@ void bind_shape_queries(py::module_& m) {
       "bounding_ball",
       [](const Shape& s) {
         const Ball b = bounding_ball(s);
-        return std::make_pair(vec3_array(b.centre), b.radius);
+        return std::make_pair(vec3_array(b.center), b.radius);
       },
-      py::arg("shape"), "(centre (3,), radius) [m] of the smallest ball around the shape, in its frame.");
+      py::arg("shape"), "(center (3,), radius) [m] of the smallest ball around the shape, in its frame.");
   m.def(
       "bounding_box",
       [](const Shape& s, const py::object& X_WS) {

@@ -168,7 +168,7 @@ py::array_t<int> triangles_array(const std::vector<std::array<int, 3>>& triangle
 }
 
 void bind_shapes(py::module_& m) {
-  py::class_<Shape> c(m, "Shape", "A convex collision shape in its own frame, immutable. Sizes are full sizes in metres; radii are radii.");
+  py::class_<Shape> c(m, "Shape", "A convex collision shape in its own frame, immutable. Sizes are full sizes in meters; radii are radii.");
   const Size radius{"radius", [](const Shape& s) { return s.radius; }};
   const Size length{"length", [](const Shape& s) { return 2 * s.half_length; }};
   const Size size{"size", [](const Shape& s) { return 2.0 * s.half_extents; }};

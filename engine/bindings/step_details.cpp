@@ -87,7 +87,7 @@ void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper, con
       // Frames in the order of the world's; of other kinds behind them.
       const std::size_t number = numbers.of_block[b] = is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
       closures.resize(std::max(closures.size(), number + 1));
-      closures[number] = {.name = name, .point = vec3_array(block.centre), .force = vec3_array(Vec3d()), .moment = vec3_array(Vec3d())};
+      closures[number] = {.name = name, .point = vec3_array(block.center), .force = vec3_array(Vec3d()), .moment = vec3_array(Vec3d())};
     } else {
       numbers.of_block[b] = joints.size();
       for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)

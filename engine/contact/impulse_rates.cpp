@@ -70,7 +70,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   bool is_open = rank_ < basis_.unknowns();
   for (const RowBasis::Block& block : basis_.blocks()) {
     is_open |= block.rows > block.columns;
-    for (int i = 0, end = 0; i < block.rows; i = end) {  // neighbouring rows at once
+    for (int i = 0, end = 0; i < block.rows; i = end) {  // neighboring rows at once
       const int* const rows = basis_.rows().data() + block.first_row;
       for (end = i + 1; end < block.rows && rows[end] == rows[end - 1] + 1;) ++end;
       small_matrices().add_product({basis_.P(block) + i * block.columns, end - i, block.columns}, &scratch_[at(block.first_unknown * asked)], asked,

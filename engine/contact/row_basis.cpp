@@ -45,10 +45,10 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
     basis.rows = static_cast<int>(rows_.size()) - basis.first_row;
     if (!take_last(basis)) {
       switch (block.width) {
-        case 1: orthonormalise<1>(problem, basis); break;
-        case 2: orthonormalise<2>(problem, basis); break;
-        case 3: orthonormalise<3>(problem, basis); break;
-        default: orthonormalise<most_block_channels>(problem, basis);
+        case 1: orthonormalize<1>(problem, basis); break;
+        case 2: orthonormalize<2>(problem, basis); break;
+        case 3: orthonormalize<3>(problem, basis); break;
+        default: orthonormalize<most_block_channels>(problem, basis);
       }
     }
     basis.end = numbers_.size();
@@ -76,7 +76,7 @@ bool RowBasis::take_last(Block& basis) {
 
 // Entries of all columns side by side, so that their sums do not wait for each other.
 template <int width>
-void RowBasis::orthonormalise(const RowProblem& problem, Block& basis) {
+void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   const int* rows = rows_.data() + basis.first_row;
   const int n = basis.rows, all = n + width;
   const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };

@@ -53,7 +53,7 @@ class RowBasis {
  private:
   bool take_last(Block& basis);
   template <int width>
-  void orthonormalise(const RowProblem& problem, Block& basis);
+  void orthonormalize(const RowProblem& problem, Block& basis);
 
   std::vector<int> rows_;
   std::vector<Block> blocks_;

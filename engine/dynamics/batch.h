@@ -1,6 +1,6 @@
 // Many states of one model at once: lanes inside, threads outside.
 //
-// Every state goes through the same operations on the same bits whatever its place, its neighbours and the number of
+// Every state goes through the same operations on the same bits whatever its place, its neighbors and the number of
 // threads: a group of states shares registers, never numbers, and lanes that are missing at the end repeat the last state.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Centre of mass of a body and everything behind it, links welded to them included; of body 0, the world, it is that of all
+// Center of mass of a body and everything behind it, links welded to them included; of body 0, the world, it is that of all
 // links, also of those welded to the world. Not a number where nothing of this has mass.
 //
 //   center_of_mass(model, data, body)               position in W [m], after forward_kinematics
@@ -26,7 +26,7 @@ inline int subtree_end(const Model& model, int body) {
   return end;
 }
 
-// From O to the body's centre of mass, world axes.
+// From O to the body's center of mass, world axes.
 template <class S>
 ROBOSIM_INLINE Vec3<S> com_offset(const Model& model, const Data<S>& data, int i) {
   return times_add(data.X_WB[i].R, Vec3<S>(model.inertias[i].com), data.p_OB[i]);
@@ -43,7 +43,7 @@ inline double subtree_mass(const Model& model, int body) {
 
 inline double total_mass(const Model& model) { return subtree_mass(model, 0); }
 
-// First moment of mass in W: mass times centre of mass [kg m]; after forward_kinematics.
+// First moment of mass in W: mass times center of mass [kg m]; after forward_kinematics.
 template <class S>
 Vec3<S> mass_moment(const Model& model, const Data<S>& data, int body = 0) {
   Vec3<S> sum;

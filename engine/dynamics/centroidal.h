@@ -1,4 +1,4 @@
-// Centroidal momentum: the momentum of all moving bodies about their common centre of mass, world axes, [linear; angular].
+// Centroidal momentum: the momentum of all moving bodies about their common center of mass, world axes, [linear; angular].
 //
 //   centroidal_momentum(model, data, q, v, h)                     h = A_G v              (6)
 //   centroidal_momentum_rate(model, data, q, v, a, h, hdot)       hdot = A_G a + dA_G v  (6) each
@@ -8,13 +8,13 @@
 //                                                                 6 x n_v each; dh_dv = dhdot_da = A_G
 //
 // Gravity is not taken out of hdot: it is the rate itself, what gravity, contacts and the world's hold on the base exert
-// together about the centre of mass. Links welded to the world do not count, nor does armature. Where nothing that moves has
+// together about the center of mass. Links welded to the world do not count, nor does armature. Where nothing that moves has
 // mass, all is zero.
 //
 // In the common frame G (data.h), with subtrees' inertia I_j and momentum h_j about O, column j of joint k contributes
 //   A_j = I_j J_j,                        dA_j/dt = (dI_j/dt) J_j + I_j (V_k x J_j)           (composite_rates.h)
 //   dh/dq_j = J_j x h_j + I_j J_dot_j,    dhdot/dq_j, dhdot/dv_j: by_q, by_v of rnea_derivatives.h without gravity
-// Taken at the centre of mass c, a momentum (n, l) is (n - c x l, l); c itself moves by dc_j = (linear part of A_j) / m,
+// Taken at the center of mass c, a momentum (n, l) is (n - c x l, l); c itself moves by dc_j = (linear part of A_j) / m,
 // which takes dc_j x l away from a derivative. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", Autonomous
 // Robots 35 (2013); Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms",
 // RSS 2018. The same quantities as Pinocchio's computeCentroidalMomentumTimeVariation, ccrba, dccrba and
@@ -29,7 +29,7 @@ namespace robosim {
 
 namespace detail {
 
-// Centre of mass of what moves, from O [m], and one over its mass, or zero where that is.
+// Center of mass of what moves, from O [m], and one over its mass, or zero where that is.
 template <class S>
 struct Centroid {
   Vec3<S> c;
@@ -78,7 +78,7 @@ void centroidal_momentum_rate(const Model& model, Data<S>& data, const S* q, con
   }
   const Vec3<S> c = detail::centroid(model, data).c;
   detail::write_force(at_point(sum, c), h);
-  detail::write_force(at_point(rate, c), hdot);  // the centre of mass moves along the linear momentum, which adds nothing
+  detail::write_force(at_point(rate, c), hdot);  // the center of mass moves along the linear momentum, which adds nothing
 }
 
 // q: n_q entries. Fills A_G, and data.X_WB, J, I, I_c.

@@ -1,6 +1,6 @@
 // Gradients of the energies, and the derivative of gravity forces:
 //
-//   kinetic_energy_derivatives(model, data, q, v, dT_dq, dT_dv)  n_v each; dT_dv = M v, the generalised momentum
+//   kinetic_energy_derivatives(model, data, q, v, dT_dq, dT_dv)  n_v each; dT_dv = M v, the generalized momentum
 //   gravity_forces(model, data, q, g)                            in rnea.h: the potential energy's, dU_dq = g
 //   gravity_forces_derivatives(model, data, q, dg_dq)            n_v x n_v, g's derivative in the tangent space
 //

@@ -2,7 +2,7 @@
 //
 //   tau = -damping v - friction v / sqrt(v^2 + width^2) - stiffness (q - reference)      per entry of v
 //
-// Dry friction is regularised: for |v| above the width it is Coulomb's, short of a share width^2 / (2 v^2), and through rest it is
+// Dry friction is regularized: for |v| above the width it is Coulomb's, short of a share width^2 / (2 v^2), and through rest it is
 // smooth, so that it has derivatives everywhere and is zero at rest, where it yields like a damper of friction / width instead of
 // sticking. Marques, Flores, Claro and Lankarani, "A survey and comparison of several friction force models for dynamic analysis
 // of multibody mechanical systems", Nonlinear Dynamics 86 (2016), section 2. Springs belong to joints with one position; those of

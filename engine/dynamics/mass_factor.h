@@ -72,7 +72,7 @@ void mass_factor(const Model& model, S* L) {
 
 namespace detail {
 
-// Neighbouring columns in one register: one, or where S is a single number, as many as there is room for.
+// Neighboring columns in one register: one, or where S is a single number, as many as there is room for.
 template <class S>
 struct OneColumn {
   using Type = S;

@@ -1,13 +1,13 @@
 // Derivatives of inverse and forward dynamics in what the model is made of. Per body 1 to n_b - 1 and the joint that carries it:
-//   mass       of the body, its centre of mass and moments held fixed [kg]
-//   com        centre of mass in the body's frame, moments about it held fixed [m]
-//   inertia    moments about the centre of mass, axes of the body: I_xx, I_xy, I_yy, I_xz, I_yz, I_zz [kg m^2]
+//   mass       of the body, its center of mass and moments held fixed [kg]
+//   com        center of mass in the body's frame, moments about it held fixed [m]
+//   inertia    moments about the center of mass, axes of the body: I_xx, I_xy, I_yy, I_xz, I_yz, I_zz [kg m^2]
 //   placement  of the joint in its parent: X_PJ becomes X_PJ exp(x), x = (linear, angular) in the joint's frame [m, rad]
 // and per v the armature. What joints exert by themselves (damping, friction, springs) enters where tau does: their derivatives
 // stand beside them in joint_forces.h, and M^-1 or tau_bar of forward dynamics carries them on.
 //
-// Inverse dynamics. Taken at the centre of mass, the regressor's row (y_m, y_mc, y_I) of a body (regressor.h) is the
-// derivative in its mass, m times that in its centre of mass, and in its moments: what else the parallel-axis theorem adds is of
+// Inverse dynamics. Taken at the center of mass, the regressor's row (y_m, y_mc, y_I) of a body (regressor.h) is the
+// derivative in its mass, m times that in its center of mass, and in its moments: what else the parallel-axis theorem adds is of
 // second order there. Turning a joint's frame is what a free joint without mass before it would do, at rest: a column T
 // that moves the joint's own columns and all behind. Its closed forms are those of a column of q (rnea_derivatives.h, with
 // the parent's V and A and composites of subtrees i), written as the force that T is multiplied with, for a row J_r
@@ -45,7 +45,7 @@ ROBOSIM_INLINE void along_placement(const Model& model, const Data<S>& data, int
   for (int k = 0; k < 3; ++k) out[k] = F_J.linear[k], out[3 + k] = F_J.angular[k];
 }
 
-// Adds scale times the row of body i at its centre of mass, for its velocity, acceleration less gravity and virtual velocity in G.
+// Adds scale times the row of body i at its center of mass, for its velocity, acceleration less gravity and virtual velocity in G.
 template <class S>
 void add_body_parameters(const Model& model, const Data<S>& data, int i, const Motion<S>& V, const Motion<S>& A, const Motion<S>& virtual_V,
                          const S& scale, S* mass, S* com, S* inertia) {

@@ -19,7 +19,7 @@ namespace robosim {
 
 inline constexpr int n_inertial = 10;  // parameters of a body
 
-// Of a rigid body, and back. A body without mass has no centre of mass: its origin is taken.
+// Of a rigid body, and back. A body without mass has no center of mass: its origin is taken.
 inline std::array<double, n_inertial> inertial_parameters(const Inertia& body) {
   const CompositeInertia<double> I(body);
   return {I.mass, I.h.x, I.h.y, I.h.z, I.I_o.xx, I.I_o.xy, I.I_o.yy, I.I_o.xz, I.I_o.yz, I.I_o.zz};

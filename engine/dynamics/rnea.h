@@ -11,7 +11,7 @@ namespace robosim {
 
 namespace detail {
 
-// What a body needs to move with V and A - g. About the centre of mass c, in the body's axes for the gyroscopic part:
+// What a body needs to move with V and A - g. About the center of mass c, in the body's axes for the gyroscopic part:
 //   f = m (a + alpha x c + w x (v + w x c)),  n = R (I alpha + w x I w) + c x f
 template <bool with_v, class S>
 ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, const Vec3<S>& p_OB, const Motion<S>& V,

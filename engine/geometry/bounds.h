@@ -11,7 +11,7 @@ namespace robosim {
 
 // Infinite radius for an unbounded shape.
 struct Ball {
-  Vec3d centre;
+  Vec3d center;
   double radius = 0;
 };
 
@@ -57,7 +57,7 @@ inline double signed_distance(const Aabb& a, const Aabb& b) {
 
 // The box around a box that is given in frame B; without end along every axis if it is along one.
 inline Aabb bounding_box(const Aabb& box, const SE3d& X_AB) {
-  const Vec3d half = 0.5 * (box.upper - box.lower), centre = X_AB * (0.5 * (box.lower + box.upper));
+  const Vec3d half = 0.5 * (box.upper - box.lower), center = X_AB * (0.5 * (box.lower + box.upper));
   if (!std::isfinite(half.x + half.y + half.z)) {
     constexpr double inf = std::numeric_limits<double>::infinity();
     return {{-inf, -inf, -inf}, {inf, inf, inf}};
@@ -67,7 +67,7 @@ inline Aabb bounding_box(const Aabb& box, const SE3d& X_AB) {
     const Vec3d& r = X_AB.R.row[i];
     reach[i] = std::fabs(r.x) * half.x + std::fabs(r.y) * half.y + std::fabs(r.z) * half.z;
   }
-  return {centre - reach, centre + reach};
+  return {center - reach, center + reach};
 }
 
 }  // namespace robosim

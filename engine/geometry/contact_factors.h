@@ -48,7 +48,7 @@ struct WitnessFactors {
   bool finite = true;                   // unless the distance is infinite (two half-spaces): then every derivative is zero
   // Of derivatives that hold on one side only, because another feature takes over right here, because the points are not unique
   // (parallel faces or edges: then the points keep their place on the shape that is not straight, on B where both are), or because
-  // the surfaces' common centre of curvature is there (as when a sphere's centre lies on a capsule's axis: then n turns with A).
+  // the surfaces' common center of curvature is there (as when a sphere's center lies on a capsule's axis: then n turns with A).
   bool one_sided = false;
 
   // Where the surface of A (side 0) or B (side 1) moves so; the other rests.

@@ -36,7 +36,7 @@ struct LocalSurface {
     double weight = 0;
     Vec3d slope;  // of the weight over the feature [1/m]
   };
-  // Not initialised, as most shapes have none and surfaces are made by the million.
+  // Not initialized, as most shapes have none and surfaces are made by the million.
   struct Corners {
     Corners() {}
     Corner& operator[](int i) { return items[i]; }
@@ -62,7 +62,7 @@ struct Curvature {
 // How fast a convex shape's support function grows away from a normal n at a point p of its surface: max of x.(y - p) over the shape is at least
 // 1/2 sum_i along[i] (axis[i].x)^2 for every unit x, with the surface's axes. A segment of the shape through p that goes on for s on either side
 // gives s |e.x| >= s (e.x)^2, so 2 s along it; a disc in it with p on its rim, of radius r, r (v.x)^2 / (|x'| + x'.u) with x' the part of x in
-// the disc's plane, u the direction of p from its centre and v along the rim: r.
+// the disc's plane, u the direction of p from its center and v along the rim: r.
 struct Growth {
   double along[2] = {0, 0};
 };

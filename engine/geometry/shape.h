@@ -21,7 +21,7 @@
 //   static constexpr bool curved      whether its surface is curved after `rounding` is taken off (asks for the polish):
 //                                     false for a polytope or a capsule's segment, true for a cylinder
 //   double rounding() const           the shape is all points within this distance of the core
-//   Vec3d centre() const              any point inside
+//   Vec3d center() const              any point inside
 //   Vec3d support(Vec3d d) const      a point of the core farthest in direction d, of any length; finite for a zero d
 //   Ball bounding_ball() const        of the shape, in its frame
 //   double farthest_from(Vec3d p) const   of any point of the shape from p; may be an upper bound: edge checks then take

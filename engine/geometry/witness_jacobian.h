@@ -31,19 +31,19 @@ void witness_jacobian(const WitnessFactors& factors, const SE3d& X_WA, const SE3
 
 namespace detail {
 
-// What is compiled for each instruction set. `centred`: turns about the origin of its frame do not change the shape (spheres), so that
+// What is compiled for each instruction set. `centerd`: turns about the origin of its frame do not change the shape (spheres), so that
 // their columns are zero.
 class JacobianKernels {
  public:
   // Of finite factors.
   virtual void any(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB, double* out) const = 0;
   // Of a half-space, B or A, that n turns with, and another shape O. H over t0 = x of the half-space's frame and t1 = n x t0.
-  virtual void on_half_space(const Witness& witness, const tangent_plane::Mat2& H, bool is_B, bool is_centred, const SE3d& X_WH, const SE3d& X_WO,
+  virtual void on_half_space(const Witness& witness, const tangent_plane::Mat2& H, bool is_B, bool is_centerd, const SE3d& X_WH, const SE3d& X_WO,
                              double* out) const = 0;
   // Of a sphere, B or A, and another shape O whose radii are not singular with it. P over t0 and t1, symmetric.
   virtual void about_sphere(const Witness& witness, const Vec3d& t0, const Vec3d& t1, double P00, double P01, double P11, double radius, bool is_B,
                             const SE3d& X_WS, const SE3d& X_WO, double* out) const = 0;
-  // Of two spheres, by what the tangential part of the distance of their centres is multiplied by.
+  // Of two spheres, by what the tangential part of the distance of their centers is multiplied by.
   virtual void spheres(const Witness& witness, double by_normal, double by_A, double by_B, const SE3d& X_WA, const SE3d& X_WB, double* out) const = 0;
 
  protected:

@@ -232,7 +232,7 @@ void ModelAssembly::fold_forces(int i) {
   const auto k = static_cast<std::size_t>(joint.v_index);
   model_.damping[k] += r * r * spec.damping;
   model_.armature[k] += r * r * spec.reflected_armature();
-  // Two regularised frictions are not one exactly: the sum is right beyond both widths, and its slope at rest is right.
+  // Two regularized frictions are not one exactly: the sum is right beyond both widths, and its slope at rest is right.
   double &friction = model_.friction[k], &width = model_.friction_width[k];
   const double slope = friction / width + r * r * spec.friction / spec.friction_width;
   friction += std::abs(r) * spec.friction;

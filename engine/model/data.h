@@ -36,7 +36,7 @@ struct Data {
   // Subtrees, computed by composite_inertias (rnea_derivatives; by crba in the bodies' frames).
   std::vector<CompositeInertia<S>> I_c;  // of the body and everything behind it
 
-  // Mass of the body and everything behind it [kg], and that times its centre of mass from O [kg m]; computed by mass_moments.
+  // Mass of the body and everything behind it [kg], and that times its center of mass from O [kg m]; computed by mass_moments.
   std::vector<S> mass_c;
   std::vector<Vec3<S>> moment_c;
 

@@ -69,7 +69,7 @@ struct Model {
   // Structure, computed by number_columns (structure.h).
   std::vector<int> column_v;      // per column its v
   std::vector<int> angle_joints;  // joints whose placement takes the sine and cosine of an angle
-  // A run of neighbouring columns on the way from the root to a joint.
+  // A run of neighboring columns on the way from the root to a joint.
   struct Run {
     int first = 0, count = 0;
   };
@@ -79,7 +79,7 @@ struct Model {
   std::vector<int> rows, row_begin;
   // The same by columns: the larger v, ascending; from column_begin[v] to column_begin[v + 1].
   std::vector<int> columns, column_begin;
-  // Per v a bit for each 8 neighbouring v that hold one on its way to the root or behind it (the last bit for all from 504 on).
+  // Per v a bit for each 8 neighboring v that hold one on its way to the root or behind it (the last bit for all from 504 on).
   std::vector<std::uint64_t> related;
 
   // Whether every two coordinates are on one way to the root, or coupled by mimic joints.

@@ -6,7 +6,7 @@
 //
 // so that dq/ds is u at its start and v at its end, as on the straight parts, whose s is their metric length: the path is C1,
 // piecewise quadratic, and |dq/ds| <= 1 in the metric. Nearest the corner, q(d) = w + d (v - u) / 4. A turn back (v = -u)
-// slows to dq/ds = 0 half a d short of the corner and needs no special case. d is at most half of either neighbouring edge, and
+// slows to dq/ds = 0 half a d short of the corner and needs no special case. d is at most half of either neighboring edge, and
 // found by bisection of the proof that the curve is free (edge_check.h).
 //
 // Corners of smooth paths, where points follow each other at nearly equal distances, would be rounded with straight bits between
@@ -16,7 +16,7 @@
 //   q(w) = w - a u + u w + (b v / a - u) w^2 / (4 a),  0 <= w <= 2 a
 //
 // a uniform quadratic B-spline of the points. Its dq/dw is b / a at the end, so that s runs on as much faster. It touches each edge in
-// the middle, as blends that take half of an edge do. Points count as such where neighbouring edges differ by at most a fifth and turn by
+// the middle, as blends that take half of an edge do. Points count as such where neighboring edges differ by at most a fifth and turn by
 // at most 45 degrees.
 #pragma once
 

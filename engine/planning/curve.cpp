@@ -109,7 +109,7 @@ void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
   std::fill(out.step.begin(), out.step.end(), 0.0);
   std::fill(out.bend.begin(), out.bend.end(), 0.0);
   const double half = 0.5 * (t1 - t0), middle = t0 + half;
-  const int first = piece_at(t0), last = t1 <= breaks_[first + 1] ? first : piece_at(t1), centre = piece_at(middle);
+  const int first = piece_at(t0), last = t1 <= breaks_[first + 1] ? first : piece_at(t1), center = piece_at(middle);
   for (int i = first; i <= last; ++i) {
     const double u0 = std::max(t0 - breaks_[i], 0.0), u1 = std::max(std::min(t1, breaks_[i + 1]) - breaks_[i], u0);
     const bool is_whole = u0 == 0 && u1 == breaks_[i + 1] - breaks_[i];
@@ -120,8 +120,8 @@ void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
     }
   }
   // Taylor's remainder within one piece; over several, where the derivative may jump, what the span allows.
-  const double u = middle - breaks_[centre];
-  const double* coefficients = coefficients_ + at(centre) * at(order_) * at(n_columns_);
+  const double u = middle - breaks_[center];
+  const double* coefficients = coefficients_ + at(center) * at(order_) * at(n_columns_);
   for (int c = 0; c < n_columns_; ++c) {
     double slope = 0;
     for (int j = order_ - 1; j >= 1; --j) slope = slope * u + j * coefficients[j * n_columns_ + c];

@@ -303,7 +303,7 @@ void EdgeChecker::cover(SiftRow& row, double from, double to) const {
 EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double slack, bool has_plane) {
   const Look& look = looks_[lane];
   const double motion = row.motion[lane];
-  const double floor = rigour_ == Rigour::proof
+  const double floor = rigor_ == Rigour::proof
                            ? resolution_ / 1000
                            : std::max(std::min(resolution_ / 2, look.floor_factor * motion), resolution_ / 100);
   Question q;
@@ -312,13 +312,13 @@ EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double
   // that the shapes do not overlap.
   const bool is_worthwhile = q.at_floor || slack > worthwhile * motion;
   q.is_asked = row.gap[lane] <= 0 || is_worthwhile;
-  // A proof along a steady curve covers neighbours, too.
-  const bool has_neighbours = is_steady_ && (row.lanes & (row.lanes - 1)) != 0;
-  if (!q.is_asked || !(is_worthwhile || has_neighbours)) return q;
+  // A proof along a steady curve covers neighbors, too.
+  const bool has_neighbors = is_steady_ && (row.lanes & (row.lanes - 1)) != 0;
+  if (!q.is_asked || !(is_worthwhile || has_neighbors)) return q;
   q.enough = motion;
   // At the floor what is not proven counts as touching, and the distance has to be known.
   if (has_plane && !q.at_floor) q.enough = std::min(q.enough, approaches_.along[lane] + approaches_.rest[lane]);
-  q.enough *= (has_neighbours ? 4 : 1) * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
+  q.enough *= (has_neighbors ? 4 : 1) * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
   return q;
 }
 
@@ -429,30 +429,30 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
     for (int l = 0; l < width; ++l)
       if (counts(l)) first = std::min(first, looks_[l].middle), last = std::max(last, looks_[l].middle);
     int lane = -1;
-    const double centre = 0.5 * (first + last);
+    const double center = 0.5 * (first + last);
     for (int l = 0; l < width; ++l)
-      if (counts(l) && (lane < 0 || std::abs(looks_[l].middle - centre) < std::abs(looks_[lane].middle - centre))) lane = l;
+      if (counts(l) && (lane < 0 || std::abs(looks_[l].middle - center) < std::abs(looks_[lane].middle - center))) lane = l;
     if (touches(row, lane, a, b)) return {false, looks_[lane].middle, a, b};
     row.lanes &= ~(1u << lane);
   }
   return {};
 }
 
-EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigour) {
+EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigor) {
   EdgeResult result;
   // Most curves that are not free collide in some middle: first of all that is asked.
-  if (begin(curve, t0, t1, resolution, rigour, result) && sample(curve, result)) prove(curve, t0, t1, queue_.size() == at(width), result);
+  if (begin(curve, t0, t1, resolution, rigor, result) && sample(curve, result)) prove(curve, t0, t1, queue_.size() == at(width), result);
   return result;
 }
 
 // Divides the curve, unless nothing on it is free.
-bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigour, EdgeResult& result) {
+bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigor, EdgeResult& result) {
   if (scene_->overlapping_fixed_pair() >= 0) {
     const auto& pair = scene_->pairs()[at(scene_->overlapping_fixed_pair())];
     return result = {false, t0, pair.first, pair.second}, false;
   }
   resolution_ = resolution;
-  rigour_ = rigour;
+  rigor_ = rigor;
   is_steady_ = curve.is_steady();
   if (++curve_ == 0) {
     for (Place& place : places_) place.curve = 0;

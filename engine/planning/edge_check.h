@@ -3,7 +3,7 @@
 // Adaptive bisection (Schwarzer, Saha, Latombe, IEEE T-RO 2005). At the middle t_m of an interval of half-width h, for each
 // pair with a lower bound d on its distance and an upper bound m on its relative motion over the interval (motion_bound.h; for
 // balls against a face, only towards the face): nothing happens to the pair while |t - t_m| < h d / m. What neither this nor
-// the neighbouring samples cover is left to the two halves. Eight intervals are looked at side by side (interval_sifter.h), first of
+// the neighboring samples cover is left to the two halves. Eight intervals are looked at side by side (interval_sifter.h), first of
 // all eight or more equal parts of the curve, spread over all of it, then breadth first, coarse to fine: a
 // curve in collision is mostly found out within the first eight samples, by one of the few pairs that collided last, and pairs that are
 // far apart leave there.
@@ -65,7 +65,7 @@ class EdgeChecker {
   EdgeResult look(const double* q0, const double* q1, double resolution);
   EdgeResult prove(const double* q0, const double* q1, double resolution);
   // Any curve over [t0, t1].
-  EdgeResult curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigour = Rigour::proof);
+  EdgeResult curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigor = Rigour::proof);
 
   const CollisionScene& scene() const { return *scene_; }
   SceneQuery& query() { return query_; }
@@ -89,7 +89,7 @@ class EdgeChecker {
     double t0 = 0, t1 = 0, middle = 0, half = 1, floor_factor = 0;
     bool is_last = false;
   };
-  bool begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigour, EdgeResult& result);
+  bool begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigor, EdgeResult& result);
   void divide(const Curve& curve, double t0, double t1);
   bool sample(const Curve& curve, EdgeResult& result);
   void prove(const Curve& curve, double t0, double t1, bool is_placed, EdgeResult& result);
@@ -153,7 +153,7 @@ class EdgeChecker {
   IntervalSifter::Approaches approaches_;  // how far the pair moves along the normals of these
   std::uint32_t answered_ = 0;     // bits of the intervals that have one
   double resolution_ = 0;
-  Rigour rigour_ = Rigour::planning;
+  Rigour rigor_ = Rigour::planning;
   bool is_steady_ = false;  // see Curve
   std::int64_t samples_ = 0, work_ = 0;
 };

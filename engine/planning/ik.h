@@ -1,6 +1,6 @@
 // Inverse kinematics: configurations in which a frame E of the robot is at a goal pose, or in a region about it.
 //
-// With X_GE(q) = X_WG^-1 X_WE(q) the region is a box: lower <= (p, phi) <= upper, p = p_GE in metres and, for the rotation,
+// With X_GE(q) = X_WG^-1 X_WE(q) the region is a box: lower <= (p, phi) <= upper, p = p_GE in meters and, for the rotation,
 // R_GE = R_k(alpha) exp(phi'), k being the axis of G with the widest range: phi_k = alpha is the angle of the twist about it
 // and the other two entries are phi' (whose own entry k is zero). Ranges of 2 pi or more are free. So infinite bounds
 // on axis k free a tool's spin, on all three its orientation. r(q) is what is missing to the box, weighted.

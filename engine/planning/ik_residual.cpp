@@ -13,7 +13,7 @@ namespace robosim {
 namespace {
 
 constexpr double two_pi = 6.283185307179586;
-constexpr double position_weight = 2;  // a metre counts as much as two radians: arms are about half a metre per joint
+constexpr double position_weight = 2;  // a meter counts as much as two radians: arms are about half a meter per joint
 
 double excess(double value, double lower, double upper) {
   return value < lower ? value - lower : (value > upper ? value - upper : 0);

@@ -16,7 +16,7 @@ MotionLayout::MotionLayout(const CollisionScene& of) : scene(&of), joint_of_slot
   for (const SceneObject& object : of.objects()) {
     const Cover& cover = object.cover;
     item_of_object.push_back(
-        object.body == 0 ? -1 : add_item(object.body, cover.centre, cover.half_extents, cover.radius, object.X_BO));
+        object.body == 0 ? -1 : add_item(object.body, cover.center, cover.half_extents, cover.radius, object.X_BO));
   }
 
   // Parents have smaller numbers, so the later body of the two climbs until they meet.
@@ -38,14 +38,14 @@ MotionLayout::MotionLayout(const CollisionScene& of) : scene(&of), joint_of_slot
 }
 
 // The box is contained in a segment along its longest side and a radius: half the diagonal of the other two sides.
-int MotionLayout::add_item(int body, const Vec3d& centre, const Vec3d& half_extents, double radius, const SE3d& X) {
+int MotionLayout::add_item(int body, const Vec3d& center, const Vec3d& half_extents, double radius, const SE3d& X) {
   const Vec3d& e = half_extents;
   const int axis = e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2);
   Vec3d along;
   along[axis] = e[axis];
   Item item;
-  item.p_B[0] = X * (centre - along);
-  item.p_B[1] = X * (centre + along);
+  item.p_B[0] = X * (center - along);
+  item.p_B[1] = X * (center + along);
   item.radius = norm(e - along) + radius;
   item.body = body;
   item.first = static_cast<int>(joint_of_slot.size());

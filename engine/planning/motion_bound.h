@@ -27,7 +27,7 @@
 //   (2)  |x(q) - x(q_m) - s v(x)| <= rest = sum_j rho*_j [bend_j + D_j (D_j / 2 + sum_{i above j} D_i)] + terms in L alike
 //
 // where rho*_j = rho_j(q_m) + e_{j+1} bounds the distance over the whole interval. Then a ball about x leaves a plane with
-// unit normal n at a gap g > |n . v(x)| + rest untouched: a ball turns about its centre without moving. So does any object a gap
+// unit normal n at a gap g > |n . v(x)| + rest untouched: a ball turns about its center without moving. So does any object a gap
 // g > max_x |n . v(x)| + rest, and of a segment with a radius r the largest |n . v(x)| is that of its ends and |n x omega| r.
 // Written once for plain numbers and for lanes, that is for several configurations side by side.
 // Cost: about 10 ns per object asked for and moving joint above it, for one configuration or for a register of them.
@@ -72,7 +72,7 @@ struct MotionLayout {
   bool moves(int object, const std::vector<char>& driven_q) const;
 
  private:
-  int add_item(int body, const Vec3d& centre, const Vec3d& half_extents, double radius, const SE3d& X);
+  int add_item(int body, const Vec3d& center, const Vec3d& half_extents, double radius, const SE3d& X);
   int slot_below(int item, int top) const;
   bool driven(int first, int last, const std::vector<char>& driven_q) const;
 };

@@ -31,9 +31,9 @@ struct Periodic {
 
 }  // namespace
 
-NearestNeighbours::NearestNeighbours(int dimension) : dimension_(static_cast<std::size_t>(dimension)) { clear(); }
+NearestNeighbors::NearestNeighbors(int dimension) : dimension_(static_cast<std::size_t>(dimension)) { clear(); }
 
-void NearestNeighbours::clear() {
+void NearestNeighbors::clear() {
   n_points_ = 0;
   points_.clear();
   nodes_.assign(1, Node());
@@ -41,7 +41,7 @@ void NearestNeighbours::clear() {
   std::fill(boxes_.begin() + static_cast<std::ptrdiff_t>(dimension_), boxes_.end(), -std::numeric_limits<double>::infinity());
 }
 
-void NearestNeighbours::include(std::size_t node, const double* p) {
+void NearestNeighbors::include(std::size_t node, const double* p) {
   double *lo = lower(node), *hi = lo + dimension_;
   for (std::size_t k = 0; k < dimension_; ++k) {
     lo[k] = std::min(lo[k], p[k]);
@@ -49,7 +49,7 @@ void NearestNeighbours::include(std::size_t node, const double* p) {
   }
 }
 
-void NearestNeighbours::add(const double* p) {
+void NearestNeighbors::add(const double* p) {
   points_.insert(points_.end(), p, p + dimension_);
   std::size_t node = 0;
   while (true) {
@@ -62,7 +62,7 @@ void NearestNeighbours::add(const double* p) {
   if (nodes_[node].ids.size() > bucket_size) split(node);
 }
 
-void NearestNeighbours::split(std::size_t node) {
+void NearestNeighbors::split(std::size_t node) {
   const double *lo = lower(node), *hi = lo + dimension_;
   std::size_t widest = 0;
   for (std::size_t k = 1; k < dimension_; ++k)
@@ -100,7 +100,7 @@ void NearestNeighbours::split(std::size_t node) {
 }
 
 template <class Metric>
-double NearestNeighbours::squared_distance_to_box(const Metric& metric, std::size_t node, const double* p) const {
+double NearestNeighbors::squared_distance_to_box(const Metric& metric, std::size_t node, const double* p) const {
   const double *lo = lower(node), *hi = lo + dimension_;
   double sum = 0;
   for (std::size_t k = 0; k < dimension_; ++k) {
@@ -111,7 +111,7 @@ double NearestNeighbours::squared_distance_to_box(const Metric& metric, std::siz
 }
 
 template <class Metric>
-void NearestNeighbours::search(const Metric& metric, std::size_t node, const double* p, int& best, double& best_squared) const {
+void NearestNeighbors::search(const Metric& metric, std::size_t node, const double* p, int& best, double& best_squared) const {
   const Node& n = nodes_[node];
   if (n.split < 0) {
     looks_ += static_cast<std::int64_t>(n.ids.size());
@@ -133,7 +133,7 @@ void NearestNeighbours::search(const Metric& metric, std::size_t node, const dou
   if (squared_distance_to_box(metric, farther, p) <= best_squared) search(metric, farther, p, best, best_squared);
 }
 
-int NearestNeighbours::nearest(const double* p, double* squared_distance) const {
+int NearestNeighbors::nearest(const double* p, double* squared_distance) const {
   int best = -1;
   double best_squared = std::numeric_limits<double>::infinity();
   search(Plain(), 0, p, best, best_squared);
@@ -141,7 +141,7 @@ int NearestNeighbours::nearest(const double* p, double* squared_distance) const 
   return best;
 }
 
-int NearestNeighbours::nearest(const double* p, const double* periods, double* squared_distance) const {
+int NearestNeighbors::nearest(const double* p, const double* periods, double* squared_distance) const {
   int best = -1;
   double best_squared = std::numeric_limits<double>::infinity();
   search(Periodic{periods}, 0, p, best, best_squared);

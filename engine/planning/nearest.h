@@ -1,4 +1,4 @@
-// Exact nearest neighbour under a weighted Euclidean metric, points added one at a time.
+// Exact nearest neighbor under a weighted Euclidean metric, points added one at a time.
 //
 // Coordinates are stored already multiplied by their weights. A k-d tree of buckets: an inner node splits at the median of the
 // widest coordinate of the bucket that overflowed; every node keeps the box of its points. A search goes down the nearer
@@ -12,9 +12,9 @@
 
 namespace robosim {
 
-class NearestNeighbours {
+class NearestNeighbors {
  public:
-  explicit NearestNeighbours(int dimension);
+  explicit NearestNeighbors(int dimension);
 
   int size() const { return n_points_; }
   // Point i, the i-th that was added.

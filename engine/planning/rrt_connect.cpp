@@ -38,7 +38,7 @@ Turn turn_about(const double* ends, std::size_t n_ends, std::size_t n_q, int col
 }
 
 struct Tree {
-  NearestNeighbours points;     // weighted
+  NearestNeighbors points;     // weighted
   std::vector<double> q;        // vertices, columns only
   std::vector<int> parent;      // -1 at a root
   std::vector<int> root;        // which start or goal it hangs from

@@ -320,8 +320,8 @@ class Timing {
     return true;
   }
 
-  // ds/dt at the grid points to linearise viscous damping at: that of the profile without torques, which no other exceeds, but no
-  // more than half of what is left for damping. From such an estimate standing still is feasible; and linearised at one
+  // ds/dt at the grid points to linearize viscous damping at: that of the profile without torques, which no other exceeds, but no
+  // more than half of what is left for damping. From such an estimate standing still is feasible; and linearized at one
   // solution, the next is at least as fast.
   void estimate_speeds() {
     speed_ = grid_speeds();

@@ -1,4 +1,4 @@
-// Time parametrisation: from a path q(s) to the fastest motion q(t) along it within velocity, acceleration and torque limits.
+// Time parameterization: from a path q(s) to the fastest motion q(t) along it within velocity, acceleration and torque limits.
 //
 // The path is piecewise quadratic, q_j(s) = c0 + c1 r + c2 r^2 with r = s - breaks[i]. With u = d2s/dt2 and x = (ds/dt)^2
 //
@@ -12,7 +12,7 @@
 // interval the acceleration is linear in s: limits that hold at its ends hold between. So do velocities, since x is kept below
 // a tangent of the convex bound v^2 / q'^2. Torques are checked between grid points and their limits tightened where they
 // exceed; they enter the problem only when the motion without them breaks one. Where the path has a corner (q' jumps), the motion
-// stops. timing_profile.h has the optimisation, timing_torque.h the dynamics, timing_speed.h the links' speeds.
+// stops. timing_profile.h has the optimization, timing_torque.h the dynamics, timing_speed.h the links' speeds.
 //
 // With jerk limits q(t) is replaced by its moving average over a window T = max_j 2 max|ddq_j| / jerk_j: velocities and
 // accelerations are averages of ones within their limits, and d3q(t) = (ddq(t) - ddq(t - T)) / T is at most the jerk limit.
@@ -72,7 +72,7 @@ struct TimingResult {
   double s = 0;             // and where on the path
   int intervals = 0;        // of the grid
   bool torque_limited = false;  // whether torque limits shape the motion
-  double slowdown = 1;      // factor of a last uniform slowing down to keep torques; 1 when the optimisation kept them
+  double slowdown = 1;      // factor of a last uniform slowing down to keep torques; 1 when the optimization kept them
   // Whether they do so in spite of damping or dry friction; how much sooner it could end if these were certain: as stated, or none [s].
   bool resisted = false;
   double sooner_as_stated = 0, sooner_without = 0;

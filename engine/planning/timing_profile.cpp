@@ -82,7 +82,7 @@ bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& in
 
 bool ProfileSolver::backward(const ProfileProblem& p) {
   const std::size_t n = p.intervals.size();
-  // Bounds of x at the grid points, from both neighbours.
+  // Bounds of x at the grid points, from both neighbors.
   bound_.assign(n + 1, infinity);
   for (std::size_t i = 0; i < n; ++i) {
     bound_[i] = std::min(bound_[i], p.intervals[i].x_left);

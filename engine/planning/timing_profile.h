@@ -4,7 +4,7 @@
 // as rows  lower <= alpha u + beta x <= upper  on the control u and on x at the left end of an interval; since x at its right
 // end is x + 2 u delta, a row can speak of either end. A bound on x itself is given at both ends.
 //
-//   backward: K_i = the largest x_i from which a feasible u leads into [0, K_{i+1}]     (a linear programme in two variables)
+//   backward: K_i = the largest x_i from which a feasible u leads into [0, K_{i+1}]     (a linear program in two variables)
 //   forward:  the largest feasible u, as long as x stays below K
 //
 // Pham, Pham: "A new approach to time-optimal path parameterization based on reachability analysis" (IEEE T-RO 2018). New here:

@@ -237,7 +237,7 @@ class PieceScan {
     return highest.y;
   }
 
-  // Looks for what is higher than an end of the piece, a sample that its neighbour does not exceed.
+  // Looks for what is higher than an end of the piece, a sample that its neighbor does not exceed.
   template <class F>
   static void close_in_at_end(const Sample& end, Sample inner, double variation, double threshold, const Sample& highest, F&& look) {
     const double gap = inner.t - end.t;

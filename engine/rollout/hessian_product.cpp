@@ -7,7 +7,7 @@
 // its Hessian is symmetric. Axes turn along d, so q_bar is told in those of each q_next, and each gradient in those at q (configuration_products.h).
 //
 // Gradients of steps are exact (step/linearization/step_vjp.cpp), so one difference of them is a second derivative. Central ones over five distances are extrapolated to
-// none, by Richardson's rule in Neville's tableau, of which each number takes the entry that agrees best with its neighbours; how well is its error. Ridders,
+// none, by Richardson's rule in Neville's tableau, of which each number takes the entry that agrees best with its neighbors; how well is its error. Ridders,
 // "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982. All points must be steps by one formula (step/step_signature.h): where one
 // is not, distances shrink, and where that does not help, the product is flagged; also where one formula bends, as at the place where the flat of a rounded
 // box gives way to its edge: gradients go on there, but by another slope on the other side, to whose mean all central differences agree.

@@ -69,19 +69,19 @@ void fill_rod_and_balls(SceneObject& object) {
   if (is_shape && shape.type == ShapeType::convex) {
     double squared_width = 0, squared_radius = 0;
     for (const Vec3d& vertex : shape.mesh->vertices) {
-      const Vec3d d = vertex - cover.centre;
+      const Vec3d d = vertex - cover.center;
       squared_width = std::max(squared_width, squared_norm(d) - d[axis] * d[axis]);
     }
     width = std::sqrt(squared_width);
     half = rod_length(length, width);
     for (const Vec3d& vertex : shape.mesh->vertices) {
-      const Vec3d d = vertex - cover.centre;
+      const Vec3d d = vertex - cover.center;
       squared_radius = std::max(squared_radius, squared_norm(d - std::clamp(d[axis], -half, half) * along));
     }
     radius = std::sqrt(squared_radius);
   }
   constexpr double rounded_up = 1 + 1e-12;
-  object.rod = {object.X_BO * cover.centre, object.X_BO.R * (half * along), radius * rounded_up};
+  object.rod = {object.X_BO * cover.center, object.X_BO.R * (half * along), radius * rounded_up};
 
   if (!is_shape) object.slack = object.ball_radius;  // hollows may be as large as the whole
   if (!(width > 0) || !(length > 0)) return;
@@ -94,7 +94,7 @@ void fill_rod_and_balls(SceneObject& object) {
   if (n == 1 || ball_radius >= object.ball_radius) return;  // no better than the one ball
   for (int i = 0; i < n; ++i) {
     const double at = is_capsule ? 2.0 * i / (n - 1) - 1 : (2 * i + 1.0) / n - 1;
-    object.balls.push_back({object.X_BO * (cover.centre + at * length * along), ball_radius});
+    object.balls.push_back({object.X_BO * (cover.center + at * length * along), ball_radius});
   }
 }
 
@@ -158,7 +158,7 @@ void CollisionScene::add_object(const std::string& name, const CollisionGeometry
   if (const Compound* compound = geometry.exact_body().compound()) check_bounded(name, *compound);
   if (geometry.exact) has_exact_ = true;
   const Ball ball = bounding_ball(geometry);
-  objects_.push_back({name, geometry, body, X_BO, X_BO * ball.centre, ball.radius, {}, {}, -infinity, {}, 0, cover_of(geometry)});
+  objects_.push_back({name, geometry, body, X_BO, X_BO * ball.center, ball.radius, {}, {}, -infinity, {}, 0, cover_of(geometry)});
   SceneObject& object = objects_.back();
   fill_rod_and_balls(object);
   object.cores.assign(object.balls.size(), -infinity);
@@ -167,8 +167,8 @@ void CollisionScene::add_object(const std::string& name, const CollisionGeometry
   object.is_cover = !geometry.exact && (type == ShapeType::sphere || type == ShapeType::box || type == ShapeType::capsule);
   if (body == 0) return;  // only what moves is asked
   const auto cores = [&] {
-    std::vector<double> out{core_at(geometry, X_BO.inverse_times(object.rod.centre))};
-    for (const Ball& b : object.balls) out.push_back(core_at(geometry, X_BO.inverse_times(b.centre)));
+    std::vector<double> out{core_at(geometry, X_BO.inverse_times(object.rod.center))};
+    for (const Ball& b : object.balls) out.push_back(core_at(geometry, X_BO.inverse_times(b.center)));
     return out;
   };
   // Where rod and balls of a mesh are is always the same in its frame.
@@ -193,9 +193,9 @@ void CollisionScene::bound_bodies() {
     if (object.body == 0) continue;
     const Aabb& box = body_boxes_[static_cast<std::size_t>(object.body)];
     Ball& ball = body_balls_[static_cast<std::size_t>(object.body)];
-    ball.centre = 0.5 * (box.lower + box.upper);
+    ball.center = 0.5 * (box.lower + box.upper);
     body_rods_[static_cast<std::size_t>(object.body)] = rod_about(box);
-    ball.radius = std::max(ball.radius, norm(object.p_BC - ball.centre) + object.ball_radius);
+    ball.radius = std::max(ball.radius, norm(object.p_BC - ball.center) + object.ball_radius);
   }
 }
 

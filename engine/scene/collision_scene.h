@@ -9,8 +9,8 @@
 //   rod    all points within a radius of a segment along the object's longest side; also one about all objects of a body
 //   balls  a row of smaller balls along the same side
 //   cover  all points within `radius` of a box: exact for sphere, box and capsule
-// Most that collide do so deeply, and smaller balls about the same centres that lie within the object tell it against a cover that is exact.
-// A distance between a ball's centre and a cover costs about 5 ns, an exact distance 100 ns to 1 us.
+// Most that collide do so deeply, and smaller balls about the same centers that lie within the object tell it against a cover that is exact.
+// A distance between a ball's center and a cover costs about 5 ns, an exact distance 100 ns to 1 us.
 #pragma once
 
 #include <limits>
@@ -26,15 +26,15 @@
 
 namespace robosim {
 
-// Points within `radius` of the box |x - centre| <= half_extents, in the object's frame O.
+// Points within `radius` of the box |x - center| <= half_extents, in the object's frame O.
 struct Cover {
-  Vec3d centre, half_extents;
+  Vec3d center, half_extents;
   double radius = 0;
 };
 
-// Points within `radius` of the segment from centre - half to centre + half.
+// Points within `radius` of the segment from center - half to center + half.
 struct Rod {
-  Vec3d centre, half;
+  Vec3d center, half;
   double radius = 0;
 };
 
@@ -43,11 +43,11 @@ struct SceneObject {
   CollisionGeometry geometry;
   int body = 0;  // what it is fixed to; 0 is the world
   SE3d X_BO;
-  Vec3d p_BC;              // centre of the ball, in the body frame
+  Vec3d p_BC;              // center of the ball, in the body frame
   double ball_radius = 0;  // [m]; infinite for a half-space
   Rod rod;                 // in the body frame
   std::vector<Ball> balls; // in the body frame
-  // Radius of a ball about the rod's centre that lies within the object, and of those about the centres of the balls; -infinity for none.
+  // Radius of a ball about the rod's center that lies within the object, and of those about the centers of the balls; -infinity for none.
   double core = -std::numeric_limits<double>::infinity();
   std::vector<double> cores;
   double slack = 0;        // how far the balls stand off the cover at most, about [m]

@@ -30,20 +30,20 @@ ROBOSIM_INLINE L beyond(const L& x, const L& lower, const L& upper) {
 
 // From a box to a point in its axes; zero inside.
 template <class L>
-ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& centre, const Vec3d& half_extents, const Vec3<L>& p) {
+ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, const Vec3<L>& p) {
   const auto beyond = [](const L& x, double e) __attribute__((always_inline)) { return detail::beyond(x, L(-e), L(e)); };
-  return {beyond(p.x - L(centre.x), half_extents.x), beyond(p.y - L(centre.y), half_extents.y), beyond(p.z - L(centre.z), half_extents.z)};
+  return {beyond(p.x - L(center.x), half_extents.x), beyond(p.y - L(center.y), half_extents.y), beyond(p.z - L(center.z), half_extents.z)};
 }
 
 // To the smallest box about the segment p +- h.
 template <class L>
-ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& centre, const Vec3d& half_extents, const Vec3<L>& p, const Vec3<L>& h) {
+ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, const Vec3<L>& p, const Vec3<L>& h) {
   const auto beyond = [](const L& x, double e, const L& half) __attribute__((always_inline)) {
     const L reach = L(e) + absolute(half);
     return detail::beyond(x, -reach, reach);
   };
-  return {beyond(p.x - L(centre.x), half_extents.x, h.x), beyond(p.y - L(centre.y), half_extents.y, h.y),
-          beyond(p.z - L(centre.z), half_extents.z, h.z)};
+  return {beyond(p.x - L(center.x), half_extents.x, h.x), beyond(p.y - L(center.y), half_extents.y, h.y),
+          beyond(p.z - L(center.z), half_extents.z, h.z)};
 }
 
 // From an axis-aligned box to a point; a half-space's has no bounds on some sides.
@@ -55,7 +55,7 @@ ROBOSIM_INLINE Vec3<L> from_bounds(const Aabb& box, const Vec3<L>& p) {
 
 template <class L>
 struct LaneRod {
-  Vec3<L> centre, half;  // in W
+  Vec3<L> center, half;  // in W
 };
 
 template <class L>
@@ -83,7 +83,7 @@ class LanePlacement {
     gather(q, model_->n_q, q_.data());
     forward_kinematics(*model_, data_, q_.data());
     for (std::size_t i = 1; i < body_placed_.size(); ++i) {
-      body_placed_[i].ball = data_.X_WB[i] * Vec3<L>(body_balls_[i].centre);
+      body_placed_[i].ball = data_.X_WB[i] * Vec3<L>(body_balls_[i].center);
       body_placed_[i].rod = placed(static_cast<int>(i), body_rods_[i]);
     }
     // After 2^32 - 1 calls the counter starts again, and no old stamp may look new.
@@ -97,17 +97,17 @@ class LanePlacement {
   const L* q() const { return q_.data(); }
   const SE3<L>* X_WB() const { return data_.X_WB.data(); }
   const SceneObject& object(int i) const { return objects_[i]; }
-  // About a body's objects; centre and rod in W.
+  // About a body's objects; center and rod in W.
   double body_ball_radius(int body) const { return body_balls_[body].radius; }
   double body_rod_radius(int body) const { return body_rods_[body].radius; }
-  const Vec3<L>& body_centre(int body) const { return body_placed_[static_cast<std::size_t>(body)].ball; }
+  const Vec3<L>& body_center(int body) const { return body_placed_[static_cast<std::size_t>(body)].ball; }
   const LaneRod<L>& body_rod(int body) const { return body_placed_[static_cast<std::size_t>(body)].rod; }
-  // Centre of an object's ball, in W.
-  Vec3<L> centre(int i) const { return in_world(objects_[i].body, objects_[i].p_BC); }
+  // Center of an object's ball, in W.
+  Vec3<L> center(int i) const { return in_world(objects_[i].body, objects_[i].p_BC); }
   // A point of a body, in W.
   Vec3<L> in_world(int body, const Vec3d& p_B) const { return data_.X_WB[static_cast<std::size_t>(body)] * Vec3<L>(p_B); }
 
-  // The rod of a moving object, and the centres of its row of balls, in W.
+  // The rod of a moving object, and the centers of its row of balls, in W.
   const LaneRod<L>& rod(int i) {
     Pose& pose = poses_[static_cast<std::size_t>(i)];
     if (pose.rod_stamp != now_) pose.rod = placed(objects_[i].body, objects_[i].rod), pose.rod_stamp = now_;
@@ -115,13 +115,13 @@ class LanePlacement {
   }
   const Vec3<L>* row(int i) {
     Row& row = rows_[static_cast<std::size_t>(i)];
-    Vec3<L>* centres = balls_.data() + row.ball;
+    Vec3<L>* centers = balls_.data() + row.ball;
     if (row.stamp != now_) {
       const Ball* balls = objects_[i].balls.data();
-      for (std::size_t k = 0, n = objects_[i].balls.size(); k < n; ++k) centres[k] = in_world(objects_[i].body, balls[k].centre);
+      for (std::size_t k = 0, n = objects_[i].balls.size(); k < n; ++k) centers[k] = in_world(objects_[i].body, balls[k].center);
       row.stamp = now_;
     }
-    return centres;
+    return centers;
   }
 
   // p_W in the frame of an object.
@@ -145,19 +145,19 @@ class LanePlacement {
   // The way from the cover of object b to a point or a rod's segment, in the axes of b.
   ROBOSIM_INLINE Vec3<L> from_cover(int b, const Vec3<L>& p_W) {
     const Cover& cover = objects_[b].cover;
-    return from_box(cover.centre, cover.half_extents, in_object(b, p_W));
+    return from_box(cover.center, cover.half_extents, in_object(b, p_W));
   }
   ROBOSIM_INLINE Vec3<L> from_cover(int b, const LaneRod<L>& rod) {
     const Cover& cover = objects_[b].cover;
-    return from_box(cover.centre, cover.half_extents, in_object(b, rod.centre), turned_to_object(b, rod.half));
+    return from_box(cover.center, cover.half_extents, in_object(b, rod.center), turned_to_object(b, rod.half));
   }
 
   // Bits of the lanes among `lanes` where what is about the bodies of a cluster overlaps.
   std::uint32_t touching(const CollisionScene::Cluster& c, std::uint32_t lanes) {
-    const Vec3<L>& p = body_centre(c.body_a);
+    const Vec3<L>& p = body_center(c.body_a);
     if (c.b < 0) {
       const double reach = body_ball_radius(c.body_a) + body_ball_radius(c.body_b) + rounding_slack;
-      return lanes & ~bits_of(squared_norm(p - body_centre(c.body_b)) > L(reach * reach));
+      return lanes & ~bits_of(squared_norm(p - body_center(c.body_b)) > L(reach * reach));
     }
     const double reach = body_ball_radius(c.body_a) + objects_[c.b].cover.radius + rounding_slack;
     lanes &= ~bits_of(squared_norm(from_cover(c.b, p)) > L(reach * reach));
@@ -168,7 +168,7 @@ class LanePlacement {
   // Where the ball about an object and the box of a node overlap.
   std::uint32_t touching(int object, const Aabb& box, std::uint32_t lanes) {
     const double reach = objects_[object].ball_radius + rounding_slack;
-    return lanes & ~bits_of(squared_norm(from_bounds(box, centre(object))) > L(reach * reach));
+    return lanes & ~bits_of(squared_norm(from_bounds(box, center(object))) > L(reach * reach));
   }
   // Where rods, and then rows of balls, overlap covers of the other object; depth: by how much, in squares [m^2]. certain: where the
   // objects themselves do.
@@ -184,7 +184,7 @@ class LanePlacement {
     }
     L deepest(-1.0);
     if (lanes != 0 && !A.balls.empty()) lanes &= touching_row(a, b, depth, deepest);
-    else if (lanes != 0 && B.is_cover) deepest = inside(from_cover(b, rod(a).centre), A.core + B.cover.radius);
+    else if (lanes != 0 && B.is_cover) deepest = inside(from_cover(b, rod(a).center), A.core + B.cover.radius);
     if (B.is_cover) certain = lanes & bits_of(deepest > L(0));
     if (lanes != 0 && b_moves && !B.balls.empty()) lanes &= touching_row(b, a, depth, deepest);
     return lanes | certain;
@@ -201,12 +201,12 @@ class LanePlacement {
     return reach > 0 ? L(reach * reach) - squared_norm(out) : L(-1.0);
   }
   std::uint32_t touching_row(int a, int b, L& depth, L& deepest) {
-    const Vec3<L>* centres = row(a);
+    const Vec3<L>* centers = row(a);
     const Ball* balls = objects_[a].balls.data();
     const double *cores = objects_[a].cores.data(), covered = objects_[b].cover.radius;
     L most(-1.0);
     for (std::size_t k = 0, n = objects_[a].balls.size(); k < n; ++k) {
-      const Vec3<L> out = from_cover(b, centres[k]);
+      const Vec3<L> out = from_cover(b, centers[k]);
       most = larger(most, overlap(out, balls[k].radius + covered));
       deepest = larger(deepest, inside(out, cores[k] + covered));
     }
@@ -215,7 +215,7 @@ class LanePlacement {
   }
   ROBOSIM_INLINE LaneRod<L> placed(int body, const Rod& rod) const {
     const SE3<L>& X = data_.X_WB[static_cast<std::size_t>(body)];
-    return {X * Vec3<L>(rod.centre), X.R * Vec3<L>(rod.half)};
+    return {X * Vec3<L>(rod.center), X.R * Vec3<L>(rod.half)};
   }
   struct BodyPlaced {
     Vec3<L> ball;

@@ -90,7 +90,7 @@ double ReachBound::least(const Vec3d& n, double turn, std::span<const int> objec
     const SceneObject& object = scene_.object(i);
     const Mat3d& R = X_WB_[at(object.body)].R;
     for (const double end : {-1.0, 1.0}) {
-      const Vec3d v = sign * (R * (object.rod.centre + end * object.rod.half));
+      const Vec3d v = sign * (R * (object.rod.center + end * object.rod.half));
       out = std::min(out, turned_component(dot(n, v), norm(v), turn) - object.rod.radius);
     }
   }
@@ -102,7 +102,7 @@ double ReachBound::seen_from(double turn, std::span<const int> a, std::span<cons
   const auto weight = [&](double at_turn) { return std::cos(std::min(std::abs(at_turn - turn), 0.5 * pi)); };
   Vec3d n;
   for (const Segment& s : path_) n += weight(s.turn) * s.v;
-  const auto center = [&](int i) { return X_WB_[at(scene_.object(i).body)].R * scene_.object(i).rod.centre; };
+  const auto center = [&](int i) { return X_WB_[at(scene_.object(i).body)].R * scene_.object(i).rod.center; };
   n += weight(total_turn_) * center(b[0]) - weight(0) * center(a[0]);
   const double length = norm(n);
   if (!(length > 0)) return -infinity;

@@ -9,8 +9,8 @@ SceneQuery::SceneQuery(const CollisionScene& scene)
     : scene_(&scene),
       data_(scene.model()),
       q_(static_cast<std::size_t>(scene.model().n_q)),
-      centres_(scene.objects().size()),
-      body_centres_(static_cast<std::size_t>(scene.model().n_bodies())),
+      centers_(scene.objects().size()),
+      body_centers_(static_cast<std::size_t>(scene.model().n_bodies())),
       X_WO_(scene.objects().size()),
       stamp_(scene.objects().size(), 0),
       caches_(scene.single_pairs().size()) {
@@ -18,7 +18,7 @@ SceneQuery::SceneQuery(const CollisionScene& scene)
     const SceneObject& object = scene.objects()[i];
     if (object.body != 0) continue;
     X_WO_[i] = object.X_BO;
-    centres_[i] = object.p_BC;
+    centers_[i] = object.p_BC;
   }
 }
 
@@ -34,11 +34,11 @@ void SceneQuery::place(const double* q, const std::vector<SE3d>& X_WB) {
 
 void SceneQuery::place_objects(const double* q) {
   std::copy_n(q, q_.size(), q_.begin());
-  for (std::size_t i = 0; i < centres_.size(); ++i) {
+  for (std::size_t i = 0; i < centers_.size(); ++i) {
     const SceneObject& object = scene_->objects()[i];
-    if (object.body != 0) centres_[i] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.p_BC;
+    if (object.body != 0) centers_[i] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.p_BC;
   }
-  for (std::size_t i = 1; i < body_centres_.size(); ++i) body_centres_[i] = data_.X_WB[i] * scene_->body_ball(static_cast<int>(i)).centre;
+  for (std::size_t i = 1; i < body_centers_.size(); ++i) body_centers_[i] = data_.X_WB[i] * scene_->body_ball(static_cast<int>(i)).center;
   // After 2^32 - 1 calls the counter starts again, and no old stamp may look new.
   if (++now_ == 0) {
     std::fill(stamp_.begin(), stamp_.end(), 0);
@@ -89,7 +89,7 @@ bool SceneQuery::collides(int* a, int* b) {
   suspects_.clear();
   for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
     if (cluster.touchable == 0) continue;
-    const Vec3d& p_a = body_centre(cluster.body_a);
+    const Vec3d& p_a = body_center(cluster.body_a);
     double reach = scene_->body_ball(cluster.body_a).radius + rounding_slack, squared;
     if (cluster.b >= 0) {
       const Cover& cover = scene_->object(cluster.b).cover;
@@ -97,14 +97,14 @@ bool SceneQuery::collides(int* a, int* b) {
       squared = squared_distance(cover, X_WO(cluster.b).inverse_times(p_a));
     } else {
       reach += scene_->body_ball(cluster.body_b).radius;
-      squared = squared_norm(body_centre(cluster.body_b) - p_a);
+      squared = squared_norm(body_center(cluster.body_b) - p_a);
     }
     if (squared > reach * reach) continue;
     for (int k = cluster.first; k < cluster.first + cluster.touchable; ++k) {
       const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(k)];
       const SceneObject& B = scene_->object(pair.b);
       const double r = scene_->object(pair.a).ball_radius + B.cover.radius + rounding_slack;
-      const double d = squared_distance(B.cover, X_WO(pair.b).inverse_times(centre(pair.a)));
+      const double d = squared_distance(B.cover, X_WO(pair.b).inverse_times(center(pair.a)));
       if (d <= r * r) suspects_.push_back({d / (r * r), k});
     }
   }

@@ -1,6 +1,6 @@
 // SceneQuery: questions to a CollisionScene at one configuration, and the workspace that they need (one per thread).
 //
-// place(q) runs the forward kinematics, unless it is told the poses, and moves the balls' centres; the full placement of an object is worked out on first
+// place(q) runs the forward kinematics, unless it is told the poses, and moves the balls' centers; the full placement of an object is worked out on first
 // use. Every question first takes lower bounds from balls and covers, then asks for exact shapes.
 #pragma once
 
@@ -65,10 +65,10 @@ class SceneQuery {
   const Data<double>& data() const { return data_; }
   // Fills the motion subspaces of data() at the configuration placed last, for derivatives.
   void place_motions() { motion_subspaces(scene_->model(), data_); }
-  // Centre of the ball about a body's objects, in W.
-  const Vec3d& body_centre(int body) const { return body_centres_[static_cast<std::size_t>(body)]; }
-  // Centre of an object's ball, in W.
-  const Vec3d& centre(int object) const { return centres_[static_cast<std::size_t>(object)]; }
+  // Center of the ball about a body's objects, in W.
+  const Vec3d& body_center(int body) const { return body_centers_[static_cast<std::size_t>(body)]; }
+  // Center of an object's ball, in W.
+  const Vec3d& center(int object) const { return centers_[static_cast<std::size_t>(object)]; }
   const SE3d& X_WO(int object);
   // Lower bounds on distances; negative or zero says nothing. Of all pairs of a cluster, from the balls about whole bodies;
   // of two objects, from their balls and covers, and closer from the rows of balls.
@@ -139,8 +139,8 @@ class SceneQuery {
   const CollisionScene* scene_;
   Data<double> data_;
   std::vector<double> q_;             // as placed last
-  std::vector<Vec3d> centres_;        // of the balls, in W, per object
-  std::vector<Vec3d> body_centres_;   // of the balls about bodies, in W
+  std::vector<Vec3d> centers_;        // of the balls, in W, per object
+  std::vector<Vec3d> body_centers_;   // of the balls about bodies, in W
   std::vector<SE3d> X_WO_;            // per object
   std::vector<std::uint32_t> stamp_;  // the place() call in which X_WO was worked out, per object
   struct Remembered {
@@ -151,7 +151,7 @@ class SceneQuery {
   std::uint32_t age_ = 0;
   std::vector<PairCache> distance_caches_;  // per pair, of distances(); none until it is called
   struct Suspect {
-    double depth = 0;  // squared distance of a ball's centre from a cover, in squared radii: at most 1
+    double depth = 0;  // squared distance of a ball's center from a cover, in squared radii: at most 1
     int single = 0;
   };
   std::vector<Suspect> suspects_;
@@ -174,9 +174,9 @@ inline const SE3d& SceneQuery::X_WO(int i) {
 
 // Squared distance between a point given in O and the box of a cover.
 inline double squared_distance(const Cover& cover, const Vec3d& p_O) {
-  const double x = std::abs(p_O.x - cover.centre.x) - cover.half_extents.x;
-  const double y = std::abs(p_O.y - cover.centre.y) - cover.half_extents.y;
-  const double z = std::abs(p_O.z - cover.centre.z) - cover.half_extents.z;
+  const double x = std::abs(p_O.x - cover.center.x) - cover.half_extents.x;
+  const double y = std::abs(p_O.y - cover.center.y) - cover.half_extents.y;
+  const double z = std::abs(p_O.z - cover.center.z) - cover.half_extents.z;
   return squared_norm(Vec3d{x > 0 ? x : 0, y > 0 ? y : 0, z > 0 ? z : 0});
 }
 
@@ -188,16 +188,16 @@ inline constexpr double rounding_slack = 1e-9;  // [m]
 
 inline double SceneQuery::coarse_distance(int a, int b) {
   const SceneObject &A = scene_->object(a), &B = scene_->object(b);
-  const double from_b = distance(B.cover, X_WO(b).inverse_times(centre(a))) - A.ball_radius;
-  const double from_a = distance(A.cover, X_WO(a).inverse_times(centre(b))) - B.ball_radius;
+  const double from_b = distance(B.cover, X_WO(b).inverse_times(center(a))) - A.ball_radius;
+  const double from_a = distance(A.cover, X_WO(a).inverse_times(center(b))) - B.ball_radius;
   return (from_a > from_b ? from_a : from_b) - rounding_slack;
 }
 
 inline double SceneQuery::cluster_distance(const CollisionScene::Cluster& cluster) {
-  const Vec3d& p_a = body_centres_[static_cast<std::size_t>(cluster.body_a)];
+  const Vec3d& p_a = body_centers_[static_cast<std::size_t>(cluster.body_a)];
   const double r_a = scene_->body_ball(cluster.body_a).radius;
   if (cluster.b >= 0) return distance(scene_->object(cluster.b).cover, X_WO(cluster.b).inverse_times(p_a)) - r_a - rounding_slack;
-  const Vec3d& p_b = body_centres_[static_cast<std::size_t>(cluster.body_b)];
+  const Vec3d& p_b = body_centers_[static_cast<std::size_t>(cluster.body_b)];
   return norm(p_b - p_a) - r_a - scene_->body_ball(cluster.body_b).radius - rounding_slack;
 }
 
@@ -206,7 +206,7 @@ inline double SceneQuery::row_distance(int a, int b) {
   const SceneObject &A = scene_->object(a), &B = scene_->object(b);
   const SE3d &X_WA = data_.X_WB[static_cast<std::size_t>(A.body)], &X_WB = X_WO(b);
   double least = std::numeric_limits<double>::infinity();
-  for (const Ball& ball : A.balls) least = std::min(least, distance(B.cover, X_WB.inverse_times(X_WA * ball.centre)) - ball.radius);
+  for (const Ball& ball : A.balls) least = std::min(least, distance(B.cover, X_WB.inverse_times(X_WA * ball.center)) - ball.radius);
   return least - rounding_slack;
 }
 

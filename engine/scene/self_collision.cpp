@@ -100,9 +100,9 @@ void SelfCollisionSearch::find_links() {
   }
   for (auto& [body, objects, ball, center] : links_) {
     const double share = 1.0 / static_cast<double>(objects.size());
-    for (const int i : objects) ball.centre += share * scene_.object(i).p_BC;
+    for (const int i : objects) ball.center += share * scene_.object(i).p_BC;
     for (const int i : objects)
-      ball.radius = std::max(ball.radius, norm(scene_.object(i).p_BC - ball.centre) + scene_.object(i).ball_radius);
+      ball.radius = std::max(ball.radius, norm(scene_.object(i).p_BC - ball.center) + scene_.object(i).ball_radius);
   }
   for (Group& group : groups_)
     group.reach = links_[at(group.a)].ball.radius + links_[at(group.b)].ball.radius + margin_ + rounding_slack;
@@ -110,7 +110,7 @@ void SelfCollisionSearch::find_links() {
 
 void SelfCollisionSearch::place(const double* q) {
   query_.place(q);
-  for (Link& link : links_) link.center = query_.data().X_WB[at(link.body)] * link.ball.centre;
+  for (Link& link : links_) link.center = query_.data().X_WB[at(link.body)] * link.ball.center;
 }
 
 bool SelfCollisionSearch::is_near(const Group& group) {

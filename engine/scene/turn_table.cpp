@@ -125,7 +125,7 @@ class Finder {
     for (std::size_t k = 0; k < n; ++k) {
       const int other = turns_[k].moved == pair.a ? pair.b : pair.a;
       const double ball = scene_.object(other).ball_radius;
-      if (std::isfinite(ball)) arms[k].clip(query_.centre(other) - query_.data().X_WB[at(turns_[k].body)].p, ball + total + least_);
+      if (std::isfinite(ball)) arms[k].clip(query_.center(other) - query_.data().X_WB[at(turns_[k].body)].p, ball + total + least_);
       rho[k] = arms[k].reach();
       part[k] = D[k] * rho[k];
     }
@@ -171,8 +171,8 @@ class Finder {
   Arm arm(const Turn& turn) const {
     const SceneObject& object = scene_.object(turn.moved);
     const SE3d &X_WB = query_.data().X_WB[at(object.body)], &X_WJ = query_.data().X_WB[at(turn.body)];
-    const Vec3d centre = X_WB * object.rod.centre - X_WJ.p, half = X_WB.R * object.rod.half;
-    return {X_WJ.R * joint_of(turn).axis, {centre - half, centre + half}, object.rod.radius + rounding_slack};
+    const Vec3d center = X_WB * object.rod.center - X_WJ.p, half = X_WB.R * object.rod.half;
+    return {X_WJ.R * joint_of(turn).axis, {center - half, center + half}, object.rod.radius + rounding_slack};
   }
 
   static void mark(const Box& box, TurnTable& out) {

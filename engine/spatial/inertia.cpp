@@ -55,7 +55,7 @@ std::array<double, 3> principal_moments(const Inertia& inertia) {
 }
 
 std::string inertia_fault(const Inertia& inertia) {
-  if (!is_finite(inertia)) return "mass, centre of mass and inertia must be finite numbers of a usable size";
+  if (!is_finite(inertia)) return "mass, center of mass and inertia must be finite numbers of a usable size";
   if (inertia.mass < 0) return message("mass ", inertia.mass, " kg is negative");
   double largest = 0;
   for (int i = 0; i < 3; ++i)

@@ -1,4 +1,4 @@
-// Inertia of a rigid body B: mass, centre of mass in the body frame, rotational inertia about the centre of mass.
+// Inertia of a rigid body B: mass, center of mass in the body frame, rotational inertia about the center of mass.
 //
 // Moving the reference point and summing bodies follow the parallel-axis theorem, I_Bo = I_Bcm + m (c.c 1 - c c^T);
 // see Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 2.13.

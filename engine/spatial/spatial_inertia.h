@@ -28,7 +28,7 @@ ROBOSIM_INLINE Sym3<S> symmetric_shift(const Vec3<S>& a, const Vec3<S>& b) {
   return {y + z, -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x), x + z, -(a.y * b.z + a.z * b.y), x + y};
 }
 
-// I + m (c.c 1 - c c^T) for h = m c: about the point that the centre of mass is c from, of I about that centre.
+// I + m (c.c 1 - c c^T) for h = m c: about the point that the center of mass is c from, of I about that center.
 template <class S>
 ROBOSIM_INLINE Sym3<S> moved_from_com(const Sym3<S>& I, const Vec3<S>& h, const Vec3<S>& c) {
   return {mul_add(h.y, c.y, mul_add(h.z, c.z, I.xx)), nmul_add(h.x, c.y, I.xy), nmul_add(h.x, c.z, I.xz),
@@ -38,7 +38,7 @@ ROBOSIM_INLINE Sym3<S> moved_from_com(const Sym3<S>& I, const Vec3<S>& h, const 
 template <class S>
 struct CompositeInertia {
   S mass{};
-  Vec3<S> h;    // mass times centre of mass [kg m]
+  Vec3<S> h;    // mass times center of mass [kg m]
   Sym3<S> I_o;  // about the frame's origin [kg m^2]
 
   CompositeInertia() = default;

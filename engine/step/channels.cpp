@@ -47,7 +47,7 @@ void RowAssembly::for_each_entry(const StepIsland& island, std::size_t b, const 
     if (block.v_of >= 0) use(block.v_of, values);
     return;
   }
-  const Vec3d p = block.centre - step_->dynamics.X_WB[1].p;  // from O (data.h)
+  const Vec3d p = block.center - step_->dynamics.X_WB[1].p;  // from O (data.h)
   const auto of_body = [&](int body, double sign) {
     for_each_on_path(m, body, [&](int c) {
       const Motion<double> J = at_point(step_->dynamics.J[at(c)], p);

@@ -32,7 +32,7 @@ double way_by(const StepData& step, int body, const Motion<double>& V) {
   const double radius = step.world->scene().body_ball(body).radius;
   if (body == 0 || radius < 0) return 0;
   return step.options.dt *
-         largest_speed(V, step.query.body_centre(body) - step.dynamics.X_WB[1].p, radius);
+         largest_speed(V, step.query.body_center(body) - step.dynamics.X_WB[1].p, radius);
 }
 
 Motion<double> difference(const Motion<double>& a, const Motion<double>& b) {

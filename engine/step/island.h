@@ -42,7 +42,7 @@ struct StepIsland {
     int v = -1, q = -1;  // of coordinates: the entry of v, and of q where it has one
     int v_of = -1;       // and that of the second channel: what v follows
     int a = -1, b = -1;  // of bodies: the channels are the twist of b against a
-    Vec3d centre;        // where they take it, in W: the middle of the contacts' points
+    Vec3d center;        // where they take it, in W: the middle of the contacts' points
     double size = 1;  // [m] that the twist's angular part is times
     bool turns = true;   // has angular channels; contacts of a single point that nothing acts about have linear ones alone, at the point itself
 

@@ -9,7 +9,7 @@ namespace robosim {
 Force<double> channel_force(const StepData& step, const StepIsland& island, std::size_t b, const double* covector) {
   const StepIsland::Block& block = island.blocks[b];
   const Vec3d linear = vec3_at(covector + block.linear());
-  return {(block.turns ? block.size * vec3_at(covector) : Vec3d()) + cross(block.centre - step.dynamics.X_WB[1].p, linear), linear};
+  return {(block.turns ? block.size * vec3_at(covector) : Vec3d()) + cross(block.center - step.dynamics.X_WB[1].p, linear), linear};
 }
 
 Vec3d MotionAdjoint::add_velocity(const StepData& step, int body, const Force<double>& F, const double* rates) {

@@ -1,7 +1,7 @@
 """What the command prints: aligned tables for people and pipes, JSON for machines, a spinner for those who
 wait.
 
-Text goes to stdout. Colours appear only on a terminal, and not when NO_COLOR is set or TERM is dumb. The
+Text goes to stdout. Colors appear only on a terminal, and not when NO_COLOR is set or TERM is dumb. The
 spinner is written to stderr, only if that is a terminal, and only after a second.
 """
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
-def coloured(stream: TextIO) -> bool:
+def colored(stream: TextIO) -> bool:
     """Whether escape codes are welcome on this stream."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def paint(text: str, *styles: str, stream: TextIO | None = None) -> str:
-    """The text in the given styles (bold, dim, red, green, yellow, cyan) where the stream takes colours,
+    """The text in the given styles (bold, dim, red, green, yellow, cyan) where the stream takes colors,
     otherwise unchanged.
     """
-    if not text or not coloured(stream or sys.stdout):
+    if not text or not colored(stream or sys.stdout):
         return text
     return f"\x1b[{';'.join(_CODES[s] for s in styles)}m{text}\x1b[0m"
 

@@ -103,7 +103,7 @@ def _apart(scene: Scene | None, model: Model, resting: set[str]) -> tuple[Scene,
 
 
 def clearance(result: PlanResult, model: Model, scene: Scene) -> dict[str, Any] | None:
-    """The smallest distance on the way, at sampled moments: metres, seconds, and between what; None where there is
+    """The smallest distance on the way, at sampled moments: meters, seconds, and between what; None where there is
     nothing to collide with.
     """
     assert result.trajectory is not None

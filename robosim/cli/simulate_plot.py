@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from robosim.model import Model
     from robosim.simulation import Replay, Rollout
 
-MODES, COLOURS = ("sticking", "sliding"), (STICKING, SLIDING)
+MODES, COLORS = ("sticking", "sliding"), (STICKING, SLIDING)
 MOST_NAMES = 14  # of positions that a legend can list
 SPIKE = 10.0  # how far above what is usual a force makes the scale logarithmic
 
@@ -32,8 +32,8 @@ def plot(model: Model, motion: Rollout, replay: Replay) -> Figure:
 
     figure = Figure(figsize=(9, 10), layout="constrained")
     positions, energies, forces, contacts = figure.subplots(4, 1, sharex=True)
-    colours = matplotlib.colormaps["tab20"]
-    positions.set_prop_cycle(color=[colours(k) for k in range(colours.N)])
+    colors = matplotlib.colormaps["tab20"]
+    positions.set_prop_cycle(color=[colors(k) for k in range(colors.N)])
     for name, x in zip(model.position_names, motion.q.T, strict=True):
         positions.plot(motion.times, x, label=name)
     positions.set(ylabel="q [rad, m]", title=f"{model.name}: {motion.report.status.name}")
@@ -82,7 +82,7 @@ def _contacts(axes: Axes, replay: Replay) -> None:
     from matplotlib.ticker import MaxNLocator
 
     counts = [np.array([sum(c.mode == mode for c in at) for at in replay.contacts]) for mode in MODES]
-    axes.stackplot(replay.times, *counts, labels=MODES, colors=COLOURS, alpha=0.8, step="post")
+    axes.stackplot(replay.times, *counts, labels=MODES, colors=COLORS, alpha=0.8, step="post")
     axes.set(ylabel="points that push")
     axes.set_ylim(0, max(1, 1.1 * max(np.add(*counts))))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -31,10 +31,10 @@ def plot(tracking: Tracking, title: str | None) -> Figure:
     for i, name in enumerate(tracking.joint_names):
         ax = figure.add_subplot(grid[i // columns, i % columns], sharex=first)
         first = first or ax
-        colour = f"C{i % 10}"
+        color = f"C{i % 10}"
         # The desired curve is wide and pale, so that the actual one on top of it hides nothing.
         ax.plot(
-            tracking.time, tracking.desired[:, i], color=colour, alpha=0.35, linewidth=4.0, label="desired"
+            tracking.time, tracking.desired[:, i], color=color, alpha=0.35, linewidth=4.0, label="desired"
         )
         ax.plot(tracking.time, tracking.actual[:, i], color="0.15", linewidth=0.9, label="actual")
         ax.set_title(f"{name} [{tracking.units[i]}]", fontsize="small", loc="left")

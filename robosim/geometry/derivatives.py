@@ -49,7 +49,7 @@ class WitnessDerivatives:
     """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving frame."""
     one_sided: bool
     """Whether they hold to one side only: another feature takes over right here, or the points are not unique
-    (parallel faces or edges), or the surfaces have their centre of curvature in common. Then they are those of the
+    (parallel faces or edges), or the surfaces have their center of curvature in common. Then they are those of the
     features named."""
     _shapes: ShapeRates
 
@@ -137,7 +137,7 @@ def signed_distance_derivatives(
         >>> d = signed_distance_derivatives(ball, pose(), ball, pose((2, 0, 0)))
         >>> d.twist.distance[[0, 6]]  # along x, of A and of B
         array([-1.,  1.])
-        >>> d.twist.normal[1, 7]  # the normal turns as B moves along y: 1 / distance of the centres
+        >>> d.twist.normal[1, 7]  # the normal turns as B moves along y: 1 / distance of the centers
         np.float64(0.5)
         >>> d.sizes_A["radius"].distance
         array(-1.)

@@ -14,7 +14,7 @@ from robosim.geometry.poses import Array
 class Witness(NamedTuple):
     """How the closest features of two shapes A and B lie, in W.
 
-    `p_WB - p_WA = distance * normal`. Where the nearest points are not unique (parallel faces, coincident centres),
+    `p_WB - p_WA = distance * normal`. Where the nearest points are not unique (parallel faces, coincident centers),
     one pair of them is given.
     """
 
@@ -32,7 +32,7 @@ def shape_sizes() -> dict[str, dict[str, str]]:
     """The types of shapes, each with its sizes: name and kind, in the order of the constructor's arguments.
 
     `Shape.<type>(...)` takes them, a shape has them as attributes, scene files as keys. Kinds: "number" (float),
-    "vector" ((3,)) and "points" ((n, 3)), all in metres.
+    "vector" ((3,)) and "points" ((n, 3)), all in meters.
 
     Example:
         >>> shape_sizes()["capsule"]
@@ -82,7 +82,7 @@ def collide(
 
 
 def bounding_ball(shape: Shape) -> tuple[Array, float]:
-    """Centre (3,) and radius [m], in the shape's frame, of the smallest ball around it; infinite for a half-space."""
+    """Center (3,) and radius [m], in the shape's frame, of the smallest ball around it; infinite for a half-space."""
     return _engine.bounding_ball(shape)
 
 

@@ -23,7 +23,7 @@ class RayHits(NamedTuple):
     """Whether they start in the shape, (n,): then t = 0, the point is the origin and the normal against the
     direction."""
     t: Array
-    """(n,), in lengths of the direction: in metres for unit directions; inf without a hit."""
+    """(n,), in lengths of the direction: in meters for unit directions; inf without a hit."""
     point: Array
     """Where, (n, 3) [m]; zero without a hit."""
     normal: Array

@@ -1,4 +1,4 @@
-"""Signed distance of two posed shapes whose faces and edges are smoothed away, for optimisers."""
+"""Signed distance of two posed shapes whose faces and edges are smoothed away, for optimizers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SmoothedWitness(NamedTuple):
     twist: WitnessRates
     """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving frame."""
     one_sided: bool
-    """Whether a centre of curvature of one body is that of the other, so that the normal is not unique; all else is
+    """Whether a center of curvature of one body is that of the other, so that the normal is not unique; all else is
     smooth. Always true of two half-spaces that cannot be separated."""
 
 
@@ -45,7 +45,7 @@ def smoothed_distance(
         X_WA: its pose, (4, 4).
         B: the second one.
         X_WB: its pose, (4, 4).
-        smoothing: [m], within [1e-9, 1e6]; some hundredths of the shapes' size is a good start for an optimiser that
+        smoothing: [m], within [1e-9, 1e6]; some hundredths of the shapes' size is a good start for an optimizer that
             then makes it smaller.
 
     Returns:

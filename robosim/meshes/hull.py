@@ -42,9 +42,9 @@ def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None)
 
 def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Points as they are, or, where they span no volume, with copies to both sides along each missing direction."""
-    centred = points - points.mean(axis=0)
-    directions = np.linalg.eigh(centred.T @ centred)[1].T
-    extents = np.ptp(centred @ directions.T, axis=0)
+    centerd = points - points.mean(axis=0)
+    directions = np.linalg.eigh(centerd.T @ centerd)[1].T
+    extents = np.ptp(centerd @ directions.T, axis=0)
     if extents.max() == 0.0:
         raise MeshError("all vertices coincide: a single point has no convex hull")
     for direction, extent in zip(directions, extents, strict=True):
@@ -58,9 +58,9 @@ def _qhull(points: NDArray[np.float64]) -> TriangleMesh:
     from scipy.spatial import ConvexHull, QhullError  # slow to import: not needed where the cache answers
 
     # Qhull works in absolute tolerances: bring the points to unit size first, so that small meshes keep their shape.
-    centre, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
+    center, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
     try:
-        hull = ConvexHull((points - centre) / size)
+        hull = ConvexHull((points - center) / size)
     except (QhullError, ValueError) as e:
         raise MeshError(f"no convex hull: {str(e).splitlines()[0]}") from None
     faces = hull.simplices.astype(np.int64)
@@ -81,12 +81,12 @@ def _reduced(hull: TriangleMesh, max_vertices: int) -> TriangleMesh:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, np.linalg.norm(vertices - vertices[chosen[-1]], axis=1))
     core = _qhull(_thickened(vertices[chosen]))
-    centre = core.vertices.mean(axis=0)
+    center = core.vertices.mean(axis=0)
     # Each face plane n.x = d must move out to the farthest vertex: the largest ratio over faces is the growth.
     corners = core.triangles
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    d = np.einsum("ij,ij->i", normals, corners[:, 0] - centre)
-    reach = ((vertices - centre) @ normals.T).max(axis=0)
+    d = np.einsum("ij,ij->i", normals, corners[:, 0] - center)
+    reach = ((vertices - center) @ normals.T).max(axis=0)
     proper = d > 0
     growth = max(1.0, float((reach[proper] / d[proper]).max()))
-    return TriangleMesh(centre + growth * (core.vertices - centre), core.faces)
+    return TriangleMesh(center + growth * (core.vertices - center), core.faces)

@@ -5,7 +5,7 @@ geometry (materials, textures, animations), so that nothing in it can allocate w
 trimesh parses what is left; the result is checked (finite, indices in range, as many triangles as declared) and
 flattened, each node's transform applied, into one TriangleMesh.
 
-Axes and units: numbers are taken as they stand, in metres, as ROS tools do. Two rules are format-specific. A DAE's
+Axes and units: numbers are taken as they stand, in meters, as ROS tools do. Two rules are format-specific. A DAE's
     `<unit
 meter="...">` is applied; its `<up_axis>` is not (RViz, MoveIt and Pinocchio ignore it too: robot meshes are
 exported in the link's own axes). A GLB is not turned from its nominal y-up either.
@@ -152,6 +152,6 @@ def _check(mesh: TriangleMesh, path: str | PathLike[str]) -> None:
     if largest > _MAX_COORDINATE:
         raise MeshError(
             f"mesh reaches {largest:.3g} m from its origin (more than {_MAX_COORDINATE:g} m): a broken file, "
-            "or other units than metres (use the mesh's scale)",
+            "or other units than meters (use the mesh's scale)",
             file=path,
         )

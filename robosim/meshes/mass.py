@@ -7,7 +7,7 @@ A closed surface is the signed sum of the tetrahedra (origin, a, b, c) over its 
 
 Source: F. Tonon, "Explicit exact formulas for the 3-D tetrahedron inertia tensor", J. Math. Stat. 1 (2004); the
     products of
-inertia follow from I = tr(C) 1 - C with C the second moment about the centre of mass.
+inertia follow from I = tr(C) 1 - C with C the second moment about the center of mass.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MassProperties:
 
     Attributes:
         volume: [m^3].
-        com: (3,) centre of mass [m].
+        com: (3,) center of mass [m].
         second_moment: (3, 3) int (x - com)(x - com)^T dV [m^5].
     """
 
@@ -43,7 +43,7 @@ class MassProperties:
 
     @property
     def inertia(self) -> NDArray[np.float64]:
-        """(3, 3) about the centre of mass, per unit density [m^5]."""
+        """(3, 3) about the center of mass, per unit density [m^5]."""
         return float(np.trace(self.second_moment)) * np.eye(3) - self.second_moment
 
 
@@ -169,13 +169,13 @@ _SOLIDS: dict[str, Callable[[Shape], MassProperties]] = {
 
 
 def _moments(mesh: TriangleMesh) -> MassProperties:
-    centre = mesh.vertices.mean(axis=0)  # near the mesh, for precision
-    a, b, c = (mesh.triangles - centre).transpose(1, 0, 2)
+    center = mesh.vertices.mean(axis=0)  # near the mesh, for precision
+    a, b, c = (mesh.triangles - center).transpose(1, 0, 2)
     volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
     volume = float(volumes.sum())
     if volume == 0.0:
-        return MassProperties(0.0, centre, np.zeros((3, 3)))
+        return MassProperties(0.0, center, np.zeros((3, 3)))
     s = a + b + c
     com = volumes @ s / 4 / volume
     second = sum(np.einsum("i,ij,ik->jk", volumes, x, x) for x in (a, b, c, s)) / 20
-    return MassProperties(volume, centre + com, np.asarray(second - volume * np.outer(com, com)))
+    return MassProperties(volume, center + com, np.asarray(second - volume * np.outer(com, com)))

@@ -4,8 +4,8 @@
     left_out  = max over mesh vertices y of  min over pieces of  max(0, height of y over that piece's highest face)
 
 The stand-off is the free space that counts as solid: 0 for a convex mesh, the depth of the deepest pocket bridged
-by a hull for a concave one. It is found by sampling: both surfaces are cut into triangles whose centre is at most r
-from each of their points, and nearest centres are compared. dist(x, .) has Lipschitz constant 1, hence |sampled -
+by a hull for a concave one. It is found by sampling: both surfaces are cut into triangles whose center is at most r
+from each of their points, and nearest centers are compared. dist(x, .) has Lipschitz constant 1, hence |sampled -
 exact| <= r, the `resolution` reported beside it.
 """
 
@@ -53,7 +53,7 @@ def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standof
             samples, normals = samples[outer], normals[outer]
         if len(samples):
             distance = max(distance, float(tree.query(samples)[0].max()))
-    # Below the resolution a distance between centres means nothing: it is as likely 0.
+    # Below the resolution a distance between centers means nothing: it is as likely 0.
     return Standoff(distance if distance > radius else 0.0, radius)
 
 
@@ -82,16 +82,16 @@ def _heights(piece: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def _samples(mesh: TriangleMesh, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centres and unit normals of the mesh's triangles, each cut in two across its longest edge until it lies within
-    `radius` of its centre."""
+    """Centers and unit normals of the mesh's triangles, each cut in two across its longest edge until it lies within
+    `radius` of its center."""
     triangles = mesh.triangles
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    centres, directions = [], []
+    centers, directions = [], []
     while len(triangles):
-        centre = triangles.mean(axis=1)
-        large = np.linalg.norm(triangles - centre[:, None], axis=2).max(axis=1) > radius
-        centres.append(centre[~large])
+        center = triangles.mean(axis=1)
+        large = np.linalg.norm(triangles - center[:, None], axis=2).max(axis=1) > radius
+        centers.append(center[~large])
         directions.append(normals[~large])
         a, b, c = triangles[large].transpose(1, 0, 2)
         # Turn each triangle so that its longest edge is a-b, then halve that edge.
@@ -103,4 +103,4 @@ def _samples(mesh: TriangleMesh, radius: float) -> tuple[NDArray[np.float64], ND
         m = (a + b) / 2
         triangles = np.concatenate([np.stack([a, m, c], axis=1), np.stack([m, b, c], axis=1)])
         normals = np.concatenate([normals[large], normals[large]])
-    return np.concatenate(centres), np.concatenate(directions)
+    return np.concatenate(centers), np.concatenate(directions)

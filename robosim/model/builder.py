@@ -75,7 +75,7 @@ class ModelBuilder:
         Args:
             name: unique among links.
             mass: [kg]; zero for a mere frame.
-            com: (3,) centre of mass in the link's frame [m].
+            com: (3,) center of mass in the link's frame [m].
             inertia: (3, 3) about the center of mass, in the axes of the link [kg m^2]; None for a point mass. Moments
                 without mass are a rotor's whose mass is counted elsewhere.
             fault: why the numbers before are not those of a body. The model then has kinematics and no dynamics, see
@@ -139,7 +139,7 @@ class ModelBuilder:
             X_PJ: (4, 4) joint frame in the parent link; None for the same frame.
             axis: (3,) in the joint frame, scaled to unit length: of rotation or translation, or normal of the plane.
             pitch: [m/rad] of a helical joint, which turns by q about the axis and moves by pitch * q along it; negative
-                for a left-handed screw. A lead of p metres per turn is a pitch of p / (2 pi). None for all others.
+                for a left-handed screw. A lead of p meters per turn is a pitch of p / (2 pi). None for all others.
             lower: least position [rad or m], one per q for planar (x, y, theta) and floating joints; None for none.
             upper: greatest position.
             velocity: greatest absolute velocity, one for all or one per v [rad/s or m/s].

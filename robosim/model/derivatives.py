@@ -49,7 +49,7 @@ class KineticEnergyDerivatives(NamedTuple):
 
     Attributes:
         dT_dq: (n_v,) [J per rad or m].
-        dT_dv: (n_v,) the generalised momentum M v.
+        dT_dv: (n_v,) the generalized momentum M v.
     """
 
     dT_dq: FloatArray

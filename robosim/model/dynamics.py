@@ -160,7 +160,7 @@ class Dynamics(Operations):
     def potential_energy(self, q: ArrayLike) -> Any:
         """() potential energy [J] of gravity and of the joints' springs; a float for one state.
 
-        Minus mass times gravity times centre of mass, zero at the world's origin, and stiffness (q - reference)^2 / 2,
+        Minus mass times gravity times center of mass, zero at the world's origin, and stiffness (q - reference)^2 / 2,
         springs of mimic joints included.
         """
         return self._array("potential_energy", q)[()]

@@ -1,4 +1,4 @@
-"""Centre of mass and centroidal momentum of a model. Part of `Model` and `Data`."""
+"""Center of mass and centroidal momentum of a model. Part of `Model` and `Data`."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class CentroidalMomentumDerivatives(NamedTuple):
 class Momentum(Operations):
     """Methods about the robot as a whole. Arguments and results are as in `Kinematics`, all axes those of the world.
 
-    The centre of mass is of all links, also of those fixed to the world; without any mass there is none, and its
-    methods raise `ModelError`. Centroidal momentum is that of the links that move, about their common centre of mass,
+    The center of mass is of all links, also of those fixed to the world; without any mass there is none, and its
+    methods raise `ModelError`. Centroidal momentum is that of the links that move, about their common center of mass,
     without armature. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", Autonomous Robots 35 (2013).
     """
 
@@ -65,7 +65,7 @@ class Momentum(Operations):
         return _engine.total_mass(self._engine)
 
     def center_of_mass(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(3,) centre of mass of all links in the world [m], those fixed to the world included.
+        """(3,) center of mass of all links in the world [m], those fixed to the world included.
 
         Raises:
             ModelError: the model has no mass.
@@ -75,21 +75,21 @@ class Momentum(Operations):
     def center_of_mass_velocity(
         self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(3,) velocity of the centre of mass [m/s]."""
+        """(3,) velocity of the center of mass [m/s]."""
         return self._array("center_of_mass_velocity", q, v, out=out)
 
     def center_of_mass_acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(3,) acceleration of the centre of mass [m/s^2]; gravity has no part in it."""
+        """(3,) acceleration of the center of mass [m/s^2]; gravity has no part in it."""
         return self._array("center_of_mass_acceleration", q, v, a, out=out)
 
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(3, n_v) J with velocity of the centre of mass = J v; also its derivative in q, in the tangent space."""
+        """(3, n_v) J with velocity of the center of mass = J v; also its derivative in q, in the tangent space."""
         return self._array("center_of_mass_jacobian", q, out=out)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(6,) [linear; angular] momentum about the centre of mass of what moves [kg m/s, kg m^2/s]."""
+        """(6,) [linear; angular] momentum about the center of mass of what moves [kg m/s, kg m^2/s]."""
         return self._array("centroidal_momentum", q, v, out=out)
 
     def centroidal_momentum_rate(

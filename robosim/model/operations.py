@@ -32,7 +32,7 @@ def operation_index(name: str) -> int:
     return index
 
 
-# Without any mass there is no centre of it.
+# Without any mass there is no center of it.
 _OF_CENTER = {name for name in _ROWS if name.startswith("center_of_mass")}
 
 
@@ -78,7 +78,7 @@ class Operations(ABC):
             names = ", ".join(repr(self._engine.joints[i].name) for i in self._engine.massless)
             return f"the mass matrix of {self.name!r} is singular: nothing with mass moves along with {names}"
         if operation in _OF_CENTER and _engine.total_mass(self._engine) == 0:
-            return f"model {self.name!r} has no mass and so no centre of mass"
+            return f"model {self.name!r} has no mass and so no center of mass"
         return None
 
     def _all_frames(self) -> Choices:

@@ -19,9 +19,9 @@ class ParameterDerivatives(NamedTuple):
     """Derivatives of a vector of n_v entries in the bodies' and joints' parameters.
 
     Attributes:
-        mass: (n_v, n_b) in the mass [kg], centre of mass and moments about it held fixed.
-        com: (n_v, n_b, 3) in the centre of mass in the body's frame [m], moments about it held fixed.
-        inertia: (n_v, n_b, 6) in xx, xy, yy, xz, yz, zz of the inertia about the centre of mass, in the body's axes.
+        mass: (n_v, n_b) in the mass [kg], center of mass and moments about it held fixed.
+        com: (n_v, n_b, 3) in the center of mass in the body's frame [m], moments about it held fixed.
+        inertia: (n_v, n_b, 6) in xx, xy, yy, xz, yz, zz of the inertia about the center of mass, in the body's axes.
         placement: (n_v, n_b, 6) in the twist [linear; angular] that moves the body's joint in its parent, X_PJ exp(x).
         armature: (n_v, n_v) in the drives' armature.
     """
@@ -124,7 +124,7 @@ class ParameterMethods(Operations):
         external: External | None = None,
         out: ParameterDerivatives | None = None,
     ) -> ParameterDerivatives:
-        """Derivatives of `inverse_dynamics` in mass, centre of mass, inertia, joint placement and armature.
+        """Derivatives of `inverse_dynamics` in mass, center of mass, inertia, joint placement and armature.
 
         Args:
             q: (n_q,).

@@ -95,11 +95,11 @@ def clean_cloud(
         raise SceneError("points on what the robot holds: model and q are needed beside scene")
     for name, value in (("radius", radius), ("near", near), ("margin", margin)):
         if not (np.isfinite(value) and value >= 0):
-            raise SceneError(f"{name} is {value!r}; it must be a finite number of metres, at least 0")
+            raise SceneError(f"{name} is {value!r}; it must be a finite number of meters, at least 0")
     if not far > near:
         raise SceneError(f"far is {far!r} m; it must exceed near, {near!r}")
     if voxel is not None and not (np.isfinite(voxel) and voxel > 0):
-        raise SceneError(f"voxel is {voxel!r}; it must be a positive number of metres")
+        raise SceneError(f"voxel is {voxel!r}; it must be a positive number of meters")
     P = point_rows(points, "a cloud")
     X_WC = checked_pose(pose, "the camera")
     finite = np.isfinite(P).all(axis=1)

@@ -45,7 +45,7 @@ def contact_derivatives(
         q: (n_q,) configuration.
         margin: [m] pairs with a signed distance below it are given; overlapping ones by default.
         smoothing: [m] if not zero, distances, points, normals and their derivatives are those of
-            `robosim.geometry.smoothed_distance`, which do not jump from feature to feature: for optimisers. Which
+            `robosim.geometry.smoothed_distance`, which do not jump from feature to feature: for optimizers. Which
             pairs are given and their features are exact in any case, and so are pairs with a mesh.
 
     Returns:

@@ -97,7 +97,7 @@ def read_moveit_scene(
 
     Raises:
         FileError: the file cannot be read.
-        SceneError: it is malformed, names an unknown frame, or asks for what would not be honoured (padding,
+        SceneError: it is malformed, names an unknown frame, or asks for what would not be honored (padding,
             octomaps, removals); with file:line.
     """
     content = read_file(path, max_bytes=MAX_BYTES)
@@ -201,7 +201,7 @@ class _SceneReader:
                 size = entry.get("padding" if key == "link_padding" else "scale")
                 if size is not None and size.number(key) != neutral:
                     raise size.error(
-                        f"{key} of {entry['link_name'].value!r} is {size.value}, which is not honoured; "
+                        f"{key} of {entry['link_name'].value!r} is {size.value}, which is not honored; "
                         f"only {neutral:g} is"
                     )
 

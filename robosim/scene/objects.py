@@ -219,7 +219,7 @@ def checked_object(thing: Any) -> SceneObject:
 
 
 def checked_color(color: Sequence[float] | None, what: str) -> Color:
-    """Red, green, blue and optionally opacity, each 0 to 1; None is the default grey."""
+    """Red, green, blue and optionally opacity, each 0 to 1; None is the default gray."""
     if color is None:
         return DEFAULT_COLOR
     try:

@@ -25,7 +25,7 @@ class SceneRayHits(NamedTuple):
     inside: NDArray[np.bool_]
     """Whether they start in a convex shape, (n,): then t = 0."""
     t: Array
-    """(n,), in lengths of the direction: in metres for unit directions; inf without a hit."""
+    """(n,), in lengths of the direction: in meters for unit directions; inf without a hit."""
     point: Array
     """Where, (n, 3) [m]; zero without a hit."""
     normal: Array

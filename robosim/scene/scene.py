@@ -102,7 +102,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a box of full edge lengths `size` [m], centred on its frame.
+        """Add a box of full edge lengths `size` [m], centerd on its frame.
 
         `pose`, here and below, is X_WO (4, 4), by default the identity; `color` red, green, blue and opacity, 0 to 1.
         """
@@ -122,7 +122,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cylinder about its frame's z axis, centred, `length` [m] from end to end."""
+        """Add a cylinder about its frame's z axis, centerd, `length` [m] from end to end."""
         self.add(make.simple_object(name, "cylinder", (radius, length), pose, color))
 
     def add_capsule(
@@ -133,7 +133,7 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a capsule about its frame's z axis, centred; `length` [m] is its straight part, without the ends."""
+        """Add a capsule about its frame's z axis, centerd; `length` [m] is its straight part, without the ends."""
         self.add(make.simple_object(name, "capsule", (radius, length), pose, color))
 
     def add_half_space(

@@ -182,7 +182,7 @@ def _momentum(model: Model, state: State) -> Array:
 
 
 def _of_gravity(model: Model, q: Array, q_next: Array, dt: float) -> Array:
-    """(6,) its impulse; the centre of mass is taken half way."""
+    """(6,) its impulse; the center of mass is taken half way."""
     mass, moment = _moving(model, q)
     _, moment_next = _moving(model, q_next)
     g = np.asarray(model._engine.gravity)

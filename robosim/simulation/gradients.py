@@ -79,7 +79,7 @@ class StepGradient(NamedTuple):
     v_target: Array
     """(n_v,), of a rollout (..., steps, n_v)."""
     parameters: ParameterGradient
-    """By every parameter of the world, by name: `parameters["friction", ("tyre", "road")]`. By compliance and
+    """By every parameter of the world, by name: `parameters["friction", ("tire", "road")]`. By compliance and
     relaxation time of what is hard it is zero: it does not begin to give, but follows another law."""
     causes: Any
     """`OneSidedCause`: why it holds to one side only, or not at all, of all steps; of rollouts (...) numbers."""

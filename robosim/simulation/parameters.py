@@ -315,9 +315,9 @@ class Parameters(Mapping[str, Array]):
     """Numbers by name: of a kind, `parameters["mass"]`, or of one owner, `parameters["mass", "forearm"]`.
 
     Kinds and their units are in `kinds`, and the names of what has one in `owners`. A pair is named by two links or
-    objects, `("friction", ("tyre", "road"))`, and stands for all pairs of shapes of these. Of several shapes of a link
-    or object each is named by its number, `("pose", ("tyre", 0))`, or as in `Simulation.objects`. The sizes of a shape
-    have the names of its type as well: `("radius", "tyre")`.
+    objects, `("friction", ("tire", "road"))`, and stands for all pairs of shapes of these. Of several shapes of a link
+    or object each is named by its number, `("pose", ("tire", 0))`, or as in `Simulation.objects`. The sizes of a shape
+    have the names of its type as well: `("radius", "tire")`.
     """
 
     def __init__(self, names: ParameterNames, links: LinkInertias, numbers: Array, vertices: Array) -> None:

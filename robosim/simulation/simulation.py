@@ -84,7 +84,7 @@ class Simulation:
             passes through what is thin. `step`: wherever a step finds it within the margin, all at once. `automatic`:
             `time_of_impact` where any material has a restitution, else `step`.
         complementarity_aware: of `vjp`, with `lcp` alone. What rests has no gradient by forces that
-            are too weak to lift it, and an optimiser never begins. With this each step's gradient is taken a second
+            are too weak to lift it, and an optimizer never begins. With this each step's gradient is taken a second
             time, with contacts and limits that let go where the loss wants them to part and push where it wants them
             to, and the larger one goes on: a direction to try, not a derivative, and `causes` has `other_classes`.
             True: each of them by itself. `together`: contacts between two things that both move push and stick whether

@@ -319,13 +319,13 @@ def peaks_between(
 
 
 def _narrowed(
-    f: Callable[[Index, Array], Array], piece: int, centre: float, width: float, h: float, j: int, sign: float
+    f: Callable[[Index, Array], Array], piece: int, center: float, width: float, h: float, j: int, sign: float
 ) -> tuple[float, float]:
     """The highest of sign * value j within a width of a local time on a piece of length h, and its local time."""
     best = -np.inf
     for _ in range(3):
-        local = np.clip(centre + width * np.linspace(-1, 1, 17), 0, h)
+        local = np.clip(center + width * np.linspace(-1, 1, 17), 0, h)
         values = sign * f(np.full(17, piece), local)[:, j]
         i = int(np.argmax(values))
-        centre, width, best = float(local[i]), width / 8, max(best, float(values[i]))
-    return best, centre
+        center, width, best = float(local[i]), width / 8, max(best, float(values[i]))
+    return best, center

@@ -1,4 +1,4 @@
-"""Plot a trajectory: positions to torques over time, limits dashed in the colour of their joint."""
+"""Plot a trajectory: positions to torques over time, limits dashed in the color of their joint."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _curves(
     for order, i in enumerate(index):
         for bound in (lower, upper):
             if bound is not None and np.isfinite(bound[i]):
-                # Equal limits share one line, in grey: there it says nothing about a single joint.
+                # Equal limits share one line, in gray: there it says nothing about a single joint.
                 value = float(bound[i])
                 shared = sum(1 for j in index if bound[j] == bound[i]) > 1
                 if value not in drawn:

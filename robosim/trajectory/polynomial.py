@@ -80,7 +80,7 @@ def hermite(
     h = h[:, None]
     c = np.zeros((len(h), DEGREE + 1, q0.shape[1]))
     c[:, 0], c[:, 1] = q0, v0
-    # What is left to the higher terms, in the normalised time u = s / h.
+    # What is left to the higher terms, in the normalized time u = s / h.
     dq = q1 - q0 - h * v0
     dv = h * (v1 - v0)
     if a0 is None or a1 is None:

@@ -5,7 +5,7 @@ The second question is put to configurations: the neutral one, each named state,
     convex colliders
 of a pair of links overlap, the original triangles (primitives as inscribed polyhedra) are tested too. A pair whose
 stand-ins overlap somewhere and whose originals overlap at none of the configurations tested is reported: its
-collisions may be artefacts.
+collisions may be artifacts.
 """
 
 from __future__ import annotations

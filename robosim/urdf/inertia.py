@@ -20,7 +20,7 @@ __all__ = ["inertia_from_geometry"]
 def inertia_from_geometry(
     robot: RobotSpec, link: LinkSpec, *, mass: float | None, density: float
 ) -> tuple[float, FloatArray, FloatArray, str] | None:
-    """Mass, centre of mass, inertia about it (link axes), and a remark; None for a link without geometry.
+    """Mass, center of mass, inertia about it (link axes), and a remark; None for a link without geometry.
 
     Args:
         robot: named in errors.

@@ -69,7 +69,7 @@ def read_urdf(
         skip_missing: whether to leave out collision meshes that are missing, with a warning.
 
     Raises:
-        UrdfError: what cannot be honoured, with file and line.
+        UrdfError: what cannot be honored, with file and line.
         MeshError: a mesh reference that leads nowhere, likewise.
     """
     warnings: list[str] = []
@@ -97,7 +97,7 @@ class _Document:
         self.visuals, self.strict, self.skip_missing = True, True, False
         self.found_elsewhere: dict[str, int] = {}  # what a mesh's reference leads to, with its line
         self.read = Reader(file, UrdfError)
-        self.colours: dict[str, tuple[float, float, float, float] | None] = {}
+        self.colors: dict[str, tuple[float, float, float, float] | None] = {}
 
     def warn(self, element: Any, message: str) -> None:
         self.warnings.append(f"{self.file}:{element.sourceline}: {label(element)}: {message}")
@@ -261,7 +261,7 @@ class _Document:
                         shape, f"{name}={shape.get(name)!r} of <{shape.tag}> must be positive"
                     )
         material = e.find("material") if e.tag == "visual" else None
-        rgba = None if material is None else self._colour(material)
+        rgba = None if material is None else self._color(material)
         return GeometrySpec(
             shape.sourceline, e.get("name", ""), self.read.pose(e), shape.tag, size, mesh, rgba
         )
@@ -295,27 +295,27 @@ class _Document:
     # Materials: defined anywhere, used by name anywhere
 
     def _define_material(self, e: Any) -> None:
-        name, colour = e.get("name", ""), e.find("color")
-        if colour is None or e.getparent().tag == "collision":
+        name, color = e.get("name", ""), e.find("color")
+        if color is None or e.getparent().tag == "collision":
             return
-        r, g, b, a = (float(x) for x in self.read.numbers(colour, "rgba", 4, largest=1e6))
+        r, g, b, a = (float(x) for x in self.read.numbers(color, "rgba", 4, largest=1e6))
         rgba = tuple(min(max(x, 0.0), 1.0) for x in (r, g, b, a))
         if rgba != (r, g, b, a):
-            self.warn(colour, f"rgba={colour.get('rgba')!r} is outside 0 to 1; clipped")
-        if name and self.colours.setdefault(name, cast("Any", rgba)) != rgba and e.getparent() is self.root:
-            self.warn(e, "is defined again with another colour; the first one counts for uses by name")
+            self.warn(color, f"rgba={color.get('rgba')!r} is outside 0 to 1; clipped")
+        if name and self.colors.setdefault(name, cast("Any", rgba)) != rgba and e.getparent() is self.root:
+            self.warn(e, "is defined again with another color; the first one counts for uses by name")
         e.set("_rgba", " ".join(map(repr, rgba)))
 
-    def _colour(self, e: Any) -> tuple[float, float, float, float] | None:
+    def _color(self, e: Any) -> tuple[float, float, float, float] | None:
         if e.get("_rgba"):
             r, g, b, a = map(float, e.get("_rgba").split())
             return r, g, b, a
         name = e.get("name", "")
-        if name and name not in self.colours:
-            self.colours[name] = None
+        if name and name not in self.colors:
+            self.colors[name] = None
             if self.root.find(f"material[@name={_quoted(name)}]") is None and e.find("texture") is None:
-                self.warn(e, f"material {name!r} is defined nowhere; drawn in the default colour")
-        return self.colours.get(name)
+                self.warn(e, f"material {name!r} is defined nowhere; drawn in the default color")
+        return self.colors.get(name)
 
     # Joints
 

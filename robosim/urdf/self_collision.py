@@ -12,7 +12,7 @@ their distance; then it perturbs coordinates with shrinking steps, and follows t
 comes within the margin stays checked.
 
 Of pairs that stay checked it is counted at how many of a hundred samples they overlap: those that do at most of
-them leave a robot little room, and are often modelled so on purpose.
+them leave a robot little room, and are often modeled so on purpose.
 
 The work of all searches together is bounded. Pairs with the fewest joints between them go first; those whose
 turn does not come stay checked. Only robots with thousands of pairs, such as chains of hundreds of links, come

@@ -1,6 +1,6 @@
 """SRDF, MoveIt's companion of URDF: groups, named states, end effectors, and the pairs of links not to check.
 
-How each element is honoured:
+How each element is honored:
   group            joints: those listed, the parent joints of its links, the joints of its chains, and its
   subgroups'; in the
                    robot's order, without fixed, mimic and passive ones. tip: of its only chain, else the link

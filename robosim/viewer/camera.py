@@ -1,6 +1,6 @@
 """Where to look from: a perspective camera framed on what is to be seen.
 
-Camera frame C: x right, y down, z forwards. Pixel = focal * (x, y) / z + centre.
+Camera frame C: x right, y down, z forwards. Pixel = focal * (x, y) / z + center.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Camera:
         )
 
     def rays(self, width: int, height: int, dtype: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
-        """Direction in W (height, width, 3) through each pixel's centre, with unit component along the line
+        """Direction in W (height, width, 3) through each pixel's center, with unit component along the line
         of sight.
         """
         focal = self.focal(height)

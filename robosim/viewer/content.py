@@ -1,4 +1,4 @@
-"""Models, scenes and mesh files turned into coloured triangle meshes."""
+"""Models, scenes and mesh files turned into colored triangle meshes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from robosim.scene.objects import SceneObject
     from robosim.viewer.meshing import Mesh
 
-    Colour = tuple[float, float, float, float]
+    Color = tuple[float, float, float, float]
 
-ROBOT_COLOUR = (0.74, 0.76, 0.79, 1.0)  # where the robot's description gives no colour
-COLLIDER_COLOUR = (0.95, 0.45, 0.15, 0.45)
+ROBOT_COLOR = (0.74, 0.76, 0.79, 1.0)  # where the robot's description gives no color
+COLLIDER_COLOR = (0.95, 0.45, 0.15, 0.45)
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One coloured mesh, or a cloud of balls, in its own frame.
+    """One colored mesh, or a cloud of balls, in its own frame.
 
     Attributes:
         name: whose it is.
@@ -36,7 +36,7 @@ class Part:
         X: (4, 4) pose of the mesh in the link's frame, or in W.
         vertices: (n, 3) [m]; of a cloud its points.
         faces: (m, 3); of a cloud none.
-        rgba: colour and opacity, 0..1, sRGB.
+        rgba: color and opacity, 0..1, sRGB.
         bounded: False for what only stands for something endless, such as a floor.
         radius: of the balls of a cloud [m], 0 of a mesh.
     """
@@ -46,7 +46,7 @@ class Part:
     X: NDArray[np.float64]
     vertices: NDArray[np.float64]
     faces: NDArray[np.int64]
-    rgba: Colour
+    rgba: Color
     bounded: bool = True
     radius: float = 0.0
 
@@ -76,14 +76,14 @@ def robot_parts(model: Model) -> list[Part]:
     for collider in model.colliders:
         if collider.link not in shown:
             parts.append(
-                Part(collider.name, collider.link, collider.X_LC, *shape_mesh(collider.shape), ROBOT_COLOUR)
+                Part(collider.name, collider.link, collider.X_LC, *shape_mesh(collider.shape), ROBOT_COLOR)
             )
     return parts
 
 
 def collider_parts(model: Model) -> list[Part]:
     """What the robot collides with."""
-    return [Part(c.name, c.link, c.X_LC, *shape_mesh(c.shape), COLLIDER_COLOUR) for c in model.colliders]
+    return [Part(c.name, c.link, c.X_LC, *shape_mesh(c.shape), COLLIDER_COLOR) for c in model.colliders]
 
 
 def scene_parts(scene: Scene) -> list[Part]:
@@ -123,22 +123,22 @@ def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Me
             yield X_OS, shape_mesh(shape), not (isinstance(shape, Shape) and shape.type == "half_space"), 0.0
 
 
-def _visual_meshes(visual: Visual) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Colour]]:
-    """The meshes of a visual with their colours: its own colour, where it has one, goes before the mesh
+def _visual_meshes(visual: Visual) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Color]]:
+    """The meshes of a visual with their colors: its own color, where it has one, goes before the mesh
     file's.
     """
     if visual.shape is not None:
-        yield *shape_mesh(visual.shape), visual.rgba or ROBOT_COLOUR
+        yield *shape_mesh(visual.shape), visual.rgba or ROBOT_COLOR
         return
     assert visual.mesh is not None
-    for vertices, faces, rgba in coloured_mesh_file(visual.mesh):
+    for vertices, faces, rgba in colored_mesh_file(visual.mesh):
         scaled = vertices * np.asarray(visual.scale)
         outward = faces if np.prod(visual.scale) > 0 else faces[:, ::-1]
-        yield scaled, outward, visual.rgba or rgba or ROBOT_COLOUR
+        yield scaled, outward, visual.rgba or rgba or ROBOT_COLOR
 
 
-def coloured_mesh_file(path: Path) -> list[tuple[NDArray[np.float64], NDArray[np.int64], Colour | None]]:
-    """The pieces of a mesh file, one for each colour in it: vertices [m], faces, and the colour or None where
+def colored_mesh_file(path: Path) -> list[tuple[NDArray[np.float64], NDArray[np.int64], Color | None]]:
+    """The pieces of a mesh file, one for each color in it: vertices [m], faces, and the color or None where
     the file has none.
 
     Raises:
@@ -147,21 +147,21 @@ def coloured_mesh_file(path: Path) -> list[tuple[NDArray[np.float64], NDArray[np
     from robosim.meshes import load_mesh
 
     mesh = load_mesh(path)
-    colours = _face_colours(path)
-    if colours is None or len(colours) != len(mesh.faces):
+    colors = _face_colors(path)
+    if colors is None or len(colors) != len(mesh.faces):
         return [(mesh.vertices, mesh.faces, None)]
-    distinct, piece = np.unique(colours, axis=0, return_inverse=True)
+    distinct, piece = np.unique(colors, axis=0, return_inverse=True)
     return [
-        (mesh.vertices, mesh.faces[np.asarray(piece).reshape(-1) == k], _colour(rgba))
+        (mesh.vertices, mesh.faces[np.asarray(piece).reshape(-1) == k], _color(rgba))
         for k, rgba in enumerate(distinct)
     ]
 
 
-def _face_colours(path: Path) -> NDArray[np.uint8] | None:
-    """Colour (m, 4) of each triangle of a file that has been read well before, in the same order; None where
+def _face_colors(path: Path) -> NDArray[np.uint8] | None:
+    """Color (m, 4) of each triangle of a file that has been read well before, in the same order; None where
     it has none.
 
-    Only plain colours count: textures are not opened. Colours are ornament, so whatever cannot be understood
+    Only plain colors count: textures are not opened. Colors are ornament, so whatever cannot be understood
     means None.
     """
     import warnings
@@ -171,7 +171,7 @@ def _face_colours(path: Path) -> NDArray[np.uint8] | None:
     suffix = path.suffix.lower()[1:]
     if suffix == "stl":
         return None
-    colours = []
+    colors = []
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"), path.open("rb") as file:
             warnings.simplefilter("ignore")
@@ -182,9 +182,9 @@ def _face_colours(path: Path) -> NDArray[np.uint8] | None:
                     continue
                 visual: Any = geometry.visual
                 if visual.kind in ("face", "vertex"):
-                    colours.append(np.asarray(visual.face_colors, dtype=np.uint8))
+                    colors.append(np.asarray(visual.face_colors, dtype=np.uint8))
                 elif visual.kind == "texture":
-                    colours.append(
+                    colors.append(
                         np.tile(
                             np.asarray(visual.material.main_color, dtype=np.uint8), (len(geometry.faces), 1)
                         )
@@ -195,11 +195,9 @@ def _face_colours(path: Path) -> NDArray[np.uint8] | None:
         return None
     # More shades than a description has materials are painted vertices; their mean would do, one part each
     # would not.
-    return (
-        np.concatenate(colours) if colours and len(np.unique(np.concatenate(colours), axis=0)) <= 64 else None
-    )
+    return np.concatenate(colors) if colors and len(np.unique(np.concatenate(colors), axis=0)) <= 64 else None
 
 
-def _colour(rgba: NDArray[np.uint8]) -> Colour:
+def _color(rgba: NDArray[np.uint8]) -> Color:
     r, g, b, a = (float(c) / 255 for c in rgba)
     return (r, g, b, a if a > 0 else 1.0)

@@ -1,4 +1,4 @@
-"""A motion as a film: a GIF, which opens everywhere, or an MP4, which is smaller and has all colours."""
+"""A motion as a film: a GIF, which opens everywhere, or an MP4, which is smaller and has all colors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REST = 0.8  # seconds of the first and of the last picture
 _MOST = 1200  # pictures
 _SUNS, _SKIES = 8, 16  # lights; a third of a picture's
 _WORKERS = 4  # pictures that are painted at the same time, of some 100 MB each
-_PALETTE_PICTURES = 6  # of which a GIF's colours are chosen
+_PALETTE_PICTURES = 6  # of which a GIF's colors are chosen
 
 
 def render_film(
@@ -158,7 +158,7 @@ def _gif(images: Iterator[Image], times: NDArray[np.float64]) -> bytes:
 
 
 def _swatches(image: Image) -> Image:
-    """A picture (1, n, 3) of the same colours, in which rare ones take more room: of their share only a root counts, or
+    """A picture (1, n, 3) of the same colors, in which rare ones take more room: of their share only a root counts, or
     wide floors and skies would leave none for small things.
     """
     pixels = image.reshape(-1, 3)
@@ -167,8 +167,8 @@ def _swatches(image: Image) -> Image:
     counts = np.bincount(number)
     there = np.flatnonzero(counts)
     sums = [np.bincount(number, weights=pixels[:, k])[there] for k in range(3)]
-    colours = np.rint(np.stack(sums, axis=-1) / counts[there, None]).astype(np.uint8)
-    return np.repeat(colours, np.ceil(counts[there] ** 0.4).astype(int), axis=0)[None]
+    colors = np.rint(np.stack(sums, axis=-1) / counts[there, None]).astype(np.uint8)
+    return np.repeat(colors, np.ceil(counts[there] ** 0.4).astype(int), axis=0)[None]
 
 
 def _mp4(av: ModuleType, images: Iterator[Image], times: NDArray[np.float64], size: tuple[int, int]) -> bytes:

@@ -29,7 +29,7 @@ LENGTH = 0.3  # of the middle arrow, as part of the robot's size
 LONGEST = 2.0  # as part of that
 _WIDTH = 0.075  # of a head, as part of the middle arrow's length
 _STOUTEST = 0.3  # width of a head as part of its own arrow's length, at the most
-# sRGB; also unlike in luminance, and to the colour-blind.
+# sRGB; also unlike in luminance, and to the color-blind.
 STICKING, SLIDING = (0.0, 0.52, 0.37), (0.80, 0.08, 0.48)
 
 
@@ -55,7 +55,7 @@ class ForceArrows:
 
     Attributes:
         most: arrows that there are at once, at the most.
-        newtons_per_metre: what the lengths mean, 0 where nothing is ever pushed.
+        newtons_per_meter: what the lengths mean, 0 where nothing is ever pushed.
         length: of the middle arrow [m].
     """
 
@@ -66,7 +66,7 @@ class ForceArrows:
         largest = [np.linalg.norm(a.force, axis=1).max() for a in self._moments if len(a.force)]
         self.most = max((len(a.force) for a in self._moments), default=0)
         self.length = LENGTH * size
-        self.newtons_per_metre = float(np.median(largest)) / self.length if largest else 0.0
+        self.newtons_per_meter = float(np.median(largest)) / self.length if largest else 0.0
 
     def __getitem__(self, moment: int) -> Arrows:
         """The arrows of one of the replay's states."""
@@ -81,25 +81,23 @@ class ForceArrows:
         """
         start, force, _ = self._moments[moment]
         newtons = np.linalg.norm(force, axis=1)
-        length = np.minimum(newtons / max(self.newtons_per_metre, 1e-300), LONGEST * self.length)
+        length = np.minimum(newtons / max(self.newtons_per_meter, 1e-300), LONGEST * self.length)
         width = np.minimum(_WIDTH * self.length, _STOUTEST * length)
         return start, _upright(force / newtons[:, None]), np.column_stack([width, width, length])
 
     def triangles(self, moment: int) -> tuple[Mesh, F64]:
-        """All arrows of a moment as one mesh in W, with the colour (m, 3) of each face, sRGB."""
+        """All arrows of a moment as one mesh in W, with the color (m, 3) of each face, sRGB."""
         vertices, faces = arrow_mesh()
         p, R, scale = self.poses(moment)
         placed = np.einsum("kij,knj->kni", R, vertices * scale[:, None, :]) + p[:, None, :]
         numbered = (np.arange(len(p))[:, None, None] * len(vertices) + faces).reshape(-1, 3)
-        return (placed.reshape(-1, 3), numbered), np.repeat(
-            colours(self._moments[moment]), len(faces), axis=0
-        )
+        return (placed.reshape(-1, 3), numbered), np.repeat(colors(self._moments[moment]), len(faces), axis=0)
 
     def legend(self) -> str:
-        """What lengths and colours mean."""
+        """What lengths and colors mean."""
         shown = float(f"{self.length:.1g}")
         return (
-            f"contact forces: an arrow of {100 * shown:g} cm is {shown * self.newtons_per_metre:.3g} N; "
+            f"contact forces: an arrow of {100 * shown:g} cm is {shown * self.newtons_per_meter:.3g} N; "
             f"green sticks, magenta slides"
         )
 
@@ -109,7 +107,7 @@ class ForceArrows:
         return np.asarray(p + R[:, :, 2] * scale[:, 2:])
 
 
-def colours(arrows: Arrows) -> F64:
+def colors(arrows: Arrows) -> F64:
     """sRGB (k, 3) of each arrow."""
     return np.where(arrows.sliding[:, None], SLIDING, STICKING)
 

@@ -66,7 +66,7 @@ def default_camera(
 
 
 def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
-    """Triangles and balls in W, without colours, and whose each is: 0 the robot's at some moment, a box for each
+    """Triangles and balls in W, without colors, and whose each is: 0 the robot's at some moment, a box for each
     part; 1 its tips' paths; 2, 3, ... the things around it, a box for each, or coarse balls for a cloud.
     """
     robot, world = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
@@ -89,7 +89,7 @@ def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
         points, farthest = _engine.merged_points(part.vertices, _CELL * np.linalg.norm(high - low))
         radii = np.full(len(points), part.radius + farthest)
         proxies = Surface.join(
-            [proxies, replace(Surface.empty(), centres=transform(part.X, points), radii=radii)]
+            [proxies, replace(Surface.empty(), centers=transform(part.X, points), radii=radii)]
         )
         owners.append(np.full(len(points), k))
     return proxies, np.concatenate(owners)

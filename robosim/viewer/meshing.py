@@ -89,7 +89,7 @@ def arrow_mesh(*, segments: int = 16) -> Mesh:
 def tube_mesh(points: NDArray[np.float64], radius: float, *, segments: int = 8) -> Mesh:
     """A tube of `radius` [m] around a polyline (k, 3), k >= 2: how a path in space is drawn.
 
-    The cross-section is carried along by rotating it from one tangent to the next (rotation-minimising
+    The cross-section is carried along by rotating it from one tangent to the next (rotation-minimizing
     frames), so that the tube does not twist.
     """
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)

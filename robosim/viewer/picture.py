@@ -133,7 +133,7 @@ class Painter:
         return self._poses[1]
 
     def surface(self, part: Part, t: float, tint: tuple[float, float, float] | None = None) -> Surface:
-        """The part where it is at time t, in its own colour or one drawn towards a tint."""
+        """The part where it is at time t, in its own color or one drawn towards a tint."""
         X = self.stage.part_pose(part, t, self._poses_at(t))
         rgb = np.array(part.rgba[:3])
         if tint is not None:
@@ -142,7 +142,7 @@ class Painter:
             n = len(part.vertices)
             return replace(
                 Surface.empty(),
-                centres=transform(X, part.vertices),
+                centers=transform(X, part.vertices),
                 radii=np.full(n, part.radius),
                 tints=np.tile(to_linear(rgb), (n, 1)),
             )
@@ -181,8 +181,8 @@ def tip_lines(stage: Stage) -> Surface:
 def _tube(path: NDArray[np.float64]) -> Surface:
     vertices, faces = tube_mesh(path, 0.006)
     m = len(faces)
-    colour = np.tile(to_linear(np.array(_TRACE)), (m, 1))
-    return Surface(vertices[faces], corner_normals(vertices, faces), colour, np.full(m, 0.2, np.float32))
+    color = np.tile(to_linear(np.array(_TRACE)), (m, 1))
+    return Surface(vertices[faces], corner_normals(vertices, faces), color, np.full(m, 0.2, np.float32))
 
 
 def arrows(stage: Stage, t: float) -> Surface | None:

@@ -3,7 +3,7 @@
     nearness w = 1 / depth (perspective) or -depth + const (parallel): affine in pixel coordinates, larger is
     nearer, positive.
 
-Pixel (row i, column j) is sampled at its centre (j + 1/2, i + 1/2); rows run downwards. Both sides of a
+Pixel (row i, column j) is sampled at its center (j + 1/2, i + 1/2); rows run downwards. Both sides of a
 triangle are seen. Cost: some 30 ns for a small triangle or ball, and 0.5 ns for each pixel that it covers.
 """
 
@@ -37,7 +37,7 @@ def rasterize(
     width: int,
     height: int,
     *,
-    centres: NDArray[np.float64] = _NO_POINTS,
+    centers: NDArray[np.float64] = _NO_POINTS,
     radii: NDArray[np.float64] = _NO_RADII,
     focal: float = 1.0,
     near: float = 0.01,
@@ -48,15 +48,15 @@ def rasterize(
         corners: (m, 3, 3), for each triangle and corner its pixel coordinates x, y and its nearness
             (positive, finite).
         width, height: size of the picture in pixels.
-        centres: (k, 3) of balls in the frame of the camera: x right, y down, z forwards [m]; nearness is 1 / z.
-        radii: (k,) of balls [m]. A ball smaller than a pixel covers that about its centre.
+        centers: (k, 3) of balls in the frame of the camera: x right, y down, z forwards [m]; nearness is 1 / z.
+        radii: (k,) of balls [m]. A ball smaller than a pixel covers that about its center.
         focal: the camera's focal length in pixels, its line of sight in the middle of the picture; for balls.
         near: balls that reach nearer than this are left out [m].
 
     Returns:
         The nearest triangle or ball at each pixel; of equally near ones the first.
     """
-    return Buffer(*_engine.draw_picture(corners, centres, radii, width, height, focal, near))
+    return Buffer(*_engine.draw_picture(corners, centers, radii, width, height, focal, near))
 
 
 def clip_near(triangles: NDArray[np.float64], near: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -8,7 +8,7 @@ Diffuse light at a point with normal n and albedo a, both kinds of light with sh
 The sun is a disc of directions s_i and the sky a hemisphere of directions l_j; V is 1 where the light is seen
 and comes from one parallel depth buffer per direction (shadow mapping). The sky's share with its shadows is
 ambient occlusion. The picture is drawn at twice its size each way, and each of a pixel's four samples asks a
-quarter of the directions: averaged, it has asked them all. Colours are linear inside and sRGB outside.
+quarter of the directions: averaged, it has asked them all. Colors are linear inside and sRGB outside.
 Frames: everything in W. Cost: 0.2 us for each sample and some 50 small depth buffers, drawn by the engine.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SUN = np.array([0.42, -0.34, 0.84]) / np.linalg.norm(
     [0.42, -0.34, 0.84]
 )  # relative to the camera's heading, see `Lights.facing`
-_SUN_COLOUR = np.array([1.0, 0.96, 0.88], dtype=np.float32) * 0.86
+_SUN_COLOR = np.array([1.0, 0.96, 0.88], dtype=np.float32) * 0.86
 _SKY_TOP = np.array([0.80, 0.88, 1.0], dtype=np.float32) * 0.66
 _SKY_SIDE = np.array([1.0, 1.0, 1.0], dtype=np.float32) * 0.56
 _BOUNCE = np.array([1.0, 0.97, 0.94], dtype=np.float32) * 0.22
@@ -55,14 +55,14 @@ _QUARTERS = 4  # samples of a pixel, each of which asks a part of the lights
 @dataclass(frozen=True)
 class Surface:
     """What is to be lit, in W: triangles by corners and unit normals (m, 3, 3), albedo (m, 3) linear, gloss (m,)
-    from 0 to 1; and balls about `centres` (k, 3) with `radii` (k,) [m], of albedo `tints` (k, 3), without gloss.
+    from 0 to 1; and balls about `centers` (k, 3) with `radii` (k,) [m], of albedo `tints` (k, 3), without gloss.
     """
 
     corners: F64
     normals: F64
     albedo: F32
     gloss: F32
-    centres: F64 = field(default_factory=lambda: np.empty((0, 3)))
+    centers: F64 = field(default_factory=lambda: np.empty((0, 3)))
     radii: F64 = field(default_factory=lambda: np.empty(0))
     tints: F32 = field(default_factory=lambda: np.empty((0, 3), np.float32))
 
@@ -239,7 +239,7 @@ def visible_faces(surface: Surface, camera: Camera, width: int, height: int) -> 
         camera.project(clipped, width, height),
         width,
         height,
-        centres=(surface.centres - camera.position) @ camera.R_WC,
+        centers=(surface.centers - camera.position) @ camera.R_WC,
         radii=surface.radii,
         focal=camera.focal(height),
         near=_NEAR,
@@ -280,7 +280,7 @@ def _normals_at(surface: Surface, things: NDArray[np.int32], points: F32, rays: 
     normals = np.empty_like(points)
     of_faces, of_balls = np.flatnonzero(things < m), np.flatnonzero(things >= m)
     normals[of_faces] = _interpolate_normals(surface, things[of_faces], points[of_faces])
-    out = points[of_balls] - surface.centres[things[of_balls] - m].astype(np.float32)
+    out = points[of_balls] - surface.centers[things[of_balls] - m].astype(np.float32)
     normals[of_balls] = out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-12)
     away = np.einsum("ij,ij->i", normals, rays) > 0
     normals[away] *= -1
@@ -307,7 +307,7 @@ def _interpolate_normals(surface: Surface, faces: NDArray[np.int32], points: F32
 
 
 def _ground_pattern(p: F32, pixel: F32) -> F32:
-    """Floor colour at points (k, 3): a grid of 0.5 m whose lines are as sharp as the sample size `pixel` (k,)
+    """Floor color at points (k, 3): a grid of 0.5 m whose lines are as sharp as the sample size `pixel` (k,)
     [m] allows.
     """
     line = np.zeros(len(p), np.float32)
@@ -333,7 +333,7 @@ def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int
         """Means over the directions of V max(n . l, 0), of l_z times that, and of V."""
         sums = _engine.gather_light(
             surface.corners,
-            surface.centres,
+            surface.centers,
             surface.radii,
             s.position,
             s.normal,
@@ -350,7 +350,7 @@ def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int
     bounce = (0.65 - 0.35 * s.normal[:, 2:]) * _BOUNCE  # comes from everywhere, most of it from below
     light = (
         bounce
-        + sun[:, None] * _SUN_COLOUR
+        + sun[:, None] * _SUN_COLOR
         + sky[:, None] * _SKY_SIDE
         + sky_z[:, None] * (_SKY_TOP - _SKY_SIDE)
     )
@@ -385,7 +385,7 @@ def _blend_ghost(
     facing = np.abs(np.einsum("ij,ij->i", normal, ray)) / np.linalg.norm(ray, axis=1)
     alpha = (opacity * (0.55 + 0.75 * (1 - facing) ** 2)).clip(0, 1)[:, None]
     sun = np.maximum(normal @ lights.sun.mean(axis=0).astype(np.float32), 0)[:, None]
-    light = _SUN_COLOUR * sun + _SKY_SIDE * (0.6 + 0.4 * normal[:, 2:])
+    light = _SUN_COLOR * sun + _SKY_SIDE * (0.6 + 0.4 * normal[:, 2:])
     image[front] = image[front] * (1 - alpha) + ghost.look(faces)[0] * light * alpha
 
 

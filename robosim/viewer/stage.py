@@ -1,4 +1,4 @@
-"""What is to be seen, free of how it is drawn: coloured triangle meshes fixed to links or to the world, and
+"""What is to be seen, free of how it is drawn: colored triangle meshes fixed to links or to the world, and
 where links are.
 
 The browser viewer, the HTML export and the PNG painter all draw a `Stage`. Frames: a part's mesh is given in

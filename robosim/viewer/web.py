@@ -11,7 +11,7 @@ import numpy as np
 
 from robosim.errors import MissingDependencyError
 from robosim.viewer.camera import Camera
-from robosim.viewer.forces import colours
+from robosim.viewer.forces import colors
 from robosim.viewer.meshing import arrow_mesh, is_solid, split_creases
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from robosim.viewer.content import Part
     from robosim.viewer.stage import Stage
 
-TRACE_COLOUR = (235, 110, 30)
+TRACE_COLOR = (235, 110, 30)
 _GLASS = 0.6  # opacity of a robot that arrows are to be seen through
 _UNSEEN = 1e-6  # size of an arrow that there is not [m]
 _HALF_PRECISION = 2.0**-11  # largest relative error of a half-precision number
@@ -94,7 +94,7 @@ class WebScene:
         self._add(stage.carried, "carried")
         self.traces = [
             scene.add_line_segments(
-                f"/trace/{k}", np.stack([path[:-1], path[1:]], axis=1), TRACE_COLOUR, thickness=0.006
+                f"/trace/{k}", np.stack([path[:-1], path[1:]], axis=1), TRACE_COLOR, thickness=0.006
             )
             for k, path in enumerate(stage.tip_paths())
         ]
@@ -164,7 +164,7 @@ class WebScene:
         self._arrow_moment = moment
         positions, R, scales = forces.poses(moment)
         k, (node,) = len(positions), self.arrows
-        rgb = [_vivid((*rgb, 1.0)) for rgb in colours(forces[moment])]
+        rgb = [_vivid((*rgb, 1.0)) for rgb in colors(forces[moment])]
         for name, values, rest in (
             ("batched_positions", positions, (0.0, 0.0, 0.0)),
             ("batched_wxyzs", [wxyz(r) for r in R], (1.0, 0.0, 0.0, 0.0)),
@@ -232,12 +232,12 @@ def wxyz(R: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _vivid(rgba: tuple[float, ...]) -> tuple[float, float, float]:
-    """A colour that looks like the given one after the browser's film-like tone mapping, which greys and
+    """A color that looks like the given one after the browser's film-like tone mapping, which grays and
     brightens.
     """
     r, g, b = rgba[:3]
-    grey = (r + g + b) / 3
-    r, g, b = (min(max(0.95 * (grey + 1.15 * (c - grey)), 0.0), 1.0) for c in (r, g, b))
+    gray = (r + g + b) / 3
+    r, g, b = (min(max(0.95 * (gray + 1.15 * (c - gray)), 0.0), 1.0) for c in (r, g, b))
     return r, g, b
 
 

@@ -30,10 +30,10 @@ __all__ = ["Mark", "plan_marks", "scene_marks"]
 
 FloatArray = NDArray[np.float64]
 Kind = Literal["cube", "sphere", "cylinder", "line_strip", "sphere_list", "triangle_list"]
-Colour = tuple[float, float, float, float]
+Color = tuple[float, float, float, float]
 
-PATH_COLOUR: Colour = (0.10, 0.55, 0.95, 1.0)
-GHOST_COLOUR: Colour = (0.95, 0.55, 0.15, 0.5)
+PATH_COLOR: Color = (0.10, 0.55, 0.95, 1.0)
+GHOST_COLOR: Color = (0.95, 0.55, 0.15, 0.5)
 PATH_WIDTH = 0.005  # [m]
 PATH_POINTS = 200
 FLOOR_EDGE, FLOOR_THICKNESS = 4.0, 0.002  # [m] of the plate that stands for a half-space
@@ -50,7 +50,7 @@ class Mark:
         X: (4, 4) pose in W.
         scale: [m] full sizes of a cube, sphere or cylinder; width of a line in the first entry; diameter of the
             spheres of a list; 1 for triangles.
-        rgba: colour and opacity, 0 to 1.
+        rgba: color and opacity, 0 to 1.
         points: (n, 3) [m] in the marker's frame: of lines and spheres, or three for each triangle.
     """
 
@@ -58,7 +58,7 @@ class Mark:
     kind: Kind
     X: FloatArray
     scale: tuple[float, float, float]
-    rgba: Colour
+    rgba: Color
     points: FloatArray = field(default_factory=lambda: _EMPTY)
 
 
@@ -92,17 +92,17 @@ def plan_marks(model: Model, result: PlanResult, scene: Scene | None) -> list[Ma
         if tip in moving:
             path = np.array([X[tip][:3, 3] for X in poses])
             scale = (PATH_WIDTH, PATH_WIDTH, PATH_WIDTH)
-            marks.append(Mark(f"path/{tip}", "line_strip", np.eye(4), scale, PATH_COLOUR, path))
+            marks.append(Mark(f"path/{tip}", "line_strip", np.eye(4), scale, PATH_COLOR, path))
     last = poses[-1]
     for collider in model.colliders:
         if collider.link in moving:
             X = last[collider.link] @ collider.X_LC
-            marks.append(_shape_mark(collider.shape, X, f"goal/{collider.link}", GHOST_COLOUR))
+            marks.append(_shape_mark(collider.shape, X, f"goal/{collider.link}", GHOST_COLOR))
     for name, held in ({} if scene is None else scene.attachments).items():
         assert scene is not None
         thing = scene.objects[name]
         X = last[held.link] @ thing.pose
-        marks += _object_marks(thing, X, f"goal/{name}", (*thing.color[:3], GHOST_COLOUR[3]))
+        marks += _object_marks(thing, X, f"goal/{name}", (*thing.color[:3], GHOST_COLOR[3]))
     return marks
 
 
@@ -111,7 +111,7 @@ def _moves(position: str, joints: set[str]) -> bool:
     return position in joints or position.split("/")[0] in joints
 
 
-def _object_marks(thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Colour) -> Iterator[Mark]:
+def _object_marks(thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Color) -> Iterator[Mark]:
     """An object as what it was made from: its mesh, its points, else its shapes."""
     if isinstance(thing.source, MeshSource):
         mesh = thing.source.mesh
@@ -124,7 +124,7 @@ def _object_marks(thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Co
             yield _shape_mark(shape, X_WO @ X_OS, namespace, rgba)
 
 
-def _shape_mark(shape: Shape | TriangleMesh, X: FloatArray, namespace: str, rgba: Colour) -> Mark:
+def _shape_mark(shape: Shape | TriangleMesh, X: FloatArray, namespace: str, rgba: Color) -> Mark:
     if isinstance(shape, TriangleMesh):
         return _triangles(shape.vertices, shape.faces.astype(np.int64), X, namespace, rgba)
     kind = str(shape.type)
@@ -149,7 +149,7 @@ def _shape_mark(shape: Shape | TriangleMesh, X: FloatArray, namespace: str, rgba
 
 
 def _triangles(
-    vertices: FloatArray, faces: NDArray[np.int64], X: FloatArray, namespace: str, rgba: Colour
+    vertices: FloatArray, faces: NDArray[np.int64], X: FloatArray, namespace: str, rgba: Color
 ) -> Mark:
     points = np.ascontiguousarray(np.asarray(vertices)[np.asarray(faces).reshape(-1)])
     return Mark(namespace, "triangle_list", X, (1.0, 1.0, 1.0), rgba, points)

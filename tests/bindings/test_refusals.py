@@ -66,7 +66,7 @@ def test_paths_of_what_cannot_move():
         with pytest.raises(ModelError, match="'rock' has nothing that moves"):
             call(compiled, np.zeros((2, 0)), [])
     with pytest.raises(ModelError, match="'rock' has nothing that moves"):
-        _engine.optimise_path(compiled, np.zeros((2, 0)), [], [], [])
+        _engine.optimize_path(compiled, np.zeros((2, 0)), [], [], [])
 
 
 def test_memory_of_another_model():

@@ -29,7 +29,7 @@ def _x64():
 
 
 def compiled(function, argument):
-    """For one call: without the optimisations that take most of the time."""
+    """For one call: without the optimizations that take most of the time."""
     lowered = jax.jit(function).lower(argument)
     return lowered.compile(compiler_options={"xla_backend_optimization_level": 0})
 

@@ -1,4 +1,4 @@
-"""The command itself: what --help imports, exit codes of bad usage, behaviour in pipes and on
+"""The command itself: what --help imports, exit codes of bad usage, behavior in pipes and on
 interruption.
 """
 
@@ -181,7 +181,7 @@ def test_check_tells_the_kernels_instruction_set_and_the_environment_forces_one(
     )
 
 
-def test_colours_only_on_a_terminal(monkeypatch):
+def test_colors_only_on_a_terminal(monkeypatch):
     class Terminal:
         def isatty(self):
             return True

@@ -154,7 +154,7 @@ def test_options_overrule_base_and_floor(capsys):
         assert falls["scene"] == {"name": "none", "why": "--scene"}
         assert falls["contacts"] == 0
         assert falls["q"] == told["--base floating --scene none"]["q"]
-        # A hundred steps of a millisecond, each by g dt more; of its centre of mass, about which joints swing.
+        # A hundred steps of a millisecond, each by g dt more; of its center of mass, about which joints swing.
         robot = load_robot(name, base="floating")
         fell = robot.center_of_mass(np.array(list(falls["q"].values())))[2]
         begin = robot.center_of_mass(np.array(list(starts(capsys, name, "--scene", "none").values())))[2]

@@ -72,7 +72,7 @@ def forward_dynamics(s: Sample) -> Answer:
 
 
 def mass_factor(s: Sample) -> Answer:
-    """By a dense factorisation of their M: with rows and columns reversed, L^T D L is C C^T."""
+    """By a dense factorization of their M: with rows and columns reversed, L^T D L is C C^T."""
     U = np.linalg.cholesky(s.M[::-1, ::-1])[::-1, ::-1]  # L^T D^(1/2)
     d = U.diagonal()
     return (U / d).T - np.eye(len(d)) + np.diag(d**-2)

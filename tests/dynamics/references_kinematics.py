@@ -1,4 +1,4 @@
-"""Pinocchio's answers about frames, centre of mass and centroidal momentum."""
+"""Pinocchio's answers about frames, center of mass and centroidal momentum."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def angular_acceleration_derivatives(s: Sample, i: int) -> tuple[Array, ...]:
     return tuple(np.vstack([x, x]) for x in in_world)
 
 
-# Centre of mass; theirs leaves out what is welded to the world
+# Center of mass; theirs leaves out what is welded to the world
 
 
 def with_base(s: Sample, moving: Array, base: Array) -> Array:

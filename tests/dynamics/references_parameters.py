@@ -61,7 +61,7 @@ def of_a_body(inertia: pin.Inertia) -> tuple[Array, Array]:
 
 
 def body_derivatives(s: Sample, a: Array) -> tuple[Array, Array, Array]:
-    """Of inverse dynamics, in masses, centres of mass and moments about these."""
+    """Of inverse dynamics, in masses, centers of mass and moments about these."""
     Y = regressor(s, a)
     in_mass, in_com = of_bodies(s.robot)
     mass = np.einsum("vbp,bp->vb", Y, in_mass)

@@ -8,10 +8,10 @@
 // 1e-6, so that what comes out is what the conditions attract to and not a copy. It is the exact witness where both points are on
 // their shapes, and the planes of support with normal n are phi apart (verified, to 4e-15 m: poses are orthonormal to 1e-16): apart that proves it, as the distance of
 // convex sets has one critical point; overlapping, it is a way out that least_depth.h compares with all others. As no planes of support are farther
-// apart than the distance, a phi below what those with the given normal are is a longer way out, found with a neighbouring piece.
+// apart than the distance, a phi below what those with the given normal are is a longer way out, found with a neighboring piece.
 //
 // Where the least singular value of the conditions is near zero the points or the normal are not unique: parallel faces or edges, a
-// common centre of curvature, corners that touch.
+// common center of curvature, corners that touch.
 #pragma once
 
 #include "extended_shapes.h"
@@ -20,7 +20,7 @@ namespace robosim::testing::extended {
 
 struct ExactWitness {
   bool verified = false;
-  Real regularity = 0;  // a lower bound on the least singular value of the conditions' Jacobian, lengths in metres
+  Real regularity = 0;  // a lower bound on the least singular value of the conditions' Jacobian, lengths in meters
   Real distance = 0;
   Vec normal = Vec::Zero(), p_A = Vec::Zero(), p_B = Vec::Zero();
 };

@@ -2,7 +2,7 @@
 //
 // Shapes from 1e-6 to 1e3 m, half of the pairs of unlike sizes: needles, discs and flat ones of every type; convex meshes that are flat,
 // needles, on a grid (with faces and edges of many vertices) or made from repeated points; some with 100,000 vertices. Poses: anywhere;
-// centres and axes in common; axes in common and shifted by whole sizes, so that faces and edges are parallel or touch exactly; nearly so;
+// centers and axes in common; axes in common and shifted by whole sizes, so that faces and edges are parallel or touch exactly; nearly so;
 // one inside the other; moved along the normal to touch, to a small gap or a small depth.
 #pragma once
 
@@ -81,7 +81,7 @@ class HostileScenes {
   static std::shared_ptr<const ConvexMesh> scaled(const ConvexMesh& mesh, double s) {
     auto out = std::make_shared<ConvexMesh>(mesh);
     for (Vec3d& v : out->vertices) v *= s;
-    out->centroid *= s, out->volume *= s * s * s, out->ball.centre *= s, out->ball.radius *= s;
+    out->centroid *= s, out->volume *= s * s * s, out->ball.center *= s, out->ball.radius *= s;
     return out;
   }
 

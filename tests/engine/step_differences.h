@@ -132,7 +132,7 @@ inline void check_vertices_together(const World& world, const StepGradient& g) {
   }
 }
 
-// How far numbers of a kind go for each metre or radian that a configuration does; zero where a law begins, or nothing is.
+// How far numbers of a kind go for each meter or radian that a configuration does; zero where a law begins, or nothing is.
 inline double unit_of(const ParameterKind& kind, double value, double dt) {
   const bool begins = kind.owner == ParameterOwner::pair || kind.owner == ParameterOwner::motor || kind.owner == ParameterOwner::coordinate || kind.name == "sizes";
   if (!std::isfinite(value) || (begins && value == 0 && kind.name != "spring_reference")) return 0;

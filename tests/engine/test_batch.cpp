@@ -1,4 +1,4 @@
-// Batches: the same bits for a state wherever it stands, whoever its neighbours are and however many threads work, and no
+// Batches: the same bits for a state wherever it stands, whoever its neighbors are and however many threads work, and no
 // memory taken once everything has been used. Also run under ThreadSanitizer.
 #include <doctest/doctest.h>
 
@@ -118,7 +118,7 @@ TEST_CASE("a state has the same bits alone, in any place of any batch, with any 
         problem.run(batch, 0, problem.n, threads, again);
         CHECK(same_bits(whole, again));
       }
-      auto pieces = problem.room();  // other neighbours, other tails
+      auto pieces = problem.room();  // other neighbors, other tails
       for (std::ptrdiff_t first = 0, size = 1; first < problem.n; first += size, size += 3)
         problem.run(batch, first, std::min(size, problem.n - first), 2, pieces);
       CHECK(same_bits(whole, pieces));

@@ -1,4 +1,4 @@
-// Centre of mass, centroidal momentum, Coriolis matrix, energy gradients and the derivative of gravity forces, on every joint
+// Center of mass, centroidal momentum, Coriolis matrix, energy gradients and the derivative of gravity forces, on every joint
 // type, against dual numbers through the kernels of the values and against the laws of mechanics. Tolerance 1e-12 relative to
 // the largest entry, as in test_dynamics.cpp.
 #include "checks.h"
@@ -25,7 +25,7 @@ Numbers numbers(const Vec3d& a) { return {a.x, a.y, a.z}; }
 
 }  // namespace
 
-TEST_CASE("the centre of mass is where the masses are, and its velocity, acceleration and Jacobian are its derivatives") {
+TEST_CASE("the center of mass is where the masses are, and its velocity, acceleration and Jacobian are its derivatives") {
   over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers& a) {
     Data<double> data(model);
     Data<Dual> dual(model);
@@ -62,7 +62,7 @@ TEST_CASE("the centre of mass is where the masses are, and its velocity, acceler
   });
 }
 
-TEST_CASE("centroidal momentum is that of all bodies about their centre of mass; what is welded to the world has none") {
+TEST_CASE("centroidal momentum is that of all bodies about their center of mass; what is welded to the world has none") {
   over_battery([](const Model& model, Random&, const Numbers& q, const Numbers& v, const Numbers&) {
     Data<double> data(model);
     Numbers h(6), A_G(6 * v.size());

@@ -103,7 +103,7 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
   return found;
 }
 
-// A block on the ground: its twist about the middle of its four corners; half sizes, pressure centre in units of them, and slip.
+// A block on the ground: its twist about the middle of its four corners; half sizes, pressure center in units of them, and slip.
 RowProblem block_on_ground(double x, double y, double sliding, double mu) {
   RowProblem problem;
   const RowBlock block{0, 6, 0, 12};
@@ -207,7 +207,7 @@ TEST_CASE("Dantzig's pivots and Lemke's end at solutions by themselves") {
 TEST_CASE("a block on four corners: least squares inside, a bound where they would pull") {
   ModeSolver solver;
   RowSolution s;
-  // The pressure centre at (x, y): f = 1/4 (1 + x X)(...) to first order; exactly 1/4 + X x / 4 + Y y / 4 for corners (X, Y).
+  // The pressure center at (x, y): f = 1/4 (1 + x X)(...) to first order; exactly 1/4 + X x / 4 + Y y / 4 for corners (X, Y).
   RowProblem problem = block_on_ground(0.3, 0.2, 0, 0.5);
   REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   for (int corner = 0; corner < 4; ++corner) {

@@ -96,7 +96,7 @@ TEST_CASE("solves of many columns of what is singular are those of one by one, t
   }
 }
 
-TEST_CASE("neighbouring columns have the dot products of one by one, to the bit") {
+TEST_CASE("neighboring columns have the dot products of one by one, to the bit") {
   Rng rng(5);
   const auto check = [&](auto count, int columns) {
     const int stride = columns + 2;

@@ -59,7 +59,7 @@ TEST_CASE("visit_near agrees with brute force") {
       compare(
           tree, boxes, [&](const AabbTree& t, auto&& visit) { return t.visit_near(ball, visit); },
           [&](const Aabb& b) {
-            const Vec3d& c = ball.centre;
+            const Vec3d& c = ball.center;
             const Vec3d nearest(std::clamp(c.x, b.lower.x, b.upper.x), std::clamp(c.y, b.lower.y, b.upper.y),
                                 std::clamp(c.z, b.lower.z, b.upper.z));
             return squared_norm(nearest - c) <= ball.radius * ball.radius;

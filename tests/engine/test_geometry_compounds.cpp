@@ -298,14 +298,14 @@ TEST_CASE("around edges and corners of a box the normals stay between those of i
   const Shape solid = Shape::box(half), ball = Shape::sphere(0.1);
   const Compound surface(mesh_of(box_triangles(half, 5)));
   for (int i = 0; i < 800; ++i) {
-    // A ball that meets the box by less than its radius, its centre outside.
+    // A ball that meets the box by less than its radius, its center outside.
     const Vec3d direction = random.pose(1).R.col(0);
     const Vec3d p(std::clamp(2 * direction.x, -half.x, half.x), std::clamp(2 * direction.y, -half.y, half.y), std::clamp(2 * direction.z, -half.z, half.z));
     SE3d X;
     X.p = p + random.uniform(0.05, 0.11) * random.pose(1).R.col(0);
     const Witness expected = signed_distance(solid, SE3d(), ball, X);
-    const bool centre_outside = expected.distance > -0.1 && std::max({std::fabs(X.p.x) - half.x, std::fabs(X.p.y) - half.y, std::fabs(X.p.z) - half.z}) > 1e-3;
-    if (!centre_outside) continue;
+    const bool center_outside = expected.distance > -0.1 && std::max({std::fabs(X.p.x) - half.x, std::fabs(X.p.y) - half.y, std::fabs(X.p.z) - half.z}) > 1e-3;
+    if (!center_outside) continue;
     const Witness w = closest_pieces(surface, SE3d(), ball, X).witness;
     CAPTURE(i);
     CHECK(std::fabs(w.distance - expected.distance) < 1e-11);

@@ -70,7 +70,7 @@ TEST_CASE("what holds of every contact: rigid motions, the order of the shapes, 
       }
       for (const Vec3d& x : {cross(omega, w.normal), v + cross(omega, w.p_WA), v + cross(omega, w.p_WB)})
         for (int k = 0; k < 3; ++k) expected.push_back(x[k]);
-      double largest = 1;  // columns may be large, where surfaces nearly have a common centre of curvature
+      double largest = 1;  // columns may be large, where surfaces nearly have a common center of curvature
       for (int c = 0; c < 12; ++c)
         for (const double x : flat(d.twist[c])) largest = std::max(largest, std::fabs(x));
       for (std::size_t j = 0; j < 10; ++j) CHECK(std::fabs(together[j] - expected[j]) < 1e-12 * largest);

@@ -40,9 +40,9 @@ void check_hull(const ConvexMesh& mesh, const std::vector<Vec3d>& points) {
     REQUIRE(edges.count({edge.second, edge.first}) == 1);
   }
   CHECK(mesh.vertices.size() + mesh.faces.size() == edges.size() / 2 + 2);  // Euler
-  CHECK(mesh.neighbours.size() == edges.size());
+  CHECK(mesh.neighbors.size() == edges.size());
   CHECK(mesh.volume > 0);
-  for (const Vec3d& p : points) REQUIRE(norm(p - mesh.ball.centre) <= mesh.ball.radius * (1 + 1e-12));
+  for (const Vec3d& p : points) REQUIRE(norm(p - mesh.ball.center) <= mesh.ball.radius * (1 + 1e-12));
 }
 
 }  // namespace
@@ -148,11 +148,11 @@ TEST_CASE("the smallest ball is the smallest") {
     for (int i = 0; i < n; ++i) points.push_back(n == 500 ? random_unit() : random_vector());
     const Ball ball = smallest_ball(points);
     double farthest = 0;
-    for (const Vec3d& p : points) farthest = std::max(farthest, norm(p - ball.centre));
+    for (const Vec3d& p : points) farthest = std::max(farthest, norm(p - ball.center));
     CHECK(farthest <= ball.radius * (1 + 1e-14));
-    // Optimal: moving the centre any way makes the farthest point farther.
+    // Optimal: moving the center any way makes the farthest point farther.
     for (int i = 0; i < 50 && n > 1; ++i) {
-      const Vec3d moved = ball.centre + 1e-3 * random_unit();
+      const Vec3d moved = ball.center + 1e-3 * random_unit();
       double worse = 0;
       for (const Vec3d& p : points) worse = std::max(worse, norm(p - moved));
       CHECK(worse > ball.radius);

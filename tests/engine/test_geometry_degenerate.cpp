@@ -76,15 +76,15 @@ TEST_CASE("A sliver under a flat face: beyond its sharp corners its sides are no
   });
 }
 
-TEST_CASE("A sphere centred on a triangle's edge, corner or face") {
+TEST_CASE("A sphere centerd on a triangle's edge, corner or face") {
   certify_family([](RandomShapes& random) {
     Scene s{Shape::sphere(random.uniform(0.1, 1)), {}, random.pose(1), random.pose(1), {}, 0};
     s.B = Shape::triangle(vector(random), vector(random), vector(random), random.engine() % 2 ? 0.1 : 0);
     double part[3] = {random.uniform(0, 1), random.uniform(0, 1), random.uniform(0, 1)};
     for (std::uint64_t zeros = random.engine() % 3; zeros > 0; --zeros) part[zeros] = 0;
-    Vec3d centre;
-    for (int i = 0; i < 3; ++i) centre += (part[i] / (part[0] + part[1] + part[2])) * s.B.vertex[i];
-    s.X_WA.p = s.X_WB * centre;
+    Vec3d center;
+    for (int i = 0; i < 3; ++i) center += (part[i] / (part[0] + part[1] + part[2])) * s.B.vertex[i];
+    s.X_WA.p = s.X_WB * center;
     return s;
   });
 }
@@ -110,7 +110,7 @@ TEST_CASE("A triangle's corner on a rim") {
   });
 }
 
-TEST_CASE("A small, thin triangle about the centre of a large round body: all ways out are nearly as long") {
+TEST_CASE("A small, thin triangle about the center of a large round body: all ways out are nearly as long") {
   certify_family([](RandomShapes& random) {
     const Vec3d radii = random.engine() % 2 ? Vec3d(1, 1, 1) : Vec3d(1, random.uniform(0.5, 2), random.uniform(0.5, 2));
     Scene s{Shape::ellipsoid(radii), needle(random, 1e-2 * vector(random), vector(random), 1e-3), random.pose(1), {}, {}, 0};
@@ -138,7 +138,7 @@ TEST_CASE("A tiny cylinder against a capsule that is a million times as large") 
   });
 }
 
-TEST_CASE("A ball whose centre is all but on a triangle, at a corner, an edge or within") {
+TEST_CASE("A ball whose center is all but on a triangle, at a corner, an edge or within") {
   certify_family([](RandomShapes& random) {
     Scene s{Shape::sphere(random.uniform(0.1, 1)), {}, random.pose(1), random.pose(1), {}, 0};
     const double width = random.engine() % 2 ? 1 : std::exp(random.uniform(std::log(1e-18), 0));
@@ -147,9 +147,9 @@ TEST_CASE("A ball whose centre is all but on a triangle, at a corner, an edge or
     s.B.rounding = random.engine() % 2 ? 0.1 : 0;
     double part[3] = {random.uniform(0, 1), random.uniform(0, 1), random.uniform(0, 1)};
     for (std::uint64_t zeros = random.engine() % 3; zeros > 0; --zeros) part[zeros] = 0;
-    Vec3d centre;
-    for (int i = 0; i < 3; ++i) centre += (part[i] / (part[0] + part[1] + part[2])) * s.B.vertex[i];
-    s.X_WA.p = s.X_WB * (centre + std::exp(random.uniform(std::log(1e-18), std::log(1e-3))) * vector(random));
+    Vec3d center;
+    for (int i = 0; i < 3; ++i) center += (part[i] / (part[0] + part[1] + part[2])) * s.B.vertex[i];
+    s.X_WA.p = s.X_WB * (center + std::exp(random.uniform(std::log(1e-18), std::log(1e-3))) * vector(random));
     return s;
   });
 }

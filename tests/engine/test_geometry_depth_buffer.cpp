@@ -59,19 +59,19 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
   int seen = 0;
   for (int trial = 0; trial < repeats(3000, 100'000); ++trial) {
     DepthBuffer buffer(1 + static_cast<int>(rng() % 31), 1 + static_cast<int>(rng() % 31));
-    std::vector<Vec3d> centres(3);
+    std::vector<Vec3d> centers(3);
     std::vector<double> radii(3);
-    for (std::size_t i = 0; i < centres.size(); ++i) centres[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
-    draw_balls({centres, radii}, 1 + std::abs(hostile(rng)), 0.01, 0, buffer);
+    for (std::size_t i = 0; i < centers.size(); ++i) centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
+    draw_balls({centers, radii}, 1 + std::abs(hostile(rng)), 0.01, 0, buffer);
     for (std::size_t i = 0; i < buffer.number.size(); ++i) {
       const std::int32_t number = buffer.number[i];
       REQUIRE((number >= -1 && number < 3));
       if (number < 0) continue;
       ++seen;
-      const Vec3d& c = centres[static_cast<std::size_t>(number)];
+      const Vec3d& c = centers[static_cast<std::size_t>(number)];
       const double radius = radii[static_cast<std::size_t>(number)];
       CHECK(c.z - radius >= 0.01);
-      // No nearer than the ball's nearest point, but for single precision, 1e-6 of the distance of its centre.
+      // No nearer than the ball's nearest point, but for single precision, 1e-6 of the distance of its center.
       CHECK(1 / buffer.nearness[i] >= c.z - radius - 4e-6 * norm(c));
     }
   }
@@ -80,7 +80,7 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
 
 TEST_CASE("a point sees the lights that nothing stands before") {
   // A plate of 2 m above the points, a ball beside it.
-  const std::vector<Vec3d> corners{{-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, -1, 1}, {1, 1, 1}, {-1, 1, 1}}, centres{{3, 0, 1}};
+  const std::vector<Vec3d> corners{{-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, -1, 1}, {1, 1, 1}, {-1, 1, 1}}, centers{{3, 0, 1}};
   const std::vector<double> radii{0.5};
   const std::vector<Vec3d> lights{{0, 0, 1}, {1, 0, 0}};
   const std::vector<float> position{0, 0, 0, 3, 0, 0, 2, 0, 0, 0, 0, 1}, normal{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1};
@@ -88,29 +88,29 @@ TEST_CASE("a point sees the lights that nothing stands before") {
   // Under the plate, under the ball, between them, on the plate.
   for (const int threads : {1, 2}) {
     const std::vector<std::uint8_t> group(4, 0);
-    gather_light({corners, {centres, radii}}, {position, normal, group}, lights, 1, 400, threads, sums.data());
+    gather_light({corners, {centers, radii}}, {position, normal, group}, lights, 1, 400, threads, sums.data());
     CHECK(sums == std::vector<float>{0, 0, 1, 0, 0, 1, 1, 1, 2, 1, 1, 1});
   }
   // Each of two groups asks one light.
   const std::vector<std::uint8_t> groups{0, 1, 1, 0};
-  gather_light({corners, {centres, radii}}, {position, normal, groups}, lights, 2, 400, 2, sums.data());
+  gather_light({corners, {centers, radii}}, {position, normal, groups}, lights, 2, 400, 2, sums.data());
   CHECK(sums == std::vector<float>{0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1});
-  CHECK_THROWS_AS(gather_light({corners, {centres, radii}}, {position, normal, groups}, lights, 1, 400, 1, sums.data()), InputError);
+  CHECK_THROWS_AS(gather_light({corners, {centers, radii}}, {position, normal, groups}, lights, 1, 400, 1, sums.data()), InputError);
 }
 
 TEST_CASE("light among things of any size and place touches nothing outside of its buffer") {
   std::mt19937_64 rng(3);
   for (int trial = 0; trial < repeats(300, 10'000); ++trial) {
-    std::vector<Vec3d> corners(9), centres(4);
+    std::vector<Vec3d> corners(9), centers(4);
     std::vector<double> radii(4);
     for (Vec3d& corner : corners) corner = hostile_point(rng);
-    for (std::size_t i = 0; i < centres.size(); ++i) centres[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
+    for (std::size_t i = 0; i < centers.size(); ++i) centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
     std::vector<float> position, normal, sums(30);
     for (int i = 0; i < 30; ++i) position.push_back(static_cast<float>(hostile(rng))), normal.push_back(i % 3 == 2);
     const std::vector<std::uint8_t> group(10, 0);
     const Vec3d d = hostile_point(rng);
     const std::vector<Vec3d> lights{norm(d) > 0 ? 1 / norm(d) * d : Vec3d(0, 0, 1)};
-    gather_light({corners, {centres, radii}}, {position, normal, group}, lights, 1, 1 + static_cast<int>(rng() % 30), 1, sums.data());
+    gather_light({corners, {centers, radii}}, {position, normal, group}, lights, 1, 1 + static_cast<int>(rng() % 30), 1, sums.data());
     for (const float sum : sums) REQUIRE((sum >= -1.0001f && sum <= 1.0001f));
   }
 }

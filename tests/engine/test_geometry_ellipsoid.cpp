@@ -70,7 +70,7 @@ TEST_CASE("nearest points satisfy what proves them, wherever the point lies") {
     check_nearest(a, times(a, u) * random.uniform(0, 1));                        // inside
     check_nearest(a, times(a, u) * (1 + random.magnitude(-16, -1)));             // at the surface
     check_nearest(a, u * random.magnitude(-6, 6));                               // anywhere
-    check_nearest(a, u * 1e-305);                                                // all but at the centre
+    check_nearest(a, u * 1e-305);                                                // all but at the center
   }
   check_nearest({1, 2, 3}, {0, 0, 0});
   check_nearest({2, 2, 2}, {0, 0, 0});
@@ -83,7 +83,7 @@ TEST_CASE("the distance of points made from their nearest one") {
   for (int i = 0; i < 20000; ++i) {
     const Vec3d a = random.radii(i), x = times(a, random.unit(i / 5)), gradient = over(over(x, a), a);
     const double least = -shortest(a) * shortest(a);
-    // Down to the centre of curvature, and out; both ends also by small steps.
+    // Down to the center of curvature, and out; both ends also by small steps.
     const double s = i % 3 == 0 ? least * random.uniform(0, 1)
                                 : (i % 3 == 1 ? least * (1 - random.magnitude(-16, 0)) : -least * random.magnitude(-12, 6));
     const Vec3d p = x + s * gradient;

@@ -318,13 +318,13 @@ TEST_CASE("flat faces of meshes: every triangle in one, a box has six of four co
       CHECK(std::count(p.sides.begin(), p.sides.end(), p.sides[i]) == 2);
       const int v = p.corners[i];
       const auto k = static_cast<std::size_t>(p.sides[i]);
-      CHECK((mesh.neighbours[k] == v || (static_cast<int>(k) >= mesh.neighbour_begin[static_cast<std::size_t>(v)] &&
-                                         static_cast<int>(k) < mesh.neighbour_begin[static_cast<std::size_t>(v) + 1])));
+      CHECK((mesh.neighbors[k] == v || (static_cast<int>(k) >= mesh.neighbor_begin[static_cast<std::size_t>(v)] &&
+                                         static_cast<int>(k) < mesh.neighbor_begin[static_cast<std::size_t>(v) + 1])));
     }
   }
 }
 
-// Sizes from 1e-4 to 1e3 m, needles and plates, inside each other, centre on centre, axis along axis.
+// Sizes from 1e-4 to 1e3 m, needles and plates, inside each other, center on center, axis along axis.
 TEST_CASE("hostile contacts: finite, on the normal, never deeper than the distance") {
   RandomShapes random;
   const auto size = [&] { return std::pow(10.0, random.uniform(-4, 3)); };

@@ -292,7 +292,7 @@ TEST_CASE("every piece that is in the tree is in the packed tree, once, and in t
       REQUIRE(node.n >= 1);
       for (int k = 0; k < node.n; ++k) {
         Vec3d middle, half;
-        for (int i = 0; i < 3; ++i) middle[i] = node.centre[i][k], half[i] = node.half[i][k];
+        for (int i = 0; i < 3; ++i) middle[i] = node.center[i][k], half[i] = node.half[i][k];
         const Aabb box{middle - half, middle + half};
         for (int i = 0; i < 3; ++i) CHECK((box.lower[i] >= within.lower[i] - 1e-15 && box.upper[i] <= within.upper[i] + 1e-15));
         const auto add = [&](int piece) {

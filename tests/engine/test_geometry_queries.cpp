@@ -55,7 +55,7 @@ TEST_CASE("an ellipsoid of equal radii is a sphere") {
 
 // The depth of the egg is least to fourth order only: there Newton's method gains a third a round, and ends with the direction known to 1e-3
 // and the depth to its fourth power, 1e-12. That of the disc, by its rim's radius of 1e-4 across, is to second order.
-TEST_CASE("a ball about an ellipsoid's centre of curvature, or nearly there") {
+TEST_CASE("a ball about an ellipsoid's center of curvature, or nearly there") {
   const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9});
   const Shape ball = Shape::ellipsoid({0.5, 0.5, 0.5});
   RandomShapes random;
@@ -166,7 +166,7 @@ TEST_CASE("no query allocates") {
   });
 }
 
-// Every pose here is exactly representable, so that centres coincide, faces are parallel and touch exactly.
+// Every pose here is exactly representable, so that centers coincide, faces are parallel and touch exactly.
 TEST_CASE("degenerate poses have finite, certified answers") {
   RandomShapes random;
   const Mat3d turns[] = {Mat3d::identity(), {{0, -1, 0}, {1, 0, 0}, {0, 0, 1}}, {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}},

@@ -131,7 +131,7 @@ SE3d moved(const SE3d& X, int k, double t) {
 
 }  // namespace
 
-// To 1e-12 along the normal, on shapes of half a metre: t itself is as much worse as the ray is flat on the surface. Rays that come
+// To 1e-12 along the normal, on shapes of half a meter: t itself is as much worse as the ray is flat on the surface. Rays that come
 // nearer than 1e-12 to grazing may be answered either way.
 TEST_CASE("first hits are those of extended precision") {
   RandomShapes random;
@@ -254,7 +254,7 @@ TEST_CASE("no ray passes between two triangles that share an edge") {
   }
 }
 
-// Coordinates are exact, so rays run along faces, through corners and centres, and graze. A line that is clearly in or out must be
+// Coordinates are exact, so rays run along faces, through corners and centers, and graze. A line that is clearly in or out must be
 // answered so; a hit must lie on the surface.
 TEST_CASE("hostile rays have finite, right answers") {
   std::vector<Vec3d> corners;
@@ -296,7 +296,7 @@ TEST_CASE("hostile rays have finite, right answers") {
   for (const Vec3d& d : {Vec3d(), Vec3d(NAN, 0, 1), Vec3d(INFINITY, 0, 0)}) CHECK_FALSE(ray_cast(shapes[0], SE3d(), {{2, 0, 0}, d}).hit);
 }
 
-// A thousand kilometres in terms of the shape's size: what is lost is the rounding of the coordinates.
+// A thousand kilometers in terms of the shape's size: what is lost is the rounding of the coordinates.
 TEST_CASE("small shapes far away") {
   RandomShapes random;
   for (int type = 0; type < n_shape_types; ++type) {

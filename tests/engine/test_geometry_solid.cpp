@@ -134,7 +134,7 @@ TEST_CASE("boxes and balls about a collision geometry hold it") {
     for (int i = 0; i < body->n_pieces(); ++i)
       if (body->is_piece(i)) {
         const Aabb own = body->piece_box(i);
-        CHECK(std::max(norm(own.lower - ball.centre), norm(own.upper - ball.centre)) <= ball.radius);
+        CHECK(std::max(norm(own.lower - ball.center), norm(own.upper - ball.center)) <= ball.radius);
       }
   }
 }

@@ -23,8 +23,8 @@ namespace {
 
 constexpr double margin = 0.01;
 
-// Whose normal a contact has: that of a feature which may touch along it, or the nearest one of a face, the triangle's own or its neighbour's.
-enum Normal { of_face, of_edge, of_vertex, nearest_own, nearest_of_neighbour, n_normals };
+// Whose normal a contact has: that of a feature which may touch along it, or the nearest one of a face, the triangle's own or its neighbor's.
+enum Normal { of_face, of_edge, of_vertex, nearest_own, nearest_of_neighbor, n_normals };
 
 SE3d moved(const SE3d& X, int k, double t) {
   Motion<double> V;
@@ -79,7 +79,7 @@ std::vector<Found> contacts_of(const Placed& x) {
         f.normal = kind == FeatureKind::face ? of_face : (kind == FeatureKind::edge ? of_edge : of_vertex);
       } else {
         const bool is_own = norm(x.X_WT.R * T.surface->corners(T.triangle).normal() - n) < 1e-10;
-        f.normal = is_own ? nearest_own : nearest_of_neighbour;
+        f.normal = is_own ? nearest_own : nearest_of_neighbor;
         const WayOut out = way_out(x.shape, x.X_WS, T.shape, x.X_WT, n);
         p_T = out.touch.p_WB, p_S = out.touch.p_WA + out.witness.distance * n, along = -out.touch.normal;
       }
@@ -217,7 +217,7 @@ Shape touching(RandomBodies& random, int i) {
   }
 }
 
-// Faces that slope by `slope` away from a centre at height zero, of a fan that is not regular.
+// Faces that slope by `slope` away from a center at height zero, of a fan that is not regular.
 std::shared_ptr<const TriangleMesh> pyramid(double slope) {
   const double x[5] = {0.9, 0.2, -0.8, -0.6, 0.5}, y[5] = {0.1, 0.8, 0.6, -0.7, -0.9};
   Triangles mesh;
@@ -256,7 +256,7 @@ TEST_CASE("manifolds on edges and vertices that stick out and those that do not:
             tally);
   }
   MESSAGE("faces ", tally.compared[of_face], ", edges ", tally.compared[of_edge], ", vertices ", tally.compared[of_vertex], ", nearest ",
-          tally.compared[nearest_own], " and ", tally.compared[nearest_of_neighbour], " of neighbours; ", tally.one_sided, " one-sided, ", tally.jumped,
+          tally.compared[nearest_own], " and ", tally.compared[nearest_of_neighbor], " of neighbors; ", tally.one_sided, " one-sided, ", tally.jumped,
           " jumped");
   for (const int n : tally.compared) CHECK(n >= repeats(2, 5));
 }
@@ -270,9 +270,9 @@ TEST_CASE("manifolds on height fields: poses") {
     compare(let_down(random, touching(random, i), surface, random.uniform(0.3, 0.6), random.uniform(0.3, 0.6), random.uniform(0.002, 0.03), i % 2), tally);
   }
   MESSAGE("faces ", tally.compared[of_face], ", edges ", tally.compared[of_edge], ", vertices ", tally.compared[of_vertex], ", nearest ",
-          tally.compared[nearest_own], " and ", tally.compared[nearest_of_neighbour], " of neighbours; ", tally.one_sided, " one-sided, ", tally.jumped,
+          tally.compared[nearest_own], " and ", tally.compared[nearest_of_neighbor], " of neighbors; ", tally.one_sided, " one-sided, ", tally.jumped,
           " jumped");
-  for (const Normal kind : {of_face, of_edge, of_vertex, nearest_of_neighbour}) CHECK(tally.compared[kind] >= repeats(1, 5));
+  for (const Normal kind : {of_face, of_edge, of_vertex, nearest_of_neighbor}) CHECK(tally.compared[kind] >= repeats(1, 5));
 }
 
 namespace {

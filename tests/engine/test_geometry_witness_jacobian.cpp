@@ -108,7 +108,7 @@ TEST_CASE("on a line that lies flat the point is held") {
     }
 }
 
-TEST_CASE("turns of a sphere about its centre change nothing, exactly") {
+TEST_CASE("turns of a sphere about its center change nothing, exactly") {
   RandomShapes random;
   for (int t = 0; t < n_shape_types; ++t)
     for (const bool is_B : {false, true}) {
@@ -127,7 +127,7 @@ namespace {
 struct Arguments {
   WitnessFactors factors;
   SE3d X_WA, X_WB;
-  bool is_B, is_centred;
+  bool is_B, is_centerd;
   double radius;
 };
 
@@ -136,7 +136,7 @@ void all_kernels(const Arguments& x, WitnessJacobian (&out)[4]) {
   const detail::JacobianKernels& kernels = detail::jacobian_kernels<isa>();
   const WitnessFactors& f = x.factors;
   kernels.any(f, x.X_WA, x.X_WB, out[0].row[0]);
-  kernels.on_half_space(f.witness, f.H, x.is_B, x.is_centred, x.X_WA, x.X_WB, out[1].row[0]);
+  kernels.on_half_space(f.witness, f.H, x.is_B, x.is_centerd, x.X_WA, x.X_WB, out[1].row[0]);
   kernels.about_sphere(f.witness, f.tangent[0], f.tangent[1], f.P.row[0].x, f.P.row[0].y, f.P.row[1].y, x.radius, x.is_B, x.X_WA, x.X_WB, out[2].row[0]);
   kernels.spheres(f.witness, f.P.row[0].x, f.Q_A.row[0].x, f.Q_A.row[1].y, x.X_WA, x.X_WB, out[3].row[0]);
 }

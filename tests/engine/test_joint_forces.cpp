@@ -186,7 +186,7 @@ TEST_CASE("springs, damping and friction of mimic joints act on their source as 
           tau[model.joints[i].v_index + k] += model.joints[i].ratio * tau_free[free.joints[i].v_index + k];
       return tau;
     };
-    // At rest and without dry friction exactly; the regularised one near rest, and beyond its widths, 0.01 rad/s or m/s.
+    // At rest and without dry friction exactly; the regularized one near rest, and beyond its widths, 0.01 rad/s or m/s.
     check_close(forces(model, q, Numbers(v.size())), gathered(forces(free, q_free, Numbers(v_free.size()))));
     Numbers slow = v, slow_free = v_free;
     for (double& x : slow) x *= 1e-6;

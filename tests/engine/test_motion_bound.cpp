@@ -32,7 +32,7 @@ std::vector<std::pair<int, int>> all_pairs(const Model& model) {
   return pairs;
 }
 
-// The ball's centre and points that belong to the object: corners of its box or ends of its diameters.
+// The ball's center and points that belong to the object: corners of its box or ends of its diameters.
 std::vector<Vec3d> points_of(const SceneObject& object) {
   std::vector<Vec3d> points;
   const Vec3d& e = object.geometry.shape.type == ShapeType::box ? object.geometry.shape.half_extents : Vec3d{object.geometry.shape.radius, 0, 0};
@@ -90,7 +90,7 @@ TEST_CASE("no point moves farther than the bounds say") {
         const double distance = farthest(A) + (top == B.body ? 0.0 : farthest(B));
         CHECK(distance <= motion.total * std::abs(s) + 1e-9);
         CHECK(distance <= motion.least() + 1e-9);
-        // The ball's centre keeps to its velocity up to the rest.
+        // The ball's center keeps to its velocity up to the rest.
         const Vec3d d = X(query, top).R * (X(moved, top).inverse() * X(moved, A.body) * A.p_BC -
                                            X(query, top).inverse() * X(query, A.body) * A.p_BC);
         const Vec3d v = motion.velocity(X(query, A.body) * A.p_BC);

@@ -1,4 +1,4 @@
-// The nearest neighbour is the one that a plain scan finds: spread points, clustered ones, many equal ones.
+// The nearest neighbor is the one that a plain scan finds: spread points, clustered ones, many equal ones.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ TEST_CASE("nearest is what a scan finds, at every size") {
   for (const int dimension : {1, 2, 6}) {
     for (const int kind : {0, 1, 2}) {
       Rng rng(static_cast<std::uint64_t>(10 * dimension + kind));
-      NearestNeighbours points(dimension);
+      NearestNeighbors points(dimension);
       std::vector<std::vector<double>> all;
       CHECK(points.nearest(std::vector<double>(6, 0.0).data(), nullptr) == -1);
       const auto draw = [&] {
@@ -49,7 +49,7 @@ TEST_CASE("nearest up to periods is what a scan over all turns finds") {
   const std::vector<double> periods{2, 0, 0.7};
   for (const double spread : {0.3, 1.0, 5.0}) {
     Rng rng(static_cast<std::uint64_t>(10 * spread));
-    NearestNeighbours points(3);
+    NearestNeighbors points(3);
     std::vector<std::vector<double>> all;
     const auto draw = [&] { return std::vector<double>{rng.uniform(-spread, spread), rng.uniform(-1, 1), rng.uniform(-spread, spread)}; };
     for (int i = 0; i < 800; ++i) {

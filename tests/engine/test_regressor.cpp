@@ -1,5 +1,5 @@
 // The regressor and the derivatives in the model's parameters. tau is linear in the inertial parameters, which checks the
-// regressor without any derivative; centre of mass and moments are moved by a floating joint that carries the body's mass, joint
+// regressor without any derivative; center of mass and moments are moved by a floating joint that carries the body's mass, joint
 // placements by one without mass before the joint, both with a dual q: exact to rounding, 1e-12 of the largest entry as
 // in test_dynamics.cpp. Forward dynamics against Ridders' differences over changed models, good to 1e-8 of the largest entry.
 #include <doctest/doctest.h>

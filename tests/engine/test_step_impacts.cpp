@@ -104,8 +104,8 @@ TEST_CASE("the plain step bounces where it finds things, and its gradient is not
   CHECK(std::abs(g.q[6] - 1) < 1e-11);
 }
 
-TEST_CASE("an off-centre hit turns by the true normal, whatever the step") {
-  // Equal balls, smooth, elastic: the velocities' parts along the line of centres at the hit are exchanged.
+TEST_CASE("an off-center hit turns by the true normal, whatever the step") {
+  // Equal balls, smooth, elastic: the velocities' parts along the line of centers at the hit are exchanged.
   const double offset = 0.07, gap = std::sqrt(4 * Balls::radius * Balls::radius - offset * offset), t_c = 0.5 - gap;
   const Vec3d n(gap / (2 * Balls::radius), offset / (2 * Balls::radius), 0), first{t_c, 0, 0}, second{0.5, offset, 0};
   const Vec3d second_end = second + (1 - t_c) * n.x * n, first_end = first + (1 - t_c) * (Vec3d(1, 0, 0) - n.x * n);

@@ -36,7 +36,7 @@ inline Shape with_scale(Shape s, double factor) {
   if (!s.mesh) return s;
   auto mesh = std::make_shared<ConvexMesh>(*s.mesh);
   for (Vec3d& v : mesh->vertices) v *= factor;
-  mesh->centroid *= factor, mesh->ball = {mesh->ball.centre * factor, mesh->ball.radius * factor};
+  mesh->centroid *= factor, mesh->ball = {mesh->ball.center * factor, mesh->ball.radius * factor};
   s.mesh = mesh;
   return s;
 }

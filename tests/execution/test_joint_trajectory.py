@@ -152,7 +152,7 @@ def test_any_continuous_plan_is_reproduced(seed):
     cubic = Trajectory.from_knots(times, q, v, position_names=NAMES)
     off = deviation(from_trajectory(cubic), cubic)
     assert off.position <= 1e-5
-    # A jump is ramped without overshoot; 3 % is for what the neighbours absorb.
+    # A jump is ramped without overshoot; 3 % is for what the neighbors absorb.
     largest = np.abs([cubic.acceleration(t) for t in np.union1d(times, times[1:] - 1e-9)]).max()
     assert off.acceleration <= 0.03 * largest
 

@@ -108,7 +108,7 @@ def test_joints_between_which_nothing_has_mass_share_what_they_move():
 
 
 def pendulum(**joint):
-    """A rod of 2 kg, its centre 0.5 m below a hinge about y: inertia about the hinge 0.6 kg m^2."""
+    """A rod of 2 kg, its center 0.5 m below a hinge about y: inertia about the hinge 0.6 kg m^2."""
     builder = ModelBuilder("pendulum")
     builder.add_link("base")
     builder.add_link("rod", mass=2.0, com=(0.0, 0.0, -0.5), inertia=np.diag([0.1, 0.1, 0.01]))

@@ -13,16 +13,16 @@ from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 
 def surface_points(oracle, shape, rng):
     """Points of the shape that stick out in random directions, found by bisection along rays from its inside."""
-    centre = bounding_ball(shape)[0] if shape.type != "convex" else shape.vertices.mean(axis=0)
+    center = bounding_ball(shape)[0] if shape.type != "convex" else shape.vertices.mean(axis=0)
     points = []
     for d in oracle.unit(rng.normal(size=(200, 3))):
         low, high = 0.0, 10.0
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (
-                (middle, high) if oracle.outside(shape, np.eye(4), centre + middle * d) < 0 else (low, middle)
+                (middle, high) if oracle.outside(shape, np.eye(4), center + middle * d) < 0 else (low, middle)
             )
-        points.append(centre + low * d)
+        points.append(center + low * d)
     return np.array(points)
 
 
@@ -38,8 +38,8 @@ def test_volumes_hold_the_shape(oracle, kind):
             assert (upper == np.inf).all()
             continue
         points = surface_points(oracle, shape, rng)
-        centre, radius = bounding_ball(shape)
-        assert np.linalg.norm(points - centre, axis=1).max() <= radius + 1e-12
+        center, radius = bounding_ball(shape)
+        assert np.linalg.norm(points - center, axis=1).max() <= radius + 1e-12
         lower, upper = bounding_box(shape, X)
         in_W = points @ X[:3, :3].T + X[:3, 3]
         assert (in_W >= lower - 1e-12).all()
@@ -67,8 +67,8 @@ def test_balls_of_primitives_are_the_smallest():
     assert bounding_ball(Shape.capsule(0.5, 2))[1] == pytest.approx(1.5)
     assert bounding_ball(Shape.cylinder(3, 8))[1] == pytest.approx(5)
     assert bounding_ball(Shape.ellipsoid((1, 3, 2)))[1] == 3
-    centre, radius = bounding_ball(Shape.convex([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 0.5]]))
-    np.testing.assert_allclose(centre, 0, atol=1e-12)
+    center, radius = bounding_ball(Shape.convex([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 0.5]]))
+    np.testing.assert_allclose(center, 0, atol=1e-12)
     assert radius == pytest.approx(1)
 
 
@@ -76,16 +76,16 @@ def test_balls_of_primitives_are_the_smallest():
     ("radius", "length"), [(3, 8), (3, 3.001), (3, 3), (3, 2), (1e-6, 1), (1, 1e-6)], ids=str
 )
 def test_the_ball_of_a_cone_is_the_smallest(radius, length):
-    """Its centre lies in the hull of the points that it touches, apex and rim; the converse would be a smaller ball."""
-    centre, r = bounding_ball(Shape.cone(radius, length))
-    np.testing.assert_array_equal(centre[:2], 0)
-    to_apex, to_rim = length / 2 - centre[2], np.hypot(radius, centre[2] + length / 2)
+    """Its center lies in the hull of the points that it touches, apex and rim; the converse would be a smaller ball."""
+    center, r = bounding_ball(Shape.cone(radius, length))
+    np.testing.assert_array_equal(center[:2], 0)
+    to_apex, to_rim = length / 2 - center[2], np.hypot(radius, center[2] + length / 2)
     assert r == pytest.approx(max(to_apex, to_rim), rel=1e-14)
     assert to_rim == pytest.approx(r, rel=1e-14)
     if to_apex < r * (1 - 1e-14):  # touches with the rim alone
-        assert centre[2] == -length / 2
+        assert center[2] == -length / 2
     else:
-        assert -length / 2 <= centre[2] <= length / 2
+        assert -length / 2 <= center[2] <= length / 2
 
 
 def test_farthest_points_of_primitives():

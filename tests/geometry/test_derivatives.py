@@ -72,7 +72,7 @@ def smooth_cases(oracle, kind_A: str, kind_B: str, n: int):
         largest = max(float(np.abs(x).max()) for x in d.twist)
         if (
             d.one_sided or room < 0.01 or largest > 20
-        ):  # near a common centre of curvature steps would leave it
+        ):  # near a common center of curvature steps would leave it
             continue
         h = min(2e-3, 0.05 * room)
         around = [

@@ -54,11 +54,11 @@ WORDS = [
 
 URDF = b"""<?xml version="1.0"?>
 <robot name="fuzz">
-  <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
+  <material name="gray"><color rgba="0.5 0.5 0.5 1"/></material>
   <link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
     <collision name="c"><origin xyz="0 0 0.1" rpy="0 0 1"/><geometry><box size="0.1 0.2 0.3"/></geometry></collision></link>
   <link name="arm"><inertial><origin xyz="0 0 0.2"/><mass value="1.5"/><inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0.001"/></inertial>
-    <visual><geometry><cylinder radius="0.05" length="0.4"/></geometry><material name="grey"/></visual>
+    <visual><geometry><cylinder radius="0.05" length="0.4"/></geometry><material name="gray"/></visual>
     <collision><geometry><capsule radius="0.05" length="0.4"/></geometry></collision></link>
   <link name="hand"><inertial><mass value="0.5"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>
     <collision><geometry><mesh filename="cube.stl" scale="0.1 0.1 -0.1"/></geometry></collision></link>

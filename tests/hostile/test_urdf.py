@@ -76,9 +76,9 @@ CASES: dict[str, tuple[str, str]] = {
     "stray text": (robot("(!)<link name='a'>", "hello", "</link>"), "stray text 'hello'"),
     # structure
     "no link": ("(!)<robot name='r'></robot>", "lacks <link>"),
-    "misspelt origin": (robot("<link name='a'>", "<visual>", "(!)<orign xyz='0 0 1'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "unknown element <orign>; did you mean 'origin'"),
-    "misspelt attribute": (robot("<link name='a'><visual>", "(!)<origin xzy='0 0 1'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "unknown attribute 'xzy' of <origin>; did you mean 'xyz'"),
-    "misspelt joint": (robot("<link name='a'/>", "(!)<jiont name='j'/>"), "unknown element <jiont>; did you mean 'joint'"),
+    "misspelled origin": (robot("<link name='a'>", "<visual>", "(!)<orign xyz='0 0 1'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "unknown element <orign>; did you mean 'origin'"),
+    "misspelled attribute": (robot("<link name='a'><visual>", "(!)<origin xzy='0 0 1'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "unknown attribute 'xzy' of <origin>; did you mean 'xyz'"),
+    "misspelled joint": (robot("<link name='a'/>", "(!)<jiont name='j'/>"), "unknown element <jiont>; did you mean 'joint'"),
     "loop joint": (robot("<link name='a'/>", "(!)<loop_joint name='j'/>"), "unknown element <loop_joint>"),
     "two inertials": (robot("<link name='a'>", INERTIAL, "(!)" + INERTIAL, "</link>"), "more than 1 <inertial>"),
     "no geometry": (robot("<link name='a'>", "(!)<collision/>", "</link>"), "lacks <geometry>"),
@@ -101,7 +101,7 @@ CASES: dict[str, tuple[str, str]] = {
     "a million digits": (collision(f"(!)<sphere radius='{'9' * 1_000_000}'/>"), "too large"),
     "negative radius": (collision("(!)<sphere radius='-1'/>"), "radius='-1' of <sphere> must be positive"),
     "zero box": (collision("(!)<box size='1 0 1'/>"), "must be positive"),
-    "wrong colour": (robot("<link name='a'/>", "<material name='m'>", "(!)<color rgba='1 1'/>", "</material>"), "rgba='1 1'"),
+    "wrong color": (robot("<link name='a'/>", "<material name='m'>", "(!)<color rgba='1 1'/>", "</material>"), "rgba='1 1'"),
     # inertia
     "negative mass": (robot("<link name='a'>", inertial(mass="-1"), "</link>"), "link 'a'.*mass.*-1"),
     "nan mass": (robot("<link name='a'>", inertial(mass="nan"), "</link>"), "value='nan' of <mass>"),

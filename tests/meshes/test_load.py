@@ -12,7 +12,7 @@ import trimesh
 from robosim.errors import MeshError
 from robosim.meshes import load_mesh, mesh_mass_properties
 
-# Off-centre, without any symmetry, so that a swapped axis or a mirrored mesh shows.
+# Off-center, without any symmetry, so that a swapped axis or a mirrored mesh shows.
 VERTICES = np.array([[0.1, 0.2, 0.3], [1.1, 0.2, 0.3], [0.1, 1.7, 0.3], [0.1, 0.2, 2.8]])
 FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
 FORMATS = ["stl", "stl_ascii", "obj", "ply", "ply_ascii", "glb", "dae"]

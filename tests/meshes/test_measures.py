@@ -35,17 +35,17 @@ def test_channel_is_sound():
 
 
 def test_mass_properties_without_symmetry():
-    """A tetrahedron: volume by the triple product, centre at the mean of its corners, second moment V/20 (sum x x^T + 4^2 c c^T)
+    """A tetrahedron: volume by the triple product, center at the mean of its corners, second moment V/20 (sum x x^T + 4^2 c c^T)
     about the origin. The channel: three boxes."""
     corners = np.random.default_rng(3).normal(size=(4, 3)) + 2
     got, _ = mesh_mass_properties(convex_hull(corners))
     volume = abs(np.linalg.det(corners[1:] - corners[0])) / 6
-    centre = corners.mean(axis=0)
+    center = corners.mean(axis=0)
     assert got.volume == pytest.approx(volume, rel=1e-12)
-    np.testing.assert_allclose(got.com, centre, rtol=1e-12)
-    about_origin = volume / 20 * (corners.T @ corners + 16 * np.outer(centre, centre))
+    np.testing.assert_allclose(got.com, center, rtol=1e-12)
+    about_origin = volume / 20 * (corners.T @ corners + 16 * np.outer(center, center))
     np.testing.assert_allclose(
-        got.second_moment, about_origin - volume * np.outer(centre, centre), atol=1e-12
+        got.second_moment, about_origin - volume * np.outer(center, center), atol=1e-12
     )
     channel, _ = mesh_mass_properties(CHANNEL)
     np.testing.assert_allclose(channel.com, [1.5, (1.5 * 0.25 + 3 * 1.25) / 4.5, 2], rtol=1e-12)

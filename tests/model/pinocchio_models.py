@@ -152,7 +152,7 @@ def convert(source: pin.Model, name: str = "robot", *, allow_massless: bool = Fa
 
 
 def load(path: Path, *, free_flying: bool, by_urdf: bool) -> Case:
-    """A robot in both libraries. By URDF mimic joints are honoured on both sides; the conversion makes them free."""
+    """A robot in both libraries. By URDF mimic joints are honored on both sides; the conversion makes them free."""
     root = (pin.JointModelFreeFlyer(),) if free_flying else ()
     if not by_urdf:
         source = pin.buildModelFromUrdf(str(path), *root)

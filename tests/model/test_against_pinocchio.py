@@ -112,7 +112,7 @@ def test_mass_matrix_and_forward_dynamics(case, state):
     agree(case.v(model.forward_dynamics(q, v, tau)), expected, tolerance)
 
 
-def test_energies_and_centre_of_mass(case, state):
+def test_energies_and_center_of_mass(case, state):
     model, source = case.model, case.source
     q, v, _ = state
     data = source.createData()
@@ -154,7 +154,7 @@ def test_trees_of_every_kind_of_joint_agree(kinds):
             test_inverse_dynamics,
             test_external_forces,
             test_mass_matrix_and_forward_dynamics,
-            test_energies_and_centre_of_mass,
+            test_energies_and_center_of_mass,
             test_integrate_and_difference,
         ):
             test(case, state)

@@ -84,13 +84,13 @@ def test_welded_links_are_one_body_with_the_same_dynamics():
     one = ModelBuilder("one")
     one.add_link("l0", mass=1, inertia=BOX)
     own, tool = np.array([0, 0, 0.05]), X[:3, :3] @ com + X[:3, 3]
-    mass, centre = 1.7, (own + 0.7 * tool) / 1.7
+    mass, center = 1.7, (own + 0.7 * tool) / 1.7
 
     def shifted(m, r):
         return m * (r @ r * np.eye(3) - np.outer(r, r))
 
-    total = BOX + shifted(1, own - centre) + X[:3, :3] @ inertia @ X[:3, :3].T + shifted(0.7, tool - centre)
-    one.add_link("l1", mass=mass, com=centre, inertia=(total + total.T) / 2)
+    total = BOX + shifted(1, own - center) + X[:3, :3] @ inertia @ X[:3, :3].T + shifted(0.7, tool - center)
+    one.add_link("l1", mass=mass, com=center, inertia=(total + total.T) / 2)
     one.add_joint("j1", "revolute", "l0", "l1", X_PJ=pose((0, 0, 0.1)), axis=(0, 1, 0))
     add_next(one, 2)
 

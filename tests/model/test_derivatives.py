@@ -237,7 +237,7 @@ def test_parameters(robot, state):
 
     inverse = robot.inverse_dynamics_parameter_derivatives(q, v, x, **choices)
     assert [array.shape for array in inverse] == [(n, n_b), (n, n_b, 3), (n, n_b, 6), (n, n_b, 6), (n, n)]
-    # Mass at the fixed centre c with fixed moments about it: m, m c, I = I_c + m (c^2 1 - c c^T) in the regressor.
+    # Mass at the fixed center c with fixed moments about it: m, m c, I = I_c + m (c^2 1 - c c^T) in the regressor.
     Y = robot.inertial_regressor(q, v, x).reshape(n, n_b, 10)
     pi = robot.inertial_parameters.reshape(n_b, 10)
     c = pi[:, 1:4] / pi[:, :1]

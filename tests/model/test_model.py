@@ -35,7 +35,7 @@ def test_inverse_dynamics_agrees_with_the_numerical_oracle(robot, state):
 
 
 def test_free_flying_robot_keeps_its_momentum(robot, state):
-    # Without gravity and joint forces the total momentum is constant, so that the centre of mass moves in a line.
+    # Without gravity and joint forces the total momentum is constant, so that the center of mass moves in a line.
     q, v, _ = state
     robot = robot.with_gravity((0, 0, 0))
     a = robot.forward_dynamics(q, v, np.zeros(robot.n_v))

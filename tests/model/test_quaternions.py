@@ -194,7 +194,7 @@ def test_scenes_and_planners(length, model):
     assert len(methods) == asked + 2  # what is new takes one, too, or is no query
     for call in (_engine.blend_corners, _engine.shortcut):
         refused(call, compiled, [good, q], column)
-    refused(_engine.optimise_path, compiled, [good, q], column, [-1.0], [1.0])
+    refused(_engine.optimize_path, compiled, [good, q], column, [-1.0], [1.0])
     for start, goals in ((q, [good]), (good, [good, q])):
         refused(_engine.rrt_connect, compiled, start, goals, column, [-3.0], [3.0])
     refused(_engine.contact_rates, compiled, q, 0.1, 0.0)

@@ -147,7 +147,7 @@ def test_wrong_orientation_says_by_how_much():
     model = shoulder_and_elbow()
     result = solve(model, "hand", pose((0.5, 0, 0), rpy=(0.3, 0, 0)), **ORIENTATION_ONLY)
     assert len(result.solutions) == 0
-    # Rx(0.3) against Rz(a) Ry(b), least angle: minimised by brute force.
+    # Rx(0.3) against Rz(a) Ry(b), least angle: minimized by brute force.
     a, b = np.meshgrid(np.linspace(-1, 1, 201), np.linspace(-1, 1, 201))
     made = Rotation.from_euler("ZY", np.column_stack([a.ravel(), b.ravel()]))
     least = (Rotation.from_euler("x", 0.3).inv() * made).magnitude().min()

@@ -1,4 +1,4 @@
-"""Time parametrisation: closed forms, limits at every time, optimality, degenerate paths, end velocities."""
+"""Time parameterization: closed forms, limits at every time, optimality, degenerate paths, end velocities."""
 
 from itertools import pairwise
 
@@ -140,7 +140,7 @@ def split(breaks, c, parts):
 
 def test_it_is_as_fast_as_toppra(blend):
     ta = pytest.importorskip(
-        "toppra", reason="the peer for time-optimal path parametrisation is not installed"
+        "toppra", reason="the peer for time-optimal path parameterization is not installed"
     )
     from toppra import algorithm, constraint
 

@@ -21,7 +21,7 @@ from robosim.planners import (
     prepare,
     search,
     simplify,
-    time_parametrise,
+    time_parameterize,
 )
 from robosim.scene import Scene
 
@@ -134,13 +134,13 @@ def test_via_in_collision_is_named(arm, robots):
 
 
 def test_stages_alone(ur5, wall):
-    """prepare, goal_configurations, search, simplify, time_parametrise, check, one after the other: what plan does."""
+    """prepare, goal_configurations, search, simplify, time_parameterize, check, one after the other: what plan does."""
     prepared = prepare(Problem(ur5, wall, HOME, GOAL))
     targets = goal_configurations(prepared, prepared.goals, prepared.start)
     found = search(prepared, targets.q)
     assert found.status is SearchStatus.FOUND
     path = simplify(prepared, found.path)
-    trajectory = time_parametrise(prepared, path, motion_limits(prepared))
+    trajectory = time_parameterize(prepared, path, motion_limits(prepared))
     assert check(prepared, trajectory) == []
     whole = plan(Problem(ur5, wall, HOME, GOAL))
     assert (whole.path == path[:, list(prepared.columns.q)]).all()
@@ -162,10 +162,10 @@ def test_check_finds_what_is_wrong(ur5, wall):
         *(2 * x for x in (prepared.columns.velocity, prepared.columns.acceleration)), None, None
     )
     path = np.array([HOME, GOAL])
-    hurried = time_parametrise(prepare(Problem(ur5, None, HOME, GOAL)), path, fast)
+    hurried = time_parameterize(prepare(Problem(ur5, None, HOME, GOAL)), path, fast)
     assert hurried.duration < free.duration
     with pytest.raises(NoPlan):
-        time_parametrise(prepared, path, MotionLimits(np.zeros(6), np.ones(6), None, None))
+        time_parameterize(prepared, path, MotionLimits(np.zeros(6), np.ones(6), None, None))
 
 
 def test_stops(arm):
@@ -176,8 +176,8 @@ def test_stops(arm):
         with pytest.raises(
             PlanningError, match=f"stops holds {wrong}; it must hold indices .* 0 to {len(path) - 1}"
         ):
-            time_parametrise(prepared, path, stops=[wrong])
-    rounded, stopped = time_parametrise(prepared, path), time_parametrise(prepared, path, stops=[1])
+            time_parameterize(prepared, path, stops=[wrong])
+    rounded, stopped = time_parameterize(prepared, path), time_parameterize(prepared, path, stops=[1])
     assert stopped.duration > rounded.duration
     times = np.linspace(0, stopped.duration, 20001)
     away = np.abs(stopped.position(times) - path[1]).max(axis=1)
@@ -199,7 +199,7 @@ def test_torque_function(ur5):
 def test_torque_of_planar_joint(robots):
     """A rover that turns while it slides: forces in its moving frame, of a point mass by Newton's law.
 
-    The hull's centre of mass is its origin, so m R^T p'' is the force, whatever the turning.
+    The hull's center of mass is its origin, so m R^T p'' is the force, whatever the turning.
     """
     rover = robots.rover()
     result = plan(
@@ -208,7 +208,7 @@ def test_torque_of_planar_joint(robots):
     trajectory = result.trajectory
     assert trajectory.torque_names == ("drive/vx", "drive/vy", "drive/omega")
     assert trajectory.validate() == []
-    mast = 1.0  # its centre of mass is on the axis too
+    mast = 1.0  # its center of mass is on the axis too
     for t in np.linspace(0.05, 0.95, 7) * trajectory.duration:
         theta = trajectory.position(t)[2]
         R = np.array([[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]])

@@ -21,7 +21,7 @@ from robosim.planners import (
     plan,
     plan_cartesian,
     prepare,
-    time_parametrise,
+    time_parameterize,
 )
 from robosim.planners.noise import NEAR, merged
 from robosim.planners.positions import Columns, joint_kinds, make_columns
@@ -85,7 +85,7 @@ def test_a_tiny_motion_ends_at_its_goal(ur5, off, jerk):
 
 def test_stops_at_duplicates(ur5):
     prepared = prepare(Problem(ur5, None, HOME, HOME + 0.1 * FIRST))
-    plain = time_parametrise(prepared, np.array([HOME, HOME + 0.1 * FIRST]))
+    plain = time_parameterize(prepared, np.array([HOME, HOME + 0.1 * FIRST]))
     for off in 0, 1e-12, 1e-8, 5e-7:
         near = HOME + off * SECOND
         for path, stops in (
@@ -93,13 +93,13 @@ def test_stops_at_duplicates(ur5):
             ([HOME, HOME + 0.1 * FIRST - off * SECOND, HOME + 0.1 * FIRST], [1]),
             ([HOME, near, HOME, HOME + 0.1 * FIRST], [1, 2]),
         ):
-            trajectory = time_parametrise(prepared, np.array(path), stops=stops)
+            trajectory = time_parameterize(prepared, np.array(path), stops=stops)
             assert trajectory.duration == pytest.approx(plain.duration, abs=1e-4)
             np.testing.assert_allclose(trajectory.position(trajectory.duration), path[-1], atol=1e-15)
     corner = HOME + 0.1 * FIRST
     path = np.array([HOME, corner, corner + 1e-9 * SECOND, corner + 0.1 * SECOND])
     for stops in ([1], [2], [1, 2]):  # one stop, whichever of the two it is asked for at
-        twice = time_parametrise(prepared, path, stops=stops)
+        twice = time_parameterize(prepared, path, stops=stops)
         assert twice.duration == pytest.approx(2 * plain.duration, abs=1e-4)
 
 
@@ -459,7 +459,7 @@ def test_noise_of_any_size(planner):
             out = ((x < columns.lower + 2e-3) & (w < 0)) | ((x > columns.upper - 2e-3) & (w > 0))
             v[list(columns.v)] = np.where(out, -w, w)
         problem = Problem(model, None, start, JointGoal(goal), [JointGoal(q) for q in via], v, mover.group)
-        options = ({}, {"jerk": 500.0}, {"optimiser_iterations": 5}, {"torque_limits": False})[k % 4]
+        options = ({}, {"jerk": 500.0}, {"optimizer_iterations": 5}, {"torque_limits": False})[k % 4]
         what = f"{k}: {mover.name}, {mover.group}, {options}"
         try:
             result = plan(problem, planner=planner, seed=k, **options)

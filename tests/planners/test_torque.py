@@ -8,7 +8,7 @@ import pytest
 
 import robosim
 from robosim.model import ModelBuilder
-from robosim.planners import NoPlan, Problem, motion_limits, plan, prepare, time_parametrise
+from robosim.planners import NoPlan, Problem, motion_limits, plan, prepare, time_parameterize
 from robosim.trajectory import Trajectory
 
 from ..scale import repeats  # noqa: TID252
@@ -95,7 +95,7 @@ def check_random_motions(model, group, rng, runs):
         limits = motion_limits(prepared, jerk=[None, None, 3000.0][k % 3])
         limits = dataclasses.replace(limits, acceleration=limits.acceleration * (1, 5, 20)[k % 3])
         try:
-            trajectory = time_parametrise(prepared, path, limits)
+            trajectory = time_parameterize(prepared, path, limits)
         except NoPlan as refused:
             reasons.append(refused.reason)
             continue
@@ -149,7 +149,7 @@ def test_peaks_within_pieces():
         ends[0, :3] = rng.uniform(0.05, 1, 3)
         ends[1, :3] = np.clip(ends[0, :3] + rng.uniform(-1, 1, 3) * 10 ** rng.uniform(-2, 0), 0, 3)
         limits = motion_limits(prepared, jerk=[None, None, 1e7][k % 3])
-        trajectory = time_parametrise(prepared, ends, limits)
+        trajectory = time_parameterize(prepared, ends, limits)
         h = np.diff(trajectory.breaks)
         piece = np.repeat(np.arange(len(h)), 101)
         torque = trajectory.piece_torque(piece, np.tile(np.linspace(0, 1, 101), len(h)) * h[piece])

@@ -247,7 +247,7 @@ def test_all_turns_come_nearest_first(robots, seed):
     for i, goal in enumerate(goals):
         if not full_turns[i]:
             expected.append(goal[None])
-        elif seed % 2:  # the nearest turn of each joint and its neighbours
+        elif seed % 2:  # the nearest turn of each joint and its neighbors
             nearest = goal - TURN * np.round((goal - start) / TURN)
             expected.append(turned(columns, nearest, most=1))
         else:

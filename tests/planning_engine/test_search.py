@@ -258,7 +258,7 @@ def test_shortcuts_are_shorter_free_and_repeat(which, request):
 
 
 def test_shortcuts_among_pins_are_free(problems):
-    """Pins of half a millimetre, which samples of an edge miss as a rule: what seems free is not, time and again."""
+    """Pins of half a millimeter, which samples of an edge miss as a rule: what seems free is not, time and again."""
     model = problems.planar_arm()
     columns = [0, 1]
     refused = 0

@@ -128,11 +128,11 @@ def test_detours_within_the_hull_become_straight(scene):
     np.testing.assert_array_equal(short, path[[0, -1]])
 
 
-def test_a_path_through_the_hull_is_optimised(scene):
-    """Between its ends the optimiser goes by the mesh of the pair that overlaps by its hull, and proves all edges."""
+def test_a_path_through_the_hull_is_optimized(scene):
+    """Between its ends the optimizer goes by the mesh of the pair that overlaps by its hull, and proves all edges."""
     path = np.array([[-0.6, 0.0, 0.0], [0.0, 0.02, 0.06], [0.6, 0.0, 0.0]])
     bounds = np.full(3, REACH)
-    found = _engine.optimise_path(scene, path, COLUMNS, -bounds, bounds, clearance=0.01, iterations=60)
+    found = _engine.optimize_path(scene, path, COLUMNS, -bounds, bounds, clearance=0.01, iterations=60)
     assert found.improved
     assert is_free(scene, found.path)
     length = np.linalg.norm(np.diff(found.path, axis=0), axis=1).sum()

@@ -2,7 +2,7 @@
 
     tau_k = sum over bodies B of  J_B[:, k] . (d/dt momentum of B - gravity force on B)
 
-with the momentum (linear; angular about the centre of mass) in world axes, J_B[:, k] the velocity of B at v = e_k, and
+with the momentum (linear; angular about the center of mass) in world axes, J_B[:, k] the velocity of B at v = e_k, and
 every derivative a five-point difference of poses along the motion. Spong, Hutchinson and Vidyasagar, "Robot Modeling
 and Control" (2006), section 7.1.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 @dataclass
 class Body:
-    """A rigid body: pose(q) -> (4, 4) in the world, mass, centre of mass in its frame, inertia about it, its axes."""
+    """A rigid body: pose(q) -> (4, 4) in the world, mass, center of mass in its frame, inertia about it, its axes."""
 
     pose: Callable[[np.ndarray], np.ndarray]
     mass: float
@@ -53,7 +53,7 @@ def inverse_dynamics(
     gravity: np.ndarray,
     h: float = 1e-3,
 ) -> np.ndarray:
-    """(n_v,) generalised forces of the motion with v(t) = v + a t through q; `integrate(q, dv)` moves on q.
+    """(n_v,) generalized forces of the motion with v(t) = v + a t through q; `integrate(q, dv)` moves on q.
 
     The path is q(t) = integrate(q, v t + a t^2 / 2), whose body-side velocity at t = 0 is v with derivative a.
     """

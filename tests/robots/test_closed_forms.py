@@ -31,7 +31,7 @@ def test_a_hanging_cart_pole_swings_with_the_frequency_of_the_formula():
     assert motion.report.status == StepStatus.solved
     # An amplitude of 0.01 rad makes it slower by 1/16 of its square, steps of 1 ms by (w dt)^2 / 24.
     assert period(motion.times, motion.q[:, 1] - np.pi) == pytest.approx(2 * np.pi / squared**0.5, rel=1e-5)
-    # Nothing pushes it along the rail: the centre of mass stays where it was.
+    # Nothing pushes it along the rail: the center of mass stays where it was.
     lever = pole * half / (cart + pole)
     where = motion.q[:, 0] + lever * np.sin(motion.q[:, 1])
     np.testing.assert_allclose(where, where[0], rtol=0, atol=1e-7)
@@ -234,7 +234,7 @@ def test_a_jump_worm_that_stretches_jumps():
     world = floor().compile(robot)
     heights = np.array([world.min_distance(q)[0] for q in jump.q])
     assert heights[-1] > 0.2
-    # In the air its centre of mass goes as a thrown stone's.
+    # In the air its center of mass goes as a thrown stone's.
     flies = np.flatnonzero(heights > 0.01)
     np.testing.assert_array_equal(np.diff(flies), 1)
     z = np.array([robot.center_of_mass(q)[2] for q in jump.q[flies]])

@@ -8,7 +8,7 @@ import pytest
 from robosim import load_robot
 
 MASS, STATURE = 73.0, 1.741
-# de Leva (1996), table 4, men: share of the mass, length [m], centre as a share of the length from the upper end (of
+# de Leva (1996), table 4, men: share of the mass, length [m], center as a share of the length from the upper end (of
 # the foot from the heel), radii of gyration as shares of it, about x, y and z as the humanoid stands; and its links.
 TABLE = {
     "lower trunk": (0.1117, 0.1457, 0.6115, (0.615, 0.551, 0.587), ["pelvis"]),
@@ -36,35 +36,35 @@ def robot():
 
 
 def composite(robot, names):
-    """Mass, centre in the root's frame and inertia about it of some links at zero."""
+    """Mass, center in the root's frame and inertia about it of some links at zero."""
     poses = robot.link_poses(np.zeros(robot.n_q))
     links = [link for link in robot.links if link.name in names]
     assert len(links) == len(names)
     mass = sum(link.mass for link in links)
-    centres = [poses[link.name][:3, 3] + link.com for link in links]  # all frames are parallel at zero
-    centre = sum(link.mass * c for link, c in zip(links, centres, strict=True)) / mass
+    centers = [poses[link.name][:3, 3] + link.com for link in links]  # all frames are parallel at zero
+    center = sum(link.mass * c for link, c in zip(links, centers, strict=True)) / mass
     inertia = np.zeros((3, 3))
-    for link, c in zip(links, centres, strict=True):
-        r = c - centre
+    for link, c in zip(links, centers, strict=True):
+        r = c - center
         inertia += link.inertia + link.mass * (r @ r * np.eye(3) - np.outer(r, r))
-    return mass, centre, inertia
+    return mass, center, inertia
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("segment", TABLE)
 def test_each_segment_is_that_of_the_table(robot, segment, side):
-    share, length, centre, radii, links = TABLE[segment]
+    share, length, center, radii, links = TABLE[segment]
     names = [name.replace("*", side) for name in links]
     mass, where, inertia = composite(robot, names)
     assert mass == pytest.approx(share * MASS, rel=1e-9)
     np.testing.assert_allclose(inertia, mass * np.diag(np.square(radii)) * length**2, rtol=0, atol=1e-8)
     joint = robot.frame_pose(np.zeros(robot.n_q), names[-1])[:3, 3]
     if segment == "foot":
-        assert where[0] - joint[0] == pytest.approx(centre * length - 0.065, abs=1e-8)
+        assert where[0] - joint[0] == pytest.approx(center * length - 0.065, abs=1e-8)
     elif "trunk" in segment:
-        assert where[2] - joint[2] == pytest.approx((1 - centre) * length, abs=1e-8)
+        assert where[2] - joint[2] == pytest.approx((1 - center) * length, abs=1e-8)
     elif segment != "head":
-        assert joint[2] - where[2] == pytest.approx(centre * length, abs=1e-8)
+        assert joint[2] - where[2] == pytest.approx(center * length, abs=1e-8)
 
 
 def test_it_is_as_tall_as_the_table_says(robot):

@@ -68,7 +68,7 @@ def test_many_links_swing_as_a_hanging_chain_does(pendulum):
 
 def test_it_swings_in_its_plane_and_keeps_its_energy(pendulum):
     model = pendulum(5)
-    assert len(model.collision_pairs) == 6  # of rods that are not neighbours
+    assert len(model.collision_pairs) == 6  # of rods that are not neighbors
     q = np.full(5, 0.4)
     assert model.frame_pose(q, "rod_5")[0, 3] > 0  # a positive angle swings to +x
     simulation = Simulation(World(model), dt=1e-4)

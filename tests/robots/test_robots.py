@@ -143,7 +143,7 @@ def test_masses_and_inertias(robot):
             assert a > 0, link.name
             # What a rigid body can have; six printed digits may break it by as much.
             assert c <= (a + b) * (1 + 1e-5), link.name
-            # Radii of gyration of a link of this size: nothing in grams or millimetres.
+            # Radii of gyration of a link of this size: nothing in grams or millimeters.
             assert 1e-3 < np.sqrt(a / link.mass) < 0.5, link.name
 
 

@@ -64,6 +64,6 @@ def test_colliders_cover_the_mesh_closely(link, placements):
     for point in points:
         X[:3, 3] = point
         outside.append(min(signed_distance(speck, X, shape, X_LC).distance for shape, X_LC in colliders))
-    # Nothing of the arm sticks out by a centimetre, and by nature of a stand-off most of it lies just inside.
+    # Nothing of the arm sticks out by a centimeter, and by nature of a stand-off most of it lies just inside.
     assert max(outside) < 0.010
     assert np.mean(outside) > -0.012

@@ -24,7 +24,7 @@ from robosim.execution.messages import (
 )
 from robosim.ros.dds_arm import DdsArm, DdsNames
 from robosim.ros.dds_domain import configuration, domain_id, wire_name
-from robosim.ros.published_goal import Judgement, PublishedGoal
+from robosim.ros.published_goal import Judgment, PublishedGoal
 from robosim.ros.transports.dds import TRANSPORT
 
 from .harness.waiting import wait_for
@@ -161,7 +161,7 @@ def test_a_goal_waits_for_an_arm_that_scales_its_speed(domain):
 def test_a_goal_that_starts_later_is_judged_later():
     """An arm that stands still until the trajectory's stamp is not one that does not follow."""
     still, there = (ArmState(JOINTS, np.full(3, q), np.zeros(3), 0.0) for q in (0.0, 1.0))
-    goal = PublishedGoal(move(np.ones(3)), still, 100.0, Judgement(), lambda: None, delay=10.0)
+    goal = PublishedGoal(move(np.ones(3)), still, 100.0, Judgment(), lambda: None, delay=10.0)
     for now in np.arange(100.0, 110.0, 0.5):
         goal.update(now, still, 1.0)
         assert goal.status is GoalStatus.EXECUTING
@@ -202,7 +202,7 @@ def test_a_stop_brakes_along_the_way():
         JointTrajectoryPoint(float(i + 1), q, np.full(3, 0.3 * (i < 2))) for i, q in enumerate(way)
     )
     start = ArmState(JOINTS, np.zeros(3), np.zeros(3), 0.0)
-    goal = PublishedGoal(Goal(JointTrajectory(JOINTS, points)), start, 0.0, Judgement(), lambda: None)
+    goal = PublishedGoal(Goal(JointTrajectory(JOINTS, points)), start, 0.0, Judgment(), lambda: None)
     plan = to_trajectory(JointTrajectory(JOINTS, points), from_state=start)
     goal.update(1.5, ArmState(JOINTS, plan.position(1.5), plan.velocity(1.5), 1.5), 1.0)
     assert goal.trajectory_time == 1.5

@@ -186,7 +186,7 @@ def test_failures(planner, world, ur5):
 
 
 def test_scene_from_a_topic(planner, world, ur5):
-    """What stands in the way is gone around; a text that is no scene names its line and is no licence to ignore it."""
+    """What stands in the way is gone around; a text that is no scene names its line and is no license to ignore it."""
     start = world.arm.wait_still()
     goal = {"goal_joint_names": ["shoulder_pan_joint"], "goal_positions": [start[0] - 2.0]}
     direct = assert_motion(planner.plan(**goal), ur5, start)

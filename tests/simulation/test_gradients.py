@@ -394,7 +394,7 @@ def test_motors_of_an_arm_have_gradients():
 
 
 def test_runs_have_gradients_in_what_the_world_is_made_of():
-    """Mass, centre of mass, sizes, gravity, the floor's height, dt: of a box that slides and turns."""
+    """Mass, center of mass, sizes, gravity, the floor's height, dt: of a box that slides and turns."""
     inertia = np.diag([0.017, 0.008, 0.022])
     rng = np.random.default_rng(5)
     q_bar, v_bar = np.zeros((2, 41, 6))

@@ -120,7 +120,7 @@ def test_what_has_come_apart_comes_together_and_stands_still(solver):
 
 
 def in_the_floor(simulation: Simulation, seed: int):
-    """A state of a quadruped whose lowest foot is some millimetres deep in the floor, and what drives it."""
+    """A state of a quadruped whose lowest foot is some millimeters deep in the floor, and what drives it."""
     rng = np.random.default_rng(seed)
     model = simulation.model
     q = np.array(simulation.world.start)

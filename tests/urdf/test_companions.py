@@ -84,8 +84,8 @@ def test_base_is_as_the_virtual_joint_describes(said, floating):
     srdf = SRDF.replace('type="floating" parent_frame="world" child_link="base"', said)
     model = load_robot(URDF, srdf=srdf, base="described")
     assert model.floating_base == floating
-    honoured = floating or 'type="fixed"' in said
-    assert any("virtual joint" in text and "type" in text for text in model.ignored) != honoured
+    honored = floating or 'type="fixed"' in said
+    assert any("virtual joint" in text and "type" in text for text in model.ignored) != honored
     assert not load_robot(URDF, base="described").floating_base
     assert load_robot(URDF, srdf=srdf, base="floating").floating_base
     assert not load_robot(URDF, srdf=srdf, base="fixed").floating_base

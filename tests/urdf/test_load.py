@@ -1,4 +1,4 @@
-"""Every element of URDF that we honour ends up in the model; every default is the specification's."""
+"""Every element of URDF that we honor ends up in the model; every default is the specification's."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -128,7 +128,7 @@ def test_mimic_and_its_defaults():
 
 
 def test_inertial_is_turned_into_the_link():
-    """An inertia given in a turned frame, about the centre of mass."""
+    """An inertia given in a turned frame, about the center of mass."""
     rpy = (0.3, -0.4, 0.5)
     text = '<inertial><origin xyz="1 2 3" rpy="0.3 -0.4 0.5"/><mass value="2"/><inertia ixx="1" iyy="2" izz="2.5" ixy="0.1"/></inertial>'
     link = next(k for k in load(robot(LIMIT, link=text)).links if k.name == "b")

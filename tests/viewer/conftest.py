@@ -1,4 +1,4 @@
-"""A small arm with strong colours, and a motion of it."""
+"""A small arm with strong colors, and a motion of it."""
 
 import numpy as np
 import pytest

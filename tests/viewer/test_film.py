@@ -75,20 +75,20 @@ def test_what_is_carried_moves_from_attach_to_detach(arm, picked, tmp_path):
     assert len(images) == 21
     stage = Stage(arm, scene, motion)
     camera = default_camera(stage, SIZE[0] / SIZE[1], **look)
-    centres = []
+    centers = []
     for k, image in enumerate(images):
         r, g, b = np.moveaxis(image, -1, 0)
         rows, columns = np.nonzero((r > b + 60) & (g > b + 60) & (np.abs(r - g) < 40))
-        centre = np.array([columns.mean(), rows.mean()])
+        center = np.array([columns.mean(), rows.mean()])
         X = stage.object_pose("ball", k / 10)
         x, y, _ = camera.project((X[:3, 3] - camera.position) @ camera.R_WC, *SIZE)
         # Parts of the ball are hidden by the arm at times: a quarter of its size, of some ten pixels.
-        assert np.linalg.norm(centre - (x, y)) < 4, k
-        centres.append(centre)
-    centres = np.array(centres)
-    assert np.ptp(centres[:9], axis=0).max() < 1, "stays before"
-    assert np.linalg.norm(centres[15] - centres[8]) > 10, "is carried"
-    assert np.ptp(centres[15:], axis=0).max() < 4, "stays afterwards"
+        assert np.linalg.norm(center - (x, y)) < 4, k
+        centers.append(center)
+    centers = np.array(centers)
+    assert np.ptp(centers[:9], axis=0).max() < 1, "stays before"
+    assert np.linalg.norm(centers[15] - centers[8]) > 10, "is carried"
+    assert np.ptp(centers[15:], axis=0).max() < 4, "stays afterwards"
 
 
 def test_several_motions_and_a_scene_that_does_not_fit(arm, swing, picked, tmp_path):
@@ -140,7 +140,7 @@ def test_an_mp4_without_its_package(arm, swing, tmp_path, monkeypatch):
         viewer.save(tmp_path / "a.mp4", arm, None, swing)
 
 
-def test_rare_colours_keep_their_place():
+def test_rare_colors_keep_their_place():
     from PIL import Image
 
     image = np.full((200, 200, 3), (250, 250, 250), np.uint8)

@@ -1,4 +1,4 @@
-"""Arrows of contact forces: where, how long, which way, what colour, when; in the viewer, the file and the picture."""
+"""Arrows of contact forces: where, how long, which way, what color, when; in the viewer, the file and the picture."""
 
 import re
 
@@ -10,7 +10,7 @@ from robosim.errors import SimulationError
 from robosim.geometry import pose
 from robosim.scene import Scene
 from robosim.simulation import Replay, Simulation
-from robosim.viewer.forces import LENGTH, LONGEST, SLIDING, STICKING, ForceArrows, colours, tree_of
+from robosim.viewer.forces import LENGTH, LONGEST, SLIDING, STICKING, ForceArrows, colors, tree_of
 from robosim.viewer.stage import Stage
 from robosim.world import Material, World
 
@@ -47,7 +47,7 @@ def test_at_rest_the_arrows_carry_the_weight(dropped):
     # As they are drawn: from the corners on the floor upwards, as long as they are strong.
     np.testing.assert_allclose(arrows.start[:, 2], 0, atol=1e-9)
     np.testing.assert_allclose(np.abs(arrows.start[:, :2]), np.tile(SIZE[:2] / 2, (4, 1)), atol=1e-9)
-    drawn = (stage.forces.tips(-1) - arrows.start).sum(axis=0) * stage.forces.newtons_per_metre
+    drawn = (stage.forces.tips(-1) - arrows.start).sum(axis=0) * stage.forces.newtons_per_meter
     np.testing.assert_allclose(drawn, [0, 0, MASS * G], rtol=0, atol=1e-6 * MASS * G)
     # Most of the run is rest, which therefore sets the scale.
     np.testing.assert_allclose(
@@ -64,7 +64,7 @@ def test_arrows_are_there_while_something_touches(dropped):
     assert stage.forces.most == 4
     # In the air for good: none at all.
     flying, _ = simulated(1, [5.0], steps=100)
-    assert (flying.forces.most, flying.forces.newtons_per_metre) == (0, 0.0)
+    assert (flying.forces.most, flying.forces.newtons_per_meter) == (0, 0.0)
 
 
 def test_what_is_shown_is_a_state_of_the_motion(dropped):
@@ -92,15 +92,15 @@ def test_between_two_boxes_there_are_two_opposite_arrows():
         np.testing.assert_array_equal(arrows.force[other], -force)
 
 
-def test_friction_leans_against_the_motion_and_has_its_colour():
+def test_friction_leans_against_the_motion_and_has_its_color():
     stage, _ = simulated(1, [0.05], [0.6, 0.8, 0, 0, 0, 0], steps=100, solver="convex")
     sliding = stage.forces[3]
     assert sliding.sliding.all()
-    np.testing.assert_array_equal(colours(sliding), np.tile(SLIDING, (4, 1)))
+    np.testing.assert_array_equal(colors(sliding), np.tile(SLIDING, (4, 1)))
     total = sliding.force.sum(axis=0)
     np.testing.assert_allclose(total, MASS * G * np.array([-0.6 * FRICTION, -0.8 * FRICTION, 1]), rtol=1e-6)
     resting, _ = simulated(1, [0.05])
-    np.testing.assert_array_equal(colours(resting.forces[-1]), np.tile(STICKING, (4, 1)))
+    np.testing.assert_array_equal(colors(resting.forces[-1]), np.tile(STICKING, (4, 1)))
 
 
 def test_lengths_are_proportional_up_to_a_bound():
@@ -116,7 +116,7 @@ def test_lengths_are_proportional_up_to_a_bound():
     strengths = np.array([1.0, 5.0, 10.0, 12.0, 1000.0])
     replay = Replay(np.arange(5.0), np.zeros((5, 7)), [push(x) for x in strengths])
     forces = ForceArrows(free_boxes(1), replay, {}, 0.5)
-    assert forces.newtons_per_metre == pytest.approx(10 / (LENGTH * 0.5))
+    assert forces.newtons_per_meter == pytest.approx(10 / (LENGTH * 0.5))
     lengths = [np.linalg.norm(forces.tips(k)[0] - 1) for k in range(5)]
     np.testing.assert_allclose(lengths, LENGTH * 0.5 * np.minimum(strengths / 10, LONGEST), rtol=1e-12)
     for k in range(5):
@@ -249,5 +249,5 @@ class TestInTheBrowser:
             r"an arrow of ([\d.]+) cm is ([\d.]+) N", (tmp_path / "drop.html").read_text()[-1000:]
         )
         assert float(told[1]) / float(told[0]) == pytest.approx(
-            stage.forces.newtons_per_metre / 100, rel=0.01
+            stage.forces.newtons_per_meter / 100, rel=0.01
         )

@@ -38,7 +38,7 @@ def test_closed_outward_and_of_the_right_volume(name):
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     directed = {tuple(e) for e in edges}
     assert len(directed) == len(edges), "an edge is used twice in the same direction"
-    assert all((b, a) in directed for a, b in directed), "an edge has no neighbour: the surface is open"
+    assert all((b, a) in directed for a, b in directed), "an edge has no neighbor: the surface is open"
     # Inscribed: never larger, and with 96 segments smaller by less than 1 %; a positive volume means outward
     # faces.
     assert 0.99 * exact <= volume(vertices, faces) <= exact * (1 + 1e-12)
@@ -98,7 +98,7 @@ def test_split_creases_keeps_the_surface():
     vertices, faces = shape_mesh(SHAPES["cylinder"][0])
     split_vertices, split_faces = split_creases(vertices, faces)
     assert np.array_equal(split_vertices[split_faces], vertices[faces])
-    # Each rim vertex belongs to the side and to an end; the two centres only to an end.
+    # Each rim vertex belongs to the side and to an end; the two centers only to an end.
     assert len(split_vertices) == 2 * (len(vertices) - 2) + 2
 
 
@@ -118,8 +118,8 @@ def test_tube_keeps_its_radius_around_bends_and_repeated_points():
     assert np.allclose(nearest, 0.01, rtol=0.02)
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     middle = (a + b + c) / 3
-    centre = path[np.linalg.norm(middle[:, None] - path[None], axis=-1).argmin(axis=1)]
-    assert np.all(np.einsum("ij,ij->i", np.cross(b - a, c - a), middle - centre) > 0), "faces point inwards"
+    center = path[np.linalg.norm(middle[:, None] - path[None], axis=-1).argmin(axis=1)]
+    assert np.all(np.einsum("ij,ij->i", np.cross(b - a, c - a), middle - center) > 0), "faces point inwards"
     assert len(tube_mesh(np.zeros((5, 3)), 0.01)[0]) == 0
 
 

@@ -1,4 +1,4 @@
-"""The painter: what must be where, in what colour, lit from the right side; files whole or not at all."""
+"""The painter: what must be where, in what color, lit from the right side; files whole or not at all."""
 
 import numpy as np
 import pytest
@@ -23,11 +23,11 @@ def pixel_of(point, camera):
     return round(float(y)), round(float(x))
 
 
-def box(centre, size, rgb):
+def box(center, size, rgb):
     vertices, faces = shape_mesh(Shape.box(size))
     m = len(faces)
     return Surface(
-        (vertices + centre)[faces],
+        (vertices + center)[faces],
         corner_normals(vertices, faces),
         np.tile(to_linear(np.array(rgb)), (m, 1)),
         np.zeros(m, np.float32),
@@ -100,10 +100,10 @@ def test_ghosts_let_through_and_stay_behind():
         box((0.5, 0, 0.5), size, blue),
     )
     plain = draw(wall, [], camera, *SIZE, ground=None).astype(int)
-    centre = pixel_of((0, 0, 0.5), camera)
-    assert np.array_equal(draw(wall, [(behind, 0.5)], camera, *SIZE, ground=None)[centre], plain[centre])
-    mixed = draw(wall, [(front, 0.5)], camera, *SIZE, ground=None).astype(int)[centre]
-    assert mixed[2] > plain[centre][2] + 20
+    center = pixel_of((0, 0, 0.5), camera)
+    assert np.array_equal(draw(wall, [(behind, 0.5)], camera, *SIZE, ground=None)[center], plain[center])
+    mixed = draw(wall, [(front, 0.5)], camera, *SIZE, ground=None).astype(int)[center]
+    assert mixed[2] > plain[center][2] + 20
     assert mixed[0] > 40
 
 

@@ -43,11 +43,11 @@ def test_balls_are_where_rays_meet_them():
     x, y = (np.arange(n) + 0.5 - n / 2 for n in (width, height))
     rays = np.stack(np.broadcast_arrays(x / focal, y[:, None] / focal, 1.0), axis=-1)
     # To both sides of the picture, before and behind the eye, from about a pixel to most of the picture.
-    centres = rng.uniform((-1.5, -1, -1), (1.5, 1, 5), (60, 3))
+    centers = rng.uniform((-1.5, -1, -1), (1.5, 1, 5), (60, 3))
     radii = rng.uniform(0.1, 0.5, 60)
-    drawn = rasterize(np.empty((0, 3, 3)), width, height, centres=centres, radii=radii, focal=focal, near=0.1)
+    drawn = rasterize(np.empty((0, 3, 3)), width, height, centers=centers, radii=radii, focal=focal, near=0.1)
     depth = np.full((60, height, width), np.inf)
-    for k, (c, r) in enumerate(zip(centres, radii, strict=True)):
+    for k, (c, r) in enumerate(zip(centers, radii, strict=True)):
         along, square = rays @ c, np.einsum("...i,...i", rays, rays)
         root = along**2 - square * (c @ c - r * r)
         meets = (root >= 0) & (c[2] - r >= 0.1)
@@ -67,16 +67,16 @@ def test_balls_are_where_rays_meet_them():
 def test_balls_come_after_triangles_and_are_hidden_by_what_is_nearer():
     wall = np.array([[[-99.0, -99, 0.5], [999, -99, 0.5], [-99, 999, 0.5]]])  # 2 m away
     for depth, seen in ((1.0, 1), (3.0, 0)):
-        centres, radii = np.array([[0.0, 0, depth]]), np.array([0.1])
-        drawn = rasterize(wall, 32, 32, centres=centres, radii=radii, focal=60.0)
+        centers, radii = np.array([[0.0, 0, depth]]), np.array([0.1])
+        drawn = rasterize(wall, 32, 32, centers=centers, radii=radii, focal=60.0)
         assert drawn.face[16, 16] == seen
         assert drawn.face[0, 0] == 0
 
 
 def test_a_ball_smaller_than_a_pixel_is_seen():
     for x in np.linspace(-0.1, 0.1, 11):
-        centres = np.array([[x, 0.03, 2.0]])
-        drawn = rasterize(np.empty((0, 3, 3)), 32, 32, centres=centres, radii=np.array([1e-4]), focal=60.0)
+        centers = np.array([[x, 0.03, 2.0]])
+        drawn = rasterize(np.empty((0, 3, 3)), 32, 32, centers=centers, radii=np.array([1e-4]), focal=60.0)
         row, column = np.argwhere(drawn.face == 0)[0]
         assert (row, column) == (int(60 * 0.03 / 2 + 16), int(60 * x / 2 + 16))
         assert np.count_nonzero(drawn.face == 0) == 1
@@ -88,11 +88,11 @@ def test_numbers_that_are_none_are_refused():
     with pytest.raises(ValueError, match="0 x 8"):
         rasterize(np.empty((0, 3, 3)), 0, 8)
     with pytest.raises(ValueError, match="radius 0 is -1"):
-        rasterize(np.empty((0, 3, 3)), 8, 8, centres=np.zeros((1, 3)), radii=-np.ones(1))
+        rasterize(np.empty((0, 3, 3)), 8, 8, centers=np.zeros((1, 3)), radii=-np.ones(1))
 
 
-def test_neighbouring_triangles_leave_no_gap():
-    # Two halves of a square that covers the picture, cut along a diagonal that runs through pixel centres.
+def test_neighboring_triangles_leave_no_gap():
+    # Two halves of a square that covers the picture, cut along a diagonal that runs through pixel centers.
     square = np.array([[-1.0, -1, 1], [33, -1, 1], [33, 33, 1], [-1, 33, 1]])
     assert np.all(rasterize(square[[[0, 1, 2], [0, 2, 3]]], 32, 32).face >= 0)
 
@@ -102,7 +102,7 @@ def test_light_takes_any_array_of_numbers_and_says_what_does_not_fit():
 
     given = {
         "corners": [[[-1, -1, 1], [1, -1, 1], [0, 1, 1]]],
-        "centres": np.empty((0, 3)),
+        "centers": np.empty((0, 3)),
         "radii": [],
         "positions": [[0, 0, 0], [5, 0, 0]],
         "normals": np.array([[0, 0, 1], [0, 0, 1]]),

@@ -9,7 +9,7 @@ from robosim.viewer.meshing import is_solid, shape_mesh
 from robosim.viewer.stage import Stage, transform
 
 
-def test_objects_keep_their_pose_and_colour():
+def test_objects_keep_their_pose_and_color():
     scene = Scene("s")
     X = pose((1, 2, 3), rpy=(0.1, 0.2, 0.3))
     scene.add_box("crate", (0.2, 0.4, 0.6), pose=X, color=(0.1, 0.2, 0.3, 0.4))

@@ -1,4 +1,4 @@
-"""From models and mesh files to coloured parts."""
+"""From models and mesh files to colored parts."""
 
 import numpy as np
 import pytest
@@ -96,14 +96,14 @@ def test_mesh_files_are_scaled_and_stay_right_side_out(tmp_path):
         assert np.isclose(np.einsum("ij,ij->", a, np.cross(b, c)) / 6, 2 / 6)
 
 
-def test_colours_of_a_mesh_file(tmp_path):
+def test_colors_of_a_mesh_file(tmp_path):
     import trimesh
 
     scene = trimesh.Scene()
-    for k, colour in enumerate([(255, 0, 0, 255), (0, 0, 255, 255)]):
+    for k, color in enumerate([(255, 0, 0, 255), (0, 0, 255, 255)]):
         thing = trimesh.creation.box(extents=(1, 1, 1 + k))
         thing.visual = trimesh.visual.TextureVisuals(
-            material=trimesh.visual.material.PBRMaterial(baseColorFactor=colour)
+            material=trimesh.visual.material.PBRMaterial(baseColorFactor=color)
         )
         scene.add_geometry(thing, transform=trimesh.transformations.translation_matrix([2 * k, 0, 0]))
     path = tmp_path / "two.glb"
@@ -112,7 +112,7 @@ def test_colours_of_a_mesh_file(tmp_path):
     assert set(parts) == {(1, 0, 0, 1), (0, 0, 1, 1)}
     red = parts[1, 0, 0, 1]
     assert len(red.faces) == 12
-    # The description's own colour goes before the file's.
+    # The description's own color goes before the file's.
     painted = robot_parts(model_with_mesh(path, rgba=(0.2, 0.3, 0.4, 1.0)))
     assert {p.rgba for p in painted} == {(0.2, 0.3, 0.4, 1.0)}
 

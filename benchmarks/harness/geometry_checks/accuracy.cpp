@@ -4,7 +4,7 @@
 //   separated   by up to 0.5 m
 //   touching    moved along the normal until the distance is 0, +-1e-12 or +-1e-9 m
 //   shallow     the same, to a depth of 1e-6 to 1e-2 m
-//   deep        as they are, centres within 0.15 m
+//   deep        as they are, centers within 0.15 m
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -24,7 +24,7 @@ class BandedMatrix {
   void set_zero() { std::fill(a_.begin(), a_.end(), 0.0); }
 
   // A becomes L. False when A is not positive definite to rounding; A is then lost.
-  bool factorise() {
+  bool factorize() {
     BandedMatrix& L = *this;
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = first_of_row(i); j <= i; ++j) {
@@ -41,7 +41,7 @@ class BandedMatrix {
     }
     return true;
   }
-  // After factorise: b becomes x.
+  // After factorize: b becomes x.
   void solve(double* b) const {
     const BandedMatrix& L = *this;
     for (std::size_t i = 0; i < n_; ++i) {

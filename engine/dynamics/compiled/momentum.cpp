@@ -1,4 +1,4 @@
-// Momentum and centre of mass, compiled for one instruction set.
+// Momentum and center of mass, compiled for one instruction set.
 #include "dynamics/compiled/compile.h"
 #include "dynamics/compiled/groups.h"
 #include "dynamics/operations/momentum.h"

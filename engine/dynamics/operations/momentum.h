@@ -1,4 +1,4 @@
-// Operations: centre of mass, centroidal momentum, the Coriolis matrix, and the gradients of gravity forces and energies.
+// Operations: center of mass, centroidal momentum, the Coriolis matrix, and the gradients of gravity forces and energies.
 #pragma once
 
 #include "dynamics/centroidal.h"

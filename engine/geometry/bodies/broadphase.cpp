@@ -6,7 +6,7 @@
 namespace robosim {
 namespace {
 
-// Twice the centre; a side without end counts as centred on the origin.
+// Twice the center; a side without end counts as centerd on the origin.
 double middle(const Aabb& box, int axis) {
   const double c = box.lower[axis] + box.upper[axis];
   return std::isfinite(c) ? c : 0.0;
@@ -42,10 +42,10 @@ void AabbTree::build(int self, const std::vector<Aabb>& boxes, Entry* entries, i
     nodes_[static_cast<std::size_t>(self)] = {box, begin, end - begin};
     return;
   }
-  Aabb centres{entries[begin].middle, entries[begin].middle};
-  for (int i = begin + 1; i < end; ++i) centres = hull(centres, {entries[i].middle, entries[i].middle});
+  Aabb centers{entries[begin].middle, entries[begin].middle};
+  for (int i = begin + 1; i < end; ++i) centers = hull(centers, {entries[i].middle, entries[i].middle});
   // Halve along the longest axis; ties by index keep the tree the same everywhere.
-  const Vec3d size = centres.upper - centres.lower;
+  const Vec3d size = centers.upper - centers.lower;
   const int axis = size.x >= size.y && size.x >= size.z ? 0 : (size.y >= size.z ? 1 : 2);
   const int half = begin + (end - begin) / 2;
   std::nth_element(entries + begin, entries + half, entries + end, [&](const Entry& a, const Entry& b) {

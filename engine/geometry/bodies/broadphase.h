@@ -1,6 +1,6 @@
 // Broadphase: a static tree of axis-aligned boxes, asked which of them come near a box or a ball.
 //
-// Built top down by median split along the longest axis of the boxes' centres: O(n log n), depth ceil(log2 n), so that a fixed
+// Built top down by median split along the longest axis of the boxes' centers: O(n log n), depth ceil(log2 n), so that a fixed
 // stack of 64 nodes traverses any tree that fits in memory. Queries cost O(log n + answers) and allocate nothing. Every bound is
 // conservative: what is visited may still be farther than asked, what is not visited is not. Infinite boxes (half-spaces) are
 // welcome but are visited nearly always.
@@ -51,12 +51,12 @@ class AabbTree {
   template <class Visit>
   bool visit_near(const Ball& ball, Visit&& visit) const {
     const double r2 = ball.radius * ball.radius;
-    return traverse([&](const Aabb& node) { return squared_distance(node, ball.centre) <= r2; }, visit);
+    return traverse([&](const Aabb& node) { return squared_distance(node, ball.center) <= r2; }, visit);
   }
 
  private:
   struct Entry {
-    Vec3d middle;  // twice a box's centre
+    Vec3d middle;  // twice a box's center
     int item;
   };
   void build(int self, const std::vector<Aabb>& boxes, Entry* entries, int begin, int end, int leaf_size);

@@ -42,7 +42,7 @@ WitnessDerivatives swapped(const WitnessDerivatives& d) {
 }
 
 // How the face's normal n that a way out takes turns with the vertices of triangle T: by -slope (n . d) where one moves by d. The face is T's own or that
-// of a neighbour, which shares two of them.
+// of a neighbor, which shares two of them.
 struct NormalSlopes {
   Vec3d of[3];
 
@@ -68,7 +68,7 @@ struct NormalSlopes {
   // of_T: which of T's corners the face's are, or -1.
   void set(const TriangleSurface::Corners& c, const std::array<int, 3>& of_T) {
     const TriangleCore face{{c[0], c[1], c[2]}};
-    const LocalSurface s = face.local_surface(face.centre(), c.normal());
+    const LocalSurface s = face.local_surface(face.center(), c.normal());
     for (Vec3d& slope : of) slope = {};
     for (int i = 0; i < s.n_corners; ++i)
       if (const int k = of_T[static_cast<std::size_t>(s.corner[i].vertex)]; k >= 0) of[k] = s.corner[i].slope;

@@ -20,7 +20,7 @@ namespace robosim {
 
 // Of the witness that a query gave for these two pieces. twist and scale are those of the bodies; sizes are those of the pieces; corners
 // are numbered within the piece, those of a triangle 0, 1, 2 (TriangleSurface::vertex tells which of the surface's they are), in the
-// frame of the piece's part; a neighbour whose normal a way out takes has one more, which is not among them. one_sided also where another pair
+// frame of the piece's part; a neighbor whose normal a way out takes has one more, which is not among them. one_sided also where another pair
 // of pieces is as close, to 1e-9 of their size, with other points or another normal; and where the shortest way out is barely a normal of
 // the surface, or barely none.
 WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB);

@@ -131,7 +131,7 @@ Witness out_of_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d&
   });
 }
 
-// A tip may lie deeper below a triangle's coplanar neighbour than below the triangle that it goes through: on along the same way.
+// A tip may lie deeper below a triangle's coplanar neighbor than below the triangle that it goes through: on along the same way.
 PieceWitness beyond_coplanar(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& deepest, double slack) {
   PieceWitness best = deepest;
   const Vec3d n = deepest.witness.normal;

@@ -4,7 +4,7 @@
 //
 //   (i, j), (i + 1, j), (i + 1, j + 1)   and   (i, j), (i + 1, j + 1), (i, j + 1),
 //
-// which share the diagonal. Neighbours follow from the numbers: nothing is stored but the heights.
+// which share the diagonal. Neighbors follow from the numbers: nothing is stored but the heights.
 #pragma once
 
 #include <vector>

@@ -83,7 +83,7 @@ struct NearLanes {
       for (int i = 0; i < 3; ++i) h[i] = L(other.half[i][lane]);
       for (int k = 0; k < 3; ++k) {
         v[k] = moved(X_TS, corner(leaf.corner[k], from));
-        for (int i = 0; i < 3; ++i) v[k][i] -= L(other.centre[i][lane]);
+        for (int i = 0; i < 3; ++i) v[k][i] -= L(other.center[i][lane]);
       }
       L squared(0.0);
       for (int i = 0; i < 3; ++i) {

@@ -116,7 +116,7 @@ class Packer {
     PackedTree::Node& node = out_.nodes[static_cast<std::size_t>(number)];
     node.n = n;
     for (int lane = n; lane < PackedTree::width; ++lane) {
-      for (int c = 0; c < 3; ++c) node.centre[c][lane] = node.centre[c][n - 1], node.half[c][lane] = node.half[c][n - 1];
+      for (int c = 0; c < 3; ++c) node.center[c][lane] = node.center[c][n - 1], node.half[c][lane] = node.half[c][n - 1];
       node.child[lane] = node.child[n - 1], node.kind[lane] = node.kind[n - 1];
     }
   }
@@ -138,7 +138,7 @@ PackedTree::Node PackedTree::Node::of_piece(const Aabb& box) {
 
 void PackedTree::Node::set(int lane, const Aabb& box, Kind kind_, int child_) {
   const Vec3d middle = 0.5 * (box.lower + box.upper), reach = 0.5 * (box.upper - box.lower);
-  for (int c = 0; c < 3; ++c) centre[c][lane] = middle[c], half[c][lane] = reach[c];
+  for (int c = 0; c < 3; ++c) center[c][lane] = middle[c], half[c][lane] = reach[c];
   kind[lane] = kind_, child[lane] = child_;
 }
 

@@ -22,7 +22,7 @@ struct PackedTree {
   enum class Kind : std::uint8_t { node, triangles, piece };
   // Boxes of n children; lanes from n on repeat the last. Not rounded outwards: queries allow for that.
   struct alignas(64) Node {
-    double centre[3][width], half[3][width];
+    double center[3][width], half[3][width];
     int child[width];  // number of a node, of a leaf of triangles, or of a piece
     Kind kind[width];
     int n = 0;

@@ -78,7 +78,7 @@ bool is_in(const Aabb& box, const Vec3d& p) { return squared_distance(box, p) ==
 
 Vec3d point_of(const Compound::Piece& piece) {
   return piece.X_BP * visit(piece.shape, [](const auto& core) {
-           if constexpr (requires { core.centre(); }) return core.centre();
+           if constexpr (requires { core.center(); }) return core.center();
            else return Vec3d();
          });
 }

@@ -43,7 +43,7 @@ class TriangleSurface {
 
   // Whether the unit vector m is a normal of the surface at that feature of triangle t that lies farthest along m.
   bool has_normal(int t, const Vec3d& m) const { return look_up(t, m, nullptr); }
-  // m if it is one, else of the normals of t and of its convex neighbours at that feature the nearest to m.
+  // m if it is one, else of the normals of t and of its convex neighbors at that feature the nearest to m.
   Vec3d nearest_normal(int t, const Vec3d& m) const {
     Vec3d n;
     return look_up(t, m, &n) ? m : n;

@@ -21,7 +21,7 @@ std::uint64_t hash_of(const Cell& cell) {
   std::uint64_t h = 0;
   for (const std::int64_t c : cell) {
     h ^= static_cast<std::uint64_t>(c);
-    h *= 0x9E3779B97F4A7C15ull;  // 2^64 by the golden ratio: neighbours go far apart
+    h *= 0x9E3779B97F4A7C15ull;  // 2^64 by the golden ratio: neighbors go far apart
     h ^= h >> 29;
   }
   return h;

@@ -62,7 +62,7 @@ WindingNumber::WindingNumber(const Compound& body) : dipoles_(body.tree().nodes(
     double& total = sizes[i];
     const auto add = [&](const Vec3d& area, const Vec3d& middle, double size) {
       dipole.area += area;
-      dipole.centre += size * middle;
+      dipole.center += size * middle;
       total += size;
     };
     if (node.is_leaf())
@@ -74,12 +74,12 @@ WindingNumber::WindingNumber(const Compound& body) : dipoles_(body.tree().nodes(
     else
       for (const int child : {node.first, node.first + 1}) {
         const std::size_t k = static_cast<std::size_t>(child);
-        add(dipoles_[k].area, dipoles_[k].centre, sizes[k]);
+        add(dipoles_[k].area, dipoles_[k].center, sizes[k]);
       }
-    if (total > 0) dipole.centre *= 1 / total;
-    else dipole.centre = 0.5 * (node.box.lower + node.box.upper);
+    if (total > 0) dipole.center *= 1 / total;
+    else dipole.center = 0.5 * (node.box.lower + node.box.upper);
     Vec3d reach;
-    for (int k = 0; k < 3; ++k) reach[k] = std::max(node.box.upper[k] - dipole.centre[k], dipole.centre[k] - node.box.lower[k]);
+    for (int k = 0; k < 3; ++k) reach[k] = std::max(node.box.upper[k] - dipole.center[k], dipole.center[k] - node.box.lower[k]);
     dipole.radius = norm(reach);
   }
 }
@@ -95,7 +95,7 @@ double WindingNumber::at(const Compound& body, const Vec3d& p_B) const {
     const int i = stack[--depth];
     const AabbTree::Node& node = tree.node(i);
     const Dipole& dipole = dipoles_[static_cast<std::size_t>(i)];
-    const Vec3d d = dipole.centre - p_B;
+    const Vec3d d = dipole.center - p_B;
     const double squared = squared_norm(d);
     if (squared > far * far * dipole.radius * dipole.radius) {
       sum += dot(dipole.area, d) / (squared * std::sqrt(squared));

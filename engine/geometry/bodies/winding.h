@@ -25,7 +25,7 @@ class WindingNumber {
   // Of the triangles below a node of the body's tree.
   struct Dipole {
     Vec3d area;      // sum of the areas, along the normals [m^2]
-    Vec3d centre;    // mean of their middles, weighted by area
+    Vec3d center;    // mean of their middles, weighted by area
     double radius = 0;  // of a ball about it that holds them
   };
   std::vector<Dipole> dipoles_;  // by node

@@ -12,9 +12,9 @@ namespace {
 
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
 
-// The last pixel, below `count`, whose centre is at most x, and the first from 0 on whose centre is at least x; x may be any number.
-int last_centre(double x, int count) { return static_cast<int>(std::floor(std::min(std::max(x - 0.5, -1.0), count - 1.0))); }
-int first_centre(double x, int count) { return static_cast<int>(std::ceil(std::max(std::min(x - 0.5, static_cast<double>(count)), 0.0))); }
+// The last pixel, below `count`, whose center is at most x, and the first from 0 on whose center is at least x; x may be any number.
+int last_center(double x, int count) { return static_cast<int>(std::floor(std::min(std::max(x - 0.5, -1.0), count - 1.0))); }
+int first_center(double x, int count) { return static_cast<int>(std::ceil(std::max(std::min(x - 0.5, static_cast<double>(count)), 0.0))); }
 
 // Calls fill(row, first, last, plane at the first pixel, its slope along x, least and largest nearness) for each run of pixels that a
 // triangle covers.
@@ -23,7 +23,7 @@ void each_run(const PixelTriangle& triangle, int width, int height, const Fill& 
   const Vec3d &a = triangle.corner[0], &b = triangle.corner[1], &c = triangle.corner[2];
   const double area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
   if (!(std::abs(area) > 1e-12)) return;  // seen edge-on
-  const int top = first_centre(std::min({a.y, b.y, c.y}), height), bottom = last_centre(std::max({a.y, b.y, c.y}), height);
+  const int top = first_center(std::min({a.y, b.y, c.y}), height), bottom = last_center(std::max({a.y, b.y, c.y}), height);
   if (bottom < top || !(std::max({a.x, b.x, c.x}) > 0) || !(std::min({a.x, b.x, c.x}) < width)) return;
   // The plane w = w_a + wx (x - a.x) + wy (y - a.y). Slivers extrapolate badly: it is kept between the corners.
   const double wx = ((b.z - a.z) * (c.y - a.y) - (c.z - a.z) * (b.y - a.y)) / area;
@@ -45,7 +45,7 @@ void each_run(const PixelTriangle& triangle, int width, int height, const Fill& 
       else if (offset < 0)
         right = -1;
     }
-    const int first = first_centre(left, width), last = last_centre(right, width);
+    const int first = first_center(left, width), last = last_center(right, width);
     if (first <= last) fill(row, first, last, a.z + wx * (first + 0.5 - a.x) + wy * (y - a.y), wx, low, high);
   }
 }
@@ -65,21 +65,21 @@ void draw_nearness(const PixelTriangle& triangle, const Nearness& map) {
 }
 
 // A ball seen in parallel, about (x, y) in pixels with nearness z [m].
-void draw_nearness(const Vec3d& centre, double radius, double texel, const Nearness& map) {
+void draw_nearness(const Vec3d& center, double radius, double texel, const Nearness& map) {
   const double r = radius / texel;
-  const int top = first_centre(centre.y - r, map.side), bottom = last_centre(centre.y + r, map.side);
-  const int left = first_centre(centre.x - r, map.side), right = last_centre(centre.x + r, map.side);
+  const int top = first_center(center.y - r, map.side), bottom = last_center(center.y + r, map.side);
+  const int left = first_center(center.x - r, map.side), right = last_center(center.x + r, map.side);
   if (r < 1 || bottom < top || right < left) {
-    const int i = static_cast<int>(centre.y), j = static_cast<int>(centre.x);
+    const int i = static_cast<int>(center.y), j = static_cast<int>(center.x);
     if (i < 0 || j < 0 || i >= map.side || j >= map.side) return;
     float& w = map.w[place(i) * place(map.side) + place(j)];
-    w = std::max(w, static_cast<float>(centre.z + radius));
+    w = std::max(w, static_cast<float>(center.z + radius));
     return;
   }
-  const float square = static_cast<float>(r * r), scale = static_cast<float>(texel), w = static_cast<float>(centre.z);
-  const float x0 = static_cast<float>(left + 0.5 - centre.x);
+  const float square = static_cast<float>(r * r), scale = static_cast<float>(texel), w = static_cast<float>(center.z);
+  const float x0 = static_cast<float>(left + 0.5 - center.x);
   for (int row = top; row <= bottom; ++row) {
-    const float y = static_cast<float>(row + 0.5 - centre.y), rest = square - y * y;
+    const float y = static_cast<float>(row + 0.5 - center.y), rest = square - y * y;
     float* const out = map.w.data() + place(row) * place(map.side) + left;
     for (int i = 0; i <= right - left; ++i) {
       const float x = x0 + static_cast<float>(i), depth = rest - x * x;
@@ -105,7 +105,7 @@ class LightMap {
     const Nearness map{side_, nearness_};
     for (std::size_t i = 0; i + 2 < things.corners.size(); i += 3)
       draw_nearness({{pixel(things.corners[i]), pixel(things.corners[i + 1]), pixel(things.corners[i + 2])}}, map);
-    for (std::size_t i = 0; i < things.balls.centres.size(); ++i) draw_nearness(pixel(things.balls.centres[i]), things.balls.radii[i], texel_, map);
+    for (std::size_t i = 0; i < things.balls.centers.size(); ++i) draw_nearness(pixel(things.balls.centers[i]), things.balls.radii[i], texel_, map);
   }
 
   // True if a point sees the light: it is moved off its own surface by about a pixel, or rounding would let it shadow itself.
@@ -135,7 +135,7 @@ class LightMap {
       for (int k = 0; k < 3; ++k) low_[k] = std::min(low_[k], s[k] - r), high[k] = std::max(high[k], s[k] + r);
     };
     for (const Vec3d& p : things.corners) take(p, 0);
-    for (std::size_t i = 0; i < things.balls.centres.size(); ++i) take(things.balls.centres[i], things.balls.radii[i]);
+    for (std::size_t i = 0; i < things.balls.centers.size(); ++i) take(things.balls.centers[i], things.balls.radii[i]);
     texel_ = std::max({high.x - low_.x, high.y - low_.y, 1e-6}) / std::max(side_ - 4, 1);
     off_ = static_cast<float>(1.6 * texel_);
     for (int k = 0; k < 3; ++k) {
@@ -188,15 +188,15 @@ void draw_triangles(std::span<const PixelTriangle> triangles, int first_number, 
 
 void draw_balls(const Balls& balls, double focal, double near, int first_number, DepthBuffer& buffer) {
   const double x_middle = 0.5 * buffer.width, y_middle = 0.5 * buffer.height;
-  for (std::size_t k = 0; k < balls.centres.size(); ++k) {
-    const Vec3d& c = balls.centres[k];
+  for (std::size_t k = 0; k < balls.centers.size(); ++k) {
+    const Vec3d& c = balls.centers[k];
     const double radius = balls.radii[k];
     if (!(c.z - radius >= near)) continue;
     const int number = first_number + static_cast<int>(k);
     const auto [x_low, x_high] = tangents(c.x, c.z, radius);
     const auto [y_low, y_high] = tangents(c.y, c.z, radius);
-    const int left = first_centre(focal * x_low + x_middle, buffer.width), right = last_centre(focal * x_high + x_middle, buffer.width);
-    const int top = first_centre(focal * y_low + y_middle, buffer.height), bottom = last_centre(focal * y_high + y_middle, buffer.height);
+    const int left = first_center(focal * x_low + x_middle, buffer.width), right = last_center(focal * x_high + x_middle, buffer.width);
+    const int top = first_center(focal * y_low + y_middle, buffer.height), bottom = last_center(focal * y_high + y_middle, buffer.height);
     if (focal * radius < c.z) {  // smaller than a pixel
       const double x = focal * c.x / c.z + x_middle, y = focal * c.y / c.z + y_middle;
       if (!(x >= 0 && y >= 0 && x < buffer.width && y < buffer.height)) continue;
@@ -205,8 +205,8 @@ void draw_balls(const Balls& balls, double focal, double near, int first_number,
       if (w > buffer.nearness[at]) buffer.nearness[at] = w, buffer.number[at] = number;
       continue;
     }
-    // On the ray z d through a pixel, d = (x, y, 1), the point nearest to the centre is at z = d . c / d . d, and the ball's surface
-    // sqrt((r^2 - e^2) / d . d) before it, e being that point's distance from the centre.
+    // On the ray z d through a pixel, d = (x, y, 1), the point nearest to the center is at z = d . c / d . d, and the ball's surface
+    // sqrt((r^2 - e^2) / d . d) before it, e being that point's distance from the center.
     const float square = static_cast<float>(radius * radius), cx = static_cast<float>(c.x), cy = static_cast<float>(c.y), cz = static_cast<float>(c.z);
     const float step = static_cast<float>(1 / focal), x0 = static_cast<float>((left + 0.5 - x_middle) / focal);
     for (int row = top; row <= bottom; ++row) {
@@ -235,7 +235,7 @@ void gather_light(const Shadowing& things, const LitPoints& points, std::span<co
     members[points.group[i]].push_back(i);
   }
   std::fill(out, out + 3 * points.group.size(), 0.0f);
-  const bool dark = !things.corners.empty() || !things.balls.centres.empty();
+  const bool dark = !things.corners.empty() || !things.balls.centers.empty();
   const auto body = [&](int g, int) {
     const std::vector<std::size_t>& mine = members[place(g)];
     if (mine.empty()) return;

@@ -1,9 +1,9 @@
 // Depth buffers: which triangle or ball each pixel of a picture sees, and which lights each point of a surface sees.
 //
-// Pixel (row i, column j) is sampled at its centre (j + 1/2, i + 1/2); rows run downwards. Nearness w is 1 / depth in perspective and
+// Pixel (row i, column j) is sampled at its center (j + 1/2, i + 1/2); rows run downwards. Nearness w is 1 / depth in perspective and
 // -depth + const in parallel projection: affine over a triangle in pixel coordinates, larger is nearer, positive. A triangle is cut into
 // rows of pixels, a row into the run between its edges, each in doubles; both sides are seen, and of equally near things the first. Balls
-// are exact where they are larger than a pixel, and cover the pixel about their centre where they are not.
+// are exact where they are larger than a pixel, and cover the pixel about their center where they are not.
 //
 // Light: each direction towards a light has a parallel buffer of its own, and a point sees the light where nothing in it is nearer by more
 // than its own pixel's size (Williams, "Casting curved shadows on curved surfaces", 1978). Cost: some 30 ns for a small triangle or ball and
@@ -34,9 +34,9 @@ struct PixelTriangle {
   Vec3d corner[3];
 };
 
-// Balls about `centres` [m], each of its radius.
+// Balls about `centers` [m], each of its radius.
 struct Balls {
-  std::span<const Vec3d> centres;
+  std::span<const Vec3d> centers;
   std::span<const double> radii;
 };
 

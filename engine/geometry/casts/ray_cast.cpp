@@ -22,7 +22,7 @@ bool is_approached(const Core& core) {
 
 struct Start {
   Vec3d o, u;              // the ray in the shape's frame, u unit
-  double b = 0;            // q = o + b u is the point of its line nearest to the centre of the ball
+  double b = 0;            // q = o + b u is the point of its line nearest to the center of the ball
   Vec3d q;
   Ball ball;
 };
@@ -34,7 +34,7 @@ Entry first_point(const Core& core, const Start& ray, bool& inside) {
   const auto approached = [&]() -> Entry {
     if constexpr (requires { ray_line::approach(core, ray.q, ray.u, 0, 0, 0); }) {
       const double reach = ray.ball.radius * (1 + 1e-9), start = max_number(from, -reach);
-      const Entry e = ray_line::approach(core, ray.q, ray.u, start, reach, norm(ray.ball.centre) + ray.ball.radius);
+      const Entry e = ray_line::approach(core, ray.q, ray.u, start, reach, norm(ray.ball.center) + ray.ball.radius);
       inside = e.found && e.s == from;
       return e;
     } else {
@@ -70,10 +70,10 @@ RayHit ray_cast(const Shape& shape, const SE3d& X_WS, const Ray& ray, double max
     Start start{X_WS.inverse_times(ray.origin), transpose_times(X_WS.R, scaled) * (1 / length), 0, {}, core.bounding_ball()};
     start.q = start.o;
     if (const double radius = start.ball.radius; std::isfinite(radius)) {
-      start.b = dot(start.ball.centre - start.o, start.u);
+      start.b = dot(start.ball.center - start.o, start.u);
       start.q = start.o + start.b * start.u;
       const double reach = radius + 1e-12 * (radius + std::fabs(start.b));  // and rounding
-      if (!(squared_norm(start.q - start.ball.centre) <= reach * reach) || !(start.b >= -reach)) return {};
+      if (!(squared_norm(start.q - start.ball.center) <= reach * reach) || !(start.b >= -reach)) return {};
     }
     bool inside = false;
     const Entry e = first_point(core, start, inside);

@@ -1,6 +1,6 @@
 // Where a ray first meets a shape: for sensors, picking and line-of-sight tests.
 //
-// The ray is o + t d, t >= 0, with d of any length but zero: t is in lengths of d, metres for a unit d. The line's point nearest to the
+// The ray is o + t d, t >= 0, with d of any length but zero: t is in lengths of d, meters for a unit d. The line's point nearest to the
 // shape's bounding ball is the origin of all arithmetic, so that a ray from far away loses no more digits than its own coordinates have.
 //
 //   sphere, capsule, cylinder, cone, ellipsoid   roots of one quadratic equation; its discriminant, which decides between a hit and a miss,

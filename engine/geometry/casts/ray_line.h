@@ -42,8 +42,8 @@ struct Span {
   Entry entry() const { return {!empty(), in, unit_or(n, Vec3d(0, 0, 1))}; }
 };
 
-inline Entry enter_ball(const Vec3d& centre, double radius, const Vec3d& q, const Vec3d& u) {
-  const Vec3d d = q - centre;
+inline Entry enter_ball(const Vec3d& center, double radius, const Vec3d& q, const Vec3d& u) {
+  const Vec3d d = q - center;
   const double middle = -dot(d, u), off = norm(cross(d, u));
   if (!(off <= radius)) return {};
   const double s = middle - std::sqrt((radius - off) * (radius + off));

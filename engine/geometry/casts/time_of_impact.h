@@ -59,7 +59,7 @@ struct Impact {
   int rounds = 0;
 };
 
-// margin >= 0 and tolerance > 0 in metres; a tolerance below 1e-12 of the shapes' size, or than the last digits of t move them (1e-15
+// margin >= 0 and tolerance > 0 in meters; a tolerance below 1e-12 of the shapes' size, or than the last digits of t move them (1e-15
 // of the way), counts as that. A half-space that turns sweeps
 // everything; two half-spaces that turn against each other touch at once.
 Impact time_of_impact(const Shape& A, const Sweep& sweep_A, const Shape& B, const Sweep& sweep_B, double margin = 0,

@@ -57,7 +57,7 @@ class ClosestDescent : NearLanes<isa> {
       L reaches(0.0);
       for (int i = 0; i < 3; ++i) {
         reaches = mul_add(L(__builtin_fabs(n[i])), load(node.half[i] + from), reaches);
-        reaches = mul_add(L(n[i]), load(node.centre[i] + from), reaches);
+        reaches = mul_add(L(n[i]), load(node.center[i] + from), reaches);
       }
       store_lanes(reaches, out + from);
     }
@@ -198,7 +198,7 @@ class ClosestDescent : NearLanes<isa> {
         const int child = of_B.leaf[l < node.n ? first + l : of_B.n - 1].child;
         const PackedTree::Node& own = B_.nodes[child / width];
         const int lane = child % width;
-        for (int i = 0; i < 3; ++i) node.centre[i][l] = own.centre[i][lane], node.half[i][l] = own.half[i][lane];
+        for (int i = 0; i < 3; ++i) node.center[i][l] = own.center[i][lane], node.half[i][l] = own.half[i][lane];
       }
       for (int k = 0; k < of_A.n && start - of_B.leaf[first].at - of_A.leaf[k].at <= reach(); ++k) {
         const int child = of_A.leaf[k].child;
@@ -279,7 +279,7 @@ class ClosestDescent : NearLanes<isa> {
     d.other = d.n[0] * X_ST.p[0] + d.n[1] * X_ST.p[1] + d.n[2] * X_ST.p[2];
     for (int j = 0; j < 3; ++j) {
       const double n = X_ST.R[0][j] * d.n[0] + X_ST.R[1][j] * d.n[1] + X_ST.R[2][j] * d.n[2];
-      d.other += n * other.centre[j][lane] - __builtin_fabs(n) * other.half[j][lane];
+      d.other += n * other.center[j][lane] - __builtin_fabs(n) * other.half[j][lane];
     }
     return d;
   }
@@ -292,7 +292,7 @@ class ClosestDescent : NearLanes<isa> {
     for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
-        middle[i] += X_ST.R[i][j] * other.centre[j][lane], across[i] += X_ST.size[i][j] * h[j];
+        middle[i] += X_ST.R[i][j] * other.center[j][lane], across[i] += X_ST.size[i][j] * h[j];
       }
     }
     const Direction d = direction<S_is_A>(other, lane);
@@ -304,9 +304,9 @@ class ClosestDescent : NearLanes<isa> {
       L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);
       L ahead(d.other);
       for (int i = 0; i < 3; ++i) {
-        const L centre = load(node.centre[i] + from);
-        t[i] = L(middle[i]) - centre, half[i] = load(node.half[i] + from);
-        ahead = nmul_add(L(d.n[i]), centre, nmul_add(L(__builtin_fabs(d.n[i])), half[i], ahead));
+        const L center = load(node.center[i] + from);
+        t[i] = L(middle[i]) - center, half[i] = load(node.half[i] + from);
+        ahead = nmul_add(L(d.n[i]), center, nmul_add(L(__builtin_fabs(d.n[i])), half[i], ahead));
         const L along = absolute(t[i]) - half[i] - L(across[i]), apart = larger(along, zero);
         gap = larger(gap, along), squared = mul_add(apart, apart, squared);
       }
@@ -404,12 +404,12 @@ class ClosestDescent : NearLanes<isa> {
     double highest = 0;
     for (int i = 0; i < 3; ++i) {
       const double n = i == 0 ? known_.n.x : i == 1 ? known_.n.y : known_.n.z;
-      highest += n * node_A.centre[i][lane_A] + __builtin_fabs(n) * node_A.half[i][lane_A];
+      highest += n * node_A.center[i][lane_A] + __builtin_fabs(n) * node_A.half[i][lane_A];
     }
     for (int from = 0; from < leaf_B.n; from += W) {
       L squared(0.0);
       for (int i = 0; i < 3; ++i) {
-        const L middle(node_A.centre[i][lane_A]), half(node_A.half[i][lane_A]);
+        const L middle(node_A.center[i][lane_A]), half(node_A.half[i][lane_A]);
         const L apart = larger(larger(load(b.lower[i] + from) - middle, middle - load(b.upper[i] + from)) - half, zero);
         squared = mul_add(apart, apart, squared);
       }

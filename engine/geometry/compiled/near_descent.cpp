@@ -73,14 +73,14 @@ class NearDescent : NearLanes<isa> {
     double middle[3], across[3], h[3];
     for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
     for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) middle[i] += X_ST.R[i][j] * other.centre[j][lane], across[i] += X_ST.size[i][j] * h[j];
+      for (int j = 0; j < 3; ++j) middle[i] += X_ST.R[i][j] * other.center[j][lane], across[i] += X_ST.size[i][j] * h[j];
     const L zero(0.0), squared_reach(reach() * reach());
     unsigned bits = 0;
     for (int from = 0; from < node.n; from += W) {
       V t, half;
       L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);  // the gaps along the axes of one frame are sides of the distance
       for (int i = 0; i < 3; ++i) {
-        t[i] = L(middle[i]) - load(node.centre[i] + from), half[i] = load(node.half[i] + from);
+        t[i] = L(middle[i]) - load(node.center[i] + from), half[i] = load(node.half[i] + from);
         const L along = absolute(t[i]) - half[i] - L(across[i]), apart = larger(along, zero);
         gap = larger(gap, along), squared = mul_add(apart, apart, squared);
       }
@@ -145,7 +145,7 @@ class NearDescent : NearLanes<isa> {
       M far{};
       for (int i = 0; i < 3; ++i) {
         lower[i] = least(v[0][i], v[1][i], v[2][i]) - L(reach()), upper[i] = greatest(v[0][i], v[1][i], v[2][i]) + L(reach());
-        const double middle = node_A.centre[i][lane_A], half = node_A.half[i][lane_A];
+        const double middle = node_A.center[i][lane_A], half = node_A.half[i][lane_A];
         far = far | (lower[i] > L(middle + half)) | (L(middle - half) > upper[i]);
       }
       const unsigned near_ones = ~bits_of(far) & all_lanes;

@@ -61,9 +61,9 @@ class CompiledJacobianKernels final : public JacobianKernels {
     any_side<false>(f, X_WA, out), any_side<true>(f, X_WB, out + 8);
   }
 
-  void on_half_space(const Witness& w, const Mat2& H, bool is_B, bool is_centred, const SE3d& X_WH, const SE3d& X_WO, double* out) const override {
-    if (is_B) half_space<true>(w, H, X_WH, out + 8), on_it<false>(w, H, is_centred, X_WH, X_WO, out);
-    else half_space<false>(w, H, X_WH, out), on_it<true>(w, H, is_centred, X_WH, X_WO, out + 8);
+  void on_half_space(const Witness& w, const Mat2& H, bool is_B, bool is_centerd, const SE3d& X_WH, const SE3d& X_WO, double* out) const override {
+    if (is_B) half_space<true>(w, H, X_WH, out + 8), on_it<false>(w, H, is_centerd, X_WH, X_WO, out);
+    else half_space<false>(w, H, X_WH, out), on_it<true>(w, H, is_centerd, X_WH, X_WO, out + 8);
   }
 
   void about_sphere(const Witness& w, const Vec3d& t0, const Vec3d& t1, double P00, double P01, double P11, double radius, bool is_B, const SE3d& X_WS,
@@ -168,12 +168,12 @@ class CompiledJacobianKernels final : public JacobianKernels {
 
   // What lies on it: n rests, and the point goes where the shape's lowest one does, u + s H w with s = -1 of A.
   template <bool is_B>
-  static ROBOSIM_INLINE void on_it(const Witness& w, const Mat2& H, bool is_centred, const SE3d& X_WH, const SE3d& X, double* out) {
+  static ROBOSIM_INLINE void on_it(const Witness& w, const Mat2& H, bool is_centerd, const SE3d& X_WH, const SE3d& X, double* out) {
     const Vec3d& n = w.normal;
     const Axes axes(X);
     const Four *const R = axes.row, zero(0.0), at_n = axes.along(n);
     Four u[3] = {zero, zero, zero}, u_n = zero;  // as the shape turns
-    if (!is_centred) {
+    if (!is_centerd) {
       const Arm r = arm<is_B>(w, X);
       const Four r_x(r.x), r_y(r.y), r_z(r.z);
       u[0] = difference(r_z, R[1], r_y, R[2]), u[1] = difference(r_x, R[2], r_z, R[0]), u[2] = difference(r_y, R[0], r_x, R[1]);
@@ -195,7 +195,7 @@ class CompiledJacobianKernels final : public JacobianKernels {
     }
   }
 
-  // c is the sphere's centre. Both points are c less n times their distance from it (n towards it, which is -n where it is A), and as c
+  // c is the sphere's center. Both points are c less n times their distance from it (n towards it, which is -n where it is A), and as c
   // moves by u beside the other shape, dn = P u.
   template <bool is_B>
   static ROBOSIM_INLINE void sphere(const Witness& w, const Vec3d& t0, const Vec3d& t1, double P00, double P01, double P11, double radius, const SE3d& X,

@@ -20,11 +20,11 @@ constexpr double apart = 0.95;  // of directions to start from, as a cosine
 constexpr double epa_tolerance = 1e-12;          // of the size of D: flat faces end at 1e-16, curved ones converge linearly
 
 struct Facet {
-  int vertex[3], neighbour[3];  // neighbour[i] lies across the edge vertex[i] - vertex[i + 1]
+  int vertex[3], neighbor[3];  // neighbor[i] lies across the edge vertex[i] - vertex[i + 1]
   Vec3d n;                      // unit, outward
   double d;                     // signed distance of the face from the origin: n.x = d
   bool alive;
-  bool about;  // whether n is as alike to the centre as asked for
+  bool about;  // whether n is as alike to the center as asked for
 };
 
 struct Edge {
@@ -77,13 +77,13 @@ class Polytope {
   bool grow_from(const Simplex& start);
   bool start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c, const SupportPoint& d);
   int add_facet(int i, int j, int k);
-  void link(int f, int i, int g, int j) { facets_[f].neighbour[i] = g, facets_[g].neighbour[j] = f; }
+  void link(int f, int i, int g, int j) { facets_[f].neighbor[i] = g, facets_[g].neighbor[j] = f; }
   bool expand(int f, const SupportPoint& p);
   void remove_visible(int f, int side, const Vec3d& w);
-  // Or a neighbour of such a one.
+  // Or a neighbor of such a one.
   bool is_about(int f) const {
     const Facet& facet = facets_[f];
-    return facet.about || facets_[facet.neighbour[0]].about || facets_[facet.neighbour[1]].about || facets_[facet.neighbour[2]].about;
+    return facet.about || facets_[facet.neighbor[0]].about || facets_[facet.neighbor[1]].about || facets_[facet.neighbor[2]].about;
   }
   bool search(Penetration& best, double& lower, double known = INFINITY);
   bool is_proved_from(int f) const;
@@ -112,7 +112,7 @@ class Polytope {
   int n_vertices_ = 0, n_facets_ = 0, n_free_ = 0, n_horizon_ = 0;
   double size_ = 0;  // of D's coordinates
   int room_ = max_vertices;
-  Vec3d centre_;        // of the directions that count...
+  Vec3d center_;        // of the directions that count...
   double alike_ = -1;  // ... as a cosine; at first all do
   Penetration flat_;
 };
@@ -205,7 +205,7 @@ int Polytope::add_facet(int i, int j, int k) {
   const int f = n_free_ > 0 ? free_[--n_free_] : n_facets_++;
   const Vec3d unit = n * (1 / nn);
   const double d = distance_[f] = dot(unit, a);
-  new (&facets_[f]) Facet{{i, j, k}, {}, unit, d, true, dot(unit, centre_) >= alike_};
+  new (&facets_[f]) Facet{{i, j, k}, {}, unit, d, true, dot(unit, center_) >= alike_};
   return f;
 }
 
@@ -220,9 +220,9 @@ void Polytope::remove_visible(int f, int side, const Vec3d& w) {
   facet.alive = false, distance_[f] = INFINITY;
   free_[n_free_++] = f;
   for (int s = 1; s < 3; ++s) {
-    const int i = (side + s) % 3, g = facet.neighbour[i];
+    const int i = (side + s) % 3, g = facet.neighbor[i];
     for (int j = 0; j < 3; ++j)
-      if (facets_[g].alive && facets_[g].neighbour[j] == f) {
+      if (facets_[g].alive && facets_[g].neighbor[j] == f) {
         remove_visible(g, j, w);
         break;
       }
@@ -237,15 +237,15 @@ bool Polytope::expand(int f, const SupportPoint& p) {
   seed.alive = false, distance_[f] = INFINITY;
   free_[n_free_++] = f;
   for (int i = 0; i < 3; ++i) {
-    const int g = seed.neighbour[i];
+    const int g = seed.neighbor[i];
     for (int j = 0; j < 3; ++j)
-      if (facets_[g].alive && facets_[g].neighbour[j] == f) {
+      if (facets_[g].alive && facets_[g].neighbor[j] == f) {
         remove_visible(g, j, p.w);
         break;
       }
   }
   if (n_horizon_ < 3) return false;
-  // A fan from the apex over the horizon; consecutive facets are neighbours.
+  // A fan from the apex over the horizon; consecutive facets are neighbors.
   int first = -1, previous = -1, last = -1;
   for (int h = 0; h < n_horizon_; ++h) {
     const auto [g, side] = horizon_[h];
@@ -301,7 +301,7 @@ bool Polytope::is_proved_from(int f) const {
 }
 
 // Grows the polytope towards the nearest facet until that is as deep as the best direction (true), or the room or its precision ends.
-// Only facets about the centre count, and their neighbours. Or until none is nearer than a depth that is known.
+// Only facets about the center count, and their neighbors. Or until none is nearer than a depth that is known.
 bool Polytope::search(Penetration& best, double& lower, double known) {
   while (true) {
     int nearest = -1;
@@ -371,7 +371,7 @@ Penetration Polytope::refined(const Start& start, double known) {
   for (int round = 0; round < max_epa_rounds; ++round) {
     const Vec3d before = best.direction;
     n_vertices_ = n_facets_ = n_free_ = 0, room_ = room_about;
-    centre_ = best.direction, alike_ = std::cos(angle);
+    center_ = best.direction, alike_ = std::cos(angle);
     if (!grow_from(about) || search(best, lower, known) || n_vertices_ < room_) break;
     if (norm(best.direction - before) < 0.5 * angle) angle *= 0.2;
     const int nearest = facet_about(best.direction);

@@ -59,7 +59,7 @@ struct CoreDifference {
     else return at({A.corner(corners.A), corners.A}, {X_AB * B.corner(corners.B), corners.B});
   }
   double rounding() const { return A.rounding() + B.rounding(); }
-  Vec3d centre() const { return X_AB * B.centre() - A.centre(); }
+  Vec3d center() const { return X_AB * B.center() - A.center(); }
   // A bound on the coordinates of D's points, within a small factor.
   double size() const { return norm(X_AB.p) + reach(A) + reach(B); }
   // x > part * size(), without roots where that is plain.
@@ -68,7 +68,7 @@ struct CoreDifference {
       const Ball a = A.bounding_ball(), b = B.bounding_ball();
       const double least = a.radius + b.radius;
       if (!(x > part * least)) return false;
-      if (x > part * (least + sum_of_sides(X_AB.p) + sum_of_sides(a.centre) + sum_of_sides(b.centre))) return true;
+      if (x > part * (least + sum_of_sides(X_AB.p) + sum_of_sides(a.center) + sum_of_sides(b.center))) return true;
     }
     return x > part * size();
   }
@@ -89,7 +89,7 @@ struct CoreDifference {
   static double reach(const Core& core) {
     if constexpr (has_reach<Core>) return core.reach();
     const Ball ball = core.bounding_ball();
-    return norm(ball.centre) + ball.radius;
+    return norm(ball.center) + ball.radius;
   }
 };
 
@@ -104,7 +104,7 @@ struct GjkGoal {
 struct GjkResult {
   bool overlap = false;  // the cores touch or overlap
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  Vec3d axis;       // direction that gave `lower`, from A to B; not normalised
+  Vec3d axis;       // direction that gave `lower`, from A to B; not normalized
   Vec3d v;          // nearest point of D, of length `upper`
   Simplex simplex;  // what v is made of; at an overlap, what holds the origin
   int iterations = 0;

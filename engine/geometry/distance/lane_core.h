@@ -21,7 +21,7 @@ struct LaneCore {
   bool is_curved = false;  // GJK only approaches the distance of curved cores
   Vec3d half;              // half the extents; of a capsule along z only
   double rounding = 0;
-  Vec3d centre;
+  Vec3d center;
   SupportTable::View points{};
 };
 
@@ -122,7 +122,7 @@ Vec3<L> support(const LaneCore& core, const Vec3<L>& d) {
       const L s = L(1) / larger(norm(scaled), tiny);
       return {s * L(h.x) * scaled.x, s * L(h.y) * scaled.y, s * L(h.z) * scaled.z};
     }
-    default:  // a ball's core is its centre
+    default:  // a ball's core is its center
       return {zero, zero, zero};
   }
 }

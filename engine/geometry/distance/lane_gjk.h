@@ -32,7 +32,7 @@ template <class L>
 struct LaneGjk {
   std::uint32_t known = 0;  // bits of the lanes that reached the goal; of the others only `lower` holds
   L lower, upper;           // of the distance between the cores
-  Vec3<L> axis;             // direction that gave `lower`, from A to B in A's frame; not normalised
+  Vec3<L> axis;             // direction that gave `lower`, from A to B in A's frame; not normalized
   int rounds = 0;
 };
 
@@ -56,10 +56,10 @@ struct LaneNearest {
 
 }  // namespace detail
 
-// From centre to centre, where these differ.
+// From center to center, where these differ.
 template <class L>
-Vec3<L> from_centres(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB) {
-  const Vec3<L> c = X_AB * Vec3<L>(B.centre) - Vec3<L>(A.centre);
+Vec3<L> from_centers(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB) {
+  const Vec3<L> c = X_AB * Vec3<L>(B.center) - Vec3<L>(A.center);
   return detail::select(squared_norm(c) > L(1e-200), c, Vec3<L>{L(1), L(0), L(0)});
 }
 

@@ -27,7 +27,7 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
   Vec3d n = start.contact.normal, a = start.contact.a, b = a + start.contact.w;
   LocalSurface A = surfaces.surface(0, a, n, precision);
   LocalSurface B = surfaces.surface(1, b, -n, precision);
-  // Its feature's point with the normal; where that is a neighbouring feature's, or nearer to it, that one's.
+  // Its feature's point with the normal; where that is a neighboring feature's, or nearer to it, that one's.
   const auto move_onto = [&](int side, LocalSurface& s, Vec3d& p, const Vec3d& n_out) {
     p = surfaces.on_feature(side, s, p, n_out);
     const LocalSurface now = surfaces.surface(side, p, n_out, precision);
@@ -132,7 +132,7 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
 
 // Uphill on the least of the planes of support, from one kink to the next: where a step of Newton's method on the features at hand would pass
 // the direction in which another point of D takes over, it ends there, and the features that join both points are next. So a small
-// body finds its way out of a round one whose centre of curvature is near, where all directions are nearly as deep.
+// body finds its way out of a round one whose center of curvature is near, where all directions are nearly as deep.
 Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start, double scale) {
   constexpr int max_rounds = 24, max_halvings = 60, most = 3;
   const double enough = 1e-14 * scale, same = 1e-8 * scale;  // of curved surfaces

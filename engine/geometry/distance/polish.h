@@ -6,14 +6,14 @@
 //   p_B - p_A = phi n,  p_A on A with normal n,  p_B on B with normal -n,  n perpendicular to what is straight
 //
 // are smooth equations, and Newton's method doubles the digits each time; its linear part is that of the derivatives
-// (contact_derivatives.h). Where that leads nowhere, as features are not yet clear or centres of curvature meet, D = B - A is moved
+// (contact_derivatives.h). Where that leads nowhere, as features are not yet clear or centers of curvature meet, D = B - A is moved
 // along the normal n until the origin is a clearance t away from it, where GJK's normal has all its digits, and the new normal
 // replaces n: a fixed point at the answer. The error of n shrinks by (t + depth) / (t + r) each time, with r the radius of curvature of
 // D (zero error at once on a flat face). That is slow where the depth is nearly r, as for round bodies of which one holds the other's
-// centre; so the iteration is accelerated by Anderson's mixing. Every n on the way gives min over D of n.x, a lower bound on the
+// center; so the iteration is accelerated by Anderson's mixing. Every n on the way gives min over D of n.x, a lower bound on the
 // signed distance that is exact to rounding; the largest is the answer, and Newton's method gets another chance there.
 //
-// Where features tie, as an edge and a face of a small body near the centre of curvature of a large one, n has no smooth way: then it goes
+// Where features tie, as an edge and a face of a small body near the center of curvature of a large one, n has no smooth way: then it goes
 // uphill on that lower bound along the ties, to where the origin is between the points that tie.
 //
 // Source of the mixing: Anderson, "Iterative procedures for nonlinear integral equations", 1965, in the form of Walker, Ni,

@@ -26,7 +26,7 @@ struct SimplexCorners {
 struct Simplex {
   int n = 0;
   union {
-    Vec3d w[4];  // the first n, others not initialised: simplices are made by the million
+    Vec3d w[4];  // the first n, others not initialized: simplices are made by the million
   };
   union {
     Vec3d a[4];

@@ -12,7 +12,7 @@
 // for t up to pi - s when 1/4 g sin s >= r; and as f(-m) is D's width W along m, and no point of D is farther from p than L, f(x) >= W - L s
 // for the rest, which is enough for s = (W - 2 d) / L.
 //
-// Balls that are all of d to rounding prove it to rounding: round bodies about one centre have ways out all around that are equally short.
+// Balls that are all of d to rounding prove it to rounding: round bodies about one center have ways out all around that are equally short.
 #pragma once
 
 #include <algorithm>

@@ -134,8 +134,8 @@ PlacedPatch::Exit PlacedPatch::exit_from_corner(int i) const {
   if (leave_hull_over_face(*patch.mesh, vertex, rounding, up * X_CS.R.row[2], length, n_S)) return {p.z + up * length, X_CS.R * n_S};
   CapsuleExit farthest;
   const std::size_t v = static_cast<std::size_t>(vertex);
-  for (int k = patch.mesh->neighbour_begin[v]; k < patch.mesh->neighbour_begin[v + 1]; ++k) {
-    const std::size_t w = static_cast<std::size_t>(patch.mesh->neighbours[static_cast<std::size_t>(k)]);
+  for (int k = patch.mesh->neighbor_begin[v]; k < patch.mesh->neighbor_begin[v + 1]; ++k) {
+    const std::size_t w = static_cast<std::size_t>(patch.mesh->neighbors[static_cast<std::size_t>(k)]);
     const CapsuleExit exit = leave_capsule(p, e, p, X_CS * patch.mesh->vertices[w], rounding);
     if (is_farther(exit, farthest, rounding)) farthest = exit;
   }
@@ -169,7 +169,7 @@ PlacedPatch::Exit PlacedPatch::over_face(const Vec3d& p) const {
 std::optional<PlacedPatch::Exit> PlacedPatch::beside_line(const Vec3d& p, double& room, int& end) const {
   if (patch.tube_radius < 0) return {};
   // In the shape's frame: the line s + h e through the surface x^2 + y^2 = (radius + slope z)^2, moved out by the rounding. s is the line's
-  // point nearest to the shape's centre, of a cone to its apex: lines from far away, or that all but meet the apex, keep their digits.
+  // point nearest to the shape's center, of a cone to its apex: lines from far away, or that all but meet the apex, keep their digits.
   const Vec3d e = up * X_CS.R.row[2];
   Vec3d s = X_CS.inverse_times(p);
   const double k = patch.tube_slope, grown = std::sqrt(1 + k * k), radius = patch.tube_radius + rounding * grown;

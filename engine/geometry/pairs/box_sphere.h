@@ -1,4 +1,4 @@
-// Box (A) against sphere (B): the box's point nearest to the centre, coordinate by coordinate; from inside, the nearest face.
+// Box (A) against sphere (B): the box's point nearest to the center, coordinate by coordinate; from inside, the nearest face.
 // A rounding is a constant of the distance.
 #pragma once
 

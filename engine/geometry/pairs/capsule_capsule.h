@@ -36,7 +36,7 @@ struct CapsuleCapsule {
   static Nearest nearest(const Shape& A, const Shape& B, const Vec3d& c, const Vec3d& u) {
     const double ha = A.half_length, hb = B.half_length;
     const double cu = dot(c, u), sin2 = u.x * u.x + u.y * u.y;  // of the angle between the segments
-    // Of the lines, seen along z: nothing cancels there. Of parallel ones, the point beside B's centre.
+    // Of the lines, seen along z: nothing cancels there. Of parallel ones, the point beside B's center.
     const double t_line = sin2 > 0 ? -(c.x * u.x + c.y * u.y) / sin2 : 0;
     double s = std::clamp(c.z + t_line * u.z, -ha, ha);
     const double t_free = s * u.z - cu, t = std::clamp(t_free, -hb, hb);

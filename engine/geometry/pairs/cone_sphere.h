@@ -1,5 +1,5 @@
-// Cone (A) against sphere (B), in the half-plane (radial, z) of the centre: a triangle against a point. From inside, the nearer of
-// mantle and base; a centre on the axis leaves the mantle along x.
+// Cone (A) against sphere (B), in the half-plane (radial, z) of the center: a triangle against a point. From inside, the nearer of
+// mantle and base; a center on the axis leaves the mantle along x.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct ConeSphere : SolidAgainstSphere<ConeSphere> {
     } else {
       d = below, across = 0, rise = -1;
     }
-    // Of a centre as near to apex or rim as rounding, the direction may be outside of those that are normal there.
+    // Of a center as near to apex or rim as rounding, the direction may be outside of those that are normal there.
     const double to_rim = sine * across - cosine * rise;
     if (along <= 0 ? to_rim > 0 : along > slant && to_rim < 0) across = cosine, rise = sine;
     return {d, across * radial + rise * up};

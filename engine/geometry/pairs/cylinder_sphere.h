@@ -1,5 +1,5 @@
-// Cylinder (A) against sphere (B), in the half-plane (radial, z) of the centre: a rectangle against a point. From inside, the
-// nearer of mantle and cap; a centre on the axis leaves the mantle along x.
+// Cylinder (A) against sphere (B), in the half-plane (radial, z) of the center: a rectangle against a point. From inside, the
+// nearer of mantle and cap; a center on the axis leaves the mantle along x.
 #pragma once
 
 #include <algorithm>

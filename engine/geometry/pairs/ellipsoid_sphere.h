@@ -1,4 +1,4 @@
-// Ellipsoid (A) against sphere (B): the distance of the centre from the ellipsoid's surface.
+// Ellipsoid (A) against sphere (B): the distance of the center from the ellipsoid's surface.
 #pragma once
 
 #include "geometry/query.h"

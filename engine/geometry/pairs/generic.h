@@ -177,10 +177,10 @@ struct GenericPair {
   static void keep_axis(const GjkResult& r, PairCache& cache) {
     cache.axis = r.overlap || !(r.lower > 0) ? Vec3d() : r.axis * (1 / norm(r.axis));
   }
-  // The last separating direction, else from centre to centre.
+  // The last separating direction, else from center to center.
   static Vec3d start(const Difference& D, const PairCache& cache) {
     if (squared_norm(cache.axis) > 0.5) return cache.axis;
-    const Vec3d c = D.centre();
+    const Vec3d c = D.center();
     return squared_norm(c) > 1e-200 ? c : Vec3d(1, 0, 0);
   }
 };

@@ -1,4 +1,4 @@
-// Two spheres: along the line of their centres; along x when the centres coincide.
+// Two spheres: along the line of their centers; along x when the centers coincide.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Triangle (A) against sphere (B): the triangle's point nearest to the centre. A rounding is a constant of the distance.
+// Triangle (A) against sphere (B): the triangle's point nearest to the center. A rounding is a constant of the distance.
 #pragma once
 
 #include <cmath>
@@ -30,17 +30,17 @@ struct TriangleSphere {
  private:
   static constexpr double near_touch = 1e-5;  // of the size
 
-  // Of the triangle from the centre, in few branches: of all edges, and of the face where the centre is over it.
+  // Of the triangle from the center, in few branches: of all edges, and of the face where the center is over it.
   static ROBOSIM_INLINE Vec3d nearest_point(const Vec3d (&w)[3], const double (&ww)[3]) {
     const Vec3d e[3] = {w[1] - w[0], w[2] - w[1], w[0] - w[2]}, n = cross(e[0], e[1]);
     const double ee[3] = {squared_norm(e[0]), squared_norm(e[1]), squared_norm(e[2])}, nn = squared_norm(n);
     constexpr double needle = 1e-16;  // of the angles, squared
     if (!(nn > needle * ee[0] * ee[1] && nn > needle * ee[0] * ee[2])) [[unlikely]] return nearest_face(w, 3).v;
-    // How far the centre is within each side, times the side's length and that of n.
+    // How far the center is within each side, times the side's length and that of n.
     double within[3];
     for (int i = 0; i < 3; ++i) within[i] = dot(cross(w[i], e[i]), n);
     if (within[0] > 0 && within[1] > 0 && within[2] > 0) return n * (dot(n, w[0]) / nn);
-    // Else on an edge that has the centre on its outer side.
+    // Else on an edge that has the center on its outer side.
     double least = INFINITY;
     Vec3d v;
     for (int i = 0; i < 3; ++i) {
@@ -48,7 +48,7 @@ struct TriangleSphere {
       const double t = -dot(w[i], e[i]);
       const bool at_i = !(t > 0), at_j = !(t < ee[i]);
       Vec3d x = w[i] + (t / ee[i]) * e[i];
-      x -= (dot(x, e[i]) / ee[i]) * e[i];  // perpendicular to the edge however near the centre is
+      x -= (dot(x, e[i]) / ee[i]) * e[i];  // perpendicular to the edge however near the center is
       const Vec3d& corner = at_i ? w[i] : w[j];
       constexpr double after_edges = 1 + 4e-16;  // where rounding does not tell, an edge is nearer than its ends
       const double xx = at_i || at_j ? after_edges * (at_i ? ww[i] : ww[j]) : squared_norm(x);
@@ -71,7 +71,7 @@ struct TriangleSphere {
     const Vec3d face = unit_or(without(core.normal(), line), perpendicular(line));  // of a needle the normal is less well known than its line
     const SimplexFace nearest = nearest_face(w, 3);
     d = std::sqrt(nearest.vv);
-    // At a centre on the triangle the face's normal is one of its edges and corners too.
+    // At a center on the triangle the face's normal is one of its edges and corners too.
     if (!(nearest.vv > rounding * rounding * (squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2])))) return face;
     const Vec3d n = nearest.v * (-1 / d);
     const auto turned = [&](const Vec3d& m, const Vec3d& to) { return unit_or(without(m, unit_or(to, Vec3d())), face); };

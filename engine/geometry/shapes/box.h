@@ -21,7 +21,7 @@ struct BoxCore {
   double rounding() const { return radius; }
   // Sooner known than the diagonal.
   double size() const { return half_extents.x + half_extents.y + half_extents.z; }
-  Vec3d centre() const { return {}; }
+  Vec3d center() const { return {}; }
   // The corner on d's side.
   Vec3d support(const Vec3d& d) const {
     return {std::copysign(half_extents.x, d.x), std::copysign(half_extents.y, d.y), std::copysign(half_extents.z, d.z)};

@@ -17,7 +17,7 @@ struct CapsuleCore {
   double radius, half_length;
 
   double rounding() const { return radius; }
-  Vec3d centre() const { return {}; }
+  Vec3d center() const { return {}; }
   Vec3d support(const Vec3d& d) const { return {0, 0, std::copysign(half_length, d.z)}; }
   // Over tangents t0 and t1, see local_surface.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {

@@ -17,8 +17,8 @@ struct ConeCore {
   double radius, half_length;
 
   double rounding() const { return 0; }
-  Vec3d centre() const { return {}; }
-  // The apex, or a point of the rim on d's side; the base's centre for a d straight down.
+  Vec3d center() const { return {}; }
+  // The apex, or a point of the rim on d's side; the base's center for a d straight down.
   Vec3d support(const Vec3d& d) const {
     const double across = std::sqrt(d.x * d.x + d.y * d.y);
     if (2 * half_length * d.z >= radius * across) return {0, 0, half_length};

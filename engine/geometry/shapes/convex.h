@@ -22,7 +22,7 @@ struct ConvexCore {
   double radius = 0;
 
   double rounding() const { return radius; }
-  Vec3d centre() const { return mesh->centroid; }
+  Vec3d center() const { return mesh->centroid; }
   Vec3d support(const Vec3d& d) const { return corner(support_vertex(d)); }
   Corner corner_towards(const Vec3d& d) const {
     const int i = support_vertex(d);
@@ -54,8 +54,8 @@ struct ConvexCore {
     const Vec3d& v = mesh->vertices[farthest];
     if (squared_norm(p - v) <= on * on) {
       bool tips = false;
-      for (int e = mesh->neighbour_begin[farthest], end = mesh->neighbour_begin[farthest + 1]; e < end; ++e) {
-        const Vec3d d = mesh->vertices[static_cast<std::size_t>(mesh->neighbours[static_cast<std::size_t>(e)])] - v;
+      for (int e = mesh->neighbor_begin[farthest], end = mesh->neighbor_begin[farthest + 1]; e < end; ++e) {
+        const Vec3d d = mesh->vertices[static_cast<std::size_t>(mesh->neighbors[static_cast<std::size_t>(e)])] - v;
         const double length2 = squared_norm(d), rise = dot(n, d);
         tips |= length2 > on * on && rise * rise < feature_tolerance * feature_tolerance * length2;
       }
@@ -77,7 +77,7 @@ struct ConvexCore {
   Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }
   static constexpr int n_sizes = 1;  // rounding
   Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
-  Ball bounding_ball() const { return {mesh->ball.centre, mesh->ball.radius + radius}; }
+  Ball bounding_ball() const { return {mesh->ball.center, mesh->ball.radius + radius}; }
   double farthest_from(const Vec3d& p) const {
     double farthest = 0;
     for (const Vec3d& v : mesh->vertices) farthest = std::max(farthest, squared_norm(v - p));

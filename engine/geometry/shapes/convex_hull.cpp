@@ -11,7 +11,7 @@ namespace {
 
 struct HullFacet {
   std::array<int, 3> vertex;
-  std::array<int, 3> neighbour{-1, -1, -1};  // across the edge vertex[i] - vertex[i + 1]
+  std::array<int, 3> neighbor{-1, -1, -1};  // across the edge vertex[i] - vertex[i + 1]
   Vec3d n;                                   // outward, not unit
   std::vector<int> outside;                  // points strictly above this face that no other face has taken
   bool alive = true;
@@ -101,10 +101,10 @@ void Quickhull::first_tetrahedron() {
   }
   if (orientation(at(a), at(b), at(c), at(d)) > 0) std::swap(b, c);  // d below the triangle a, b, c
   const int f[4] = {add_facet(a, b, c), add_facet(a, d, b), add_facet(b, d, c), add_facet(c, d, a)};
-  facets_[f[0]].neighbour = {f[1], f[2], f[3]};
-  facets_[f[1]].neighbour = {f[3], f[2], f[0]};
-  facets_[f[2]].neighbour = {f[1], f[3], f[0]};
-  facets_[f[3]].neighbour = {f[2], f[1], f[0]};
+  facets_[f[0]].neighbor = {f[1], f[2], f[3]};
+  facets_[f[1]].neighbor = {f[3], f[2], f[0]};
+  facets_[f[2]].neighbor = {f[1], f[3], f[0]};
+  facets_[f[3]].neighbor = {f[2], f[1], f[0]};
   std::vector<int> all;
   for (int i = 0; i < n; ++i)
     if (i != a && i != b && i != c && i != d) all.push_back(i);
@@ -123,7 +123,7 @@ void Quickhull::add_farthest(int f) {
   facets_[f].alive = false;
   for (std::size_t k = 0; k < visible.size(); ++k) {
     for (int side = 0; side < 3; ++side) {
-      const int g = facets_[visible[k]].neighbour[side];
+      const int g = facets_[visible[k]].neighbor[side];
       if (!facets_[g].alive) continue;
       if (above(facets_[g], apex)) {
         facets_[g].alive = false;
@@ -133,22 +133,22 @@ void Quickhull::add_farthest(int f) {
   }
   for (int v : visible)
     for (int side = 0; side < 3; ++side)
-      if (facets_[facets_[v].neighbour[side]].alive) horizon.push_back({v, side});
+      if (facets_[facets_[v].neighbor[side]].alive) horizon.push_back({v, side});
 
   // A new face from each horizon edge to the apex; each horizon vertex starts exactly one edge.
   const std::size_t begin = facets_.size();
   for (const auto& [v, side] : horizon) {
-    const int i = facets_[v].vertex[side], j = facets_[v].vertex[(side + 1) % 3], g = facets_[v].neighbour[side];
+    const int i = facets_[v].vertex[side], j = facets_[v].vertex[(side + 1) % 3], g = facets_[v].neighbor[side];
     const int h = add_facet(i, j, apex);
-    facets_[h].neighbour[0] = g;
+    facets_[h].neighbor[0] = g;
     for (int s = 0; s < 3; ++s)
-      if (facets_[g].vertex[s] == j && facets_[g].vertex[(s + 1) % 3] == i) facets_[g].neighbour[s] = h;
+      if (facets_[g].vertex[s] == j && facets_[g].vertex[(s + 1) % 3] == i) facets_[g].neighbor[s] = h;
     starts_at_[i] = h;
   }
   for (std::size_t h = begin; h < facets_.size(); ++h) {
     const int after = starts_at_[facets_[h].vertex[1]];
-    facets_[h].neighbour[1] = after;
-    facets_[after].neighbour[2] = static_cast<int>(h);
+    facets_[h].neighbor[1] = after;
+    facets_[after].neighbor[2] = static_cast<int>(h);
   }
 
   std::vector<int> orphans;

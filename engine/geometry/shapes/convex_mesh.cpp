@@ -32,14 +32,14 @@ void integrate_volume(const std::vector<Vec3d>& vertices, const std::vector<std:
 void build_adjacency(ConvexMesh& mesh) {
   const std::size_t n = mesh.vertices.size();
   // Every edge of a closed surface is directed both ways, once each: half-edges are the adjacency.
-  mesh.neighbour_begin.assign(n + 1, 0);
+  mesh.neighbor_begin.assign(n + 1, 0);
   for (const auto& f : mesh.faces)
-    for (int i : f) ++mesh.neighbour_begin[i + 1];
-  for (std::size_t i = 0; i < n; ++i) mesh.neighbour_begin[i + 1] += mesh.neighbour_begin[i];
-  mesh.neighbours.resize(3 * mesh.faces.size());
-  std::vector<int> at(mesh.neighbour_begin.begin(), mesh.neighbour_begin.end() - 1);
+    for (int i : f) ++mesh.neighbor_begin[i + 1];
+  for (std::size_t i = 0; i < n; ++i) mesh.neighbor_begin[i + 1] += mesh.neighbor_begin[i];
+  mesh.neighbors.resize(3 * mesh.faces.size());
+  std::vector<int> at(mesh.neighbor_begin.begin(), mesh.neighbor_begin.end() - 1);
   for (const auto& f : mesh.faces)
-    for (int k = 0; k < 3; ++k) mesh.neighbours[at[f[k]]++] = f[(k + 1) % 3];
+    for (int k = 0; k < 3; ++k) mesh.neighbors[at[f[k]]++] = f[(k + 1) % 3];
 }
 
 // Every edge between two places is there as often one way as the other.

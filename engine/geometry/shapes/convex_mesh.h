@@ -14,8 +14,8 @@ namespace robosim {
 struct ConvexMesh {
   std::vector<Vec3d> vertices;            // [m], on the hull's surface
   std::vector<std::array<int, 3>> faces;  // triangles, counter-clockwise seen from outside
-  // Neighbours of vertex i: neighbours[neighbour_begin[i] .. neighbour_begin[i + 1]).
-  std::vector<int> neighbour_begin, neighbours;
+  // Neighbors of vertex i: neighbors[neighbor_begin[i] .. neighbor_begin[i + 1]).
+  std::vector<int> neighbor_begin, neighbors;
   HullPolygons polygons;  // triangles in one plane put together
   Vec3d centroid;     // of the volume [m]
   double volume = 0;  // [m^3]

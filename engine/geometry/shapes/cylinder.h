@@ -17,10 +17,10 @@ struct CylinderCore {
   double radius, half_length;
 
   double rounding() const { return 0; }
-  Vec3d centre() const { return {}; }
+  Vec3d center() const { return {}; }
   // Sooner known than the bounding ball's radius.
   double size() const { return radius + half_length; }
-  // A point of the rim on d's side; the cap's centre for a d along the axis.
+  // A point of the rim on d's side; the cap's center for a d along the axis.
   Vec3d support(const Vec3d& d) const {
     const double across = std::sqrt(d.x * d.x + d.y * d.y);
     const double s = across > 0 ? radius / across : 0;

@@ -18,7 +18,7 @@ struct EllipsoidCore {
   Vec3d radii;
 
   double rounding() const { return 0; }
-  Vec3d centre() const { return {}; }
+  Vec3d center() const { return {}; }
   // radii^2 d / |radii d|, coordinate by coordinate: where the outward normal is d.
   Vec3d support(const Vec3d& d) const {
     const Vec3d scaled(radii.x * d.x, radii.y * d.y, radii.z * d.z);
@@ -61,7 +61,7 @@ struct EllipsoidCore {
     const auto [tt, tu, uu] = bend(support(n), n, t0, t1);
     return {tangent_plane::Radii(tangent_plane::Mat2{{tt, tu}, {tu, uu}})};
   }
-  // Where the normal meets the plane across the shortest axis is the centre c of the largest ball that touches inside: with M the squared
+  // Where the normal meets the plane across the shortest axis is the center c of the largest ball that touches inside: with M the squared
   // reciprocals of the radii, p - c = m M p for m the square of the shortest one, and p is the point nearest to c of all, as 1 - m M >= 0.
   double inner_radius(const Vec3d&, const Vec3d& n) const {
     const double least = std::min({radii.x, radii.y, radii.z});

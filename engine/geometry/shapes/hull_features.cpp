@@ -21,14 +21,14 @@ struct Near {
   bool has(int v) const { return std::find(vertex.begin(), vertex.begin() + n, v) != vertex.begin() + n; }
 };
 
-// Neighbours of neighbours of `farthest`, as far as n . vertex is at least `level`.
+// Neighbors of neighbors of `farthest`, as far as n . vertex is at least `level`.
 Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double level) {
   Near near;
   near.vertex[0] = farthest, near.n = 1;
   for (int k = 0; k < near.n; ++k) {
     const std::size_t v = static_cast<std::size_t>(near.vertex[static_cast<std::size_t>(k)]);
-    for (int e = mesh.neighbour_begin[v]; e < mesh.neighbour_begin[v + 1] && near.n < max_near; ++e) {
-      const int w = mesh.neighbours[static_cast<std::size_t>(e)];
+    for (int e = mesh.neighbor_begin[v]; e < mesh.neighbor_begin[v + 1] && near.n < max_near; ++e) {
+      const int w = mesh.neighbors[static_cast<std::size_t>(e)];
       if (dot(n, mesh.vertices[static_cast<std::size_t>(w)]) >= level && !near.has(w))
         near.vertex[static_cast<std::size_t>(near.n++)] = w;
     }
@@ -48,16 +48,16 @@ class FeatureFinder {
       if (const int v = near_vertex(k); norm(at(v) - p_) <= on_) return vertex(v);
     if (near_.n == 1) return vertex(near_vertex(0));
     if (near_.n == 2) return edge(near_vertex(0), near_vertex(1));
-    // What p is nearest to: of triangles of neighbours, whose plane may hold more, and of edges, whose triangles need not be near.
+    // What p is nearest to: of triangles of neighbors, whose plane may hold more, and of edges, whose triangles need not be near.
     double to_face = INFINITY, to_edge = INFINITY;
     int corner[3] = {}, end[2] = {};
     for (int a = 0; a < near_.n; ++a)
-      for_each_neighbour(near_vertex(a), [&](int, int j) {
+      for_each_neighbor(near_vertex(a), [&](int, int j) {
         const int i = near_vertex(a);
         if (j < i) return;
         if (const double d = distance_from({i, j}); d < to_edge) to_edge = d, end[0] = i, end[1] = j;
-        for_each_neighbour(j, [&](int, int k) {
-          if (k < j || !are_neighbours(i, k)) return;
+        for_each_neighbor(j, [&](int, int k) {
+          if (k < j || !are_neighbors(i, k)) return;
           if (const double d = distance_from({i, j, k}); d < to_face) to_face = d, corner[0] = i, corner[1] = j, corner[2] = k;
         });
       });
@@ -68,11 +68,11 @@ class FeatureFinder {
  private:
   const Vec3d& at(int v) const { return mesh_.vertices[static_cast<std::size_t>(v)]; }
   int near_vertex(int k) const { return near_.vertex[static_cast<std::size_t>(k)]; }
-  // f(half-edge, vertex) for neighbours that are near.
+  // f(half-edge, vertex) for neighbors that are near.
   template <class F>
-  void for_each_neighbour(int v, F&& f) const {
-    for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e)
-      if (const int w = mesh_.neighbours[static_cast<std::size_t>(e)]; dot(n_, at(w)) >= level_) f(e, w);
+  void for_each_neighbor(int v, F&& f) const {
+    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e)
+      if (const int w = mesh_.neighbors[static_cast<std::size_t>(e)]; dot(n_, at(w)) >= level_) f(e, w);
   }
   // Of p from the segment or triangle.
   double distance_from(std::initializer_list<int> corners) const {
@@ -80,22 +80,22 @@ class FeatureFinder {
     for (const int v : corners) simplex.add(at(v) - p_, Vec3d());
     return norm(nearest_point(simplex));
   }
-  bool are_neighbours(int v, int w) const {
+  bool are_neighbors(int v, int w) const {
     bool found = false;
-    for_each_neighbour(v, [&](int, int u) { found |= u == w; });
+    for_each_neighbor(v, [&](int, int u) { found |= u == w; });
     return found;
   }
   int half_edge(int v, int w) const {
     int found = 0;
-    for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e)
-      if (mesh_.neighbours[static_cast<std::size_t>(e)] == w) found = e;
+    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e)
+      if (mesh_.neighbors[static_cast<std::size_t>(e)] == w) found = e;
     return found;
   }
-  // Sine of the least angle by which n turns, about the line through v along `axis` or about any, until a neighbour of v is as far as v.
+  // Sine of the least angle by which n turns, about the line through v along `axis` or about any, until a neighbor of v is as far as v.
   double sine_at(int v, const Vec3d* axis) const {
     double least = 1;
-    for (int e = mesh_.neighbour_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbour_begin[static_cast<std::size_t>(v) + 1]; ++e) {
-      Vec3d d = at(mesh_.neighbours[static_cast<std::size_t>(e)]) - at(v);
+    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e) {
+      Vec3d d = at(mesh_.neighbors[static_cast<std::size_t>(e)]) - at(v);
       if (axis) d -= dot(*axis, d) * *axis;
       if (const double length = norm(d); length > on_) least = min_number(least, std::fabs(dot(n_, d)) / length);
     }
@@ -129,14 +129,14 @@ class FeatureFinder {
     const auto in_plane = [&](int v) { return std::fabs(dot(m, at(v) - a)) <= flat_; };
     // Its outline: edges with all of it to the left.
     LocalSurface s;
-    s.kind = FeatureKind::face, s.index = static_cast<int>(mesh_.neighbours.size()), s.point = a;
+    s.kind = FeatureKind::face, s.index = static_cast<int>(mesh_.neighbors.size()), s.point = a;
     s.axis[0] = unit_or(at(corner[1]) - a, perpendicular(m)), s.axis[1] = cross(m, s.axis[0]);
     s.radius[0] = s.radius[1] = LocalSurface::straight;
     int from = 0, to = 0;
     for (int k = 0; k < near_.n; ++k) {
       const int v = near_vertex(k);
       if (!in_plane(v)) continue;
-      for_each_neighbour(v, [&](int e, int w) {
+      for_each_neighbor(v, [&](int e, int w) {
         if (!in_plane(w)) return;
         const Vec3d left = unit_or(cross(m, at(w) - at(v)), Vec3d());
         for (int i = 0; i < near_.n; ++i)

@@ -31,11 +31,11 @@ Vec3d unit_normal(const ConvexMesh& mesh, int triangle) {
 
 // Half-edge 3 t + k of triangle t goes from its corner k to the next one.
 struct HalfEdges {
-  std::vector<int> number;    // in ConvexMesh::neighbours
+  std::vector<int> number;    // in ConvexMesh::neighbors
   std::vector<int> opposite;  // the one back
 
   explicit HalfEdges(const ConvexMesh& mesh) : number(3 * mesh.faces.size()), opposite(number.size()) {
-    std::vector<int> at(mesh.neighbour_begin.begin(), mesh.neighbour_begin.end() - 1);
+    std::vector<int> at(mesh.neighbor_begin.begin(), mesh.neighbor_begin.end() - 1);
     std::vector<std::array<int, 3>> ends(number.size());  // lower, upper vertex, half-edge
     for (Index h = 0; h < number.size(); ++h) {
       const int v = from(mesh, h), w = to(mesh, h);
@@ -155,11 +155,11 @@ HullPolygons hull_polygons(const ConvexMesh& mesh) { return Builder(mesh).build(
 void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out) {
   const HullPolygons& all = mesh.polygons;
   const Index v = static_cast<Index>(farthest);
-  // The neighbour that is farthest, too, if any.
+  // The neighbor that is farthest, too, if any.
   int other = -1;
   double highest = -level;
-  for (int e = mesh.neighbour_begin[v]; e < mesh.neighbour_begin[v + 1]; ++e) {
-    const int w = mesh.neighbours[static_cast<Index>(e)];
+  for (int e = mesh.neighbor_begin[v]; e < mesh.neighbor_begin[v + 1]; ++e) {
+    const int w = mesh.neighbors[static_cast<Index>(e)];
     const Vec3d d = mesh.vertices[static_cast<Index>(w)] - mesh.vertices[v];
     const double rise = dot(n, d);
     if (rise > highest * norm(d)) highest = rise / norm(d), other = w;

@@ -1,6 +1,6 @@
 // The flat faces of a convex mesh: triangles that lie in one plane, put together, with their outline.
 //
-// What is flat in a drawing is so in a file only to its digits (float32: 1e-7). So triangles join the largest of their neighbourhood as
+// What is flat in a drawing is so in a file only to its digits (float32: 1e-7). So triangles join the largest of their neighborhood as
 // long as their corners are within 1e-6 of the mesh's size of its plane. Where a point of such a face is, its own triangle says.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace robosim {
 
 struct HullPolygons {
   // Of polygon i: corners[begin[i].corner .. begin[i + 1].corner) counter-clockwise from outside, triangles (of ConvexMesh::faces) likewise,
-  // the largest first. index: its number among faces, its first half-edge in ConvexMesh::neighbours.
+  // the largest first. index: its number among faces, its first half-edge in ConvexMesh::neighbors.
   struct Begin {
     int corner, triangle, index;
   };

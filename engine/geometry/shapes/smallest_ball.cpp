@@ -27,7 +27,7 @@ Ball circumscribed(const Vec3d* p, int k) {
 }
 
 bool holds(const Ball& b, const Vec3d& p) {
-  return squared_norm(p - b.centre) <= b.radius * b.radius * (1 + 1e-10);
+  return squared_norm(p - b.center) <= b.radius * b.radius * (1 + 1e-10);
 }
 
 // Smallest ball around the first n points with surface[0..k) on its surface.
@@ -47,9 +47,9 @@ Ball ball_with(std::vector<Vec3d>& points, std::size_t n, Vec3d* surface, int k)
   return ball;
 }
 
-double radius_about(const Vec3d& centre, const std::vector<Vec3d>& points) {
+double radius_about(const Vec3d& center, const std::vector<Vec3d>& points) {
   double r = 0;
-  for (const Vec3d& p : points) r = max_number(r, squared_norm(p - centre));
+  for (const Vec3d& p : points) r = max_number(r, squared_norm(p - center));
   return std::sqrt(r);
 }
 
@@ -65,13 +65,13 @@ Ball smallest_ball(std::vector<Vec3d> points) {
   }
   Vec3d surface[4];
   const Ball ball = ball_with(points, points.size(), surface, 0);
-  // Whatever rounding did, every point is inside, and the ball is no larger than one about the box's centre.
+  // Whatever rounding did, every point is inside, and the ball is no larger than one about the box's center.
   Aabb box{points[0], points[0]};
   for (const Vec3d& p : points) box = hull(box, {p, p});
   const Vec3d middle = 0.5 * (box.lower + box.upper);
   const Ball simple{middle, radius_about(middle, points)};
-  if (!std::isfinite(squared_norm(ball.centre))) return simple;
-  const Ball exact{ball.centre, radius_about(ball.centre, points)};
+  if (!std::isfinite(squared_norm(ball.center))) return simple;
+  const Ball exact{ball.center, radius_about(ball.center, points)};
   return exact.radius <= simple.radius ? exact : simple;
 }
 

@@ -12,7 +12,7 @@ struct SphereCore {
   double radius;
 
   double rounding() const { return radius; }
-  Vec3d centre() const { return {}; }
+  Vec3d center() const { return {}; }
   Vec3d support(const Vec3d&) const { return {}; }
   // One feature, which is curved everywhere.
   LocalSurface local_surface(const Vec3d&, const Vec3d& n, double = feature_tolerance) const {

@@ -23,7 +23,7 @@ struct TriangleCore {
   double radius = 0;
 
   double rounding() const { return radius; }
-  Vec3d centre() const { return (1.0 / 3) * (vertex[0] + vertex[1] + vertex[2]); }
+  Vec3d center() const { return (1.0 / 3) * (vertex[0] + vertex[1] + vertex[2]); }
   Vec3d support(const Vec3d& d) const { return vertex[farthest(d)]; }
   Corner corner_towards(const Vec3d& d) const {
     const int i = farthest(d);
@@ -116,9 +116,9 @@ struct TriangleCore {
     Ball ball{0.5 * (vertex[i] + vertex[j]), 0};
     if (const double twice_area = norm(cross(u, v)), c = dot(u, v); c > 0 && twice_area > 0) {
       const Vec3d across = unit_or((dot(u, e) / squared_norm(e)) * e - u, Vec3d());  // from the edge to vertex k
-      ball.centre += (0.5 * norm(e) * c / twice_area) * across;
+      ball.center += (0.5 * norm(e) * c / twice_area) * across;
     }
-    ball.radius = farthest_from(ball.centre);
+    ball.radius = farthest_from(ball.center);
     return ball;
   }
   double farthest_from(const Vec3d& p) const {

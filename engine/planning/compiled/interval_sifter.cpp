@@ -88,7 +88,7 @@ class Register {
     goal.separated += L(rounding), goal.gap = 1e-6, goal.relative_gap = gap, goal.rounding = rounding;
     const SE3<L> X_AB = placement_.X_between(a, b);
     const Mat3<L> R_WA = placement_.X_WO(a).R;
-    const Vec3<L> start = squared_norm(near) > 0 ? transpose_times(R_WA, Vec3<L>(near)) : from_centres(A, B, X_AB);
+    const Vec3<L> start = squared_norm(near) > 0 ? transpose_times(R_WA, Vec3<L>(near)) : from_centers(A, B, X_AB);
     const LaneGjk<L> r = lane_gjk(A, B, X_AB, start, goal, lanes);
     const Vec3<L> normal = R_WA * (r.axis * (L(1) / norm(r.axis)));
     for (int l = 0; l < L::width; ++l) {
@@ -103,11 +103,11 @@ class Register {
     const CollisionScene::Cluster& c = clusters_[i];
     const Slots& slots = layout_->clusters.data()[i];
     total = motion_.total_of(slots);
-    const Vec3<L>& p = placement_.body_centre(c.body_a);
+    const Vec3<L>& p = placement_.body_center(c.body_a);
     double reach = placement_.body_ball_radius(c.body_a) + rounding_slack;
     if (c.b < 0) {
       reach += placement_.body_ball_radius(c.body_b);
-      const Vec3<L> out = p - placement_.body_centre(c.body_b);
+      const Vec3<L> out = p - placement_.body_center(c.body_b);
       if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
       const auto axes = [](const Vec3<L>& v) __attribute__((always_inline)) { return v; };
       proof = proof_of(p, nullptr, out, reach, motion_.relative(slots), needed, axes);
@@ -119,7 +119,7 @@ class Register {
     const LaneRod<L>& rod = placement_.body_rod(c.body_a);
     const Vec3<L> out = placement_.from_cover(c.b, rod);
     if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
-    proof = proof_of(rod.centre, &rod.half, out, reach, motion_.relative(slots), needed, axes_of(c.b));
+    proof = proof_of(rod.center, &rod.half, out, reach, motion_.relative(slots), needed, axes_of(c.b));
     return unproven(proof, needed, lanes);
   }
 
@@ -127,7 +127,7 @@ class Register {
                           Proof<L>& proof, L& total) {
     const Slots& slots = layout_->objects.data()[group.object];
     total = motion_.total_of(slots);
-    const Vec3<L> p = placement_.centre(group.object), out = from_bounds(node.box, p);
+    const Vec3<L> p = placement_.center(group.object), out = from_bounds(node.box, p);
     const double reach = placement_.object(group.object).ball_radius + rounding_slack;
     if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
     const auto axes = [](const Vec3<L>& v) __attribute__((always_inline)) { return v; };
@@ -144,16 +144,16 @@ class Register {
     if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
     const Relative motion = motion_.relative(slots);
     const auto axes = axes_of(b);
-    proof = proof_of(rod.centre, &rod.half, out, reach, motion, needed, axes);
+    proof = proof_of(rod.center, &rod.half, out, reach, motion, needed, axes);
     if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
     if (const std::size_t n = A.balls.size(); n > 0) {
       L part(__builtin_inf()), gap = part;
-      const Vec3<L>* centres = placement_.row(a);
+      const Vec3<L>* centers = placement_.row(a);
       for (std::size_t k = 0; k < n; ++k) {
         reach = A.balls.data()[k].radius + B.cover.radius + rounding_slack;
-        out = placement_.from_cover(b, centres[k]);
+        out = placement_.from_cover(b, centers[k]);
         if ((lanes & ~far(out, reach, needed, total)) == 0) continue;
-        const Proof<L> one = proof_of(centres[k], nullptr, out, reach, motion, needed, axes);
+        const Proof<L> one = proof_of(centers[k], nullptr, out, reach, motion, needed, axes);
         part = smaller(part, one.part), gap = smaller(gap, one.gap);
       }
       proof = {larger(proof.part, part), larger(proof.gap, gap)};
@@ -164,9 +164,9 @@ class Register {
       L other = norm(placement_.from_cover(a, placement_.rod(b))) - L(B.rod.radius + A.cover.radius + rounding_slack);
       if (const std::size_t n = B.balls.size(); n > 0) {
         L row(__builtin_inf());
-        const Vec3<L>* centres = placement_.row(b);
+        const Vec3<L>* centers = placement_.row(b);
         for (std::size_t k = 0; k < n; ++k)
-          row = smaller(row, norm(placement_.from_cover(a, centres[k])) - L(B.balls.data()[k].radius + A.cover.radius + rounding_slack));
+          row = smaller(row, norm(placement_.from_cover(a, centers[k])) - L(B.balls.data()[k].radius + A.cover.radius + rounding_slack));
         other = larger(other, row);
       }
       proof.part = select(other > L(0), larger(proof.part, other / total), proof.part);

@@ -38,7 +38,7 @@ class CompiledDistances final : public LaneDistances {
     if (!A.is_known || !B.is_known || A.is_curved || B.is_curved) return 0;
     const SE3<L> X_AB = placement_.X_between(a, b);
     const LaneGoal<L> goal{.separated = L(__builtin_inf()), .relative_gap = 1e-12};
-    const LaneGjk<L> r = lane_gjk(A, B, X_AB, from_centres(A, B, X_AB), goal, lanes);
+    const LaneGjk<L> r = lane_gjk(A, B, X_AB, from_centers(A, B, X_AB), goal, lanes);
     distance = r.upper - L(A.rounding + B.rounding);
     return r.known;
   }

@@ -52,7 +52,7 @@ class CompiledColumns final : public Columns {
     if constexpr (W > 1) for_each_pack<W / 2>(count, use, c);
   }
 
-  // Neighbouring columns of numbers, for solve_columns.
+  // Neighboring columns of numbers, for solve_columns.
   struct Unfused {
     struct Type {
       Register x;

@@ -8,8 +8,8 @@
 //   add_blocks(assembly, in)            adds blocks and their rows                                                             (block kinds)
 //   set_targets(step, in, island, b)    targets of a block's rows, once X, y_free and L are known                              (block kinds)
 //   add_vjp(island, b, to)              adds what coefficients d and targets t change by, from island.gradient: with parameters, the state, and the motions
-//                                       of bodies (MotionAdjoint), as where a row's point moves beside the centre; how the channels themselves turn StepVjp
-//                                       adds, at a centre and size that are held. Of contacts per manifold                        (block kinds)
+//                                       of bodies (MotionAdjoint), as where a row's point moves beside the center; how the channels themselves turn StepVjp
+//                                       adds, at a center and size that are held. Of contacts per manifold                        (block kinds)
 //   is_there(step, in, v, q)            whether coordinate v has rows of this kind; q: its place in the position vector or -1  (coordinate kinds)
 //   add_rows(step, in, v, q, island)    appends them to the last block of the island                                          (coordinate kinds)
 //   set_target(step, in, x, row, source)  the target of one row, and how it keeps its gap                                      (coordinate kinds)
@@ -19,7 +19,7 @@
 //
 // Targets beyond standing still of equalities and normals may be left out (relax in step.cpp): target_rates and add_vjp ask is_clipped first. Targets and
 // coefficients of coordinate kinds must not depend on v.
-// A kind between bodies has six channels, size omega and v at a centre; only contacts may do without omega (Block::turns). Jacobians of islands with block
+// A kind between bodies has six channels, size omega and v at a center; only contacts may do without omega (Block::turns). Jacobians of islands with block
 // kinds other than contacts are made of gradients, one for each channel (linearization/impulse_jacobians.cpp). Data of a kind's own are with their checks in
 // World, as closures.h, and in the bindings (simulation.cpp). Files of a folder are compiled together: functions in unnamed namespaces need names of their own.
 #pragma once

@@ -48,7 +48,7 @@ void add_rows(const StepData& step, StepIsland& island, int manifold) {
   const Vec3d n = m.normal();
   const ContactAxes axes = contact_axes(n);
   for (int i = 0; i < m.n_points; ++i) {
-    const Vec3d arm = (1 / block.size) * (m.points[i].p_W - block.centre);
+    const Vec3d arm = (1 / block.size) * (m.points[i].p_W - block.center);
     const int normal = island.problem.size();
     const auto add = [&](Contact::Role role, const Vec3d& turning, const Vec3d& moving) -> ConstraintRow& {
       ConstraintRow& row = RowAssembly::add_row<Contact>(island, role, i, manifold);
@@ -86,15 +86,15 @@ void add_block(RowAssembly& assembly, const int* first, const int* last) {
     const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
     const PairMaterial& material = step.world->material(pair.a, pair.b);
     block.a = A.body, block.b = B.body;
-    for (int p = 0; p < pair.manifold.n_points; ++p) block.centre += pair.manifold.points[p].p_W;
+    for (int p = 0; p < pair.manifold.n_points; ++p) block.center += pair.manifold.points[p].p_W;
     points += pair.manifold.n_points;
     rolls |= material.rolling_friction > 0;
     is_turned |= material.torsional_friction > 0 || rolls;
     least = std::min({least, A.ball_radius, B.ball_radius});
   }
-  block.centre = (1.0 / points) * block.centre;
+  block.center = (1.0 / points) * block.center;
   for (const int* i = first; i < last; ++i)
-    for (int p = 0; p < step.manifolds[at(*i)].manifold.n_points; ++p) spread += squared_norm(step.manifolds[at(*i)].manifold.points[p].p_W - block.centre) / points;
+    for (int p = 0; p < step.manifolds[at(*i)].manifold.n_points; ++p) spread += squared_norm(step.manifolds[at(*i)].manifold.points[p].p_W - block.center) / points;
   block.turns = points > 1 || is_turned;
   block.size = std::max(std::sqrt(spread), least_spread * least);
   StepIsland& island = assembly.island_of_bodies(block.a, block.b);
@@ -149,7 +149,7 @@ void Contact::set_targets(const StepData& step, const StepInput&, StepIsland& is
   }
 }
 
-void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, int last_row, const ManifoldDerivatives& rates, const Vec3d& centre_bar, const StepAdjoint& to) {
+void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, int last_row, const ManifoldDerivatives& rates, const Vec3d& center_bar, const StepAdjoint& to) {
   const StepData& step = to.step;
   StepGradient& gradient = to.gradient;
   const StepIsland::Block& block = island.blocks[b];
@@ -161,7 +161,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
 
   // From the rows to the points, the normal and the axes.
   Vec3d p_bar[Manifold::max_points], n_bar;
-  if (!block.turns) p_bar[0] = centre_bar;
+  if (!block.turns) p_bar[0] = center_bar;
   double gap_bar[Manifold::max_points] = {};
   ContactAxes t_bar;
   const Vec3d n = m.normal();
@@ -175,7 +175,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
     Vec3d axis_bar;  // of friction or rolling
     gap_bar[point] += island.gap_bar[at(i)];
     const double lever = island.rows[at(i)].lever, gap = m.points[point].gap;
-    const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.centre;
+    const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.center;
     const double scale = 1 / block.size;
     const auto along = [&](const Vec3d& u, Vec3d& u_bar) {
       u_bar += vec3_at(d_bar + block.linear());
@@ -224,7 +224,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
 
 void Contact::fill_rates(const StepData& step, const StepIsland& island, std::size_t b, int side, int first_row, int last_row, const ManifoldDerivatives& rates, double* d,
                          double* targets) {
-  using Pair = Lanes<2, Isa::baseline>;  // neighbouring entries
+  using Pair = Lanes<2, Isa::baseline>;  // neighboring entries
   constexpr int entries = ImpulseRates::at_once;
   const StepIsland::Block& block = island.blocks[b];
   const int manifold = island.rows[at(first_row)].manifold;
@@ -248,7 +248,7 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
       const StepIsland::Row& row = island.rows[at(i)];
       if (row.point != point) {
         point = row.point;
-        arm = scale * (m.points[point].p_W - block.centre), d_arm = pairs(scale * rate_of(point, 0).p_W, scale * rate_of(point, 1).p_W);
+        arm = scale * (m.points[point].p_W - block.center), d_arm = pairs(scale * rate_of(point, 0).p_W, scale * rate_of(point, 1).p_W);
       }
       double* const to = d + (i - first_row) * most_block_channels * entries + t;
       Pair target(0.0);

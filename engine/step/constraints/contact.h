@@ -25,8 +25,8 @@ struct Contact {
   // Of a normal; of the other rows of its point what they have of it.
   static void set_targets(const StepData& step, const StepInput& in, StepIsland& island, std::size_t block);
 
-  // From the rows of one manifold, whose derivatives these are; centre_bar: on where the channels of a single point are.
-  static void add_vjp(const StepIsland& island, std::size_t block, int first_row, int last_row, const ManifoldDerivatives& rates, const Vec3d& centre_bar, const StepAdjoint& to);
+  // From the rows of one manifold, whose derivatives these are; center_bar: on where the channels of a single point are.
+  static void add_vjp(const StepIsland& island, std::size_t block, int first_row, int last_row, const ManifoldDerivatives& rates, const Vec3d& center_bar, const StepAdjoint& to);
 
   // True where fill_rates knows all of a block: unless it bounces.
   static bool has_rates(const StepIsland& island, std::size_t block);

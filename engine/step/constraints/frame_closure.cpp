@@ -38,7 +38,7 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
     const Apart apart(closure, step.dynamics);
     StepIsland& island = rows.island_of_bodies(closure.a, closure.b);
     StepIsland::Block block;
-    block.item = static_cast<int>(c), block.a = closure.a, block.b = closure.b, block.centre = apart.X_WG.p;
+    block.item = static_cast<int>(c), block.a = closure.a, block.b = closure.b, block.center = apart.X_WG.p;
     // By the arms that turn about it: from the bodies' joints.
     const auto arm = [&](int body) { return body > 0 ? norm(apart.X_WG.p - step.dynamics.X_WB[at(body)].p) : 0.0; };
     const double longest = std::max(arm(closure.a), arm(closure.b));

@@ -54,7 +54,7 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
   source.lever = met - plane;
   ConstraintRow& row = island.problem.rows[at(i)];
-  const Vec3d n = m.normal(), arm = (1 / block.size) * (m.points[source.point].p_W + (source.lever * m.points[source.point].gap) * n - block.centre);
+  const Vec3d n = m.normal(), arm = (1 / block.size) * (m.points[source.point].p_W + (source.lever * m.points[source.point].gap) * n - block.center);
   const auto look_along = [&](const Vec3d& u, ConstraintRow& to) {
     const Vec3d turning = cross(arm, u);
     for (int k = 0; k < 3; ++k) to.d[k] = turning[k], to.d[3 + k] = u[k];

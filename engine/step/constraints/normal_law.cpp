@@ -73,7 +73,7 @@ double reach(const StepData& step) {
     const double radius = step.world->scene().body_ball(i).radius;
     if (radius < 0) continue;
     const Motion<double>& V = step.V_free[at(i)];
-    fastest = std::max(fastest, norm(at_point(V, step.query.body_centre(i) - step.dynamics.X_WB[1].p).linear) + radius * norm(V.angular));
+    fastest = std::max(fastest, norm(at_point(V, step.query.body_center(i) - step.dynamics.X_WB[1].p).linear) + radius * norm(V.angular));
   }
   return 2 * step.options.dt * fastest;
 }

@@ -10,7 +10,7 @@
 //
 //   w = d . (X u + L c) - t,   c = sum d_i p_i,   p_i >= -f_i of what pushes by f_i, and else >= 0       (0 <= p_i + f_i _|_ w >= 0)
 //
-// So what overlaps goes apart and has no velocity of it; what has come to rest at a distance of some micrometres lies down; friction and motors are those of
+// So what overlaps goes apart and has no velocity of it; what has come to rest at a distance of some micrometers lies down; friction and motors are those of
 // the velocity. Both targets are smooth where things rest, at x = 0. These rows are symmetric, and after relaxation c = 0 satisfies them.
 #pragma once
 

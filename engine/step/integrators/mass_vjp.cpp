@@ -79,7 +79,7 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
     const Inertia& body = m.inertias[at(i)];
     const Mat3d& R = step.dynamics.X_WB[at(i)].R;
     const Vec3d c = R * body.com + step.dynamics.p_OB[at(i)];
-    // At the centre of mass c: V_lin + V_ang x c.
+    // At the center of mass c: V_lin + V_ang x c.
     const Mat3d shift = skew(c), angular = C.part(0, 0);
     const Mat3d linear_by_angular = C.part(3, 0) - shift * angular, angular_by_linear = C.part(0, 3) + angular * shift;
     const Mat3d linear = C.part(3, 3) - shift * C.part(0, 3) + linear_by_angular * shift;

@@ -1,6 +1,6 @@
 // Gradients that look beyond the classes: a direction to try where the gradient itself is zero (Werling et al., RSS 2021, section IV-D).
 //
-// What rests on the floor stays there whatever pulls a little, so the gradient by what pulls is zero, and an optimiser that has to lift it never
+// What rests on the floor stays there whatever pulls a little, so the gradient by what pulls is zero, and an optimizer that has to lift it never
 // begins; what flies apart feels nothing of a platform that could push it. So the step's gradient is taken once more with other classes of
 // normals and limits: by what a unit of their velocity, made by an impulse, does to the loss,
 //   dl/dw = A^+ J M^-1 dl/dv+,   A = J M^-1 J^T of all of them together        (A^+ least squares)

@@ -102,7 +102,7 @@ void ImpulseJacobians::add_rates(const StepIsland& island, const StepInput& in, 
 void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::size_t b, const JacobianColumns& columns) {
   const Model& m = step_.model();
   const StepIsland::Block& block = island.blocks[b];
-  const Vec3d p = block.centre - step_.dynamics.X_WB[1].p;  // from O (data.h)
+  const Vec3d p = block.center - step_.dynamics.X_WB[1].p;  // from O (data.h)
   double* const first = &channels_by_[at(island.problem.blocks[b].first_channel * columns.stride + columns.q)];
   for (const int side : {0, 1}) {
     Motion<double> V;  // of the body against joint i's parent

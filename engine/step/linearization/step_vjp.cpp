@@ -111,19 +111,19 @@ void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool o
 }
 
 // Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn. Those of a single point
-// go where it goes: F . (v + omega x dp). Where there are angular ones rows tell what a point does beside the centre, which is held.
+// go where it goes: F . (v + omega x dp). Where there are angular ones rows tell what a point does beside the center, which is held.
 void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
   if (!block.is_of_bodies()) return;
   if (std::all_of(covector, covector + block.width(), [](double x) { return x == 0; })) return;
   const Force<double> F = channel_force(step_, island, b, covector);
   const Vec3d omega = bodies_.add_velocity(step_, block.b, F, rates) - bodies_.add_velocity(step_, block.a, Force<double>{-F.angular, -F.linear}, rates);
-  if (!block.turns) centre_bar_[b] += cross(F.linear, omega);
+  if (!block.turns) center_bar_[b] += cross(F.linear, omega);
 }
 
 // Adds what covectors on the channels are as these turn with the bodies.
 void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> looks) {
-  centre_bar_.assign(island.blocks.size(), Vec3d());
+  center_bar_.assign(island.blocks.size(), Vec3d());
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (const Look& look : looks) add_turned_channels(island, b, &(*look.covector)[at(island.problem.blocks[b].first_channel)], look.rates);
 }
@@ -143,7 +143,7 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, std::in
     visit_kind(block, [&](auto kind) {
       if constexpr (std::is_same_v<decltype(kind), Contact>) {
         island.for_each_manifold(b, [&](int first_row, int last_row) {
-          kind.add_vjp(island, b, first_row, last_row, shared_.manifolds[at(island.rows[at(first_row)].manifold)], centre_bar_[b], to);
+          kind.add_vjp(island, b, first_row, last_row, shared_.manifolds[at(island.rows[at(first_row)].manifold)], center_bar_[b], to);
         });
       } else {
         kind.add_vjp(island, b, to);

@@ -83,7 +83,7 @@ class StepVjp {
   std::vector<double> loss_bar_;                        // channels: room of an impact
   std::vector<ImpactAdjoint> impacts_;                  // the first n_impacts_ are in use
   std::size_t n_impacts_ = 0;
-  std::vector<Vec3d> centre_bar_;                       // of an island's blocks, of single points: of where the channels are
+  std::vector<Vec3d> center_bar_;                       // of an island's blocks, of single points: of where the channels are
   std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_delassus_vjp
 };
 

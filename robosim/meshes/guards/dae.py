@@ -88,7 +88,7 @@ def _unit(root: Any, path: str) -> float:
     except ValueError:
         meter = math.nan
     if not (math.isfinite(meter) and meter > 0):
-        message = f"DAE unit of {unit.get('meter')!r} metres is not a positive number"
+        message = f"DAE unit of {unit.get('meter')!r} meters is not a positive number"
         raise MeshError(message, file=path, line=unit.sourceline)
     return meter
 

@@ -73,22 +73,22 @@ class Layout:
     def box(
         self, name: str, size: Sequence[float], xyz: Sequence[float], color: Color = WOOD, yaw: float = 0.0
     ) -> None:
-        """A box centred at xyz in F, turned by yaw."""
+        """A box centerd at xyz in F, turned by yaw."""
         self.scene.add_box(name, size, self.X_WF @ pose(xyz) @ rotation_z(yaw), color)
 
     def cylinder(
         self, name: str, radius: float, length: float, xyz: Sequence[float], color: Color = WOOD
     ) -> None:
-        """An upright cylinder centred at xyz in F."""
+        """An upright cylinder centerd at xyz in F."""
         self.scene.add_cylinder(name, radius, length, self.X_WF @ pose(xyz), color)
 
     def stand(self, size: Sequence[float], xy: Sequence[float], top: float, color: Color = STONE) -> None:
-        """A block from the floor up to `top` under furniture that would hang in the air, centred at xy in F."""
+        """A block from the floor up to `top` under furniture that would hang in the air, centerd at xy in F."""
         height = top - FLOOR
         self.box("stand", (*size, height), (*xy, FLOOR + height / 2), color)
 
     def can(self, name: str, xy: Sequence[float], z: float, *, target: bool = False) -> Pose:
-        """A can of 66 mm diameter standing at height z in F; returns X_WC of its centre."""
+        """A can of 66 mm diameter standing at height z in F; returns X_WC of its center."""
         length = 0.12
         color = TARGET if target else CLUTTER[int(self.rng.integers(len(CLUTTER)))]
         self.cylinder(name, 0.033, length, (*xy, z + 0.001 + length / 2), color)

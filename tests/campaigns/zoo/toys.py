@@ -81,7 +81,7 @@ def eulers_disc() -> ZooScene:
     height = radius * np.sin(tilt) + thick / 2 * np.cos(tilt)
     put(world, "disc", Shape.cylinder(radius, thick), (0, 0, height), rpy=(tilt, 0, 0), mass=0.4, mu=0.5)
     turn = np.sqrt(4 * 9.81 / (radius * np.sin(tilt)))  # of the point of contact about the vertical
-    # Rolling without slip about an axis in the disc, with its centre at rest.
+    # Rolling without slip about an axis in the disc, with its center at rest.
     v = start_velocity(world, disc=(0, 0, 0, 0, turn * np.sin(tilt), 0))
     return ZooScene(world, v=v, dt=1e-3, steps=2000)
 

@@ -60,7 +60,7 @@ struct AnyNumber {
   }
 };
 
-double neighbour(double x, int steps) {
+double neighbor(double x, int steps) {
   for (; steps > 0; --steps) x = std::nextafter(x, inf);
   for (; steps < 0; ++steps) x = std::nextafter(x, -inf);
   return x;
@@ -176,7 +176,7 @@ TEST_CASE("sine and cosine are right to 0.9 units in the last place") {
   std::uniform_real_distribution<double> unit(-1, 1);
   const auto close_to_multiples = [&](long double unit_angle, int parity) {
     const int k = ((int(random() % (1 << 21)) - (1 << 20)) >> random() % 21) & ~1;
-    return neighbour(double((k + parity) * unit_angle), int(random() % 9) - 4);
+    return neighbor(double((k + parity) * unit_angle), int(random() % 9) - 4);
   };
   const auto worst = [&](auto&& draw) {
     double error = 0;
@@ -225,7 +225,7 @@ TEST_CASE("sine is odd and cosine even, to the bit; zeros keep their sign, tiny 
   });
 }
 
-TEST_CASE("far angles are the library's, infinities and NaN have none, whatever the neighbours are") {
+TEST_CASE("far angles are the library's, infinities and NaN have none, whatever the neighbors are") {
   for_each_width([]<int W>() {
     std::mt19937_64 random(40 + W);
     std::uniform_real_distribution<double> unit(-1, 1);
@@ -261,7 +261,7 @@ TEST_CASE("a number has the same bits alone and in any lane") {
   for_each_width([&]<int W>() {
     int wrong = 0;
     for (int round = 0; round < 20000; ++round) {
-      // Most states are ordinary; some have angles that leave the common path, so that their neighbours take it.
+      // Most states are ordinary; some have angles that leave the common path, so that their neighbors take it.
       const auto draw = [&] {
         return std::uniform_real_distribution<double>(-1, 1)(random) * (random() % 20 ? 7.0 : std::ldexp(1.0, int(random() % 200)));
       };

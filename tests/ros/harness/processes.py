@@ -127,7 +127,7 @@ def node_command(
 
 
 def environment(domain: int, folder: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """For a process in this domain: this one's, with logs unbuffered, without colours, and kept in `folder`."""
+    """For a process in this domain: this one's, with logs unbuffered, without colors, and kept in `folder`."""
     return os.environ | {
         "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",

@@ -173,7 +173,7 @@ class CompiledSmallMatrices final : public SmallMatrices {
     (std::make_integer_sequence<int, N>());
   }
 
-  // N neighbouring registers of W columns.
+  // N neighboring registers of W columns.
   template <int W, int N>
   struct Registers {
     using Register = Lanes<W, isa>;

@@ -1,4 +1,4 @@
-#include "planning/path_optimiser.h"
+#include "planning/path_optimizer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -31,9 +31,9 @@ constexpr std::size_t least_edges = 4;
 constexpr double cost_of_few = 0.05, missing_of_few = 0.05, mean_of_few = 0.02;
 constexpr double thin_tolerance = 1e-3;  // from the line between the points that stay [rad, m]
 
-class Optimiser {
+class Optimizer {
  public:
-  Optimiser(EdgeChecker& checker, const std::vector<double>& path, const PathOptimiserOptions& options)
+  Optimizer(EdgeChecker& checker, const std::vector<double>& path, const PathOptimizerOptions& options)
       : scene_(checker.scene()),
         options_(options),
         n_(options.columns.size()),
@@ -48,8 +48,8 @@ class Optimiser {
     steps_ = std::clamp(static_cast<std::size_t>(std::ceil(length_ / step)), min_steps, max_steps);
   }
 
-  OptimisedPath run(const std::vector<double>& path) {
-    OptimisedPath out;
+  OptimizedPath run(const std::vector<double>& path) {
+    OptimizedPath out;
     out.path = path;
     if (!(length_ > 0) || n_ == 0) return out;
     set_targets();
@@ -224,7 +224,7 @@ class Optimiser {
     return cost;
   }
 
-  // Minimises E at the weight set, from x_.
+  // Minimizes E at the weight set, from x_.
   void descend(int iterations) {
     const std::size_t n = (steps_ - 1) * n_;
     H_ = BandedMatrix(n, 2 * n_);
@@ -245,7 +245,7 @@ class Optimiser {
         }
         BandedMatrix L = H;
         for (std::size_t i = 0; i < n; ++i) L(i, i) += damping * H(i, i);
-        if (!L.factorise()) continue;
+        if (!L.factorize()) continue;
         std::vector<double> down = gradient;
         L.solve(down.data());
         for (std::size_t i = 0; i < n; ++i) x_[n_ + i] = std::clamp(before[n_ + i] - down[i], options_.lower[i % n_], options_.upper[i % n_]);
@@ -273,7 +273,7 @@ class Optimiser {
   }
 
   const CollisionScene& scene_;
-  const PathOptimiserOptions& options_;
+  const PathOptimizerOptions& options_;
   std::size_t n_, steps_ = 0;
   double clearance_, length_ = 0, weight_ = 0, violation_ = 0;
   EdgeChecker& checker_;
@@ -290,9 +290,9 @@ class Optimiser {
 
 }  // namespace
 
-OptimisedPath optimise_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimiserOptions& options) {
+OptimizedPath optimize_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimizerOptions& options) {
   const ShapesFirst shapes_first(checker, path.data(), path.size() / at(checker.scene().model().n_q), options.columns);
-  return Optimiser(checker, path, options).run(path);
+  return Optimizer(checker, path, options).run(path);
 }
 
 }  // namespace robosim

@@ -1,4 +1,4 @@
-// What the optimisation of paths stands on: banded systems and polylines. The optimisation itself: tests/planners/test_optimise.py.
+// What the optimization of paths stands on: banded systems and polylines. The optimization itself: tests/planners/test_optimize.py.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,13 +28,13 @@ TEST_CASE("A banded system is solved, and an indefinite one refused") {
         for (std::size_t j = 0; j < n; ++j)
           if (!far(i, j)) b[i] += (i >= j ? A(i, j) : A(j, i)) * x[j];
       BandedMatrix L = A;
-      REQUIRE(L.factorise());
+      REQUIRE(L.factorize());
       L.solve(b.data());
       // Such matrices have condition numbers below 100.
       for (std::size_t i = 0; i < n; ++i) CHECK(std::fabs(b[i] - x[i]) <= 1e-13);
       BandedMatrix indefinite = A;
       indefinite(n - 1, n - 1) = -1;
-      CHECK_FALSE(indefinite.factorise());
+      CHECK_FALSE(indefinite.factorize());
     }
 }
 

@@ -1,4 +1,4 @@
-"""Hold a UR5 to a planned motion by time-varying LQR: all knots linearised at once, tried on 256 disturbed runs."""
+"""Hold a UR5 to a planned motion by time-varying LQR: all knots linearized at once, tried on 256 disturbed runs."""
 
 import time
 
@@ -25,7 +25,7 @@ tau = robot.inverse_dynamics(q, v, a)
 start = time.perf_counter()
 _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
 print(
-    f"{len(t)} knots linearised in {1e3 * (time.perf_counter() - start):.2f} ms, the first call's memory included"
+    f"{len(t)} knots linearized in {1e3 * (time.perf_counter() - start):.2f} ms, the first call's memory included"
 )
 n = robot.n_v
 one = np.eye(n)

@@ -1,6 +1,6 @@
 // Makes a collision-free polyline shorter and rounder and moves it away from what it passes, by gradients of signed distances.
 //
-// The path is resampled to x_0, ..., x_N, equally far apart; the ends stay, the others minimise
+// The path is resampled to x_0, ..., x_N, equally far apart; the ends stay, the others minimize
 //
 //   E = N / (2 L^2) sum |x_i+1 - x_i|^2  +  s^2 N^3 / (2 L^2) sum |x_i-1 - 2 x_i + x_i+1|^2
 //       + b / (2 N) sum_i sum_pairs (max(0, c - d(x_i)) / c)^2
@@ -15,7 +15,7 @@
 // The result is never worse than the input: where an edge cannot be proven, E at the last b has not fallen or, without a clearance asked
 // for, the path has not become shorter, the input is given back. Deterministic; the deadline just cuts.
 //
-// Source: the cost is that of elastic bands (Quinlan, Khatib 1993) and of CHOMP (Zucker et al., IJRR 2013), minimised by a second-order
+// Source: the cost is that of elastic bands (Quinlan, Khatib 1993) and of CHOMP (Zucker et al., IJRR 2013), minimized by a second-order
 // method. Cost per iteration: N kinematics and distance queries, and 4 N n_columns^3.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace robosim {
 
-struct PathOptimiserOptions {
+struct PathOptimizerOptions {
   std::vector<int> columns;           // the entries of q that move
   std::vector<double> lower, upper;   // limits, per column
   double clearance = 0;               // wanted between what moves and everything else [m]; parts of the robot that are nearer each other
@@ -36,7 +36,7 @@ struct PathOptimiserOptions {
   double resolution = 0.005;          // see edge_check.h [m]
 };
 
-struct OptimisedPath {
+struct OptimizedPath {
   std::vector<double> path;  // waypoints of n_q entries each
   bool improved = false;     // false: the path is the input
   double cost_before = 0, cost_after = 0;  // E at the last b
@@ -44,6 +44,6 @@ struct OptimisedPath {
 };
 
 // path: at least two waypoints of n_q entries each, within limits, every edge free.
-OptimisedPath optimise_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimiserOptions& options);
+OptimizedPath optimize_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimizerOptions& options);
 
 }  // namespace robosim

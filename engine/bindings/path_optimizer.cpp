@@ -1,5 +1,5 @@
-// Optimisation of paths by gradients of signed distances.
-#include "planning/path_optimiser.h"
+// Optimization of paths by gradients of signed distances.
+#include "planning/path_optimizer.h"
 
 #include <limits>
 #include <tuple>
@@ -14,14 +14,14 @@ namespace py = pybind11;
 namespace robosim {
 namespace {
 
-struct BoundPath : OptimisedPath {
+struct BoundPath : OptimizedPath {
   int n_q = 0;
 };
 
 }  // namespace
 
-void bind_path_optimiser(py::module_& m) {
-  py::class_<BoundPath>(m, "OptimisedPath", "What an optimisation made of a path.")
+void bind_path_optimizer(py::module_& m) {
+  py::class_<BoundPath>(m, "OptimizedPath", "What an optimization made of a path.")
       .def_property_readonly("path", [](const BoundPath& p) { return path_array(p.path, p.n_q); }, "Waypoints (p, n_q).")
       .def_readonly("improved", &BoundPath::improved, "False: the path is the one given.")
       .def_readonly("cost_before", &BoundPath::cost_before, "Of the path given, by the weights used last.")
@@ -29,11 +29,11 @@ void bind_path_optimiser(py::module_& m) {
       .def_readonly("iterations", &BoundPath::iterations);
 
   m.def(
-      "optimise_path",
+      "optimize_path",
       [](BoundScene& s, const py::handle& path, const std::vector<int>& columns, const py::handle& lower, const py::handle& upper,
          double clearance, double smoothness, int iterations, double deadline_s, double resolution) {
         const Model& model = s.scene.model();
-        PathOptimiserOptions options;
+        PathOptimizerOptions options;
         options.columns = checked_columns(model, columns);
         std::tie(options.lower, options.upper) = limits_from(lower, upper, columns);
         if (!(clearance >= 0 && std::isfinite(clearance)))
@@ -50,15 +50,15 @@ void bind_path_optimiser(py::module_& m) {
         BoundPath out;
         out.n_q = model.n_q;
         const py::gil_scoped_release release;
-        static_cast<OptimisedPath&>(out) = optimise_path(*BoundScene::Lease(s), waypoints, options);
+        static_cast<OptimizedPath&>(out) = optimize_path(*BoundScene::Lease(s), waypoints, options);
         return out;
       },
       py::arg("scene"), py::arg("path"), py::arg("columns"), py::arg("lower"), py::arg("upper"), py::arg("clearance") = 0.0,
-      py::arg("smoothness") = PathOptimiserOptions().smoothness, py::arg("iterations") = PathOptimiserOptions().iterations,
+      py::arg("smoothness") = PathOptimizerOptions().smoothness, py::arg("iterations") = PathOptimizerOptions().iterations,
       py::arg("deadline_s") = std::numeric_limits<double>::infinity(), py::arg("resolution") = 0.005,
       "A path between the ends of the free polyline path (p, n_q), within lower and upper (n,) of the columns, that is shorter,\n"
       "rounder and farther from what it passes, up to `clearance` [m]; every edge is proven free. Or the path given, when\n"
-      "nothing better was found. See robosim.planners.optimise.");
+      "nothing better was found. See robosim.planners.optimize.");
 }
 
 }  // namespace robosim

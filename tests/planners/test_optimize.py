@@ -1,4 +1,4 @@
-"""Optimisation of paths: never worse than what it is given, free, within limits, and with the clearance asked for."""
+"""Optimization of paths: never worse than what it is given, free, within limits, and with the clearance asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robosim.planners import (
     Problem,
     SearchStatus,
     goal_configurations,
-    optimise,
+    optimize,
     plan,
     prepare,
     search,
@@ -64,18 +64,18 @@ def assert_valid(prepared, before: np.ndarray, after: np.ndarray) -> None:
 def test_never_worse(family, clearance, ur5):
     scene = generate(family, seed=4, model=ur5)
     prepared, path = found_path(dataclasses.replace(Problem(ur5, scene), clearance=clearance), shortcuts=5)
-    better = optimise(prepared, path)
+    better = optimize(prepared, path)
     assert_valid(prepared, path, better)
     if clearance == 0:
         assert path_length(better) <= path_length(path)
-    np.testing.assert_array_equal(optimise(prepared, path), better)  # the same each time
+    np.testing.assert_array_equal(optimize(prepared, path), better)  # the same each time
 
 
 def test_pulls_taut(robots):
     """From a rough path around a pillar, without shortcuts, to one about as short as a hundred shortcuts make it."""
     problem = Problem(robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1])
     prepared, rough = found_path(problem, shortcuts=0)
-    short = optimise(prepared, rough)
+    short = optimize(prepared, rough)
     assert_valid(prepared, rough, short)
     _, reference = found_path(problem, shortcuts=100)
     assert path_length(short) < 0.8 * path_length(rough)
@@ -93,7 +93,7 @@ def test_keeps_the_clearance(robots):
             clearance=clearance,
         )
         prepared, path = found_path(problem)
-        better = optimise(prepared, path)
+        better = optimize(prepared, path)
         assert_valid(prepared, path, better)
         assert least_distance(prepared, path) < clearance / 2
         assert least_distance(prepared, better) > 0.9 * clearance
@@ -105,7 +105,7 @@ def test_cost_is_what_it_says(robots):
     problem = Problem(robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1])
     prepared, path = found_path(problem)
     columns = list(prepared.columns.q)
-    result = _engine.optimise_path(
+    result = _engine.optimize_path(
         prepared.scene,
         path,
         columns,
@@ -140,7 +140,7 @@ def test_limits_are_respected(robots):
         robots.gantry(), scene, {"x": 0.3, "y": 1.8}, {"x": 1.7, "y": 1.8}, group=["x", "y"], clearance=0.3
     )
     prepared, path = found_path(problem)
-    better = optimise(prepared, path)
+    better = optimize(prepared, path)
     assert_valid(prepared, path, better)
     assert better[:, 1].max() == prepared.columns.upper[1]
     assert least_distance(prepared, better) > least_distance(prepared, path)
@@ -151,10 +151,10 @@ def test_plan_with_clearance(ur5, check_plan):
     problem = Problem(ur5, scene, clearance=0.02)
     result = plan(problem, seed=1)
     check_plan(problem, result)
-    assert "optimise" in result.timings
+    assert "optimize" in result.timings
     plain = dataclasses.replace(problem, clearance=0.0)
-    assert "optimise" not in plan(plain, seed=1).timings
-    rounder = plan(plain, seed=1, optimiser_iterations=60)
+    assert "optimize" not in plan(plain, seed=1).timings
+    rounder = plan(plain, seed=1, optimizer_iterations=60)
     check_plan(plain, rounder)
     assert rounder.path_length < plan(plain, seed=1).path_length
 
@@ -163,8 +163,8 @@ def test_refused(ur5):
     for wrong in (-0.1, np.nan, np.inf, "far", True):
         with pytest.raises(PlanningError, match="clearance is"):
             Problem(ur5, clearance=wrong)
-    with pytest.raises(PlanningError, match="optimiser_iterations is -1"):
-        plan(Problem(ur5, goal=ur5.neutral()), optimiser_iterations=-1)
+    with pytest.raises(PlanningError, match="optimizer_iterations is -1"):
+        plan(Problem(ur5, goal=ur5.neutral()), optimizer_iterations=-1)
 
 
 def test_nothing_to_do(robots):
@@ -172,10 +172,10 @@ def test_nothing_to_do(robots):
     problem = Problem(robots.planar_arm(), Scene("empty"), [0, 0, 0], [1, 1, 1])
     prepared = prepare(problem)
     line = np.array([[0.0, 0, 0], [1, 1, 1]])
-    np.testing.assert_array_equal(optimise(prepared, line), line)
-    np.testing.assert_array_equal(optimise(prepared, line[:1]), line[:1])
+    np.testing.assert_array_equal(optimize(prepared, line), line)
+    np.testing.assert_array_equal(optimize(prepared, line[:1]), line[:1])
     still = line[[0, 0]]
-    np.testing.assert_array_equal(optimise(prepared, still), still)
+    np.testing.assert_array_equal(optimize(prepared, still), still)
 
 
 def sign_changes(trajectory) -> float:
