@@ -30,6 +30,8 @@ constexpr double cone_error = 1e-8;           // counts as none
 constexpr double rounding_of_bounds = 1e-15;  // beside the velocities at play
 // Residual of what is solved: rows that all but depend on each other give a little.
 constexpr double most_residual = 1e-6;
+// And of rows that nothing can satisfy, where all bounds are found.
+constexpr double contradiction = 1e-3;
 // Impulses that move more than this, beside all velocities at play, are of rows that contradict
 // each other.
 constexpr double most_scale = 1e7;
@@ -208,7 +210,8 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
   });
   report.residual = row_residual(problem, sizes, s);
   const double scale = row_scale(sizes, s);
-  if (!is_solved || !(scale <= most_scale * sizes.still)) {
+  const bool is_contradiction = off <= cone_error && !(report.residual <= contradiction);
+  if (!is_solved || !(scale <= most_scale * sizes.still) || is_contradiction) {
     report.status = SolverStatus::inconsistent;
     if (sizes.still > 0) report.residual *= scale / sizes.still;
   } else if (off > cone_error || !(report.residual <= most_residual)) {

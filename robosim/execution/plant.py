@@ -258,7 +258,12 @@ class _Drives:
         ends = np.isfinite(limits.lower) | np.isfinite(limits.upper)
         reach = min(_FAR, 2 * dt * limits.velocity[ends].max(initial=0.0))
         self.simulation = Simulation(
-            World(model, motors=motors), dt=dt, erp=1.0, limit_margin=reach, speed_limits=True
+            World(model, motors=motors),
+            dt=dt,
+            solver="lcp",  # limits, motors and dry friction to rounding
+            erp=1.0,
+            limit_margin=reach,
+            speed_limits=True,
         )
 
     def control(self, u: Array) -> Control:

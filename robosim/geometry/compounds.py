@@ -93,7 +93,10 @@ def contacts(
 def contact_manifolds(
     A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike, *, margin: float = 0.0
 ) -> list[PieceManifold]:
-    """The contact manifolds of the pairs of pieces that `contacts` gives, in the same order.
+    """The contact manifolds of pairs of pieces, in the order of their numbers.
+
+    They are those of `contacts`. A triangle that is not among these, as another one is touched first at a side that
+    they share, may have corners of the other body over it: these are there along the triangle's normal.
 
     Triangles of a surface share edges and corners, and what touches one of these touches several triangles: such a
     point is there once, in the manifold of the triangle whose face has the normal or else of the first. Pairs without

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "geometry/manifolds/turned_manifold.h"
 
@@ -114,6 +115,10 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
   };
   keep(false, true), keep(false, false), keep(true, true);
   std::erase_if(out, [](const PieceManifold& x) { return x.manifold.n_points == 0; });
+  const auto place = [](const PieceManifold& x) { return std::pair(x.piece_A, x.piece_B); };
+  if (!left_out_.pairs.empty())
+    std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                     [&](const PieceManifold& x, const PieceManifold& y) { return place(x) < place(y); });
 }
 
 }  // namespace robosim
