@@ -117,8 +117,8 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
   std::erase_if(out, [](const PieceManifold& x) { return x.manifold.n_points == 0; });
   const auto place = [](const PieceManifold& x) { return std::pair(x.piece_A, x.piece_B); };
   if (!left_out_.pairs.empty())
-    std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
-                     [&](const PieceManifold& x, const PieceManifold& y) { return place(x) < place(y); });
+    std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+              [&](const PieceManifold& x, const PieceManifold& y) { return place(x) < place(y); });
 }
 
 }  // namespace robosim
