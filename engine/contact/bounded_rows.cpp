@@ -377,8 +377,8 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   is_evaluated_ = false, is_held_ = true;
 }
 
-// Whether what start_holding gave, which is evaluated, has less potential than what was before;
-// else all is as it was then.
+// Compares the potential of the impulses of start_holding, which are evaluated, with that of the
+// impulses before it. Returns true if the new one is lower; else the old impulses are back.
 bool BoundedRows::is_nearer_held() {
   const double of_held = potential(a_, u_);
   std::swap(f_, f_before_);

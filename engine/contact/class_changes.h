@@ -10,10 +10,10 @@ namespace robosim {
 // An impulse that counts as none beside the solution's.
 double impulse_slack(const RowSolution& solution);
 
-// Of row i. slack_w: a velocity that counts as none.
+// The next class of row i. slack_w: a velocity that counts as zero.
 RowClass class_by(const RowProblem& problem, int i, const RowSolution& solution, double slack_w);
 
-// Of friction whose normal has not pushed so far, and is to: it slides, against its velocity.
+// The class of friction that slides against its velocity, as its normal begins to push.
 inline RowClass sliding_class(const RowSolution& solution, int i) {
   return solution.w[static_cast<std::size_t>(i)] > 0 ? RowClass::lower : RowClass::upper;
 }

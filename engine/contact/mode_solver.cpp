@@ -18,7 +18,7 @@ const ModeSolver::Attempt ModeSolver::attempts[n_attempts] = {
     {"Lemke", &ModeSolver::pivot_by_lemke},
 };
 
-// Whether pivots are quick enough.
+// True where pivots are quick enough.
 bool ModeSolver::is_small(const RowProblem& problem) const {
   const double k = problem.channels;
   return problem.size() <= parameters_.max_pivoted_rows || problem.size() * k * k * k <= parameters_.max_pivoting;

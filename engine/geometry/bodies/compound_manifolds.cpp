@@ -26,7 +26,8 @@ struct Face {
   Vec3d n;  // from A to B
 };
 
-std::optional<Face> face_between(const Compound::Piece& P, const SE3d& X_WP, const Compound::Piece& Q, const SE3d& X_WQ) {
+std::optional<Face> face_between(const Compound::Piece& P, const SE3d& X_WP,
+                                 const Compound::Piece& Q, const SE3d& X_WQ) {
   const Compound::Piece* pieces[2] = {&P, &Q};
   Vec3d outward[2];
   double size[2] = {-1, -1};
@@ -59,7 +60,8 @@ bool PieceManifolds::add_point(const Vec3d& n, const ManifoldPoint& p, double si
   return true;
 }
 
-// Whether one of another normal touches the same place. Where two sides cross depends on the normal along which they are seen.
+// Returns true where a point of another normal touches the same place. The crossing of two sides
+// depends on the normal along which they are seen.
 bool PieceManifolds::has_place(const Vec3d& n, const ManifoldPoint& p, double size) const {
   return std::any_of(points_.begin(), points_.end(), [&](const Point& x) {
     const double near = merged * size + (p.anchor == ManifoldPoint::Anchor::crossing ? std::fabs(p.gap) * norm(x.n - n) : 0);
@@ -111,7 +113,8 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
   if (!any_surface || pairs_.size() < 2) return;
   const auto keep = [&](bool left_out, bool of_face) {
     for (std::size_t i = 0; i < pairs_.size(); ++i)
-      if (pairs_[i].is_left_out == left_out && pairs_[i].is_of_face == of_face) keep_new_points(out[first + i].manifold, pairs_[i]);
+      if (pairs_[i].is_left_out == left_out && pairs_[i].is_of_face == of_face)
+        keep_new_points(out[first + i].manifold, pairs_[i]);
   };
   keep(false, true), keep(false, false), keep(true, true);
   std::erase_if(out, [](const PieceManifold& x) { return x.manifold.n_points == 0; });
