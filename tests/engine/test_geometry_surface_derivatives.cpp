@@ -103,7 +103,15 @@ std::vector<Found> contacts_of(const Placed& x) {
 
 struct Tally {
   int compared[n_normals] = {}, jumped = 0, one_sided = 0;
+  int at_outline = 0;  // of what was compared: all points at the outline of the face that has the normal
 };
+
+// Returns true where the normal is that of a face of the surface whose sides alone are crossed.
+bool is_at_outline(const Manifold& m, bool surface_first) {
+  if (m.reference != (surface_first ? 0 : 1)) return false;
+  return std::all_of(m.points, m.points + m.n_points,
+                     [](const auto& p) { return p.anchor == ManifoldPoint::Anchor::crossing; });
+}
 
 // One parameter, by what it makes of the scene; whether it was compared.
 template <class Change, class Rate>
@@ -203,6 +211,7 @@ void compare(const Placed& x, Tally& tally) {
     }
     tally.jumped += jumped > 0;
     tally.compared[f.normal] += compared > jumped;
+    tally.at_outline += compared > jumped && is_at_outline(pair.manifold, x.surface_first);
   }
 }
 
@@ -251,14 +260,17 @@ TEST_CASE("manifolds on edges and vertices that stick out and those that do not:
   for (int i = 0; i < repeats(48, 96); ++i) {  // all shapes, slopes and spreads
     CAPTURE(i);
     const double spread = (i / 24) % 2 ? 0.2 : 0.02;
-    compare(let_down(random, touching(random, i), pyramid(slopes[i / 6 % 4]), random.uniform(-spread, spread), random.uniform(-spread, spread),
-                     random.uniform(0.002, 0.05), i % 2),
-            tally);
+    const Shape shape = touching(random, i);
+    // One by one, as compilers differ in the order of arguments.
+    const double x = random.uniform(-spread, spread), y = random.uniform(-spread, spread);
+    const double depth = random.uniform(0.002, 0.05);
+    compare(let_down(random, shape, pyramid(slopes[i / 6 % 4]), x, y, depth, i % 2), tally);
   }
   MESSAGE("faces ", tally.compared[of_face], ", edges ", tally.compared[of_edge], ", vertices ", tally.compared[of_vertex], ", nearest ",
           tally.compared[nearest_own], " and ", tally.compared[nearest_of_neighbor], " of neighbors; ", tally.one_sided, " one-sided, ", tally.jumped,
           " jumped");
   for (const int n : tally.compared) CHECK(n >= repeats(2, 5));
+  CHECK(tally.at_outline >= repeats(3, 6));
 }
 
 TEST_CASE("manifolds on height fields: poses") {
@@ -267,7 +279,9 @@ TEST_CASE("manifolds on height fields: poses") {
   for (int i = 0; i < repeats(48, 240); ++i) {
     CAPTURE(i);
     const std::shared_ptr<const TriangleSurface> surface = random.terrain(8, 8, 0.06);
-    compare(let_down(random, touching(random, i), surface, random.uniform(0.3, 0.6), random.uniform(0.3, 0.6), random.uniform(0.002, 0.03), i % 2), tally);
+    const Shape shape = touching(random, i);
+    const double x = random.uniform(0.3, 0.6), y = random.uniform(0.3, 0.6), depth = random.uniform(0.002, 0.03);
+    compare(let_down(random, shape, surface, x, y, depth, i % 2), tally);
   }
   MESSAGE("faces ", tally.compared[of_face], ", edges ", tally.compared[of_edge], ", vertices ", tally.compared[of_vertex], ", nearest ",
           tally.compared[nearest_own], " and ", tally.compared[nearest_of_neighbor], " of neighbors; ", tally.one_sided, " one-sided, ", tally.jumped,

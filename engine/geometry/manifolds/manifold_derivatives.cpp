@@ -84,11 +84,11 @@ class FrameRates {
   FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, const WitnessDerivatives* of_witness)
       : reference_(m.reference), n_(m.normal()), origin_(m.plane_point()), d_(of_witness) {
     if (reference_ < 0) return;
-    origin_ = Vec3d();  // within the face, where the deepest point may be at its outline
-    for (int i = 0; i < m.n_points; ++i) origin_ += (1.0 / m.n_points) * (reference_ ? m.points[i].p_WB : m.points[i].p_WA);
     shape_ = reference_ ? &B : &A, X_ = reference_ ? &X_WB : &X_WA;
     out_ = m.points[m.deepest].trace[reference_].out;
-    if (shape_->has_vertices()) face_ = local_surface(*shape_, *X_, origin_, out_);
+    if (!shape_->has_vertices()) return;
+    origin_ = within_face();
+    face_ = local_surface(*shape_, *X_, origin_, out_);
   }
   const Vec3d& origin() const { return origin_; }
   bool one_sided(const ManifoldPoint& x) const { return (reference_ < 0 || x.anchor == Anchor::witness) && d_->one_sided; }
@@ -136,6 +136,21 @@ class FrameRates {
   }
 
  private:
+  // Returns a point of the reference face that is off its outline. All points of the manifold may lie
+  // on the outline, where an edge has two of the vertices that turn the face.
+  Vec3d within_face() const {
+    return visit(*shape_, [&](const auto& core) {
+      Vec3d p = transpose_times(X_->R, origin_ - X_->p);
+      if constexpr (requires(Patch& patch) { core.patch(out_, patch); }) {
+        const Vec3d out = transpose_times(X_->R, out_);
+        Patch face;
+        core.patch(out, face);
+        p = core.rounding() * out;
+        for (int i = 0; i < face.n_corners; ++i) p += (1.0 / face.n_corners) * face.corner[i];
+      }
+      return *X_ * p;
+    });
+  }
   static Rate of(const WitnessRate& r) { return {r.normal, 0.5 * (r.p_WA + r.p_WB)}; }
 
   const int reference_;
