@@ -1,9 +1,9 @@
 """The floor plan of the C++ engine and of the repository, checked.
 
-Every `#include "floor/..."` in engine/ must name a lower floor or the file's own; siblings on one floor are
-strangers. The top level holds only what the design names. Run from the repository's root; prints each breach as
-file:line and exits 1.
-The Python floors are checked by import-linter (see pyproject.toml).
+Every `#include "floor/..."` in engine/ must name a lower floor or the file's own; siblings on one
+floor are strangers. The top level holds only what the design names. Run from the repository's root;
+prints each breach as file:line and exits 1. The Python floors are checked by import-linter (see
+pyproject.toml).
 """
 
 from __future__ import annotations
@@ -60,18 +60,22 @@ def include_breaches(engine: Path) -> list[str]:
             other = target.split("/")[0]
             if not (engine / target).is_file():
                 breaches.append(
-                    f"{path}:{number}: no such file: engine/{target} (includes are rooted at engine/)"
+                    f"{path}:{number}: no such file: engine/{target} (includes are rooted at"
+                    " engine/)"
                 )
             elif other != own and FLOORS[other] >= FLOORS[own]:
                 breaches.append(
-                    f"{path}:{number}: {own!r} may not include {target!r}: {other!r} is not below it"
+                    f"{path}:{number}: {own!r} may not include {target!r}: {other!r} is not"
+                    " below it"
                 )
     return breaches
 
 
 def top_level_breaches() -> list[str]:
     """Tracked entries of the root that the design does not name."""
-    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], capture_output=True, text=True, check=True
+    ).stdout
     entries = {name.split("/")[0] for name in listed.split("\0") if name}
     valid = ", ".join(sorted(TOP_LEVEL))
     return [f"{name}: not part of the top level ({valid})" for name in sorted(entries - TOP_LEVEL)]

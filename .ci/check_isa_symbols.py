@@ -1,11 +1,13 @@
 """Fail when code compiled for AVX2 or AVX-512 could be picked for every processor.
 
-The linker keeps one copy of each inline function or template instance (a weak symbol), whichever object file it
-comes from. A copy of, say, std::vector<double>::resize from a file compiled for AVX-512 would then run, and crash, on a
-processor without. So those files may define weak functions only where their own instruction set is part of the name,
-which it is for everything that is a template on Lanes<W, isa> or on the Isa.
+The linker keeps one copy of each inline function or template instance (a weak symbol), whichever
+object file it comes from. A copy of, say, std::vector<double>::resize from a file compiled for
+AVX-512 would then run, and crash, on a processor without. So those files may define weak functions
+only where their own instruction set is part of the name, which it is for everything that is a
+template on Lanes<W, isa> or on the Isa.
 
-Usage: check_isa_symbols.py BUILD_FOLDER     (of an optimized build: without inlining nearly everything is a symbol)
+Usage: check_isa_symbols.py BUILD_FOLDER     (of an optimized build: without inlining nearly
+                                             everything is a symbol)
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ ISA = re.compile(r"\(robosim::Isa\)(\d+)")
 
 
 def weak_functions(objects: list[Path]) -> set[str]:
-    """Names of the weak functions that these object files define; weak data ('V') are the same in every copy."""
+    """Names of the weak functions that these object files define; weak data ('V') are the same in
+    every copy."""
     lines = subprocess.run(
         ["nm", "-C", "--defined-only", *objects], check=True, capture_output=True, text=True
     ).stdout
@@ -40,12 +43,19 @@ def main(build: Path) -> int:
         functions = weak_functions(objects)
         if not functions:
             wrong.append(f"the kernels for {isa} define no templates: are these the right files?")
-        wrong += [f"{isa}: {name}" for name in sorted(functions) if set(ISA.findall(name)) != {str(number)}]
+        wrong += [
+            f"{isa}: {name}"
+            for name in sorted(functions)
+            if set(ISA.findall(name)) != {str(number)}
+        ]
         print(f"{isa}: {len(objects)} object files, {len(functions)} weak functions")
     for line in wrong:
         print(line)
     if wrong:
-        print("Weak functions of kernels must have their instruction set in their name; see engine/README.md")
+        print(
+            "Weak functions of kernels must have their instruction set in their name; see"
+            " engine/README.md"
+        )
     return bool(wrong)
 
 

@@ -1,6 +1,7 @@
 """Fail on a skipped test whose reason is not on the short list below.
 
-Usage: check_skips.py PYTEST_LOG [REASON ...]      (the log of a run with -rs; reasons that this lane allows besides)
+Usage: check_skips.py PYTEST_LOG [REASON ...]      (the log of a run with -rs; reasons that this
+                                                   lane allows besides)
 """
 
 from __future__ import annotations

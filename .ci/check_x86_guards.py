@@ -39,7 +39,8 @@ def as_python(kind: str, condition: str) -> str:
 
 
 def can_hold_elsewhere(condition: str) -> bool:
-    """Return True if some combination of macros meets the condition on a processor that is not x86."""
+    """Return True if some combination of macros meets the condition on a processor that is not
+    x86."""
     names = sorted(set(re.findall(r"\w+", condition)) - {"and", "or", "not", "True"})
     free = [name for name in names if not X86_MACRO.fullmatch(name)]
     macros = dict.fromkeys(names, False)

@@ -2,7 +2,8 @@
 
 Usage: requirements.py [EXTRA ...]
 
-So that an environment can be made before there is a wheel, and kept for all wheels with the same needs.
+So that an environment can be made before there is a wheel, and kept for all wheels with the same
+needs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ def main(extras: list[str]) -> int:
     """Print them."""
     page = Path(__file__).resolve().parents[1] / "pyproject.toml"
     project = tomllib.loads(page.read_text(encoding="utf-8"))["project"]
-    needs = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
+    needs = [
+        project["dependencies"],
+        *(project["optional-dependencies"][extra] for extra in extras),
+    ]
     print("\n".join(sorted({need for part in needs for need in part})))
     return 0
 

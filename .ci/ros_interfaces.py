@@ -2,9 +2,9 @@
 
 Usage: PREFIX/bin/python ros_interfaces.py PACKAGE_FOLDER...
 
-PREFIX holds ROS 2 as wheels (see ros_environment). Each package folder has package.xml, CMakeLists.txt and
-interface text; the packages must not depend on each other. Generated once per text: a stamp in share/<package>
-remembers what from.
+PREFIX holds ROS 2 as wheels (see ros_environment). Each package folder has package.xml,
+CMakeLists.txt and interface text; the packages must not depend on each other. Generated once per
+text: a stamp in share/<package> remembers what from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ STAMP = "generated_from.sha256"
 
 
 def relocate_cmake_files() -> int:
-    """Point the exported CMake files at this machine's headers, not those of where the wheels were built."""
+    """Point the exported CMake files at this machine's headers, not those of where the wheels were
+    built."""
     moved = 0
     headers = {
         re.compile(r'[^";\n]*/include/python3\.\d+'): sysconfig.get_path("include"),
@@ -56,7 +57,8 @@ def digest(source: Path) -> str:
 
 
 def generate(source: Path) -> str:
-    """Configure, build and install one package; what was done, in one line. Raises RuntimeError with the log's end."""
+    """Configure, build and install one package; what was done, in one line. Raises RuntimeError
+    with the log's end."""
     started = time.perf_counter()
     stamp = PREFIX / "share" / source.name / STAMP
     wanted = digest(source)
@@ -76,7 +78,11 @@ def generate(source: Path) -> str:
             "Ninja",
             f"-DCMAKE_MAKE_PROGRAM={PREFIX / 'bin' / 'ninja'}",
         ),
-        *(f"-DCMAKE_INSTALL_PREFIX={PREFIX}", f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DBUILD_TESTING=OFF"),
+        *(
+            f"-DCMAKE_INSTALL_PREFIX={PREFIX}",
+            f"-DCMAKE_PREFIX_PATH={PREFIX}",
+            "-DBUILD_TESTING=OFF",
+        ),
         *(f"-DPython3_EXECUTABLE={sys.executable}", "-DPython3_FIND_VIRTUALENV=ONLY", "-Wno-dev"),
     )
     _run("cmake", "--build", build, "--target", "install", "-j", str(os.cpu_count() or 2))

@@ -1,19 +1,23 @@
-"""Accuracy of the derivatives of steps with contact: every block of the Jacobians, all parameters included.
+"""Accuracy of the derivatives of steps with contact: every block of the Jacobians, all parameters
+included.
 
-Each is compared with Ridders differences of the production step itself, of all three solvers, in scenes with robots,
-boxes, balls and triangle meshes, thrown and at rest. Compared is along random directions, one per block and state and
-one per kind of parameter and state, all rows of the Jacobian at once. Where classes and
-features are the same at all points of the differences, 1e-8 of the block's largest entry is asked for; all other states
-are counted apart, and there the derivative towards one side is compared, to 1e-5, and that of the same step in dual
-numbers with its classes held, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices, and
-products with random directions of every number (`jvp`) with those; second-order products (`hvp`) along one direction
-with that along another. A quick run leaves parameters out. Where Nimble is installed, its Jacobians at rest are
-compared with differences of its own step, beside ours, for the robots of `bench_contact.py` that its paper measures.
+Each is compared with Ridders differences of the production step itself, of all three solvers, in
+scenes with robots, boxes, balls and triangle meshes, thrown and at rest. Compared is along random
+directions, one per block and state and one per kind of parameter and state, all rows of the
+Jacobian at once. Where classes and features are the same at all points of the differences, 1e-8 of
+the block's largest entry is asked for; all other states are counted apart, and there the derivative
+towards one side is compared, to 1e-5, and that of the same step in dual numbers with its classes
+held, to 1e-10. Products with random covectors (`vjp`) are compared with the matrices, and products
+with random directions of every number (`jvp`) with those; second-order products (`hvp`) along one
+direction with that along another. A quick run leaves parameters out. Where Nimble is installed, its
+Jacobians at rest are compared with differences of its own step, beside ours, for the robots of
+`bench_contact.py` that its paper measures.
 
-In five scenes rows all but depend on each other, or few states are far from a change. What is known to miss there is in
-`KNOWN`, with limits of its own that it must keep.
+In five scenes rows all but depend on each other, or few states are far from a change. What is known
+to miss there is in `KNOWN`, with limits of its own that it must keep.
 
-    python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--keep FILE] [--markdown docs/simulation.md]
+    python benchmarks/accuracy_contact.py [--states 1000] [--quick] [--keep FILE] [--markdown
+    docs/simulation.md]
                                             [--json FILE]
 """
 
@@ -69,9 +73,13 @@ KNOWN = {
 
 def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--states", type=int, default=STATES, help="per scene and solver (default 1000)")
+    parser.add_argument(
+        "--states", type=int, default=STATES, help="per scene and solver (default 1000)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of states and directions")
-    parser.add_argument("--only", action="append", metavar="SCENE", help="this scene; may be given again")
+    parser.add_argument(
+        "--only", action="append", metavar="SCENE", help="this scene; may be given again"
+    )
     parser.add_argument("--solver", action="append", help="with this one; may be given again")
     parser.add_argument(
         "--keep",
@@ -81,7 +89,10 @@ def main() -> int:
     )
     parser.add_argument("--processes", type=int, help="at a time (default: as many as cores)")
     parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the table, into a page between its markers"
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="write the table, into a page between its markers",
     )
     options = parser.parse_args()
     from harness import contact_table, page
@@ -112,11 +123,13 @@ def main() -> int:
             tally = future.result()
             found.add(running[future], tally)
             report.remark(
-                f"{k} of {len(running)}, {time.perf_counter() - start:.0f} s: {contact_table.line(tally)}"
+                f"{k} of {len(running)}, {time.perf_counter() - start:.0f} s:"
+                f" {contact_table.line(tally)}"
             )
             for failure in tally.failures[:SHOWN]:
                 report.remark(
-                    f"  seed {failure.seed}, state {failure.case}: {failure.what}, off by {failure.error:.1e}"
+                    f"  seed {failure.seed}, state {failure.case}: {failure.what}, off by"
+                    f" {failure.error:.1e}"
                 )
     tallies = [found[job] for job in jobs]
     for tally in tallies:
@@ -130,7 +143,8 @@ def main() -> int:
 
 
 def judged(tally: Tally) -> Iterator[Row]:
-    """The rows of a scene with a solver, each with its bar, or with the limit of what is known to miss it."""
+    """The rows of a scene with a solver, each with its bar, or with the limit of what is known to
+    miss it."""
     from harness import contact_table
     from harness.contact_accuracy import BAR, FROZEN_BAR, ONE_SIDED_BAR, PRODUCT_BAR
 
@@ -163,7 +177,9 @@ def beside_nimble(report: Report) -> None:
 
     library = nimble_peer.load()
     if library is None:
-        report.remark("Nimble is not installed (nimblephysics, with numpy<2): nothing is compared with it")
+        report.remark(
+            "Nimble is not installed (nimblephysics, with numpy<2): nothing is compared with it"
+        )
         return
     for kind in KINDS:
         if kind.published is None:
@@ -175,7 +191,9 @@ def beside_nimble(report: Report) -> None:
             continue
         simulation = scene.simulations["lcp"]
         ours = Differences(simulation, scene.rest, scene.control).error()
-        peer = nimble_peer.NimbleWorld(library, scene.model, simulation.pairs, dt=DT, friction=FRICTION)
+        peer = nimble_peer.NimbleWorld(
+            library, scene.model, simulation.pairs, dt=DT, friction=FRICTION
+        )
         peer.put(scene.rest.q, scene.rest.v, scene.tau)
         theirs = peer.error()
         kink = simulation.linearize(scene.rest, scene.control).jacobians().one_sided
@@ -185,7 +203,8 @@ def beside_nimble(report: Report) -> None:
                 ours,
                 bar=None if kink else BAR,
                 note=("one-sided: a kink here; " if kink else "")
-                + f"Nimble's {theirs.largest:.2g}, {100 * theirs.open:.0f} % of its entries have no differences",
+                + f"Nimble's {theirs.largest:.2g}, {100 * theirs.open:.0f} % of its entries have no"
+                " differences",
             )
         )
 

@@ -1,13 +1,15 @@
 """How exact distances, points, normals and their derivatives are, for every pair of shapes.
 
-Each answer is compared in extended precision (long double) with what does not depend on the engine: the shapes'
-support functions, written a second time. From below the distance is bounded by the planes of support with the answer's
-normal; from above, apart, by the points, and overlapping by branch and bound over all directions, which proves that no
-other way out is shorter. Points and normal are compared with the solution of the witness conditions by Newton's method,
-itself verified. Derivatives are compared with Ridders differences of the query. (coal, which is good to 1e-6 or so, is
-compared with by bench_collision.py.)
+Each answer is compared in extended precision (long double) with what does not depend on the engine:
+the shapes' support functions, written a second time. From below the distance is bounded by the
+planes of support with the answer's normal; from above, apart, by the points, and overlapping by
+branch and bound over all directions, which proves that no other way out is shorter. Points and
+normal are compared with the solution of the witness conditions by Newton's method, itself verified.
+Derivatives are compared with Ridders differences of the query. (coal, which is good to 1e-6 or so,
+is compared with by bench_collision.py.)
 
-    python benchmarks/accuracy_geometry.py [--poses 10000] [--quick] [--markdown docs/geometry.md] [--json FILE]
+    python benchmarks/accuracy_geometry.py [--poses 10000] [--quick] [--markdown docs/geometry.md]
+    [--json FILE]
 """
 
 from __future__ import annotations
@@ -28,11 +30,16 @@ QUICK = 20  # times fewer
 def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--poses", type=int, default=POSES, help="per pair (default 10000)")
-    parser.add_argument("--derivative-poses", type=int, default=POSES, help="per pair (default 10000)")
+    parser.add_argument(
+        "--derivative-poses", type=int, default=POSES, help="per pair (default 10000)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the poses")
     parser.add_argument("--only", metavar="SHAPE", help="pairs with this type of shape")
     parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the table, into a page between its markers"
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="write the table, into a page between its markers",
     )
     options = parser.parse_args()
     from harness import accuracy_table, geometry_checks, page
@@ -48,16 +55,24 @@ def main() -> int:
         values = accuracy.values(pair, poses)
         bar = CLOSED_FORM_BAR if pair.analytic else ITERATIVE_BAR
         for kind, unit, error, at in zip(
-            ("distance", "points", "normal"), ("m", "m", "rad"), values.errors, values.at, strict=True
+            ("distance", "points", "normal"),
+            ("m", "m", "rad"),
+            values.errors,
+            values.at,
+            strict=True,
         ):
             report.add(Row(f"{name}: {kind}", error, unit, bar=bar, note=f"pose {at}"))
-        derivatives = None if accuracy.unbounded(pair) else accuracy.derivatives(pair, derivative_poses)
+        derivatives = (
+            None if accuracy.unbounded(pair) else accuracy.derivatives(pair, derivative_poses)
+        )
         if derivatives is not None:
             for kind, error, at in zip(
                 geometry_checks.DERIVATIVES, derivatives.errors, derivatives.at, strict=True
             ):
                 if error >= 0:
-                    report.add(Row(f"{name}: by {kind}", error, bar=DERIVATIVE_BAR, note=f"pose {at}"))
+                    report.add(
+                        Row(f"{name}: by {kind}", error, bar=DERIVATIVE_BAR, note=f"pose {at}")
+                    )
         results.append((pair, values, derivatives))
         report.remark(f"{name}: {values}, {derivatives}, {time.perf_counter() - start:.0f} s")
     if options.markdown is not None:

@@ -1,9 +1,10 @@
-"""Motions that textbooks have formulas for, by our solvers and beside MuJoCo and, where installed, Nimble.
+"""Motions that textbooks have formulas for, by our solvers and beside MuJoCo and, where installed,
+Nimble.
 
-All sides have the same bodies, start, friction and steps, and are otherwise as they are by default. Bars are for the
-solvers `lcp` and `convex`, which solve rows to rounding in all motions but that of the dominoes;
-`pgs` ends after 200 sweeps, and MuJoCo's contacts give by its own choice, so that what rests sinks
-in and what sticks creeps. MuJoCo has no restitution.
+All sides have the same bodies, start, friction and steps, and are otherwise as they are by default.
+Bars are for the solvers `lcp` and `convex`, which solve rows to rounding in all motions but that of
+the dominoes; `pgs` ends after 200 sweeps, and MuJoCo's contacts give by its own choice, so that
+what rests sinks in and what sticks creeps. MuJoCo has no restitution.
 
     python benchmarks/accuracy_physics.py [--quick] [--json FILE] [--markdown FILE]
 """
@@ -63,7 +64,8 @@ def incline(angle: float, heading: float, steps: int) -> Case:
 
 
 def off_coulomb(case: Case, seen: Watched) -> float:
-    """Of a block that slides down from rest: what slows it beside what Coulomb's law says, relative."""
+    """Of a block that slides down from rest: what slows it beside what Coulomb's law says,
+    relative."""
     g = np.array(case.gravity)
     pull = float(np.hypot(g[0], g[1]))
     speed = float(seen.velocity[-1, 0, :2] @ g[:2]) / pull
@@ -79,7 +81,8 @@ class Measure:
         unit: of it.
         cases: the motions that it is of.
         of: the figure of all of them.
-        bar: for `lcp` and `convex`, the greatest that they may have; None for a figure that is only shown.
+        bar: for `lcp` and `convex`, the greatest that they may have; None for a figure that is only
+        shown.
         box_too: whether `lcp`, too, has to reach it.
         residual_bar: the greatest residual that their steps may have.
     """
@@ -127,17 +130,23 @@ def left(case: Case, seen: Watched) -> float:
 
 
 def rolling(case: Case, seen: Watched) -> float:
-    """Of a solid ball that was thrown without spin: its speed beside 5/7 of that, relative; also that of its rim."""
+    """Of a solid ball that was thrown without spin: its speed beside 5/7 of that, relative; also
+    that of its rim."""
     thrown = float(seen.velocity[0, 0, 0])
-    return max(abs(float(x) / (5 / 7 * thrown) - 1) for x in (seen.velocity[-1, 0, 0], _rim(case, seen)))
+    return max(
+        abs(float(x) / (5 / 7 * thrown) - 1) for x in (seen.velocity[-1, 0, 0], _rim(case, seen))
+    )
 
 
 def _rim(case: Case, seen: Watched) -> float:
-    return float(np.linalg.norm(seen.momentum(case)[-1, 0])) / case.solids[0].inertia[0] * BALL_RADIUS
+    return (
+        float(np.linalg.norm(seen.momentum(case)[-1, 0])) / case.solids[0].inertia[0] * BALL_RADIUS
+    )
 
 
 def rebound(case: Case, seen: Watched) -> float:
-    """Of a ball that was dropped: the height that it comes back to beside e^2 of that, relative to that."""
+    """Of a ball that was dropped: the height that it comes back to beside e^2 of that, relative to
+    that."""
     fallen = seen.place[:, 0, 2] - BALL_RADIUS
     lowest = int(np.argmax(seen.velocity[1:, 0, 2] > seen.velocity[:-1, 0, 2])) + 1
     return abs(float(fallen[lowest:].max()) / float(fallen[0]) - case.restitution**2)
@@ -162,14 +171,16 @@ def risen(case: Case, seen: Watched) -> float:
 
 
 def fallen(case: Case, seen: Watched) -> float:
-    """When the last domino lies, leaning by more than 60 degrees [s]; inf where one stands in the end."""
+    """When the last domino lies, leaning by more than 60 degrees [s]; inf where one stands in the
+    end."""
     x, y = seen.turn[..., 0], seen.turn[..., 1]
     lies = (1 - 2 * (x**2 + y**2) < 0.5).all(axis=1)
     return float(np.argmax(lies)) * case.dt if lies.any() else inf
 
 
 def thrown_rod(direction: float) -> Case:
-    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but one in impulses."""
+    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but
+    one in impulses."""
     rod = Solid(Shape.capsule(0.01, 1.0), 1.0, (1 / 12, 1 / 12, 1e-3))
     lean = 0.5
     q = np.array([0, 0, 0.5 * cos(lean) + 0.01, 0, sin(lean / 2), 0, cos(lean / 2)])
@@ -181,7 +192,9 @@ def dominoes(steps: int) -> Case:
     """Five in a row, the first pushed over."""
     push = np.zeros(30)
     push[0], push[4] = 0.3, 3.0
-    return Case((DOMINO,) * 5, at(*((0.1 * i, 0, 0.1) for i in range(5))), push, steps, friction=0.6)
+    return Case(
+        (DOMINO,) * 5, at(*((0.1 * i, 0, 0.1) for i in range(5))), push, steps, friction=0.6
+    )
 
 
 def measures(quick: bool) -> list[Measure]:
@@ -190,9 +203,16 @@ def measures(quick: bool) -> list[Measure]:
     stays = tuple(incline(GENTLE, heading, 1000) for heading in HEADINGS)
     stops = Case((BLOCK,), at((0, 0, 0.05)), np.array([2.0, 0, 0, 0, 0, 0]), 1000)
     rolls = Case((BALL,), at((0, 0, BALL_RADIUS)), np.array([1.0, 0, 0, 0, 0, 0]), 1000)
-    drops = [Case((BALL,), at((0, 0, 0.6)), np.zeros(6), 800, restitution=e) for e in (0.0, 0.5, 1.0)]
+    drops = [
+        Case((BALL,), at((0, 0, 0.6)), np.zeros(6), 800, restitution=e) for e in (0.0, 0.5, 1.0)
+    ]
     spins = Case(
-        (TOP,), at((0, 0, 1)), np.array([0, 0, 0, 0.3, 4.0, 0.2]), 5000, gravity=(0, 0, 0), has_floor=False
+        (TOP,),
+        at((0, 0, 1)),
+        np.array([0, 0, 0, 0.3, 4.0, 0.2]),
+        5000,
+        gravity=(0, 0, 0),
+        has_floor=False,
     )
     heights = tuple((0.0, 0.0, 0.05 + 0.1 * i - SUNK * (i + 1)) for i in range(10))
     stack = Case((box(2.0, CUBE),) * 10, at(*heights), np.zeros(60), 2000 if quick else 60_000)
@@ -207,11 +227,17 @@ def measures(quick: bool) -> list[Measure]:
             EXACT,
         ),
         Measure("the same at six headings", "", slides, worst(off_coulomb), EXACT, box_too=False),
-        Measure("a block on 10 degrees, at six headings: creeps in 1 s", "m", stays, worst(moved), STILL),
+        Measure(
+            "a block on 10 degrees, at six headings: creeps in 1 s", "m", stays, worst(moved), STILL
+        ),
         Measure("a block slides to rest: off v^2 / (2 mu g)", "", (stops,), worst(stopped), 3e-3),
         Measure("and stays: speed that is left", "m/s", (stops,), worst(left), STILL),
         Measure(
-            "a ball thrown without spin rolls: off 5/7 of its speed", "", (rolls,), worst(rolling), EXACT
+            "a ball thrown without spin rolls: off 5/7 of its speed",
+            "",
+            (rolls,),
+            worst(rolling),
+            EXACT,
         ),
         *(
             Measure(
@@ -224,11 +250,23 @@ def measures(quick: bool) -> list[Measure]:
             for case in drops
         ),
         Measure(
-            "a body spins freely for 5 s: angular momentum changes by", "", (spins,), worst(turned), 5e-3
+            "a body spins freely for 5 s: angular momentum changes by",
+            "",
+            (spins,),
+            worst(turned),
+            5e-3,
         ),
-        Measure("off half of it with half the step", "", (spins, spins.finer()), halves(turned), 0.05),
+        Measure(
+            "off half of it with half the step", "", (spins, spins.finer()), halves(turned), 0.05
+        ),
         Measure("energy changes by", "", (spins,), worst(gained), 5e-3),
-        Measure("off half of it with half the step, too", "", (spins, spins.finer()), halves(gained), 0.05),
+        Measure(
+            "off half of it with half the step, too",
+            "",
+            (spins, spins.finer()),
+            halves(gained),
+            0.05,
+        ),
         Measure(
             f"ten boxes on top of each other, {stack.steps * stack.dt:g} s: move after a tenth by",
             "m",
@@ -236,7 +274,9 @@ def measures(quick: bool) -> list[Measure]:
             worst(drifted),
             STILL,
         ),
-        Measure("1,000 kg on 1 kg, 5 s: move after a tenth by", "m", (heavy,), worst(drifted), STILL),
+        Measure(
+            "1,000 kg on 1 kg, 5 s: move after a tenth by", "m", (heavy,), worst(drifted), STILL
+        ),
         Measure(
             "five dominoes: the last one lies after",
             "s",
@@ -255,7 +295,8 @@ def tumbling() -> Case:
 
 
 def laws(case: Case, solver: str, every: int) -> Array:
-    """(3,) of every so many steps: how far they are from complementarity, the law of friction and dissipation.
+    """(3,) of every so many steps: how far they are from complementarity, the law of friction and
+    dissipation.
 
     Of normals f w, of friction what exceeds mu f, along each axis with `lcp` and in all with
     `convex`, and what it drives where it should brake; beside the largest impulse of the step and
@@ -301,7 +342,10 @@ def broken_laws(island: StepIsland, mu: float, solver: str) -> Array:
 def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the table, into a page between its markers"
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="write the table, into a page between its markers",
     )
     options = parser.parse_args()
     require_peers("mujoco")
@@ -366,7 +410,9 @@ def main() -> int:
         head = ["", *(f"`{solver}`" for solver in SOLVERS), *peers]
         lines = [head, ["---"] * len(head), *table]
         page.write(
-            options.markdown, "\n".join("| " + " | ".join(x) + " |" for x in lines) + "\n", "physics table"
+            options.markdown,
+            "\n".join("| " + " | ".join(x) + " |" for x in lines) + "\n",
+            "physics table",
         )
     return report.finish(options)
 

@@ -1,10 +1,11 @@
 """Batches of rollouts beside `mujoco.rollout`: steps per second there, and there and back.
 
-Four scenes of everyday training and planning, 32 runs of 200 steps each: a quadruped that stands, whose targets have
-noise; ten boxes that slide and tumble; a UR5 that pushes a box; a humanoid that lies down. MuJoCo's twin is made from
-the same world, with the elliptic cone and its default tolerance, and gets the same starts and controls. Both sides keep
-the state of every step, on one thread and on two; rounds take turns, and the least time of each side counts. There and
-back is the rollout and the gradient of a random loss of its end, by the start and by what drives it.
+Four scenes of everyday training and planning, 32 runs of 200 steps each: a quadruped that stands,
+whose targets have noise; ten boxes that slide and tumble; a UR5 that pushes a box; a humanoid that
+lies down. MuJoCo's twin is made from the same world, with the elliptic cone and its default
+tolerance, and gets the same starts and controls. Both sides keep the state of every step, on one
+thread and on two; rounds take turns, and the least time of each side counts. There and back is the
+rollout and the gradient of a random loss of its end, by the start and by what drives it.
 
     python benchmarks/bench_batches.py [--quick] [--any-machine] [--json FILE] [--solver NAME]
 """
@@ -38,7 +39,8 @@ QUICK_RUNS, QUICK_ROUNDS = 8, 2
 DT = 2e-3  # [s]
 BACK_BAR = 1 / 3  # of the peer's steps per second, there and back
 NOISE = 0.05  # [rad] of targets
-AT_BOX = (-1.31, -70.53, 136.25, -155.72, -90.0, 0.0)  # [deg] of the UR5, its flange 5 cm above the floor
+# [deg] of the UR5, its flange 5 cm above the floor.
+AT_BOX = (-1.31, -70.53, 136.25, -155.72, -90.0, 0.0)
 BEYOND = (-0.87, -53.82, 103.68, -139.87, -90.0, 0.0)  # [deg], 20 cm farther
 
 
@@ -51,7 +53,9 @@ class Batch:
         control: of each step of each.
     """
 
-    def __init__(self, world: World, solver: str, q: Array, v: Array, targets: Array | None) -> None:
+    def __init__(
+        self, world: World, solver: str, q: Array, v: Array, targets: Array | None
+    ) -> None:
         self.simulation = Simulation(world, dt=DT, solver=solver)
         self.starts: State = self.simulation.state(q, v)
         self.control = Control(q_target=targets)
@@ -62,7 +66,9 @@ class Batch:
     def there_and_back(self) -> None:
         motion = self.simulation.rollout(self.starts, STEPS, self.control)
         bars = np.zeros((2, *motion.v.shape))
-        bars[:, :, -1] = np.random.default_rng(1).normal(size=(2, len(motion.v), motion.v.shape[-1]))
+        bars[:, :, -1] = np.random.default_rng(1).normal(
+            size=(2, len(motion.v), motion.v.shape[-1])
+        )
         motion.vjp(*bars, by=["q_target" if self.control.q_target is not None else "tau"])
 
     def peer(self, n_threads: int) -> Callable[[], None]:
@@ -129,7 +135,9 @@ def ur5(rng: Random, runs: int, solver: str) -> Batch:
     world = World(model, floor(), motors=motors, materials={"floor": Material(0.5)})
     box = Shape.box((0.1, 0.2, 0.15))
     world.add_body("box", box, mass=1.0, pose=pose((0.52, 0.1, 0.075)), material=Material(0.5))
-    ways = np.radians(AT_BOX) + np.linspace(0, 1, STEPS)[:, None] * np.radians(np.subtract(BEYOND, AT_BOX))
+    ways = np.radians(AT_BOX) + np.linspace(0, 1, STEPS)[:, None] * np.radians(
+        np.subtract(BEYOND, AT_BOX)
+    )
     targets = np.tile(world.start, (runs, STEPS, 1))
     targets[..., :6] = ways + 0.1 * NOISE * rng.normal(size=(runs, 1, 6))
     q = np.tile(world.start, (runs, 1))

@@ -1,8 +1,10 @@
-"""What the bridges to PyTorch and JAX cost beside the calls that they make: steps, rollouts and their gradients.
+"""What the bridges to PyTorch and JAX cost beside the calls that they make: steps, rollouts and
+their gradients.
 
-A quadruped stands on the ground with `pgs`, its motors following targets. Ours is the bridge's call, compiled where the
-framework compiles (`jax.jit`), the peer `Simulation`'s own for the same; both take turns. Times of other calls in
-between, and of callbacks on other threads, count. What comes back has to be the same to the bit.
+A quadruped stands on the ground with `pgs`, its motors following targets. Ours is the bridge's
+call, compiled where the framework compiles (`jax.jit`), the peer `Simulation`'s own for the same;
+both take turns. Times of other calls in between, and of callbacks on other threads, count. What
+comes back has to be the same to the bit.
 
     python benchmarks/bench_bridges.py [--quick] [--json FILE]
 """
@@ -29,7 +31,8 @@ STEPS, RUNS = 100, 64
 
 
 class Plain:
-    """Calls of `Simulation`: a run, and the gradient of the sum of squares of its last velocities by all targets."""
+    """Calls of `Simulation`: a run, and the gradient of the sum of squares of its last velocities
+    by all targets."""
 
     def __init__(self, walk: Walk) -> None:
         self.simulation = walk.simulation
@@ -129,8 +132,12 @@ def main() -> int:
             peers = (lambda: plain.run(runs, steps)), (lambda: plain.there_and_back(runs, steps))  # noqa: B023
             for what, ours, peer in zip(("there", "there and back"), calls, peers, strict=True):
                 if not np.array_equal(np.asarray(ours()).ravel(), np.asarray(peer()).ravel()):
-                    raise SystemExit(f"{name}, {runs} runs of {steps} steps, {what}: not the same to the bit")
-                timing = alternate(times_over(ours), times_over(peer), 1, patience, clock=time.perf_counter)
+                    raise SystemExit(
+                        f"{name}, {runs} runs of {steps} steps, {what}: not the same to the bit"
+                    )
+                timing = alternate(
+                    times_over(ours), times_over(peer), 1, patience, clock=time.perf_counter
+                )
                 report.add(
                     Row(
                         f"{name}: {runs} x {steps} steps, {what}",

@@ -1,10 +1,12 @@
-"""Collision queries, beside coal in the same run: every pair of shapes, derivatives, self-collision of a UR5.
+"""Collision queries, beside coal in the same run: every pair of shapes, derivatives, self-collision
+of a UR5.
 
-Both sides run from loops in C++ over the same shapes and poses: coal's functors from its wheel, one per pair and with
-the quickest of its initial guesses in each row; the engine compiled from this checkout. Every query is timed by itself
-with the processor's counter, in passes that take turns; a figure is the median over poses of each pose's median over
-passes, so that what the machine does meanwhile hardly counts. coal stops at 1e-6 m, robosim at rounding. Before
-anything is timed the answers have to agree; where they do not, a pair of supporting planes has to certify ours.
+Both sides run from loops in C++ over the same shapes and poses: coal's functors from its wheel, one
+per pair and with the quickest of its initial guesses in each row; the engine compiled from this
+checkout. Every query is timed by itself with the processor's counter, in passes that take turns; a
+figure is the median over poses of each pose's median over passes, so that what the machine does
+meanwhile hardly counts. coal stops at 1e-6 m, robosim at rounding. Before anything is timed the
+answers have to agree; where they do not, a pair of supporting planes has to certify ours.
 
     python benchmarks/bench_collision.py [--quick] [--json FILE] [--markdown FILE] [--only TYPE]
 """
@@ -61,15 +63,21 @@ class Subject:
         for pose in range(self.ours.n):
             ours, theirs = self.ours.answer(pose), self.coal.answer(pose)
             if abs(ours.distance) > 1e-9 and self.ours.overlap(pose) != (ours.distance < 0):
-                raise AssertionError(f"{self.name}, pose {pose}: {ours}, but overlap says otherwise")
+                raise AssertionError(
+                    f"{self.name}, pose {pose}: {ours}, but overlap says otherwise"
+                )
             if abs(ours.distance - theirs.distance) < AGREEMENT:
                 continue
             wrong += 1
             if ours.distance > theirs.distance:  # a plane that separates by more proves it
                 if not abs(self.ours.plane(pose, ours.normal) - ours.distance) < 1e-9:
-                    raise AssertionError(f"{self.name}, pose {pose}: {ours} is not certified; coal: {theirs}")
+                    raise AssertionError(
+                        f"{self.name}, pose {pose}: {ours} is not certified; coal: {theirs}"
+                    )
             elif self.ours.plane(pose, theirs.normal) > ours.distance + 1e-9:
-                raise AssertionError(f"{self.name}, pose {pose}: {ours}, coal's plane is better: {theirs}")
+                raise AssertionError(
+                    f"{self.name}, pose {pose}: {ours}, coal's plane is better: {theirs}"
+                )
         return wrong
 
     def timed(self, operation, passes: int, *, cold: bool) -> Timed:
@@ -81,11 +89,14 @@ class Subject:
                 self.coal.guess(kind)
                 spent[kind].append(self.coal.seconds(operation, cold=cold))
             spent["ours"].append(self.ours.seconds(operation, cold=cold))
-        medians = {kind: float(np.median(np.median(times, axis=0))) for kind, times in spent.items()}
+        medians = {
+            kind: float(np.median(np.median(times, axis=0))) for kind, times in spent.items()
+        }
         return Timed(medians["ours"], min(medians[kind] for kind in kinds))
 
     def derivatives(self, passes: int) -> tuple[Timed, Timed]:
-        """Derivatives in both poses, factored and dense, beside the value that they belong to, all ours."""
+        """Derivatives in both poses, factored and dense, beside the value that they belong to, all
+        ours."""
         from harness.pair_loop import Operation
 
         operations = Operation.FACTORS, Operation.DENSE, Operation.DISTANCE
@@ -93,11 +104,14 @@ class Subject:
         for _ in range(passes):
             for operation, times in spent.items():
                 times.append(self.ours.seconds(operation, cold=True))
-        factors, dense, value = (float(np.median(np.median(times, axis=0))) for times in spent.values())
+        factors, dense, value = (
+            float(np.median(np.median(times, axis=0))) for times in spent.values()
+        )
         return Timed(factors, value), Timed(dense, value)
 
     def from_python(self, passes: int) -> tuple[Timed, float]:
-        """Derivatives with their value, as matrices, beside the value alone, in calls from Python; and their ratio."""
+        """Derivatives with their value, as matrices, beside the value alone, in calls from Python;
+        and their ratio."""
         from robosim.geometry import signed_distance, signed_distance_derivatives
 
         shapes = [pair for pair in self.poses.pairs for _ in range(self.ours.n_per_pair)]
@@ -107,7 +121,10 @@ class Subject:
         ]
         queries = signed_distance_derivatives, signed_distance
         spent = np.array(
-            [[[_call(query, arguments) for query in queries] for arguments in asked] for _ in range(passes)]
+            [
+                [[_call(query, arguments) for query in queries] for arguments in asked]
+                for _ in range(passes)
+            ]
         )
         both, value = np.median(spent, axis=(0, 1))
         return Timed(float(both), float(value)), float(np.median(spent[..., 0] / spent[..., 1]))
@@ -122,7 +139,12 @@ def _call(query, arguments) -> float:
 
 
 def add(
-    report: Report, name: str, timed: Timed, bar: float | None, note: str = "", ratio: float | None = None
+    report: Report,
+    name: str,
+    timed: Timed,
+    bar: float | None,
+    note: str = "",
+    ratio: float | None = None,
 ) -> None:
     """A row in nanoseconds."""
     figures = 1e9 * timed.ours, "ns", 1e9 * timed.peer, bar
@@ -144,8 +166,19 @@ def pairs(report: Report, only: list[str] | None, passes: int) -> None:
         moving = Subject(name, shape_pairs.sequences(a, b), libraries)
         wrong = apart.check() + moving.check()
         note = f"coal is wrong in {wrong} of {apart.ours.n + moving.ours.n} poses" if wrong else ""
-        add(report, f"{name}, distance", apart.timed(Operation.DISTANCE, passes, cold=True), bar, note)
-        add(report, f"{name}, distance in motion", moving.timed(Operation.DISTANCE, passes, cold=False), bar)
+        add(
+            report,
+            f"{name}, distance",
+            apart.timed(Operation.DISTANCE, passes, cold=True),
+            bar,
+            note,
+        )
+        add(
+            report,
+            f"{name}, distance in motion",
+            moving.timed(Operation.DISTANCE, passes, cold=False),
+            bar,
+        )
         add(report, f"{name}, collision", apart.timed(Operation.OVERLAP, passes, cold=True), bar)
         factors, dense = apart.derivatives(passes)
         add(report, f"{name}, derivatives to value", factors, DERIVATIVES_BAR)
@@ -166,10 +199,15 @@ def robots(report: Report, quick: bool) -> None:
 def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument(
-        "--only", action="append", help="only pairs with this type of shape, or robot; may be repeated"
+        "--only",
+        action="append",
+        help="only pairs with this type of shape, or robot; may be repeated",
     )
     parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write tables, into a page between its markers"
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="write tables, into a page between its markers",
     )
     options = parser.parse_args()
     require_peers("coal", "pin", "example-robot-data")

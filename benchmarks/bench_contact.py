@@ -1,13 +1,15 @@
 """One step with contact and its derivatives, beside MuJoCo and Pinocchio in the same run.
 
-Each robot rests on the ground, held by constant forces of its joints, or slides over it. Both sides step 50 times of
-1 ms from the same state, in loops in C++: robosim with `lcp`, which has the bars, and with `convex`, MuJoCo as it is by
-default, with the same bodies (`harness/mjcf.py`). Before anything is timed mass matrix and nonlinear effects have to
-agree, and the contacts of both are counted. All Jacobians (next q and v in q, v and forces, the step included; of ten
-steps at rest in one call from Python) beside MuJoCo's forward differences, which are asked for q and v alone, beside
-differences of our own step, and beside Pinocchio's forward dynamics with its derivatives, which knows no contact. Each
-block is also asked for by itself. Times are processor time in slices that take turns; ratios are medians over
-neighboring slices. Nimble is measured where it is installed, beside `lcp`; else what its paper says is printed.
+Each robot rests on the ground, held by constant forces of its joints, or slides over it. Both sides
+step 50 times of 1 ms from the same state, in loops in C++: robosim with `lcp`, which has the bars,
+and with `convex`, MuJoCo as it is by default, with the same bodies (`harness/mjcf.py`). Before
+anything is timed mass matrix and nonlinear effects have to agree, and the contacts of both are
+counted. All Jacobians (next q and v in q, v and forces, the step included; of ten steps at rest in
+one call from Python) beside MuJoCo's forward differences, which are asked for q and v alone, beside
+differences of our own step, and beside Pinocchio's forward dynamics with its derivatives, which
+knows no contact. Each block is also asked for by itself. Times are processor time in slices that
+take turns; ratios are medians over neighboring slices. Nimble is measured where it is installed,
+beside `lcp`; else what its paper says is printed.
 
 A ratio written as "0.50" is ours / peer, one written as "2.0 x" is peer / ours.
 
@@ -88,7 +90,9 @@ class Subject:
         v = np.random.default_rng(0).normal(size=self.scene.model.n_v)
         error = self.matched.disagreement(self.scene.rest.q, v)
         if not error < AGREEMENT:
-            raise AssertionError(f"{self.kind.name}: the dynamics differ from MuJoCo's by {error:.2g}")
+            raise AssertionError(
+                f"{self.kind.name}: the dynamics differ from MuJoCo's by {error:.2g}"
+            )
         return error
 
     def our_steps(self, solver: str, state: State) -> Work:
@@ -126,7 +130,9 @@ class Subject:
         self.matched.put(self.data, self.scene.rest.q, self.scene.rest.v, self.scene.tau)
         mujoco.mj_forward(self.peer, self.data)  # for its warm start
         return repeated(
-            lambda: mujoco.mjd_transitionFD(self.peer, self.data, FORWARD_STEP, False, A, None, None, None)
+            lambda: mujoco.mjd_transitionFD(
+                self.peer, self.data, FORWARD_STEP, False, A, None, None, None
+            )
         )
 
 
@@ -142,7 +148,8 @@ def reports(simulation: Simulation, state: State, steps: int, control: Control) 
 
 
 def predicted(found: list[Any]) -> float:
-    """[%] of the steps whose classes the first sweeps have predicted: no class changed and nothing pivoted."""
+    """[%] of the steps whose classes the first sweeps have predicted: no class changed and nothing
+    pivoted."""
     return 100 * float(np.mean([r.class_changes == 0 and r.pivots == 0 for r in found]))
 
 
@@ -208,7 +215,8 @@ def all_jacobians(scene: ContactScene, by: tuple[str, ...] = BLOCKS) -> Work:
 
 
 def gradients(subject: Subject, patience: Patience, report: Report) -> None:
-    """All Jacobians beside all that is compared with them, and the vector-Jacobian product beside the step."""
+    """All Jacobians beside all that is compared with them, and the vector-Jacobian product beside
+    the step."""
     scene, kind = subject.scene, subject.kind
     simulation = scene.simulations["lcp"]
     jacobians = all_jacobians(scene)
@@ -284,13 +292,15 @@ def gradients(subject: Subject, patience: Patience, report: Report) -> None:
 
 
 def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report: Report) -> None:
-    """Steps and all Jacobians beside Nimble's analytic ones, and how far its own are from differences."""
+    """Steps and all Jacobians beside Nimble's analytic ones, and how far its own are from
+    differences."""
     scene, kind = subject.scene, subject.kind
     library = nimble_peer.load()
     if library is None:
         report.remark(
-            f"{kind.name}: beside Nimble: not measured, as it is not installed (nimblephysics, numpy<2); its paper "
-            f"has {kind.published:g} us for all Jacobians ({NIMBLE_PAPER}, on another machine)"
+            f"{kind.name}: beside Nimble: not measured, as it is not installed (nimblephysics,"
+            f" numpy<2); its paper has {kind.published:g} us for all Jacobians ({NIMBLE_PAPER}, on"
+            " another machine)"
         )
         return
     simulation = scene.simulations["lcp"]
@@ -299,7 +309,10 @@ def beside_nimble(subject: Subject, jacobians: Work, patience: Patience, report:
     if not error < AGREEMENT:
         raise AssertionError(f"{kind.name}: the mass matrix differs from Nimble's by {error:.2g}")
     peer.put(scene.rest.q, scene.rest.v, scene.tau)
-    note = f"contacts {simulation.step(scene.rest, scene.control).report.contacts}, Nimble {peer.contacts()}"
+    note = (
+        f"contacts {simulation.step(scene.rest, scene.control).report.contacts}, Nimble"
+        f" {peer.contacts()}"
+    )
 
     def steps() -> None:
         peer.put(scene.rest.q, scene.rest.v, scene.tau)
@@ -465,7 +478,9 @@ def main() -> int:
     """Measure, check, report."""
     parser = arguments(str(__doc__).splitlines()[0])
     names = [kind.name for kind in KINDS]
-    parser.add_argument("--scene", action="append", choices=names, help="only this one; may be repeated")
+    parser.add_argument(
+        "--scene", action="append", choices=names, help="only this one; may be repeated"
+    )
     options = parser.parse_args()
     require_peers("mujoco", "pin")
     set_threads(1)  # as the peers have
@@ -475,8 +490,8 @@ def main() -> int:
     report = Report("One step with contact, and its derivatives")
     library = pinocchio_loop.load()
     report.remark(
-        f"{machine()['cpu']}; MuJoCo {metadata.version('mujoco')}, Pinocchio {metadata.version('pin')} "
-        f"compiled with {' '.join(pinocchio_loop.flags())}."
+        f"{machine()['cpu']}; MuJoCo {metadata.version('mujoco')}, Pinocchio"
+        f" {metadata.version('pin')} compiled with {' '.join(pinocchio_loop.flags())}."
     )
     bystanders = Bystanders()
     for kind in KINDS:

@@ -1,10 +1,12 @@
-"""Dynamics and derivatives, beside Pinocchio in the same run: one state, batches, threads, calls from Python.
+"""Dynamics and derivatives, beside Pinocchio in the same run: one state, batches, threads, calls
+from Python.
 
-One state at a time both sides run from loops in C++ over the same 256 random states: Pinocchio's algorithms compiled
-from the headers of its wheel for this processor, with the quicker of its conventions where it has two, and the engine
-compiled from this checkout. A batch is one call of the engine for 256 states on one thread, its peer Pinocchio's loop
-over them. Times are processor time, in slices that take turns; ratios (ours / peer) are medians over neighboring
-slices. Before anything is timed, the results of both sides have to agree.
+One state at a time both sides run from loops in C++ over the same 256 random states: Pinocchio's
+algorithms compiled from the headers of its wheel for this processor, with the quicker of its
+conventions where it has two, and the engine compiled from this checkout. A batch is one call of the
+engine for 256 states on one thread, its peer Pinocchio's loop over them. Times are processor time,
+in slices that take turns; ratios (ours / peer) are medians over neighboring slices. Before anything
+is timed, the results of both sides have to agree.
 
     python benchmarks/bench_dynamics.py [--quick] [--json FILE] [--markdown FILE] [--robot NAME]
 """
@@ -28,8 +30,11 @@ from harness.report import Report, Row, arguments, machine, require_peers
 from harness.timing import Bystanders, Patience, Timing, Work, alternate
 
 STATES = 256
-PLACES = 3  # arrays of their own in memory, for two threads: which pages they get decides how well caches hold them
-ONE_STATE_BAR, BATCH_BAR, PYTHON_BAR, THREADS_BAR = 0.7, 0.2, 0.5, 1.8  # ours / peer; the last: times as fast
+# Arrays of their own in memory, for two threads: which pages they get decides how well caches hold
+# them.
+PLACES = 3
+# Ours / peer; the last: times as fast.
+ONE_STATE_BAR, BATCH_BAR, PYTHON_BAR, THREADS_BAR = 0.7, 0.2, 0.5, 1.8
 STATE_PARTS = ("q", "v", "a", "tau")
 IDLE = 0.05  # of a processor, used by others
 AGREEMENT = 1e-8  # of the largest entry: rounding, times the condition of the mass matrix
@@ -65,8 +70,9 @@ OPERATIONS = (
 
 
 def many_states(n_v: int) -> int:
-    """How many states a batch for two threads has: enough that waking a thread does not count, and, with up to three
-    matrices each, few enough to stay in a processor's cache: the memory behind it has one speed for both threads."""
+    """How many states a batch for two threads has: enough that waking a thread does not count, and,
+    with up to three matrices each, few enough to stay in a processor's cache: the memory behind it
+    has one speed for both threads."""
     n = 16 * STATES
     while n > STATES and 3 * 8 * n_v**2 * n > 20e6:
         n //= 2
@@ -91,7 +97,9 @@ class Subject:
         )
         self.peer = PinocchioLoop(self.matched.source, libraries[1])
         self.n_many = many_states(self.matched.model.n_v)
-        repeated = [np.tile(getattr(self.states, k), (self.n_many // STATES, 1)) for k in STATE_PARTS]
+        repeated = [
+            np.tile(getattr(self.states, k), (self.n_many // STATES, 1)) for k in STATE_PARTS
+        ]
         for loop in self.many:
             loop.set_states(*repeated)
         for loop, s in ((self.ours, self.states), (self.peer, self.their_states)):
@@ -101,7 +109,8 @@ class Subject:
         """The largest difference of any result, as a part of that result's largest entry.
 
         Raises:
-            AssertionError: the sides do not agree, or a batch does not give the bits of one state by itself.
+            AssertionError: the sides do not agree, or a batch does not give the bits of one state
+            by itself.
         """
         worst = 0.0
         batches = [self.ours.batch_results(threads) for threads in (1, 2)]
@@ -114,9 +123,13 @@ class Subject:
                 for name, theirs in self.peer.results(state, world=world).items():
                     axes = {"X_WF": (), "J": (1,)}.get(name, tuple(range(theirs.ndim)))
                     expected = self.matched.ours(theirs, axes)
-                    error = float(np.abs(ours[name] - expected).max() / max(1.0, np.abs(expected).max()))
+                    error = float(
+                        np.abs(ours[name] - expected).max() / max(1.0, np.abs(expected).max())
+                    )
                     if not error < AGREEMENT:
-                        raise AssertionError(f"{self.name}: {name} differs from Pinocchio's by {error:.2g}")
+                        raise AssertionError(
+                            f"{self.name}: {name} differs from Pinocchio's by {error:.2g}"
+                        )
                     worst = max(worst, error)
         return worst
 
@@ -124,7 +137,9 @@ class Subject:
         """The quicker of Pinocchio's algorithms for an operation."""
         best, *others = operation.peers
         for other in others:
-            timing = alternate(self.work(self.peer, other), self.work(self.peer, best), STATES, patience)
+            timing = alternate(
+                self.work(self.peer, other), self.work(self.peer, best), STATES, patience
+            )
             best = other if timing.ratio < 1 else best
         return best
 
@@ -150,14 +165,21 @@ def repeated(call: Callable[[], object]) -> Work:
 
 
 class Figures:
-    """All that was measured: rows of the report, and timings for the tables of the documentation."""
+    """All that was measured: rows of the report, and timings for the tables of the
+    documentation."""
 
     def __init__(self, report: Report):
         self.report = report
         self.sections: dict[str, dict[str, dict[str, Timing]]] = {}
 
     def add(
-        self, section: str, robot: str, label: str, timing: Timing, bar: float | None, note: str = ""
+        self,
+        section: str,
+        robot: str,
+        label: str,
+        timing: Timing,
+        bar: float | None,
+        note: str = "",
     ) -> None:
         """A row of times in us, with a bar on ours / peer."""
         self.sections.setdefault(section, {}).setdefault(robot, {})[label] = timing
@@ -185,14 +207,18 @@ def from_loops(subject: Subject, patience: Patience, figures: Figures) -> None:
         timing = alternate(subject.work(subject.ours, operation.name), peer, STATES, patience)
         bar = ONE_STATE_BAR if operation.judged else None
         figures.add("one state", subject.name, operation.label, timing, bar, note)
-        timing = alternate(subject.batch_work(subject.ours, operation.name, 1), peer, STATES, patience)
+        timing = alternate(
+            subject.batch_work(subject.ours, operation.name, 1), peer, STATES, patience
+        )
         bar = BATCH_BAR if operation.judged else None
-        figures.add(f"per state in a batch of {STATES}", subject.name, operation.label, timing, bar, note)
+        figures.add(
+            f"per state in a batch of {STATES}", subject.name, operation.label, timing, bar, note
+        )
 
 
 def from_threads(subject: Subject, quick: bool, report: Report) -> None:
-    """How many times as fast two threads are as one, by the clock on the wall. Slices are longer than elsewhere: after
-    every turn the results have to move to the other side's caches first."""
+    """How many times as fast two threads are as one, by the clock on the wall. Slices are longer
+    than elsewhere: after every turn the results have to move to the other side's caches first."""
     patience = Patience(3, 0.01) if quick else Patience(9, 0.05)
     for operation in OPERATIONS:
         if not operation.judged:
@@ -213,7 +239,9 @@ def from_python(subject: Subject, patience: Patience, figures: Figures) -> None:
     source, their_data = subject.matched.source, subject.matched.source.createData()
     data = subject.matched.model.data()
     q, v, a, tau = (getattr(subject.states, part)[0].copy() for part in STATE_PARTS)
-    their_q, their_v, their_a, their_tau = (getattr(subject.their_states, part)[0] for part in STATE_PARTS)
+    their_q, their_v, their_a, their_tau = (
+        getattr(subject.their_states, part)[0] for part in STATE_PARTS
+    )
     calls = {
         "RNEA": (
             lambda: data.inverse_dynamics(q, v, a),
@@ -235,9 +263,14 @@ def main() -> int:
 
     parser = arguments(__doc__.splitlines()[0])
     names = [robot.name for robot in ROBOTS]
-    parser.add_argument("--robot", action="append", choices=names, help="only this one; may be repeated")
     parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write tables, into a page between its markers"
+        "--robot", action="append", choices=names, help="only this one; may be repeated"
+    )
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="write tables, into a page between its markers",
     )
     options = parser.parse_args()
     require_peers("pin", "example-robot-data")
@@ -248,8 +281,8 @@ def main() -> int:
     figures = Figures(report)
     libraries = robosim_loop.load(), pinocchio_loop.load()
     conditions = (
-        f"{machine()['cpu']}, {libraries[0].robot_lanes()} lanes; Pinocchio {metadata.version('pin')} compiled "
-        f"with {' '.join(pinocchio_loop.flags())}."
+        f"{machine()['cpu']}, {libraries[0].robot_lanes()} lanes; Pinocchio"
+        f" {metadata.version('pin')} compiled with {' '.join(pinocchio_loop.flags())}."
     )
     report.remark(f"{conditions} Load {os.getloadavg()[0]:.2f}.")
     bystanders = Bystanders()
@@ -261,8 +294,10 @@ def main() -> int:
         except FileNotFoundError as error:
             report.remark(f"{robot.name}: not measured, {error}")
             continue
-        report.remark(f"{robot.name}, {subject.matched.model.n_v} degrees of freedom: the sides agree to "
-                      f"{subject.check():.1e}")  # fmt: skip
+        report.remark(
+            f"{robot.name}, {subject.matched.model.n_v} degrees of freedom: the sides agree to "
+            f"{subject.check():.1e}"
+        )
         from_loops(subject, patience, figures)
         from_threads(subject, options.quick, report)
         if robot.name == "UR5":

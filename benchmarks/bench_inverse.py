@@ -1,14 +1,16 @@
-"""Inverse kinematics of many poses, beside TRAC-IK in the same run; and straight lines of an arm with seven joints.
+"""Inverse kinematics of many poses, beside TRAC-IK in the same run; and straight lines of an arm
+with seven joints.
 
-Poses are those of random configurations within limits, so that all can be reached; every attempt begins at the
-middle of the limits, both sides have to come within 1e-5 m and rad, and each answer is put through forward
-kinematics. TRAC-IK (Beeson and Ames, "TRAC-IK: an open-source library for improved solving of generic inverse
-kinematics", Humanoids 2015) runs in its mode "Speed" with its default timeout of 5 ms, one pose at a time; it starts
-two threads for each, so that beside it ours counts on one thread and on two, by the clock on the wall. The sides
-take turns, slice by slice.
+Poses are those of random configurations within limits, so that all can be reached; every attempt
+begins at the middle of the limits, both sides have to come within 1e-5 m and rad, and each answer
+is put through forward kinematics. TRAC-IK (Beeson and Ames, "TRAC-IK: an open-source library for
+improved solving of generic inverse kinematics", Humanoids 2015) runs in its mode "Speed" with its
+default timeout of 5 ms, one pose at a time; it starts two threads for each, so that beside it ours
+counts on one thread and on two, by the clock on the wall. The sides take turns, slice by slice.
 
-Lines of the Panda are as long as 0.1 to 0.3 m, from random free configurations, in a random direction, orientation
-kept. What a dense search over the null space can do is found by other means (harness/null_space_lines.py), and counts.
+Lines of the Panda are as long as 0.1 to 0.3 m, from random free configurations, in a random
+direction, orientation kept. What a dense search over the null space can do is found by other means
+(harness/null_space_lines.py), and counts.
 
     python benchmarks/bench_inverse.py [--quick] [--json FILE] [--only poses|lines]
 """
@@ -42,7 +44,10 @@ def main() -> int:
     report = Report("Inverse kinematics")
     bystanders = Bystanders()
     if options.only != "lines":
-        for robot, base, tip in (("ur5", "base_link", "tool0"), ("panda", "panda_link0", "panda_link8")):
+        for robot, base, tip in (
+            ("ur5", "base_link", "tool0"),
+            ("panda", "panda_link0", "panda_link8"),
+        ):
             poses(report, robot, base, tip, 1000 if options.quick else 10_000, options.quick)
     if options.only != "poses":
         lines(report, 20 if options.quick else LINES)
@@ -106,11 +111,19 @@ def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) 
         )
     )
     report.add(
-        Row(f"{robot}: poses per second, two threads", rate["two"], "1/s", rate.get("peer"), of_peer=True)
+        Row(
+            f"{robot}: poses per second, two threads",
+            rate["two"],
+            "1/s",
+            rate.get("peer"),
+            of_peer=True,
+        )
     )
     report.add(Row(f"{robot}: solved", solved["one"] / n, "", share, SOLVED_BAR, at_least=True))
     if solved["one"] != solved["two"]:
-        raise AssertionError(f"{robot}: one thread solves {solved['one']}, two solve {solved['two']}")
+        raise AssertionError(
+            f"{robot}: one thread solves {solved['one']}, two solve {solved['two']}"
+        )
     far = X.copy()
     far[:, :3, 3] *= 3 / np.linalg.norm(far[:, :3, 3], axis=1, keepdims=True)
     begin = time.perf_counter()
@@ -121,7 +134,8 @@ def poses(report: Report, robot: str, base: str, tip: str, n: int, quick: bool) 
 
 
 def met(model, tip: str, q, X) -> int:
-    """Count the configurations (n, n_q), NaN for none, that are within limits and have their pose."""
+    """Count the configurations (n, n_q), NaN for none, that are within limits and have their
+    pose."""
     from scipy.spatial.transform import Rotation
 
     there = np.isfinite(q).all(axis=1)
@@ -172,7 +186,8 @@ def trac_ik(model, robot: str, base: str, tip: str):
 
 
 def lines(report: Report, n: int) -> None:
-    """Count the Panda's lines that are followed to their end, of those that a dense search can do; time them."""
+    """Count the Panda's lines that are followed to their end, of those that a dense search can do;
+    time them."""
     from harness.null_space_lines import can_be_followed, random_lines
 
     import robosim
@@ -187,7 +202,8 @@ def lines(report: Report, n: int) -> None:
         can = can_be_followed(model, "panda_link8", q, X)
         ours, dense, both = ours + result.ok, dense + can, both + (result.ok and can)
     report.remark(
-        f"panda: {n} lines, {dense} of which a dense search follows; {ours} are followed, {both} of them these"
+        f"panda: {n} lines, {dense} of which a dense search follows; {ours} are followed, {both} of"
+        " them these"
     )
     report.add(
         Row(

@@ -1,12 +1,15 @@
-"""Planning: search and simplification, success and safety, beside OMPL's RRT-Connect with coal in the same run.
+"""Planning: search and simplification, success and safety, beside OMPL's RRT-Connect with coal in
+the same run.
 
-Both sides see the same shapes, pairs, limits, starts and goals. Ours proves every edge free between samples at 5 mm;
-OMPL samples edges at its default 1 % of the space's extent, and asks coal behind coal's own broadphase. OMPL's time is
-that of `solve` alone, less what its calls into Python cost (measured, and shown). Times are the processor time of the
-one thread that either side uses, so that a busy machine does not count. Whole plans are by the clock on the wall: the
-first call, which compiles the scene, and the second. Every trajectory of ours is then checked again by coal. Where
-VAMP is installed (`pip install vamp-planner`), its search and simplification are measured too, and its paths checked
-in the same way. In the end come the first plan of a process, and scenes of many objects and points by their number.
+Both sides see the same shapes, pairs, limits, starts and goals. Ours proves every edge free between
+samples at 5 mm; OMPL samples edges at its default 1 % of the space's extent, and asks coal behind
+coal's own broadphase. OMPL's time is that of `solve` alone, less what its calls into Python cost
+(measured, and shown). Times are the processor time of the one thread that either side uses, so that
+a busy machine does not count. Whole plans are by the clock on the wall: the first call, which
+compiles the scene, and the second. Every trajectory of ours is then checked again by coal. Where
+VAMP is installed (`pip install vamp-planner`), its search and simplification are measured too, and
+its paths checked in the same way. In the end come the first plan of a process, and scenes of many
+objects and points by their number.
 
     python benchmarks/bench_planning.py [--quick] [--json FILE] [--planner NAME]
 """
@@ -35,7 +38,8 @@ SECOND_PLAN = 3.0  # [ms] the whole of it, where the scene is known
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a set of problems: our planner, the cost of OMPL's calls into Python [s], sample counts, and VAMP."""
+    """Settings of a set of problems: our planner, the cost of OMPL's calls into Python [s], sample
+    counts, and VAMP."""
 
     planner: str
     overhead: float
@@ -77,7 +81,8 @@ class Outcome:
 
 
 def checker_of(case, prepared, *, by_meshes=False):
-    """Coal's view of a case: the colliders and pairs of robosim's compiled scene, the joints of Pinocchio.
+    """Coal's view of a case: the colliders and pairs of robosim's compiled scene, the joints of
+    Pinocchio.
 
     Args:
         case: the problem.
@@ -90,17 +95,21 @@ def checker_of(case, prepared, *, by_meshes=False):
 
     model, scene = case.problem.model, case.problem.scene
     colliders = [
-        (c.link, c.X_LC, c.exact if by_meshes and c.exact is not None else c.shape) for c in model.colliders
+        (c.link, c.X_LC, c.exact if by_meshes and c.exact is not None else c.shape)
+        for c in model.colliders
     ]
     obstacles = [(thing.pose @ X, shape) for thing in scene for shape, X in pieces_of(thing)]
     if scene.attachments:
         raise ValueError(f"{case.name}: attached objects are not handed to coal by this benchmark")
     frozen = dict(zip(model.position_names, prepared.start, strict=True))
-    return CoalChecker(case.urdf, prepared.columns.names, frozen, colliders, obstacles, prepared.scene.pairs)
+    return CoalChecker(
+        case.urdf, prepared.columns.names, frozen, colliders, obstacles, prepared.scene.pairs
+    )
 
 
 def vamp_for(case, report: Report) -> Any | None:
-    """VAMP where it is installed and its robot is that of a case; else a remark says why it is not measured."""
+    """VAMP where it is installed and its robot is that of a case; else a remark says why it is not
+    measured."""
     from robosim.planners import prepare
 
     library = vamp_planner.load()
@@ -119,11 +128,13 @@ def callback_cost() -> float:
     from harness.ompl_peer import call_cost
 
     empty = '<robot name="r"><link name="a"/>' + "".join(
-        f'<link name="b{i}"/><joint name="j{i}" type="continuous"><parent link="{"a" if i == 0 else f"b{i - 1}"}"/>'
-        f'<child link="b{i}"/><axis xyz="0 0 1"/></joint>'
+        f'<link name="b{i}"/><joint name="j{i}" type="continuous"><parent'
+        f' link="{"a" if i == 0 else f"b{i - 1}"}"/><child link="b{i}"/><axis xyz="0 0 1"/></joint>'
         for i in range(6)
     )
-    checker = CoalChecker(empty + "</robot>", [f"j{i}" for i in range(6)], {}, [], [], np.zeros((0, 2)))
+    checker = CoalChecker(
+        empty + "</robot>", [f"j{i}" for i in range(6)], {}, [], [], np.zeros((0, 2))
+    )
     q = np.zeros((5_000, 6))
     costs = []
     for _ in range(15):
@@ -139,7 +150,14 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     from harness.ompl_peer import rrt_connect
     from harness.recheck import recheck
 
-    from robosim.planners import SearchStatus, goal_configurations, optimize, prepare, search, simplify
+    from robosim.planners import (
+        SearchStatus,
+        goal_configurations,
+        optimize,
+        prepare,
+        search,
+        simplify,
+    )
     from robosim.planners.stages import path_length, sampling_window
 
     gc.collect()
@@ -157,11 +175,14 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         optimized = optimize(prepared, short)
     ended = time.thread_time()
     if found.status is SearchStatus.FOUND:
-        simplify(prepared, search(prepared, targets.q, planner=settings.planner, deadline_s=1.0).path)
+        simplify(
+            prepared, search(prepared, targets.q, planner=settings.planner, deadline_s=1.0).path
+        )
     again = time.thread_time() - ended
     beside = None
     if settings.vamp is not None:
-        # Its joints turn by half a turn each way, so that of goals a full turn apart it has the one nearest to zero.
+        # Its joints turn by half a turn each way, so that of goals a full turn apart it has the one
+        # nearest to zero.
         nearest = targets.q[np.abs(targets.q).max(axis=1).argmin()]
         beside = vamp_planner.run(
             settings.vamp, case, prepared.columns.names, prepared.start[columns], nearest
@@ -172,7 +193,9 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
     ends = prepared.start[columns], goal[columns]
 
     def ompl(lower, upper, *, shorten=False):
-        found = rrt_connect(checker.is_free, lower, upper, *ends, budget_s=OMPL_BUDGET, simplify=shorten)
+        found = rrt_connect(
+            checker.is_free, lower, upper, *ends, budget_s=OMPL_BUDGET, simplify=shorten
+        )
         return found, max(found.seconds - settings.overhead * found.checks, 0.0)
 
     # Its space is bounded by the joint limits, as its users bound it; 1 % is of that.
@@ -208,7 +231,9 @@ def measure(case, settings: Settings, report: Report) -> Outcome:
         outcome.overlaps, outcome.deepest = verdict.overlaps, verdict.deepest
         outcome.excess, outcome.worst = verdict.excess, verdict.worst
         if verdict.overlaps:
-            report.remark(f"OVERLAP {case.name}: {verdict.overlaps} samples, deepest {verdict.deepest:.3g} m")
+            report.remark(
+                f"OVERLAP {case.name}: {verdict.overlaps} samples, deepest {verdict.deepest:.3g} m"
+            )
         if verdict.excess > 1e-6:
             report.remark(f"LIMIT {case.name}: {verdict.worst} exceeded by {verdict.excess:.3g}")
     else:
@@ -220,23 +245,46 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
     """The figures of a family, or with bars of a whole set."""
     solved = [o for o in outcomes if o.solved]
     if not solved:
-        report.add(Row(f"{label}: solved within 1 s", 0.0, "%", bar=99.5 if judged else None, at_least=True))
+        report.add(
+            Row(
+                f"{label}: solved within 1 s", 0.0, "%", bar=99.5 if judged else None, at_least=True
+            )
+        )
         return
     percent = 100 * len(solved) / len(outcomes)
     search = np.array([o.search for o in solved]) * 1e3
     both = np.array([o.search + o.simplify for o in solved]) * 1e3
     ompl = np.array([o.ompl for o in outcomes]) * 1e3  # unsolved ones count with their budget
     bar = (lambda value: value) if judged else (lambda value: None)
-    report.add(Row(f"{label}: solved within 1 s", percent, "%", peer=100 * np.mean([o.ompl_solved for o in outcomes]),
+    report.add(Row(f"{label}: solved within 1 s", percent, "%",
+        peer=100 * np.mean([o.ompl_solved for o in outcomes]),
                    bar=bar(99.5), at_least=True, note=f"n = {len(outcomes)}"))  # fmt: skip
-    report.add(Row(f"{label}: search, median", float(np.median(search)), "ms", float(np.median(ompl)),
+    report.add(Row(f"{label}: search, median", float(np.median(search)), "ms",
+        float(np.median(ompl)),
                    bar=bar(8.0), at_least=True, on_ratio=True))  # fmt: skip
     report.add(
-        Row(f"{label}: search, p95", float(np.percentile(search, 95)), "ms", float(np.percentile(ompl, 95)))
+        Row(
+            f"{label}: search, p95",
+            float(np.percentile(search, 95)),
+            "ms",
+            float(np.percentile(ompl, 95)),
+        )
     )
-    report.add(Row(f"{label}: search and simplification, median", float(np.median(both)), "ms", bar=bar(0.5)))
     report.add(
-        Row(f"{label}: search and simplification, p95", float(np.percentile(both, 95)), "ms", bar=bar(10.0))
+        Row(
+            f"{label}: search and simplification, median",
+            float(np.median(both)),
+            "ms",
+            bar=bar(0.5),
+        )
+    )
+    report.add(
+        Row(
+            f"{label}: search and simplification, p95",
+            float(np.percentile(both, 95)),
+            "ms",
+            bar=bar(10.0),
+        )
     )
     again = float(np.nanmedian([o.again for o in solved])) * 1e3
     report.add(Row(f"{label}: the same, asked again at once, median", again, "ms"))
@@ -249,8 +297,10 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
         report.add(Row(f"{label}: path after simplification, median", ours, "rad", theirs,
                        of_peer=True, note=f"both solved {len(both_solved)}"))  # fmt: skip
         spent = 1e3 * float(np.median([o.optimize for o in both_solved]))
-        report.add(Row(f"{label}: path after optimization, median", optimized, "rad", theirs, bar=bar(1.0),
-                       on_ratio=True, of_peer=True, note=f"{spent:.1f} ms; peer: simplified by OMPL"))  # fmt: skip
+        report.add(Row(f"{label}: path after optimization, median", optimized, "rad", theirs,
+            bar=bar(1.0),
+                       on_ratio=True, of_peer=True,
+                       note=f"{spent:.1f} ms; peer: simplified by OMPL"))  # fmt: skip
     whole_plan_rows(
         label,
         np.array([o.first for o in solved]),
@@ -259,9 +309,16 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
         bar=SECOND_PLAN if judged and label == "bundled" else None,
     )
     if judged:
-        report.add(Row(f"{label}: overlaps by coal at 1 mm", sum(o.overlaps for o in solved), "", bar=0))
         report.add(
-            Row(f"{label}: worst excess of a limit at 10 kHz", max(o.excess for o in solved), "", bar=1e-6)
+            Row(f"{label}: overlaps by coal at 1 mm", sum(o.overlaps for o in solved), "", bar=0)
+        )
+        report.add(
+            Row(
+                f"{label}: worst excess of a limit at 10 kHz",
+                max(o.excess for o in solved),
+                "",
+                bar=1e-6,
+            )
         )
         checks, spent = sum(o.ompl_checks for o in outcomes), sum(o.ompl for o in outcomes)
         note = f"{checks / len(outcomes):.0f} checks a problem"
@@ -273,7 +330,10 @@ def rows_of(label: str, outcomes: list[Outcome], report: Report, *, judged: bool
             ),
             (
                 "ompl_boxes",
-                "its peer: that, and coal behind a hand-written loop over boxes, not its broadphase",
+                (
+                    "its peer: that, and coal behind a hand-written loop over boxes, not its"
+                    " broadphase"
+                ),
             ),
         ):
             theirs = np.array([getattr(o, field) for o in outcomes]) * 1e3
@@ -319,7 +379,9 @@ def run_set(label: str, cases: Iterable, settings: Settings, report: Report) -> 
 
 def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--planner", default="rrt_connect", help="which of robosim's planners to measure")
+    parser.add_argument(
+        "--planner", default="rrt_connect", help="which of robosim's planners to measure"
+    )
     parser.add_argument("--per-family", type=int, metavar="N", help="problems per family")
     options = parser.parse_args()
     require_peers("pin", "coal", "ompl", "coacd")  # the last one takes the forearm of ur5_mbm apart
@@ -332,9 +394,12 @@ def main() -> int:
     report = Report("Planning, beside OMPL RRT-Connect at 1 % resolution with coal")
     overhead = callback_cost()
     report.remark(
-        f"OMPL's call into Python costs {1e6 * overhead:.2f} us per state check, taken off its times"
+        f"OMPL's call into Python costs {1e6 * overhead:.2f} us per state check, taken off its"
+        " times"
     )
-    settings = Settings(options.planner, overhead, 1000.0 if options.quick else 10_000.0, not options.quick)
+    settings = Settings(
+        options.planner, overhead, 1000.0 if options.quick else 10_000.0, not options.quick
+    )
     n_bundled, n_mbm = (3, 2) if options.quick else (100, 10)
     ours = run_set("bundled", bundled(options.per_family or n_bundled), settings, report)
     if DATA.is_dir():
@@ -345,7 +410,8 @@ def main() -> int:
         real = run_set("ur5_mbm", cases, settings, report)
         medians = [float(np.median([o.ompl for o in outcomes])) * 1e3 for outcomes in (ours, real)]
         report.add(Row("OMPL's median, bundled against ur5_mbm", medians[0], "ms", medians[1],
-                       bar=2.0, on_ratio=True, note="the bundled families must not be easier than that"))  # fmt: skip
+                       bar=2.0, on_ratio=True,
+                       note="the bundled families must not be easier than that"))  # fmt: skip
     else:
         report.remark(f"ur5_mbm: not measured, {DATA} is absent")
     add_processes(report, 3 if options.quick else 9)

@@ -1,8 +1,10 @@
-"""Random problems among boxes on arms of many kinds: every one that OMPL's RRT-Connect solves must be solved.
+"""Random problems among boxes on arms of many kinds: every one that OMPL's RRT-Connect solves must
+be solved.
 
-Both sides have 10 s of the clock. OMPL asks the same scene at samples, and its space is all that the joint limits
-allow, so it holds every turn of every joint. It counts as having solved a problem only if robosim's check, which misses
-nothing between samples, finds its path free: a path that cuts through the corner of a box is no solution.
+Both sides have 10 s of the clock. OMPL asks the same scene at samples, and its space is all that
+the joint limits allow, so it holds every turn of every joint. It counts as having solved a problem
+only if robosim's check, which misses nothing between samples, finds its path free: a path that cuts
+through the corner of a box is no solution.
 
     python benchmarks/bench_random.py [--quick] [--json FILE] [--robot NAME] [--planner NAME]
 """
@@ -49,15 +51,20 @@ def mobile_arm():
         ElementTree.fromstring(
             f"""<more><link name="ground"/><link name="platform"><inertial><mass value="60"/>
             <inertia ixx="3" ixy="0" ixz="0" iyy="4" iyz="0" izz="6"/></inertial>
-            <collision><origin xyz="-0.2 0 -0.15"/><geometry><box size="0.8 0.5 0.2"/></geometry></collision></link>
-            <joint name="drive" type="planar"><origin xyz="0 0 0.3"/><parent link="ground"/><child link="platform"/>
-            <axis xyz="0 0 1"/><limit lower="-2" upper="2" velocity="1" effort="500"/></joint>
-            <joint name="mount" type="fixed"><parent link="platform"/><child link="{root}"/></joint></more>"""
+            <collision><origin xyz="-0.2 0 -0.15"/>
+            <geometry><box size="0.8 0.5 0.2"/></geometry></collision></link>
+            <joint name="drive" type="planar"><origin xyz="0 0 0.3"/><parent link="ground"/>
+            <child link="platform"/><axis xyz="0 0 1"/>
+            <limit lower="-2" upper="2" velocity="1" effort="500"/></joint>
+            <joint name="mount" type="fixed"><parent link="platform"/><child link="{root}"/></joint>
+            </more>"""
         )
     )
     with resources.as_file(folder) as here:
         return robosim.load_robot(
-            ElementTree.tostring(tree, encoding="unicode"), package_dirs=[here, here.parent], visuals=False
+            ElementTree.tostring(tree, encoding="unicode"),
+            package_dirs=[here, here.parent],
+            visuals=False,
         )
 
 
@@ -73,7 +80,10 @@ ROBOTS: dict[str, tuple[Callable, tuple[str, ...]]] = {
     "UR5 with gripper": (lambda: bundled("ur5_gripper"), ("shoulder", "elbow", "wrist")),
     "xArm7": (lambda: example_robot("xarm_description/urdf/xarm7.urdf"), ("joint",)),
     "Panda": (lambda: bundled("panda"), ("panda_joint",)),
-    "Kinova": (lambda: example_robot("kinova_description/robots/kinova.urdf"), ("j2s6s200_joint_",)),
+    "Kinova": (
+        lambda: example_robot("kinova_description/robots/kinova.urdf"),
+        ("j2s6s200_joint_",),
+    ),
     "TIAGo": (lambda: example_robot("tiago_description/robots/tiago.urdf"), ("arm_", "torso")),
     "mobile UR5": (mobile_arm, ()),
 }
@@ -82,11 +92,14 @@ ROBOTS: dict[str, tuple[Callable, tuple[str, ...]]] = {
 def moving(model, beginnings: tuple[str, ...]) -> list[str]:
     """The joints of a problem: those that begin so, without fingers."""
     names = [name for name in model.joint_names if name.startswith(beginnings or "")]
-    return [name for name in names if not any(word in name for word in ("finger", "gripper", "knuckle"))]
+    return [
+        name for name in names if not any(word in name for word in ("finger", "gripper", "knuckle"))
+    ]
 
 
 def problems(model, group: list[str], count: int) -> Iterator:
-    """Random boxes within reach, and two random free configurations each; what always touches is allowed to."""
+    """Random boxes within reach, and two random free configurations each; what always touches is
+    allowed to."""
     from robosim.planners import Problem
     from robosim.planners.positions import make_columns
     from robosim.scene import Scene
@@ -111,7 +124,9 @@ def problems(model, group: list[str], count: int) -> Iterator:
         for a, b in {tuple(sorted((link_of[a], link_of[b]))) for a, b, _ in alone.collisions(q)}:
             touching[a, b] = touching.get((a, b), 0) + 1
     always = [pair for pair, n in touching.items() if n > 0.95 * len(looked_at)]
-    reach = np.array([model.frame_pose(q, link)[:3, 3] for q in draw(50) for link in model.link_names[-3:]])
+    reach = np.array(
+        [model.frame_pose(q, link)[:3, 3] for q in draw(50) for link in model.link_names[-3:]]
+    )
     middle, spread = reach.mean(axis=0), reach.std(axis=0)
     while count > 0:
         scene = Scene("boxes")
@@ -155,7 +170,10 @@ def ompl_solves(problem, prepared) -> tuple[bool, float]:
         return False, seconds
     path = np.repeat(prepared.start[None], len(found.path), axis=0)
     path[:, columns] = found.path
-    return all(prepared.scene.edge_free(a, b, 1e-4).free for a, b in itertools.pairwise(path)), seconds
+    return (
+        all(prepared.scene.edge_free(a, b, 1e-4).free for a, b in itertools.pairwise(path)),
+        seconds,
+    )
 
 
 def measure(name: str, count: int, planner: str, report: Report) -> int:
@@ -195,7 +213,9 @@ def measure(name: str, count: int, planner: str, report: Report) -> int:
 
 def main() -> int:
     parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--planner", default="rrt_connect", help="which of robosim's planners to measure")
+    parser.add_argument(
+        "--planner", default="rrt_connect", help="which of robosim's planners to measure"
+    )
     parser.add_argument("--robot", choices=ROBOTS, help="one of the robots alone")
     parser.add_argument("--count", type=int, metavar="N", help="problems per robot")
     options = parser.parse_args()

@@ -1,16 +1,18 @@
-"""Long rollouts on the ground and their gradients: time per step there and back, memory, and both over the interval at
-which states are kept.
+"""Long rollouts on the ground and their gradients: time per step there and back, memory, and both
+over the interval at which states are kept.
 
-A quadruped steps in place for 5,000 steps of 1 ms with `pgs`, its motors following targets of every step; the gradient
-is that of where its trunk is in the end, by all targets, masses and frictions. Then ten of them in one world. Times are
-medians over runs. Memory is what the process grows by while it runs, goes back and holds states, targets and gradient,
-in a process of its own. Gradients have to be the same to the bit for every interval and number of threads, and agree
-with differences of the rollout along a random direction of the first steps' targets.
+A quadruped steps in place for 5,000 steps of 1 ms with `pgs`, its motors following targets of every
+step; the gradient is that of where its trunk is in the end, by all targets, masses and frictions.
+Then ten of them in one world. Times are medians over runs. Memory is what the process grows by
+while it runs, goes back and holds states, targets and gradient, in a process of its own. Gradients
+have to be the same to the bit for every interval and number of threads, and agree with differences
+of the rollout along a random direction of the first steps' targets.
 
-Beside it the same rollout of one quadruped in JAX (harness/jax_walk.py), where it is installed: states and gradients
-agree to rounding; then times and memory, each kind of gradient in a process of its own. What JAX compiles is not
-counted, and told apart. Ours is one thread; JAX may use all processors, and finds nothing in this for a second one, so
-processor times are compared, which others at work change least. JAX's gradient is by targets alone, ours by all.
+Beside it the same rollout of one quadruped in JAX (harness/jax_walk.py), where it is installed:
+states and gradients agree to rounding; then times and memory, each kind of gradient in a process of
+its own. What JAX compiles is not counted, and told apart. Ours is one thread; JAX may use all
+processors, and finds nothing in this for a second one, so processor times are compared, which
+others at work change least. JAX's gradient is by targets alone, ours by all.
 
     python benchmarks/bench_rollouts.py [--quick] [--json FILE] [--plot FILE]
 """
@@ -60,11 +62,12 @@ JUDGED = 3  # the interval at which times and memory keep to their bars together
 DIFFERENCE = 1e-6  # [rad] of targets
 AGREEMENT = 1e-5  # of the derivative: truncation and rounding of the difference
 DIRECTION = (1.0, 2.0, 3.0)  # of the trunk's place in the end, in its axes there: the loss
-# What JAX keeps of its rollout for the way back: all that steps compute, or states at the beginnings of segments of so
-# many steps, one of INTERVALS.
+# What JAX keeps of its rollout for the way back: all that steps compute, or states at the
+# beginnings of segments of so many steps, one of INTERVALS.
 KEPT = {None: "all kept", 1: "states kept", 20: "every 20 states kept"}
-# Of JAX's states [m, rad, m/s, rad/s] and its gradient, relative, beside ours: what rounding becomes in some hundred
-# steps that contract. A row, an order of rows or a law that differed would be above 1e-6 after one step.
+# Of JAX's states [m, rad, m/s, rad/s] and its gradient, relative, beside ours: what rounding
+# becomes in some hundred steps that contract. A row, an order of rows or a law that differed would
+# be above 1e-6 after one step.
 ROUNDING = 1e-9
 
 
@@ -103,14 +106,18 @@ class Walk:
         for i, name in enumerate(model.position_names):
             # Diagonal legs together.
             lift = np.maximum(0, np.sin(phase if "FR" in name or "RL" in name else phase + np.pi))
-            targets[:, i] += next((part for joint, part in LIFTED.items() if joint in name), 0.0) * lift
+            targets[:, i] += (
+                next((part for joint, part in LIFTED.items() if joint in name), 0.0) * lift
+            )
         self.control = Control(q_target=targets)
 
     def with_solver(self, solver: str) -> Simulation:
         """The same world with another solver."""
         model, floor, legs = self._world
         return Simulation(
-            World(model, floor, motors=dict.fromkeys(legs, GAINS), materials={"floor": Material(0.8)}),
+            World(
+                model, floor, motors=dict.fromkeys(legs, GAINS), materials={"floor": Material(0.8)}
+            ),
             solver=solver,
             sweeps=SWEEPS,
         )
@@ -127,8 +134,8 @@ class Walk:
 
 
 def several(name: str, count: int, folder: Path) -> Model:
-    """A bundled robot so many times in one model, a meter apart: its URDF and SRDF with the links and joints of each
-    copy named after it, each on a floating joint from one root.
+    """A bundled robot so many times in one model, a meter apart: its URDF and SRDF with the links
+    and joints of each copy named after it, each on a floating joint from one root.
     """
     source = Path(str(files("robosim.robots") / name))
     for suffix in "urdf", "srdf":
@@ -140,7 +147,13 @@ def several(name: str, count: int, folder: Path) -> Model:
             ElementTree.SubElement(whole, "link", name="ground")
         for k in range(count):
             for part in deepcopy(list(single)):
-                if part.tag in ("group", "group_state", "passive_joint", "material", "virtual_joint"):
+                if part.tag in (
+                    "group",
+                    "group_state",
+                    "passive_joint",
+                    "material",
+                    "virtual_joint",
+                ):
                     continue
                 for x in part.iter():
                     if x.tag in ("link", "joint"):
@@ -160,7 +173,8 @@ def several(name: str, count: int, folder: Path) -> Model:
 
 
 def grown(steps: int, interval: int) -> float:
-    """[MB] that a process grows by at most while it goes there and back; in a process of its own, on Linux."""
+    """[MB] that a process grows by at most while it goes there and back; in a process of its own,
+    on Linux."""
     walk = Walk(10)
     walk.back(walk.run())
     Path("/proc/self/clear_refs").write_text("5")  # the greatest size from here on
@@ -211,7 +225,11 @@ def in_jax(steps: int, runs: int, segment: int | None, is_double: bool = True) -
 
     there = jax.jit(partial(jax_walk.run, robot, start)).lower(targets()).compile()
     begin = time.perf_counter()
-    back = jax.jit(jax_walk.gradient(robot, start, np.array(DIRECTION), segment)).lower(targets()).compile()
+    back = (
+        jax.jit(jax_walk.gradient(robot, start, np.array(DIRECTION), segment))
+        .lower(targets())
+        .compile()
+    )
     compiling = time.perf_counter() - begin
     seconds(lambda: jax.block_until_ready(there(targets())), 1)  # what JAX has once for all runs
     gc.collect()
@@ -229,13 +247,15 @@ def in_jax(steps: int, runs: int, segment: int | None, is_double: bool = True) -
         walk.run,
         lambda: walk.back(walk.run(segment or 1)),
     ]
-    rounds = [[seconds(work, 1, time.process_time) / steps * 1e6 for work in works] for _ in range(runs)]
+    rounds = [
+        [seconds(work, 1, time.process_time) / steps * 1e6 for work in works] for _ in range(runs)
+    ]
     return InJax(*map(median, zip(*rounds, strict=True)), memory, compiling)
 
 
 def jax_errors(steps: int) -> tuple[float, float]:
-    """How far JAX's states are from ours at most, and its gradient relative to the largest entry of ours; in a process
-    of its own.
+    """How far JAX's states are from ours at most, and its gradient relative to the largest entry of
+    ours; in a process of its own.
     """
     import jax
 
@@ -250,7 +270,9 @@ def jax_errors(steps: int) -> tuple[float, float]:
     found = jax.jit(jax_walk.gradient(robot, start, np.array(DIRECTION)))(targets)[1]
     expected = walk.back(motion).q_target[:, 7:]
     of_states = max(np.abs(q - motion.q[1:]).max(), np.abs(v - motion.v[1:]).max())
-    return float(of_states), float(np.abs(found.reshape(steps, -1) - expected).max() / np.abs(expected).max())
+    return float(of_states), float(
+        np.abs(found.reshape(steps, -1) - expected).max() / np.abs(expected).max()
+    )
 
 
 def compare_with_jax(
@@ -288,12 +310,15 @@ def compare_with_jax(
     if not is_quick:
         single = alone(in_jax, steps, runs, 1, False)
         report.remark(
-            f"JAX in single precision, states kept: {single.there:.1f} us there, {single.both:.1f} us there and back"
+            f"JAX in single precision, states kept: {single.there:.1f} us there, {single.both:.1f}"
+            " us there and back"
         )
     return found
 
 
-def seconds(work: Callable[[], object], runs: int, clock: Callable[[], float] = time.perf_counter) -> float:
+def seconds(
+    work: Callable[[], object], runs: int, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """The median."""
     spent = []
     for _ in range(runs):
@@ -317,11 +342,14 @@ def check(walk: Walk) -> bool:
         with threads(n):
             return numbers(walk.back(walk.run(interval)))
 
-    return all(np.array_equal(found(interval, n), expected) for interval in (1, 10, 70) for n in (1, 2, 4))
+    return all(
+        np.array_equal(found(interval, n), expected) for interval in (1, 10, 70) for n in (1, 2, 4)
+    )
 
 
 def difference_error(steps: int) -> float:
-    """How far the gradient of a short run is from a difference along a direction of targets, relative to it."""
+    """How far the gradient of a short run is from a difference along a direction of targets,
+    relative to it."""
     walk = Walk(steps)
     direction = np.random.default_rng(1).normal(size=(steps, walk.simulation.model.n_q))
     direction[:, :7] = 0
@@ -365,11 +393,18 @@ def plot(
         both = axes[2]
         ours = [(x.our_both, memory[k or 1]) for k, x in of_jax.items()]
         both.plot(*zip(*ours, strict=True), "o", label="robosim")
-        both.plot([x.both for x in of_jax.values()], [x.memory for x in of_jax.values()], "s", label="JAX")
+        both.plot(
+            [x.both for x in of_jax.values()], [x.memory for x in of_jax.values()], "s", label="JAX"
+        )
         for k, x in of_jax.items():
             below = -14 if k == 1 else 7
             both.annotate(
-                KEPT[k], (x.both, x.memory), (0, below), textcoords="offset points", ha="center", fontsize=8
+                KEPT[k],
+                (x.both, x.memory),
+                (0, below),
+                textcoords="offset points",
+                ha="center",
+                fontsize=8,
             )
         most = max(x.both for x in of_jax.values())
         both.set(xlabel="time per step there and back [us]", ylabel="memory [MB]", yscale="log")
@@ -381,7 +416,9 @@ def plot(
 def main() -> int:
     """Measure, check, report."""
     parser = arguments(str(__doc__).split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="plot time and memory over the interval")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="plot time and memory over the interval"
+    )
     args = parser.parse_args()
     steps, runs = (500, 3) if args.quick else (5000, 7)
     report = Report(f"rollouts of a quadruped, {steps} steps, pgs with {SWEEPS} sweeps")
@@ -403,13 +440,25 @@ def main() -> int:
     report.add(Row("back, per step", times[1][1], "us", bar=BACKWARD_BAR))
     for k in INTERVALS[1:]:
         report.add(
-            Row(f"back, every {k} states kept", times[k][1], "us", bar=BACKWARD_BAR if k == JUDGED else None)
+            Row(
+                f"back, every {k} states kept",
+                times[k][1],
+                "us",
+                bar=BACKWARD_BAR if k == JUDGED else None,
+            )
         )
     for k in INTERVALS:
         report.add(
-            Row(f"memory, every {k} states kept", memory[k], "MB", bar=MEMORY_BAR if k >= JUDGED else None)
+            Row(
+                f"memory, every {k} states kept",
+                memory[k],
+                "MB",
+                bar=MEMORY_BAR if k >= JUDGED else None,
+            )
         )
-    report.add(Row("gradients differ by interval or threads", float(not check(Walk(steps // 5))), bar=0.0))
+    report.add(
+        Row("gradients differ by interval or threads", float(not check(Walk(steps // 5))), bar=0.0)
+    )
     report.add(Row("gradient beside differences, 200 steps", difference_error(200), bar=AGREEMENT))
 
     found = compare_with_jax(report, steps, runs, args.quick, memory)
@@ -417,8 +466,12 @@ def main() -> int:
     ten = Walk(steps // 5, count=10)
     motion = ten.run()
     stored = (motion.q.nbytes + motion.v.nbytes + motion.times.nbytes) / (steps // 5) / 1000
-    report.add(Row("ten in one world: there, per step", seconds(ten.run, runs) / (steps // 5) * 1e6, "us"))
-    report.add(Row("back, per step", seconds(partial(ten.back, motion), runs) / (steps // 5) * 1e6, "us"))
+    report.add(
+        Row("ten in one world: there, per step", seconds(ten.run, runs) / (steps // 5) * 1e6, "us")
+    )
+    report.add(
+        Row("back, per step", seconds(partial(ten.back, motion), runs) / (steps // 5) * 1e6, "us")
+    )
     report.add(Row("stored per step", stored, "kB", bar=STORED_BAR))
     if args.plot:
         plot(args.plot, times, memory, found)

@@ -1,13 +1,16 @@
-"""Steps with contact in random worlds: every number finite, the laws kept, nothing that ends the process.
+"""Steps with contact in random worlds: every number finite, the laws kept, nothing that ends the
+process.
 
-Each world is a seed: models, obstacles, materials, motors, options, solver and bounce are drawn, see
-harness/contact_fuzz.py, and 20 states and controls of it. Checked are the next state, the residual (to 1e-12 where
-`lcp` says that it has solved the step, to 1e-8 where it says `relaxed` by methods of its own), that rows give no energy
-(harness/energy_audit.py), the gradient by everything, of a tenth of the worlds one derivative beside differences
-(harness/derivative_audit.py), and that the same seed gives the same bits. Worlds are run in processes of their own, so
-that a crash names its seed; run it alone with `--seed SEED --states 20`.
+Each world is a seed: models, obstacles, materials, motors, options, solver and bounce are drawn,
+see harness/contact_fuzz.py, and 20 states and controls of it. Checked are the next state, the
+residual (to 1e-12 where `lcp` says that it has solved the step, to 1e-8 where it says `relaxed` by
+methods of its own), that rows give no energy (harness/energy_audit.py), the gradient by everything,
+of a tenth of the worlds one derivative beside differences (harness/derivative_audit.py), and that
+the same seed gives the same bits. Worlds are run in processes of their own, so that a crash names
+its seed; run it alone with `--seed SEED --states 20`.
 
-    python benchmarks/fuzz_contact.py [--states 1e6] [--quick] [--seed 1] [--processes N] [--json FILE]
+    python benchmarks/fuzz_contact.py [--states 1e6] [--quick] [--seed 1] [--processes N] [--json
+    FILE]
 """
 
 from __future__ import annotations
@@ -35,13 +38,18 @@ SHOWN = 40
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--states", type=float, default=1e6, help="how many (default 1e6)")
-    parser.add_argument("--quick", action="store_true", help="a sample that takes less than a minute")
-    parser.add_argument("--seed", type=int, default=1, help="of the first world; the others count up")
+    parser.add_argument(
+        "--quick", action="store_true", help="a sample that takes less than a minute"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of the first world; the others count up"
+    )
     parser.add_argument(
         "--processes", type=int, default=os.cpu_count(), help="at a time (default: one per core)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result to a file")
-    parser.add_argument("--worlds", type=int, help=argparse.SUPPRESS)  # what a process of its own does
+    # What a process of its own does.
+    parser.add_argument("--worlds", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worlds is not None:
         return work(options.seed, options.worlds)
@@ -73,7 +81,8 @@ def main() -> int:
         print(f"slowest step of {solver}: {1e3 * seconds:.1f} ms, seed {world:.0f}, state {at:.0f}")
     if options.json is not None:
         write_json(
-            options.json, {"worlds": total, "counts": dict(counts), "slowest": slowest, "failures": found}
+            options.json,
+            {"worlds": total, "counts": dict(counts), "slowest": slowest, "failures": found},
         )
     return 1 if found else 0
 
@@ -84,7 +93,9 @@ def keep_slowest(of_all: dict[str, list[float]], of_some: dict[str, list[float]]
         of_all[solver] = max(of_all.get(solver, step), step)
 
 
-def run(seed: int, worlds: int) -> tuple[list[tuple[int, int, str]], Counter[str], dict[str, list[float]]]:
+def run(
+    seed: int, worlds: int
+) -> tuple[list[tuple[int, int, str]], Counter[str], dict[str, list[float]]]:
     """Worlds in a process of their own; after one that ended it the others go on in another."""
     failures: list[tuple[int, int, str]] = []
     counts: Counter[str] = Counter()
@@ -99,7 +110,9 @@ def run(seed: int, worlds: int) -> tuple[list[tuple[int, int, str]], Counter[str
             "--worlds",
             str(worlds),
         ]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         try:
             output, errors = process.communicate(timeout=IN_TIME)
             ending = f"the process ended with status {process.returncode}: {errors[-300:]}"

@@ -1,11 +1,13 @@
 """Collision queries in hostile scenes: every answer finite, certified, and in time.
 
-Each scene is two shapes of 1e-6 to 1e3 m, among them needles, discs, flat hulls, repeated points and hulls of 100,000
-points; centers, axes, faces and edges coincide, are parallel or touch exactly, one shape lies inside the other. Asked
-are the witness both ways round, whether the shapes overlap, the contact manifold, and all derivatives. What has to
-hold is in `tests/engine/certificate.h` and `manifold_certificate.h`: both points on the surfaces and on planes of
-support that prove the distance, no shorter way out in any of 20 other directions, the right sign; the manifold's points
-on both surfaces along the normal, no gap below the distance; finite derivatives. Lengths to 1e-9 of the scene's size.
+Each scene is two shapes of 1e-6 to 1e3 m, among them needles, discs, flat hulls, repeated points
+and hulls of 100,000 points; centers, axes, faces and edges coincide, are parallel or touch exactly,
+one shape lies inside the other. Asked are the witness both ways round, whether the shapes overlap,
+the contact manifold, and all derivatives. What has to hold is in `tests/engine/certificate.h` and
+`manifold_certificate.h`: both points on the surfaces and on planes of support that prove the
+distance, no shorter way out in any of 20 other directions, the right sign; the manifold's points on
+both surfaces along the normal, no gap below the distance; finite derivatives. Lengths to 1e-9 of
+the scene's size.
 
     python benchmarks/fuzz_geometry.py [--queries 1e7] [--seed 1] [--threads N] [--json FILE]
 """
@@ -26,7 +28,9 @@ from harness.report import write_json
 
 CHUNK = 250_000  # scenes of one seed: each seed has its own meshes
 TOLERANCE = 1e-9
-IN_TIME = 1.0  # [s] for all that is asked about one scene: no loop without end, on a machine that does other things too
+# [s] for all that is asked about one scene: no loop without end, on a machine that does other
+# things too.
+IN_TIME = 1.0
 SHOWN = 40
 LARGE = 100_000
 
@@ -50,9 +54,14 @@ def main() -> int:
     parser.add_argument(
         "--queries", type=float, default=1e7, help="how many scenes (default 1e7, some minutes)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the first chunk; the others count up")
     parser.add_argument(
-        "--threads", type=int, default=os.cpu_count(), help="scenes at a time (default: as many as cores)"
+        "--seed", type=int, default=1, help="of the first chunk; the others count up"
+    )
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=os.cpu_count(),
+        help="scenes at a time (default: as many as cores)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result to a file")
     options = parser.parse_args()
@@ -60,12 +69,17 @@ def main() -> int:
 
     library = load()
     total, start = int(options.queries), time.perf_counter()
-    chunks = [(options.seed + k, min(CHUNK, total - first)) for k, first in enumerate(range(0, total, CHUNK))]
+    chunks = [
+        (options.seed + k, min(CHUNK, total - first))
+        for k, first in enumerate(range(0, total, CHUNK))
+    ]
 
     def run(chunk: tuple[int, int]) -> tuple[list[Failure], float]:
         seed, scenes = chunk
         fuzz = Fuzz(library, seed, LARGE)
-        found = [Failure(seed, number, text) for number, text in fuzz.failures(0, scenes, TOLERANCE)]
+        found = [
+            Failure(seed, number, text) for number, text in fuzz.failures(0, scenes, TOLERANCE)
+        ]
         took, number = fuzz.slowest
         if took > IN_TIME:  # or the machine stood still: what is slow is slow again
             again = Fuzz(library, seed, LARGE)
@@ -85,13 +99,18 @@ def main() -> int:
             slowest = max(slowest, took)
             done = min(k * CHUNK, total)
             print(
-                f"{done:,} scenes, {len(failures)} failures, {time.perf_counter() - start:.0f} s", flush=True
+                f"{done:,} scenes, {len(failures)} failures, {time.perf_counter() - start:.0f} s",
+                flush=True,
             )
     print(f"slowest scene {1e3 * slowest:.3g} ms")
     if options.json is not None:
         write_json(
             options.json,
-            {"scenes": total, "slowest": slowest, "failures": [asdict(failure) for failure in failures]},
+            {
+                "scenes": total,
+                "slowest": slowest,
+                "failures": [asdict(failure) for failure in failures],
+            },
         )
     return 1 if failures else 0
 

@@ -1,17 +1,19 @@
-"""Hashes of steps and of all that is derived from them: whether two builds compute the same, to the bit.
+"""Hashes of steps and of all that is derived from them: whether two builds compute the same, to the
+bit.
 
     python benchmarks/step_hashes.py --write before.txt      # with one build of robosim
     python benchmarks/step_hashes.py --against before.txt    # with another
 
-Worlds: random ones (harness/contact_fuzz.py), in turn with each solver; random ones with closed loops; the scenes of
-`accuracy_contact.py`, every bundled robot on a floor and every bundled scene, with each solver. In each, some states
-are stepped: hashed are the next state, the Jacobians, the gradient, a tangent and a second-order product, each number
-by itself as the engine gives it; then a run of several steps, its gradient and its Jacobians. All of it is done once
-for each instruction set of the machine, which must agree, too: states are rounded, since what they are made by need not
+Worlds: random ones (harness/contact_fuzz.py), in turn with each solver; random ones with closed
+loops; the scenes of `accuracy_contact.py`, every bundled robot on a floor and every bundled scene,
+with each solver. In each, some states are stepped: hashed are the next state, the Jacobians, the
+gradient, a tangent and a second-order product, each number by itself as the engine gives it; then a
+run of several steps, its gradient and its Jacobians. All of it is done once for each instruction
+set of the machine, which must agree, too: states are rounded, since what they are made by need not
 agree.
 
-A line of the file is a world, a name and a hash. Where two files differ, the names that do are counted, with the first
-worlds of each.
+A line of the file is a world, a name and a hash. Where two files differ, the names that do are
+counted, with the first worlds of each.
 
     python benchmarks/step_hashes.py [--write FILE] [--against FILE] [--worlds 1500]
 """
@@ -60,8 +62,18 @@ BOUNCES = ("step", "time_of_impact")
 SHOWN = 5  # worlds that differ, of each name
 
 STATE = ("q", "v", "tau", "q_target", "v_target")
-REPORTED = ("status", "residual", "contacts", "rows", "islands", "class_changes", "pivots", "coupled_bounces")
-HASHED_AS = {"sizes": "size"}  # names of kinds in files of hashes and in seeds, where they are others
+REPORTED = (
+    "status",
+    "residual",
+    "contacts",
+    "rows",
+    "islands",
+    "class_changes",
+    "pivots",
+    "coupled_bounces",
+)
+# Names of kinds in files of hashes and in seeds, where they are others.
+HASHED_AS = {"sizes": "size"}
 
 
 def arrays_of(gradient: _engine.GradientArrays, run: int | None = None) -> tuple[Any, ...]:
@@ -86,7 +98,8 @@ def reports_of(reports: _engine.RolloutReports) -> list[tuple[Any, ...]]:
 
 
 def numbers_of(engine: _engine.Simulation, gradient: tuple[Any, ...]) -> dict[str, Any]:
-    """The numbers of a gradient by the names of what they are the gradient by; inertias are those of bodies."""
+    """The numbers of a gradient by the names of what they are the gradient by; inertias are those
+    of bodies."""
     *state, numbers, vertices, causes = gradient
     return {
         **dict(zip(STATE, state, strict=True)),
@@ -102,13 +115,20 @@ def by_name(engine: _engine.Simulation, numbers: Array, vertices: Array) -> dict
         # An owner's numbers lie column by column, those of vertices in an array of their own.
         strides = (kind.stride, *np.cumprod((1, *kind.shape))[: len(kind.shape)])
         place = numbers[kind.first :] if kind.owners else numbers[:0]
-        of_kind = as_strided(place, (kind.owners, *kind.shape), [place.itemsize * x for x in strides])
-        found[HASHED_AS.get(kind.name, kind.name)] = vertices if kind.name == "vertices" else of_kind
+        of_kind = as_strided(
+            place, (kind.owners, *kind.shape), [place.itemsize * x for x in strides]
+        )
+        found[HASHED_AS.get(kind.name, kind.name)] = (
+            vertices if kind.name == "vertices" else of_kind
+        )
     return found
 
 
-def any_direction(engine: _engine.Simulation, gradient: tuple[Any, ...], seed: int) -> dict[str, Any]:
-    """A direction of all numbers, as the engine takes it. Sizes of bodies made of pieces, of no derivative, stay."""
+def any_direction(
+    engine: _engine.Simulation, gradient: tuple[Any, ...], seed: int
+) -> dict[str, Any]:
+    """A direction of all numbers, as the engine takes it. Sizes of bodies made of pieces, of no
+    derivative, stay."""
 
     def any_numbers(name: str, like: Any) -> Any:
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
@@ -134,7 +154,9 @@ def computed(
 ) -> Iterator[tuple[str, Any]]:
     """Name and numbers of all that is computed in a world, which has this number."""
     rng = np.random.default_rng([number, 4])
-    cases = [(simulation.state(state.q.round(9), state.v.round(9)), control) for state, control in cases]
+    cases = [
+        (simulation.state(state.q.round(9), state.v.round(9)), control) for state, control in cases
+    ]
     engine, model = simulation._engine, simulation.model
     by_all = (True,) * 5
     for k, (state, control) in enumerate(cases):
@@ -160,8 +182,12 @@ def computed(
                 for name, n in (("q", model.n_v), ("v", model.n_v), ("tau", model.n_v))
             }
             product, error = map(arrays_of, step.hvp(bars, along))
-            yield from ((f"second order by {name}", x) for name, x in numbers_of(engine, product).items())
-            yield from ((f"its error by {name}", x) for name, x in numbers_of(engine, error).items())
+            yield from (
+                (f"second order by {name}", x) for name, x in numbers_of(engine, product).items()
+            )
+            yield from (
+                (f"its error by {name}", x) for name, x in numbers_of(engine, error).items()
+            )
     (state, control), starts = cases[0], (state_rows(cases), state_rows(cases, of_v=True))
     drive = arrays_of_control(control)
     (qs, vs), reports = engine.run(starts, STEPS, INTERVAL, True, drive, 1, None)
@@ -174,7 +200,9 @@ def computed(
     gradients = engine.run_vjp((qs, vs), bars, STEPS, INTERVAL, True, drive, 1, None, (True,) * 3)
     for k in range(len(cases)):
         gradient = arrays_of(gradients, k)
-        yield from ((f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items())
+        yield from (
+            (f"run: gradient by {name}", x) for name, x in numbers_of(engine, gradient).items()
+        )
     found = engine.run_jacobians((qs[:1], vs[:1]), STEPS, INTERVAL, True, drive, 1, None, by_all)
     jacobians = [x[0] for x in state_blocks(found)]
     yield from zip((f"run: Jacobian by {x}" for x in (*STATE, "causes")), jacobians, strict=True)
@@ -241,7 +269,9 @@ def looped_world(seed: int) -> Makes:
             closures.append(JointEquality(str(joint), str(of), tuple(rng.uniform(-1, 1, 4))))
         options = {**options, "solver": SOLVERS[seed // LOOPED_PART % len(SOLVERS)]}
         bodies = {frame.name: frame.body for frame in model._engine.frames}
-        closures = [x for x in closures if isinstance(x, JointEquality) or bodies[x.a] != bodies[x.b]]
+        closures = [
+            x for x in closures if isinstance(x, JointEquality) or bodies[x.a] != bodies[x.b]
+        ]
         simulation = Simulation(World(model, scene, closures=closures, **arguments), **options)
         return simulation, any_cases(simulation, seed)
 
@@ -303,7 +333,10 @@ def worlds(count: int) -> Iterator[tuple[str, Makes]]:
         yield from ((f"{name}, {solver}", touching_world(name, solver)) for name in SCENES)
         for robot in bundled_robots():
             for bounce in BOUNCES:
-                yield f"{robot} on a floor, {solver}, {bounce}", robot_on_floor(robot, solver, bounce)
+                yield (
+                    f"{robot} on a floor, {solver}, {bounce}",
+                    robot_on_floor(robot, solver, bounce),
+                )
         for robot in ("ur5", "ur5e", "panda", "ur5_gripper"):
             for scene in bundled_scenes():
                 yield f"{robot} in {scene}, {solver}", robot_in_scene(robot, scene, solver)
@@ -334,7 +367,11 @@ def on(isa: str, count: int) -> list[str]:
     """The lines of a process that is given this instruction set."""
     command = [sys.executable, "-P", __file__, "--worlds", str(count), "--print"]
     run = subprocess.run(
-        command, env={**os.environ, "ROBOSIM_ISA": isa}, stdout=subprocess.PIPE, text=True, check=True
+        command,
+        env={**os.environ, "ROBOSIM_ISA": isa},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
     )
     return run.stdout.splitlines()
 
@@ -342,7 +379,8 @@ def on(isa: str, count: int) -> list[str]:
 def different(before: list[str], after: list[str]) -> Mapping[str, list[str]]:
     """By name the worlds whose hashes are not the same, or not in both."""
     known, found = (
-        {tuple(line.rsplit(": ", 2)[:2]): line.rsplit(": ", 1)[1] for line in x} for x in (before, after)
+        {tuple(line.rsplit(": ", 2)[:2]): line.rsplit(": ", 1)[1] for line in x}
+        for x in (before, after)
     )
     names: dict[str, list[str]] = defaultdict(list)
     for key in {**known, **found}:
@@ -354,8 +392,12 @@ def different(before: list[str], after: list[str]) -> Mapping[str, list[str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the lines to a file")
-    parser.add_argument("--against", type=Path, metavar="FILE", help="compare with the lines of a file")
-    parser.add_argument("--worlds", type=int, default=WORLDS, help="how many random ones (default 1500)")
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="compare with the lines of a file"
+    )
+    parser.add_argument(
+        "--worlds", type=int, default=WORLDS, help="how many random ones (default 1500)"
+    )
     # Internal: print the lines of this process, for the parent that compares them.
     parser.add_argument("--print", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -369,11 +411,14 @@ def main() -> int:
     first = of_isa[isas[0]]
     count = len({line.split(": ")[0] for line in first})
     print(
-        f"{count} worlds, {len(first)} hashes on each of {', '.join(isas)}, {time.perf_counter() - start:.0f} s"
+        f"{count} worlds, {len(first)} hashes on each of {', '.join(isas)},"
+        f" {time.perf_counter() - start:.0f} s"
     )
     compared = [(f"{isa} and {isas[0]}", first, of_isa[isa]) for isa in isas[1:]]
     if options.against:
-        compared.append((f"this and {options.against.name}", options.against.read_text().splitlines(), first))
+        compared.append(
+            (f"this and {options.against.name}", options.against.read_text().splitlines(), first)
+        )
     is_same = True
     for what, before, after in compared:
         names = different(before, after)

@@ -13,7 +13,8 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
-autodoc_mock_imports = [name for name in ("torch", "jax") if find_spec(name) is None]  # of the bridges
+# Of the bridges.
+autodoc_mock_imports = [name for name in ("torch", "jax") if find_spec(name) is None]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}

@@ -1,8 +1,8 @@
 """Draw the pictures of collision geometry anew: `python docs/make_gallery.py`.
 
-Writes into docs/images: manifolds.png, every pair of shapes, A below, B brought down on it until they overlap by 2 mm;
-the points, and at each the normal, from A to B; and smoothing.png, what smoothing does to a box. A new type of shape
-needs its row in EXAMPLES.
+Writes into docs/images: manifolds.png, every pair of shapes, A below, B brought down on it until
+they overlap by 2 mm; the points, and at each the normal, from A to B; and smoothing.png, what
+smoothing does to a box. A new type of shape needs its row in EXAMPLES.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ DEPTH = 0.002  # [m]
 HALF_WIDTH = 0.55  # of the square that stands for a half-space [m]
 SMOOTHINGS = (0.001, 0.004, 0.016)  # [m]
 
-PRISM = [(0.4 * np.cos(a), 0.4 * np.sin(a), z) for z in (-0.15, 0.15) for a in np.arange(5) * 0.4 * np.pi]
+PRISM = [
+    (0.4 * np.cos(a), 0.4 * np.sin(a), z) for z in (-0.15, 0.15) for a in np.arange(5) * 0.4 * np.pi
+]
 UP, OVER = (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0)
 LYING = (0.0, np.pi / 2, 0.0)
 ON_MANTLE = (0.0, np.pi / 2 + np.arctan2(0.2, 0.5), 0.0)  # a cone
@@ -47,7 +49,11 @@ EXAMPLES = {
     "convex": (Shape.convex(PRISM), UP, UP),
     "ellipsoid": (Shape.ellipsoid((0.4, 0.3, 0.2)), UP, UP),
     "cone": (Shape.cone(0.2, 0.5), OVER, ON_MANTLE),
-    "triangle": (Shape.triangle([(-0.4, -0.3, 0), (0.4, -0.3, 0), (0, 0.4, 0)], rounding=0.02), UP, UP),
+    "triangle": (
+        Shape.triangle([(-0.4, -0.3, 0), (0.4, -0.3, 0), (0, 0.4, 0)], rounding=0.02),
+        UP,
+        UP,
+    ),
 }
 
 
@@ -86,9 +92,13 @@ def smoothing(path: Path) -> None:
         label = f"smoothing = {1000 * e:g} mm"
         x = [smoothed_distance(ground, pose(), box, X, smoothing=e).witness.p_WB[0] for X in poses]
         over_tilt.plot(np.rad2deg(tilts), x, label=label)
-        points = [smoothed_distance(ground, X, box, pose(), smoothing=e).witness.p_WB for X in below]
+        points = [
+            smoothed_distance(ground, X, box, pose(), smoothing=e).witness.p_WB for X in below
+        ]
         outline.plot(*np.array(points)[:, [0, 2]].T, label=label)
-    over_tilt.set(xlabel="tilt [degrees]", ylabel="x of the nearest point [m]", title="a box over the ground")
+    over_tilt.set(
+        xlabel="tilt [degrees]", ylabel="x of the nearest point [m]", title="a box over the ground"
+    )
     over_tilt.legend(fontsize=8)
     outline.set(xlabel="x [m]", ylabel="z [m]", title="what counts as the box", aspect="equal")
     figure.savefig(path, dpi=90)
@@ -112,7 +122,9 @@ def draw(axes, lower: str, upper: str) -> None:
             vertices = vertices * (HALF_WIDTH / np.abs(vertices).max())
         corners = (vertices @ X[:3, :3].T + X[:3, 3])[faces]
         light = shade(corners)[:, None] * np.array(matplotlib.colors.to_rgb(color))
-        axes.add_collection3d(Poly3DCollection(corners, facecolors=np.c_[light, np.full(len(light), 0.3)]))
+        axes.add_collection3d(
+            Poly3DCollection(corners, facecolors=np.c_[light, np.full(len(light), 0.3)])
+        )
     middle = m.p_W.mean(axis=0)
     for point in m.p_W:
         axes.plot(*np.c_[point, point + 0.18 * m.normal], color="black", lw=1.2, zorder=5)

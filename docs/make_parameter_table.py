@@ -14,10 +14,13 @@ BEGIN, END = "<!-- begin table: python docs/make_parameter_table.py -->", "<!-- 
 
 
 def table() -> str:
-    """One row for each kind: its name, whose it is, the shape of one owner's numbers, unit, what it is."""
+    """One row for each kind: its name, whose it is, the shape of one owner's numbers, unit, what it
+    is."""
     lines = ["| name | of each | shape | unit | |", "|---|---|---|---|---|"]
     for kind in Simulation(World(robosim.load_robot("cart_pole"))).parameters.kinds.values():
-        lines.append(f"| `{kind.name}` | {kind.owner} | `{kind.shape}` | {kind.unit} | {kind.about} |")
+        lines.append(
+            f"| `{kind.name}` | {kind.owner} | `{kind.shape}` | {kind.unit} | {kind.about} |"
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,5 @@
-"""Make docs/ros_parameters.md anew from the nodes' own tables: `python docs/make_parameters.py`. Needs no ROS."""
+"""Make docs/ros_parameters.md anew from the nodes' own tables: `python docs/make_parameters.py`.
+Needs no ROS."""
 
 from __future__ import annotations
 
@@ -13,7 +14,10 @@ PAGE = Path(__file__).resolve().parent / "ros_parameters.md"
 
 def page() -> str:
     """The page's text."""
-    tables = (f"## {name}\n\n{markdown(import_module(f'robosim.ros.{name}').PARAMETERS)}" for name in NODES)
+    tables = (
+        f"## {name}\n\n{markdown(import_module(f'robosim.ros.{name}').PARAMETERS)}"
+        for name in NODES
+    )
     title = "# Parameters of the ROS 2 nodes\n\n"
     title += "Made from the nodes' own tables; a node's `--help` prints the same.\n\n"
     return title + "\n".join(tables)

@@ -1,10 +1,11 @@
 """Make the pictures of the README and the documentation anew: `python docs/make_pictures.py`.
 
-Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a simulated arm
-followed it, the clearance of a plan, a plan into a concave mesh, a film of a pick and place, falling dominoes and the
-forces between them, the plot of `robosim simulate`, what examples find, bundled robots, what a state of a batch costs,
-and, where a Chromium is installed, a screenshot of the viewer. Needs the extra `view` for the last, an idle machine for
-the one before, and `cma` of the extra `bench` beside what examples find.
+Writes into docs/images: a painted picture of a real plan, its torques beside their limits, how a
+simulated arm followed it, the clearance of a plan, a plan into a concave mesh, a film of a pick and
+place, falling dominoes and the forces between them, the plot of `robosim simulate`, what examples
+find, bundled robots, what a state of a batch costs, and, where a Chromium is installed, a
+screenshot of the viewer. Needs the extra `view` for the last, an idle machine for the one before,
+and `cma` of the extra `bench` beside what examples find.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ IMAGES = Path(__file__).resolve().parent / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SCENES = ("bookshelf_small", "table_pick", "cage")
 CLEARANCE = 0.04  # wanted of a plan [m]
-# Bundled robots: posture, base, entry of q that lifts it onto the ground, and where the eye stands about z [rad].
+# Bundled robots: posture, base, entry of q that lifts it onto the ground, and where the eye stands
+# about z [rad].
 ROBOTS = {
     "quadruped": ("standing", "floating", 2, 0.9),
     "ant": ("standing", "floating", 2, 0.6),
@@ -108,11 +110,14 @@ def along(path: np.ndarray, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 
 def gaps(prepared: planners.Prepared, path: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least distance between robot and surroundings along a path, over the pairs that the motion changes."""
+    """The least distance between robot and surroundings along a path, over the pairs that the
+    motion changes."""
     part, q = along(path)
     links = range(prepared.scene.n_colliders)
     outside = [a not in links or b not in links for a, b in prepared.scene.pairs]
-    distances = np.array([prepared.scene.distances(configuration) for configuration in q])[:, outside]
+    distances = np.array([prepared.scene.distances(configuration) for configuration in q])[
+        :, outside
+    ]
     return part, distances[:, np.ptp(distances, axis=0) > 1e-6].min(axis=1)
 
 
@@ -122,12 +127,17 @@ def clearance(path: Path, ur5) -> None:
     prepared = planners.prepare(planners.Problem(ur5, scene, clearance=CLEARANCE))
     goals = planners.goal_configurations(prepared, prepared.goals, prepared.start).q
     short = planners.simplify(prepared, planners.search(prepared, goals).path)
-    ways = {"shortcuts": short, f"optimized for {1e3 * CLEARANCE:.0f} mm": planners.optimize(prepared, short)}
+    ways = {
+        "shortcuts": short,
+        f"optimized for {1e3 * CLEARANCE:.0f} mm": planners.optimize(prepared, short),
+    }
     figure = plt.figure(figsize=(11, 7), layout="constrained")
     axes = figure.subplot_mosaic([["0", "1"], ["gap", "gap"]], height_ratios=[1.5, 1])
     for i, (name, way) in enumerate(ways.items()):
         part, q = along(way, 120)
-        motion = Trajectory.from_waypoints(4 * part, q, position_names=prepared.model.position_names)
+        motion = Trajectory.from_waypoints(
+            4 * part, q, position_names=prepared.model.position_names
+        )
         axes[str(i)].imshow(viewer.picture(ur5, scene, motion, size=(900, 640), azimuth=0.9))
         axes[str(i)].set_axis_off()
         length = np.linalg.norm(np.diff(way, axis=0), axis=1).sum()
@@ -135,7 +145,9 @@ def clearance(path: Path, ur5) -> None:
         part, least = gaps(prepared, way)
         axes["gap"].plot(part, 1e3 * least, label=name)
     axes["gap"].axhline(1e3 * CLEARANCE, color="0.5", linestyle="--", label="clearance wanted")
-    axes["gap"].set(xlabel="part of the way", ylabel="least distance [mm]", xlim=(0, 1), ylim=(0, None))
+    axes["gap"].set(
+        xlabel="part of the way", ylabel="least distance [mm]", xlim=(0, 1), ylim=(0, None)
+    )
     axes["gap"].grid(alpha=0.3)
     axes["gap"].legend()
     figure.savefig(path, dpi=90)
@@ -150,7 +162,11 @@ def bin_mesh(x: float, y: float, z: float, wall: float) -> tuple[np.ndarray, np.
     vertices = np.concatenate([np.column_stack([at, np.full(4, height)]) for at, height in levels])
     quads = [(3, 2, 1, 0), (8, 9, 10, 11)]
     for k, m in ((0, 1), (1, 2), (2, 3), (3, 0)):
-        quads += [(k, m, 4 + m, 4 + k), (8 + m, 8 + k, 12 + k, 12 + m), (4 + k, 4 + m, 12 + m, 12 + k)]
+        quads += [
+            (k, m, 4 + m, 4 + k),
+            (8 + m, 8 + k, 12 + k, 12 + m),
+            (4 + k, 4 + m, 12 + m, 12 + k),
+        ]
     return vertices, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
 
 
@@ -162,7 +178,9 @@ def concave(path: Path, ur5) -> None:
     X_WG = pose((-0.4, -0.7, -0.045))
     scene.add_height_field("ground", heights, 1.4 / 39, X_WG, depth=0.02, color=(0.55, 0.6, 0.5))
     X_WB = pose((0.45, 0.1, 0), rpy=(0, 0, 0.3))
-    scene.add_mesh("bin", bin_mesh(0.5, 0.4, 0.25, 0.02), X_WB, keep="solid", color=(0.75, 0.5, 0.3))
+    scene.add_mesh(
+        "bin", bin_mesh(0.5, 0.4, 0.25, 0.02), X_WB, keep="solid", color=(0.75, 0.5, 0.3)
+    )
     goal = np.array([-0.02, -1.487, 2.114, -2.198, -1.571, -1.891])
     start = goal + 1.3 * np.eye(6)[0]
     result = planners.plan(planners.Problem(ur5, scene, start, goal, clearance=0.02))
@@ -192,7 +210,10 @@ def concave(path: Path, ur5) -> None:
 
 def pick_and_place(path: Path) -> None:
     """The example's picture, larger."""
-    program, here = Path(__file__).resolve().parents[1] / "examples" / "06_pick_and_place.py", Path.cwd()
+    program, here = (
+        Path(__file__).resolve().parents[1] / "examples" / "06_pick_and_place.py",
+        Path.cwd(),
+    )
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         shown = runpy.run_path(str(program))
@@ -203,18 +224,23 @@ def pick_and_place(path: Path) -> None:
 
 
 def dominoes(path: Path, pushing: Path) -> None:
-    """Eight of them, the first pushed over, at four instants; and at another one with the forces between them."""
+    """Eight of them, the first pushed over, at four instants; and at another one with the forces
+    between them."""
     size, mass, n = np.array([0.02, 0.1, 0.2]), 0.2, 8
     builder = ModelBuilder("dominoes")
     builder.add_link("root")
     x, y, z = size**2
     for i in range(n):
-        builder.add_link(f"domino{i}", mass=mass, inertia=mass / 12 * np.diag([y + z, x + z, x + y]))
+        builder.add_link(
+            f"domino{i}", mass=mass, inertia=mass / 12 * np.diag([y + z, x + z, x + y])
+        )
         builder.add_joint(f"free{i}", "floating", "root", f"domino{i}")
         builder.add_collider(f"domino{i}", Shape.box(size))
     ground = Scene("floor")
     ground.add_box("floor", (1.3, 0.4, 0.02), pose((0.4, 0, -0.01)))
-    simulation = Simulation(World(builder.build(), ground, materials={"floor": Material(friction=0.6)}))
+    simulation = Simulation(
+        World(builder.build(), ground, materials={"floor": Material(friction=0.6)})
+    )
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
     v = np.zeros(6 * n)
     v[0], v[4] = 0.3, 3.0
@@ -222,7 +248,12 @@ def dominoes(path: Path, pushing: Path) -> None:
     figure, axes = plt.subplots(2, 2, figsize=(9, 5), layout="constrained")
     for axis, instant in zip(axes.flat, (0, 250, 450, 800), strict=True):
         shown = viewer.picture(
-            simulation.model, ground, q=motion.q[instant], size=(800, 400), azimuth=-1.2, elevation=0.3
+            simulation.model,
+            ground,
+            q=motion.q[instant],
+            size=(800, 400),
+            azimuth=-1.2,
+            elevation=0.3,
         )
         axis.imshow(shown)
         axis.set_title(f"{motion.times[instant]:.2f} s", fontsize="small")
@@ -242,7 +273,16 @@ def fall(path: Path) -> None:
         start = Path(folder) / "start.json"
         # Upright, with its finger closed; forwards and turning about the axis across [m/s, rad/s].
         State([0, 0, 0.15, 0, 0, 0, 1, 0], [1, 0, 0, 0, 2, 0, 0]).save(start)
-        run = ["simulate", "gripper_2f", "--base", "floating", "--from", str(start), "--for", "800ms"]
+        run = [
+            "simulate",
+            "gripper_2f",
+            "--base",
+            "floating",
+            "--from",
+            str(start),
+            "--for",
+            "800ms",
+        ]
         assert command([*run, "--friction", "0.2", "--plot", str(path)]) == 0
 
 
@@ -257,14 +297,18 @@ def found(path: Path, example: str, *options: str) -> None:
 def bundled(path: Path) -> None:
     """Robots that are no arms, each on the ground."""
     figure, axes = plt.subplots(3, 3, figsize=(9, 7), layout="constrained")
-    for axis, (name, (posture, base, lifts, azimuth)) in zip(axes.flat, ROBOTS.items(), strict=True):
+    for axis, (name, (posture, base, lifts, azimuth)) in zip(
+        axes.flat, ROBOTS.items(), strict=True
+    ):
         robot = robosim.load_robot(name, base=base)
         q = robot.configuration(posture)
         ground = Scene("floor")
         ground.add_half_space("floor")
         if lifts is not None:
             q[lifts] -= ground.compile(robot).min_distance(q)[0]
-        axis.imshow(viewer.picture(robot, ground, q=q, size=(600, 450), azimuth=azimuth, elevation=0.3))
+        axis.imshow(
+            viewer.picture(robot, ground, q=q, size=(600, 450), azimuth=azimuth, elevation=0.3)
+        )
         axis.set_title(name, fontsize="small")
         axis.set_axis_off()
     figure.savefig(path, dpi=80)
@@ -323,7 +367,12 @@ def screenshot(path: Path, *shown) -> None:
         print("no Chromium: the viewer's screenshot is left as it is")
         return
     running = viewer.show(*shown, port=0, block=False)
-    options = ["--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+    ]
     options += ["--hide-scrollbars", "--window-size=1000,700", "--virtual-time-budget=5000"]
     with urllib.request.urlopen(running.url) as answer:
         # The viewer's page without its warning that this browser renders in software.
@@ -332,7 +381,9 @@ def screenshot(path: Path, *shown) -> None:
         )
     with serving(page) as address:
         address += f"?websocket={running.url.replace('http', 'ws', 1)}"
-        subprocess.run([browser, *options, f"--screenshot={path}", address], check=True, capture_output=True)
+        subprocess.run(
+            [browser, *options, f"--screenshot={path}", address], check=True, capture_output=True
+        )
     running.stop()
 
 

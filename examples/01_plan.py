@@ -13,7 +13,8 @@ if not result:
 
 trajectory = result.trajectory
 print(
-    f"{trajectory.duration:.2f} s, {result.path_length:.2f} rad, planned in {1e3 * result.timings['total']:.1f} ms"
+    f"{trajectory.duration:.2f} s, {result.path_length:.2f} rad, planned in"
+    f" {1e3 * result.timings['total']:.1f} ms"
 )
 print("fastest joint:", abs(trajectory.sample(100).velocity).max(), "rad/s")
 trajectory.save("plan.json")

@@ -1,4 +1,5 @@
-"""Describe a scene in Python, ask for a pose of the tool, and read the reason when there is no way."""
+"""Describe a scene in Python, ask for a pose of the tool, and read the reason when there is no
+way."""
 
 import numpy as np
 
@@ -16,7 +17,9 @@ scene.add_cylinder("can", 0.04, 0.12, pose((0.65, 0.25, 0.03)))
 scene.add_half_space("floor", pose((0, 0, -0.8)))
 
 # The tool points down (z of tool0 along -z of the world); any angle about the vertical will do.
-goal = PoseGoal("tool0", pose((0.65, 0.25, 0.2), rpy=(np.pi, 0, 0)), rotation_tolerance=(0, 0, np.inf))
+goal = PoseGoal(
+    "tool0", pose((0.65, 0.25, 0.2), rpy=(np.pi, 0, 0)), rotation_tolerance=(0, 0, np.inf)
+)
 result = plan(Problem(robot, scene, start="up", goal=goal))
 print(result.status.value, result.reason)
 reached = robot.frame_pose(result.trajectory.position(result.trajectory.duration), "tool0")

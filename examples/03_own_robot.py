@@ -12,7 +12,9 @@ URDF = """
 <robot name="lift">
   <link name="base"/>
   <link name="carriage">
-    <inertial><mass value="2"/><inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>
+    <inertial>
+      <mass value="2"/><inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/>
+    </inertial>
     <collision><geometry><box size="0.2 0.2 0.1"/></geometry></collision>
   </link>
   <joint name="lift" type="prismatic">
@@ -29,7 +31,9 @@ builder = ModelBuilder("two_link")
 builder.add_link("base", mass=1.0, inertia=np.eye(3) * 1e-3)
 for name, parent, x in (("upper", "base", 0.0), ("lower", "upper", 0.4)):
     builder.add_link(name, mass=1.0, com=(0.2, 0, 0), inertia=np.diag([1e-3, 0.014, 0.014]))
-    builder.add_collider(name, Shape.capsule(0.03, 0.34), X_LC=pose((0.2, 0, 0), rpy=(0, np.pi / 2, 0)))
+    builder.add_collider(
+        name, Shape.capsule(0.03, 0.34), X_LC=pose((0.2, 0, 0), rpy=(0, np.pi / 2, 0))
+    )
     builder.add_joint(
         f"{name}_joint",
         "revolute",

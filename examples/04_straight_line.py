@@ -14,7 +14,9 @@ result = plan_cartesian(Problem(robot, start="ready", goal=PoseGoal("tool0", dow
 print(result.status.value, f"{result.trajectory.duration:.2f} s")
 
 # How straight is it? The largest distance of the tool from the line, along the whole motion.
-tool = np.array([robot.frame_pose(q, "tool0")[:3, 3] for q in result.trajectory.sample(100).position])
+tool = np.array(
+    [robot.frame_pose(q, "tool0")[:3, 3] for q in result.trajectory.sample(100).position]
+)
 print(f"off the line by at most {1e3 * abs(tool[:, :2] - X_WT[:2, 3]).max():.2f} mm")
 
 far = X_WT.copy()

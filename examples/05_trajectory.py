@@ -19,7 +19,8 @@ slow = trajectory.scale(2.0)  # the same path in twice the time
 back = trajectory.reverse()
 there_and_back = trajectory.concatenate(back)
 print(
-    f"{trajectory.duration:.2f} s, slow {slow.duration:.2f} s, there and back {there_and_back.duration:.2f} s"
+    f"{trajectory.duration:.2f} s, slow {slow.duration:.2f} s, there and back"
+    f" {there_and_back.duration:.2f} s"
 )
 
 for name in ("motion.json", "motion.npz", "motion.csv"):

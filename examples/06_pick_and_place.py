@@ -1,4 +1,5 @@
-"""Pick a block up and put it down elsewhere: an attached object moves with the arm and keeps clear of the scene."""
+"""Pick a block up and put it down elsewhere: an attached object moves with the arm and keeps clear
+of the scene."""
 
 import numpy as np
 
@@ -42,8 +43,15 @@ print("the block now stands at", np.round(scene.objects["block"].pose[:3, 3], 3)
 
 # Shown, the block goes with the tip from the first moment of the second motion to its last.
 end = carry.trajectory.duration
-carried = carry.trajectory.replace(events=[Event(0.0, "attach", "block", tip), Event(end, "detach", "block")])
+carried = carry.trajectory.replace(
+    events=[Event(0.0, "attach", "block", tip), Event(end, "detach", "block")]
+)
 viewer.save(
-    "pick_and_place.gif", robot, at_the_beginning, [reach.trajectory, carried], size=(320, 240), rate=10
+    "pick_and_place.gif",
+    robot,
+    at_the_beginning,
+    [reach.trajectory, carried],
+    size=(320, 240),
+    rate=10,
 )
 print("see pick_and_place.gif")

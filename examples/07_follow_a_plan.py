@@ -1,4 +1,5 @@
-"""Have a simulated UR5 follow a plan, stop it on the way, let it go on, and look at the tracking error."""
+"""Have a simulated UR5 follow a plan, stop it on the way, let it go on, and look at the tracking
+error."""
 
 import numpy as np
 
@@ -15,7 +16,8 @@ robot = robosim.load_robot("ur5")
 trajectory = plan(Problem(robot, load_scene("bookshelf_small", model=robot))).trajectory
 start = dict(zip(trajectory.position_names, trajectory.position(0.0), strict=True))
 
-# The same call drives every arm; this one has the engine's dynamics, PD controllers and limited torque.
+# The same call drives every arm; this one has the engine's dynamics, PD controllers and limited
+# torque.
 arm = SimulatedArm(robot, tracking="dynamics", initial=start)
 report = stream_trajectory(arm, trajectory)
 print(report)
@@ -26,9 +28,13 @@ report.tracking.save("tracking.csv")
 
 # Without feedforward gravity pulls the arm down a little.
 sagging = SimulatedArm(robot, tracking="dynamics", feedforward="none", initial=start)
-print(f"without feedforward {1e3 * stream_trajectory(sagging, trajectory).tracking.max_error.max():.2f} mrad")
+print(
+    "without feedforward"
+    f" {1e3 * stream_trajectory(sagging, trajectory).tracking.max_error.max():.2f} mrad"
+)
 
-# An arm can also be commanded directly. Pause it with the speed slider: its time stands still, nothing times out.
+# An arm can also be commanded directly. Pause it with the speed slider: its time stands still,
+# nothing times out.
 arm = SimulatedArm(robot, initial=start)
 goal = arm.send(Goal(from_trajectory(trajectory)))
 arm.sleep_until(1.0)

@@ -1,4 +1,5 @@
-"""Hold a UR5 to a planned motion by time-varying LQR: all knots linearized at once, tried on 256 disturbed runs."""
+"""Hold a UR5 to a planned motion by time-varying LQR: all knots linearized at once, tried on 256
+disturbed runs."""
 
 import time
 
@@ -20,12 +21,13 @@ dt = t[1]
 q, v, a = trajectory.position(t), trajectory.velocity(t), trajectory.acceleration(t)
 tau = robot.inverse_dynamics(q, v, a)
 
-# Around each knot, with x = (difference from q, difference from v):  x' = A x + B (change of tau), of the step
-# v' = v + dt a(q, v, tau), q' = integrate(q, dt v').
+# Around each knot, with x = (difference from q, difference from v):  x' = A x + B (change of tau),
+# of the step v' = v + dt a(q, v, tau), q' = integrate(q, dt v').
 start = time.perf_counter()
 _, da_dq, da_dv, da_dtau = robot.forward_dynamics_derivatives(q, v, tau)
 print(
-    f"{len(t)} knots linearized in {1e3 * (time.perf_counter() - start):.2f} ms, the first call's memory included"
+    f"{len(t)} knots linearized in {1e3 * (time.perf_counter() - start):.2f} ms, the first call's"
+    " memory included"
 )
 n = robot.n_v
 one = np.eye(n)
@@ -43,7 +45,8 @@ for k in reversed(range(len(t))):
 
 
 def errors(runs: int, *, feedback: bool) -> np.ndarray:
-    """(knots, runs) the largest joint error of runs that start off the path and have a hand pull at the tool."""
+    """(knots, runs) the largest joint error of runs that start off the path and have a hand pull at
+    the tool."""
     rng = np.random.default_rng(0)
     at, speed = q[0] + rng.normal(0, 0.02, (runs, n)), v[0] + rng.normal(0, 0.05, (runs, n))
     pull = np.concatenate([rng.normal(0, 5, (runs, 3)), np.zeros((runs, 3))], axis=1)  # [N, N m]
@@ -62,10 +65,13 @@ figure, axes = plt.subplots(layout="constrained")
 for feedback, label in ((False, "torques as planned"), (True, "with LQR")):
     error = errors(256, feedback=feedback)
     print(
-        f"{label:19} error at the end: median {np.median(error[-1]):.4f} rad, worst {error[-1].max():.4f} rad"
+        f"{label:19} error at the end: median {np.median(error[-1]):.4f} rad, worst"
+        f" {error[-1].max():.4f} rad"
     )
     axes.semilogy(t, np.median(error, axis=1), label=f"{label}: median")
-    axes.fill_between(t, *np.quantile(error, (0.05, 0.95), axis=1), alpha=0.3, label="5 to 95 % of the runs")
+    axes.fill_between(
+        t, *np.quantile(error, (0.05, 0.95), axis=1), alpha=0.3, label="5 to 95 % of the runs"
+    )
 axes.set(xlabel="time [s]", ylabel="largest joint error [rad]")
 axes.legend()
 figure.savefig("lqr.png")

@@ -1,4 +1,5 @@
-"""Push a box so that it slides to a mark: the speed by gradient descent through 500 steps with contact.
+"""Push a box so that it slides to a mark: the speed by gradient descent through 500 steps with
+contact.
 
 Run: python examples/09_push_a_box.py
 """
@@ -24,7 +25,9 @@ def make_simulation() -> Simulation:
     builder.add_collider("box", Shape.box((0.2, 0.3, 0.1)))
     scene = Scene("floor")
     scene.add_half_space("floor")
-    return Simulation(World(builder.build(), scene, materials={("box", "floor"): Material(friction=0.4)}))
+    return Simulation(
+        World(builder.build(), scene, materials={("box", "floor"): Material(friction=0.4)})
+    )
 
 
 def main() -> None:
@@ -36,7 +39,8 @@ def main() -> None:
         motion = simulation.rollout(start, STEPS)
         miss = motion.q[-1, :2] - MARK
         print(
-            f"push {push[0]:.4f}, {push[1]:.4f} m/s: stops {1000 * np.linalg.norm(miss):.2f} mm off the mark"
+            f"push {push[0]:.4f}, {push[1]:.4f} m/s: stops {1000 * np.linalg.norm(miss):.2f} mm off"
+            " the mark"
         )
         if np.linalg.norm(miss) < 1e-4:
             break

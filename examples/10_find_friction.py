@@ -1,8 +1,10 @@
-"""Find the friction of a road from where a car stops that brakes with locked wheels: by the gradient of the stop.
+"""Find the friction of a road from where a car stops that brakes with locked wheels: by the
+gradient of the stop.
 
-After an experiment of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of articulated bodies", ICML
-2021, Figure 7: there stochastic gradient descent finds a friction of 0.21. Car, locked wheels, an episode of 2 s and
-Newton's method on the miss are ours, and so is the friction found. Writes find_friction.png.
+After an experiment of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of
+articulated bodies", ICML 2021, Figure 7: there stochastic gradient descent finds a friction of
+0.21. Car, locked wheels, an episode of 2 s and Newton's method on the miss are ours, and so is the
+friction found. Writes find_friction.png.
 
 Run: python examples/10_find_friction.py
 """
@@ -35,7 +37,9 @@ def make_simulation() -> Simulation:
     steering = ROBOT.groups["steering"].joints
     return Simulation(
         World(
-            ROBOT, scene, motors={**dict.fromkeys(steering, Motor(20.0, 0.5)), **dict.fromkeys(WHEELS, BRAKE)}
+            ROBOT,
+            scene,
+            motors={**dict.fromkeys(steering, Motor(20.0, 0.5)), **dict.fromkeys(WHEELS, BRAKE)},
         ),
         dt=DT,
     )
@@ -55,11 +59,14 @@ def main() -> None:
         simulation = car.with_parameters(dict.fromkeys(sought, friction))
         motion = simulation.rollout(simulation.state(q, v), STEPS, control)
         miss = motion.q[-1, 0] - STOP
-        print(f"friction {friction:.5f}: {1000 * abs(miss):.2f} mm off after {motion.times[-1]:g} s")
+        print(
+            f"friction {friction:.5f}: {1000 * abs(miss):.2f} mm off after {motion.times[-1]:g} s"
+        )
         plt.plot(motion.times, motion.q[:, 0], label=f"{friction:.4f}")
         if abs(miss) < 1e-4:
             break
-        # What the end changes by with the friction of all tires, back through all steps; from it Newton's next guess.
+        # What the end changes by with the friction of all tires, back through all steps; from it
+        # Newton's next guess.
         gradient = motion.vjp(q_bar)
         friction -= miss / sum(gradient.parameters[key] for key in sought)
     else:

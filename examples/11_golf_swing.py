@@ -1,8 +1,10 @@
-"""Find the torques of a golf swing after which the ball comes to rest at a mark: by plain gradient descent.
+"""Find the torques of a golf swing after which the ball comes to rest at a mark: by plain gradient
+descent.
 
-After an experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the ball stops goes back
-through its rolling, the impact and the swing. There the joints begin at zero; here the club is drawn back. Beside it
-CMA-ES (`pip install cma`) with as much time. Writes golf_swing.png.
+After an experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the
+ball stops goes back through its rolling, the impact and the swing. There the joints begin at zero;
+here the club is drawn back. Beside it CMA-ES (`pip install cma`) with as much time. Writes
+golf_swing.png.
 
 Run: python examples/11_golf_swing.py
 """
@@ -24,7 +26,8 @@ DT = 2e-3
 
 
 def make_simulation(bounce: str) -> Simulation:
-    """A golfer of three joints over a green, and a ball; a spring keeps the wrist and the aim straight."""
+    """A golfer of three joints over a green, and a ball; a spring keeps the wrist and the aim
+    straight."""
     builder = ModelBuilder("golfer")
     builder.add_link("root")
     for link, mass, length in (("body", 1.0, 0.0), ("arm", 2.0, ARM), ("club", 0.4, CLUB)):

@@ -1,9 +1,10 @@
-"""Find the torques of an arm of nine joints that throws a ball to a mark: by plain gradient descent.
+"""Find the torques of an arm of nine joints that throws a ball to a mark: by plain gradient
+descent.
 
-After another experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where the ball comes to
-rest goes back through its landing, its flight, and the throw, in which three plates hold it by contact alone. There the
-joints begin at zero; here they begin bent, with springs that pull them straight. Beside it CMA-ES (`pip install cma`)
-with as much time. Writes throw.png.
+After another experiment of Qiao, Liang, Koltun and Lin, ICML 2021, Figure 6: the gradient of where
+the ball comes to rest goes back through its landing, its flight, and the throw, in which three
+plates hold it by contact alone. There the joints begin at zero; here they begin bent, with springs
+that pull them straight. Beside it CMA-ES (`pip install cma`) with as much time. Writes throw.png.
 
 Run: python examples/12_throw.py
 """
@@ -38,13 +39,19 @@ def make_simulation(bounce: str) -> Simulation:
         at = pose((0, 0, LENGTH if i else SHOULDER))
         weaker = 1 - 0.08 * i  # towards the tip
         spring = {"stiffness": weaker * (80.0 if axis == "y" else 20.0), "damping": weaker * 0.3}
-        builder.add_joint(f"joint{i}", "revolute", parent, f"link{i}", X_PJ=at, axis=AXES[axis], **spring)
+        builder.add_joint(
+            f"joint{i}", "revolute", parent, f"link{i}", X_PJ=at, axis=AXES[axis], **spring
+        )
         parent = f"link{i}"
     builder.add_link("cup")
-    builder.add_joint("tip", "fixed", parent, "cup", X_PJ=pose((0, 0, LENGTH), rpy=(0, np.pi / 2, 0)))
+    builder.add_joint(
+        "tip", "fixed", parent, "cup", X_PJ=pose((0, 0, LENGTH), rpy=(0, np.pi / 2, 0))
+    )
     for i in range(3):  # around the ball and below it, as the cup looks along its z
         tilted = pose(rpy=(0, 0, 2 * np.pi * i / 3)) @ pose(rpy=(0, 0.8, 0))
-        builder.add_collider("cup", Shape.box(PLATE), X_LC=tilted @ pose((0, 0, -RADIUS - PLATE[2] / 2)))
+        builder.add_collider(
+            "cup", Shape.box(PLATE), X_LC=tilted @ pose((0, 0, -RADIUS - PLATE[2] / 2))
+        )
     builder.add_link("ball", mass=BALL, inertia=0.4 * BALL * RADIUS**2 * np.eye(3))
     builder.add_joint("flight", "floating", "root", "ball")
     builder.add_collider("ball", Shape.sphere(RADIUS))
@@ -67,7 +74,12 @@ def main() -> None:
     q[-7:-4] = model.frame_pose(q, "cup")[:3, 3]
     # Without any torque the springs throw already.
     task = Task(
-        simulation, simulation.state(q), MARK, steps=round(1.6 / DT), driven=round(0.6 / DT), joints=9
+        simulation,
+        simulation.state(q),
+        MARK,
+        steps=round(1.6 / DT),
+        driven=round(0.6 / DT),
+        joints=9,
     )
     task.solve(most=20, options=given)
 

@@ -1,7 +1,8 @@
-"""Train a small network to balance a pole on a cart, by PyTorch through the steps of the simulation.
+"""Train a small network to balance a pole on a cart, by PyTorch through the steps of the
+simulation.
 
-The gradient of what the whole second costs goes back through every step and every answer of the network. Needs the
-extra `torch`. Writes train_a_policy.png.
+The gradient of what the whole second costs goes back through every step and every answer of the
+network. Needs the extra `torch`. Writes train_a_policy.png.
 
 Run: python examples/13_train_a_policy.py
 """
@@ -23,7 +24,9 @@ STEPS, RUNS, ROUNDS = 50, 8, 31
 FORCE = 20.0  # [N], the greatest
 
 
-def try_it(policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def try_it(
+    policy: torch.nn.Module, q: torch.Tensor, v: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Angles of the poles at all times, and the mean cost: all runs are made at once."""
     cost, angles = torch.zeros(()), [q[:, 1]]
     for _ in range(STEPS):
@@ -41,7 +44,8 @@ def main() -> None:
     torch.set_num_threads(1)
     policy = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
     optimizer = torch.optim.Adam(policy.parameters(), lr=0.02)
-    q, v = torch.zeros(RUNS, 2), torch.zeros(RUNS, 2)  # float32, as the network: steps are computed in double
+    # float32, as the network: steps are computed in double.
+    q, v = torch.zeros(RUNS, 2), torch.zeros(RUNS, 2)
     q[:, 1] = torch.linspace(-0.3, 0.3, RUNS)
     with torch.no_grad():
         before, _ = try_it(policy, q, v)

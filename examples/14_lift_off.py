@@ -1,7 +1,9 @@
-"""Thrusts by which a drone that rests on the ground lifts off: plain gradients never begin, others do.
+"""Thrusts by which a drone that rests on the ground lifts off: plain gradients never begin, others
+do.
 
-The experiment of Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete differentiable physics for
-articulated rigid bodies with contact", RSS 2021, section VII-C and Figure 8. Writes lift_off.png.
+The experiment of Werling, Omens, Lee, Exarchos and Liu, "Fast and feature-complete differentiable
+physics for articulated rigid bodies with contact", RSS 2021, section VII-C and Figure 8. Writes
+lift_off.png.
 
 Run: python examples/14_lift_off.py
 """
@@ -23,14 +25,18 @@ RISE, CLOSE = 0.5, 1e-6  # the height wanted above where it rests [m], and the l
 STEPS, DT = 500, 2e-3
 ARM, DRAG = 0.17, 0.016  # of the rotors, and of drag per thrust [m]: robots/drone/README.md
 DRONE = load_robot("drone", base="floating")
-FORCES = np.zeros((4, DRONE.n_v))  # fz mx my mz of the base by a thrust of 1 N in front, left, back, right
+# Fz mx my mz of the base by a thrust of 1 N in front, left, back, right.
+FORCES = np.zeros((4, DRONE.n_v))
 FORCES[:, 2:6] = [[1, 0, -ARM, DRAG], [1, ARM, 0, -DRAG], [1, 0, ARM, DRAG], [1, -ARM, 0, -DRAG]]
 
 
-def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """From no thrust: each run's loss and rise over time, and the greatest entry of all gradients."""
-    # The rate is fixed: half of Newton's step for a drone in flight, whose miss is linear in the thrusts. A force in
-    # one time step raises its end by dt^2 / m times the steps that are left.
+def descend(
+    simulation: Simulation, q: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """From no thrust: each run's loss and rise over time, and the greatest entry of all
+    gradients."""
+    # The rate is fixed: half of Newton's step for a drone in flight, whose miss is linear in the
+    # thrusts. A force in one time step raises its end by dt^2 / m times the steps that are left.
     raises = DT**2 / sum(link.mass for link in DRONE.links) * np.arange(STEPS, 0, -1)
     rate = 0.5 / (2 * 4 * raises @ raises)
     thrusts, losses, rises, greatest = np.zeros((STEPS, 4)), [], [], 0.0
@@ -42,7 +48,8 @@ def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[np.ndarra
         if losses[-1] < CLOSE:
             break
         q_bar = np.zeros((STEPS + 1, DRONE.n_v))
-        q_bar[-1, :3] = 2 * miss * DRONE.frame_pose(motion.q[-1], "base_link")[2, :3]  # along its own axes
+        # Along its own axes.
+        q_bar[-1, :3] = 2 * miss * DRONE.frame_pose(motion.q[-1], "base_link")[2, :3]
         gradient = motion.vjp(q_bar).tau @ FORCES.T
         greatest, thrusts = max(greatest, np.abs(gradient).max()), thrusts - rate * gradient
     return np.array(losses), np.array(rises), greatest
@@ -51,7 +58,9 @@ def descend(simulation: Simulation, q: np.ndarray, most: int) -> tuple[np.ndarra
 def main() -> None:
     """Both descents, and a picture of them."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--plot", default="lift_off.png", metavar="FILE", help="where the picture goes")
+    parser.add_argument(
+        "--plot", default="lift_off.png", metavar="FILE", help="where the picture goes"
+    )
     parser.add_argument("--bounce", default="step", choices=("time_of_impact", "step"))
     parser.add_argument("--most", type=int, default=60, help="steps of a descent")
     given = parser.parse_args()
@@ -63,7 +72,9 @@ def main() -> None:
         how = {"dt": DT, "solver": "lcp", "bounce": given.bounce, "complementarity_aware": aware}
         losses, rises, greatest = descend(Simulation(World(DRONE, scene), **how), q, given.most)
         print(f"{name}: loss {losses[0]:.3g} -> {losses[-1]:.3g} in {len(losses) - 1} steps")
-        print(f"  greatest entry of a gradient {greatest:.2g} m^2/N, highest rise {rises.max():.2g} m")
+        print(
+            f"  greatest entry of a gradient {greatest:.2g} m^2/N, highest rise {rises.max():.2g} m"
+        )
         left.semilogy(losses, label=name)
         right.plot(DT * np.arange(STEPS + 1), rises[-1], label=name)
     left.set(xlabel="step of the descent", ylabel="loss [m$^2$]", ylim=(CLOSE / 10, 1))

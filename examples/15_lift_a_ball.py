@@ -1,7 +1,9 @@
-"""Forces of a platform by which the ball that rests on it is lifted: only by gradients that keep the two together.
+"""Forces of a platform by which the ball that rests on it is lifted: only by gradients that keep
+the two together.
 
-After Werling et al., RSS 2021, section IV-D and Figure 4 (as 14_lift_off.py), where the ball is about to leave; here
-both rest: the paper's rule, `True`, finds nothing then, and `together` is ours. Writes lift_a_ball.png.
+After Werling et al., RSS 2021, section IV-D and Figure 4 (as 14_lift_off.py), where the ball is
+about to leave; here both rest: the paper's rule, `True`, finds nothing then, and `together` is
+ours. Writes lift_a_ball.png.
 
 Run: python examples/15_lift_a_ball.py
 """
@@ -19,7 +21,8 @@ from robosim.world import World
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-RISE, CLOSE, MOST = 0.5, 1e-6, 60  # height wanted above where it rests [m]; loss [m^2] and steps to stop at
+# Height wanted above where it rests [m]; loss [m^2] and steps to stop at.
+RISE, CLOSE, MOST = 0.5, 1e-6, 60
 STEPS, DT = 500, 2e-3
 PLATFORM, BALL, RADIUS, THICK = 2.0, 0.5, 0.1, 0.04  # masses [kg], sizes [m]
 BUILDER = ModelBuilder("lift")
@@ -30,12 +33,15 @@ BUILDER.add_collider("platform", Shape.box((0.4, 0.4, THICK)))
 WORLD = World(BUILDER.build())
 WORLD.add_body("ball", Shape.sphere(RADIUS), mass=BALL)
 MODEL = WORLD.model
-AT_REST = [0, 0, 0, THICK / 2 + RADIUS, 0, 0, 0, 1]  # the platform on its limit, the ball on the platform
+# The platform on its limit, the ball on the platform.
+AT_REST = [0, 0, 0, THICK / 2 + RADIUS, 0, 0, 0, 1]
 
 
 def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
-    """From no force: each run's loss and rise of the ball over time, and the greatest entry of all gradients."""
-    # Half of Newton's step for both in flight: a force in a time step raises the end by dt^2 / m times those left.
+    """From no force: each run's loss and rise of the ball over time, and the greatest entry of all
+    gradients."""
+    # Half of Newton's step for both in flight: a force in a time step raises the end by dt^2 / m
+    # times those left.
     raises = DT**2 / (PLATFORM + BALL) * np.arange(STEPS, 0, -1)
     rate = 0.5 / (2 * raises @ raises)
     tau, losses, rises, greatest = np.zeros((STEPS, MODEL.n_v)), [], [], 0.0
@@ -47,7 +53,8 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
         if losses[-1] < CLOSE:
             break
         q_bar = np.zeros((STEPS + 1, MODEL.n_v))
-        q_bar[-1, 1:4] = 2 * miss * MODEL.frame_pose(motion.q[-1], "ball")[2, :3]  # along the ball's own axes
+        # Along the ball's own axes.
+        q_bar[-1, 1:4] = 2 * miss * MODEL.frame_pose(motion.q[-1], "ball")[2, :3]
         gradient = motion.vjp(q_bar).tau[:, 0]
         greatest, tau[:, 0] = max(greatest, np.abs(gradient).max()), tau[:, 0] - rate * gradient
     return np.array(losses), np.array(rises), greatest
@@ -56,13 +63,18 @@ def descend(simulation: Simulation) -> tuple[np.ndarray, np.ndarray, float]:
 def main() -> None:
     """Three descents, and a picture of them."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--plot", default="lift_a_ball.png", metavar="FILE", help="where the picture goes")
+    parser.add_argument(
+        "--plot", default="lift_a_ball.png", metavar="FILE", help="where the picture goes"
+    )
     given = parser.parse_args()
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for name, aware in {"plain": False, "each by itself": True, "together": "together"}.items():
-        losses, rises, greatest = descend(Simulation(WORLD, dt=DT, solver="lcp", complementarity_aware=aware))
+        losses, rises, greatest = descend(
+            Simulation(WORLD, dt=DT, solver="lcp", complementarity_aware=aware)
+        )
         print(
-            f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps, gradients to {greatest:.1g} m^2/N"
+            f"{name}: loss {losses[-1]:.2g} m^2 after {len(losses) - 1} steps, gradients to"
+            f" {greatest:.1g} m^2/N"
         )
         left.semilogy(losses, "--" if aware is True else "-", label=name)
         right.plot(DT * np.arange(STEPS + 1), rises[-1], "--" if aware is True else "-", label=name)

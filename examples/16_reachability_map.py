@@ -1,4 +1,5 @@
-"""Which poses can an arm on a table reach? A map of the share of directions in which its tool can be at each point.
+"""Which poses can an arm on a table reach? A map of the share of directions in which its tool can
+be at each point.
 
 `--plot FILE` draws it (needs matplotlib).
 """
@@ -31,10 +32,16 @@ found = inverse_kinematics_many(robot, "tool0", poses.reshape(-1, 4, 4), scene=t
 share = found.solved.reshape(-1, 24).mean(axis=1).reshape(x.shape)
 
 count = np.bincount(found.status, minlength=len(IkStatus))
-print(f"{len(found)} poses:", ", ".join(f"{n} {IkStatus(i).name.lower()}" for i, n in enumerate(count)))
+print(
+    f"{len(found)} poses:",
+    ", ".join(f"{n} {IkStatus(i).name.lower()}" for i, n in enumerate(count)),
+)
 for row in np.linspace(options.points - 1, 0, 7).astype(int):
     mean, best = 100 * share[row].mean(), 100 * share[row].max()
-    print(f"at a height of {z[row, 0]:5.2f} m: {mean:3.0f} % of all poses, {best:3.0f} % at the best point")
+    print(
+        f"at a height of {z[row, 0]:5.2f} m: {mean:3.0f} % of all poses, {best:3.0f} % at the best"
+        " point"
+    )
 print(found.reason(int(np.argmax(found.status == IkStatus.OUT_OF_REACH))))
 
 if options.plot:

@@ -1,9 +1,11 @@
-"""What the examples of a golf swing and of a throw share: torques that bring a ball to a target, and a picture of it.
+"""What the examples of a golf swing and of a throw share: torques that bring a ball to a target,
+and a picture of it.
 
-After the experiments of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of articulated bodies", ICML
-2021, Figure 6. There the torques of all steps are looked for, by stochastic gradient descent; here those at knots,
-linear between them, which gradients do not need, but which gives CMA-ES a chance, by descent with Polyak's step length,
-which knows that the best loss is zero.
+After the experiments of Qiao, Liang, Koltun and Lin, "Efficient differentiable simulation of
+articulated bodies", ICML 2021, Figure 6. There the torques of all steps are looked for, by
+stochastic gradient descent; here those at knots, linear between them, which gradients do not need,
+but which gives CMA-ES a chance, by descent with Polyak's step length, which knows that the best
+loss is zero.
 """
 
 import argparse
@@ -24,14 +26,16 @@ except ImportError:  # not needed: only compared with
     cma = None
 
 WANTED = 0.05  # [m] from the target
-SPREAD = 1.0  # of the torques with which CMA-ES begins [N m]; better in both examples than 0.3 and 3
+# Of the torques with which CMA-ES begins [N m]; better in both examples than 0.3 and 3.
+SPREAD = 1.0
 NEAR_ENOUGH = 0.01  # [m], where gradient descent stops
 ROUNDING = 1e-12  # of a gradient [m/(N m)]
 
 
 @dataclass
 class Task:
-    """A robot, and the link "ball" as the last that its model moves, which is to come to rest at the target."""
+    """A robot, and the link "ball" as the last that its model moves, which is to come to rest at
+    the target."""
 
     simulation: Simulation
     start: State
@@ -43,7 +47,8 @@ class Task:
 
     def __post_init__(self) -> None:
         at = np.linspace(0, self.knots - 1, self.driven)
-        self.hats = np.maximum(0, 1 - np.abs(at[:, None] - np.arange(self.knots)))  # (driven, knots)
+        # (driven, knots).
+        self.hats = np.maximum(0, 1 - np.abs(at[:, None] - np.arange(self.knots)))
 
     @property
     def rest(self) -> np.ndarray:
@@ -78,7 +83,8 @@ class Task:
         return self.simulation.model.frame_pose(motion.q[-1], "ball")
 
     def solve(self, most: int, options: argparse.Namespace) -> None:
-        """By gradient descent in at most so many steps, then beside it by CMA-ES; and make the picture."""
+        """By gradient descent in at most so many steps, then beside it by CMA-ES; and make the
+        picture."""
         gradients = descend(self, most)
         searches = {"gradient descent": gradients}
         seconds = options.patience * gradients.seconds[-1]
@@ -90,7 +96,8 @@ class Task:
 
 @dataclass
 class Search:
-    """How far the ball ended from the target, over the seconds that were spent, and the best torques."""
+    """How far the ball ended from the target, over the seconds that were spent, and the best
+    torques."""
 
     best: np.ndarray
     seconds: list[float] = field(default_factory=list)
@@ -110,15 +117,16 @@ def why_stuck(gradient: np.ndarray) -> str | None:
     if np.linalg.norm(gradient) > ROUNDING:
         return None
     return (
-        "The gradient is zero: the robot does not touch the ball, so that no small change of the torques moves it. "
-        "Begin with a motion that touches the ball."
+        "The gradient is zero: the robot does not touch the ball, so that no small change of the"
+        " torques moves it. Begin with a motion that touches the ball."
     )
 
 
 def descend(task: Task, most: int) -> Search:
     """Plain gradient descent from no torques, in at most so many steps.
 
-    Each is Polyak's (1969): along the gradient, as far as would bring the distance to zero if it fell on linearly.
+    Each is Polyak's (1969): along the gradient, as far as would bring the distance to zero if it
+    fell on linearly.
 
     Raises:
         SystemExit: the gradient is zero, or the ball does not come to the target.
@@ -155,7 +163,8 @@ def evolve(task: Task, seconds: float) -> Search | None:
         tries.append(strategy.ask(1)[0])
         search.note(task.distance(task.run(tries[-1])), tries[-1])
     print(
-        f"CMA-ES: {100 * min(search.distances):.1f} cm off after {len(search.seconds)} runs, {seconds:.2f} s"
+        f"CMA-ES: {100 * min(search.distances):.1f} cm off after {len(search.seconds)} runs,"
+        f" {seconds:.2f} s"
     )
     return search
 
@@ -194,5 +203,7 @@ def options(about: str, picture: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--plot", default=picture, metavar="FILE", help="where the picture goes")
     parser.add_argument("--bounce", default="time_of_impact", choices=("time_of_impact", "step"))
-    parser.add_argument("--patience", type=float, default=1, help="times as long as the descent for CMA-ES")
+    parser.add_argument(
+        "--patience", type=float, default=1, help="times as long as the descent for CMA-ES"
+    )
     return parser

@@ -5,13 +5,14 @@ Along one line, from X0 to X1 with u from 0 to 1,
     p(u) = p0 + u (p1 - p0),    R(u) = R0 exp(u log(R0^T R1))
 
 The joints follow by continuation: from the configuration at u, Gauss-Newton (the Jacobian's
-pseudo-inverse, minimal norm where there are more joints than needed) to the one at u + du. A step is accepted when
-the straight edge in q between the two stays near the line (measured at three points inside the edge), moves no
-joint by more than `largest_step`, stays in limits, and is free as a whole; else du is halved. So the joints cannot
-jump to another branch.
+pseudo-inverse, minimal norm where there are more joints than needed) to the one at u + du. A step
+is accepted when the straight edge in q between the two stays near the line (measured at three
+points inside the edge), moves no joint by more than `largest_step`, stays in limits, and is free as
+a whole; else du is halved. So the joints cannot jump to another branch.
 
-Where that ends before the line does and the robot has joints to spare, a ladder over the null space takes its place
-(`robosim.planners.null_space`), which may also move the joints at the start while the link stands.
+Where that ends before the line does and the robot has joints to spare, a ladder over the null space
+takes its place (`robosim.planners.null_space`), which may also move the joints at the start while
+the link stands.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ class CartesianResult(PlanResult):
     """A PlanResult of a Cartesian move.
 
     Attributes:
-        fraction: how much of the way was achieved, 0 to 1, by length of the poses' way; the reason says why it ended.
-        position_deviation: [m] largest distance of the link from the line, measured at 8 times per piece of the
+        fraction: how much of the way was achieved, 0 to 1, by length of the poses' way; the reason
+        says why it ended.
+        position_deviation: [m] largest distance of the link from the line, measured at 8 times per
+        piece of the
             trajectory.
         rotation_deviation: [rad] likewise.
     """
@@ -77,11 +80,14 @@ class _Line:
     def pose(self, u: float) -> FloatArray:
         X = np.eye(4)
         X[:3, 3] = self.X0[:3, 3] + u * (self.X1[:3, 3] - self.X0[:3, 3])
-        X[:3, :3] = self.X0[:3, :3] @ rotation_exp(u * rotation_log(self.X0[:3, :3].T @ self.X1[:3, :3]))
+        X[:3, :3] = self.X0[:3, :3] @ rotation_exp(
+            u * rotation_log(self.X0[:3, :3].T @ self.X1[:3, :3])
+        )
         return X
 
     def nearest(self, X: FloatArray) -> tuple[float, float]:
-        """Distances [m], [rad] of a pose from the line, position from the segment and rotation from the arc."""
+        """Distances [m], [rad] of a pose from the line, position from the segment and rotation from
+        the arc."""
         along = self.X1[:3, 3] - self.X0[:3, 3]
         turn = rotation_log(self.X0[:3, :3].T @ self.X1[:3, :3])
         length, angle = float(np.linalg.norm(along)), float(np.linalg.norm(turn))
@@ -99,7 +105,8 @@ class _Line:
 
 def rotation_log(R: FloatArray) -> FloatArray:
     """Rotation vector (3,) of a rotation matrix, of length 0 to pi."""
-    axis = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])  # sin(angle) unit axis
+    # Sin(angle) unit axis.
+    axis = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     sine, cosine = math.sqrt(axis @ axis), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1)
     if cosine > -0.9:
         return axis * (math.atan2(sine, cosine) / sine if sine > 1e-12 else 1.0)
@@ -110,13 +117,16 @@ def rotation_log(R: FloatArray) -> FloatArray:
 
 
 def rotation_exp(vector: FloatArray) -> FloatArray:
-    """Rotation matrix (3, 3) of a rotation vector: I + sin(a)/a K + (1 - cos(a))/a^2 K^2 (Rodrigues)."""
+    """Rotation matrix (3, 3) of a rotation vector: I + sin(a)/a K + (1 - cos(a))/a^2 K^2
+    (Rodrigues)."""
     angle = math.sqrt(vector @ vector)
     x, y, z = vector
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     if angle < 1e-8:
         return np.asarray(np.eye(3) + K)
-    R: FloatArray = np.eye(3) + math.sin(angle) / angle * K + (1 - math.cos(angle)) / angle**2 * (K @ K)
+    R: FloatArray = (
+        np.eye(3) + math.sin(angle) / angle * K + (1 - math.cos(angle)) / angle**2 * (K @ K)
+    )
     return R
 
 
@@ -135,27 +145,34 @@ def plan_cartesian(
     resolution: float = RESOLUTION,
     stop: Callable[[], bool] | None = None,
 ) -> CartesianResult:
-    """Move a link in straight lines from where it is through the poses `problem.via` to the pose `problem.goal`.
+    """Move a link in straight lines from where it is through the poses `problem.via` to the pose
+    `problem.goal`.
 
-    Position and orientation go together, each at a constant rate in the line's parameter. At the poses between lines
-    the motion stops. The link stays within `position_bound` and `rotation_bound` of the line; collisions are
-    excluded at every time.
+    Position and orientation go together, each at a constant rate in the line's parameter. At the
+    poses between lines the motion stops. The link stays within `position_bound` and
+    `rotation_bound` of the line; collisions are excluded at every time.
 
     Args:
-        problem: its goal and via must be PoseGoals of one link, with no greater tolerances than the default; its start
+        problem: its goal and via must be PoseGoals of one link, with no greater tolerances than the
+        default; its start
             must be at rest.
         position_bound: [m] largest distance from the line.
         rotation_bound: [rad] largest angle from the line's orientation at the nearest point.
-        largest_step: [rad or m] no joint moves more between two neighboring points of the line, however close:
+        largest_step: [rad or m] no joint moves more between two neighboring points of the line,
+        however close:
             joints do not jump.
         seed: noted in the result; nothing here is random.
-        velocity_scaling, acceleration_scaling, jerk, torque_limits, tool_speed, resolution: as of `plan`.
-        stop: asked at each step along the line and before each timing; when it says True, planning ends with the
+        velocity_scaling, acceleration_scaling, jerk, torque_limits, tool_speed, resolution: as of
+        `plan`.
+        stop: asked at each step along the line and before each timing; when it says True, planning
+        ends with the
             status CANCELLED.
 
     Returns:
-        A CartesianResult. Where only part of the way is possible, its status is NO_PATH, `fraction` and `reason` say
-        how much and why it ended there, and the trajectory covers that part (None if there is none at all).
+        A CartesianResult. Where only part of the way is possible, its status is NO_PATH, `fraction`
+        and `reason` say
+        how much and why it ended there, and the trajectory covers that part (None if there is none
+        at all).
 
     Raises:
         PlanningError: the problem is not of this kind, or an option is not valid.
@@ -215,13 +232,22 @@ def plan_cartesian(
                 deviation = _measured(prepared, link, [*way_in, *lines], trajectory)
                 inside = deviation[0] <= position_bound and deviation[1] <= rotation_bound
                 if not inside or (
-                    wrong := check(prepared, trajectory, resolution=min(resolution, CHECK_RESOLUTION))
+                    wrong := check(
+                        prepared, trajectory, resolution=min(resolution, CHECK_RESOLUTION)
+                    )
                 ):
                     if largest == STOP:
-                        away = f"the link leaves the line by {deviation[0]:.3g} m, {deviation[1]:.3g} rad"
+                        away = (
+                            f"the link leaves the line by {deviation[0]:.3g} m,"
+                            f" {deviation[1]:.3g} rad"
+                        )
                         raise NoPlan(Status.NO_TIMING, "; ".join(wrong) if inside else away)
                     largest = (
-                        0.02 if math.isinf(largest) else max(largest / 8, STOP) if largest > 1e-4 else STOP
+                        0.02
+                        if math.isinf(largest)
+                        else max(largest / 8, STOP)
+                        if largest > 1e-4
+                        else STOP
                     )
                     trajectory = None
             timings["timing"] = time.perf_counter() - begin - timings["search"]
@@ -270,7 +296,9 @@ def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
     poses, link = [], ""
     for goal in goals:
         if not isinstance(goal, PoseGoal) or goal.link != (link or goal.link):
-            raise PlanningError("a Cartesian move needs a PoseGoal, and all its poses of the same link")
+            raise PlanningError(
+                "a Cartesian move needs a PoseGoal, and all its poses of the same link"
+            )
         region = np.max(goal.position_tolerance) > POSITION_TOLERANCE
         if region or np.max(goal.rotation_tolerance) > ROTATION_TOLERANCE:
             raise PlanningError(
@@ -285,7 +313,8 @@ def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
 def _measured(
     prepared: Prepared, link: str, lines: Sequence[_Line], trajectory: Trajectory
 ) -> tuple[float, float]:
-    """Largest distance [m], [rad] of the link from the nearest of the lines, at 8 times per piece."""
+    """Largest distance [m], [rad] of the link from the nearest of the lines, at 8 times per
+    piece."""
     q = prepared.start.copy()
     worst = (0.0, 0.0)
     parts = np.linspace(0, 1, _PER_PIECE, endpoint=False)
@@ -333,7 +362,8 @@ class _Follower:
         self._columns, self._v = list(prepared.columns.q), list(prepared.columns.v)
 
     def follow(self, lines: Sequence[_Line]) -> tuple[FloatArray, list[int], float, str]:
-        """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it ended early."""
+        """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it
+        ended early."""
         sizes = [self._size(line) for line in lines]
         way, reason = self._by_continuation(lines, sizes)
         if reason and self._redundancy > 0:
@@ -355,7 +385,9 @@ class _Follower:
         line, u, _ = way[-1]
         return sum(sizes[:line]) + u * sizes[line]
 
-    def _by_continuation(self, lines: Sequence[_Line], sizes: Sequence[float]) -> tuple[list[_Waypoint], str]:
+    def _by_continuation(
+        self, lines: Sequence[_Line], sizes: Sequence[float]
+    ) -> tuple[list[_Waypoint], str]:
         """(line, u, q) of the waypoints after the start by least motion, and why they end early."""
         way: list[_Waypoint] = []
         q = self._prepared.entry
@@ -406,7 +438,10 @@ class _Follower:
             if isinstance(following, _Refusal):
                 step = (target - u) / 2
                 if step < _SMALLEST_STEP:
-                    return points, f"{100 * u:.1f} % along the line, {self._told(following, line, q, u)}"
+                    return (
+                        points,
+                        f"{100 * u:.1f} % along the line, {self._told(following, line, q, u)}",
+                    )
                 continue
             q, u = following, target
             points.append((u, q))
@@ -422,13 +457,15 @@ class _Follower:
         if violations:
             return _Refusal("; ".join(violations), False)
         within = self._prepared.columns.inside(q_next)
-        at = _INSIDE if within is q_next else (*_INSIDE, 1.0)  # moved to a limit, it may be off the line
+        # Moved to a limit, it may be off the line.
+        at = _INSIDE if within is q_next else (*_INSIDE, 1.0)
         return self._refusal(line, q, within, at) or within
 
     def _refusal(
         self, line: _Line, q: FloatArray, q_next: FloatArray, at: Sequence[float]
     ) -> _Refusal | None:
-        """Why the edge from q to q_next is refused, measured at these parts of it; None: it is not."""
+        """Why the edge from q to q_next is refused, measured at these parts of it; None: it is
+        not."""
         model = self._prepared.model
         moves = np.abs(q_next - q)[self._columns]
         if moves.max() > self._largest_step:
@@ -448,7 +485,11 @@ class _Follower:
         """Why no step leads on from q at u, in words."""
         if not refusal.is_too_long:
             return refusal.reason
-        return f"{refusal.reason}: {self._nearly_singular(q)}" if refusal.reason else self._why(line, q, u)
+        return (
+            f"{refusal.reason}: {self._nearly_singular(q)}"
+            if refusal.reason
+            else self._why(line, q, u)
+        )
 
     def _nearly_singular(self, q: FloatArray) -> str:
         """How near to a singularity a configuration is, in words."""
@@ -456,7 +497,9 @@ class _Follower:
         values = np.linalg.svd(J, compute_uv=False)
         # Of an arm that cannot move its link in all ways some are always zero.
         smallest = values[len(self._v) - self._redundancy - 1]
-        return f"near a singularity, the smallest singular value of the Jacobian being {smallest:.2g}"
+        return (
+            f"near a singularity, the smallest singular value of the Jacobian being {smallest:.2g}"
+        )
 
     @cached_property
     def _redundancy(self) -> int:
@@ -465,7 +508,8 @@ class _Follower:
 
     def _why(self, line: _Line, q: FloatArray, u: float) -> str:
         """Why no motion of the joints leads on from q at u: out of reach, or singular."""
-        # A little ahead, and at the end, which may be proven out of reach where what is ahead is not yet.
+        # A little ahead, and at the end, which may be proven out of reach where what is ahead is
+        # not yet.
         ahead = np.array([line.pose(min(u + _AHEAD, 1.0)), line.pose(1.0)])
         found = inverse_kinematics_many(
             self._prepared.model,
@@ -498,7 +542,9 @@ class _Follower:
         what = self._told(most, line, q, rung.u)
         n = len(rung.q)
         none = (
-            f"none of {n} configurations that lead there leads on" if n > 1 else "no configuration leads on"
+            f"none of {n} configurations that lead there leads on"
+            if n > 1
+            else "no configuration leads on"
         )
         return f"{100 * rung.u:.1f} % along the line, {none}: {what}"
 

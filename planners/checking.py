@@ -14,15 +14,19 @@ from robosim.trajectory import Trajectory
 __all__ = ["CHECK_RESOLUTION", "check"]
 
 FloatArray = NDArray[np.float64]
-CHECK_RESOLUTION = 1e-4  # [m] of the last check: finer, since it confirms what the stages before have found
+# [m] of the last check: finer, since it confirms what the stages before have found.
+CHECK_RESOLUTION = 1e-4
 
 
-def check(prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHECK_RESOLUTION) -> list[str]:
-    """What is wrong with a motion of the problem's columns, in words; empty when it is free and within its limits.
+def check(
+    prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHECK_RESOLUTION
+) -> list[str]:
+    """What is wrong with a motion of the problem's columns, in words; empty when it is free and
+    within its limits.
 
-    Collisions are excluded at every time, not at samples; limits of position, velocity, acceleration and jerk at the
-    exact extrema of the polynomials. Torques are kept by the time parameterization, and `trajectory.validate()` looks
-    at them.
+    Collisions are excluded at every time, not at samples; limits of position, velocity,
+    acceleration and jerk at the exact extrema of the polynomials. Torques are kept by the time
+    parameterization, and `trajectory.validate()` looks at them.
 
     Args:
         prepared: the problem.
@@ -31,21 +35,28 @@ def check(prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHE
     """
     wrong = []
     free = prepared.scene.trajectory_free(
-        trajectory.breaks, trajectory.coefficients, list(prepared.columns.q), prepared.start, resolution
+        trajectory.breaks,
+        trajectory.coefficients,
+        list(prepared.columns.q),
+        prepared.start,
+        resolution,
     )
     if not free.free:
         a, b = free.pair
         wrong.append(f"{a!r} and {b!r} come within {1e3 * resolution / 2:.3g} mm at {free.t:.4f} s")
     if not _surely_within_limits(trajectory):
-        wrong += [str(violation) for violation in trajectory.replace(inverse_dynamics=None).validate()]
+        wrong += [
+            str(violation) for violation in trajectory.replace(inverse_dynamics=None).validate()
+        ]
     return wrong
 
 
 def _surely_within_limits(trajectory: Trajectory) -> bool:
-    """A quick sufficient test: Bernstein coefficients bound the part of a piece they are of (Farouki, CAGD 2012, 3).
+    """A quick sufficient test: Bernstein coefficients bound the part of a piece they are of
+    (Farouki, CAGD 2012, 3).
 
-    Of each piece, coordinate and derivative by itself: what fails whole is cut into 8 parts, and what still fails into
-    64.
+    Of each piece, coordinate and derivative by itself: what fails whole is cut into 8 parts, and
+    what still fails into 64.
     """
     limits = trajectory.limits
     if limits is None:
@@ -53,7 +64,9 @@ def _surely_within_limits(trajectory: Trajectory) -> bool:
     if limits.jerk is not None and len(trajectory.acceleration_jumps()[0]):
         return False
     bounds = [(limits.lower, limits.upper)]
-    bounds += [(None if x is None else -x, x) for x in (limits.velocity, limits.acceleration, limits.jerk)]
+    bounds += [
+        (None if x is None else -x, x) for x in (limits.velocity, limits.acceleration, limits.jerk)
+    ]
     c, h = trajectory.coefficients, np.diff(trajectory.breaks)
     for lower, upper in bounds:
         n_powers = c.shape[1]
@@ -72,7 +85,8 @@ def _surely_within_limits(trajectory: Trajectory) -> bool:
 
 
 def _repeated(bound: FloatArray | None, none: float, shape: tuple[int, ...]) -> FloatArray:
-    """A bound of each coordinate (n,), or of none, for every piece of coefficients of this shape: (k n,)."""
+    """A bound of each coordinate (n,), or of none, for every piece of coefficients of this shape:
+    (k n,)."""
     return np.full(shape[0] * shape[2], none) if bound is None else np.tile(bound, shape[0])
 
 
@@ -89,17 +103,24 @@ def _is_within(rows: FloatArray, low: FloatArray, high: FloatArray) -> bool:
 
 @cache
 def _bernstein(d: int, parts: int) -> FloatArray:
-    """(d + 1, parts (d + 1)): from powers on [0, 1] to the Bernstein coefficients of each of so many equal parts.
+    """(d + 1, parts (d + 1)): from powers on [0, 1] to the Bernstein coefficients of each of so
+    many equal parts.
 
-    With b_i = sum_j C(i, j) / C(d, j) p_j a polynomial on [0, 1] lies between the least and the greatest b_i; that of
-    the part from s on, w wide, has the powers p'_j = w^j sum_i C(i, j) s^(i - j) p_i.
+    With b_i = sum_j C(i, j) / C(d, j) p_j a polynomial on [0, 1] lies between the least and the
+    greatest b_i; that of the part from s on, w wide, has the powers p'_j = w^j sum_i C(i, j) s^(i -
+    j) p_i.
     """
-    to_bernstein = np.array([[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)])
+    to_bernstein = np.array(
+        [[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)]
+    )
     columns = []
     for k in range(parts):
         s, w = k / parts, 1 / parts
         cut = np.array(
-            [[math.comb(i, j) * s ** max(i - j, 0) * w**j for i in range(d + 1)] for j in range(d + 1)]
+            [
+                [math.comb(i, j) * s ** max(i - j, 0) * w**j for i in range(d + 1)]
+                for j in range(d + 1)
+            ]
         )
         columns.append((to_bernstein @ cut).T)
     return np.concatenate(columns, axis=1)

@@ -1,4 +1,5 @@
-"""Inverse kinematics: every configuration that brings a link to a pose, nearest first; one for each of many poses."""
+"""Inverse kinematics: every configuration that brings a link to a pose, nearest first; one for each
+of many poses."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ __all__ = ["IkResult", "IkResults", "IkStatus", "inverse_kinematics", "inverse_k
 FloatArray = NDArray[np.float64]
 # What an arm can hold, along [m] and about [rad] the axes.
 _HELD = np.repeat((POSITION_TOLERANCE, ROTATION_TOLERANCE), 3)
-# Where the closest of all attempts misses a pose by more than so many of these, none is within them of it. It is the
-# closest in a weighted sum, in which a meter counts as two radians (engine/planning/ik_residual.cpp).
+# Where the closest of all attempts misses a pose by more than so many of these, none is within them
+# of it. It is the closest in a weighted sum, in which a meter counts as two radians
+# (engine/planning/ik_residual.cpp).
 _HOPELESS = 20.0
 
 
@@ -31,7 +33,8 @@ class IkResult:
     """What inverse kinematics found; true when there is a solution.
 
     Attributes:
-        solutions: (k, n_q) distinct configurations within limits, nearest to the start first; k may be 0.
+        solutions: (k, n_q) distinct configurations within limits, nearest to the start first; k may
+        be 0.
         reason: why there is none; empty otherwise.
         closest: (n_q,) the first solution, or the configuration that came closest to being one.
         position_error: [m] by which `closest` misses the goal, beyond its tolerance.
@@ -60,20 +63,23 @@ def inverse_kinematics(
     n_seeds: int = 100,
     max_solutions: int = 64,
 ) -> IkResult:
-    """All distinct configurations within limits in which a link is at a pose, or within its tolerances of it.
+    """All distinct configurations within limits in which a link is at a pose, or within its
+    tolerances of it.
 
-    Damped Gauss-Newton in the tangent space from the start and from seeds spread evenly over the limits
-    (engine/planning/ik.h). On axes whose tolerance is no more than an arm can hold (1e-4 m, 1e-3 rad) the pose itself
-    is sought, and the tolerance only accepts what comes near where nothing reaches it. An arm with six joints has a
-    finite number of them; for one with more, they are a sample. Collisions are not looked at. A pose that is farther
-    away than lengths and limits let the joints reach (engine/planning/ik_reach.h) takes few attempts, to say by how
-    much.
+    Damped Gauss-Newton in the tangent space from the start and from seeds spread evenly over the
+    limits (engine/planning/ik.h). On axes whose tolerance is no more than an arm can hold (1e-4 m,
+    1e-3 rad) the pose itself is sought, and the tolerance only accepts what comes near where
+    nothing reaches it. An arm with six joints has a finite number of them; for one with more, they
+    are a sample. Collisions are not looked at. A pose that is farther away than lengths and limits
+    let the joints reach (engine/planning/ik_reach.h) takes few attempts, to say by how much.
 
     Args:
         model: the robot.
         goal: link, pose and tolerances.
-        start: (n_q,) what the solutions are to be near to, and where joints that may not move stay; None: neutral.
-        joints: names of those that may move; None takes all that move the link, without a floating base.
+        start: (n_q,) what the solutions are to be near to, and where joints that may not move stay;
+        None: neutral.
+        joints: names of those that may move; None takes all that move the link, without a floating
+        base.
         seed: of the spread seeds.
         n_seeds: how many of them, after the start itself.
         max_solutions: stop at so many.
@@ -88,7 +94,9 @@ def inverse_kinematics(
     if start is not None:
         reference = configuration(model, start, reference, "start")
     columns = _columns(model, goal.link, joints)
-    bounds = np.concatenate([np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)])
+    bounds = np.concatenate(
+        [np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)]
+    )
 
     def solve(bounds: FloatArray, seeds: FloatArray) -> _engine.IkResult:
         return _engine.inverse_kinematics(
@@ -121,7 +129,9 @@ def inverse_kinematics(
         return IkResult(solutions, "", solutions[0], float(position), float(rotation), seconds)
     position, rotation = found.best_error
     beyond = found.beyond
-    reason = _not_found(goal.link, found.seeds) if beyond is None else out_of_reach(goal.link, *beyond)
+    reason = (
+        _not_found(goal.link, found.seeds) if beyond is None else out_of_reach(goal.link, *beyond)
+    )
     reason += _missed(position, rotation)
     return IkResult(
         solutions.reshape(0, model.n_q), reason, np.asarray(found.best), position, rotation, seconds
@@ -138,7 +148,9 @@ def _missed(position: float, rotation: float) -> str:
 
 def _check_link(model: Model, link: str) -> None:
     if link not in model.link_names:
-        raise PlanningError(f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}")
+        raise PlanningError(
+            f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}"
+        )
 
 
 def _rest(model: Model) -> FloatArray:
@@ -148,32 +160,40 @@ def _rest(model: Model) -> FloatArray:
 
 
 def _columns(model: Model, link: str, joints: Sequence[str] | None) -> Columns:
-    """What may move to bring a link somewhere: `joints`, or all on the way to it but a floating base."""
+    """What may move to bring a link somewhere: `joints`, or all on the way to it but a floating
+    base."""
     kinds = joint_kinds(model)
     if joints is None:
         joints = [joint for joint in chain(model, link) if kinds[joint] != "floating"]
     for joint in joints:
         if joint not in model.joint_names or kinds[joint] == "floating":
-            raise PlanningError(f"joint {joint!r} cannot be moved{suggestion(joint, model.joint_names)}")
+            raise PlanningError(
+                f"joint {joint!r} cannot be moved{suggestion(joint, model.joint_names)}"
+            )
     columns = make_columns(model, joints)
     if not columns.q:
         raise PlanningError(f"no joint that may move is on the way to link {link!r}")
     return columns
 
 
-def out_of_reach(link: str, distance: float, least: float, most: float, first: str, last: str) -> str:
+def out_of_reach(
+    link: str, distance: float, least: float, most: float, first: str, last: str
+) -> str:
     """Why no configuration brings a link to a pose, in words.
 
     Args:
         link: which.
         distance: [m] of two points that the pose asks for.
         least, most: [m] that it can be.
-        first, last: the joints whose axes hold these points, or the link; empty where all joints slide.
+        first, last: the joints whose axes hold these points, or the link; empty where all joints
+        slide.
     """
     limit = f"at most {most:.3g} m" if distance > most else f"at least {least:.3g} m"
     between = "it and the middle of what it can reach"
     if first:
-        between = f"joint {first!r} and " + (f"joint {last!r} or the link" if first != last else "the link")
+        between = f"joint {first!r} and " + (
+            f"joint {last!r} or the link" if first != last else "the link"
+        )
     what = f"that takes {distance:.3g} m between {between}, which are {limit} apart"
     return f"link {link!r} cannot reach the pose: {what}"
 
@@ -196,11 +216,13 @@ class IkResults:
     """What inverse kinematics found for each of n poses.
 
     Attributes:
-        q: (n, n_q) a configuration within limits with this pose; where there is none that which came closest, one that
+        q: (n, n_q) a configuration within limits with this pose; where there is none that which
+        came closest, one that
             collides, or out of reach the start.
         status: (n,) of `IkStatus`.
         attempts: (n,) how many were made, the one from the start included.
-        position_error: (n,) [m] by which `q` misses the pose, beyond a region asked for; NaN out of reach.
+        position_error: (n,) [m] by which `q` misses the pose, beyond a region asked for; NaN out of
+        reach.
         rotation_error: (n,) [rad] likewise.
     """
 
@@ -233,7 +255,10 @@ class IkResults:
             distance, least, most = self._reach[i]
             return out_of_reach(link, distance, least, most, *self._names[1:])
         if status is IkStatus.IN_COLLISION:
-            return f"all configurations found with link {link!r} at the pose collide, in {self.attempts[i]} attempts"
+            return (
+                f"all configurations found with link {link!r} at the pose collide, in"
+                f" {self.attempts[i]} attempts"
+            )
         if status is IkStatus.NOT_FOUND:
             return _not_found(link, self.attempts[i]) + _missed(
                 self.position_error[i], self.rotation_error[i]
@@ -256,29 +281,37 @@ def inverse_kinematics_many(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> IkResults:
-    """One configuration within limits for each of many poses of a link, free of collisions where a scene is given.
+    """One configuration within limits for each of many poses of a link, free of collisions where a
+    scene is given.
 
-    Levenberg's method as in `inverse_kinematics`, many poses side by side in the lanes of the processor's registers
-    and on several threads (engine/planning/ik_lanes.h): first from the start, then from random configurations whose
-    pose is near the goal. Poses out of reach take no attempt. The answers do not depend on the number of threads.
+    Levenberg's method as in `inverse_kinematics`, many poses side by side in the lanes of the
+    processor's registers and on several threads (engine/planning/ik_lanes.h): first from the start,
+    then from random configurations whose pose is near the goal. Poses out of reach take no attempt.
+    The answers do not depend on the number of threads.
 
     Args:
         model: the robot.
         link: any of its links.
         poses: (n, 4, 4) X_WL, where it is to be.
-        start: (n_q,) or (n, n_q): the first attempt of all or of each, and where joints that may not move stay;
+        start: (n_q,) or (n, n_q): the first attempt of all or of each, and where joints that may
+        not move stay;
             None: neutral.
-        position_tolerance: [m] one number or (3,) along the axes of each pose, as of a `PoseGoal`: up to what an arm
-            can hold (1e-4 m) the pose itself is sought, and only where nothing reaches it what is no farther away;
+        position_tolerance: [m] one number or (3,) along the axes of each pose, as of a `PoseGoal`:
+        up to what an arm
+            can hold (1e-4 m) the pose itself is sought, and only where nothing reaches it what is
+            no farther away;
             infinity leaves an axis free.
         rotation_tolerance: [rad] likewise about the axes of each pose (1e-3 rad).
-        joints: names of those that may move; None takes all that move the link, without a floating base.
-        scene: answers are free of collisions with it and of the robot with itself: a `Scene`, or one compiled for
+        joints: names of those that may move; None takes all that move the link, without a floating
+        base.
+        scene: answers are free of collisions with it and of the robot with itself: a `Scene`, or
+        one compiled for
             this model. None: collisions are not looked at.
         seed: of the random configurations.
         attempts: at most so many per pose.
         threads: at most so many; None for as many as there may be.
-        progress: called now and then with how many poses are done; it ends the rest by returning False, which are
+        progress: called now and then with how many poses are done; it ends the rest by returning
+        False, which are
             then not found.
 
     Raises:
@@ -297,7 +330,9 @@ def inverse_kinematics_many(
             reference = configuration(model, start, reference, "start")
     # A PoseGoal reads the tolerances, and says what is wrong with them.
     goal = PoseGoal(link, np.eye(4), position_tolerance, rotation_tolerance)
-    bounds = np.concatenate([np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)])
+    bounds = np.concatenate(
+        [np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)]
+    )
     held = bounds <= _HELD
     box = np.where(held, 0.0, bounds)
     accepted = np.maximum(np.where(held, bounds, 1e-6).reshape(2, 3).min(axis=1), 1e-6)
@@ -347,7 +382,9 @@ def _poses(value: ArrayLike) -> FloatArray:
     except (TypeError, ValueError):
         X = np.empty(0)
     if X.ndim != 3 or X.shape[1:] != (4, 4):
-        raise PlanningError(f"poses has shape {X.shape}; expected (1, 4, 4) for one pose, (n, 4, 4) for n")
+        raise PlanningError(
+            f"poses has shape {X.shape}; expected (1, 4, 4) for one pose, (n, 4, 4) for n"
+        )
     R = X[:, :3, :3]
     finite = np.isfinite(X).all(axis=(1, 2))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -362,7 +399,8 @@ def _starts(model: Model, start: NDArray[np.generic], n: int) -> FloatArray:
     """(n, n_q), one for each pose."""
     if start.dtype.kind not in "iuf" or start.shape != (n, model.n_q):
         raise PlanningError(
-            f"start has shape {start.shape}; expected ({model.n_q},), or one for each pose, {(n, model.n_q)}"
+            f"start has shape {start.shape}; expected ({model.n_q},), or one for each pose,"
+            f" {(n, model.n_q)}"
         )
     out: FloatArray = start.astype(float)
     for i in np.flatnonzero(~np.isfinite(out).all(axis=1)):

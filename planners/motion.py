@@ -1,4 +1,5 @@
-"""From a polyline in q to a checked motion: as smooth as it can be, less so where that collides or is too fast."""
+"""From a polyline in q to a checked motion: as smooth as it can be, less so where that collides or
+is too fast."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from robosim.trajectory import Trajectory
 __all__ = ["checked", "motion_along"]
 
 FloatArray = NDArray[np.float64]
-# What is tried in turn: the largest blend [metric of q], and whether to stop at the end of the first edge.
+# What is tried in turn: the largest blend [metric of q], and whether to stop at the end of the
+# first edge.
 _FROM_REST = ((math.inf, False), (0.2, False), (0.05, False), (STOP, False))
 _FROM_MOTION = ((math.inf, False), (0.2, False), (math.inf, True), (STOP, True))
 
@@ -36,8 +38,9 @@ def motion_along(
 ) -> Trajectory:
     """A checked motion along the path.
 
-    A jerk limit lets the motion leave the path a little. Where that collides, blends are made smaller and accelerations
-    lower, which brings it back: the deviation falls with the third power of the acceleration.
+    A jerk limit lets the motion leave the path a little. Where that collides, blends are made
+    smaller and accelerations lower, which brings it back: the deviation falls with the third power
+    of the acceleration.
 
     Args:
         prepared: the problem.
@@ -45,7 +48,8 @@ def motion_along(
         waypoints: indices of the waypoints to be passed exactly.
         limits: what to keep.
         run: seed, resolution and clock.
-        start_velocity: (c,) along the first edge, which is then at least the braking distance; None is at rest.
+        start_velocity: (c,) along the first edge, which is then at least the braking distance; None
+        is at rest.
 
     Raises:
         NoPlan: there is none within the limits.

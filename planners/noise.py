@@ -1,7 +1,9 @@
-"""What differs by less than can matter: points that all but coincide, and velocities that are noise.
+"""What differs by less than can matter: points that all but coincide, and velocities that are
+noise.
 
-Points and poses come back from files, messages in single precision, degrees with six digits and measurements, and are
-then not quite what they were. A path through both would turn on the spot in steps that no drive resolves.
+Points and poses come back from files, messages in single precision, degrees with six digits and
+measurements, and are then not quite what they were. A path through both would turn on the spot in
+steps that no drive resolves.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from numpy.typing import NDArray
 __all__ = ["NEAR", "RESTING", "is_at_rest", "merged"]
 
 FloatArray = NDArray[np.float64]
-# Points nearer to each other than this are one [Euclidean metric of q: rad, m]: the accuracy of inverse kinematics, and
-# the size of the smallest rounded corner (engine/planning/blend.cpp). At a meter's reach it is a micrometer, a
-# twentieth of what arms repeat.
+# Points nearer to each other than this are one [Euclidean metric of q: rad, m]: the accuracy of
+# inverse kinematics, and the size of the smallest rounded corner (engine/planning/blend.cpp). At a
+# meter's reach it is a micrometer, a twentieth of what arms repeat.
 NEAR = 1e-6
-# A joint slower than this stands still [rad/s, m/s]: a turn in ten weeks, below the last digit of measured velocities.
+# A joint slower than this stands still [rad/s, m/s]: a turn in ten weeks, below the last digit of
+# measured velocities.
 RESTING = 1e-6
 
 
@@ -30,10 +33,12 @@ def is_at_rest(velocity: FloatArray) -> bool:
 def merged(
     path: FloatArray, columns: Sequence[int], marks: Sequence[int] = (), *, first: int = 0
 ) -> tuple[FloatArray, list[int]]:
-    """The path (p, n_q) without points that all but repeat the one before, and where the marked points are in it.
+    """The path (p, n_q) without points that all but repeat the one before, and where the marked
+    points are in it.
 
-    A point less than NEAR from the last one that was kept is left out: the path still passes every point within NEAR.
-    The first and the last point always keep their values, even where they are the only two and nearer to each other.
+    A point less than NEAR from the last one that was kept is left out: the path still passes every
+    point within NEAR. The first and the last point always keep their values, even where they are
+    the only two and nearer to each other.
 
     Args:
         path: (p, n_q) waypoints.
@@ -49,7 +54,8 @@ def merged(
         return bool(np.linalg.norm(x[i] - x[j]) < NEAR)
 
     last = len(path) - 1
-    kept, stand_in = list(range(first + 1)), list(range(first + 1))  # kept[stand_in[i]] stands for point i
+    # kept[stand_in[i]] stands for point i.
+    kept, stand_in = list(range(first + 1)), list(range(first + 1))
     for i in range(first + 1, len(path)):
         if not near(i, kept[-1]):
             kept.append(i)

@@ -1,11 +1,13 @@
-"""Lines for arms with more joints than the task needs: a ladder of configurations over the null space.
+"""Lines for arms with more joints than the task needs: a ladder of configurations over the null
+space.
 
-At poses along the way (rungs) the configurations that have the pose are spread out from those that the rung before
-leads to: along the null space of the Jacobian, a step at a time, each brought back to the pose, kept when it is
-free, within limits and not near another. From rung to rung each goes on by least motion. The cheapest chain through
-all rungs is found by dynamic programming, smoothed, and then every edge of it is proven; an edge that fails is taken
-out and the next chain tried. De Maeyer, Moyers, Demeester, "Cartesian path planning for arc welding robots:
-evaluation of the Descartes algorithm" (ETFA 2017) describes ladders of sampled configurations; here they grow from
+At poses along the way (rungs) the configurations that have the pose are spread out from those that
+the rung before leads to: along the null space of the Jacobian, a step at a time, each brought back
+to the pose, kept when it is free, within limits and not near another. From rung to rung each goes
+on by least motion. The cheapest chain through all rungs is found by dynamic programming, smoothed,
+and then every edge of it is proven; an edge that fails is taken out and the next chain tried. De
+Maeyer, Moyers, Demeester, "Cartesian path planning for arc welding robots: evaluation of the
+Descartes algorithm" (ETFA 2017) describes ladders of sampled configurations; here they grow from
 the start, so that all of them can be reached.
 """
 
@@ -26,8 +28,8 @@ __all__ = ["Rung", "climb", "redundancy"]
 
 FloatArray = NDArray[np.float64]
 Edge = Callable[[int, FloatArray, FloatArray], tuple[bool, bool]]
-# How far apart neighbors in the null space are [rad, m], and how many a rung has at most: of one dimension all there
-# are.
+# How far apart neighbors in the null space are [rad, m], and how many a rung has at most: of one
+# dimension all there are.
 _SPREAD, _MOST = {1: 0.1}, {1: 400}
 _SPREAD_MANY, _MOST_MANY = 0.15, 200
 _SPACING = 0.025  # of rungs [m], see `_Follower._size`
@@ -47,7 +49,8 @@ class Rung:
         u: where on it, 0 to 1.
         pose: (4, 4) of the link.
         q: (m, n_q) configurations.
-        blocked: pairs (a, b) of configurations of this rung and the next whose edge is refused; (a, -1 - b) of two
+        blocked: pairs (a, b) of configurations of this rung and the next whose edge is refused; (a,
+        -1 - b) of two
             of this one.
     """
 
@@ -68,7 +71,8 @@ class _Task:
     largest_step: float
 
     def project(self, pose: FloatArray, q: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """For each q (m, n_q) the configuration near it with this pose, or its own (m, 4, 4), and if there is one."""
+        """For each q (m, n_q) the configuration near it with this pose, or its own (m, 4, 4), and
+        if there is one."""
         prepared, columns = self.prepared, self.prepared.columns
         found = _engine.inverse_kinematics_many(
             prepared.model._engine,
@@ -105,9 +109,13 @@ def redundancy(prepared: Prepared, link: str) -> int:
     rng = np.random.default_rng(0)
     q = np.repeat(prepared.entry[None], 4, axis=0)
     low, high = np.maximum(columns.lower, -math.pi), np.minimum(columns.upper, math.pi)
-    q[1:, list(columns.q)] = rng.uniform(np.minimum(low, high), np.maximum(low, high), (3, len(columns.q)))
+    q[1:, list(columns.q)] = rng.uniform(
+        np.minimum(low, high), np.maximum(low, high), (3, len(columns.q))
+    )
     values = np.linalg.svd(model.jacobian(q, link)[:, :, list(columns.v)], compute_uv=False)
-    return len(columns.v) - int((values > _RANK * values.max(axis=1, keepdims=True)).sum(axis=1).max())
+    return len(columns.v) - int(
+        (values > _RANK * values.max(axis=1, keepdims=True)).sum(axis=1).max()
+    )
 
 
 def climb(
@@ -126,13 +134,15 @@ def climb(
         link: that follows the lines.
         sizes: of each line [m]; those of size zero are left out.
         pose: (line, u) to the link's pose there.
-        edge: (line, q0, q1) to whether the straight motion between the two is allowed, and else whether shorter ones
+        edge: (line, q0, q1) to whether the straight motion between the two is allowed, and else
+        whether shorter ones
             may be.
         largest_step: [rad or m] that no column moves more than between two waypoints.
         go_on: called now and then; raises where nobody wants more.
 
     Returns:
-        (line, u, q) of each waypoint after the start, and the last rung where the way ends before its end.
+        (line, u, q) of each waypoint after the start, and the last rung where the way ends before
+        its end.
     """
     task = _Task(prepared, link, len(prepared.columns.v) - redundancy(prepared, link), largest_step)
     lines = [i for i, size in enumerate(sizes) if size > 0]
@@ -163,7 +173,8 @@ def climb(
 
 
 def _spread(task: _Task, pose: FloatArray, q: FloatArray) -> FloatArray:
-    """The configurations q (m, n_q) with this pose, and those that motion in the null space leads to from them."""
+    """The configurations q (m, n_q) with this pose, and those that motion in the null space leads
+    to from them."""
     free = len(task.prepared.columns.v) - task.rank
     step, most = _SPREAD.get(free, _SPREAD_MANY), _MOST.get(free, _MOST_MANY)
     columns = list(task.prepared.columns.q)
@@ -173,7 +184,9 @@ def _spread(task: _Task, pose: FloatArray, q: FloatArray) -> FloatArray:
         directions = step * task.directions(frontier)
         k = directions.shape[1]
         trial = np.repeat(frontier, 2 * k, axis=0)
-        trial[:, columns] += np.concatenate([directions, -directions], axis=1).reshape(-1, len(columns))
+        trial[:, columns] += np.concatenate([directions, -directions], axis=1).reshape(
+            -1, len(columns)
+        )
         found, ok = task.project(pose, trial)
         ok &= np.abs(task.moves(trial, found)).max(axis=1) <= step
         frontier = _new(task, known, found[ok], 0.6 * step)
@@ -199,7 +212,8 @@ def _new(task: _Task, known: FloatArray, q: FloatArray, apart: float) -> FloatAr
 def _grow(
     task: _Task, ladder: list[Rung], line: int, u: float, pose: Callable[[int, float], FloatArray]
 ) -> bool:
-    """Add the rung at u of a line, and such between as it takes; False where nothing leads there."""
+    """Add the rung at u of a line, and such between as it takes; False where nothing leads
+    there."""
     begin = ladder[-1].u if ladder[-1].line == line else 0.0
     at, gap = begin, u - begin
     while at < u - 1e-12:
@@ -208,7 +222,8 @@ def _grow(
         before = ladder[-1].q
         found, ok = task.project(X, before)
         ok &= np.abs(task.moves(before, found)).max(axis=1) <= task.largest_step
-        # Shortest moves first: of those that come near each other the ones that lead on best are kept.
+        # Shortest moves first: of those that come near each other the ones that lead on best are
+        # kept.
         order = np.argsort(np.linalg.norm(task.moves(before, found), axis=1)[ok], kind="stable")
         free = len(task.prepared.columns.v) - task.rank
         q = _new(
@@ -228,7 +243,8 @@ def _grow(
 
 
 def _cheapest(task: _Task, ladder: list[Rung]) -> list[tuple[int, int]] | None:
-    """(rung, configuration) from the start to the last rung with the least way of the joints, or None."""
+    """(rung, configuration) from the start to the last rung with the least way of the joints, or
+    None."""
     first = ladder[0]
     cost, before = _in_rung(task, first)
     parents: list[NDArray[np.int_]] = []
@@ -256,7 +272,8 @@ def _cheapest(task: _Task, ladder: list[Rung]) -> list[tuple[int, int]] | None:
 
 
 def _in_rung(task: _Task, rung: Rung) -> tuple[FloatArray, NDArray[np.int_]]:
-    """Ways (m,) from configuration 0 to all others of a rung at its pose, and the last before each: Dijkstra."""
+    """Ways (m,) from configuration 0 to all others of a rung at its pose, and the last before each:
+    Dijkstra."""
     free = len(task.prepared.columns.v) - task.rank
     gaps = np.linalg.norm(task.moves(rung.q[:, None], rung.q[None]), axis=2)
     gaps[gaps > 1.7 * _SPREAD.get(free, _SPREAD_MANY)] = np.inf
@@ -284,7 +301,8 @@ def _proven(
     pose: Callable[[int, float], FloatArray],
     edge: Edge,
 ) -> list[tuple[int, float, FloatArray]] | None:
-    """The chain as waypoints whose edges are all allowed, smoothed if it is so too; None: an edge was blocked."""
+    """The chain as waypoints whose edges are all allowed, smoothed if it is so too; None: an edge
+    was blocked."""
     q = np.array([ladder[k].q[i] for k, i in chain])
     rungs = [ladder[k] for k, _ in chain]
 
@@ -311,7 +329,8 @@ def _proven(
 
 
 def _smoothed(task: _Task, rungs: list[Rung], q: FloatArray) -> FloatArray:
-    """Configurations moved towards the middle of their neighbors, every second one in turns, where that may be."""
+    """Configurations moved towards the middle of their neighbors, every second one in turns, where
+    that may be."""
     q = q.copy()
     poses = np.array([rung.pose for rung in rungs])
     for sweep in range(2 * _SMOOTHINGS):
@@ -335,7 +354,8 @@ def _edge(
     edge: Edge,
     depth: int,
 ) -> list[tuple[int, float, FloatArray]] | None:
-    """Waypoints after `begin` up to `end`, with what it takes between for edges to be allowed; None: they are not."""
+    """Waypoints after `begin` up to `end`, with what it takes between for edges to be allowed;
+    None: they are not."""
     (ua, qa), (ub, qb) = begin, end
     allowed, may_be_halved = edge(line, qa, qb)
     if allowed:

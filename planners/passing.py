@@ -1,8 +1,9 @@
 """How a motion passes a configuration exactly, without stopping there.
 
-Rounding the corner of a path at a waypoint w would cut w off. So the path goes straight through w instead: with unit
-directions u (in) and v (out), the points w - d t and w + d t with t = (u + v) / |u + v| are put beside w. Only those
-two corners are rounded, each blend ending at w at the latest, and the motion is at w exactly.
+Rounding the corner of a path at a waypoint w would cut w off. So the path goes straight through w
+instead: with unit directions u (in) and v (out), the points w - d t and w + d t with t = (u + v) /
+|u + v| are put beside w. Only those two corners are rounded, each blend ending at w at the latest,
+and the motion is at w exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _LARGEST, _SMALLEST = 0.3, 0.01  # of d, in the Euclidean metric of q
 def pass_through(
     prepared: Prepared, path: FloatArray, waypoints: Sequence[int], resolution: float
 ) -> tuple[FloatArray, list[int]]:
-    """Replace each of these inner waypoints by two beside it, on a straight line through it, where that is free.
+    """Replace each of these inner waypoints by two beside it, on a straight line through it, where
+    that is free.
 
     Args:
         prepared: the problem.
@@ -32,7 +34,8 @@ def pass_through(
         resolution: [m] of the edge checks.
 
     Returns:
-        The new path (p', n_q), and the indices in it of those waypoints where no straight line is free or the path
+        The new path (p', n_q), and the indices in it of those waypoints where no straight line is
+        free or the path
         turns back: the motion has to stop there.
     """
     points: list[FloatArray] = []

@@ -59,36 +59,45 @@ def plan(
 ) -> PlanResult:
     """Plan a motion: collision-free at every time, within all limits, at rest at its end.
 
-    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`, `optimize` (where a
-    clearance is wanted), `time_parameterize`, `check`; each is public too. The seed and the iteration numbers
-    decide the result, on any machine at any load. The wall-clock budget only cuts it short, and then the
-    status says so.
+    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`,
+    `optimize` (where a clearance is wanted), `time_parameterize`, `check`; each is public too. The
+    seed and the iteration numbers decide the result, on any machine at any load. The wall-clock
+    budget only cuts it short, and then the status says so.
 
-    A start velocity is honored: the motion sets out in its direction and turns towards the goal as soon as it can.
-    Goals on the way (`problem.via`) are passed exactly; the motion stops there only if it has to turn back or has no
-    room.
+    A start velocity is honored: the motion sets out in its direction and turns towards the goal as
+    soon as it can. Goals on the way (`problem.via`) are passed exactly; the motion stops there only
+    if it has to turn back or has no room.
 
     Args:
         problem: the robot, its scene, start and goals.
         planner: name of a registered planner, see `available_planners`.
         seed: of all random numbers.
         budget_s: wall-clock seconds for everything.
-        max_iterations: of the search; one that asks much of the scene counts as several, and the default ends a search
+        max_iterations: of the search; one that asks much of the scene counts as several, and the
+        default ends a search
             without a way out within some 20 s.
         shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
-        optimizer_iterations: of the optimization of the path; 0 does without. None: as many as pay where the problem
-            asks for a clearance, else none, as a shorter and rounder path costs some ten milliseconds.
+        optimizer_iterations: of the optimization of the path; 0 does without. None: as many as pay
+        where the problem
+            asks for a clearance, else none, as a shorter and rounder path costs some ten
+            milliseconds.
         velocity_scaling: 1e-12 <= factor <= 1 of the velocity limits.
         acceleration_scaling: 1e-12 <= factor <= 1 of the acceleration limits.
-        jerk: [rad/s^3, m/s^3] limit: one for all, one per coordinate that moves, or by name; None: unlimited.
-        torque_limits: whether the joints' effort limits are kept too. Where the model has no valid dynamics
+        jerk: [rad/s^3, m/s^3] limit: one for all, one per coordinate that moves, or by name; None:
+        unlimited.
+        torque_limits: whether the joints' effort limits are kept too. Where the model has no valid
+        dynamics
             (`Model.dynamics_faults`) they are not, and the reason says so.
-        tool_speed: [m/s] the most that the origin of a link may move in the world, at every time, such as 0.25 near
-            people: by the link's name, or a number for the link of the pose goals, else the only tip of what moves.
-        resolution: [m] of collider motion, of the collision checks: a motion that passes nearer than half of it may
+        tool_speed: [m/s] the most that the origin of a link may move in the world, at every time,
+        such as 0.25 near
+            people: by the link's name, or a number for the link of the pose goals, else the only
+            tip of what moves.
+        resolution: [m] of collider motion, of the collision checks: a motion that passes nearer
+        than half of it may
             be refused.
         progress: called with the name of each stage as it begins.
-        stop: asked before each stage, and every 50 ms or so while searching; when it says True, planning ends with
+        stop: asked before each stage, and every 50 ms or so while searching; when it says True,
+        planning ends with
             the status CANCELLED.
 
     Returns:
@@ -102,7 +111,15 @@ def plan(
     check_type(problem, Problem, "problem", PlanningError)
     if optimizer_iterations is None:
         optimizer_iterations = OPTIMIZER_ITERATIONS if problem.clearance > 0 else 0
-    _validate(planner, seed, budget_s, max_iterations, shortcut_iterations, optimizer_iterations, resolution)
+    _validate(
+        planner,
+        seed,
+        budget_s,
+        max_iterations,
+        shortcut_iterations,
+        optimizer_iterations,
+        resolution,
+    )
     begin = time.perf_counter()
     run = Run(
         planner,
@@ -192,7 +209,9 @@ def _validate(
         raise PlanningError(f"resolution is {resolution}; it must be finite")
 
 
-def _solve(prepared: Prepared, limits: MotionLimits, run: Run) -> tuple[FloatArray, int, Trajectory]:
+def _solve(
+    prepared: Prepared, limits: MotionLimits, run: Run
+) -> tuple[FloatArray, int, Trajectory]:
     """The path (p, n_q), the goal's index, and the motion.
 
     From a moving start, the shortest braking distance that works is the first edge of the path.
@@ -213,14 +232,18 @@ def _solve(prepared: Prepared, limits: MotionLimits, run: Run) -> tuple[FloatArr
         rest, waypoints, goal_index = _from_rest(prepared, stopped, run)
         path = np.concatenate([prepared.start[None], rest])
         # What comes after the brake can be rounded into it where both are edges and not points.
-        edges = path_length(path[:2, columns]) >= NEAR and not 0 < path_length(rest[:, columns]) < NEAR
+        edges = (
+            path_length(path[:2, columns]) >= NEAR and not 0 < path_length(rest[:, columns]) < NEAR
+        )
         try:
             if limits.jerk is None and edges:
                 velocity = prepared.start_velocity
                 passed = [i + 1 for i in waypoints]
                 motion = motion_along(prepared, path, passed, limits, run, start_velocity=velocity)
             else:  # the brake as it is, and on from rest
-                first = as_trajectory(prepared, breaks, coefficients, limits, run.seed, run.metadata())
+                first = as_trajectory(
+                    prepared, breaks, coefficients, limits, run.seed, run.metadata()
+                )
                 if broken := first.validate():  # torques, which the brake does not know
                     raise NoPlan(Status.NO_TIMING, "; ".join(map(str, broken)))
                 on = motion_along(prepared, rest, waypoints, limits, run)
@@ -232,8 +255,11 @@ def _solve(prepared: Prepared, limits: MotionLimits, run: Run) -> tuple[FloatArr
     raise failure
 
 
-def _from_rest(prepared: Prepared, start: FloatArray, run: Run) -> tuple[FloatArray, list[int], int]:
-    """The path (p, n_q) from a start at rest, the indices of waypoints to be passed exactly, and the goal's index.
+def _from_rest(
+    prepared: Prepared, start: FloatArray, run: Run
+) -> tuple[FloatArray, list[int], int]:
+    """The path (p, n_q) from a start at rest, the indices of waypoints to be passed exactly, and
+    the goal's index.
 
     Where the start is beyond limits, the first edge leads back to them.
     """
@@ -253,9 +279,11 @@ def _from_rest(prepared: Prepared, start: FloatArray, run: Run) -> tuple[FloatAr
 def _legs(
     prepared: Prepared, start: FloatArray, goals: Sequence[tuple[Goal, ...]], run: Run
 ) -> tuple[list[FloatArray], int]:
-    """Simplified free paths from goal to goal, and which of the last goal's alternatives was reached.
+    """Simplified free paths from goal to goal, and which of the last goal's alternatives was
+    reached.
 
-    What one leg reaches is connected with its start, so no other choice there would open a way for the next leg.
+    What one leg reaches is connected with its start, so no other choice there would open a way for
+    the next leg.
     """
     legs: list[FloatArray] = []
     goal_index = -1
@@ -272,7 +300,8 @@ def _legs(
 def _leg(
     prepared: Prepared, start: FloatArray, targets: Targets, what: str, run: Run
 ) -> tuple[FloatArray, int]:
-    """One simplified and, for a clearance, optimized free path to any of the targets, and which goal that is."""
+    """One simplified and, for a clearance, optimized free path to any of the targets, and which
+    goal that is."""
     with run.stage("search"):
         found = search(
             prepared,
@@ -290,16 +319,19 @@ def _leg(
     run.checks += found.checks
     if found.status is SearchStatus.TIMEOUT:
         reason = (
-            f"no path to the {what} before the wall-clock budget ended, after {found.iterations} iterations"
+            f"no path to the {what} before the wall-clock budget ended, after {found.iterations}"
+            " iterations"
         )
         raise NoPlan(Status.BUDGET, reason)
     if found.status is SearchStatus.CANCELLED:
-        raise NoPlan(Status.CANCELLED, f"cancelled after {found.iterations} iterations of the search")
+        raise NoPlan(
+            Status.CANCELLED, f"cancelled after {found.iterations} iterations of the search"
+        )
     if found.status is SearchStatus.EXHAUSTED:
         reason = (
-            f"no path to the {what} within {found.iterations} iterations of {run.planner!r}: it may be shut off, or "
-            f"the way too narrow to be found by then; a larger max_iterations (now {run.max_iterations}) goes on "
-            "longer, another seed looks elsewhere"
+            f"no path to the {what} within {found.iterations} iterations of {run.planner!r}: it may"
+            " be shut off, or the way too narrow to be found by then; a larger max_iterations (now"
+            f" {run.max_iterations}) goes on longer, another seed looks elsewhere"
         )
         raise NoPlan(Status.NO_PATH, reason)
     with run.stage("simplify"):
@@ -311,7 +343,8 @@ def _leg(
             deadline_s=run.left(),
             resolution=run.resolution,
         )
-        # The way round to the nearest goal may be longer than the straight one to another turn, or another goal.
+        # The way round to the nearest goal may be longer than the straight one to another turn, or
+        # another goal.
         shorter = None
         if len(path) > 2 or found.lines != 1:
             shorter = straight_line(

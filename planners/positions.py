@@ -45,8 +45,8 @@ class Columns:
         lower, upper: (c,) positions; infinite where there is none.
         velocity, acceleration: (c,) limits of the coordinates' derivatives.
 
-    A planar joint's limits are about its moving frame; here each of x and y gets 1/sqrt(2) of the smaller of both,
-    which keeps them in every direction.
+    A planar joint's limits are about its moving frame; here each of x and y gets 1/sqrt(2) of the
+    smaller of both, which keeps them in every direction.
     """
 
     q: tuple[int, ...]
@@ -62,7 +62,8 @@ class Columns:
 
     @property
     def noise(self) -> FloatArray:
-        """(c,) how far beyond its limits each may be given, as measurements err; what is beyond goes back inside."""
+        """(c,) how far beyond its limits each may be given, as measurements err; what is beyond
+        goes back inside."""
         return np.array([LIMIT_NOISE[unit] for unit in self.units])
 
     def excess(self, q: FloatArray) -> FloatArray:
@@ -72,7 +73,8 @@ class Columns:
         return out
 
     def inside(self, q: FloatArray) -> FloatArray:
-        """The configuration (n_q,) with what is beyond its limits moved to them; q itself where nothing is."""
+        """The configuration (n_q,) with what is beyond its limits moved to them; q itself where
+        nothing is."""
         x = q[list(self.q)]
         if not ((x < self.lower) | (x > self.upper)).any():
             return q
@@ -82,19 +84,23 @@ class Columns:
 
 
 def joint_kinds(model: Model) -> dict[str, str]:
-    """The kind of every joint by name; the joint of a free-flying base is "floating" though no description lists it."""
+    """The kind of every joint by name; the joint of a free-flying base is "floating" though no
+    description lists it."""
     described: dict[str, str] = {joint.name: joint.kind for joint in model.joints}
     return {**dict.fromkeys(model.joint_names, "floating"), **described}
 
 
 def chain(model: Model, link: str) -> set[str]:
-    """Names of the joints that move a link: those on its way to the root, mimic joints by their source.
+    """Names of the joints that move a link: those on its way to the root, mimic joints by their
+    source.
 
     Raises:
         PlanningError: no such link.
     """
     if link not in model.link_names:
-        raise PlanningError(f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}")
+        raise PlanningError(
+            f"{model.name!r} has no link {link!r}{suggestion(link, model.link_names)}"
+        )
     by_child = {joint.child: joint for joint in model.joints}
     out = set()
     while link in by_child:
@@ -118,7 +124,9 @@ def make_columns(model: Model, joints: Sequence[str]) -> Columns:
             j = velocity_index[f"{joint}/{_PLANAR[part]}" if part else joint]
             kind = model.position_kinds[i]
             both = (
-                [velocity_index[f"{joint}/vx"], velocity_index[f"{joint}/vy"]] if part in ("x", "y") else [j]
+                [velocity_index[f"{joint}/vx"], velocity_index[f"{joint}/vy"]]
+                if part in ("x", "y")
+                else [j]
             )
             q.append(i)
             v.append(j)
@@ -154,7 +162,8 @@ def configuration(
 
     Args:
         model: the robot.
-        value: (n_q,) in model order; or one number per joint of `group`; or positions by name; or the name of a state.
+        value: (n_q,) in model order; or one number per joint of `group`; or positions by name; or
+        the name of a state.
         rest: (n_q,) for what `value` leaves open.
         what: how to call it in an error.
         group: names of joints.
@@ -185,7 +194,9 @@ def configuration(
         q[moved] = array
     else:
         partly = (
-            f" or ({len(moved)},), one per joint of the group" if group and len(moved) != model.n_q else ""
+            f" or ({len(moved)},), one per joint of the group"
+            if group and len(moved) != model.n_q
+            else ""
         )
         raise PlanningError(
             f"{what} has shape {array.shape}; expected ({model.n_q},), {_order(model)}{partly}"
@@ -209,7 +220,8 @@ def _about(what: str) -> Iterator[None]:
 
 
 def _named(model: Model, name: str, scene: Scene | None, what: str) -> Mapping[str, float]:
-    """Positions of a named state of the model ("home", or "group/home"), or of a start of the scene."""
+    """Positions of a named state of the model ("home", or "group/home"), or of a start of the
+    scene."""
     with _about(what):
         positions = named_positions(model, name)
     if positions is not None:
@@ -228,7 +240,9 @@ def _number(value: Any, what: str) -> float:
         raise PlanningError(f"{what} is {value!r}; expected a number") from None
 
 
-def velocities(model: Model, value: ArrayLike | Mapping[str, float] | None, what: str) -> FloatArray:
+def velocities(
+    model: Model, value: ArrayLike | Mapping[str, float] | None, what: str
+) -> FloatArray:
     """(n_v,) from an array or from velocities by joint name; the others are zero.
 
     Raises:
@@ -241,13 +255,16 @@ def velocities(model: Model, value: ArrayLike | Mapping[str, float] | None, what
         names = list(model.velocity_names)
         for name, given in value.items():
             if name not in names:
-                raise PlanningError(f"{what}: there is no coordinate {name!r}{suggestion(name, names)}")
+                raise PlanningError(
+                    f"{what}: there is no coordinate {name!r}{suggestion(name, names)}"
+                )
             v[names.index(name)] = _number(given, f"{what} of {name!r}")
     else:
         array = np.asarray(value, dtype=float)
         if array.shape != v.shape:
             raise PlanningError(
-                f"{what} has shape {array.shape}; expected {v.shape}, in the order {', '.join(model.velocity_names)}"
+                f"{what} has shape {array.shape}; expected {v.shape}, in the order"
+                f" {', '.join(model.velocity_names)}"
             )
         v[:] = array
     for i in np.flatnonzero(~np.isfinite(v)):
@@ -255,7 +272,9 @@ def velocities(model: Model, value: ArrayLike | Mapping[str, float] | None, what
     return v
 
 
-def limit_violations(columns: Columns, q: FloatArray, allowed: FloatArray | None = None) -> list[str]:
+def limit_violations(
+    columns: Columns, q: FloatArray, allowed: FloatArray | None = None
+) -> list[str]:
     """Which of the columns are out of their limits in q (n_q,) and by how much, in words.
 
     Args:
@@ -272,15 +291,18 @@ def limit_violations(columns: Columns, q: FloatArray, allowed: FloatArray | None
         x, side = q[columns.q[k]], "lower" if q[columns.q[k]] < columns.lower[k] else "upper"
         at, bound = told_apart(x, columns.lower[k] if side == "lower" else columns.upper[k])
         out.append(
-            f"joint {columns.names[k]!r} is at {at}, beyond its {side} limit {bound} by {excess[k]:.3g}"
+            f"joint {columns.names[k]!r} is at {at}, beyond its {side} limit {bound} by"
+            f" {excess[k]:.3g}"
         )
     return out
 
 
 def nearest_equivalent(columns: Columns, goal: FloatArray, start: FloatArray) -> FloatArray:
-    """The configuration 2 pi k away from `goal` in its revolute coordinates, within limits, that is nearest to `start`.
+    """The configuration 2 pi k away from `goal` in its revolute coordinates, within limits, that is
+    nearest to `start`.
 
-    Only joints that can turn more than 2 pi have a choice. Both are (n_q,); a value out of limits is left as it is.
+    Only joints that can turn more than 2 pi have a choice. Both are (n_q,); a value out of limits
+    is left as it is.
     """
     q: FloatArray = goal.copy()
     turn = 2 * np.pi

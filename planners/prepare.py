@@ -63,7 +63,8 @@ class Prepared:
 
     @property
     def entry(self) -> FloatArray:
-        """(n_q,) the start, moved to the limits that it is beyond: where the motion goes first, and searches begin."""
+        """(n_q,) the start, moved to the limits that it is beyond: where the motion goes first, and
+        searches begin."""
         return self.columns.inside(self.start)
 
 
@@ -75,7 +76,8 @@ def describe_collisions(scene: _engine.CollisionScene, q: FloatArray, limit: int
     pairs = sorted(scene.collisions(q), key=lambda pair: pair[2])
     hulls = set(scene.stand_ins)
     words = [
-        f"{a!r} and {b!r} overlap by {'up to ' if {a, b} & hulls else ''}{1e3 * max(-depth, 0.0):.3g} mm"
+        f"{a!r} and {b!r} overlap by"
+        f" {'up to ' if {a, b} & hulls else ''}{1e3 * max(-depth, 0.0):.3g} mm"
         for a, b, depth in pairs[:limit]
     ]
     if len(pairs) > limit:
@@ -87,8 +89,10 @@ def prepare(problem: Problem) -> Prepared:
     """Read the problem's start, goals and group; compile its scene; check the start.
 
     Raises:
-        PlanningError: the problem is not well posed: unknown names, wrong lengths, nothing that can move.
-        NoPlan: the start is out of limits, by more than noise and in joints that may move, or in collision.
+        PlanningError: the problem is not well posed: unknown names, wrong lengths, nothing that can
+        move.
+        NoPlan: the start is out of limits, by more than noise and in joints that may move, or in
+        collision.
         SceneError: the scene does not fit the robot.
     """
     model, scene = problem.model, problem.scene
@@ -105,7 +109,9 @@ def prepare(problem: Problem) -> Prepared:
     compiled = _compile(scene, model)
     violations = limit_violations(columns, q)
     if violations:
-        raise NoPlan(Status.START_OUT_OF_LIMITS, "start: " + "; ".join(violations) + degrees_hint(model, q))
+        raise NoPlan(
+            Status.START_OUT_OF_LIMITS, "start: " + "; ".join(violations) + degrees_hint(model, q)
+        )
     if compiled.collides(q):
         raise NoPlan(Status.START_IN_COLLISION, "start: " + describe_collisions(compiled, q))
     entry = columns.inside(q)
@@ -120,7 +126,8 @@ def prepare(problem: Problem) -> Prepared:
     still = [i for i in range(model.n_v) if i not in columns.v and not is_at_rest(v[[i]])]
     if still:
         raise PlanningError(
-            f"start_velocity: {model.velocity_names[still[0]]!r} moves, but is not in the group {list(joints)}"
+            f"start_velocity: {model.velocity_names[still[0]]!r} moves, but is not in the group"
+            f" {list(joints)}"
         )
     return Prepared(model, compiled, q, v[list(columns.v)], columns, goals, via, problem.clearance)
 
@@ -133,12 +140,17 @@ def _without_what_rests(
     q: FloatArray,
     clearance: float,
 ) -> _engine.CollisionScene:
-    """Leave out pairs that touch, or nearly so, and that no column moves: what lies on the floor stays there."""
+    """Leave out pairs that touch, or nearly so, and that no column moves: what lies on the floor
+    stays there."""
     near = compiled.collisions(q, clearance + _TOUCHING)
     if not near:
         return compiled
     link_of = {collider.name: collider.link for collider in model.colliders}
-    held = {} if scene is None else {name: attachment.link for name, attachment in scene.attachments.items()}
+    held = (
+        {}
+        if scene is None
+        else {name: attachment.link for name, attachment in scene.attachments.items()}
+    )
     step = np.zeros(model.n_v)
     step[list(columns.v)] = np.sqrt(2) * np.arange(1, len(columns.v) + 1)  # no two undo each other
     before, after = (model.link_poses(x) for x in (q, model.integrate(q, step)))
@@ -172,16 +184,22 @@ def _start(problem: Problem) -> FloatArray:
     return configuration(model, value, rest, "start", group=group, scene=scene)
 
 
-def _goals(value: Goal | Positions | Sequence[Goal] | None, problem: Problem, what: str) -> tuple[Goal, ...]:
+def _goals(
+    value: Goal | Positions | Sequence[Goal] | None, problem: Problem, what: str
+) -> tuple[Goal, ...]:
     """The alternatives that `value` stands for."""
     scene = problem.scene
     if value is None:
         if scene is None or "goal" not in scene.goals:
-            raise PlanningError(f"{what}: the problem has none, and the scene has no goal named 'goal'")
+            raise PlanningError(
+                f"{what}: the problem has none, and the scene has no goal named 'goal'"
+            )
         value = "goal"
     if isinstance(value, str) and scene is not None and value in scene.goals:
         named = scene.goals[value]
-        return (JointGoal(named) if isinstance(named, Mapping) else PoseGoal(named.link, named.pose),)
+        return (
+            JointGoal(named) if isinstance(named, Mapping) else PoseGoal(named.link, named.pose),
+        )
     if isinstance(value, (JointGoal, PoseGoal)):
         return (_from_scene(value, scene, what),)
     if (
@@ -195,7 +213,9 @@ def _goals(value: Goal | Positions | Sequence[Goal] | None, problem: Problem, wh
             raise PlanningError(f"{what}: an empty list of goals")
         odd = [item for item in value if not isinstance(item, (int, float, np.number))]
         if odd:
-            raise PlanningError(f"{what}: expected JointGoal or PoseGoal or numbers, found {odd[0]!r}")
+            raise PlanningError(
+                f"{what}: expected JointGoal or PoseGoal or numbers, found {odd[0]!r}"
+            )
     return (JointGoal(cast("Positions", value)),)
 
 
@@ -208,8 +228,8 @@ def _from_scene(goal: Goal, scene: Scene | None, what: str) -> Goal:
         return goal
     if not isinstance(named, Mapping):
         raise PlanningError(
-            f"{what}: JointGoal({goal.positions!r}) needs positions, but that goal of the scene is a pose of "
-            f"{named.link!r}; name it without JointGoal"
+            f"{what}: JointGoal({goal.positions!r}) needs positions, but that goal of the scene is"
+            f" a pose of {named.link!r}; name it without JointGoal"
         )
     return JointGoal(named, goal.full_turns)
 
@@ -223,11 +243,14 @@ def _resolved(
             if goal.link not in problem.model.link_names:
                 known = problem.model.link_names
                 raise PlanningError(
-                    f"{what}: {problem.model.name!r} has no link {goal.link!r}{suggestion(goal.link, known)}"
+                    f"{what}: {problem.model.name!r} has no link"
+                    f" {goal.link!r}{suggestion(goal.link, known)}"
                 )
             out.append(goal)
             continue
-        full = configuration(problem.model, goal.positions, q, what, group=joints, scene=problem.scene)
+        full = configuration(
+            problem.model, goal.positions, q, what, group=joints, scene=problem.scene
+        )
         moved = {i for joint in joints for i in joint_positions(problem.model, joint)}
         kinds = problem.model.position_kinds
         for i, name in enumerate(problem.model.position_names):
@@ -262,12 +285,15 @@ def _named_group(problem: Problem) -> tuple[str, ...] | None:
                 f"group: there is no joint {joint!r}{suggestion(joint, [*model.groups, *kinds])}"
             )
         if kinds[joint] == "floating":
-            raise PlanningError(f"group: the floating joint {joint!r} is never moved by a plan; leave it out")
+            raise PlanningError(
+                f"group: the floating joint {joint!r} is never moved by a plan; leave it out"
+            )
     return tuple(joint for joint in model.joint_names if joint in joints)
 
 
 def _group(problem: Problem, q: FloatArray, goals: Sequence[Goal]) -> tuple[str, ...]:
-    """The named group, or the smallest that has all joints that the goals need, or all joints but floating ones."""
+    """The named group, or the smallest that has all joints that the goals need, or all joints but
+    floating ones."""
     named = _named_group(problem)
     if named is not None:
         return named
@@ -280,7 +306,9 @@ def _group(problem: Problem, q: FloatArray, goals: Sequence[Goal]) -> tuple[str,
             needed |= chain(model, goal.link) & set(movable)
         else:
             full = configuration(model, goal.positions, q, "goal", scene=problem.scene)
-            needed |= {j for j in movable if any(full[i] != q[i] for i in joint_positions(model, j))}
+            needed |= {
+                j for j in movable if any(full[i] != q[i] for i in joint_positions(model, j))
+            }
     fitting = [group for group in model.groups.values() if needed and needed <= set(group.joints)]
     if fitting:
         smallest = min(fitting, key=lambda group: len(group.joints))

@@ -16,11 +16,11 @@ from robosim.scene import Scene
 __all__ = ["Goal", "JointGoal", "PoseGoal", "Positions", "Problem"]
 
 FloatArray = NDArray[np.float64]
-# A configuration: an array (n_q,) in model order (or of the group's length, in its order), positions by joint name (the
-# others stay as they are), or the name of a state. [rad, m]
+# A configuration: an array (n_q,) in model order (or of the group's length, in its order),
+# positions by joint name (the others stay as they are), or the name of a state. [rad, m]
 Positions = ArrayLike | Mapping[str, float] | str
-# What an arm can hold, and what tells a region from a pose: calibrated arms come to a pose as given, rather than as
-# taught, within a few tenths of a millimeter and of a degree. [m], [rad]
+# What an arm can hold, and what tells a region from a pose: calibrated arms come to a pose as
+# given, rather than as taught, within a few tenths of a millimeter and of a degree. [m], [rad]
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-4, 1e-3
 
 
@@ -28,13 +28,15 @@ POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-4, 1e-3
 class JointGoal(Value):
     """The joints are to have these positions.
 
-    A joint that can turn by more than a full turn shows the same pose at several positions, 2 pi apart. By default any
-    configuration within limits that is equal up to full turns satisfies the goal, and the shortest way to one of them
-    wins; so for plain positions as a goal, too. `full_turns=False` asks for the positions as given: so a joint that has
-    wound up a cable unwinds it.
+    A joint that can turn by more than a full turn shows the same pose at several positions, 2 pi
+    apart. By default any configuration within limits that is equal up to full turns satisfies the
+    goal, and the shortest way to one of them wins; so for plain positions as a goal, too.
+    `full_turns=False` asks for the positions as given: so a joint that has wound up a cable unwinds
+    it.
 
     Args:
-        positions: (n_q,) in model order; or one number per joint of the group; or by joint name; or the name of a
+        positions: (n_q,) in model order; or one number per joint of the group; or by joint name; or
+        the name of a
             state, or of a goal of the scene.
         full_turns: whether positions that differ by full turns will do as well.
 
@@ -59,7 +61,9 @@ def _per_axis(value: ArrayLike, what: str) -> FloatArray:
             f"{what} is {value!r}; it must be one number or three, one per axis of the pose"
         ) from None
     if not (array >= 0).all():
-        raise PlanningError(f"{what} is {value!r}; it must not be negative (inf leaves an axis free)")
+        raise PlanningError(
+            f"{what} is {value!r}; it must not be negative (inf leaves an axis free)"
+        )
     array.setflags(write=False)
     return array
 
@@ -68,22 +72,25 @@ def _per_axis(value: ArrayLike, what: str) -> FloatArray:
 class PoseGoal(Value):
     """A link is to have a pose, or one in a region about it.
 
-    The error of a link at X_WL is measured in the frame G of the goal, X_WG = pose: the position of the link's
-    origin in G, and its rotation R_GL as the twist about the axis of G with the largest tolerance followed by a
-    rotation vector for the other two. Each of the six numbers must be within its tolerance; infinity leaves an axis
-    free. So `position_tolerance=(0.1, 0.2, 0)` is any point of a 0.2 m x 0.4 m rectangle in the plane of G's x and y
-    axes, and `rotation_tolerance=(0, 0, inf)` any angle about G's z axis.
+    The error of a link at X_WL is measured in the frame G of the goal, X_WG = pose: the position of
+    the link's origin in G, and its rotation R_GL as the twist about the axis of G with the largest
+    tolerance followed by a rotation vector for the other two. Each of the six numbers must be
+    within its tolerance; infinity leaves an axis free. So `position_tolerance=(0.1, 0.2, 0)` is any
+    point of a 0.2 m x 0.4 m rectangle in the plane of G's x and y axes, and `rotation_tolerance=(0,
+    0, inf)` any angle about G's z axis.
 
-    By default the tolerances are what an arm can hold. Up to that they do not loosen what is reached: on axes that have
-    no more, inverse kinematics looks for the pose itself, to 1e-6 m and rad, and only where no configuration has it
-    accepts one within them.
+    By default the tolerances are what an arm can hold. Up to that they do not loosen what is
+    reached: on axes that have no more, inverse kinematics looks for the pose itself, to 1e-6 m and
+    rad, and only where no configuration has it accepts one within them.
 
     Args:
         link: any link of the robot.
         pose: (4, 4) X_WG.
-        position_tolerance: [m] one number or (3,), along the axes of G. By default 1e-4 m; 0 asks for the point,
+        position_tolerance: [m] one number or (3,), along the axes of G. By default 1e-4 m; 0 asks
+        for the point,
             to 1e-6 m.
-        rotation_tolerance: [rad] one number or (3,), about the axes of G. By default 1e-3 rad; 0 asks for the
+        rotation_tolerance: [rad] one number or (3,), about the axes of G. By default 1e-3 rad; 0
+        asks for the
             orientation, to 1e-6 rad.
 
     Raises:
@@ -103,28 +110,43 @@ class PoseGoal(Value):
         if X.shape != (4, 4) or not np.isfinite(X).all():
             hint = _POSE_HINTS.get(X.shape, "")
             raise PlanningError(
-                f"goal pose of {self.link!r}: it must be 4x4 finite numbers, got {self.pose!r}{hint}"
+                f"goal pose of {self.link!r}: it must be 4x4 finite numbers, got"
+                f" {self.pose!r}{hint}"
             )
         R = X[:3, :3]
-        if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0 or (X[3] != (0, 0, 0, 1)).any():
-            raise PlanningError(f"goal pose of {self.link!r}: it is not a rigid transform: {X.tolist()}")
+        if (
+            np.abs(R @ R.T - np.eye(3)).max() > 1e-6
+            or np.linalg.det(R) < 0
+            or (X[3] != (0, 0, 0, 1)).any()
+        ):
+            raise PlanningError(
+                f"goal pose of {self.link!r}: it is not a rigid transform: {X.tolist()}"
+            )
         X.setflags(write=False)
         object.__setattr__(self, "pose", X)
         what = f"goal pose of {self.link!r}:"
         object.__setattr__(
-            self, "position_tolerance", _per_axis(self.position_tolerance, f"{what} position_tolerance")
+            self,
+            "position_tolerance",
+            _per_axis(self.position_tolerance, f"{what} position_tolerance"),
         )
         object.__setattr__(
-            self, "rotation_tolerance", _per_axis(self.rotation_tolerance, f"{what} rotation_tolerance")
+            self,
+            "rotation_tolerance",
+            _per_axis(self.rotation_tolerance, f"{what} rotation_tolerance"),
         )
 
 
 _POSE_HINTS = {
-    (7,): "; robosim.geometry.pose(x[:3], quaternion=x[3:]) makes one of x, y, z and a quaternion x, y, z, w",
+    (7,): (
+        "; robosim.geometry.pose(x[:3], quaternion=x[3:]) makes one of x, y, z and a quaternion x,"
+        " y, z, w"
+    ),
     (6,): "; robosim.geometry.pose(x[:3], rpy=x[3:]) makes one of x, y, z and roll, pitch, yaw",
-    (
-        3,
-    ): "; robosim.geometry.pose(x) makes one of a position, and rotation_tolerance=inf leaves the orientation free",
+    (3,): (
+        "; robosim.geometry.pose(x) makes one of a position, and rotation_tolerance=inf leaves the"
+        " orientation free"
+    ),
 }
 
 Goal = JointGoal | PoseGoal
@@ -137,22 +159,33 @@ class Problem(Value):
     Args:
         model: the robot.
         scene: obstacles, attached objects and allowed contacts; None for a robot alone in space.
-        start: configuration; beyond a limit by at most 1e-3 rad or 1e-4 m, as measurements err, it is taken as it is,
-            and the motion first goes back inside. Joints outside the group may be anywhere. None takes the scene's
-            start of the name "start", or without one the model's neutral configuration. A string names a state of the
+        start: configuration; beyond a limit by at most 1e-3 rad or 1e-4 m, as measurements err, it
+        is taken as it is,
+            and the motion first goes back inside. Joints outside the group may be anywhere. None
+            takes the scene's
+            start of the name "start", or without one the model's neutral configuration. A string
+            names a state of the
             model or a start of the scene.
-        goal: a JointGoal or PoseGoal, or several of which any will do, nearest first; positions, a mapping or a name
-            stand for a JointGoal, for which any full turns will do, and a string may also name a goal of the scene.
+        goal: a JointGoal or PoseGoal, or several of which any will do, nearest first; positions, a
+        mapping or a name
+            stand for a JointGoal, for which any full turns will do, and a string may also name a
+            goal of the scene.
             Positions beyond a limit by as little
             as a start may be are moved to it. None takes the scene's "goal".
-        via: goals to be passed in this order on the way, without stopping where that is possible. Those less than 1e-6
+        via: goals to be passed in this order on the way, without stopping where that is possible.
+        Those less than 1e-6
             [rad, m] from where the motion comes from count as passed there.
-        start_velocity: (n_v,) or by joint name [rad/s, m/s]; None is at rest, and so is one of which no coordinate has
+        start_velocity: (n_v,) or by joint name [rad/s, m/s]; None is at rest, and so is one of
+        which no coordinate has
             a size of 1e-6 or more.
-        group: the joints that may move: a group of the model, or names of joints. None takes the smallest group that
-            has every joint that the goals need, or all joints if there is none. A floating base never moves.
-        clearance: [m] wanted between what moves and everything else. The path keeps it as far as start, goal and room
-            allow, and takes a longer way for it; parts of the robot that are nearer each other at the start or the goal
+        group: the joints that may move: a group of the model, or names of joints. None takes the
+        smallest group that
+            has every joint that the goals need, or all joints if there is none. A floating base
+            never moves.
+        clearance: [m] wanted between what moves and everything else. The path keeps it as far as
+        start, goal and room
+            allow, and takes a longer way for it; parts of the robot that are nearer each other at
+            the start or the goal
             need only stay as far apart as there. 0 asks only that nothing touches.
     """
 
@@ -169,7 +202,9 @@ class Problem(Value):
         check_type(self.model, Model, "model", PlanningError)
         if self.scene is not None:
             check_type(self.scene, Scene, "scene", PlanningError)
-        number = isinstance(self.clearance, (int, float, np.number)) and not isinstance(self.clearance, bool)
+        number = isinstance(self.clearance, (int, float, np.number)) and not isinstance(
+            self.clearance, bool
+        )
         if not (number and np.isfinite(self.clearance) and self.clearance >= 0):
             raise PlanningError(
                 f"clearance is {self.clearance!r}; it must be a finite length [m], not negative"

@@ -7,9 +7,9 @@ A planner is a function from a `SearchQuery` to a `SearchOutcome`:
     @planner("my_planner")
     def my_planner(query: SearchQuery) -> SearchOutcome: ...
 
-Put in a module of `planners/algorithms/`, or in any installed package that names its module under the entry point group
-`robosim.planners`, it is found by `plan`, the command line, the conformance tests and the benchmark, without a
-further line.
+Put in a module of `planners/algorithms/`, or in any installed package that names its module under
+the entry point group `robosim.planners`, it is found by `plan`, the command line, the conformance
+tests and the benchmark, without a further line.
 """
 
 from __future__ import annotations
@@ -45,15 +45,18 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-# Records of a search are not frozen: freezing takes some microseconds each, where a whole search takes a few hundred.
+# Records of a search are not frozen: freezing takes some microseconds each, where a whole search
+# takes a few hundred.
 
 
 @dataclass(eq=False, slots=True)
 class Turns:
-    """How the goals of a search repeat: which configurations are as good, since they are the same but for full turns.
+    """How the goals of a search repeat: which configurations are as good, since they are the same
+    but for full turns.
 
     Attributes:
-        goals: (k,) bool, of each goal whether any configuration equal up to full turns satisfies it too.
+        goals: (k,) bool, of each goal whether any configuration equal up to full turns satisfies it
+        too.
         columns: (c,) bool, whether 2 pi more is the same pose.
         lower: (c,) least value of each that a path may have; infinite where there is none.
         upper: (c,) greatest value of each.
@@ -72,18 +75,22 @@ class SearchQuery:
     Attributes:
         scene: decides what is free: `scene.collides(q)`, `scene.edge_free(q0, q1, resolution)`.
         start: (n_q,) free and within the limits.
-        goals: (k, n_q) each free and within the limits, nearest first; they differ from start in `columns` only.
+        goals: (k, n_q) each free and within the limits, nearest first; they differ from start in
+        `columns` only.
         columns: indices of the entries of q that may move, c of them.
         lower: (c,) least value of each; infinite where there is none.
         upper: (c,) greatest value of each.
-        seed: of the random numbers. The outcome depends on it and on `max_iterations`, never on the clock, unless the
+        seed: of the random numbers. The outcome depends on it and on `max_iterations`, never on the
+        clock, unless the
             status says TIMEOUT.
-        max_iterations: the search gives up after so many; what takes as long as some (`_engine.work_per_iteration`)
+        max_iterations: the search gives up after so many; what takes as long as some
+        (`_engine.work_per_iteration`)
             counts as so many, so that a search ends in about the same time on any robot and scene.
         deadline_s: seconds from the call after which it gives up too.
         resolution: [m] accuracy of edge checks, see `_engine.CollisionScene.edge_free`.
         stop: asked every 50 ms or so; the search gives up when it says True. None never does.
-        turns: what there is beyond the goals and the bounds, which then hold one turn or little more. A planner may
+        turns: what there is beyond the goals and the bounds, which then hold one turn or little
+        more. A planner may
             leave it alone; one that is `complete` should find a way to any turn. None: nothing.
     """
 
@@ -116,13 +123,16 @@ class SearchOutcome:
 
     Attributes:
         status: FOUND, or why not.
-        path: (p, n_q) waypoints from the start to a goal, joined by straight lines in q that are free; (0, n_q) if
+        path: (p, n_q) waypoints from the start to a goal, joined by straight lines in q that are
+        free; (0, n_q) if
             not found.
-        goal_index: row of the query's goals where the path ends, or from which its end differs by full turns; -1 if
+        goal_index: row of the query's goals where the path ends, or from which its end differs by
+        full turns; -1 if
             not found.
         iterations: done.
         checks: configurations or edges looked at, as the planner counts.
-        lines: how many of the straight lines from the start to what satisfies the query, nearest first, are known not
+        lines: how many of the straight lines from the start to what satisfies the query, nearest
+        first, are known not
             to be free, or to be the path.
     """
 
@@ -158,7 +168,9 @@ class Planner:
     @property
     def missing(self) -> tuple[str, ...]:
         """Of `requires`, what is not installed."""
-        return tuple(package for package in self.requires if importlib.util.find_spec(package) is None)
+        return tuple(
+            package for package in self.requires if importlib.util.find_spec(package) is None
+        )
 
 
 _planners: dict[str, Planner] = {}
@@ -173,7 +185,8 @@ def planner(
     Args:
         name: unique; registering another function under it is an error.
         deterministic: whether the same query always gives the same path.
-        complete: whether it finds a path wherever there is one, given enough iterations; the conformance tests then
+        complete: whether it finds a path wherever there is one, given enough iterations; the
+        conformance tests then
             expect it to solve their problems, which otherwise it may give up.
         requires: packages it imports when called; without them it is listed as not available.
 
@@ -184,7 +197,9 @@ def planner(
     def register(search: Search) -> Search:
         known = _planners.get(name)
         if known is not None and known.search.__module__ != search.__module__:
-            raise PlanningError(f"planner {name!r} is already registered by {known.search.__module__}")
+            raise PlanningError(
+                f"planner {name!r} is already registered by {known.search.__module__}"
+            )
         _planners[name] = Planner(name, search, deterministic, complete, tuple(requires))
         return search
 
@@ -196,15 +211,24 @@ def _load_own() -> None:
     """Import our own modules that register planners."""
     from robosim.planners import algorithms
 
-    names = [f"{algorithms.__name__}.{module.name}" for module in pkgutil.iter_modules(algorithms.__path__)]
+    names = [
+        f"{algorithms.__name__}.{module.name}"
+        for module in pkgutil.iter_modules(algorithms.__path__)
+    ]
     _load({name: partial(importlib.import_module, name) for name in names})
 
 
 @cache
 def _discover() -> None:
-    """Import every module that may register planners. To look for those of others takes some 10 ms."""
+    """Import every module that may register planners. To look for those of others takes some 10
+    ms."""
     _load_own()
-    _load({entry.value: entry.load for entry in importlib.metadata.entry_points(group="robosim.planners")})
+    _load(
+        {
+            entry.value: entry.load
+            for entry in importlib.metadata.entry_points(group="robosim.planners")
+        }
+    )
 
 
 def _load(loaders: Mapping[str, Callable[[], object]]) -> None:
@@ -223,14 +247,17 @@ def available_planners() -> dict[str, Planner]:
 
 
 def unavailable_planners() -> dict[str, str]:
-    """Why others are not available: by name where a package is missing, by module where it cannot be imported."""
+    """Why others are not available: by name where a package is missing, by module where it cannot
+    be imported."""
     _discover()
     lacking = {
         name: f"needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}"
         for name, found in sorted(_planners.items())
         if found.missing
     }
-    return lacking | {module: f"could not be imported: {why}" for module, why in sorted(_broken.items())}
+    return lacking | {
+        module: f"could not be imported: {why}" for module, why in sorted(_broken.items())
+    }
 
 
 def get_planner(name: str) -> Planner:
@@ -245,11 +272,14 @@ def get_planner(name: str) -> Planner:
         _discover()
     found = _planners.get(name)
     if found is None:
-        broken = "".join(f" ({module} could not be loaded: {why})" for module, why in _broken.items())
+        broken = "".join(
+            f" ({module} could not be loaded: {why})" for module, why in _broken.items()
+        )
         near = suggestion(name, available_planners(), limit=None)
         raise PlanningError(f"there is no planner {name!r}{near}{broken}")
     if found.requires and found.missing:
         raise MissingDependencyError(
-            f"planner {name!r} needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}"
+            f"planner {name!r} needs {', '.join(found.missing)}: pip install"
+            f" {' '.join(found.missing)}"
         )
     return found

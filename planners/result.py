@@ -1,4 +1,5 @@
-"""What planning answers: a status, a reason in words, and the timed trajectory with how it came about."""
+"""What planning answers: a status, a reason in words, and the timed trajectory with how it came
+about."""
 
 from __future__ import annotations
 
@@ -24,13 +25,14 @@ class Status(str, Enum):
     """How planning ended. The first two come with a trajectory."""
 
     SOLVED = "solved"
-    # A trajectory, but the wall-clock budget ended its improvement early: a faster or idler machine would find a
-    # better one.
+    # A trajectory, but the wall-clock budget ended its improvement early: a faster or idler machine
+    # would find a better one.
     CUT_SHORT = "cut short"
     START_OUT_OF_LIMITS = "start out of limits"
     START_IN_COLLISION = "start in collision"
     START_VELOCITY = (
-        "start velocity impossible"  # over its limit, or the robot cannot stop before a collision or a limit
+        # Over its limit, or the robot cannot stop before a collision or a limit.
+        "start velocity impossible"
     )
     GOAL_OUT_OF_LIMITS = "goal out of limits"
     GOAL_IN_COLLISION = "goal in collision"
@@ -47,7 +49,8 @@ class Status(str, Enum):
 
 
 class NoPlan(PlanningError):
-    """A stage used alone has no answer: `status` and `reason` say why. `plan` turns it into a PlanResult."""
+    """A stage used alone has no answer: `status` and `reason` say why. `plan` turns it into a
+    PlanResult."""
 
     def __init__(self, status: Status, reason: str) -> None:
         super().__init__(reason)
@@ -65,14 +68,17 @@ class PlanResult(Value):
     Attributes:
         status: how planning ended.
         reason: why there is no trajectory, or what to know about the one there is; may be empty.
-        trajectory: the timed motion of the joints that may move, with torques, or None. Its metadata say where the
+        trajectory: the timed motion of the joints that may move, with torques, or None. Its
+        metadata say where the
             other joints stand.
-        path: (p, c) waypoints of the simplified path, joined by straight lines before their corners were rounded;
+        path: (p, c) waypoints of the simplified path, joined by straight lines before their corners
+        were rounded;
             (0, c) without one.
         position_names: (c) names of the columns of `path`.
         path_length: length of `path` in joint space, sqrt(sum of squares) [rad and m as they are].
         goal_index: which of the problem's goals was reached, or -1.
-        timings: seconds spent per stage: setup, inverse kinematics, search, simplify, timing, check, total.
+        timings: seconds spent per stage: setup, inverse kinematics, search, simplify, timing,
+        check, total.
         planner: name of the planner.
         seed: of the random numbers.
         iterations: of the search.
@@ -103,12 +109,15 @@ class PlanResult(Value):
         sizes = {"path": np.shape(self.path), "q_rest": np.shape(self.q_rest)}
         n = len(self.position_names)
         if len(sizes["path"]) != 2 or sizes["path"][1] != n or len(sizes["q_rest"]) != 1:
-            raise PlanningError(f"path and q_rest have shapes {sizes}; they must be (p, {n}) and (n_q,)")
+            raise PlanningError(
+                f"path and q_rest have shapes {sizes}; they must be (p, {n}) and (n_q,)"
+            )
         if not (np.isfinite(self.path).all() and np.isfinite(self.q_rest).all()):
             raise PlanningError("path and q_rest must be finite")
         if len(self.columns) != n or not all(0 <= k < sizes["q_rest"][0] for k in self.columns):
             raise PlanningError(
-                f"columns must be {n} entries of q_rest (n_q = {sizes['q_rest'][0]}), found {self.columns!r}"
+                f"columns must be {n} entries of q_rest (n_q = {sizes['q_rest'][0]}), found"
+                f" {self.columns!r}"
             )
 
     @property
@@ -133,7 +142,9 @@ class PlanResult(Value):
             PlanningError: there is no trajectory.
         """
         position = self._planned().position(t)
-        q: FloatArray = np.broadcast_to(self.q_rest, (*position.shape[:-1], len(self.q_rest))).copy()
+        q: FloatArray = np.broadcast_to(
+            self.q_rest, (*position.shape[:-1], len(self.q_rest))
+        ).copy()
         q[..., list(self.columns)] = position
         return q
 

@@ -1,4 +1,5 @@
-"""What one call of `plan` carries from stage to stage: its options, its clock, and what it counted."""
+"""What one call of `plan` carries from stage to stage: its options, its clock, and what it
+counted."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ class Run:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to `timings[name]`. Raises NoPlan, instead of beginning, when `stop` says so."""
+        """Add the time spent inside to `timings[name]`. Raises NoPlan, instead of beginning, when
+        `stop` says so."""
         if self.stop is not None and self.stop():
             raise NoPlan(Status.CANCELLED, f"cancelled before the stage {name!r}")
         if self.progress is not None:

@@ -1,4 +1,5 @@
-"""Search and simplification: from configurations to a short free polyline in q. Each stage can be used alone."""
+"""Search and simplification: from configurations to a short free polyline in q. Each stage can be
+used alone."""
 
 from __future__ import annotations
 
@@ -49,13 +50,17 @@ def search(
 
     Args:
         prepared: the problem.
-        goals: (k, n_q) free configurations, such as `goal_configurations` gives, or a single one (n_q,).
-        start: (n_q,) free and within limits; by default the problem's, moved to limits that it is beyond by noise.
-        full_turns: whether any configuration that is equal up to full turns will do too, for all goals or for each. The
+        goals: (k, n_q) free configurations, such as `goal_configurations` gives, or a single one
+        (n_q,).
+        start: (n_q,) free and within limits; by default the problem's, moved to limits that it is
+        beyond by noise.
+        full_turns: whether any configuration that is equal up to full turns will do too, for all
+        goals or for each. The
             path may then end some turns from the goal, which is the same pose.
         planner: name of a registered planner.
         seed: of the random numbers.
-        max_iterations: of the planner. One that asks much of the scene counts as several, so that their number tells
+        max_iterations: of the planner. One that asks much of the scene counts as several, so that
+        their number tells
             about how long a search takes.
         deadline_s: [s] from now.
         resolution: [m] of the edge checks.
@@ -89,7 +94,9 @@ def search(
 
 
 def _of_each(full_turns: bool | Sequence[bool], goals: FloatArray) -> NDArray[np.bool_]:
-    return np.array([full_turns] * len(goals) if isinstance(full_turns, bool) else full_turns, dtype=bool)
+    return np.array(
+        [full_turns] * len(goals) if isinstance(full_turns, bool) else full_turns, dtype=bool
+    )
 
 
 def straight_line(
@@ -103,7 +110,8 @@ def straight_line(
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
 ) -> tuple[FloatArray, int] | None:
-    """The shortest straight line (2, n_q) that is free and leads to what satisfies a goal, and which goal that is.
+    """The shortest straight line (2, n_q) that is free and leads to what satisfies a goal, and
+    which goal that is.
 
     Args:
         prepared: the problem.
@@ -133,12 +141,15 @@ def straight_line(
     return (np.asarray(found.path), found.goal_index) if found.status == "solved" else None
 
 
-def sampling_window(columns: Columns, start: FloatArray, goals: FloatArray) -> tuple[FloatArray, FloatArray]:
+def sampling_window(
+    columns: Columns, start: FloatArray, goals: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Bounds (c,), (c,) for the search: the limits, narrowed for joints that turn more than once.
 
-    Poses repeat every 2 pi, so one turn about the middle of the `start` (n_q,) and the `goals` (k, n_q) shows all of
-    them; the whole range of a joint with +-2 pi would only double the space, for each such joint. Where start and goal
-    are far apart, a quarter turn is left beyond either; where limits cut it off on one side, it goes on on the other.
+    Poses repeat every 2 pi, so one turn about the middle of the `start` (n_q,) and the `goals` (k,
+    n_q) shows all of them; the whole range of a joint with +-2 pi would only double the space, for
+    each such joint. Where start and goal are far apart, a quarter turn is left beyond either; where
+    limits cut it off on one side, it goes on on the other.
     """
     lower, upper = _engine.sampling_window(
         start, goals, columns.q, columns.lower, columns.upper, columns.periodic
@@ -155,7 +166,8 @@ def simplify(
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
 ) -> FloatArray:
-    """A shorter free polyline (p', n_q) between the ends of the free polyline `path` (p, n_q), by seeded shortcuts.
+    """A shorter free polyline (p', n_q) between the ends of the free polyline `path` (p, n_q), by
+    seeded shortcuts.
 
     Args:
         prepared: the problem.
@@ -181,11 +193,13 @@ def optimize(
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
 ) -> FloatArray:
-    """A free polyline (p', n_q) between the ends of `path` that is shorter, rounder and keeps the problem's clearance.
+    """A free polyline (p', n_q) between the ends of `path` that is shorter, rounder and keeps the
+    problem's clearance.
 
-    The sum of length, acceleration and missing clearance falls, by Gauss-Newton steps with exact gradients of the
-    signed distances, within the joints' limits; then every edge is proven free. Where nothing better is found, the path
-    itself is given back. Without a clearance the new path is not longer.
+    The sum of length, acceleration and missing clearance falls, by Gauss-Newton steps with exact
+    gradients of the signed distances, within the joints' limits; then every edge is proven free.
+    Where nothing better is found, the path itself is given back. Without a clearance the new path
+    is not longer.
 
     Args:
         prepared: the problem.
@@ -194,7 +208,8 @@ def optimize(
         deadline_s: [s] from now; what there is then is returned.
         resolution: [m] of the edge checks.
 
-    Source: the cost is that of elastic bands (Quinlan, Khatib 1993) and CHOMP (Zucker et al., IJRR 2013).
+    Source: the cost is that of elastic bands (Quinlan, Khatib 1993) and CHOMP (Zucker et al., IJRR
+    2013).
     """
     if len(path) < 2 or iterations == 0:
         return path

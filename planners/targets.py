@@ -1,4 +1,5 @@
-"""Goals become configurations: inverse kinematics, limits, collisions, and the nearest of those equal up to 2 pi."""
+"""Goals become configurations: inverse kinematics, limits, collisions, and the nearest of those
+equal up to 2 pi."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class Targets:
     """Configurations that satisfy a goal.
 
     Attributes:
-        q: (k, n_q) free and within limits, nearest to where the motion comes from first; k >= 1. Of those equal up to
+        q: (k, n_q) free and within limits, nearest to where the motion comes from first; k >= 1. Of
+        those equal up to
             full turns only the nearest is among them.
         goal_index: (k) which of the alternatives each satisfies.
         full_turns: (k) whether any configuration equal up to full turns satisfies it too.
@@ -38,12 +40,18 @@ class Targets:
 
 
 def goal_configurations(
-    prepared: Prepared, goals: Sequence[Goal], start: FloatArray, *, seed: int = 0, what: str = "goal"
+    prepared: Prepared,
+    goals: Sequence[Goal],
+    start: FloatArray,
+    *,
+    seed: int = 0,
+    what: str = "goal",
 ) -> Targets:
     """All valid configurations of any of `goals`, nearest to `start` (n_q,) first.
 
     Raises:
-        NoPlan: there is none; the status and reason are about the alternative that came closest to being valid.
+        NoPlan: there is none; the status and reason are about the alternative that came closest to
+        being valid.
         PlanningError: there is no goal, or positions are not (n_q,).
     """
     if not goals:
@@ -68,7 +76,8 @@ def goal_configurations(
 
 
 def turns_from_goal(prepared: Prepared, goal: Goal, q: FloatArray) -> str:
-    """Words for how many full turns the end q (n_q,) of a motion is away from a goal's positions; empty if none."""
+    """Words for how many full turns the end q (n_q,) of a motion is away from a goal's positions;
+    empty if none."""
     if not isinstance(goal, JointGoal):
         return ""
     columns = prepared.columns
@@ -99,7 +108,8 @@ def _configurations(
         violations = limit_violations(prepared.columns, q)
         if violations:
             raise NoPlan(
-                Status.GOAL_OUT_OF_LIMITS, f"{label}: " + "; ".join(violations) + degrees_hint(model, q)
+                Status.GOAL_OUT_OF_LIMITS,
+                f"{label}: " + "; ".join(violations) + degrees_hint(model, q),
             )
         q = prepared.columns.inside(q)
         if goal.full_turns:
@@ -114,8 +124,11 @@ def _configurations(
     free = [q for q in answer.solutions if not scene.collides(q)]
     if not free:
         n = len(answer.solutions)
-        each = f"each of {n} configurations with this pose collides; in the nearest, " if n > 1 else ""
+        each = (
+            f"each of {n} configurations with this pose collides; in the nearest, " if n > 1 else ""
+        )
         raise NoPlan(
-            Status.GOAL_IN_COLLISION, f"{label}: {each}{describe_collisions(scene, answer.solutions[0])}"
+            Status.GOAL_IN_COLLISION,
+            f"{label}: {each}{describe_collisions(scene, answer.solutions[0])}",
         )
     return free

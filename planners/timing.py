@@ -1,7 +1,9 @@
-"""From a polyline in q to a timed motion: corners are rounded where that is free, then the fastest motion along it.
+"""From a polyline in q to a timed motion: corners are rounded where that is free, then the fastest
+motion along it.
 
-The rounded path is piecewise quadratic (engine/planning/blend.h), and its time parameterization is within the limits of
-velocity, acceleration and torque at every time, not only at samples (engine/planning/timing.h).
+The rounded path is piecewise quadratic (engine/planning/blend.h), and its time parameterization is
+within the limits of velocity, acceleration and torque at every time, not only at samples
+(engine/planning/timing.h).
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ STOP = 1e-9  # largest blend [metric of q] that makes a motion stop at its corne
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """What a motion is timed for, per column: limits times scaling, jerk or None, efforts (n_v,) or None.
+    """What a motion is timed for, per column: limits times scaling, jerk or None, efforts (n_v,) or
+    None.
 
     And the most that the origins of links may move, [m/s] by name.
     """
@@ -68,14 +71,18 @@ def motion_limits(
         prepared: the problem.
         velocity_scaling: 1e-12 <= factor <= 1 of the velocity limits.
         acceleration_scaling: 1e-12 <= factor <= 1 of the acceleration limits.
-        jerk: [rad/s^3, m/s^3] one for all, one per column, or by position name (others unlimited); None: unlimited.
-        torque_limits: whether efforts are limited too, by the model's limits; a model without valid dynamics
+        jerk: [rad/s^3, m/s^3] one for all, one per column, or by position name (others unlimited);
+        None: unlimited.
+        torque_limits: whether efforts are limited too, by the model's limits; a model without valid
+        dynamics
             (`Model.dynamics_faults`) has none to keep.
-        tool_speed: [m/s] the most that the origin of a link may move in the world: by the link's name, or a number
+        tool_speed: [m/s] the most that the origin of a link may move in the world: by the link's
+        name, or a number
             for the link of the pose goals, else for the only tip of what moves.
 
     Raises:
-        PlanningError: a factor or a limit is not valid, or it is not clear which link a tool speed is for.
+        PlanningError: a factor or a limit is not valid, or it is not clear which link a tool speed
+        is for.
     """
     for name, factor in (
         ("velocity_scaling", velocity_scaling),
@@ -84,7 +91,9 @@ def motion_limits(
         if not (isinstance(factor, (int, float, np.number)) and 0 < factor <= 1):
             raise PlanningError(f"{name} is {factor!r}; it must be above 0 and at most 1")
         if factor < SLOWEST:
-            raise PlanningError(f"{name} is {factor!r}; the least that motions are timed with is {SLOWEST}")
+            raise PlanningError(
+                f"{name} is {factor!r}; the least that motions are timed with is {SLOWEST}"
+            )
     columns = prepared.columns
     effort = None
     if torque_limits and not prepared.model.dynamics_faults:  # of the joints that move
@@ -100,14 +109,20 @@ def motion_limits(
 
 
 def with_torque_note(reason: str, model: Model, torque_limits: bool) -> str:
-    """The reason, and that torque limits were asked for and are not kept, where the model has no valid dynamics."""
+    """The reason, and that torque limits were asked for and are not kept, where the model has no
+    valid dynamics."""
     if not torque_limits or not model.dynamics_faults:
         return reason
-    note = f"torque limits are not kept, for the model has no valid dynamics: {model.dynamics_faults[0]}"
+    note = (
+        "torque limits are not kept, for the model has no valid dynamics:"
+        f" {model.dynamics_faults[0]}"
+    )
     return f"{reason}; {note}" if reason else note
 
 
-def _jerk(columns: Columns, jerk: float | ArrayLike | Mapping[str, float] | None) -> FloatArray | None:
+def _jerk(
+    columns: Columns, jerk: float | ArrayLike | Mapping[str, float] | None
+) -> FloatArray | None:
     if jerk is None:
         return None
     n = len(columns.q)
@@ -129,7 +144,9 @@ def _jerk(columns: Columns, jerk: float | ArrayLike | Mapping[str, float] | None
     return out
 
 
-def _tool_speed(prepared: Prepared, tool_speed: float | Mapping[str, float] | None) -> dict[str, float]:
+def _tool_speed(
+    prepared: Prepared, tool_speed: float | Mapping[str, float] | None
+) -> dict[str, float]:
     """[m/s] by link."""
     if tool_speed is None:
         return {}
@@ -139,10 +156,13 @@ def _tool_speed(prepared: Prepared, tool_speed: float | Mapping[str, float] | No
         what = f"tool_speed of {link!r}" if link else "tool_speed"
         number = isinstance(speed, (int, float, np.number)) and not isinstance(speed, bool)
         if not number or not SLOWEST_TOOL <= speed < math.inf:
-            raise PlanningError(f"{what} is {speed!r}; it must be a number of at least {SLOWEST_TOOL} [m/s]")
+            raise PlanningError(
+                f"{what} is {speed!r}; it must be a number of at least {SLOWEST_TOOL} [m/s]"
+            )
         if link not in model.link_names and (link or isinstance(tool_speed, Mapping)):
             raise PlanningError(
-                f"tool_speed: {model.name!r} has no link {link!r}{suggestion(link, model.link_names)}"
+                f"tool_speed: {model.name!r} has no link"
+                f" {link!r}{suggestion(link, model.link_names)}"
             )
     if isinstance(tool_speed, Mapping):
         return {link: float(speed) for link, speed in by_link.items()}
@@ -153,17 +173,21 @@ def _tool_speed(prepared: Prepared, tool_speed: float | Mapping[str, float] | No
         links = [link for link in tip_links(model) if chain(model, link) & moving]
     if len(links) != 1:
         which = f"one of {', '.join(map(repr, links))}" if links else "a link"
-        raise PlanningError(f"tool_speed is {tool_speed!r}, but of which link? Name {which}: {{link: speed}}")
+        raise PlanningError(
+            f"tool_speed is {tool_speed!r}, but of which link? Name {which}: {{link: speed}}"
+        )
     return {links[0]: float(tool_speed)}
 
 
 def rounded(
     prepared: Prepared, path: FloatArray, stops: Sequence[int], largest: float, resolution: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The path (p, n_q) with rounded corners: breaks (k + 1,) and coefficients (k, 3, c) of q[columns](s).
+    """The path (p, n_q) with rounded corners: breaks (k + 1,) and coefficients (k, 3, c) of
+    q[columns](s).
 
-    Corners at the indices `stops` keep their shape; so do those that no blend clears. The motion stops there.
-    No two neighboring points are equal, nor near (see `merged`), but for the ends of a path of only two.
+    Corners at the indices `stops` keep their shape; so do those that no blend clears. The motion
+    stops there. No two neighboring points are equal, nor near (see `merged`), but for the ends of a
+    path of only two.
     """
     columns = list(prepared.columns.q)
     breaks, coefficients = [np.zeros(1)], [np.zeros((0, 3, len(columns)))]
@@ -185,7 +209,8 @@ def rounded(
         breaks.append(breaks[-1][-1] + lengths)
         coefficients.append(pieces)
     s, c = np.concatenate(breaks), np.concatenate(coefficients)
-    # What rounding leaves between two corners that share a short edge is no piece, and s may not even grow by it.
+    # What rounding leaves between two corners that share a short edge is no piece, and s may not
+    # even grow by it.
     proper = np.diff(s) > ROUNDING
     if not proper.all():
         s, c = np.append(s[:1], s[1:][proper]), c[proper]
@@ -209,8 +234,8 @@ def time_parameterize(
 ) -> Trajectory:
     """The fastest motion along a free polyline with rounded corners, at rest at its end.
 
-    Waypoints less than 1e-6 apart, in the Euclidean metric of q, count as one (`robosim.planners.noise`); the ends
-    keep their values.
+    Waypoints less than 1e-6 apart, in the Euclidean metric of q, count as one
+    (`robosim.planners.noise`); the ends keep their values.
 
     Args:
         prepared: the problem.
@@ -218,7 +243,8 @@ def time_parameterize(
         limits: as `motion_limits` makes them; the model's by default.
         start_velocity: (c,) of the columns, along the first edge; None is at rest.
         stops: indices of waypoints where the motion is to stop.
-        largest_blend: upper bound of how much of an edge a rounded corner takes, in the Euclidean metric of q.
+        largest_blend: upper bound of how much of an edge a rounded corner takes, in the Euclidean
+        metric of q.
         resolution: [m] of the collision checks.
         seed: to be noted in the trajectory.
         metadata: to be noted in the trajectory.
@@ -230,12 +256,14 @@ def time_parameterize(
     for i in stops:
         if not 0 <= i < len(path):
             raise PlanningError(
-                f"stops holds {i}; it must hold indices of the path's waypoints, 0 to {len(path) - 1}"
+                f"stops holds {i}; it must hold indices of the path's waypoints, 0 to"
+                f" {len(path) - 1}"
             )
     stops = sorted(set(stops))
     limits = motion_limits(prepared) if limits is None else limits
     columns = prepared.columns
-    moves = start_velocity is not None and bool(np.any(start_velocity))  # then the first edge is a direction
+    # Then the first edge is a direction.
+    moves = start_velocity is not None and bool(np.any(start_velocity))
     path, stops = merged(path, columns.q, stops, first=min(int(moves), len(path) - 1))
     breaks, coefficients = rounded(prepared, path, stops, largest_blend, resolution)
     timed = _engine.time_path(
@@ -279,7 +307,8 @@ def as_trajectory(
     seed: int | None,
     metadata: Mapping[str, Any] | None,
 ) -> Trajectory:
-    """A Trajectory of the columns, with limits, torques, and the positions of the joints that stay."""
+    """A Trajectory of the columns, with limits, torques, and the positions of the joints that
+    stay."""
     model, columns = prepared.model, prepared.columns
     rest = {
         name: float(prepared.start[i])
@@ -304,7 +333,9 @@ def as_trajectory(
         ),
         seed=seed,
         metadata={**(metadata or {}), "positions_at_rest": rest},
-        inverse_dynamics=None if model.dynamics_faults else ColumnTorque(model, columns, prepared.start),
+        inverse_dynamics=(
+            None if model.dynamics_faults else ColumnTorque(model, columns, prepared.start)
+        ),
         torque_names=[model.velocity_names[j] for j in columns.v],
         link_velocity=ColumnVelocity(model, columns, prepared.start),
     )
@@ -316,7 +347,8 @@ class _ColumnStates:
     def __init__(self, model: Model, columns: Columns, q_rest: FloatArray) -> None:
         self._model, self._rest = model, q_rest.copy()
         self._q, self._v = list(columns.q), list(columns.v)
-        # Planar joints: v is in the moving frame, R(theta)^T d(x, y)/dt. Rows (x, y, theta) of the columns.
+        # Planar joints: v is in the moving frame, R(theta)^T d(x, y)/dt. Rows (x, y, theta) of the
+        # columns.
         names = columns.names
         self._planar = [
             [names.index(f"{joint}/{part}") for part in ("x", "y", "theta")]
@@ -346,11 +378,14 @@ class _ColumnStates:
 class ColumnTorque(_ColumnStates):
     """tau of the columns = f(q, dq/dt, d2q/dt2), each (c,).
 
-    By the inverse dynamics of the whole robot, with the damping, dry friction and springs that its description states.
+    By the inverse dynamics of the whole robot, with the damping, dry friction and springs that its
+    description states.
     """
 
     def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        tau: FloatArray = self.many(np.asarray(q)[None], np.asarray(dq)[None], np.asarray(ddq)[None])[0]
+        tau: FloatArray = self.many(
+            np.asarray(q)[None], np.asarray(dq)[None], np.asarray(ddq)[None]
+        )[0]
         return tau
 
     def many(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
@@ -370,7 +405,8 @@ class ColumnTorque(_ColumnStates):
 
 
 class ColumnVelocity(_ColumnStates):
-    """Velocities (m, 3) of a link's origin in the world = f(link, q, dq/dt), of rows (m, c) of the columns."""
+    """Velocities (m, 3) of a link's origin in the world = f(link, q, dq/dt), of rows (m, c) of the
+    columns."""
 
     def __call__(self, link: str, q: FloatArray, dq: FloatArray) -> FloatArray:
         full, v, _ = self._states(q, dq, np.zeros_like(dq))

@@ -1,4 +1,5 @@
-"""Numbers in other units than radians and meters, recognized where they explain why there is no plan."""
+"""Numbers in other units than radians and meters, recognized where they explain why there is no
+plan."""
 
 from __future__ import annotations
 
@@ -17,17 +18,21 @@ _FARTHEST = 10.0  # [m]: a robot that reaches farther is planned for in other wa
 
 
 def degrees_hint(model: Model, q: FloatArray) -> str:
-    """The end of a message about q (n_q,): whether an angle far out of its limits would be inside them as degrees."""
+    """The end of a message about q (n_q,): whether an angle far out of its limits would be inside
+    them as degrees."""
     lower, upper = model.limits.lower, model.limits.upper
     out = (q < lower - 1) | (q > upper + 1)
     is_angle = np.array(["angle" in kind for kind in model.position_kinds], dtype=bool)
     in_radians = np.radians(q)
     fits = (np.abs(q) > 2 * np.pi) & (in_radians >= lower) & (in_radians <= upper)
-    return "; the angles look like degrees: use numpy.radians" if (out & is_angle & fits).any() else ""
+    return (
+        "; the angles look like degrees: use numpy.radians" if (out & is_angle & fits).any() else ""
+    )
 
 
 def millimeters_hint(model: Model, link: str, pose: FloatArray) -> str:
-    """The end of a message about a pose (4, 4) that nothing reaches: whether a thousandth of it is within reach."""
+    """The end of a message about a pose (4, 4) that nothing reaches: whether a thousandth of it is
+    within reach."""
     by_child = {joint.child: joint for joint in model.joints}
     reach, at = 0.0, link
     while at in by_child:
@@ -39,5 +44,8 @@ def millimeters_hint(model: Model, link: str, pose: FloatArray) -> str:
         at = joint.parent
     distance = float(np.linalg.norm(pose[:3, 3]))
     if distance > max(_FARTHEST, reach) and distance / 1000 <= reach:
-        return f"; it is {distance:.4g} m from the base, which looks like millimeters: poses are in meters"
+        return (
+            f"; it is {distance:.4g} m from the base, which looks like millimeters: poses are in"
+            " meters"
+        )
     return ""

@@ -1,7 +1,7 @@
 """robosim: robot motion planning in Python over a compiled C++ engine.
 
-The functions and the submodules named in `__all__` are imported on first use, to keep `import robosim`
-immediate.
+The functions and the submodules named in `__all__` are imported on first use, to keep `import
+robosim` immediate.
 """
 
 from __future__ import annotations
@@ -70,14 +70,17 @@ def _missing_engine_message() -> str:
             f"robosim in {here} lacks its compiled part, robosim._engine; "
             "reinstall it: pip install --force-reinstall robosim"
         )
-    shadow = f"Python imported robosim from its source folder {source}, where robosim._engine is not built. "
+    shadow = (
+        f"Python imported robosim from its source folder {source}, where robosim._engine is not"
+        " built. "
+    )
     installed = next((p for p in sys.path if p and any(Path(p, "robosim").glob("_engine.*"))), None)
     if installed is None:
         return f"{shadow}Install the package first: pip install {source}"
     return (
-        f"{shadow}It hides the package installed in {installed}, because it comes first on sys.path: "
-        "run from another folder, use `pytest` instead of `python -m pytest`, or start Python with `-P` "
-        "(3.11 and newer)."
+        f"{shadow}It hides the package installed in {installed}, because it comes first on"
+        " sys.path: run from another folder, use `pytest` instead of `python -m pytest`, or start"
+        " Python with `-P` (3.11 and newer)."
     )
 
 
@@ -95,7 +98,9 @@ def __getattr__(name: str) -> Any:
     elif name in __all__:
         value = importlib.import_module(f"robosim.{name}")
     else:
-        raise AttributeError(f"module 'robosim' has no attribute {name!r}; it has {', '.join(__all__)}")
+        raise AttributeError(
+            f"module 'robosim' has no attribute {name!r}; it has {', '.join(__all__)}"
+        )
     globals()[name] = value
     return value
 

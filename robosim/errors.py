@@ -1,9 +1,9 @@
 """Every error that robosim raises for what a user gave it.
 
-All derive from `RobosimError` and from the builtin that a caller would expect (`ValueError` for bad content,
-`OSError` for files that cannot be read or written, `ImportError` for an optional package that is missing). A
-message that is about a file begins with `path:line:`, the form that editors and compilers understand; `file`
-and `line` are also attributes.
+All derive from `RobosimError` and from the builtin that a caller would expect (`ValueError` for bad
+content, `OSError` for files that cannot be read or written, `ImportError` for an optional package
+that is missing). A message that is about a file begins with `path:line:`, the form that editors and
+compilers understand; `file` and `line` are also attributes.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ __all__ = [
 
 
 def told_apart(a: float, b: float, digits: int = 6) -> tuple[str, str]:
-    """Two numbers in words, with as many digits as it takes to tell them apart, and `digits` at least."""
+    """Two numbers in words, with as many digits as it takes to tell them apart, and `digits` at
+    least."""
     while digits < 17 and f"{a:.{digits}g}" == f"{b:.{digits}g}" and a != b:
         digits += 1
     return f"{a:.{digits}g}", f"{b:.{digits}g}"
 
 
 def suggestion(name: object, known: Iterable[str], *, limit: int | None = 8) -> str:
-    """What may have been meant by a name that nothing has, as the end of an error message; else what there is.
+    """What may have been meant by a name that nothing has, as the end of an error message; else
+    what there is.
 
     Args:
         name: as it was given; its case does not count.
@@ -56,7 +58,9 @@ def suggestion(name: object, known: Iterable[str], *, limit: int | None = 8) -> 
         meant = [own for match in close for own in by_case[match]][:3]
         return f"; did you mean {' or '.join(map(repr, meant))}?"
     listed = ", ".join(map(repr, names[:limit]))
-    return f"; there are {listed}{', …' if len(names) > len(names[:limit]) else ''}" if names else ""
+    return (
+        f"; there are {listed}{', …' if len(names) > len(names[:limit]) else ''}" if names else ""
+    )
 
 
 class RobosimError(Exception):
@@ -73,15 +77,23 @@ class RobosimError(Exception):
     ) -> None:
         self.file = None if file is None else fspath(file)
         self.line = line
-        place = "" if self.file is None else f"{self.file}: " if line is None else f"{self.file}:{line}: "
+        place = (
+            ""
+            if self.file is None
+            else f"{self.file}: "
+            if line is None
+            else f"{self.file}:{line}: "
+        )
         super().__init__(place + message)
 
 
 def check_type(value: object, kind: type, name: str, error: type[RobosimError]) -> None:
-    """Raise `error` unless the argument called `name` is of this kind: another one was given in its place."""
+    """Raise `error` unless the argument called `name` is of this kind: another one was given in its
+    place."""
     if not isinstance(value, kind):
         raise error(
-            f"{name} must be a {kind.__name__}, got {type(value).__name__}; are the arguments in order?"
+            f"{name} must be a {kind.__name__}, got {type(value).__name__}; are the arguments in"
+            " order?"
         )
 
 
@@ -126,11 +138,13 @@ class TrajectoryError(RobosimError, ValueError):
 
 
 class PlanningError(RobosimError, ValueError):
-    """A planning problem is not well posed. One that merely has no solution gives a status, not an error."""
+    """A planning problem is not well posed. One that merely has no solution gives a status, not an
+    error."""
 
 
 class ExecutionError(RobosimError, ValueError):
-    """An arm, or what is asked of one, is not valid. A goal that an arm refuses gives a Rejection, not an error."""
+    """An arm, or what is asked of one, is not valid. A goal that an arm refuses gives a Rejection,
+    not an error."""
 
 
 class BagError(RobosimError, ValueError):
@@ -138,4 +152,5 @@ class BagError(RobosimError, ValueError):
 
 
 class MissingDependencyError(RobosimError, ImportError):
-    """An optional package is needed and not installed; the message names the extra that brings it."""
+    """An optional package is needed and not installed; the message names the extra that brings
+    it."""

@@ -1,5 +1,5 @@
-"""Reading and writing files safely: bounded, regular files only; atomic writes; XML without entities or network;
-archives of arrays without pickle."""
+"""Reading and writing files safely: bounded, regular files only; atomic writes; XML without
+entities or network; archives of arrays without pickle."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def read_file(path: str | PathLike[str], *, max_bytes: int) -> bytes:
     """The whole content of a regular file.
 
     Raises:
-        FileError: it is missing, not a regular file (a pipe would block for ever), unreadable, or larger than
+        FileError: it is missing, not a regular file (a pipe would block for ever), unreadable, or
+        larger than
             `max_bytes`.
     """
     try:
@@ -65,7 +66,9 @@ def write_file(path: str | PathLike[str], data: bytes) -> None:
             f.write(data)
         temporary.replace(target)
     except (OSError, ValueError) as e:
-        raise FileError(f"cannot be written: {getattr(e, 'strerror', None) or e}", file=path) from None
+        raise FileError(
+            f"cannot be written: {getattr(e, 'strerror', None) or e}", file=path
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -73,7 +76,8 @@ def write_file(path: str | PathLike[str], data: bytes) -> None:
 def read_arrays(
     data: bytes, names: Collection[str], *, max_bytes: int, error: type[RobosimError]
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays of an NPZ archive, by name; nothing in it is unpickled or allocated on its own word.
+    """The arrays of an NPZ archive, by name; nothing in it is unpickled or allocated on its own
+    word.
 
     Args:
         data: the archive.
@@ -100,12 +104,14 @@ def read_arrays(
 
 
 def _read_npy(data: bytes, name: str, error: type[RobosimError]) -> np.ndarray[Any, Any]:
-    """np.load, after checking that the announced size is what is there (it would be allocated first)."""
+    """np.load, after checking that the announced size is what is there (it would be allocated
+    first)."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
-        version
-    )
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
     if read is None:
         raise error(f"{name}: version {version} of the npy format is not one that robosim writes")
     shape, _, dtype = read(stream)
@@ -131,9 +137,9 @@ def parse_xml(
 ) -> etree._Element:
     """Parse XML without side effects: no DTD, no entities, no network, bounded depth.
 
-    Comments and processing instructions are dropped; elements keep their `sourceline`. A wrong or misplaced
-    XML declaration (`version="0.0"`, or one after blank lines, both found in published robots) carries no
-    content: it is noted in `warnings` and passed over.
+    Comments and processing instructions are dropped; elements keep their `sourceline`. A wrong or
+    misplaced XML declaration (`version="0.0"`, or one after blank lines, both found in published
+    robots) carries no content: it is noted in `warnings` and passed over.
 
     Args:
         data: the document.
@@ -141,9 +147,12 @@ def parse_xml(
         error: class of the error raised, with file and line.
         warnings: a list to append to.
         long_texts: allow a text of more than 10 MB in one element.
-        strict: refuse what XML forbids and other readers take: prefixes without a namespace (elements and
-            attributes then have tags with a colon), a DOCTYPE that only names the root, and text that is not in its
-            encoding (read as Latin-1, which every byte is), and null bytes at the end. Otherwise each is noted in
+        strict: refuse what XML forbids and other readers take: prefixes without a namespace
+        (elements and
+            attributes then have tags with a colon), a DOCTYPE that only names the root, and text
+            that is not in its
+            encoding (read as Latin-1, which every byte is), and null bytes at the end. Otherwise
+            each is noted in
             `warnings`.
     """
     notes: list[str] = []
@@ -163,17 +172,22 @@ def parse_xml(
     if declaration:
         if declaration.start() > 0 or not re.search(r"version\s*=\s*[\"']1\.\d", declaration[0]):
             line = text.count("\n", 0, declaration.start()) + 1
-            notes.append(f"{file}:{line}: XML declaration {declaration[0]!r} is not valid here; passed over")
+            notes.append(
+                f"{file}:{line}: XML declaration {declaration[0]!r} is not valid here; passed over"
+            )
         blank = re.sub(r"[^\n]", " ", declaration[0])
         text = text[: declaration.start()] + blank + text[declaration.end() :]
 
-    # Refuse a DTD before the parser sees it: that it would not expand entities depends on its version.
+    # Refuse a DTD before the parser sees it: that it would not expand entities depends on its
+    # version.
     start = _prolog_end(text)
     if text.startswith("<!DOCTYPE", start):
         line = text.count("\n", 0, start) + 1
         name_only = _DOCTYPE.match(text, start)
         if not name_only or strict:
-            raise error("has a DOCTYPE; documents with a DTD or entities are refused", file=file, line=line)
+            raise error(
+                "has a DOCTYPE; documents with a DTD or entities are refused", file=file, line=line
+            )
         notes.append(f"{file}:{line}: {name_only[0]} says nothing; passed over")
         text = text[:start] + re.sub(r"[^\n]", " ", name_only[0]) + text[name_only.end() :]
     try:
@@ -189,13 +203,16 @@ def parse_xml(
         depth += 1 if event == "start" else -1
         if depth > _MAX_XML_DEPTH:
             raise error(
-                f"is nested deeper than {_MAX_XML_DEPTH} elements", file=file, line=element.sourceline
+                f"is nested deeper than {_MAX_XML_DEPTH} elements",
+                file=file,
+                line=element.sourceline,
             )
     return root
 
 
 def _parse(text: str, long_texts: bool, notes: list[str] | None, file: str) -> etree._Element:
-    """The root element; with `notes`, prefixes without a namespace are noted there instead of refused."""
+    """The root element; with `notes`, prefixes without a namespace are noted there instead of
+    refused."""
     options: dict[str, Any] = {
         "resolve_entities": False, "no_network": True, "load_dtd": False, "dtd_validation": False,
         "huge_tree": long_texts, "remove_comments": True, "remove_pis": True,
@@ -211,7 +228,9 @@ def _parse(text: str, long_texts: bool, notes: list[str] | None, file: str) -> e
         faults = list(lenient.error_log)
         if root is None or any(fault.domain != etree.ErrorDomains.NAMESPACE for fault in faults):
             raise
-        notes += dict.fromkeys(f"{file}:{fault.line}: {fault.message}; passed over" for fault in faults)
+        notes += dict.fromkeys(
+            f"{file}:{fault.line}: {fault.message}; passed over" for fault in faults
+        )
         return root
 
 
@@ -227,7 +246,8 @@ def _prolog_end(text: str) -> int:
 
 
 def _decode(data: bytes, file: str, error: type[RobosimError], notes: list[str] | None) -> str:
-    """Decode by byte order mark, else by the XML declaration, else as UTF-8; with `notes`, else as Latin-1."""
+    """Decode by byte order mark, else by the XML declaration, else as UTF-8; with `notes`, else as
+    Latin-1."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     else:
@@ -242,9 +262,15 @@ def _decode(data: bytes, file: str, error: type[RobosimError], notes: list[str] 
     except UnicodeError as e:
         start = getattr(e, "start", 0)
         line = data.count(b"\n", 0, start) + 1
-        if notes is not None and b"\x00" not in data.rstrip(b"\x00") and data.lstrip().startswith(b"<"):
+        if (
+            notes is not None
+            and b"\x00" not in data.rstrip(b"\x00")
+            and data.lstrip().startswith(b"<")
+        ):
             notes.append(f"{file}:{line}: is not {encoding} text (byte {start}); read as Latin-1")
             return data.decode("latin-1")
         raise error(
-            f"is not {encoding} text (byte {start}): binary, or another encoding", file=file, line=line
+            f"is not {encoding} text (byte {start}): binary, or another encoding",
+            file=file,
+            line=line,
         ) from None

@@ -17,8 +17,9 @@ _in_block: ContextVar[int] = ContextVar("robosim threads", default=0)  # 0: outs
 def get_threads() -> int:
     """Number of threads that a call from here may use.
 
-    It is the number of the `threads` block that the call stands in, but at most that of `set_threads`: by default the
-    environment variable ROBOSIM_THREADS, else the number of processors that this process may run on.
+    It is the number of the `threads` block that the call stands in, but at most that of
+    `set_threads`: by default the environment variable ROBOSIM_THREADS, else the number of
+    processors that this process may run on.
     """
     limit = _engine.thread_limit()
     return min(_in_block.get() or limit, limit)

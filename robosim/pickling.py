@@ -1,8 +1,9 @@
-"""How values of robosim are pickled and copied: as what makes them, which is plain data, and through all its checks.
+"""How values of robosim are pickled and copied: as what makes them, which is plain data, and
+through all its checks.
 
-So a pickle holds names, numbers, strings, arrays, tuples and dicts, and what of robosim takes them, which `rebuild`
-must know: that reads no file, and runs nothing that it was not made for. It is no defense against a pickle from a
-stranger, which can name other functions than `rebuild`.
+So a pickle holds names, numbers, strings, arrays, tuples and dicts, and what of robosim takes them,
+which `rebuild` must know: that reads no file, and runs nothing that it was not made for. It is no
+defense against a pickle from a stranger, which can name other functions than `rebuild`.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ _MAKERS: set[Callable[..., object]] = set()
 
 
 def maker(make: _Maker) -> _Maker:
-    """Have `rebuild` take this: a class or function of names and numbers alone, which checks them."""
+    """Have `rebuild` take this: a class or function of names and numbers alone, which checks
+    them."""
     _MAKERS.add(make)
     return make
 
 
 class Value:
-    """A dataclass that is pickled and copied as its constructor's arguments: what that checks holds of every copy."""
+    """A dataclass that is pickled and copied as its constructor's arguments: what that checks holds
+    of every copy."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -49,7 +52,9 @@ def rebuild(make: Callable[..., _Made], arguments: Mapping[str, Any]) -> _Made:
     """
     what = getattr(make, "__qualname__", type(make).__name__)
     if not isinstance(make, Hashable) or make not in _MAKERS:
-        raise RobosimError(f"what makes a pickled value must be a class or function for that, not {what!r}")
+        raise RobosimError(
+            f"what makes a pickled value must be a class or function for that, not {what!r}"
+        )
     try:
         return make(**arguments)
     except RobosimError:

@@ -1,4 +1,5 @@
-"""Work in a process of its own: for code that may hang, exhaust memory or crash on what a user's file makes of it."""
+"""Work in a process of its own: for code that may hang, exhaust memory or crash on what a user's
+file makes of it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from typing import IO
 __all__ = ["run_worker", "start_worker"]
 
 
-def run_worker(module: str, request: bytes, *, timeout: float) -> subprocess.CompletedProcess[bytes]:
+def run_worker(
+    module: str, request: bytes, *, timeout: float
+) -> subprocess.CompletedProcess[bytes]:
     """Run `module.main()` in a new Python process that imports from where we do.
 
     Args:
@@ -60,7 +63,8 @@ def start_worker(
 
 
 def _command(module: str) -> list[str]:
-    # Not -m: that would put the current folder first on the path, which may hold a source tree of ours.
+    # Not -m: that would put the current folder first on the path, which may hold a source tree of
+    # ours.
     path = [p for p in sys.path if p]
     code = f"import sys; sys.path[:] = {path!r}; from {module} import main; main()"
     return [sys.executable, "-c", code]

@@ -1,12 +1,14 @@
-"""A goal of FollowJointTrajectory as its sender sees it: accepted or refused late, followed, cancelled, ended.
+"""A goal of FollowJointTrajectory as its sender sees it: accepted or refused late, followed,
+cancelled, ended.
 
-Everything that touches rclpy's action client runs in the executor's thread: rclpy notes a request only after it was
-sent, and an answer that another thread takes in between is lost.
+Everything that touches rclpy's action client runs in the executor's thread: rclpy notes a request
+only after it was sent, and an answer that another thread takes in between is lost.
 
-An acceptance can be lost altogether: a server that has not discovered its client yet drops what it answers, and moves.
-So a goal has an id from the beginning, is cancelled by it whether it was accepted or not, and is asked for by it where
-no answer comes. Such a server may also know the goal and never execute it (rclpy's and rclcpp's do, where they notice
-that the acceptance was not sent); it tells nobody, but its status says so.
+An acceptance can be lost altogether: a server that has not discovered its client yet drops what it
+answers, and moves. So a goal has an id from the beginning, is cancelled by it whether it was
+accepted or not, and is asked for by it where no answer comes. Such a server may also know the goal
+and never execute it (rclpy's and rclcpp's do, where they notice that the acceptance was not sent);
+it tells nobody, but its status says so.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from robosim.ros.messages import goal_error, seconds_of
 
 __all__ = ["ActionGoal"]
 
-_ASK = 1.0  # [s] without an answer after which, and every so often, the server is asked for the goal
-_LOST = 5  # such times; a goal that is still unknown is given up, and once later one that is not executed
+# [s] without an answer after which, and every so often, the server is asked for the goal.
+_ASK = 1.0
+# Such times; a goal that is still unknown is given up, and once later one that is not executed.
+_LOST = 5
 
 
 class ActionGoal:
@@ -87,9 +91,12 @@ class ActionGoal:
 
     def abandon(self) -> None:
         """The client goes away: nothing more can be sent or heard."""
-        self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "the connection was closed"))
+        self._end(
+            GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "the connection was closed")
+        )
 
-    # -- In the executor's thread ----------------------------------------------------------------------------
+    # -- In the executor's thread
+    # ----------------------------------------------------------------------------
 
     def _run(self, action: Callable[[], None]) -> None:
         self._node.executor.create_task(action)
@@ -134,7 +141,8 @@ class ActionGoal:
             self._cancel()
 
     def _on_silence(self) -> None:
-        """No answer yet. A server that knows the goal tells its result when it ends, one that does not says so."""
+        """No answer yet. A server that knows the goal tells its result when it ends, one that does
+        not says so."""
         self._silences += 1
         self._ask()
         if self._statuses is None:
@@ -147,12 +155,17 @@ class ActionGoal:
             )
         if self._silences > _LOST and not self._executed and self._feedback is None:
             self._handle.cancel_goal_async()
-            text = f"{self._controller} did not answer for {_ASK * self._silences:g} s, and does not execute the goal"
+            text = (
+                f"{self._controller} did not answer for {_ASK * self._silences:g} s, and does not"
+                " execute the goal"
+            )
             self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text))
 
     def _on_status(self, message: Any) -> None:
         """The status of all goals of the server."""
-        ours = [s.status for s in message.status_list if s.goal_info.goal_id == self._handle.goal_id]
+        ours = [
+            s.status for s in message.status_list if s.goal_info.goal_id == self._handle.goal_id
+        ]
         self._executed = self._executed or any(status > GoalStatus.ACCEPTED for status in ours)
         if self._executed and self._status is GoalStatus.ACCEPTED:
             self._status = GoalStatus.EXECUTING
@@ -161,7 +174,9 @@ class ActionGoal:
         if not self._asked:
             self._asked = True
             early = not self._answered
-            self._handle.get_result_async().add_done_callback(lambda future: self._on_result(future, early))
+            self._handle.get_result_async().add_done_callback(
+                lambda future: self._on_result(future, early)
+            )
 
     def _cancel(self) -> None:
         self._cancelled = True
@@ -173,14 +188,16 @@ class ActionGoal:
         feedback = message.feedback
         names = tuple(self._rename(name) for name in feedback.joint_names)
         points = [
-            _point_state(point, len(names)) for point in (feedback.desired, feedback.actual, feedback.error)
+            _point_state(point, len(names))
+            for point in (feedback.desired, feedback.actual, feedback.error)
         ]
         if all(len(point.position) == len(names) for point in points):
             time = seconds_of(feedback.desired.time_from_start)
             self._feedback = Feedback(self._clock(), time, names, *points)
 
     def _on_result(self, future: Any, early: bool) -> None:
-        """Takes the answer, but that of a server which may hear of the goal yet: asked `early`, before it accepted."""
+        """Takes the answer, but that of a server which may hear of the goal yet: asked `early`,
+        before it accepted."""
         answer = future.result()
         unknown = answer.status == 0
         if unknown and early and (self._answered or self._silences < _LOST):
@@ -219,4 +236,6 @@ def _point_state(point: Any, n: int) -> PointState:
     def field(values: Any) -> Any:
         return np.array(values) if len(values) else np.zeros(n)
 
-    return PointState(np.array(point.positions), field(point.velocities), field(point.accelerations))
+    return PointState(
+        np.array(point.positions), field(point.velocities), field(point.accelerations)
+    )

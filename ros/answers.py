@@ -1,8 +1,9 @@
 """The answers of a node's services and actions, and seeing them off before its process ends.
 
-The middleware keeps what was sent only as long as the process lives, and delivers it in threads of its own: an answer
-whose sender ends at once is lost when the receiver is slow, or hears first that the sender has gone. Nobody tells
-whether an answer was taken (for topics `wait_for_all_acked` does, services have nothing like it), so it is given time.
+The middleware keeps what was sent only as long as the process lives, and delivers it in threads of
+its own: an answer whose sender ends at once is lost when the receiver is slow, or hears first that
+the sender has gone. Nobody tells whether an answer was taken (for topics `wait_for_all_acked` does,
+services have nothing like it), so it is given time.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Answers:
         try:
             yield
         finally:
-            self.given()  # first: whoever sees that none is due also sees when the last one was given
+            # First: whoever sees that none is due also sees when the last one was given.
+            self.given()
             self._due -= 1
 
     def given(self) -> None:
@@ -43,11 +45,12 @@ class Answers:
         self._last = time.monotonic()
 
     def see_off(self) -> None:
-        """Return when all answers are given, after SENDING at the latest, and the last one was so ARRIVING ago.
+        """Return when all answers are given, after SENDING at the latest, and the last one was so
+        ARRIVING ago.
 
-        To be called before the node goes, from another thread than the executor's: that one sends meanwhile, also what
-        is asked for only now, such as the result of a goal that has just ended. Returns at once where nobody was
-        answered lately.
+        To be called before the node goes, from another thread than the executor's: that one sends
+        meanwhile, also what is asked for only now, such as the result of a goal that has just
+        ended. Returns at once where nobody was answered lately.
         """
         end = time.monotonic() + SENDING
         while self._due and time.monotonic() < end:

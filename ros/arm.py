@@ -1,8 +1,9 @@
 """RosArm: an arm behind ROS 2 controllers, through rclpy.
 
-Whole trajectories go to a FollowJointTrajectory action (a joint trajectory controller, or UR's passthrough
-controller), set points to a forward position controller. States come from joint_states and are matched by name. The
-port's methods are called from one thread; the node's executor, single-threaded, spins in another.
+Whole trajectories go to a FollowJointTrajectory action (a joint trajectory controller, or UR's
+passthrough controller), set points to a forward position controller. States come from joint_states
+and are matched by name. The port's methods are called from one thread; the node's executor,
+single-threaded, spins in another.
 """
 
 from __future__ import annotations
@@ -42,22 +43,28 @@ _SETTLE = 0.5  # [s] for a better controller, or an optional answer, to be found
 _SPEAK = 2.5  # [s] for the robot to say what has to be known of it
 _ASIDE = 1.0  # [s] between looks for signs of another driver
 _PARTING = 2.0  # [s] for a cancelled goal to be answered
-_FOUND = 3.0  # [s] after which a controller that was not looked for is taken if it is the only one; some are found late
+# [s] after which a controller that was not looked for is taken if it is the only one; some are
+# found late.
+_FOUND = 3.0
 
 
 @dataclasses.dataclass(frozen=True)
 class RosArmOptions:
-    """How an arm is reached. Relative names are below the node's namespace, and remapped like all names.
+    """How an arm is reached. Relative names are below the node's namespace, and remapped like all
+    names.
 
     Attributes:
         interface: "action", "passthrough" or "forward_position".
         driver: what the arm's driver calls its controllers and tells of the robot.
-        controller: its name; "" for the one of the driver's that is there (the active one, else the first).
+        controller: its name; "" for the one of the driver's that is there (the active one, else the
+        first).
         joint_states, speed_scaling: topics; "" for the driver's.
         tf_prefix: what the arm's joint names begin with and the plan's do not.
         state_rate: of the joint states [Hz], for a queue of two seconds.
-        requirements: what has to be known to be good before it moves; None for what the driver's row says.
-        setting: gives what a user chooses the driver, a controller, ... with, by the name of the streamer's parameter.
+        requirements: what has to be known to be good before it moves; None for what the driver's
+        row says.
+        setting: gives what a user chooses the driver, a controller, ... with, by the name of the
+        streamer's parameter.
     """
 
     interface: Interface = "action"
@@ -76,9 +83,12 @@ class RosArm:
 
     Args:
         node: rclpy node, spun by a SingleThreadedExecutor in another thread.
-        joint_names: that the plan moves, without prefix. A forward controller gets its set points in the order of its
-            own parameter `joints`; where it does not tell, in that of the driver for a UR arm, else in this one.
-            () where they are not known yet: then those of the controller, else those that `assume_joints` is given.
+        joint_names: that the plan moves, without prefix. A forward controller gets its set points
+        in the order of its
+            own parameter `joints`; where it does not tell, in that of the driver for a UR arm, else
+            in this one.
+            () where they are not known yet: then those of the controller, else those that
+            `assume_joints` is given.
         options: how it is reached.
         on_close: called when it has been closed.
 
@@ -87,7 +97,8 @@ class RosArm:
 
     Attributes:
         controller: that is commanded; once ready, the one that was found.
-        states, repeated, malformed: how many joint states were taken, had an old stamp, or did not fit together.
+        states, repeated, malformed: how many joint states were taken, had an old stamp, or did not
+        fit together.
     """
 
     def __init__(
@@ -119,7 +130,8 @@ class RosArm:
         self._candidates = self._looked_for()
         self.controller = self._candidates[0]
         self._there, self._looked = False, -np.inf
-        self._only: tuple[list[str], float] = ([], 0.0)  # controllers on the graph, and since when just these
+        # Controllers on the graph, and since when just these.
+        self._only: tuple[list[str], float] = ([], 0.0)
         self._told_of_driver = self._told_of_other = False
         self._emptied: Any = None  # subscription to the topic of the controller that is commanded
         driver = self.options.driver
@@ -144,8 +156,9 @@ class RosArm:
         if found := options.driver.controllers(options.interface):
             return found
         raise ExecutionError(
-            f"interface is {options.interface!r}, for which the profile {options.driver.name!r} has no controller; "
-            f"choose one with {options.setting('controller')}, or another {options.setting('profile')}"
+            f"interface is {options.interface!r}, for which the profile {options.driver.name!r} has"
+            f" no controller; choose one with {options.setting('controller')}, or another"
+            f" {options.setting('profile')}"
         )
 
     def _connect(self) -> None:
@@ -173,7 +186,8 @@ class RosArm:
         self._message = Float64MultiArray(data=[0.0] * len(self._joint_names))
         self._message_data = np.frombuffer(self._message.data, dtype=np.float64)
 
-    # -- The Arm port ----------------------------------------------------------------------------------------
+    # -- The Arm port
+    # ----------------------------------------------------------------------------------------
 
     @property
     def requirements(self) -> Requirements:
@@ -184,7 +198,8 @@ class RosArm:
         return Requirements(**needed, setting=self.setting)
 
     def setting(self, rule: str) -> str:
-        """What changes a rule (see Requirements), and which message package what is required lacks."""
+        """What changes a rule (see Requirements), and which message package what is required
+        lacks."""
         text = self.options.setting(rule)
         missing = sorted(set(self._robot.missing.values())) if rule == "require" else []
         lacking = [f"the ROS 2 package {package} is not installed" for package in missing]
@@ -204,7 +219,8 @@ class RosArm:
         self._clock.sleep_until(time)
 
     def state(self) -> ArmState | None:
-        """The last state; its stamp is when it arrived here. A message whose own stamp stands still is none."""
+        """The last state; its stamp is when it arrived here. A message whose own stamp stands still
+        is none."""
         return self._state
 
     def status(self) -> ArmStatus:
@@ -214,7 +230,9 @@ class RosArm:
             self._looked, self._there = now, self._is_there(self.controller)
         state = self._state
         return ArmStatus(
-            connected=self._there and state is not None and self.clock() - state.stamp <= _CONNECTED,
+            connected=self._there
+            and state is not None
+            and self.clock() - state.stamp <= _CONNECTED,
             controller_active=self._robot.active(self.controller.rsplit("/", 1)[-1]),
             program_running=self._robot.program_running,
             safety_mode=self._robot.safety_mode,
@@ -222,10 +240,14 @@ class RosArm:
         )
 
     def send(self, goal: Goal) -> ActionGoal | Rejection:
-        """Send a trajectory to the action. The controller's own refusal comes later, as the handle's result."""
+        """Send a trajectory to the action. The controller's own refusal comes later, as the
+        handle's result."""
         client = self._clients.get(self.controller)
         if client is None:
-            text = f"{self.controller} takes set points; use the interface action or passthrough for a trajectory"
+            text = (
+                f"{self.controller} takes set points; use the interface action or passthrough for a"
+                " trajectory"
+            )
             return Rejection(RejectReason.CHECK, text)
         if not client.server_is_ready():
             text = f"there is no action {self.controller}{ACTION}"
@@ -244,15 +266,16 @@ class RosArm:
         """Publish one set point. Raises ExecutionError where the interface is an action."""
         if self._publisher is None:
             raise ExecutionError(
-                f"interface is {self.options.interface!r}; set points need the interface forward_position"
+                f"interface is {self.options.interface!r}; set points need the interface"
+                " forward_position"
             )
         self._message_data[:] = setpoint.position
         self._setpoint_sent = True
         self._publisher.publish(self._message)
 
     def stop(self) -> None:
-        """Cancel the goal; the controller holds. A stream of set points ends with its last one, which is where the
-        arm is going anyway: any other would be a jump.
+        """Cancel the goal; the controller holds. A stream of set points ends with its last one,
+        which is where the arm is going anyway: any other would be a jump.
         """
         if self._publisher is not None:
             if self._setpoint_sent:
@@ -261,7 +284,8 @@ class RosArm:
             self._goal.cancel()
 
     def interrupt(self) -> None:
-        """Have another thread give up waiting for the arm, or for simulated time that stands still."""
+        """Have another thread give up waiting for the arm, or for simulated time that stands
+        still."""
         self._clock.interrupt()
 
     def close(self) -> None:
@@ -272,7 +296,10 @@ class RosArm:
         self.stop()
         goal, end = self._goal, monotonic() + _PARTING
         while (
-            goal is not None and goal.result is None and monotonic() < end and self._is_there(self.controller)
+            goal is not None
+            and goal.result is None
+            and monotonic() < end
+            and self._is_there(self.controller)
         ):
             time.sleep(0.01)
         in_executor(self._node, self._destroy)
@@ -297,7 +324,10 @@ class RosArm:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -305,7 +335,8 @@ class RosArm:
         """A stamp on ROS's clock [ns] on the arm's [s]."""
         return self._clock.from_ros(nanoseconds)
 
-    # -- Finding the arm -------------------------------------------------------------------------------------
+    # -- Finding the arm
+    # -------------------------------------------------------------------------------------
 
     def wait_until_ready(self, timeout: float) -> None:
         """Wait for joint states and for a controller, and learn what it tells of itself.
@@ -333,7 +364,8 @@ class RosArm:
         self._tell_of_driver()
 
     def assume_joints(self, joint_names: Sequence[str]) -> None:
-        """Take these for the controller's joints, where neither it nor anybody else has told which it has."""
+        """Take these for the controller's joints, where neither it nor anybody else has told which
+        it has."""
         if not self._joints_known:
             self._joint_names = names.driver_order(joint_names)
 
@@ -346,12 +378,16 @@ class RosArm:
         text = f"profile {driver.name!r} ({driver.summary})"
         if unknown := self._robot.unknown():
             log.warning(
-                f"{text}: joint states and the answers of {self.controller} are checked; not checked, as nobody tells: "
-                f"{'; '.join(unknown)}. {self.options.setting('profile')} chooses another, "
-                f"{self.options.setting('require')} what must be told"
+                f"{text}: joint states and the answers of {self.controller} are checked; not"
+                f" checked, as nobody tells: {'; '.join(unknown)}."
+                f" {self.options.setting('profile')} chooses another,"
+                f" {self.options.setting('require')} what must be told"
             )
         else:
-            log.info(f"{text}: the controller's state, the robot's program and the safety mode are checked")
+            log.info(
+                f"{text}: the controller's state, the robot's program and the safety mode are"
+                " checked"
+            )
 
     def _point_to_other_driver(self) -> None:
         """In the executor's thread: say once that the topics of another driver are there."""
@@ -360,8 +396,9 @@ class RosArm:
             self._look_around.cancel()
             profile, topic = other
             self._node.get_logger().warning(
-                f"{topic} is published, as by the driver of profile {profile!r}; what it tells is not listened to with "
-                f"profile {self.options.driver.name!r}: set {self.options.setting('profile')} to {profile!r}"
+                f"{topic} is published, as by the driver of profile {profile!r}; what it tells is"
+                f" not listened to with profile {self.options.driver.name!r}: set"
+                f" {self.options.setting('profile')} to {profile!r}"
             )
 
     def _unsettled(self) -> bool:
@@ -369,7 +406,8 @@ class RosArm:
         return self._robot.expects_controllers or not self._is_there(self._candidates[0])
 
     def _silent(self) -> bool:
-        """Whether the robot has not said yet what has to be known of it: topics are found one after the other."""
+        """Whether the robot has not said yet what has to be known of it: topics are found one after
+        the other."""
         needed, robot = self.requirements, self._robot
         return (
             (needed.controller_active and robot.controllers is None)
@@ -390,21 +428,29 @@ class RosArm:
                 return ""
             actions = " or ".join(name + ACTION for name in self._candidates)
             there = f"; there is {', '.join(name + ACTION for name in others)}" if others else ""
-            return f"there is no action {actions} (namespace {self._node.get_namespace()}){there}; {chooses}"
+            return (
+                f"there is no action {actions} (namespace {self._node.get_namespace()}){there};"
+                f" {chooses}"
+            )
         if self._state is None:
-            return f"no joint states on {topic}; remap {self.options.driver.joint_states} to where they are"
+            return (
+                f"no joint states on {topic}; remap {self.options.driver.joint_states} to where"
+                " they are"
+            )
         has = self._state.joint_names
         lacking = [name for name in self._joint_names if name not in has]
         if lacking:
             text = (
-                f"the joint states on {topic} lack {', '.join(lacking)}; of ours they have {', '.join(has)}"
+                f"the joint states on {topic} lack {', '.join(lacking)}; of ours they have"
+                f" {', '.join(has)}"
             )
             return text + self.requirements.hint("joints", "tf_prefix")
         return ""
 
     def _discover(self) -> list[str]:
-        """The trajectory controllers in our namespace that are on the graph, under whatever names. If that has been a
-        single one for a while, and nobody has named another, it is the one to command."""
+        """The trajectory controllers in our namespace that are on the graph, under whatever names.
+        If that has been a single one for a while, and nobody has named another, it is the one to
+        command."""
         from control_msgs.action import FollowJointTrajectory
         from rclpy.action import ActionClient
 
@@ -423,8 +469,8 @@ class RosArm:
         return there
 
     def _listen_for_emptying(self) -> None:
-        """A trajectory without points on the controller's topic takes its motion from a goal that stays open, so that
-        the goal would be waited for in vain: it is ended from here."""
+        """A trajectory without points on the controller's topic takes its motion from a goal that
+        stays open, so that the goal would be waited for in vain: it is ended from here."""
         topic = self._node.resolve_topic_name(f"{self.controller}/joint_trajectory")
         old = self._emptied
         if self._publisher is not None or (old is not None and old.topic_name == topic):
@@ -450,7 +496,8 @@ class RosArm:
         return bool(self._clients[controller].server_is_ready())
 
     def _ask_joints(self) -> None:
-        """Ask the controller for its parameter `joints`; many do not answer, then what we know stands."""
+        """Ask the controller for its parameter `joints`; many do not answer, then what we know
+        stands."""
         joints = joints_of(self._node, self.controller, _SETTLE)
         if joints:
             self._joint_names = tuple(name.removeprefix(self.options.tf_prefix) for name in joints)
@@ -459,11 +506,12 @@ class RosArm:
                 self._allocate()
         elif self._publisher is not None and not self._joints_known:
             raise ExecutionError(
-                f"{self.controller} does not tell its joints, so the order of its set points is not known; "
-                f"{self.options.setting('joints')} has to name them"
+                f"{self.controller} does not tell its joints, so the order of its set points is not"
+                f" known; {self.options.setting('joints')} has to name them"
             )
 
-    # -- Messages --------------------------------------------------------------------------------------------
+    # -- Messages
+    # --------------------------------------------------------------------------------------------
 
     def _on_the_wire(self, goal: Goal) -> Goal:
         """The goal with the arm's joint names, and a stamp on ROS's clock."""
@@ -483,8 +531,8 @@ class RosArm:
         )
 
     def _of_any(self, given: Sequence[str]) -> list[str]:
-        """Where our joints are not known: all joints of a message, unless others have told of more, or it lacks one of
-        those that are assumed."""
+        """Where our joints are not known: all joints of a message, unless others have told of more,
+        or it lacks one of those that are assumed."""
         prefix, before = self.options.tf_prefix, self._state
         found = [name.removeprefix(prefix) for name in given if name.startswith(prefix)]
         if self._joint_names:
@@ -492,7 +540,8 @@ class RosArm:
         return found if before is None or len(found) >= len(before.joint_names) else []
 
     def _on_state(self, message: Any) -> None:
-        """In the executor's thread. Others may publish other joints on the same topic: those messages are not ours."""
+        """In the executor's thread. Others may publish other joints on the same topic: those
+        messages are not ours."""
         prefix = self.options.tf_prefix
         given = {name: i for i, name in enumerate(message.name)}
         found = [name for name in self._joint_names if prefix + name in given]
@@ -518,7 +567,11 @@ class RosArm:
         self._stamp = stamp
         index = [given[prefix + name] for name in found]
         position = np.array(message.position)[index]
-        velocity = np.array(message.velocity)[index] if len(message.velocity) else np.full(len(index), np.nan)
+        velocity = (
+            np.array(message.velocity)[index]
+            if len(message.velocity)
+            else np.full(len(index), np.nan)
+        )
         measured = stamp / 1e9 if stamp else None
         self._state = ArmState(tuple(found), position, velocity, self.clock(), measured=measured)
         self.states += 1

@@ -1,4 +1,5 @@
-"""The clock of an arm behind ROS: the machine's monotonic clock, or simulated time made to never go back."""
+"""The clock of an arm behind ROS: the machine's monotonic clock, or simulated time made to never go
+back."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ _STANDSTILL = 0.2  # [s] of real time after which simulated time counts as stand
 
 
 class ArmClock:
-    """Seconds on a node's clock. Setting the system's clock moves nothing here, and a jump back of simulated time
-    neither: time goes on from where it was.
+    """Seconds on a node's clock. Setting the system's clock moves nothing here, and a jump back of
+    simulated time neither: time goes on from where it was.
 
     Args:
         node: rclpy node; its `use_sim_time` decides.
@@ -47,8 +48,8 @@ class ArmClock:
     def sleep_until(self, deadline: float) -> None:
         """Wait until it is `deadline` [s] or later.
 
-        Raises KeyboardInterrupt when `interrupt` was called and simulated time stands still: then nobody knows for
-        how long.
+        Raises KeyboardInterrupt when `interrupt` was called and simulated time stands still: then
+        nobody knows for how long.
         """
         last, since = self(), monotonic()
         while (left := deadline - (now := self())) > 0:

@@ -15,8 +15,8 @@ def no_clock(node: Any) -> str:
     if not clock.ros_time_is_active or clock.now().nanoseconds != 0:
         return ""
     return (
-        "use_sim_time is true and nothing has arrived on /clock, so time stands still: whoever simulates has to "
-        "publish it, or parameter 'use_sim_time' has to be false"
+        "use_sim_time is true and nothing has arrived on /clock, so time stands still: whoever"
+        " simulates has to publish it, or parameter 'use_sim_time' has to be false"
     )
 
 
@@ -31,7 +31,9 @@ class ClockWatch:
         from rclpy.clock import Clock, ClockType
 
         self._node = node
-        self._timer = node.create_timer(PATIENCE, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(
+            PATIENCE, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
 
     def _look(self) -> None:
         self._timer.cancel()

@@ -15,7 +15,8 @@ _KIND = "control_msgs/action/FollowJointTrajectory"
 
 
 def controllers_on_graph(node: Any) -> list[str]:
-    """Full names of the controllers in a node's namespace that take whole trajectories, whatever they are called."""
+    """Full names of the controllers in a node's namespace that take whole trajectories, whatever
+    they are called."""
     from rclpy.action import get_action_names_and_types
 
     space = node.get_namespace().rstrip("/") + "/"
@@ -55,6 +56,8 @@ def joints_of(node: Any, controller: str, patience: float) -> list[str]:
         node.executor.create_task(ask)
         while not answers and monotonic() < end + patience:
             time.sleep(0.01)
-        return list(answers[0].values[0].string_array_value) if answers and answers[0].values else []
+        return (
+            list(answers[0].values[0].string_array_value) if answers and answers[0].values else []
+        )
     finally:
         in_executor(node, lambda: node.destroy_client(client))

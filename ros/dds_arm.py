@@ -1,9 +1,12 @@
-"""An arm reached over DDS without ROS 2: trajectories and set points out, joint states in, on ROS 2's topics.
+"""An arm reached over DDS without ROS 2: trajectories and set points out, joint states in, on ROS
+2's topics.
 
-Topics only. No service and no action can be had this way, so nothing acknowledges a trajectory: whether an arm
-follows is judged from its joint states, and a refusal is noticed only by the arm standing still.
+Topics only. No service and no action can be had this way, so nothing acknowledges a trajectory:
+whether an arm follows is judged from its joint states, and a refusal is noticed only by the arm
+standing still.
 
-One thread receives; the caller's thread publishes. Joints are matched by name in whatever order they come.
+One thread receives; the caller's thread publishes. Joints are matched by name in whatever order
+they come.
 """
 
 from __future__ import annotations
@@ -43,12 +46,14 @@ Array = NDArray[np.float64]
 
 # A state older than this, and than what is required, is not one of a connected arm [s].
 _STALE = 0.5
-# For what was latched before we came, when somebody has to say that all is well: more than Fast DDS's heartbeat [s].
+# For what was latched before we came, when somebody has to say that all is well: more than Fast
+# DDS's heartbeat [s].
 _SETTLE = 5.0
 # So many reasons are remembered why joint states were not taken.
 _MOST_REASONS = 20
 NO_ANSWER = (
-    "took a trajectory from a topic, which acknowledges nothing; how it ended is judged from joint states"
+    "took a trajectory from a topic, which acknowledges nothing; how it ended is judged from joint"
+    " states"
 )
 _SAFETY_MODES = frozenset(SafetyMode)
 
@@ -87,17 +92,22 @@ class DdsArm:
     """The Arm port over DDS topics.
 
     Args:
-        joint_names: the joints that the plan moves, as the plan names them. Set points are sent in the driver's order
-            for a UR arm, else in this one, which must then be that of the forward controller's parameter `joints`: its
+        joint_names: the joints that the plan moves, as the plan names them. Set points are sent in
+        the driver's order
+            for a UR arm, else in this one, which must then be that of the forward controller's
+            parameter `joints`: its
             message carries no names.
         dds_names: where the arm listens and speaks.
-        setpoints: it is going to be streamed to, so a listener for set points is needed; else one for trajectories.
-        requirements: what the arm has to say before and while it moves; that a controller is active, no topic says.
+        setpoints: it is going to be streamed to, so a listener for set points is needed; else one
+        for trajectories.
+        requirements: what the arm has to say before and while it moves; that a controller is
+        active, no topic says.
         judgment: what counts as done.
 
     Raises:
         MissingDependencyError: cyclonedds is not installed.
-        ExecutionError: an environment variable of ROS 2, a name, or the configuration of Cyclone DDS is not valid.
+        ExecutionError: an environment variable of ROS 2, a name, or the configuration of Cyclone
+        DDS is not valid.
     """
 
     def __init__(
@@ -134,7 +144,8 @@ class DdsArm:
             self._participant.close()
             raise
 
-    # -- The Arm port ----------------------------------------------------------------------------------------
+    # -- The Arm port
+    # ----------------------------------------------------------------------------------------
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -156,7 +167,8 @@ class DdsArm:
             return self._state
 
     def status(self) -> ArmStatus:
-        """What the arm's topics say; the controller does not say on a topic whether it is active."""
+        """What the arm's topics say; the controller does not say on a topic whether it is
+        active."""
         with self._lock:
             heard = self._state is not None and monotonic() - self._state.stamp <= self._stale
             return ArmStatus(
@@ -167,19 +179,26 @@ class DdsArm:
             )
 
     def send(self, goal: Goal) -> PublishedGoal | Rejection:
-        """Publish a trajectory. Refused here only when nobody would get it, or nobody could judge it."""
+        """Publish a trajectory. Refused here only when nobody would get it, or nobody could judge
+        it."""
         trajectory = goal.trajectory
         unknown = [name for name in trajectory.joint_names if name not in self._joint_names]
         if unknown:
             text = f"joint {unknown[0]!r} is not one of {', '.join(self._joint_names)}"
             return Rejection(RejectReason.UNKNOWN_JOINT, text)
         if not trajectory.points:
-            return Rejection(RejectReason.NO_POINTS, "the trajectory has no points; it needs one at least")
+            return Rejection(
+                RejectReason.NO_POINTS, "the trajectory has no points; it needs one at least"
+            )
         if not self._trajectory_writer.get_matched_subscriptions():
-            return Rejection(RejectReason.CHECK, f"nobody listens on {self._trajectory_writer.topic.name}")
+            return Rejection(
+                RejectReason.CHECK, f"nobody listens on {self._trajectory_writer.topic.name}"
+            )
         state = self.state()
         if state is None or monotonic() - state.stamp > self._stale:
-            return Rejection(RejectReason.CHECK, "no joint states arrive: where the arm is, is not known")
+            return Rejection(
+                RejectReason.CHECK, "no joint states arrive: where the arm is, is not known"
+            )
         try:
             message = self._message(trajectory)
             # A stamp is a date on the arm's clock, which is taken to agree with this machine's.
@@ -205,7 +224,8 @@ class DdsArm:
         )
 
     def stop(self) -> None:
-        """Brake along the way and hold. A stream of set points ends with its last one, which is a sample away."""
+        """Brake along the way and hold. A stream of set points ends with its last one, which is a
+        sample away."""
         if self._setpoint is not None:
             self.stream(self._setpoint)
         with self._lock:
@@ -233,11 +253,15 @@ class DdsArm:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
-    # -- Finding each other ----------------------------------------------------------------------------------
+    # -- Finding each other
+    # ----------------------------------------------------------------------------------
 
     def wait_until_ready(self, timeout: float) -> None:
         """Wait for joint states, a listener, and what else is required, the last not for long.
@@ -256,7 +280,8 @@ class DdsArm:
             time.sleep(0.02)
 
     def listens(self) -> bool:
-        """Whether somebody listens to what is going to be sent: set points, or whole trajectories."""
+        """Whether somebody listens to what is going to be sent: set points, or whole
+        trajectories."""
         return bool(self._writer().get_matched_subscriptions())
 
     def _writer(self) -> Any:
@@ -276,7 +301,8 @@ class DdsArm:
             return f"nobody listens on {topic}: is the controller loaded, and of this name?"
         return ""
 
-    # -- Receiving -------------------------------------------------------------------------------------------
+    # -- Receiving
+    # -------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
         from robosim.ros import dds_types
@@ -287,8 +313,14 @@ class DdsArm:
         self._readers: list[tuple[Any, Callable[[Any, float], None]]] = [
             (part.reader(names_.joint_states, dds_types.JointState), self._take_joint_state),
             (part.reader(names_.speed_scaling, dds_types.Float64), self._take_speed_scaling),
-            (part.reader(names.PROGRAM_RUNNING, dds_types.Bool, latched=True), self._take_program_running),
-            (part.reader(names.SAFETY_MODE, dds_types.SafetyMode, latched=True), self._take_safety_mode),
+            (
+                part.reader(names.PROGRAM_RUNNING, dds_types.Bool, latched=True),
+                self._take_program_running,
+            ),
+            (
+                part.reader(names.SAFETY_MODE, dds_types.SafetyMode, latched=True),
+                self._take_safety_mode,
+            ),
         ]
         self._waitset, self._guard = part.waitset([reader for reader, _ in self._readers])
         self._receiver = threading.Thread(target=self._receive, name="robosim-dds", daemon=True)
@@ -316,7 +348,8 @@ class DdsArm:
                 goal, state, speed_scaling = self._goal, self._state, self._speed_scaling
             if goal is not None and goal.result is None:
                 goal.update(now, state if self.received != fresh else None, speed_scaling)
-                # A controller that goes on with what was given up here would move later, when nobody expects it.
+                # A controller that goes on with what was given up here would move later, when
+                # nobody expects it.
                 if goal.result is not None and goal.result.status is GoalStatus.ABORTED:
                     self.stop()
 
@@ -332,7 +365,9 @@ class DdsArm:
             return
         velocity = told.velocity
         if not np.isfinite(velocity).all():
-            velocity = np.where(np.isfinite(velocity), velocity, self._differences(told.position, now))
+            velocity = np.where(
+                np.isfinite(velocity), velocity, self._differences(told.position, now)
+            )
         with self._lock:
             self._state = ArmState(
                 self._joint_names, told.position, velocity, now, told.effort, told.measured
@@ -364,10 +399,12 @@ class DdsArm:
         with self._lock:
             self._safety_mode = SafetyMode(message.mode) if message.mode in _SAFETY_MODES else None
 
-    # -- Sending ---------------------------------------------------------------------------------------------
+    # -- Sending
+    # ---------------------------------------------------------------------------------------------
 
     def _message(self, trajectory: JointTrajectory) -> Any:
-        """The trajectory under the arm's own joint names. Raises ExecutionError for a time that does not fit."""
+        """The trajectory under the arm's own joint names. Raises ExecutionError for a time that
+        does not fit."""
         from robosim.ros.dds_types import to_wire
 
         return to_wire(trajectory, self.names.tf_prefix)

@@ -1,7 +1,9 @@
-"""Part in a DDS domain the way ROS 2 does: the same environment variables, topic names and qualities of service.
+"""Part in a DDS domain the way ROS 2 does: the same environment variables, topic names and
+qualities of service.
 
-Environment: ROS_DOMAIN_ID; ROS_AUTOMATIC_DISCOVERY_RANGE (SUBNET, LOCALHOST, OFF, SYSTEM_DEFAULT), ROS_STATIC_PEERS,
-and ROS_LOCALHOST_ONLY of Humble; CYCLONEDDS_URI, whose settings come after ours and so win.
+Environment: ROS_DOMAIN_ID; ROS_AUTOMATIC_DISCOVERY_RANGE (SUBNET, LOCALHOST, OFF, SYSTEM_DEFAULT),
+ROS_STATIC_PEERS, and ROS_LOCALHOST_ONLY of Humble; CYCLONEDDS_URI, whose settings come after ours
+and so win.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ DEPTH = 2000
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 # The highest domain whose ports are below 65536 when participants number up to a hundred.
 _MAX_DOMAIN = 232
-# How many processes of one machine can find each other where discovery is by unicast: ROS 2's own number.
+# How many processes of one machine can find each other where discovery is by unicast: ROS 2's own
+# number.
 _MAX_PARTICIPANTS = 32
-# Samples that wait for those before them. Fast DDS tells up to 3 s late (the period of its heartbeats) where a stream
-# begins for one who joins; with Cyclone's default of 128 what comes after the first 128 until then is lost.
+# Samples that wait for those before them. Fast DDS tells up to 3 s late (the period of its
+# heartbeats) where a stream begins for one who joins; with Cyclone's default of 128 what comes
+# after the first 128 until then is lost.
 _REORDER = 4 * DEPTH
-# The vendor of Fast DDS. From version 3 on (Kilted) it describes types in a form that Cyclone DDS takes for
-# broken and therefore matches nothing; told not to look, Cyclone compares the types' names, as it should.
+# The vendor of Fast DDS. From version 3 on (Kilted) it describes types in a form that Cyclone DDS
+# takes for broken and therefore matches nothing; told not to look, Cyclone compares the types'
+# names, as it should.
 _FAST_DDS = "1.15"
 
 
@@ -43,7 +48,8 @@ def require_cyclonedds() -> None:
 
 
 def wire_name(topic: str, namespace: str = "") -> str:
-    """The DDS name of a ROS 2 topic: rt/ before the full name; a name that begins with / ignores the namespace.
+    """The DDS name of a ROS 2 topic: rt/ before the full name; a name that begins with / ignores
+    the namespace.
 
     Raises ExecutionError for what ROS 2 would not take as a name.
     """
@@ -52,14 +58,16 @@ def wire_name(topic: str, namespace: str = "") -> str:
     for part in parts:
         if not part.isidentifier() or not part.isascii() or "__" in part:
             raise ExecutionError(
-                f"topic {topic!r} in namespace {namespace!r}: {part!r} is not a name that ROS 2 takes; it takes "
-                "letters, digits and single underscores, not beginning with a digit, between slashes"
+                f"topic {topic!r} in namespace {namespace!r}: {part!r} is not a name that ROS 2"
+                " takes; it takes letters, digits and single underscores, not beginning with a"
+                " digit, between slashes"
             )
     return "rt/" + "/".join(parts)
 
 
 def domain_id(environment: Mapping[str, str] = os.environ) -> int:
-    """The domain that ROS_DOMAIN_ID names, 0 without it. Raises ExecutionError for anything but 0 to 232."""
+    """The domain that ROS_DOMAIN_ID names, 0 without it. Raises ExecutionError for anything but 0
+    to 232."""
     text = environment.get("ROS_DOMAIN_ID", "").strip()
     if not text:
         return 0
@@ -69,13 +77,16 @@ def domain_id(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def configuration(environment: Mapping[str, str] = os.environ) -> str:
-    """The configuration of Cyclone DDS that ROS 2's environment variables ask for, CYCLONEDDS_URI after it.
+    """The configuration of Cyclone DDS that ROS 2's environment variables ask for, CYCLONEDDS_URI
+    after it.
 
     Raises ExecutionError, naming the variable, its value and the valid ones.
     """
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "").strip().upper() or "SUBNET"
     if reach not in _RANGES:
-        raise ExecutionError(f"ROS_AUTOMATIC_DISCOVERY_RANGE is {reach!r}; valid are {', '.join(_RANGES)}")
+        raise ExecutionError(
+            f"ROS_AUTOMATIC_DISCOVERY_RANGE is {reach!r}; valid are {', '.join(_RANGES)}"
+        )
     local_only = environment.get("ROS_LOCALHOST_ONLY", "").strip() or "0"
     if local_only not in ("0", "1"):
         raise ExecutionError(f"ROS_LOCALHOST_ONLY is {local_only!r}; valid are 0 and 1")
@@ -84,9 +95,12 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
         reach = "LOCALHOST"
     if reach == "OFF":
         raise ExecutionError(
-            "ROS_AUTOMATIC_DISCOVERY_RANGE is 'OFF', which forbids to find an arm; set it to SUBNET or LOCALHOST"
+            "ROS_AUTOMATIC_DISCOVERY_RANGE is 'OFF', which forbids to find an arm; set it to SUBNET"
+            " or LOCALHOST"
         )
-    peers = [peer.strip() for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer.strip()]
+    peers = [
+        peer.strip() for peer in environment.get("ROS_STATIC_PEERS", "").split(";") if peer.strip()
+    ]
 
     general, discovery = "", ""
     if reach == "LOCALHOST":
@@ -103,7 +117,8 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
             f"<MaxAutoParticipantIndex>{_MAX_PARTICIPANTS}</MaxAutoParticipantIndex><Peers>{listed}</Peers>"
         )
     ours = (
-        f'<CycloneDDS><Domain Id="any"><General>{general}</General><Discovery>{discovery}</Discovery>'
+        "<CycloneDDS><Domain"
+        f' Id="any"><General>{general}</General><Discovery>{discovery}</Discovery>'
         f"<Internal><PrimaryReorderMaxSamples>{_REORDER}</PrimaryReorderMaxSamples>"
         f"<SecondaryReorderMaxSamples>{_REORDER}</SecondaryReorderMaxSamples></Internal>"
         f"<Compatibility><IgnoreTypeInformation>{_FAST_DDS}</IgnoreTypeInformation></Compatibility>"
@@ -116,7 +131,8 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
 class Participant:
     """A part in the domain of the environment, with writers and readers of ROS 2's topics.
 
-    Raises MissingDependencyError without cyclonedds; ExecutionError when a variable or the configuration is not valid.
+    Raises MissingDependencyError without cyclonedds; ExecutionError when a variable or the
+    configuration is not valid.
     """
 
     def __init__(self, namespace: str = "", environment: Mapping[str, str] = os.environ) -> None:
@@ -131,12 +147,15 @@ class Participant:
         try:
             self._entities.append(Domain(self.domain_id, settings))
         except UnicodeEncodeError:
-            raise ExecutionError(f"CYCLONEDDS_URI holds characters other than ASCII: {settings!r}") from None
+            raise ExecutionError(
+                f"CYCLONEDDS_URI holds characters other than ASCII: {settings!r}"
+            ) from None
         except DDSException as error:
             # It was opened before in this process, with the settings of then.
             if error.code != DDSException.DDS_RETCODE_PRECONDITION_NOT_MET:
                 raise ExecutionError(
-                    f"Cyclone DDS cannot open domain {self.domain_id} ({error}); its configuration is {settings}"
+                    f"Cyclone DDS cannot open domain {self.domain_id} ({error}); its configuration"
+                    f" is {settings}"
                 ) from None
         try:
             self._participant = DomainParticipant(self.domain_id)
@@ -159,15 +178,18 @@ class Participant:
     def reader(self, topic: str, type_: type[Any], *, latched: bool = False) -> Any:
         """A cyclonedds DataReader: reliable, keeping the last DEPTH samples until they are taken.
 
-        With `latched` it asks for what was written before it came (durability transient local), and so meets only
-        writers that keep it.
+        With `latched` it asks for what was written before it came (durability transient local), and
+        so meets only writers that keep it.
         """
         from cyclonedds.sub import DataReader
 
-        return self._keep(DataReader(self._participant, self._topic(topic, type_), qos=_qos(DEPTH, latched)))
+        return self._keep(
+            DataReader(self._participant, self._topic(topic, type_), qos=_qos(DEPTH, latched))
+        )
 
     def waitset(self, readers: Sequence[Any]) -> tuple[Any, Any]:
-        """A cyclonedds WaitSet that wakes when a reader has samples, and the GuardCondition that wakes it at will."""
+        """A cyclonedds WaitSet that wakes when a reader has samples, and the GuardCondition that
+        wakes it at will."""
         from cyclonedds.core import (
             GuardCondition,
             InstanceState,
@@ -181,7 +203,9 @@ class Participant:
         waitset = self._keep(WaitSet(self._participant))
         waitset.attach(guard)
         for reader in readers:
-            condition = ReadCondition(reader, SampleState.NotRead | ViewState.Any | InstanceState.Any)
+            condition = ReadCondition(
+                reader, SampleState.NotRead | ViewState.Any | InstanceState.Any
+            )
             waitset.attach(self._keep(condition))
         return waitset, guard
 
@@ -203,7 +227,8 @@ class Participant:
 def _qos(depth: int, latched: bool) -> Any:
     from cyclonedds.qos import Policy, Qos
 
-    # How long a writer may block, and how long it lingers when it is deleted, so that its last words are heard.
+    # How long a writer may block, and how long it lingers when it is deleted, so that its last
+    # words are heard.
     patience = 1_000_000_000
     return Qos(
         Policy.Reliability.Reliable(patience),

@@ -1,8 +1,10 @@
-"""The messages that arms speak, as DDS types for cyclonedds, with the names that ROS 2 gives them on the wire.
+"""The messages that arms speak, as DDS types for cyclonedds, with the names that ROS 2 gives them
+on the wire.
 
-A ROS 2 type pkg/msg/Name travels as pkg::msg::dds_::Name_, keyless and final (no room for added fields), in CDR. A
-time is int32 seconds and uint32 nanoseconds. Field names and their order are those of the interfaces that ROS 2
-publishes; cyclonedds reads them from the annotations when a class is made, so they must not be strings here.
+A ROS 2 type pkg/msg/Name travels as pkg::msg::dds_::Name_, keyless and final (no room for added
+fields), in CDR. A time is int32 seconds and uint32 nanoseconds. Field names and their order are
+those of the interfaces that ROS 2 publishes; cyclonedds reads them from the annotations when a
+class is made, so they must not be strings here.
 """
 
 from dataclasses import dataclass, field
@@ -148,7 +150,8 @@ class String(IdlStruct, typename="std_msgs::msg::dds_::String_"):
 @dataclass
 @final
 class SafetyMode(IdlStruct, typename="ur_dashboard_msgs::msg::dds_::SafetyMode_"):
-    """ur_dashboard_msgs/SafetyMode: the mode is numbered as robosim.execution.messages.SafetyMode."""
+    """ur_dashboard_msgs/SafetyMode: the mode is numbered as
+    robosim.execution.messages.SafetyMode."""
 
     mode: uint8 = 0
 

@@ -1,8 +1,9 @@
-"""A robot's description as other nodes need it: one text, valid anywhere on this machine, names with their prefix.
+"""A robot's description as other nodes need it: one text, valid anywhere on this machine, names
+with their prefix.
 
-What robot_description carries is read by processes that know neither our folders nor a bundled robot's name. So
-relative mesh paths become file:// URIs, xacro is expanded, and `tf_prefix` is put before the names of links and
-joints, in the URDF, in the SRDF and in joint_limits.yaml alike.
+What robot_description carries is read by processes that know neither our folders nor a bundled
+robot's name. So relative mesh paths become file:// URIs, xacro is expanded, and `tf_prefix` is put
+before the names of links and joints, in the URDF, in the SRDF and in joint_limits.yaml alike.
 """
 
 from __future__ import annotations
@@ -91,7 +92,9 @@ def describe(
     model = load_robot(
         urdf,
         srdf=srdf or False,
-        joint_limits=False if source.joint_limits is None else joint_limits(source.joint_limits, tf_prefix),
+        joint_limits=(
+            False if source.joint_limits is None else joint_limits(source.joint_limits, tf_prefix)
+        ),
         package_dirs=package_dirs,
         visuals=False,
     )
@@ -99,7 +102,8 @@ def describe(
 
 
 def urdf_text(source: Source, tf_prefix: str = "") -> str:
-    """The URDF of an opened robot, its mesh paths absolute, its names with their prefix; UrdfError if it is none."""
+    """The URDF of an opened robot, its mesh paths absolute, its names with their prefix; UrdfError
+    if it is none."""
     root = _parsed(source.data, source.file, UrdfError)
     _absolute_meshes(root, source.folder)
     _prefix(root, tf_prefix)
@@ -118,7 +122,8 @@ def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
 
     Args:
         urdf: text, not xacro.
-        frame: name of the new root link; where that is the robot's root link already, the text is given back as it is.
+        frame: name of the new root link; where that is the robot's root link already, the text is
+        given back as it is.
         X: (4, 4) pose of the robot's root link in it.
 
     Raises:
@@ -134,19 +139,22 @@ def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
         return urdf
     if frame in links:
         raise UrdfError(
-            f"the robot has a link {frame!r} that is not its root link {base!r}, so it cannot be the frame in which "
-            "the robot stands; give another name"
+            f"the robot has a link {frame!r} that is not its root link {base!r}, so it cannot be"
+            " the frame in which the robot stands; give another name"
         )
     joint = etree.SubElement(root, "joint", name=f"{frame}_to_{base}", type="fixed")
     etree.SubElement(joint, "parent", link=frame)
     etree.SubElement(joint, "child", link=base)
-    etree.SubElement(joint, "origin", xyz=_numbers(X[:3, 3]), rpy=_numbers(_roll_pitch_yaw(X[:3, :3])))
+    etree.SubElement(
+        joint, "origin", xyz=_numbers(X[:3, 3]), rpy=_numbers(_roll_pitch_yaw(X[:3, :3]))
+    )
     etree.SubElement(root, "link", name=frame)
     return _text(root)
 
 
 def _roll_pitch_yaw(R: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Angles about fixed axes, as URDF has them; where roll and yaw turn about the same axis, roll is 0."""
+    """Angles about fixed axes, as URDF has them; where roll and yaw turn about the same axis, roll
+    is 0."""
     level = float(np.hypot(R[0, 0], R[1, 0]))
     pitch = float(np.arctan2(-R[2, 0], level))
     if level < 1e-9:
@@ -177,7 +185,8 @@ def _text(root: Any) -> str:
 
 
 def _absolute_meshes(root: Any, folder: Path | None) -> None:
-    """Paths beside the file become file:// URIs; package:// stays, every ROS process knows where that is."""
+    """Paths beside the file become file:// URIs; package:// stays, every ROS process knows where
+    that is."""
     for mesh in root.iter("mesh", "texture"):
         uri = mesh.get("filename")
         if uri and "://" not in uri:
@@ -206,7 +215,9 @@ def _prefixed_limits(file: Path, tf_prefix: str) -> dict[str, Any]:
         entry: dict[str, Any] = {}
         for quantity, values in limits.items():
             entry[f"has_{quantity}_limits"] = values is not None
-            keys = ("min_position", "max_position") if quantity == "position" else (f"max_{quantity}",)
+            keys = (
+                ("min_position", "max_position") if quantity == "position" else (f"max_{quantity}",)
+            )
             entry.update(zip(keys, values or (), strict=False))
         content[tf_prefix + joint] = entry
     return {"joint_limits": content}

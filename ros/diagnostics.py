@@ -1,4 +1,5 @@
-"""Diagnostics as rqt_robot_monitor shows them: diagnostic_msgs/DiagnosticArray on /diagnostics, once a second."""
+"""Diagnostics as rqt_robot_monitor shows them: diagnostic_msgs/DiagnosticArray on /diagnostics,
+once a second."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ class Diagnostics:
         self._checks: dict[str, Callable[[], Report]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", EVENTS)
         # A simulated clock that stands still must not silence us.
-        self._timer = node.create_timer(period, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(
+            period, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
 
     def destroy(self) -> None:
         """Say no more."""
@@ -72,7 +75,9 @@ class Diagnostics:
                     name=f"{self._node.get_name()}: {name}",
                     message=report.message,
                     hardware_id=self._hardware,
-                    values=[KeyValue(key=key, value=str(value)) for key, value in report.values.items()],
+                    values=[
+                        KeyValue(key=key, value=str(value)) for key, value in report.values.items()
+                    ],
                 )
             )
         self._publisher.publish(message)

@@ -1,9 +1,12 @@
-"""Drivers of arms: one row each in `DRIVERS`, with what such a driver calls its controllers and tells of its robot.
+"""Drivers of arms: one row each in `DRIVERS`, with what such a driver calls its controllers and
+tells of its robot.
 
-The streamer's parameter `profile` names one. Every value of a row can be overridden by a parameter of its own. Message
-packages are named here and imported only by who listens (`robot_status`), so that none has to be installed.
+The streamer's parameter `profile` names one. Every value of a row can be overridden by a parameter
+of its own. Message packages are named here and imported only by who listens (`robot_status`), so
+that none has to be installed.
 
-Sources: the public interfaces of ros2_control, ur_robot_driver, franka_ros2, xarm_ros2 and topic_based_ros2_control.
+Sources: the public interfaces of ros2_control, ur_robot_driver, franka_ros2, xarm_ros2 and
+topic_based_ros2_control.
 """
 
 from __future__ import annotations
@@ -33,7 +36,8 @@ class StatusTopic:
         message: "package/Type".
         read: gives fields of ArmStatus from a message; None as a value means that it does not tell.
         tells: the fields that it gives.
-        latched: published when it changes, and kept for those who come later; else published again and again.
+        latched: published when it changes, and kept for those who come later; else published again
+        and again.
         valid: how long a message that is not latched counts [s].
     """
 
@@ -57,7 +61,8 @@ class Driver:
     Attributes:
         name: of the profile.
         summary: what it is for, in words.
-        status: topics that tell of the robot; whether a controller is active is asked of the controller manager.
+        status: topics that tell of the robot; whether a controller is active is asked of the
+        controller manager.
         require: what has to be known to be good before a motion (names of Requirements).
         action: controllers with FollowJointTrajectory that are looked for, best first.
         discover: where none of these is there, take the only such controller that is.
@@ -117,7 +122,9 @@ def _ur_safety(message: Any) -> Status:
 
 
 # robot_mode of franka_msgs/FrankaRobotState, by number. 0 (other) tells nothing.
-_FRANKA_IDLE, _FRANKA_MOVE, _FRANKA_GUIDING, _FRANKA_REFLEX, _FRANKA_STOPPED, _FRANKA_RECOVERY = range(1, 7)
+_FRANKA_IDLE, _FRANKA_MOVE, _FRANKA_GUIDING, _FRANKA_REFLEX, _FRANKA_STOPPED, _FRANKA_RECOVERY = (
+    range(1, 7)
+)
 _FRANKA_SAFETY = {
     _FRANKA_IDLE: SafetyMode.NORMAL,
     _FRANKA_MOVE: SafetyMode.NORMAL,
@@ -155,9 +162,15 @@ UR = Driver(
     "Universal Robots: ur_robot_driver",
     status=(
         StatusTopic(names.SPEED_SCALING, "std_msgs/Float64", percentage, ("speed_scaling",)),
-        StatusTopic(names.PROGRAM_RUNNING, "std_msgs/Bool", _ur_program, ("program_running",), latched=True),
         StatusTopic(
-            names.SAFETY_MODE, "ur_dashboard_msgs/SafetyMode", _ur_safety, ("safety_mode",), latched=True
+            names.PROGRAM_RUNNING, "std_msgs/Bool", _ur_program, ("program_running",), latched=True
+        ),
+        StatusTopic(
+            names.SAFETY_MODE,
+            "ur_dashboard_msgs/SafetyMode",
+            _ur_safety,
+            ("safety_mode",),
+            latched=True,
         ),
     ),
     require=ALL,
@@ -189,7 +202,9 @@ XARM = Driver(
     "xarm",
     "UFACTORY: xarm_ros2",
     status=(
-        StatusTopic(_XARM_STATE, "xarm_msgs/RobotMsg", _xarm, ("safety_mode", "program_running"), valid=2.0),
+        StatusTopic(
+            _XARM_STATE, "xarm_msgs/RobotMsg", _xarm, ("safety_mode", "program_running"), valid=2.0
+        ),
     ),
     require=ALL,
     action=(
@@ -220,7 +235,10 @@ def find_driver(name: str, option: str = "profile") -> Driver:
 def markdown() -> str:
     """A table of the drivers in Markdown, for documentation."""
     lines = [
-        "| profile | for | controllers that are looked for | topics that tell of the robot | must be told |",
+        (
+            "| profile | for | controllers that are looked for | topics that tell of the robot |"
+            " must be told |"
+        ),
         "|---|---|---|---|---|",
     ]
     for driver in DRIVERS.values():
@@ -229,5 +247,7 @@ def markdown() -> str:
             controllers += ", else the only one there is"
         told = ", ".join(f"`{topic.name}` ({topic.message})" for topic in driver.status) or "none"
         required = ", ".join(f"`{name}`" for name in driver.require) or "nothing"
-        lines.append(f"| `{driver.name}` | {driver.summary} | {controllers} | {told} | {required} |")
+        lines.append(
+            f"| `{driver.name}` | {driver.summary} | {controllers} | {told} | {required} |"
+        )
     return "\n".join(lines) + "\n"

@@ -12,9 +12,9 @@ __all__ = ["ExecutorThread", "in_executor"]
 def in_executor(node: Any, do: Callable[[], None], timeout: float = 2.0) -> None:
     """Have the executor's thread call `do`, and wait for it; not to be called from that thread.
 
-    What belongs to a node is destroyed so: rclpy (up to Jazzy at least) fails when a subscription goes away while
-    another thread gathers what to wait for, and that ends the executor's thread. Where no executor runs, `do` is called
-    here.
+    What belongs to a node is destroyed so: rclpy (up to Jazzy at least) fails when a subscription
+    goes away while another thread gathers what to wait for, and that ends the executor's thread.
+    Where no executor runs, `do` is called here.
 
     Args:
         node: rclpy node.
@@ -40,16 +40,19 @@ def in_executor(node: Any, do: Callable[[], None], timeout: float = 2.0) -> None
 class ExecutorThread:
     """A thread in which a node's callbacks run.
 
-    `executor.spin()` and `executor.shutdown()` in two threads race in rclpy (up to Jazzy at least): the one waits for
-    what the other has taken away. So here the thread ends first.
+    `executor.spin()` and `executor.shutdown()` in two threads race in rclpy (up to Jazzy at least):
+    the one waits for what the other has taken away. So here the thread ends first.
 
     Args:
         node: rclpy node.
-        on_end: called in the thread if it ends by itself: with what a callback has raised, or None when ROS was shut
+        on_end: called in the thread if it ends by itself: with what a callback has raised, or None
+        when ROS was shut
             down. Without it, what a callback raises is printed, as of any thread.
     """
 
-    def __init__(self, node: Any, on_end: Callable[[BaseException | None], None] | None = None) -> None:
+    def __init__(
+        self, node: Any, on_end: Callable[[BaseException | None], None] | None = None
+    ) -> None:
         from rclpy.executors import SingleThreadedExecutor
 
         self._executor = SingleThreadedExecutor(context=node.context)

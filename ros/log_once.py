@@ -12,8 +12,8 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?(?P<age>(?= s old))?")
 class Repetition:
     """Tells texts that say something new from those that say the same again.
 
-    Two texts say the same when they differ only in how old something is, and in digits after the second: what is
-    measured is never twice the same.
+    Two texts say the same when they differ only in how old something is, and in digits after the
+    second: what is measured is never twice the same.
     """
 
     def __init__(self) -> None:

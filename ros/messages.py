@@ -1,9 +1,10 @@
 """ROS messages into robosim's own and back.
 
-Reading goes by the fields' names alone: it takes rclpy's messages, cyclonedds' and rosbags' alike, and needs no ROS.
-Making or filling a message needs the package that defines it. Times are whole nanoseconds on both sides: a double
-holds those of a duration exactly (up to 97 days), and those of a date only to 0.2 microseconds, so stamps of dates
-are better handled as integers (`nanoseconds_of`, `set_time`).
+Reading goes by the fields' names alone: it takes rclpy's messages, cyclonedds' and rosbags' alike,
+and needs no ROS. Making or filling a message needs the package that defines it. Times are whole
+nanoseconds on both sides: a double holds those of a duration exactly (up to 97 days), and those of
+a date only to 0.2 microseconds, so stamps of dates are better handled as integers
+(`nanoseconds_of`, `set_time`).
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ _SECOND = 10**9
 
 
 def nanoseconds(time: float) -> int:
-    """The nearest whole number of nanoseconds to a time [s]. Raises ExecutionError unless it is finite."""
+    """The nearest whole number of nanoseconds to a time [s]. Raises ExecutionError unless it is
+    finite."""
     if not math.isfinite(time):
         raise ExecutionError(f"a time of {time} s cannot be sent")
     whole = math.floor(time)
@@ -76,7 +78,8 @@ def seconds_of(message: Any) -> float:
 
 
 def set_time(message: Any, nanoseconds: int) -> None:
-    """Put a time [ns] into builtin_interfaces/Time or Duration. Raises ExecutionError beyond 68 years."""
+    """Put a time [ns] into builtin_interfaces/Time or Duration. Raises ExecutionError beyond 68
+    years."""
     whole, rest = divmod(nanoseconds, _SECOND)
     if not -(2**31) <= whole < 2**31:
         raise ExecutionError(
@@ -174,11 +177,14 @@ def result_message(result: GoalResult) -> Any:
     """A new control_msgs/FollowJointTrajectory result; the status travels beside it."""
     from control_msgs.action import FollowJointTrajectory
 
-    return FollowJointTrajectory.Result(error_code=int(result.error_code), error_string=result.error_string)
+    return FollowJointTrajectory.Result(
+        error_code=int(result.error_code), error_string=result.error_string
+    )
 
 
 def goal_error(message: Any) -> tuple[ErrorCode, str]:
-    """Code and text of a control_msgs/FollowJointTrajectory result; unknown codes count as INVALID_GOAL."""
+    """Code and text of a control_msgs/FollowJointTrajectory result; unknown codes count as
+    INVALID_GOAL."""
     known = message.error_code in ErrorCode._value2member_map_
     return ErrorCode(message.error_code) if known else ErrorCode.INVALID_GOAL, message.error_string
 
@@ -201,7 +207,8 @@ def arm_state(message: Any, *, joint_names: Sequence[str] | None = None) -> ArmS
     """
     names = list(message.name)
     fields = {
-        name: np.array(getattr(message, name), dtype=float) for name in ("position", "velocity", "effort")
+        name: np.array(getattr(message, name), dtype=float)
+        for name in ("position", "velocity", "effort")
     }
     for name, values in fields.items():
         if values.size not in ((len(names),) if name == "position" else (0, len(names))):
@@ -213,14 +220,18 @@ def arm_state(message: Any, *, joint_names: Sequence[str] | None = None) -> ArmS
     if joint_names is not None and list(joint_names) != names:
         index = {name: i for i, name in enumerate(names)}
         if missing := [name for name in joint_names if name not in index]:
-            raise ExecutionError(f"a joint state lacks {', '.join(missing)}; it has {', '.join(names)}")
+            raise ExecutionError(
+                f"a joint state lacks {', '.join(missing)}; it has {', '.join(names)}"
+            )
         order = [index[name] for name in joint_names]
         fields = {name: values[order] if values.size else values for name, values in fields.items()}
         names = list(joint_names)
     velocity = fields["velocity"] if fields["velocity"].size else np.full(len(names), math.nan)
     effort = fields["effort"] if fields["effort"].size else None
     stamp = seconds_of(message.header.stamp)
-    return ArmState(tuple(names), fields["position"], velocity, stamp, effort, measured=stamp or None)
+    return ArmState(
+        tuple(names), fields["position"], velocity, stamp, effort, measured=stamp or None
+    )
 
 
 class JointStateMessage:
@@ -245,7 +256,11 @@ class JointStateMessage:
         self._effort = _view(self.message.effort)
 
     def fill(
-        self, nanoseconds: int, position: ArrayLike, velocity: ArrayLike, effort: ArrayLike | None = None
+        self,
+        nanoseconds: int,
+        position: ArrayLike,
+        velocity: ArrayLike,
+        effort: ArrayLike | None = None,
     ) -> Any:
         """Put in a stamp [ns] and (n,) values; efforts not known are NaN. Returns the message."""
         set_time(self.message.header.stamp, nanoseconds)
@@ -256,7 +271,8 @@ class JointStateMessage:
 
 
 class PointMessage:
-    """One trajectory_msgs/JointTrajectoryPoint of n joints that is filled again and again, without allocation.
+    """One trajectory_msgs/JointTrajectoryPoint of n joints that is filled again and again, without
+    allocation.
 
     Args:
         n: number of joints.
@@ -266,14 +282,17 @@ class PointMessage:
         message: to put into others.
     """
 
-    def __init__(self, n: int, fields: Sequence[str] = ("positions", "velocities", "accelerations")) -> None:
+    def __init__(
+        self, n: int, fields: Sequence[str] = ("positions", "velocities", "accelerations")
+    ) -> None:
         from trajectory_msgs.msg import JointTrajectoryPoint as Message
 
         self.message = Message(**{field: [0.0] * n for field in fields})
         self._views = [_view(getattr(self.message, field)) for field in fields]
 
     def fill(self, nanoseconds: int, *values: ArrayLike) -> Any:
-        """Put in the time from start [ns] and (n,) values, one for each field. Returns the message."""
+        """Put in the time from start [ns] and (n,) values, one for each field. Returns the
+        message."""
         set_time(self.message.time_from_start, nanoseconds)
         for view, value in zip(self._views, values, strict=True):
             view[:] = value

@@ -74,13 +74,16 @@ class Series:
 UR_SERIES = {
     "cb3": Series("CB3", 125.0, ("ur3", "ur5", "ur10")),
     "e-series": Series(
-        "e-Series", 500.0, ("ur3e", "ur5e", "ur7e", "ur10e", "ur12e", "ur16e", "ur15", "ur20", "ur30")
+        "e-Series",
+        500.0,
+        ("ur3e", "ur5e", "ur7e", "ur10e", "ur12e", "ur16e", "ur15", "ur20", "ur30"),
     ),
 }
 
 
 def series_of(robot: str) -> Series | None:
-    """The series of an arm by its name ("ur5e", also "ur5e_gripper"), or None when it is no UR arm."""
+    """The series of an arm by its name ("ur5e", also "ur5e_gripper"), or None when it is no UR
+    arm."""
     arm = robot.split("_")[0].lower()
     return next((series for series in UR_SERIES.values() if arm in series.robots), None)
 
@@ -90,11 +93,13 @@ PROFILES = ("generic", "ur", "franka", "xarm", "topic_based")
 
 
 def prefixed(names: Iterable[str], tf_prefix: str) -> tuple[str, ...]:
-    """The names as a robot has them whose description was made with `tf_prefix` ("left_" gives "left_elbow_joint")."""
+    """The names as a robot has them whose description was made with `tf_prefix` ("left_" gives
+    "left_elbow_joint")."""
     return tuple(f"{tf_prefix}{name}" for name in names)
 
 
 def driver_order(joint_names: Iterable[str]) -> tuple[str, ...]:
-    """The order in which a UR driver's controllers have these joints, when they are a UR arm's; else as given."""
+    """The order in which a UR driver's controllers have these joints, when they are a UR arm's;
+    else as given."""
     given = tuple(joint_names)
     return UR_JOINTS if set(given) == set(UR_JOINTS) else given

@@ -1,7 +1,7 @@
 """Parameters of nodes, as tables: they are declared, checked and documented from one place.
 
-A node's module holds `PARAMETERS`, a tuple of `Parameter`; `declare` gives a ROS node all of them. The tables
-themselves need no ROS.
+A node's module holds `PARAMETERS`, a tuple of `Parameter`; `declare` gives a ROS node all of them.
+The tables themselves need no ROS.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ class Parameter:
 
     Attributes:
         name: as on the command line; dots make groups.
-        default: its value unless one is given; its type is the parameter's. An empty tuple needs `kind`.
+        default: its value unless one is given; its type is the parameter's. An empty tuple needs
+        `kind`.
         description: for people; with the unit.
         minimum, maximum: of a number, or of each of several; None leaves it open.
         choices: the valid texts, if only some are.
         read_only: cannot be changed while the node runs.
-        kind: "bool", "integer", "double", "string", "double array" or "string array"; by default that of `default`.
+        kind: "bool", "integer", "double", "string", "double array" or "string array"; by default
+        that of `default`.
     """
 
     name: str
@@ -57,7 +59,9 @@ class Parameter:
     def __post_init__(self) -> None:
         kind = self.kind or _kind_of(self.default)
         if kind not in _KINDS:
-            raise ExecutionError(f"parameter {self.name!r}: kind {kind!r} is none of {', '.join(_KINDS)}")
+            raise ExecutionError(
+                f"parameter {self.name!r}: kind {kind!r} is none of {', '.join(_KINDS)}"
+            )
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "default", self.check(self.default))
 
@@ -81,10 +85,12 @@ class Parameter:
         return kind
 
     def check(self, value: Any) -> Value:
-        """The value in the parameter's type: whole numbers pass as doubles, sequences become tuples.
+        """The value in the parameter's type: whole numbers pass as doubles, sequences become
+        tuples.
 
         Raises:
-            ExecutionError: it is of another type or out of range; names the parameter, the value and the valid ones.
+            ExecutionError: it is of another type or out of range; names the parameter, the value
+            and the valid ones.
         """
         made: Value | None = _as_kind(self.kind, value)
         if made is not None and self._in_range(made):
@@ -155,18 +161,22 @@ def declare(
     Args:
         node: rclpy.node.Node.
         parameters: all that the node has; a value given for any other is refused.
-        on_change: called with name and checked value before a running node takes it over; may raise ExecutionError
+        on_change: called with name and checked value before a running node takes it over; may raise
+        ExecutionError
             to refuse it. Values are kept up to date in the namespace anyway.
 
     Returns:
         The values, one attribute for each parameter (`Parameter.attribute`).
 
     Raises:
-        ExecutionError: a value was given for an unknown parameter, or one of the wrong type or out of range.
+        ExecutionError: a value was given for an unknown parameter, or one of the wrong type or out
+        of range.
     """
     from rclpy.parameter import Parameter as RosParameter
 
-    overrides = {name: given.value for name, given in getattr(node, "_parameter_overrides", {}).items()}
+    overrides = {
+        name: given.value for name, given in getattr(node, "_parameter_overrides", {}).items()
+    }
     by_name = {p.name: p for p in parameters}
     for name in overrides:
         if name not in by_name and not name.startswith(_FOREIGN):
@@ -210,7 +220,9 @@ def _descriptor(p: Parameter) -> Any:
     if bounded and p.kind == "double":
         low = -math.inf if p.minimum is None else float(p.minimum)
         high = math.inf if p.maximum is None else float(p.maximum)
-        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high, step=0.0)]
+        descriptor.floating_point_range = [
+            FloatingPointRange(from_value=low, to_value=high, step=0.0)
+        ]
     elif bounded and p.kind == "integer":
         low_i = -(2**63) if p.minimum is None else int(p.minimum)
         high_i = 2**63 - 1 if p.maximum is None else int(p.maximum)

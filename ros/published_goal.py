@@ -1,8 +1,10 @@
-"""A goal that was published on a topic: nobody answers, so how it ends is judged from the joint states.
+"""A goal that was published on a topic: nobody answers, so how it ends is judged from the joint
+states.
 
-The time of the trajectory runs with the speed scaling that the arm reports. The goal has succeeded when after its end
-every joint that it names is inside its tolerance and at rest; it has failed when that does not come about in the
-goal time, when the arm does not move though it should have, or when the states stop.
+The time of the trajectory runs with the speed scaling that the arm reports. The goal has succeeded
+when after its end every joint that it names is inside its tolerance and at rest; it has failed when
+that does not come about in the goal time, when the arm does not move though it should have, or when
+the states stop.
 """
 
 from __future__ import annotations
@@ -26,13 +28,16 @@ from robosim.execution.messages import (
 
 __all__ = ["Judgment", "PublishedGoal"]
 
-# How long it takes to brake a motion that is given up, in seconds per (rad/s or m/s); at the least and most [s].
+# How long it takes to brake a motion that is given up, in seconds per (rad/s or m/s); at the least
+# and most [s].
 BRAKING = 0.5
 BRAKING_TIMES = (0.1, 1.5)
 _BRAKING_POINTS = 10
-# An arm that is further from its way than this is not on it [rad or m]; arms lag by some ten milliseconds.
+# An arm that is further from its way than this is not on it [rad or m]; arms lag by some ten
+# milliseconds.
 _OFF_THE_WAY = 0.2
-# An arm that should have moved by as much as the first, but moved less than the second, does not follow [rad or m].
+# An arm that should have moved by as much as the first, but moved less than the second, does not
+# follow [rad or m].
 _SHOULD_HAVE_MOVED = 0.05
 _MOVED = 0.005
 
@@ -57,7 +62,8 @@ class Judgment:
 
 
 class PublishedGoal:
-    """The handle of a goal without acknowledgement. `update` is called with each state; it keeps no thread.
+    """The handle of a goal without acknowledgement. `update` is called with each state; it keeps no
+    thread.
 
     Args:
         goal: as it was published.
@@ -83,11 +89,14 @@ class PublishedGoal:
         trajectory = goal.trajectory
         self._names = trajectory.joint_names
         self._index = names_in_order(self._names, state.joint_names)
-        # What a controller makes of it, from where the arm is; a first point later than 0 is reached from there.
+        # What a controller makes of it, from where the arm is; a first point later than 0 is
+        # reached from there.
         self._way = to_trajectory(trajectory, from_state=state)
         self._start: NDArray[np.float64] = state.position[self._index]
         own = {tolerance.name: tolerance.position for tolerance in goal.goal_tolerance}
-        self._tolerance = np.array([_tolerance(own.get(n, 0.0), judgment.position) for n in self._names])
+        self._tolerance = np.array(
+            [_tolerance(own.get(n, 0.0), judgment.position) for n in self._names]
+        )
         self._goal_time = _tolerance(goal.goal_time_tolerance, judgment.goal_time)
         self._judgment = judgment
         self._cancel = cancel
@@ -122,7 +131,9 @@ class PublishedGoal:
         """Another trajectory was published: the arm goes on with that one."""
         with self._lock:
             self._end(
-                GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "replaced by a trajectory that was sent after it"
+                GoalStatus.ABORTED,
+                ErrorCode.INVALID_GOAL,
+                "replaced by a trajectory that was sent after it",
             )
 
     def update(self, now: float, state: ArmState | None, speed_scaling: float) -> None:
@@ -133,8 +144,9 @@ class PublishedGoal:
     def braking(self, state: ArmState | None) -> JointTrajectory:
         """Points that end the motion early: along its way with time slowing down to a standstill.
 
-        So the arm stays where the plan is, within limits, though its state may be old or unknown (None). An arm whose
-        state shows it elsewhere, or standing, holds there: it brakes straight on instead.
+        So the arm stays where the plan is, within limits, though its state may be old or unknown
+        (None). An arm whose state shows it elsewhere, or standing, holds there: it brakes straight
+        on instead.
         """
         with self._lock:
             now = self.trajectory_time
@@ -142,16 +154,21 @@ class PublishedGoal:
             position, velocity = state.position[self._index], state.velocity[self._index]
             off = np.abs(position - self._way.position(now)).max()
             if off > _OFF_THE_WAY or np.abs(velocity).max() <= self._judgment.velocity:
-                # From velocity v, v T / 2 further at rest after T: the cubic through that brakes evenly.
+                # From velocity v, v T / 2 further at rest after T: the cubic through that brakes
+                # evenly.
                 time = _braking_time(velocity)
-                end = JointTrajectoryPoint(time, position + velocity * time / 2, np.zeros(len(position)))
+                end = JointTrajectoryPoint(
+                    time, position + velocity * time / 2, np.zeros(len(position))
+                )
                 return JointTrajectory(self._names, (end,))
         time = _braking_time(self._way.velocity(now))
         points = []
         for t in np.linspace(0.0, time, _BRAKING_POINTS + 1)[1:]:
             at, rate = now + t - t**2 / (2 * time), 1 - t / time
             points.append(
-                JointTrajectoryPoint(float(t), self._way.position(at), self._way.velocity(at) * rate)
+                JointTrajectoryPoint(
+                    float(t), self._way.position(at), self._way.velocity(at) * rate
+                )
             )
         return JointTrajectory(self._names, tuple(points))
 
@@ -165,7 +182,8 @@ class PublishedGoal:
                 self._end(
                     GoalStatus.ABORTED,
                     ErrorCode.INVALID_GOAL,
-                    f"no joint states for {now - self._heard:.2f} s: where the arm is, is not known",
+                    f"no joint states for {now - self._heard:.2f} s: where the arm is, is not"
+                    " known",
                 )
             return
         self._heard = now
@@ -180,7 +198,9 @@ class PublishedGoal:
         error = np.abs(position - self._way.position(self._way.duration))
         late = self.trajectory_time - self._way.duration
         if late >= 0 and at_rest and bool(np.all(error <= self._tolerance)):
-            self._end(GoalStatus.SUCCEEDED, ErrorCode.SUCCESSFUL, "in place, as the joint states show")
+            self._end(
+                GoalStatus.SUCCEEDED, ErrorCode.SUCCESSFUL, "in place, as the joint states show"
+            )
         elif late > self._goal_time:
             worst = int(np.argmax(error / self._tolerance))
             why = f"joint {self._names[worst]} is {error[worst]:.4g} from its goal"
@@ -189,14 +209,16 @@ class PublishedGoal:
             self._end(
                 GoalStatus.ABORTED,
                 ErrorCode.GOAL_TOLERANCE_VIOLATED,
-                f"{why} {late:.2f} s after the end of the trajectory (tolerance {self._tolerance[worst]:g})",
+                f"{why} {late:.2f} s after the end of the trajectory (tolerance"
+                f" {self._tolerance[worst]:g})",
             )
         elif self._stands_still(elapsed * speed_scaling):
             self._end(
                 GoalStatus.ABORTED,
                 ErrorCode.INVALID_GOAL,
-                f"the arm has not moved in {self.trajectory_time:.2f} s: a controller that refuses a trajectory, is "
-                "not active, or is not listened to by the robot does not say so on a topic; see its log",
+                f"the arm has not moved in {self.trajectory_time:.2f} s: a controller that refuses"
+                " a trajectory, is not active, or is not listened to by the robot does not say so"
+                " on a topic; see its log",
             )
 
     def _stands_still(self, elapsed: float) -> bool:

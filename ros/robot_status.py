@@ -1,7 +1,9 @@
-"""What a robot says about itself beside its joint states: speed scaling, its program, safety, active controllers.
+"""What a robot says about itself beside its joint states: speed scaling, its program, safety,
+active controllers.
 
-The topics are those of its driver (`drivers`); a robot without them says nothing about the thing. What needs message
-packages that are not installed (ur_dashboard_msgs, franka_msgs, xarm_msgs, controller_manager_msgs) stays unknown too.
+The topics are those of its driver (`drivers`); a robot without them says nothing about the thing.
+What needs message packages that are not installed (ur_dashboard_msgs, franka_msgs, xarm_msgs,
+controller_manager_msgs) stays unknown too.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class RobotStatus:
         speed_scaling: topic with percent (std_msgs/Float64); "" for the driver's.
 
     Attributes:
-        missing: what is not known because its message package is not installed: the package, by name of Requirements.
+        missing: what is not known because its message package is not installed: the package, by
+        name of Requirements.
     """
 
     def __init__(self, node: Any, driver: Driver = GENERIC, speed_scaling: str = "") -> None:
@@ -67,7 +70,9 @@ class RobotStatus:
             )
         else:
             self._client = node.create_client(ListControllers, names.LIST_CONTROLLERS)
-            self._timer = node.create_timer(_ASK, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
+            self._timer = node.create_timer(
+                _ASK, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME)
+            )
 
     def destroy(self) -> None:
         """Stop listening."""
@@ -77,7 +82,8 @@ class RobotStatus:
             self._node.destroy_timer(self._timer)
             self._node.destroy_client(self._client)
 
-    # -- What is known ---------------------------------------------------------------------------------------
+    # -- What is known
+    # ---------------------------------------------------------------------------------------
 
     @property
     def speed_scaling(self) -> float:
@@ -114,7 +120,11 @@ class RobotStatus:
     @property
     def expects_controllers(self) -> bool:
         """Whether somebody is there to answer who has not yet."""
-        return self._client is not None and self.controllers is None and self._client.service_is_ready()
+        return (
+            self._client is not None
+            and self.controllers is None
+            and self._client.service_is_ready()
+        )
 
     def unknown(self) -> list[str]:
         """What the robot does not tell now, in words, each with the reason where there is one."""
@@ -128,12 +138,16 @@ class RobotStatus:
             if value is None:
                 why = f"{self.missing[field]} is not installed" if field in self.missing else ""
                 if field == "controller_active" and not why:
-                    why = f"nobody answers on {self._node.resolve_service_name(names.LIST_CONTROLLERS)}"
+                    why = (
+                        "nobody answers on"
+                        f" {self._node.resolve_service_name(names.LIST_CONTROLLERS)}"
+                    )
                 found.append(f"{_THINGS[field]} ({why})" if why else _THINGS[field])
         return found
 
     def other_driver(self) -> tuple[str, str] | None:
-        """The profile and the topic by which another driver than the chosen one is recognized on the graph."""
+        """The profile and the topic by which another driver than the chosen one is recognized on
+        the graph."""
         for driver in DRIVERS.values():
             if driver is self._driver:
                 continue
@@ -143,7 +157,8 @@ class RobotStatus:
                     return driver.name, name
         return None
 
-    # -- In the executor's thread ----------------------------------------------------------------------------
+    # -- In the executor's thread
+    # ----------------------------------------------------------------------------
 
     def _now(self, field: str) -> Any:
         value, until = self._told.get(field, (None, 0.0))
@@ -162,9 +177,13 @@ class RobotStatus:
                 f"sudo apt install ros-$ROS_DISTRO-{package.replace('_', '-')}"
             )
             return
-        quality = LATCHED if topic.latched else samples(100.0) if math.isinf(topic.valid) else NEWEST
+        quality = (
+            LATCHED if topic.latched else samples(100.0) if math.isinf(topic.valid) else NEWEST
+        )
         self._subscriptions.append(
-            self._node.create_subscription(message, topic.name, partial(self._on_status, topic), quality)
+            self._node.create_subscription(
+                message, topic.name, partial(self._on_status, topic), quality
+            )
         )
 
     def _on_status(self, topic: StatusTopic, message: Any) -> None:

@@ -1,11 +1,11 @@
 """A node's process: ROS starts, the node lives, a signal ends it cleanly.
 
-Threads: rclpy's executor has one of its own; the main thread waits for a signal (SIGINT, SIGTERM) or for the node to
-ask for the end. Then the node's `close()` is called first, so that what it moves holds before anything is torn down. A
-second signal ends the process at once.
+Threads: rclpy's executor has one of its own; the main thread waits for a signal (SIGINT, SIGTERM)
+or for the node to ask for the end. Then the node's `close()` is called first, so that what it moves
+holds before anything is torn down. A second signal ends the process at once.
 
-Exit codes: 0 ended as asked; 1 a callback failed, or what the node says; 2 bad parameters or arguments, or a ROS
-package is missing.
+Exit codes: 0 ended as asked; 1 a callback failed, or what the node says; 2 bad parameters or
+arguments, or a ROS package is missing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ __all__ = ["main", "require"]
 
 EXIT_DONE, EXIT_FAILED, EXIT_BAD_INPUT = 0, 1, 2
 
-# Message packages are Debian packages named after them; rclpy and these come with every installation of ROS 2.
+# Message packages are Debian packages named after them; rclpy and these come with every
+# installation of ROS 2.
 _BASE = (
     "rclpy",
     "std_msgs",
@@ -56,11 +57,15 @@ def require(*packages: str) -> None:
 def _advice(package: str, error: ImportError) -> str:
     what = f"the ROS 2 package {package!r} cannot be imported ({' '.join(str(error).split())}). "
     if package == "robosim_msgs":
-        return f"{what}Build it from robosim's sources with colcon, and source the workspace's setup.bash"
+        return (
+            f"{what}Build it from robosim's sources with colcon, and source the workspace's"
+            " setup.bash"
+        )
     if package in _BASE:
         return (
-            f"{what}Install ROS 2 (Humble or newer), source its setup.bash, and use a Python environment that sees "
-            "it: `python3 -m venv --system-site-packages` with ROS's Python version"
+            f"{what}Install ROS 2 (Humble or newer), source its setup.bash, and use a Python"
+            " environment that sees it: `python3 -m venv --system-site-packages` with ROS's Python"
+            " version"
         )
     name = package.replace("_", "-")
     return f"{what}With ROS 2 sourced: sudo apt install ros-$ROS_DISTRO-{name}"
@@ -77,8 +82,10 @@ def main(
     """Run a node until it is told to end.
 
     Args:
-        make_node: imports what it needs and gives the rclpy node. If it takes an argument, it gets `stop`, a function
-            of an exit code that may be called from any thread to end the process. The node may have `close()`,
+        make_node: imports what it needs and gives the rclpy node. If it takes an argument, it gets
+        `stop`, a function
+            of an exit code that may be called from any thread to end the process. The node may have
+            `close()`,
             which may return another exit code.
         parameters: the node's, for --help.
         summary: what it does, for --help.

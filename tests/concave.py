@@ -8,11 +8,23 @@ import trimesh
 from robosim.geometry import TriangleMesh
 
 
-def channel(length: float = 0.4, width: float = 0.3, height: float = 0.3, wall: float = 0.02) -> TriangleMesh:
-    """A U of walls along x about the origin, open above (+z) and at its ends, closed as a surface [m]."""
+def channel(
+    length: float = 0.4, width: float = 0.3, height: float = 0.3, wall: float = 0.02
+) -> TriangleMesh:
+    """A U of walls along x about the origin, open above (+z) and at its ends, closed as a surface
+    [m]."""
     w, h, t = width / 2, height / 2, wall
     outline = np.array(
-        [[-w, h], [-w, -h], [w, -h], [w, h], [w - t, h], [w - t, -h + t], [-w + t, -h + t], [-w + t, h]]
+        [
+            [-w, h],
+            [-w, -h],
+            [w, -h],
+            [w, h],
+            [w - t, h],
+            [w - t, -h + t],
+            [-w + t, -h + t],
+            [-w + t, h],
+        ]
     )
     n = len(outline)
     ends = [np.column_stack([np.full(n, x), outline]) for x in (-length / 2, length / 2)]

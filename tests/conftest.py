@@ -1,4 +1,5 @@
-"""For all tests: a cache folder of this run's own, robots of others, and the plugin for those marked `realtime`.
+"""For all tests: a cache folder of this run's own, robots of others, and the plugin for those
+marked `realtime`.
 
 These are the tests in `REALTIME`. Give them the whole machine (`pytest -m realtime`). What becomes
 of those that did not get it, see realtime.py.

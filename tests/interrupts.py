@@ -14,10 +14,11 @@ import pytest
 
 @contextlib.contextmanager
 def control_c(after_s: float = 0.5) -> Iterator[None]:
-    """Interrupt the main thread after some seconds, and expect KeyboardInterrupt from what runs inside.
+    """Interrupt the main thread after some seconds, and expect KeyboardInterrupt from what runs
+    inside.
 
-    The shell's background jobs begin without Python's handler. Garbage is not collected inside: an exception in a
-    callback of the collector, as Hypothesis has one, is printed and lost.
+    The shell's background jobs begin without Python's handler. Garbage is not collected inside: an
+    exception in a callback of the collector, as Hypothesis has one, is printed and lost.
     """
     was = signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.disable()

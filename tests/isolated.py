@@ -2,6 +2,7 @@
 
 import sys
 
-# Python puts the folder that it starts in first on its path: in the repository's root, the sources hide the
-# package. -P leaves the folder out, from Python 3.11 on; -I leaves out user packages and PYTHON* variables, too.
+# Python puts the folder that it starts in first on its path: in the repository's root, the sources
+# hide the package. -P leaves the folder out, from Python 3.11 on; -I leaves out user packages and
+# PYTHON* variables, too.
 PYTHON = [sys.executable, "-P" if sys.version_info >= (3, 11) else "-I"]

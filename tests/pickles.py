@@ -1,4 +1,5 @@
-"""Values by what `pickle` asks for: whether two are the same to the bit; and states that are none."""
+"""Values by what `pickle` asks for: whether two are the same to the bit; and states that are
+none."""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ def same(a: object, b: object) -> bool:
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(
-        a, (str, bytes, int, float, complex, enum.Enum, type, Path, type(None), slice, frozenset, set)
+        a,
+        (str, bytes, int, float, complex, enum.Enum, type, Path, type(None), slice, frozenset, set),
     ):
         return a == b or a != a
     if inspect.isfunction(a) or inspect.isbuiltin(a):

@@ -55,7 +55,9 @@ class RealtimeTests:
     # -- One test
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> bool | None:
         """Run the test, and tell of it what remains."""
         if not _is_realtime(item):
             return None

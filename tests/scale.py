@@ -1,8 +1,9 @@
 """Repetitions of tests: a short seeded slice in the gate, the whole campaign in `.ci/full`.
 
-Campaigns, such as all robots of a package or a hundred thousand random events, are run in full where
-the environment variable ROBOSIM_TEST_SCALE is `full`, as `.ci/full` sets it. tests/engine/scale.h is the
-same for tests in C++. A test says both numbers where it repeats, and asserts the same for each.
+Campaigns, such as all robots of a package or a hundred thousand random events, are run in full
+where the environment variable ROBOSIM_TEST_SCALE is `full`, as `.ci/full` sets it.
+tests/engine/scale.h is the same for tests in C++. A test says both numbers where it repeats, and
+asserts the same for each.
 """
 
 from __future__ import annotations

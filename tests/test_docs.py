@@ -26,7 +26,11 @@ PAGES_WITH_PYTHON = [
     if "```python\n" in page.read_text(encoding="utf-8") and page.stem != "rtde"
 ]
 # Packages that their blocks import beside robosim's own requirements.
-NEEDS = {"learning": ("torch", "jax"), "commands": ("viser", "matplotlib"), "execution": ("matplotlib",)}
+NEEDS = {
+    "learning": ("torch", "jax"),
+    "commands": ("viser", "matplotlib"),
+    "execution": ("matplotlib",),
+}
 DYNAMICS = (ROOT / "docs" / "dynamics.md").read_text(encoding="utf-8")
 
 
@@ -54,9 +58,14 @@ def test_links_lead_to_files(page: Path) -> None:
 
 def test_every_page_is_in_the_contents() -> None:
     contents = (
-        (ROOT / "docs" / "index.md").read_text(encoding="utf-8").split("```{toctree}")[1].split("```")[0]
+        (ROOT / "docs" / "index.md")
+        .read_text(encoding="utf-8")
+        .split("```{toctree}")[1]
+        .split("```")[0]
     )
-    listed = {line.strip() for line in contents.splitlines() if line.strip() and not line.startswith(":")}
+    listed = {
+        line.strip() for line in contents.splitlines() if line.strip() and not line.startswith(":")
+    }
     assert listed | {"index"} == {path.stem for path in (ROOT / "docs").glob("*.md")} | {"api"}
 
 
@@ -64,7 +73,9 @@ def test_every_page_is_in_the_contents() -> None:
 def test_python_of_a_page_runs(page: str, tmp_path: Path) -> None:
     """All of its blocks, one after the other."""
     for package in NEEDS.get(page, ()):
-        pytest.importorskip(package, reason=f"{package} is not installed, see the extras of robosim")
+        pytest.importorskip(
+            package, reason=f"{package} is not installed, see the extras of robosim"
+        )
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
@@ -106,7 +117,9 @@ def test_options_of_robosim_exist(page: Path) -> None:
         options = re.findall(r"(?<!\w)(--[a-z][a-z0-9-]+)", rest)
         if options:
             known = help_of(command)
-            assert all(option in known for option in options), f"{page.name}: robosim {command}{rest}"
+            assert all(option in known for option in options), (
+                f"{page.name}: robosim {command}{rest}"
+            )
 
 
 @cache

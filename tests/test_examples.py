@@ -17,15 +17,25 @@ from robosim.simulation import Simulation
 from robosim.world import World
 
 PACKAGE = Path(robosim.__file__).parent
-SOURCES = [Path(folder, name) for folder, _, names in os.walk(PACKAGE, followlinks=True) for name in names]
-WITH_EXAMPLES = sorted(p for p in SOURCES if p.suffix == ".py" and ">>>" in p.read_text(encoding="utf-8"))
+SOURCES = [
+    Path(folder, name) for folder, _, names in os.walk(PACKAGE, followlinks=True) for name in names
+]
+WITH_EXAMPLES = sorted(
+    p for p in SOURCES if p.suffix == ".py" and ">>>" in p.read_text(encoding="utf-8")
+)
 EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").glob("[0-9]*.py"))
 NEEDS = {"13_train_a_policy": ("torch", "PyTorch is not installed, extra `torch`")}
 
 
 def run_example(name: str, *options: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-W", "error::DeprecationWarning:__main__", EXAMPLES[0].with_name(name), *options],
+        [
+            sys.executable,
+            "-W",
+            "error::DeprecationWarning:__main__",
+            EXAMPLES[0].with_name(name),
+            *options,
+        ],
         cwd=folder,
         env={**os.environ, "MPLBACKEND": "Agg"},
         capture_output=True,
@@ -77,7 +87,8 @@ def test_drone_at_rest_lifts_off_only_by_gradients_that_let_its_contacts_part(bo
     q[2] -= scene.compile(drone).min_distance(q)[0]
     options = {"dt": example["DT"], "solver": "lcp", "bounce": bounce}
     losses, rises, greatest = example["descend"](Simulation(World(drone, scene), **options), q, 5)
-    # Zero but for rounding in the impulses of contacts that share the load: what flies has 3e-3 m^2/N here.
+    # Zero but for rounding in the impulses of contacts that share the load: what flies has 3e-3
+    # m^2/N here.
     assert greatest < 1e-18
     np.testing.assert_allclose(losses, example["RISE"] ** 2, rtol=1e-12)
     np.testing.assert_allclose(rises, 0, atol=1e-12)
@@ -100,8 +111,8 @@ def test_ball_is_lifted_only_by_gradients_that_keep_it_on_its_platform() -> None
         np.testing.assert_allclose(rises, 0, atol=1e-12)
     simulation = Simulation(world, **options, complementarity_aware="together")
     losses, rises, greatest = example["descend"](simulation)
-    # The first gradient is that of both in flight as one; some later ones are of a ball that has landed, less than
-    # 1 um below where it rested, of the way to RISE = 0.5 m.
+    # The first gradient is that of both in flight as one; some later ones are of a ball that has
+    # landed, less than 1 um below where it rested, of the way to RISE = 0.5 m.
     mass = example["PLATFORM"] + example["BALL"]
     flies = 2 * example["RISE"] * example["DT"] ** 2 / mass * example["STEPS"]
     assert flies * (1 - 1e-6) <= greatest <= flies * (1 + 1e-6 / example["RISE"])
@@ -124,7 +135,9 @@ def test_readme_python_runs(tmp_path: Path) -> None:
     assert slope == pytest.approx(-x / 0.5, rel=1e-3)
 
 
-@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize(
+    "path", WITH_EXAMPLES, ids=lambda path: path.relative_to(PACKAGE).as_posix()
+)
 def test_examples_in_docstrings(path: Path) -> None:
     name = ".".join(("robosim", *path.relative_to(PACKAGE).with_suffix("").parts))
     result = doctest.testmod(importlib.import_module(name))

@@ -93,7 +93,8 @@ def test_a_lane_gives_way_until_another_is_through(tmp_path, what):
     other=$!
     lane_of_its_own() {{
       set +m
-      give_way $other "$work/through" {sys.executable} "$work/calm.py" {what} {ends} {100 if may_end_it else 2}
+      give_way $other "$work/through" \\
+        {sys.executable} "$work/calm.py" {what} {ends} {100 if may_end_it else 2}
     }}
     set -m
     lane_of_its_own &
@@ -106,7 +107,10 @@ def test_a_lane_gives_way_until_another_is_through(tmp_path, what):
     done = bash(code, tmp_path)
     ours.append(os.sched_getscheduler(0))
     *said, later = done.stdout.splitlines()
-    assert said == [f"{schedules_idly} {schedules_idly and not may_end_it}", "status 3"], done.stderr
+    assert said == [
+        f"{schedules_idly} {schedules_idly and not may_end_it}",
+        "status 3",
+    ], done.stderr
     assert int(later) in ours
 
 
@@ -129,7 +133,9 @@ def environment(tmp_path):
     """`environment(*arguments, HALF="")`: the folder, and how many were made until now."""
 
     def call(*arguments: str, **variables: str) -> tuple[Path, int]:
-        done = bash(f'{MAKE}\nenvironment {" ".join(arguments)}\necho "$env"', tmp_path, **variables)
+        done = bash(
+            f'{MAKE}\nenvironment {" ".join(arguments)}\necho "$env"', tmp_path, **variables
+        )
         if not variables:
             assert done.returncode == 0, done.stderr
         return Path(done.stdout.strip()), len((tmp_path / "made").read_text().splitlines())

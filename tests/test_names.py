@@ -41,7 +41,9 @@ def refused(call: Callable[[], object]) -> str:
 
 
 def assert_meant(text: str, name: str) -> None:
-    assert re.search(rf"; did you mean ('[^']+' or )*'{re.escape(name)}'( or '[^']+')*\?", text), text
+    assert re.search(rf"; did you mean ('[^']+' or )*'{re.escape(name)}'( or '[^']+')*\?", text), (
+        text
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,22 +60,28 @@ def assert_meant(text: str, name: str) -> None:
         (ARM.groups, lambda name: plan(Problem(ARM, goal=ARM.neutral(), group=name))),
         (ARM.joint_names, lambda name: plan(Problem(ARM, goal=ARM.neutral(), group=[name]))),
         (ARM.joint_names, lambda name: plan(Problem(ARM, goal=JointGoal({name: 0.0})))),
-        (ARM.link_names, lambda name: plan(Problem(ARM, goal=PoseGoal(name, ARM.frame_pose(ARM.neutral(), "tool0"))))),
+        (ARM.link_names, lambda name: plan(Problem(ARM,
+            goal=PoseGoal(name, ARM.frame_pose(ARM.neutral(), "tool0"))))),
         (ARM.joint_names, lambda name: ARM.configuration({name: 0.0})),
         (ARM.joint_names, lambda name: ARM.with_damping({name: 0.0})),
         (ARM.link_names, lambda name: ARM.frame_pose(ARM.neutral(), name)),
         (ARM.link_names, lambda name: Simulation(World(ARM, materials={name: Material()}))),
         (ARM.joint_names, lambda name: Simulation(World(ARM, motors={name: Motor()}))),
-        (ARM.link_names, lambda name: Simulation(World(ARM, closures=[PointClosure(name, "tool0")]))),
+        (ARM.link_names, lambda name: Simulation(World(ARM,
+            closures=[PointClosure(name, "tool0")]))),
         (ARM.link_names, lambda name: held_by(name).compile(ARM)),
         (ARM.link_names, lambda name: desk().attach("mug", name, model=ARM, q=ARM.neutral())),
         (["mug", "table"], lambda name: desk().move(name, None)),
         (["mug", "table"], lambda name: allowing(name).compile(ARM)),
         (ARM.link_names, lambda name: load_robot("ur5", convex={name: "hull"})),
-        (ARM.joint_names, lambda name: load_robot("ur5", joint_limits={name: {"max_velocity": 1.0}})),
-        (ARM.joint_names, lambda name: load_robot("ur5", srdf=srdf(f'<joint name="{name}"/>'), strict=True)),
-        (ARM.link_names, lambda name: load_robot("ur5", srdf=srdf(f'<link name="{name}"/>'), strict=True)),
-        (["other"], lambda name: load_robot("ur5", srdf=srdf(f'<group name="{name}"/>'), strict=True)),
+        (ARM.joint_names, lambda name: load_robot("ur5",
+            joint_limits={name: {"max_velocity": 1.0}})),
+        (ARM.joint_names, lambda name: load_robot("ur5", srdf=srdf(f'<joint name="{name}"/>'),
+            strict=True)),
+        (ARM.link_names, lambda name: load_robot("ur5", srdf=srdf(f'<link name="{name}"/>'),
+            strict=True)),
+        (["other"], lambda name: load_robot("ur5", srdf=srdf(f'<group name="{name}"/>'),
+            strict=True)),
         (["base", "upper"], lambda name: two_links(parent=name)),
         (["base", "upper"], lambda name: two_links(collider=name)),
         (["elbow"], lambda name: two_links(mimic=name)),
@@ -115,7 +123,9 @@ def two_links(parent: str = "base", collider: str = "base", mimic: str | None = 
     for name in ("base", "upper", "hand"):
         builder.add_link(name, mass=1)
     builder.add_joint("elbow", "revolute", parent, "hand")
-    builder.add_joint("wrist", "revolute", "base", "upper", mimic=None if mimic is None else (mimic, 1, 0))
+    builder.add_joint(
+        "wrist", "revolute", "base", "upper", mimic=None if mimic is None else (mimic, 1, 0)
+    )
     builder.add_collider(collider, Shape.sphere(1))
     return builder.build(allow_massless=True)
 
@@ -123,11 +133,14 @@ def two_links(parent: str = "base", collider: str = "base", mimic: str | None = 
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        *(([mistyped(command)], command) for command in build_parser()._subparsers._group_actions[0].choices),
-        *((["inspect", mistyped(robot)], robot) for robot in bundled_robots() if mistyped(robot) != robot),
+        *(([mistyped(command)],
+            command) for command in build_parser()._subparsers._group_actions[0].choices),
+        *((["inspect", mistyped(robot)],
+            robot) for robot in bundled_robots() if mistyped(robot) != robot),
         *((["simulate", "ur5", "--scene", mistyped(scene)], scene) for scene in families()),
         *(([*PLAN, "--planner", mistyped(planner)], planner) for planner in available_planners()),
-        *((["simulate", "ur5", "--start", mistyped(state.name)], state.name) for state in ARM.named_states),
+        *((["simulate", "ur5", "--start", mistyped(state.name)],
+            state.name) for state in ARM.named_states),
         (["simulate", "ur5", "--base", "floting"], "floating"),
         (["simulate", "ur5", "--solver", "cnovex"], "convex"),
         ([*PLAN, "--group", "maniplator"], "manipulator"),
@@ -151,13 +164,19 @@ def test_what_is_like_nothing_is_told_what_there_is():
 
 
 # What names are of: where a message says that there is none, it says what may have been meant.
-NAMED = r"(robot|scene|planner|transport|link|joint|group|state|object|coordinate|position|parameter|family)"
+NAMED = (
+    r"(robot|scene|planner|transport|link|joint|group|state|object|coordinate|position|parameter"
+    r"|family)"
+)
 MISSING = re.compile(rf"(there is no|has no|is no) ([a-z]+ )*{NAMED} $")
 
 
 def messages() -> Iterator[tuple[str, bool]]:
-    """F-strings of the package that say that a name is not there, and whether their block asks what was meant."""
-    for folder in (path.resolve() for path in Path(robosim.__file__).parent.iterdir() if path.is_dir()):
+    """F-strings of the package that say that a name is not there, and whether their block asks what
+    was meant."""
+    for folder in (
+        path.resolve() for path in Path(robosim.__file__).parent.iterdir() if path.is_dir()
+    ):
         for path in folder.rglob("*.py"):
             source = path.read_text(encoding="utf-8")
             for block in ast.walk(ast.parse(source)):
@@ -166,7 +185,9 @@ def messages() -> Iterator[tuple[str, bool]]:
                     continue
                 for statement in statements:
                     if not hasattr(statement, "body") and names_a_missing_one(statement):
-                        text = "".join(ast.get_source_segment(source, line) or "" for line in statements)
+                        text = "".join(
+                            ast.get_source_segment(source, line) or "" for line in statements
+                        )
                         yield f"{path}:{statement.lineno}", "suggestion(" in text
 
 

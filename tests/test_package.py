@@ -1,4 +1,5 @@
-"""The package as a whole: the cost of importing it, the floor plan, what a source checkout says, the metadata."""
+"""The package as a whole: the cost of importing it, the floor plan, what a source checkout says,
+the metadata."""
 
 import re
 import subprocess
@@ -18,13 +19,16 @@ def run_python(code: str, *flags: str, cwd: Path | None = None) -> subprocess.Co
 
 
 def test_import_loads_nothing_but_the_standard_library(tmp_path: Path) -> None:
-    # Beside what this environment's interpreter loads by itself, such as hooks of editable installs.
+    # Beside what this environment's interpreter loads by itself, such as hooks of editable
+    # installs.
     bare, loaded = (
         run_python(f"import {module}, sys; print(*sys.modules)", cwd=tmp_path)
         for module in ("sys", "robosim")
     )
     assert loaded.returncode == 0, loaded.stderr
-    brought = {name.partition(".")[0] for name in set(loaded.stdout.split()) - set(bare.stdout.split())}
+    brought = {
+        name.partition(".")[0] for name in set(loaded.stdout.split()) - set(bare.stdout.split())
+    }
     assert brought - sys.stdlib_module_names == {"robosim"}
 
 
@@ -58,7 +62,9 @@ def test_source_folder_without_engine_says_what_to_do(tmp_path: Path) -> None:
     (checkout / "robosim").mkdir(parents=True)
     (checkout / "engine").mkdir()
     (checkout / "engine" / "CMakeLists.txt").write_text("")
-    (checkout / "robosim" / "__init__.py").write_text((ROOT / "robosim" / "__init__.py").read_text())
+    (checkout / "robosim" / "__init__.py").write_text(
+        (ROOT / "robosim" / "__init__.py").read_text()
+    )
     result = run_python("import robosim", cwd=checkout)
     assert result.returncode != 0
     last = result.stderr.strip().splitlines()[-1]
@@ -68,7 +74,11 @@ def test_source_folder_without_engine_says_what_to_do(tmp_path: Path) -> None:
 
 def test_floor_plan_is_kept() -> None:
     result = subprocess.run(
-        [sys.executable, ".ci/check_floor_plan.py"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, ".ci/check_floor_plan.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stdout
 
@@ -98,7 +108,9 @@ def test_metadata_promises() -> None:
     assert meta["Requires-Python"] == ">=3.10"
     assert set(meta.get_all("Provides-Extra")) >= {"view", "decomp", "test", "bench", "docs"}
     requirements = meta.get_all("Requires-Dist")
-    assert any(re.match(r"numpy>=1\.26$", r) for r in requirements), "ROS 2 Jazzy's NumPy must be accepted"
+    assert any(re.match(r"numpy>=1\.26$", r) for r in requirements), (
+        "ROS 2 Jazzy's NumPy must be accepted"
+    )
 
 
 def test_dependency_page_names_every_dependency() -> None:

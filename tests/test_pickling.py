@@ -1,4 +1,5 @@
-"""Every public class: its values go through `pickle` and `copy`, or the reason why they cannot is listed here."""
+"""Every public class: its values go through `pickle` and `copy`, or the reason why they cannot is
+listed here."""
 
 from __future__ import annotations
 
@@ -99,7 +100,9 @@ CLASSES = public_classes()
 
 def is_record(cls: type) -> bool:
     """Whether a value of it may hold anything: nothing is checked when it is made."""
-    return hasattr(cls, "_fields") or (dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__"))
+    return hasattr(cls, "_fields") or (
+        dataclasses.is_dataclass(cls) and not hasattr(cls, "__post_init__")
+    )
 
 
 def reason_against(name: str) -> str | None:
@@ -122,7 +125,9 @@ def examples() -> list[object]:
     down = geometry.pose((0, 0, -0.02)) @ model.frame_pose(result.q_rest, tool)
     cell = World(scene=scene)
     cell.add(model, "arm", pose=X)
-    simulation = Simulation(World(model, scene), solver="lcp", substeps=2, complementarity_aware=True)
+    simulation = Simulation(
+        World(model, scene), solver="lcp", substeps=2, complementarity_aware=True
+    )
     simulation = simulation.with_parameters(
         {"placement": np.full((6, 6), 1e-3), ("mass", "forearm_link"): 2.0}
     )
@@ -131,27 +136,33 @@ def examples() -> list[object]:
     corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
     faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
     mesh = TriangleMesh(corners, faces, solid=False)
-    limits = TrajectoryLimits(lower=-np.ones(6), velocity=np.full(6, np.inf), acceleration_source="here")
+    limits = TrajectoryLimits(
+        lower=-np.ones(6), velocity=np.full(6, np.inf), acceleration_source="here"
+    )
     points = from_trajectory(result.trajectory)
     knots = Knots.of(points.points, range(6), np.zeros(6))
     row = np.zeros((3, 2))
     return [
-        model, scene, result, simulation, result.trajectory, limits, mesh, box, points, points.points[0],
+        model, scene, result, simulation, result.trajectory, limits, mesh, box, points,
+        points.points[0],
         Problem(model, scene, goal=PoseGoal("tool0", X, 0.1, (0, 0, np.inf)), clearance=0.01),
         plan_cartesian(Problem(model, scene, start=result.q_rest, goal=PoseGoal(tool, down))),
         JointGoal(result.q_rest, full_turns=False), PoseGoal("tool0", X), LinkPose("tool0", X),
         Scene("empty"), next(iter(scene)),
-        geometry.signed_distance_derivatives(box, np.eye(4), Shape.sphere(0.1), geometry.pose((1, 0, 0))),
+        geometry.signed_distance_derivatives(box, np.eye(4), Shape.sphere(0.1),
+            geometry.pose((1, 0, 0))),
         model.mass_factor(q), model.mass_factor(q[None]), Runs(simulation, 3),
         State(q, q, 1.5), simulation.step(simulation.state()),
         simulation.parameters, simulation.linearize(simulation.state()).vjp(q, q).parameters,
-        simulation.rollout(simulation.state(), 3, Control(tau=q)), cell, Control(tau=q), Material(0.5, 0.1),
+        simulation.rollout(simulation.state(), 3, Control(tau=q)), cell, Control(tau=q),
+        Material(0.5, 0.1),
         PointClosure("tool0", "base_link", (0, 0, 1)), Weld("tool0", "base_link", X),
         JointEquality("a", "b", (1.0, 2.0)),
         HeightField([[0, 1, 2], [1, 2, 4]], (0.5, 0.25)), PointCloud(corners, 0.1),
         Compound([(box, X), (mesh, np.eye(4)), (Compound([(mesh, X)]), X)]),
         Tracking(("a", "b"), np.arange(3.0), row, row, row),
-        ArmState(("a",), [1.0], [np.nan], 0.5), Setpoint([1.0, 2.0]), ManualClock(2.0), LoadOptions(base="floating"),
+        ArmState(("a",), [1.0], [np.nan], 0.5), Setpoint([1.0, 2.0]), ManualClock(2.0),
+        LoadOptions(base="floating"),
         Event(0.5, "attach", "box", "tool0"),
         NoPlan(Status.NO_PATH, "no way"), Refusal(ErrorCode.TIMED_OUT, "late"), JointSpline(knots),
     ]  # fmt: skip
@@ -164,7 +175,9 @@ def made_by_name() -> dict[str, list[object]]:
     """`examples` by the names of their classes."""
     if not _EXAMPLES:
         for value in examples():
-            _EXAMPLES.setdefault(f"{type(value).__module__}.{type(value).__qualname__}", []).append(value)
+            _EXAMPLES.setdefault(f"{type(value).__module__}.{type(value).__qualname__}", []).append(
+                value
+            )
     return _EXAMPLES
 
 
@@ -273,9 +286,13 @@ def test_simulations_keep_all_that_they_were_told():
         for how, copied in HOW.items():
             other = copied(one)
             assert same(reduced(other), reduced(one)), how
-            runs = [simulation.rollout(simulation.state(), 8, control) for simulation in (one, other)]
+            runs = [
+                simulation.rollout(simulation.state(), 8, control) for simulation in (one, other)
+            ]
             assert same(runs[1], runs[0]), how
-    assert not same(told.rollout(told.state(), 8, control).q, changed.rollout(changed.state(), 8, control).q)
+    assert not same(
+        told.rollout(told.state(), 8, control).q, changed.rollout(changed.state(), 8, control).q
+    )
 
 
 @pytest.mark.parametrize(
@@ -300,7 +317,11 @@ def test_simulations_keep_all_that_they_were_told():
         ("robosim.world.world.World", ("parts", 0, 3), np.eye(3)),
         ("robosim.world.world.World", ("parts", 0, 4), np.zeros(5)),
         ("robosim.simulation.simulation.Simulation", ("parameters", "mass"), np.zeros(5)),
-        ("robosim.simulation.simulation.Simulation", ("parameters", "placement"), np.full((6, 6), np.nan)),
+        (
+            "robosim.simulation.simulation.Simulation",
+            ("parameters", "placement"),
+            np.full((6, 6), np.nan),
+        ),
         ("robosim.simulation.simulation.Simulation", ("parameters",), [("mass", 1.0)]),
         ("robosim.simulation.simulation.Simulation", ("dt",), np.nan),
         ("robosim.simulation.state.State", ("q",), np.full(6, np.nan)),

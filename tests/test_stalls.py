@@ -13,8 +13,11 @@ import pytest
 
 from .stalls import COUNTS_WAITING, LEAST, STOOD, WAITED, Stalls, _Family, _Look, wait_until_quiet
 
-PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1  # that are watched
-counts_waiting = pytest.mark.skipif(not COUNTS_WAITING, reason="this system does not count what threads wait")
+# That are watched.
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+counts_waiting = pytest.mark.skipif(
+    not COUNTS_WAITING, reason="this system does not count what threads wait"
+)
 
 
 @pytest.fixture
@@ -57,13 +60,17 @@ for _ in range(2):
 
 @pytest.fixture
 def starve():
-    """starve(): a busy process of ours on a processor of which others, no descendants of ours, take most."""
+    """starve(): a busy process of ours on a processor of which others, no descendants of ours, take
+    most."""
     processor = str(min(os.sched_getaffinity(0)))
     own, others = [], []
 
     def start():
         begun = subprocess.run(
-            [sys.executable, "-c", DISTURB, processor], check=True, text=True, stdout=subprocess.PIPE
+            [sys.executable, "-c", DISTURB, processor],
+            check=True,
+            text=True,
+            stdout=subprocess.PIPE,
         )
         others.extend(map(int, begun.stdout.split()))
         code = f"import os\nos.sched_setaffinity(0, {{{processor}}})\n{BUSY}"
@@ -107,7 +114,10 @@ def test_what_our_processes_wait_for_each_other_is_no_stall():
     assert noted((0.06, 0.2)) == [(0.1, 0.06)]
     assert noted((0.3, 0.06)) == [(0.1, 0.06)]  # no more than others had
     assert noted((0.0, 0.2), (0.03, 0.2), (0.03, 0.2), (0.0, 0.2), (0.0, 0.2)) == [(0.3, 0.06)]
-    assert noted(*[(0.1, 0.2)] * 3, *[(0.0, 0.0)] * 3, *[(0.1, 0.2)] * 2) == [(0.4, 0.3), (0.8, 0.2)]
+    assert noted(*[(0.1, 0.2)] * 3, *[(0.0, 0.0)] * 3, *[(0.1, 0.2)] * 2) == [
+        (0.4, 0.3),
+        (0.8, 0.2),
+    ]
     assert [round(stall.end, 6) for stall in family.stalls(0.45)] == [0.8]
 
 
@@ -122,7 +132,8 @@ def test_waiting_for_a_quiet_machine_ends():
     assert time.monotonic() - begin >= (1.5 if COUNTS_WAITING else 0.0)
 
 
-# -- The plugin: runs of pytest in which stalls happen when the test says so ------------------------------------
+# -- The plugin: runs of pytest in which stalls happen when the test says so
+# ------------------------------------
 
 CONFTEST = """
 import sys
@@ -208,7 +219,10 @@ def test_b():
     assert output.count(f": {STOOD} for 0.20 s: AssertionError: too late") == 2
     assert output.index("b runs") < output.index("waits for quiet")
     assert output.count("waits for quiet") == 2
-    assert last_line(output) == "realtime: 2 passed, 0 failed, 0 skipped, 0 stalled; 1 stalled in some try"
+    assert (
+        last_line(output)
+        == "realtime: 2 passed, 0 failed, 0 skipped, 0 stalled; 1 stalled in some try"
+    )
 
 
 def test_what_is_stalled_after_three_tries_is_told_and_does_not_fail(run, tmp_path):
@@ -226,12 +240,18 @@ def test_c(): print("tries:", tries)
     assert "stalled in the end: test_it.py::test_a" in output
     assert "  try 3: " in output
     assert "  try 4: " not in output
-    assert last_line(output) == "realtime: 2 passed, 0 failed, 0 skipped, 1 stalled; 1 stalled in some try"
+    assert (
+        last_line(output)
+        == "realtime: 2 passed, 0 failed, 0 skipped, 1 stalled; 1 stalled in some try"
+    )
     assert (tmp_path / "stalled.txt").read_text() == "test_it.py::test_a\n"
     # Only these can be run again, as often as is wanted.
     status, output = run(tests, "@stalled.txt", "--tries", "1", "--stalled-to", "stalled.txt")
     assert status == 0, output
-    assert last_line(output) == "realtime: 0 passed, 0 failed, 0 skipped, 1 stalled; 1 stalled in some try"
+    assert (
+        last_line(output)
+        == "realtime: 0 passed, 0 failed, 0 skipped, 1 stalled; 1 stalled in some try"
+    )
     assert "waits for quiet" not in output
     assert (tmp_path / "stalled.txt").read_text() == "test_it.py::test_a\n"
 
@@ -274,8 +294,14 @@ def test_c(other): assert nth_try("c") > 1  # shares nothing: its failure is its
     # Second try: a passes, and the fixture's end fails in b's; third try: b alone.
     assert "2 passed" in output
     assert "3 again" in output
-    assert last_line(output) == "realtime: 2 passed, 1 failed, 0 skipped, 0 stalled; 2 stalled in some try"
-    assert "what it shares with a stalled test may be broken: TimeoutError: the arm is not there" in output
+    assert (
+        last_line(output)
+        == "realtime: 2 passed, 1 failed, 0 skipped, 0 stalled; 2 stalled in some try"
+    )
+    assert (
+        "what it shares with a stalled test may be broken: TimeoutError: the arm is not there"
+        in output
+    )
 
 
 def test_a_failure_before_a_stall_is_no_stalled_one(run):
@@ -289,7 +315,10 @@ def test_a(late): raise ValueError("a fault")
 """
     status, output = run(tests)
     assert status == 1, output
-    assert last_line(output) == "realtime: 0 passed, 1 failed, 0 skipped, 0 stalled; 0 stalled in some try"
+    assert (
+        last_line(output)
+        == "realtime: 0 passed, 1 failed, 0 skipped, 0 stalled; 0 stalled in some try"
+    )
 
 
 def test_other_tests_are_left_alone(run):
@@ -303,7 +332,8 @@ def test_the_plugin_and_the_witness_together(run):
 from tests import realtime
 def test_a(request):
     if nth_try("a") == 1:
-        plugin = next(p for p in request.config.pluginmanager.get_plugins() if isinstance(p, realtime.RealtimeTests))
+        plugins = request.config.pluginmanager.get_plugins()
+        plugin = next(p for p in plugins if isinstance(p, realtime.RealtimeTests))
         os.kill(plugin._stalls.pid, signal.SIGSTOP)
         time.sleep(0.4)
         os.kill(plugin._stalls.pid, signal.SIGCONT)
@@ -312,7 +342,9 @@ def test_a(request):
     status, output = run(tests, scripted=False)
     assert status == 0, output
     assert f"try 1: {STOOD} for " in output
-    assert last_line(output).startswith("realtime: 1 passed, 0 failed, 0 skipped, 0 stalled; 1 stalled")
+    assert last_line(output).startswith(
+        "realtime: 1 passed, 0 failed, 0 skipped, 0 stalled; 1 stalled"
+    )
 
 
 def test_workers_of_xdist_have_one_try(run):
@@ -326,4 +358,7 @@ def test_a(k):
 """
     status, output = run(tests, "-p", "xdist", "-n", "2")
     assert status == 0, output
-    assert last_line(output) == "realtime: 3 passed, 0 failed, 0 skipped, 1 stalled; 1 stalled in some try"
+    assert (
+        last_line(output)
+        == "realtime: 3 passed, 0 failed, 0 skipped, 1 stalled; 1 stalled in some try"
+    )

@@ -28,7 +28,13 @@ def cells(result: Result) -> list[str]:
 
 def document(results: Sequence[Result], poses: int, derivative_poses: int, seed: int) -> str:
     """The table with what it counts."""
-    head = ["pair", "distance [m]", "points [m]", "normal [rad]", *(f"by {kind}" for kind in DERIVATIVES)]
+    head = [
+        "pair",
+        "distance [m]",
+        "points [m]",
+        "normal [rad]",
+        *(f"by {kind}" for kind in DERIVATIVES),
+    ]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     lines += ["| " + " | ".join(cells(result)) + " |" for result in results]
     values = [v for _, v, _ in results]
@@ -38,15 +44,20 @@ def document(results: Sequence[Result], poses: int, derivative_poses: int, seed:
     compared = sum(d.poses for d in derivatives)
     near, jumped = sum(d.near_a_switch for d in derivatives), sum(d.jumped for d in derivatives)
     text = [
-        f"Worst errors of {poses:,} poses per pair (of derivatives {derivative_poses:,}), seed {seed}. "
-        "\\*: in closed form.",
+        (
+            f"Worst errors of {poses:,} poses per pair (of derivatives {derivative_poses:,}), seed"
+            f" {seed}. \\*: in closed form."
+        ),
         "\n".join(lines),
-        f"Of {total:,} poses {sum(v.not_unique for v in bounded):,} have points or a normal that are not unique to "
-        f"double precision, and are compared in the distance alone (as are two half-spaces); of "
-        f"{sum(v.not_verified for v in values):,} no exact witness was found. Derivatives of {compared:,} poses were "
-        f"compared; of {near:,} they were not, as a feature switch is within 0.01 (m or rad), and of {jumped:,}, as "
-        "another way out took over during the differences; of meshes "
-        f"{sum(d.passed_over for d in derivatives):,} coordinates of vertices, as an edge turned to the other "
-        "diagonal.",
+        (
+            f"Of {total:,} poses {sum(v.not_unique for v in bounded):,} have points or a normal"
+            " that are not unique to double precision, and are compared in the distance alone (as"
+            f" are two half-spaces); of {sum(v.not_verified for v in values):,} no exact witness"
+            f" was found. Derivatives of {compared:,} poses were compared; of {near:,} they were"
+            f" not, as a feature switch is within 0.01 (m or rad), and of {jumped:,}, as another"
+            " way out took over during the differences; of meshes"
+            f" {sum(d.passed_over for d in derivatives):,} coordinates of vertices, as an edge"
+            " turned to the other diagonal."
+        ),
     ]
     return "\n\n".join(text) + "\n"

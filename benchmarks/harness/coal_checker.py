@@ -1,8 +1,9 @@
 """Collision checks by coal over Pinocchio's kinematics, for the same shapes and pairs as robosim's.
 
-The checker itself is C++ (`coal_checker.cpp`), compiled against the headers that the wheels of `coal` bring when it is
-first needed, and kept in the user's cache directory under a name that holds the hash of the source and the versions.
-The joint tree comes from Pinocchio's reading of the URDF, so the re-check shares no kinematics with robosim.
+The checker itself is C++ (`coal_checker.cpp`), compiled against the headers that the wheels of
+`coal` bring when it is first needed, and kept in the user's cache directory under a name that holds
+the hash of the source and the versions. The joint tree comes from Pinocchio's reading of the URDF,
+so the re-check shares no kinematics with robosim.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from robosim.geometry import TriangleMesh
 SOURCE = Path(__file__).with_name("coal_checker.cpp")
 HEADER = Path(__file__).with_name("coal_shapes.h")
 SHAPE_TYPES = {
-    "sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5, "ellipsoid": 6, "cone": 7,
+    "sphere": 0, "box": 1, "capsule": 2, "cylinder": 3, "half_space": 4, "convex": 5,
+    "ellipsoid": 6, "cone": 7,
     "triangle": 8, "mesh": 9,
 }  # fmt: skip
 
@@ -35,7 +37,16 @@ def prefix() -> Path:
 def options(prefix: Path) -> list[str]:
     """Of the compiler, for a shared library over coal."""
     include = [f"-I{prefix}/include", f"-I{prefix}/include/eigen3"]
-    return ["-std=c++17", "-O3", "-DNDEBUG", "-w", "-shared", "-fPIC", "-fvisibility=hidden", *include]
+    return [
+        "-std=c++17",
+        "-O3",
+        "-DNDEBUG",
+        "-w",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        *include,
+    ]
 
 
 def libraries(prefix: Path) -> list[str]:
@@ -66,7 +77,11 @@ def _load() -> ctypes.PyDLL:
     functions = [
         ("new", pointer, [number, pointer, pointer, pointer, pointer]),
         ("delete", None, [pointer]),
-        ("add", number, [pointer, number, pointer, number, pointer, number, pointer, number, pointer]),
+        (
+            "add",
+            number,
+            [pointer, number, pointer, number, pointer, number, pointer, number, pointer],
+        ),
         ("pair", None, [pointer, number, number]),
         ("way", None, [pointer, number]),
         ("first_overlap", number, [pointer, pointer]),
@@ -85,11 +100,17 @@ def _array(values: Any, dtype: type) -> np.ndarray:
 
 
 def shape_numbers(shape: Any) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Type, sizes (3,), vertices (n, 3) and faces (m, 3) of a shape or a mesh, as `coal_shapes.h` takes them."""
+    """Type, sizes (3,), vertices (n, 3) and faces (m, 3) of a shape or a mesh, as `coal_shapes.h`
+    takes them."""
     size = np.zeros(3)
     vertices, faces = np.zeros((0, 3)), np.zeros((0, 3), np.int32)
     if isinstance(shape, TriangleMesh):
-        return SHAPE_TYPES["mesh"], size, _array(shape.vertices, float), _array(shape.faces, np.int32)
+        return (
+            SHAPE_TYPES["mesh"],
+            size,
+            _array(shape.vertices, float),
+            _array(shape.faces, np.int32),
+        )
     if shape.type == "box":
         size[:] = shape.size
     elif shape.type == "ellipsoid":
@@ -133,7 +154,8 @@ class CoalChecker:
         for name, value in frozen.items():
             if full.existJointName(name):
                 joint = full.joints[full.getJointId(name)]
-                turned = [value] if joint.nq == 1 else [np.cos(value), np.sin(value)]  # continuous joints
+                # Continuous joints.
+                turned = [value] if joint.nq == 1 else [np.cos(value), np.sin(value)]
                 reference[joint.idx_q : joint.idx_q + joint.nq] = turned
         locked = [i for i in range(1, full.njoints) if full.names[i] not in set(joints)]
         model = pin.buildReducedModel(full, locked, reference)
@@ -141,10 +163,16 @@ class CoalChecker:
         kinds = [self._joint_kind(model.joints[i]) for i in range(1, model.njoints)]
         parents = _array([model.parents[i] - 1 for i in range(1, model.njoints)], np.int32)
         prismatic = _array([kind for kind, _ in kinds], np.int32)
-        placements = _array([model.jointPlacements[i].homogeneous for i in range(1, model.njoints)], float)
+        placements = _array(
+            [model.jointPlacements[i].homogeneous for i in range(1, model.njoints)], float
+        )
         axes = _array([axis for _, axis in kinds], float)
         self._checker = self._library.checker_new(
-            len(kinds), parents.ctypes.data, prismatic.ctypes.data, placements.ctypes.data, axes.ctypes.data
+            len(kinds),
+            parents.ctypes.data,
+            prismatic.ctypes.data,
+            placements.ctypes.data,
+            axes.ctypes.data,
         )
         self._buffer = np.zeros(len(kinds))
         self._address = self._buffer.ctypes.data
@@ -181,7 +209,8 @@ class CoalChecker:
             self._library.checker_delete(self._checker)
 
     def use(self, way: str) -> None:
-        """How pairs come to coal's narrow phase: "trees" (coal's own broadphase, the default) or "boxes"."""
+        """How pairs come to coal's narrow phase: "trees" (coal's own broadphase, the default) or
+        "boxes"."""
         self._library.checker_way(self._checker, ["trees", "boxes"].index(way))
 
     def rows(self, q: np.ndarray) -> np.ndarray:
@@ -217,17 +246,21 @@ class CoalChecker:
         return out
 
     def motion(self, q: np.ndarray) -> np.ndarray:
-        """Largest displacement [m] of any point of the robot between successive configurations, (n - 1,)."""
+        """Largest displacement [m] of any point of the robot between successive configurations, (n
+        - 1,)."""
         rows, motion = self.rows(q), np.zeros(max(len(q) - 1, 0))
         self._library.checker_motion(self._checker, len(rows), rows.ctypes.data, motion.ctypes.data)
         return motion
 
     def overlaps(self, q: np.ndarray) -> list[tuple[int, int, float]]:
-        """(row, pair, signed distance [m]) of every configuration (n, joints) that is not free: its first such pair."""
+        """(row, pair, signed distance [m]) of every configuration (n, joints) that is not free: its
+        first such pair."""
         found = []
         for row, configuration in enumerate(self.rows(q)):
             pair = self._library.checker_first_overlap(self._checker, configuration.ctypes.data)
             if pair >= 0:
-                distance = self._library.checker_distance(self._checker, configuration.ctypes.data, pair)
+                distance = self._library.checker_distance(
+                    self._checker, configuration.ctypes.data, pair
+                )
                 found.append((row, int(pair), float(distance)))
         return found

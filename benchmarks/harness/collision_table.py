@@ -16,7 +16,8 @@ def cell(row: Row) -> str:
 
 
 def document(conditions: str, rows: Sequence[Row]) -> str:
-    """One line per pair of shapes, or per robot; one column per query. Rows are named "subject, query"."""
+    """One line per pair of shapes, or per robot; one column per query. Rows are named "subject,
+    query"."""
     queries: dict[str, dict[str, str]] = {}
     robots: dict[str, dict[str, str]] = {}
     for row in rows:

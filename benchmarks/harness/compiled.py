@@ -1,4 +1,5 @@
-"""C++ that benchmarks need, compiled when first used and kept in the user's cache under a name that holds its hash."""
+"""C++ that benchmarks need, compiled when first used and kept in the user's cache under a name that
+holds its hash."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def compiler() -> str:
     """
     found = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if found is None:
-        raise RuntimeError("C++ of this benchmark is compiled when first used: install g++ or clang++")
+        raise RuntimeError(
+            "C++ of this benchmark is compiled when first used: install g++ or clang++"
+        )
     return found
 
 
@@ -37,13 +40,16 @@ def checked(command: Sequence[str | Path]) -> str:
     return result.stdout
 
 
-def cached_library(name: str, made_of: Iterable[bytes | str], build: Callable[[Path, Path], None]) -> Path:
+def cached_library(
+    name: str, made_of: Iterable[bytes | str], build: Callable[[Path, Path], None]
+) -> Path:
     """A shared library from the cache.
 
     Args:
         name: of the library.
         made_of: all that the result depends on: another content gives another file.
-        build: called where the cache does not hold it, with a folder to work in and the file to make.
+        build: called where the cache does not hold it, with a folder to work in and the file to
+        make.
     """
     digest = hashlib.sha256()
     for part in made_of:
@@ -66,7 +72,8 @@ ENGINE = Path(__file__).resolve().parents[2] / "engine"
 def with_engine(
     name: str, source: Path, floors: Sequence[str], also: Iterable[Path] = (), *, purpose: str
 ) -> Path:
-    """A shared library from the cache: a CMake project and the floors of the checkout's engine that it builds on.
+    """A shared library from the cache: a CMake project and the floors of the checkout's engine that
+    it builds on.
 
     Args:
         name: of the library and of its target.
@@ -90,7 +97,9 @@ def with_engine(
         if cmake is None:
             raise RuntimeError(f"{purpose} is compiled when first used: install cmake")
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        checked([cmake, "-S", source, "-B", folder, *generator, f"-DCMAKE_CXX_COMPILER={compiler()}"])
+        checked(
+            [cmake, "-S", source, "-B", folder, *generator, f"-DCMAKE_CXX_COMPILER={compiler()}"]
+        )
         checked([cmake, "--build", folder, "--target", name, "--parallel", str(os.cpu_count())])
         next(folder.glob(f"lib{name}.*")).replace(output)
 
@@ -107,9 +116,12 @@ def declare(
 
 
 def cpu() -> str:
-    """The processor and what it can do, as the system tells it: part of the hash of what is compiled for it alone."""
+    """The processor and what it can do, as the system tells it: part of the hash of what is
+    compiled for it alone."""
     file = Path("/proc/cpuinfo")
     if not file.exists():
         return ""
-    lines = [line for line in file.read_text().splitlines() if line.startswith(("model name", "flags"))]
+    lines = [
+        line for line in file.read_text().splitlines() if line.startswith(("model name", "flags"))
+    ]
     return "\n".join(lines[:2])

@@ -1,9 +1,10 @@
 """How exact the derivatives of steps are, compared with differences of the steps themselves.
 
-A direction is *compared* where the step has one signature (`Simulation.signature`: features, classes, of `pgs` at every
-update) at all points of the differences, with the longest of a few lengths for which that holds. Elsewhere the
-derivative is compared with differences towards one side, and with that of the same step in dual numbers, its classes
-and features held (`frozen_step.py`). Differences have errors of their own, which extrapolation tells: where these are
+A direction is *compared* where the step has one signature (`Simulation.signature`: features,
+classes, of `pgs` at every update) at all points of the differences, with the longest of a few
+lengths for which that holds. Elsewhere the derivative is compared with differences towards one
+side, and with that of the same step in dual numbers, its classes and features held
+(`frozen_step.py`). Differences have errors of their own, which extrapolation tells: where these are
 above a quarter of the bar they are *coarse*, counted apart and held against them alone.
 """
 
@@ -25,16 +26,20 @@ from robosim.simulation import Control, Jacobians, Simulation, State, StepGradie
 
 SOLVERS = _engine.row_solvers
 BAR, ONE_SIDED_BAR, PRODUCT_BAR, FROZEN_BAR = 1e-8, 1e-5, 1e-12, 1e-10
-SAME_IMPULSES = 1e-9  # relative to the velocities at play; beyond it they are another choice, or undetermined
+# Relative to the velocities at play; beyond it they are another choice, or undetermined.
+SAME_IMPULSES = 1e-9
 FROZEN_EVERY = 10  # which of the states that are not apart are compared with dual numbers, too
 CURVATURE_BAR = 1e-7  # beside ten times what second-order products say of themselves
 COARSE = 0.25 * BAR
 RESULTS = ("q+", "v+")
 CHANGES = (1e-2, 1e-3, 1e-4, 1e-5)  # [m/s, rad/s] of the new velocity over the longest differences
-# Over shorter ones a step is straight: two differences tell as much, and rounding is that of the shortest of seven.
-CLOSEST, CLOSEST_ROWS = 1e-6, 2  # [m/s, rad/s] of the new velocity, or of what it would change by in the air
+# Over shorter ones a step is straight: two differences tell as much, and rounding is that of the
+# shortest of seven.
+# [m/s, rad/s] of the new velocity, or of what it would change by in the air.
+CLOSEST, CLOSEST_ROWS = 1e-6, 2
 LONGEST = 1e-2  # [m, rad, m/s, rad/s, N, N m] of an argument
-SMALL = 1e-2  # blocks below this part of what they usually are count as if they were as large as that
+# Blocks below this part of what they usually are count as if they were as large as that.
+SMALL = 1e-2
 CHUNK = 100  # cases for which a direction of parameters is kept: each needs worlds of its own
 
 
@@ -67,7 +72,8 @@ class Tally:
     """What was found in one scene with one solver.
 
     Attributes:
-        states: how many, and of them those `apart`: with a direction of an argument along which classes or features
+        states: how many, and of them those `apart`: with a direction of an argument along which
+        classes or features
             change, or whose gradient says `one_sided`.
         flagged: those that say so.
         unsolved: states whose step is `inconsistent`, left out.
@@ -76,14 +82,20 @@ class Tally:
         compared, coarse: how many directions.
         switched: directions along which something changes.
         sides, worst_side: of them how many were compared towards one side, and the largest error.
-        flagged_sides, unmatched: the same where the gradient says that it is of one side, and how many of these are of
+        flagged_sides, unmatched: the same where the gradient says that it is of one side, and how
+        many of these are of
             neither that was compared.
-        coarse_sides: those where differences over shorter lengths differ by as much as they do from the derivative.
-        kinks: of them those where something changes on either side at once, or so near that differences cannot tell.
-        frozen, worst_frozen: states that were compared with the step in dual numbers, and the largest difference.
-        undetermined: those apart whose impulses the classes do not determine, or that touch meshes of triangles.
+        coarse_sides: those where differences over shorter lengths differ by as much as they do from
+        the derivative.
+        kinks: of them those where something changes on either side at once, or so near that
+        differences cannot tell.
+        frozen, worst_frozen: states that were compared with the step in dual numbers, and the
+        largest difference.
+        undetermined: those apart whose impulses the classes do not determine, or that touch meshes
+        of triangles.
         products: the largest difference of a gradient from the matrices.
-        curvatures: of each state that has second-order products, not of one side, how far one along a direction, taken
+        curvatures: of each state that has second-order products, not of one side, how far one along
+        a direction, taken
             along another, is from the other along the first, relative to the sum of its terms.
         failures: what does not hold.
     """
@@ -139,7 +151,8 @@ class Comparison:
         }  # fmt: skip
 
     def run(self, states: int, *, parameters: bool = True) -> Tally:
-        """Compares this many states, half of them resting; with parameters or the Jacobians alone."""
+        """Compares this many states, half of them resting; with parameters or the Jacobians
+        alone."""
         cases = list(enumerate(self._scene.cases(self._simulation, states, self._seed)))
         for first in range(0, states, CHUNK):
             chunk = cases[first : first + CHUNK]
@@ -152,19 +165,25 @@ class Comparison:
             )
         return self.tally
 
-    def _moved(self, simulation: Simulation, case: Case, start: Start) -> Callable[..., Array | None]:
-        """(2, n_v): how far the next state is from what it is at the start; None where the step is another one."""
+    def _moved(
+        self, simulation: Simulation, case: Case, start: Start
+    ) -> Callable[..., Array | None]:
+        """(2, n_v): how far the next state is from what it is at the start; None where the step is
+        another one."""
 
         def values(state: State, control: Control) -> Array | None:
             if simulation.linearize(state, control).signature != start.signature:
                 return None
             after = simulation.step(state, control)
-            return np.stack([self._model.difference(start.after.q, after.q), after.v - start.after.v])
+            return np.stack(
+                [self._model.difference(start.after.q, after.q), after.v - start.after.v]
+            )
 
         return values
 
     def _arguments(self, number: int, case: Case) -> Start | None:
-        """Compares the Jacobians at a state; None where its step is not solved, or the gradient is of one side."""
+        """Compares the Jacobians at a state; None where its step is not solved, or the gradient is
+        of one side."""
         simulation, model, tally = self._simulation, self._model, self.tally
         step = simulation.linearize(*case[:2])
         if step.report.status == StepStatus.inconsistent:
@@ -201,7 +220,8 @@ class Comparison:
             way = (expected[0] - direction if name == "q" else expected[0]) / simulation.dt
             rate = max(np.abs(expected[1]).max(), np.abs(way).max(), 1e-300)
             lengths = [
-                Length(min(change / rate, LONGEST * (change / CHANGES[0]) ** 0.5), ROWS) for change in CHANGES
+                Length(min(change / rate, LONGEST * (change / CHANGES[0]) ** 0.5), ROWS)
+                for change in CHANGES
             ]
             lengths.append(Length(CLOSEST / max(rate, self._usual[name]), CLOSEST_ROWS))
 
@@ -210,7 +230,14 @@ class Comparison:
 
             blocks = [f"{result} by {name}" for result in RESULTS]
             same = self._compare(
-                number, blocks, expected, scale, along, lengths, start.rounding, flagged=jacobians.one_sided
+                number,
+                blocks,
+                expected,
+                scale,
+                along,
+                lengths,
+                start.rounding,
+                flagged=jacobians.one_sided,
             )
             is_apart |= not same
         tally.apart += bool(is_apart)
@@ -219,7 +246,8 @@ class Comparison:
         return None if jacobians.one_sided else start
 
     def _parameters(self, cases: list[tuple[int, Case, Start]], rng: np.random.Generator) -> None:
-        """Compares the columns of each kind of parameters along one direction, and gradients with these."""
+        """Compares the columns of each kind of parameters along one direction, and gradients with
+        these."""
         simulation = self._simulation
         kinds = groups(simulation)
         states = []
@@ -241,7 +269,8 @@ class Comparison:
                     continue
                 loads = np.abs(bars).sum(axis=1)
                 product = abs(group.along(gradient, direction) - np.sum(bars * expected))
-                # Less than rounding of the step is nothing, as of friction that sweeps have all but settled.
+                # Less than rounding of the step is nothing, as of friction that sweeps have all but
+                # settled.
                 product = max(0.0, product - loads @ start.rounding)
                 self._judge_product(
                     number, group.name, product / (loads @ scale * np.count_nonzero(group.units))
@@ -249,7 +278,8 @@ class Comparison:
 
                 def along(
                     t: float, case: Case = case, start: Start = start,
-                    worlds: dict[float, Simulation] = worlds, change=group.changed, d: Array = direction,
+                    worlds: dict[float, Simulation] = worlds, change=group.changed,
+                    d: Array = direction,
                 ) -> Array | None:  # fmt: skip
                     if t not in worlds:
                         worlds[t] = change(t * d)
@@ -337,7 +367,8 @@ class Comparison:
         return False
 
     def _judge(self, number: int, block: str, error: float, exact: float) -> None:
-        """How far differences are from the derivative, and how exact they are, relative to the block."""
+        """How far differences are from the derivative, and how exact they are, relative to the
+        block."""
         tally = self.tally
         if error > BAR and exact > COARSE:
             tally.coarse[block] += 1
@@ -350,8 +381,11 @@ class Comparison:
         if not error <= BAR:
             tally.failures.append(self._failure(number, block, error))
 
-    def _judge_frozen(self, number: int, case: Case, jacobians: Jacobians, scales: dict[str, Array]) -> None:
-        """Compares the Jacobians with the step in dual numbers, with the classes and features that it has."""
+    def _judge_frozen(
+        self, number: int, case: Case, jacobians: Jacobians, scales: dict[str, Array]
+    ) -> None:
+        """Compares the Jacobians with the step in dual numbers, with the classes and features that
+        it has."""
         rng, tally = np.random.default_rng([self._seed, number, 4]), self.tally
         details = self._simulation.linearize(case.state, case.control)
         matrices = {name: getattr(jacobians, name) for name in ARGUMENTS}
@@ -359,7 +393,9 @@ class Comparison:
             name: rng.uniform(-1, 1, self._model.n_q if name == "q_target" else matrix.shape[2])
             for name, matrix in matrices.items()
         }
-        found = self._frozen.along(case, directions, details) if self._frozen.knows(details) else None
+        found = (
+            self._frozen.along(case, directions, details) if self._frozen.knows(details) else None
+        )
         if found is None or found.apart > SAME_IMPULSES:
             tally.undetermined += 1
             return
@@ -368,7 +404,10 @@ class Comparison:
             for row, (result, rates) in enumerate(zip(RESULTS, (found.q, found.dv), strict=True)):
                 if name not in scales:
                     continue
-                error = np.abs(matrices[name][row] @ directions[name] - rates[:, k]).max() / scales[name][row]
+                error = (
+                    np.abs(matrices[name][row] @ directions[name] - rates[:, k]).max()
+                    / scales[name][row]
+                )
                 tally.worst_frozen = max(tally.worst_frozen, float(error))
                 if not error <= FROZEN_BAR:
                     what = f"{result} by {name}, dual numbers"
@@ -377,7 +416,8 @@ class Comparison:
     def _judge_tangent(
         self, number: int, simulation: Simulation, case: Case, bars: Array, gradient: StepGradient
     ) -> None:
-        """Compares the product with a direction of every number at once with that of the gradient."""
+        """Compares the product with a direction of every number at once with that of the
+        gradient."""
         rng = np.random.default_rng([self._seed, number, 2])
         sizes: list[Array] = []
 
@@ -388,17 +428,31 @@ class Comparison:
 
         direction = {name: of(getattr(gradient, name)) for name in ARGUMENTS}
         parameters = {name: of(by) for name, by in gradient.parameters.items()}
-        tangent = simulation.linearize(case.state, case.control).jvp(**direction, parameters=parameters)
+        tangent = simulation.linearize(case.state, case.control).jvp(
+            **direction, parameters=parameters
+        )
         terms = np.concatenate(sizes)
         error = abs(bars[0] @ tangent.q + bars[1] @ tangent.v - terms.sum())
         self._judge_product(number, "one direction", error / max(np.abs(terms).sum(), 1.0))
 
-    def _judge_curvature(self, number: int, simulation: Simulation, case: Case, bars: Array) -> None:
-        """Compares second-order products along two directions with each other: they are symmetric."""
+    def _judge_curvature(
+        self, number: int, simulation: Simulation, case: Case, bars: Array
+    ) -> None:
+        """Compares second-order products along two directions with each other: they are
+        symmetric."""
         rng, model, dt = np.random.default_rng([self._seed, number, 3]), self._model, simulation.dt
-        units = {"q": 1.0, "v": 1 / dt, "tau": self._scene.push, "q_target": 1.0, "v_target": 1 / dt}
+        units = {
+            "q": 1.0,
+            "v": 1 / dt,
+            "tau": self._scene.push,
+            "q_target": 1.0,
+            "v_target": 1 / dt,
+        }
         sizes = {name: model.n_q if name == "q_target" else model.n_v for name in units}
-        ways = [{name: unit * rng.normal(size=sizes[name]) for name, unit in units.items()} for _ in "ab"]
+        ways = [
+            {name: unit * rng.normal(size=sizes[name]) for name, unit in units.items()}
+            for _ in "ab"
+        ]
         bars = bars * [[1.0], [dt]]
         step = simulation.linearize(case.state, case.control)
         found = [step.hvp(*bars, **way) for way in ways]
@@ -427,7 +481,8 @@ class Comparison:
 
 
 class Start(NamedTuple):
-    """The step that is derived: where it ends, its signature, and (2,) the rounding of its results."""
+    """The step that is derived: where it ends, its signature, and (2,) the rounding of its
+    results."""
 
     after: State
     signature: bytes
@@ -436,26 +491,40 @@ class Start(NamedTuple):
 
 
 def rounding_of(state: State, after: State, jacobians: Jacobians) -> Array:
-    """(2,) of the next q and v: half a unit in the last place of the largest number, and what that of q makes of v."""
+    """(2,) of the next q and v: half a unit in the last place of the largest number, and what that
+    of q makes of v."""
     place, speed = max(np.abs(after.q).max(), 1.0), np.abs(after.v).max()
-    return 1.1e-16 * np.array([place, speed + np.abs(jacobians.q[1]).max() * max(np.abs(state.q).max(), 1.0)])
+    return 1.1e-16 * np.array(
+        [place, speed + np.abs(jacobians.q[1]).max() * max(np.abs(state.q).max(), 1.0)]
+    )
 
 
 def one_sided_errors(
-    along: Callable[[float], Array | None], length: float, expected: Array, scale: Array, rounding: Array
+    along: Callable[[float], Array | None],
+    length: float,
+    expected: Array,
+    scale: Array,
+    rounding: Array,
 ) -> list[tuple[float, float]]:
-    """Of the derivative towards either side, where the step is the same one on it, relative to the blocks.
+    """Of the derivative towards either side, where the step is the same one on it, relative to the
+    blocks.
 
-    Over this length and shorter ones, each with how far it is from the next shorter: where something slides very slowly
-    the step is nearly a kink, and smooth only over lengths too short for this. None over a length that is too short to
-    tell: rounding of the values comes into differences 104 / 12 times.
+    Over this length and shorter ones, each with how far it is from the next shorter: where
+    something slides very slowly the step is nearly a kink, and smooth only over lengths too short
+    for this. None over a length that is too short to tell: rounding of the values comes into
+    differences 104 / 12 times.
     """
     found = []
     for sign in (1, -1):
-        values = [one_sided(lambda t, sign=sign: along(sign * t), length * 0.1**k) for k in range(4)]
+        values = [
+            one_sided(lambda t, sign=sign: along(sign * t), length * 0.1**k) for k in range(4)
+        ]
         for k in range(3):
             here, next_one = values[k], values[k + 1]
-            if here is None or (9 * rounding / (length * 0.1**k) > 0.1 * ONE_SIDED_BAR * scale).any():
+            if (
+                here is None
+                or (9 * rounding / (length * 0.1**k) > 0.1 * ONE_SIDED_BAR * scale).any()
+            ):
                 continue
             exact = 0.0 if next_one is None else apart(here, next_one, scale)
             found.append((apart(sign * here, expected, scale), exact))

@@ -1,8 +1,9 @@
 """Random worlds with contact, and what has to hold of every step in them.
 
-A world is a seed: one to three trees of joints of all kinds, with shapes, masses over four powers of ten, limits, dry
-friction, springs, motors, over a floor and among obstacles, with random options of the step, one solver and one kind of
-bounce. Its states are anywhere, overlapping as it happens, at speeds over four powers of ten.
+A world is a seed: one to three trees of joints of all kinds, with shapes, masses over four powers
+of ten, limits, dry friction, springs, motors, over a floor and among obstacles, with random options
+of the step, one solver and one kind of bounce. Its states are anywhere, overlapping as it happens,
+at speeds over four powers of ten.
 """
 
 from __future__ import annotations
@@ -27,19 +28,20 @@ from robosim.world import Material, Motor, World
 Array = NDArray[np.float64]
 Random = np.random.Generator
 
-STATES, REPEATED = 20, 5  # of a world; and every which one is stepped in another world of the same seed
+# Of a world; and every which one is stepped in another world of the same seed.
+STATES, REPEATED = 20, 5
 COMPARED = 10  # every which world has the derivative of its first state compared with differences
 JOINTS = ("revolute", "continuous", "prismatic", "helical", "planar", "floating", "fixed")
 SOLVERS, BOUNCES = _engine.row_solvers, ("step", "time_of_impact")
-# Residuals of `lcp` by methods of its own, by what the step says of itself; `inconsistent` says that
-# it is not solved.
+# Residuals of `lcp` by methods of its own, by what the step says of itself; `inconsistent` says
+# that it is not solved.
 RESIDUALS = {
     StepStatus.solved: 1e-12,
     StepStatus.basic: 1e-12,
     StepStatus.relaxed: 1e-8,
 }
-# `convex`, also of rows that `lcp` hands over, gives a little where rows all but depend on each other,
-# and says how near it came where it is `rough`.
+# `convex`, also of rows that `lcp` hands over, gives a little where rows all but depend on each
+# other, and says how near it came where it is `rough`.
 RESIDUALS_OF_CONVEX = {StepStatus.solved: 1e-6}
 
 
@@ -109,13 +111,16 @@ def any_model(rng: Random) -> Model:
         kind = JOINTS[rng.integers(len(JOINTS))] if k else "floating"
         has_one = kind in ("revolute", "continuous", "prismatic", "helical")
         bounds = {}
-        if kind in ("revolute", "prismatic", "helical") and (kind == "revolute" or rng.random() < 0.5):
+        if kind in ("revolute", "prismatic", "helical") and (
+            kind == "revolute" or rng.random() < 0.5
+        ):
             bounds = {"lower": -rng.uniform(0, 2), "upper": rng.uniform(0, 2), "velocity": 10.0}
             bounds["effort"] = any_of(rng, 0.1, 100)
         builder.add_joint(
             f"joint{k}", kind, parent, name, X_PJ=any_pose(rng, 0.3), axis=rng.normal(size=3),
             pitch=0.1 * rng.normal() if kind == "helical" else None,
-            damping=rng.choice([0.0, any_of(rng, 1e-3, 10)]), friction=rng.choice([0.0, any_of(rng, 1e-3, 10)]),
+            damping=rng.choice([0.0, any_of(rng, 1e-3, 10)]),
+            friction=rng.choice([0.0, any_of(rng, 1e-3, 10)]),
             armature=rng.choice([0.0, any_of(rng, 1e-4, 1)]),
             stiffness=rng.choice([0.0, any_of(rng, 1e-1, 1e4)]) if has_one else 0.0, **bounds,
         )  # fmt: skip
@@ -153,7 +158,11 @@ def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:
         if kind < np.inf
     ]
     motors = {
-        name: Motor(any_of(rng, 1e-1, 1e4), any_of(rng, 1e-2, 1e2), rng.choice([None, any_of(rng, 0.1, 100)]))
+        name: Motor(
+            any_of(rng, 1e-1, 1e4),
+            any_of(rng, 1e-2, 1e2),
+            rng.choice([None, any_of(rng, 0.1, 100)]),
+        )
         for name in names
         if rng.random() < 0.5
     }
@@ -164,8 +173,10 @@ def any_world(seed: int) -> tuple[Model, Scene, dict[str, Any], dict[str, Any]]:
 
     def surface() -> Material:
         return Material(
-            rng.choice([0.0, rng.uniform(0, 2)]), 0.0 if gives else rng.choice([0.0, 1.0, rng.uniform()]),
-            rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]), rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]),
+            rng.choice([0.0, rng.uniform(0, 2)]),
+            0.0 if gives else rng.choice([0.0, 1.0, rng.uniform()]),
+            rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]),
+            rng.choice([0.0, 0.0, rng.uniform(0, 0.02)]),
             rng.choice([0.0, any_of(rng, 1e-9, 1e-2)]) if gives else 0.0,
             rng.choice([0.0, any_of(rng, 1e-5, 1e-1)]),
         )  # fmt: skip
@@ -197,7 +208,8 @@ def any_step(simulation: Simulation, rng: Random) -> tuple[State, Control]:
 
 
 def numbers(gradient: StepGradient, simulation: Simulation) -> Iterator[tuple[str, Array]]:
-    """All of a gradient but the sizes and scale of the terrain where it is made of pieces, which has none."""
+    """All of a gradient but the sizes and scale of the terrain where it is made of pieces, which
+    has none."""
     yield from ((name, getattr(gradient, name)) for name in StepGradient._fields[:5])
     whole = ~np.isnan(gradient.parameters["scale"])
     own = whole | (np.array(simulation.objects, dtype=str) != "terrain")
@@ -224,7 +236,11 @@ def findings(seed: int, counts: Counter[str], slowest: dict[str, Slowest]) -> It
         counts["states"] += 1
         counts["touching"] += report.contacts > 0
         counts[f"{options['solver']} {report.status.name}"] += 1
-        for name, array in (("q", after.q), ("v", after.v), ("residual", np.array([report.residual]))):
+        for name, array in (
+            ("q", after.q),
+            ("v", after.v),
+            ("residual", np.array([report.residual])),
+        ):
             if not np.isfinite(array).all():
                 yield Finding(seed, k, f"{name} is not finite")
         solver = "convex" if report.attempt == "convex" else options["solver"]
@@ -232,16 +248,21 @@ def findings(seed: int, counts: Counter[str], slowest: dict[str, Slowest]) -> It
         least = bars_of.get(report.status, np.inf)
         if report.residual > least:
             yield Finding(
-                seed, k, f"{options['solver']}, {report.status.name}: residual {report.residual:.1e}"
+                seed,
+                k,
+                f"{options['solver']}, {report.status.name}: residual {report.residual:.1e}",
             )
         bars = rng.normal(size=(2, simulation.model.n_v))
         step = simulation.linearize(state, control)
-        # The laws promise no energy for unfinished sweeps, nor for bounces without a time of impact.
+        # The laws promise no energy for unfinished sweeps, nor for bounces without a time of
+        # impact.
         if options["substeps"] == 1 and options["solver"] != "pgs" and not report.untimed_bounces:
             counts["audited"] += 1
             energy = audit(step)
             if energy.is_gained:
-                yield Finding(seed, k, f"rows give {energy.given:.1e} J beside {energy.kinetic:.1e} J")
+                yield Finding(
+                    seed, k, f"rows give {energy.given:.1e} J beside {energy.kinetic:.1e} J"
+                )
         gradient = step.vjp(*bars)
         counts["one-sided"] += gradient.one_sided
         for cause in OneSidedCause:

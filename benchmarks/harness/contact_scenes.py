@@ -1,4 +1,5 @@
-"""Robots on the ground, held by constant forces of their joints: the scenes of the contact benchmark."""
+"""Robots on the ground, held by constant forces of their joints: the scenes of the contact
+benchmark."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Kind:
         posture: positions by joint, or a named state of the robot.
         is_atlas: whether it is judged as one.
         mujoco_bar: of the step: ours / MuJoCo's.
-        pinocchio_bar: of step and Jacobians: ours / Pinocchio's ABA with its derivatives; None without a bar.
+        pinocchio_bar: of step and Jacobians: ours / Pinocchio's ABA with its derivatives; None
+        without a bar.
         has_floor: whether there is one.
         is_put_down: whether it is moved down until it touches the floor, before it settles.
         published: [us] all Jacobians of Nimble in its paper, None where it has no such robot.
@@ -77,7 +79,8 @@ def _atlas(file: str) -> Callable[[], Model]:
     return load
 
 
-# The paper: Werling et al., arXiv:2103.16021v2, table of Jacobians; which feet its Atlas has it does not say.
+# The paper: Werling et al., arXiv:2103.16021v2, table of Jacobians; which feet its Atlas has it
+# does not say.
 KINDS = (
     Kind(
         "Atlas, box feet",
@@ -87,7 +90,13 @@ KINDS = (
         published=8530,
         urdf=ATLAS / "atlas_v3_box_colliders.urdf",
     ),
-    Kind("Atlas, mesh feet", _atlas("atlas_v3_no_head.urdf"), is_atlas=True, mujoco_bar=2.0, published=8530),
+    Kind(
+        "Atlas, mesh feet",
+        _atlas("atlas_v3_no_head.urdf"),
+        is_atlas=True,
+        mujoco_bar=2.0,
+        published=8530,
+    ),
     Kind("half cheetah", _bundled("half_cheetah"), "standing", published=395),
     Kind("jump-worm", _bundled("jump_worm"), "flat", published=256),
     Kind("catapult", _bundled("catapult"), "ready", is_put_down=False, published=265),
@@ -136,7 +145,9 @@ def _posture(kind: Kind, model: Model) -> Array:
             for part, angle in ATLAS_POSTURE.items():
                 if name.endswith(part):  # the right elbow bends the other way
                     q[i] = (
-                        angle if angle >= model.limits.lower[i] and angle <= model.limits.upper[i] else -angle
+                        angle
+                        if angle >= model.limits.lower[i] and angle <= model.limits.upper[i]
+                        else -angle
                     )
         return q
     state = next(s for s in model.named_states if s.name == kind.posture)
@@ -146,7 +157,8 @@ def _posture(kind: Kind, model: Model) -> Array:
 
 
 def make(kind: Kind) -> ContactScene:
-    """Lets the robot settle over its floor, its joints held by motors, and takes their forces for constants.
+    """Lets the robot settle over its floor, its joints held by motors, and takes their forces for
+    constants.
 
     Raises:
         FileNotFoundError: its data are absent.
@@ -165,7 +177,9 @@ def make(kind: Kind) -> ContactScene:
         height = next(i for i, name in enumerate(model.position_names) if name.endswith("/y"))
     if height is not None and kind.is_put_down:
         q[height] -= scene.compile(model).min_distance(q)[0]
-    held = Simulation(World(model, scene, materials=materials, motors=dict.fromkeys(single, HOLDING)), dt=DT)
+    held = Simulation(
+        World(model, scene, materials=materials, motors=dict.fromkeys(single, HOLDING)), dt=DT
+    )
     target = Control(q_target=q)
     settled = held.rollout(held.state(q), SETTLING, target, interval=SETTLING).end
     tau = np.zeros(model.n_v)

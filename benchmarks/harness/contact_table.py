@@ -14,10 +14,13 @@ KINDS = ("Jacobians", "parameters")
 
 
 def worst(tally: Tally) -> Iterator[tuple[str, float, str, int]]:
-    """Of the Jacobians' blocks and of parameters: kind, largest error, what has it, and in which state."""
+    """Of the Jacobians' blocks and of parameters: kind, largest error, what has it, and in which
+    state."""
     for kind in KINDS:
         errors = {
-            name: error for name, error in tally.worst.items() if (name in STATE_BLOCKS) == (kind == KINDS[0])
+            name: error
+            for name, error in tally.worst.items()
+            if (name in STATE_BLOCKS) == (kind == KINDS[0])
         }
         if errors:
             name = max(errors, key=errors.__getitem__)
@@ -28,10 +31,12 @@ def line(tally: Tally) -> str:
     """One scene and solver, for the terminal."""
     errors = ", ".join(f"{kind} {error:.1e} ({name})" for kind, error, name, _ in worst(tally))
     return (
-        f"{tally.scene}, {tally.solver}: {tally.states} states, {tally.apart} apart ({tally.flagged} one-sided), "
-        f"{tally.unsolved} unsolved; {errors}; {sum(tally.coarse.values())} coarse, {tally.kinks} kinks, "
-        f"dual numbers {tally.worst_frozen:.1e} ({tally.frozen} states, {tally.undetermined} undetermined), "
-        f"products {tally.products:.1e}, second-order {second_order(tally)}, {len(tally.failures)} failures"
+        f"{tally.scene}, {tally.solver}: {tally.states} states, {tally.apart} apart"
+        f" ({tally.flagged} one-sided), {tally.unsolved} unsolved; {errors};"
+        f" {sum(tally.coarse.values())} coarse, {tally.kinks} kinks, dual numbers"
+        f" {tally.worst_frozen:.1e} ({tally.frozen} states, {tally.undetermined} undetermined),"
+        f" products {tally.products:.1e}, second-order {second_order(tally)}, {len(tally.failures)}"
+        " failures"
     )
 
 
@@ -77,24 +82,32 @@ def document(tallies: Sequence[Tally], states: int, seed: int) -> str:
     compared = sum(sum(t.compared.values()) for t in tallies)
     coarse = sum(sum(t.coarse.values()) for t in tallies)
     text = [
-        f"Largest errors of {states:,} states per scene and solver, half of them thrown and half at rest, seed {seed}; "
-        "relative to the largest entry of the block.",
+        (
+            f"Largest errors of {states:,} states per scene and solver, half of them thrown and"
+            f" half at rest, seed {seed}; relative to the largest entry of the block."
+        ),
         "\n".join(lines),
-        f"{compared:,} blocks along a random direction were compared with differences over which classes and features "
-        f"stay the same, to 1e-8; {coarse:,} more are off by more than that where differences are no better "
-        "themselves, and within ten times what these are worth. *Apart* are states with a direction along which "
-        "something changes, however short the differences, or whose gradient says that it is *one-sided*. *One side*: "
-        "the largest error of differences towards one side, of directions along which something changes only on the "
-        f"other; of {sum(t.kinks for t in tallies):,} directions something changes on both, or too near, and of "
-        f"{sum(t.coarse_sides for t in tallies):,} differences towards one side differ among each other as much as "
-        "from the derivative, as where something slides very slowly. *Dual numbers*: all states that are apart, and "
-        "every tenth of the others, beside the same step in dual numbers with its classes and features held, written "
-        f"apart from the engine, to 1e-10; of {sum(t.undetermined for t in tallies):,} states these do not determine "
-        "the impulses, or they touch meshes of triangles, which are left to differences. *Products*: "
-        "of gradients with the matrices. *Second-order*: of two products with the Hessian how far one along the "
-        "other's direction is from the other along its own, relative to the sum of its terms, by median; "
-        f"{sum(t.states - len(t.curvatures) for t in tallies):,} states have none, as classes or features change "
-        f"beside them however near, or their gradient is *one-sided*. {sum(t.unsolved for t in tallies):,} steps were "
-        "`inconsistent` and left out.",
+        (
+            f"{compared:,} blocks along a random direction were compared with differences over"
+            f" which classes and features stay the same, to 1e-8; {coarse:,} more are off by more"
+            " than that where differences are no better themselves, and within ten times what"
+            " these are worth. *Apart* are states with a direction along which something changes,"
+            " however short the differences, or whose gradient says that it is *one-sided*. *One"
+            " side*: the largest error of differences towards one side, of directions along which"
+            f" something changes only on the other; of {sum(t.kinks for t in tallies):,} directions"
+            " something changes on both, or too near, and of"
+            f" {sum(t.coarse_sides for t in tallies):,} differences towards one side differ among"
+            " each other as much as from the derivative, as where something slides very slowly."
+            " *Dual numbers*: all states that are apart, and every tenth of the others, beside the"
+            " same step in dual numbers with its classes and features held, written apart from the"
+            f" engine, to 1e-10; of {sum(t.undetermined for t in tallies):,} states these do not"
+            " determine the impulses, or they touch meshes of triangles, which are left to"
+            " differences. *Products*: of gradients with the matrices. *Second-order*: of two"
+            " products with the Hessian how far one along the other's direction is from the other"
+            " along its own, relative to the sum of its terms, by median;"
+            f" {sum(t.states - len(t.curvatures) for t in tallies):,} states have none, as classes"
+            " or features change beside them however near, or their gradient is *one-sided*."
+            f" {sum(t.unsolved for t in tallies):,} steps were `inconsistent` and left out."
+        ),
     ]
     return "\n\n".join(text) + "\n"

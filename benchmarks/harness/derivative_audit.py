@@ -1,4 +1,5 @@
-"""The derivative of one step along a direction, beside differences of the step itself, whatever it meets."""
+"""The derivative of one step along a direction, beside differences of the step itself, whatever it
+meets."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from robosim.simulation import Control, Linearization
 Array = NDArray[np.float64]
 
 LONGEST = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)  # of differences [units of the coordinates]
-# Two that follow each other in this list and agree to this part of the largest entry tell the derivative.
+# Two that follow each other in this list and agree to this part of the largest entry tell the
+# derivative.
 AGREEMENT = 1e-8
 WRONG = 1e-7
 
@@ -23,7 +25,8 @@ class Comparison(NamedTuple):
 
     Attributes:
         error: of the largest entry of the tangent.
-        pairing: how far gradients are from the same tangent, in the product with another direction, likewise.
+        pairing: how far gradients are from the same tangent, in the product with another direction,
+        likewise.
     """
 
     error: float
@@ -36,10 +39,11 @@ class Comparison(NamedTuple):
 
 
 def compare(step: Linearization, control: Control, rng: np.random.Generator) -> Comparison | None:
-    """Return how a step's derivative along a random direction of its state compares with differences.
+    """Return how a step's derivative along a random direction of its state compares with
+    differences.
 
-    None where these tell nothing: steps beside it are by another formula (`Linearization.signature`), or so near to
-    one that the differences that are left are rounding.
+    None where these tell nothing: steps beside it are by another formula
+    (`Linearization.signature`), or so near to one that the differences that are left are rounding.
     """
     simulation = step.simulation
     model = simulation.model
@@ -50,7 +54,9 @@ def compare(step: Linearization, control: Control, rng: np.random.Generator) -> 
         moved = simulation.linearize(start, control)
         if moved.signature != step.signature:
             return None
-        return np.concatenate([model.difference(step.state.q, moved.state.q), moved.state.v - step.state.v])
+        return np.concatenate(
+            [model.difference(step.state.q, moved.state.q), moved.state.v - step.state.v]
+        )
 
     tangent = step.jvp(q=q_way, v=v_way)
     found = np.concatenate([tangent.q, tangent.v])
@@ -63,6 +69,8 @@ def compare(step: Linearization, control: Control, rng: np.random.Generator) -> 
             if size > 0 and np.abs(value - before).max() <= AGREEMENT * size:
                 gradient = step.vjp(*bars)
                 pairing = gradient.q @ q_way + gradient.v @ v_way - np.concatenate(bars) @ found
-                return Comparison(float(np.abs(found - value).max()) / size, abs(float(pairing)) / size)
+                return Comparison(
+                    float(np.abs(found - value).max()) / size, abs(float(pairing)) / size
+                )
         before = value
     return None

@@ -1,4 +1,5 @@
-"""Jacobians of a step by differences of the step itself: central ones, and Ridders' extrapolation of them."""
+"""Jacobians of a step by differences of the step itself: central ones, and Ridders' extrapolation
+of them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from robosim.simulation import Control, Simulation, State
 
 Array = NDArray[np.float64]
 
-CENTRAL = 1e-7  # [rad, m, rad/s, m/s, N m or N] where truncation and rounding of a step of 1 ms are alike
+# [rad, m, rad/s, m/s, N m or N] where truncation and rounding of a step of 1 ms are alike.
+CENTRAL = 1e-7
 WIDEST = 1e-4  # of Ridders' first step
 SHRINK = 1.4  # from each of its steps to the next, as he has it
 MOST_ROUNDS = 10
@@ -33,7 +35,8 @@ class Differences:
         self.rounds = 0  # of the last `ridders`
 
     def starts(self, h: float) -> tuple[State, Control]:
-        """The 6 n_v starts of one round, with an axis for them: by q, v and tau, each forwards and then backwards."""
+        """The 6 n_v starts of one round, with an axis for them: by q, v and tau, each forwards and
+        then backwards."""
         n = self.simulation.model.n_v
         q, v = self.state.q, self.state.v
         qs, vs, taus = [], [], []
@@ -61,7 +64,8 @@ class Differences:
         return (moved[0::2] - moved[1::2]).T / (2 * h)
 
     def error(self) -> float:
-        """How far the Jacobians of the step are from Ridders' differences, relative to the largest entry, or to 1."""
+        """How far the Jacobians of the step are from Ridders' differences, relative to the largest
+        entry, or to 1."""
         found = self.simulation.linearize(self.state, Control(tau=self.tau)).jacobians()
         ours = np.hstack([np.vstack(list(block)) for block in (found.q, found.v, found.tau)])
         expected = self.ridders()
@@ -70,7 +74,8 @@ class Differences:
     def ridders(self) -> Array:
         """The same, extrapolated entry by entry until none gains, which takes `rounds`.
 
-        Source: Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
+        Source: Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2),
+        1982.
         """
         h = WIDEST
         before = [self.central(h)]

@@ -1,4 +1,5 @@
-"""Arrays of dual numbers: values with their rates along several directions at once, by the rules of derivatives."""
+"""Arrays of dual numbers: values with their rates along several directions at once, by the rules of
+derivatives."""
 
 from __future__ import annotations
 
@@ -67,7 +68,9 @@ class Dual:
     def __truediv__(self, other: Any) -> Dual:
         other = self._of(other)
         x = self.x / other.x
-        return Dual(x, (_wide(self, other) - x[..., None] * _wide(other, self)) / other.x[..., None])
+        return Dual(
+            x, (_wide(self, other) - x[..., None] * _wide(other, self)) / other.x[..., None]
+        )
 
     def __matmul__(self, other: Any) -> Dual:
         other = self._of(other)
@@ -99,7 +102,10 @@ def _times(d: Array, x: Array) -> Array:
 
 def cross(a: Dual, b: Dual) -> Dual:
     """Of vectors."""
-    return Dual(np.cross(a.x, b.x), np.cross(a.d, b.x[:, None], axis=0) + np.cross(a.x[:, None], b.d, axis=0))
+    return Dual(
+        np.cross(a.x, b.x),
+        np.cross(a.d, b.x[:, None], axis=0) + np.cross(a.x[:, None], b.d, axis=0),
+    )
 
 
 def skew(a: Dual) -> Dual:
@@ -156,9 +162,11 @@ def solved(A: Dual, b: Dual) -> Dual:
 
 
 def projector(A: Dual, tolerance: float = 1e-9, size: float = 0.0) -> tuple[Dual, float]:
-    """(n, n) onto the range of a matrix whose rank stays what it is, and how far its rates leave that rank.
+    """(n, n) onto the range of a matrix whose rank stays what it is, and how far its rates leave
+    that rank.
 
-    Singular values are zero below a part `tolerance` of the largest, or of `size` if that is larger.
+    Singular values are zero below a part `tolerance` of the largest, or of `size` if that is
+    larger.
 
     Golub and Pereyra, SIAM J. Numer. Anal. 10(2), 1973: dP = (1 - P) dA A^+ and its transpose.
     """

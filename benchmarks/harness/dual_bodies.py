@@ -1,8 +1,9 @@
-"""Articulated bodies in dual numbers, by the definitions: poses, Jacobians, mass matrix and bias of a model.
+"""Articulated bodies in dual numbers, by the definitions: poses, Jacobians, mass matrix and bias of
+a model.
 
-Written apart from the engine's recursions, so that these can be compared with it: M = sum J^T I J over all links, and
-the bias from the links' accelerations where the velocities themselves do not change (step.h: what moves freely does so
-in the axes at the start).
+Written apart from the engine's recursions, so that these can be compared with it: M = sum J^T I J
+over all links, and the bias from the links' accelerations where the velocities themselves do not
+change (step.h: what moves freely does so in the axes at the start).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class Link:
         R, p: pose.
         J_w, J_v: (3, n_v) of its angular velocity, and of its origin's.
         w, v: angular velocity, and its origin's.
-        a_w, a_v: what they change by in time where the entries of the model's v, in the axes at the start, do not.
+        a_w, a_v: what they change by in time where the entries of the model's v, in the axes at the
+        start, do not.
     """
 
     R: Dual
@@ -40,7 +42,8 @@ class DualBodies:
     """Links, mass matrix and bias at a state.
 
     Args:
-        model: of joints that are fixed, revolute, continuous, prismatic, planar or floating; the latter two from the
+        model: of joints that are fixed, revolute, continuous, prismatic, planar or floating; the
+        latter two from the
             world.
         q: (n_q,) configuration.
         dq: (n_v, k) its rates, along v.
@@ -51,7 +54,9 @@ class DualBodies:
         self._model, self._q, self._dq, self._v = model, q, dq, v
         n, k = model.n_v, dq.shape[-1]
         zero, no_columns = Dual.constant(np.zeros(3), k), Dual.constant(np.zeros((3, n)), k)
-        world = Link(Dual.constant(np.eye(3), k), zero, no_columns, no_columns, zero, zero, zero, zero)
+        world = Link(
+            Dual.constant(np.eye(3), k), zero, no_columns, no_columns, zero, zero, zero, zero
+        )
         root = model.root_link
         self.links = {root: self._freely(world, np.eye(4), 0, 0) if model.floating_base else world}
         waiting = list(model.joints)
@@ -100,11 +105,13 @@ class DualBodies:
         return child
 
     def _freely(self, parent: Link, X_PJ: Array, i: int, c: int) -> Link:
-        """The child of a floating joint from the world: a position and a quaternion, and velocities in its own axes."""
+        """The child of a floating joint from the world: a position and a quaternion, and velocities
+        in its own axes."""
         x, y, z, s = self._q[i + 3 : i + 7] / np.linalg.norm(self._q[i + 3 : i + 7])
         turn = turned_by(Dual(np.zeros(3), self._dq[c + 3 : c + 6]))
         R_q = 2 * np.array(
-            [[x * x + s * s, x * y - s * z, x * z + s * y], [x * y + s * z, y * y + s * s, y * z - s * x],
+            [[x * x + s * s, x * y - s * z, x * z + s * y],
+                [x * y + s * z, y * y + s * s, y * z - s * x],
              [x * z - s * y, y * z + s * x, z * z + s * s]]
         ) - np.eye(3)  # fmt: skip
         R = (parent.R @ X_PJ[:3, :3]) @ (R_q @ turn)
@@ -115,7 +122,8 @@ class DualBodies:
         return child
 
     def _in_plane(self, parent: Link, joint: Joint, i: int, c: int) -> Link:
-        """The child of a planar joint from the world: x, y and an angle, and velocities in its own axes."""
+        """The child of a planar joint from the world: x, y and an angle, and velocities in its own
+        axes."""
         n = joint.axis
         e = plane_axes(n)
         s, k = np.sin(self._q[i + 2]), np.cos(self._q[i + 2])
@@ -123,7 +131,9 @@ class DualBodies:
         step = e.T @ Dual(self._q[i : i + 2], moving)
         R_J = parent.R @ joint.X_PJ[:3, :3]
         R = R_J @ turned_about(n, Dual(self._q[i + 2], self._dq[c + 2]))
-        child = _carried(parent, R, parent.p + parent.R @ (joint.X_PJ[:3, 3] + joint.X_PJ[:3, :3] @ step))
+        child = _carried(
+            parent, R, parent.p + parent.R @ (joint.X_PJ[:3, 3] + joint.X_PJ[:3, :3] @ step)
+        )
         child.J_v[:, c : c + 2], child.J_w[:, c + 2] = R @ e.T, R @ n
         child.v, child.w = R @ (e.T @ self._v[c : c + 2]), (R @ n) * self._v[c + 2]
         return child
@@ -145,7 +155,8 @@ class DualBodies:
         return M, bias
 
     def advanced(self, dt: float, way: Dual, v: Dual) -> tuple[Dual, Dual]:
-        """q (in the tangent space where it ends, its rates alone) and v after a step, told in the axes at its end.
+        """q (in the tangent space where it ends, its rates alone) and v after a step, told in the
+        axes at its end.
 
         Args:
             dt: its length [s].
@@ -165,10 +176,17 @@ class DualBodies:
         for c in [0] * self._model.floating_base + floating:
             turn = turned_by(dt * way[c + 3 : c + 6])
             moved = self._dq[c : c + 3] + dt * way.d[c : c + 3]
-            moved = moved + dt * np.cross(self._dq[c + 3 : c + 6], way.x[c : c + 3][:, None], axis=0)
+            moved = moved + dt * np.cross(
+                self._dq[c + 3 : c + 6], way.x[c : c + 3][:, None], axis=0
+            )
             rates[c : c + 3] = turn.x.T @ moved
             spin = np.tensordot(turn.x.T, turn.d, 1)
-            spun = np.stack([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
+            spun = (
+                np.stack(
+                    [spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]
+                )
+                / 2
+            )
             rates[c + 3 : c + 6] = turn.x.T @ self._dq[c + 3 : c + 6] + spun
             after[c : c + 3] = turn.T @ v[c : c + 3]
         return Dual(np.zeros_like(v.x), rates), after
@@ -203,7 +221,8 @@ def point_jacobian(link: Link, p: Dual) -> Dual:
 
 
 def twist_of(link: Link, X_LF: Array) -> Array:
-    """(6, k) of a frame that it carries: how its pose changes, [linear; angular] in the frame's own axes."""
+    """(6, k) of a frame that it carries: how its pose changes, [linear; angular] in the frame's own
+    axes."""
     R, p = link.R @ X_LF[:3, :3], link.p + link.R @ X_LF[:3, 3]
     spin = np.tensordot(R.x.T, R.d, 1)
     return np.concatenate([R.x.T @ p.d, np.stack([spin[2, 1], spin[0, 2], spin[1, 0]])])

@@ -17,7 +17,8 @@ def figure(seconds: float) -> str:
 
 
 def table(timings: Timings) -> str:
-    """Markdown: microseconds of robosim, then of Pinocchio, then the ratio, per robot and algorithm."""
+    """Markdown: microseconds of robosim, then of Pinocchio, then the ratio, per robot and
+    algorithm."""
     columns = list(dict.fromkeys(label for row in timings.values() for label in row))
     lines = ["| robot | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for robot, row in timings.items():

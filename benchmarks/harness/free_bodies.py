@@ -1,4 +1,5 @@
-"""Free bodies over a floor in robosim, MuJoCo and Nimble: from one state through the same steps, seen alike."""
+"""Free bodies over a floor in robosim, MuJoCo and Nimble: from one state through the same steps,
+seen alike."""
 
 from __future__ import annotations
 
@@ -129,7 +130,9 @@ class Watched(NamedTuple):
     def momentum(self, case: Case) -> Array:
         """(m + 1, n, 3) angular, of each about its own center, in W [kg m^2/s]."""
         inertia = np.array([s.inertia for s in case.solids])
-        turned = Rotation.from_quat(self.turn.reshape(-1, 4)).apply((inertia * self.spin).reshape(-1, 3))
+        turned = Rotation.from_quat(self.turn.reshape(-1, 4)).apply(
+            (inertia * self.spin).reshape(-1, 3)
+        )
         return np.asarray(turned).reshape(self.spin.shape)
 
 
@@ -139,7 +142,9 @@ def ours(case: Case, solver: str) -> tuple[Watched, Any]:
     motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)
     n = len(case.solids)
     q, v = motion.q.reshape(-1, n, 7), motion.v.reshape(-1, n, 6)
-    return Watched(q[..., :3], q[..., 3:], _to_world(q[..., 3:], v[..., :3]), v[..., 3:]), motion.report
+    return Watched(
+        q[..., :3], q[..., 3:], _to_world(q[..., 3:], v[..., :3]), v[..., 3:]
+    ), motion.report
 
 
 def mujoco(case: Case) -> Watched | None:
@@ -149,7 +154,13 @@ def mujoco(case: Case) -> Watched | None:
     if case.restitution > 0:
         return None
     model = case.model
-    text = mjcf(model, case.simulation("lcp").pairs, dt=case.dt, friction=case.friction, gravity=case.gravity)
+    text = mjcf(
+        model,
+        case.simulation("lcp").pairs,
+        dt=case.dt,
+        friction=case.friction,
+        gravity=case.gravity,
+    )
     peer = library.MjModel.from_xml_string(text)
     data = library.MjData(peer)
     Matched(model, peer).put(data, case.q, case.v, np.zeros(model.n_v))
@@ -166,7 +177,9 @@ def mujoco(case: Case) -> Watched | None:
 
 def nimble(library: Any, case: Case) -> Watched:
     """By Nimble, whose restitution is the product of both."""
-    peer = NimbleWorld(library, case.model, case.simulation("lcp").pairs, dt=case.dt, friction=case.friction)
+    peer = NimbleWorld(
+        library, case.model, case.simulation("lcp").pairs, dt=case.dt, friction=case.friction
+    )
     peer.world.setGravity(UPWARDS[:3, :3] @ np.array(case.gravity))
     for k, restitution in enumerate((case.restitution, 1.0)[: peer.world.getNumSkeletons()]):
         skeleton = peer.world.getSkeleton(k)
@@ -194,4 +207,6 @@ def _watched(
 
 
 def _to_world(turn: Array, x: Array) -> Array:
-    return np.asarray(Rotation.from_quat(turn.reshape(-1, 4)).apply(x.reshape(-1, 3))).reshape(x.shape)
+    return np.asarray(Rotation.from_quat(turn.reshape(-1, 4)).apply(x.reshape(-1, 3))).reshape(
+        x.shape
+    )

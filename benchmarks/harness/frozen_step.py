@@ -1,9 +1,9 @@
 """One step in dual numbers, with features and classes as the production step has found them.
 
-The equations are those of engine/step (README.md), written out in NumPy on whole matrices: bodies by their
-definitions (`dual_bodies.py`), rows along directions of W, one linear system for all impulses. Only what touches, by
-what features, and what each row does is taken from the engine, and how the points of a manifold move with the two
-shapes, which accuracy_geometry.py looks at.
+The equations are those of engine/step (README.md), written out in NumPy on whole matrices: bodies
+by their definitions (`dual_bodies.py`), rows along directions of W, one linear system for all
+impulses. Only what touches, by what features, and what each row does is taken from the engine, and
+how the points of a manifold move with the two shapes, which accuracy_geometry.py looks at.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from harness.dual_bodies import DualBodies, Link, point_jacobian, twist_of
 from harness.touching_scenes import ROUND_SOLVERS, Case
 from harness.varied_world import World
 from robosim.geometry import Compound, ManifoldDerivatives, Shape, contact_manifold_derivatives
-from robosim.simulation import ContactForce, Linearization, Simulation, StepImpact, StepRow, StepStatus
+from robosim.simulation import (
+    ContactForce,
+    Linearization,
+    Simulation,
+    StepImpact,
+    StepRow,
+    StepStatus,
+)
 
 ARGUMENTS = ("q", "v", "tau", "q_target", "v_target")
 LEAST_FACING = 1e-12  # of contact_axes.h
@@ -41,7 +48,8 @@ class Frozen(NamedTuple):
         v: (n_v,) the new velocity.
         q: (n_v, k) rates of the new configuration, in its tangent space.
         dv: (n_v, k) rates of the new velocity.
-        apart: how far the impulses that the engine found are from these equations, relative to the velocities at play.
+        apart: how far the impulses that the engine found are from these equations, relative to the
+        velocities at play.
     """
 
     v: Array
@@ -108,7 +116,12 @@ class FrozenStep:
 
     def __init__(self, world: World, simulation: Simulation):
         self._world, self._simulation, self._model = world, simulation, world.model
-        options = {"erp": 0.2, "recovery_speed": 1.0, "margin": 1e-3, "limit_margin": 1e-3} | world.options
+        options = {
+            "erp": 0.2,
+            "recovery_speed": 1.0,
+            "margin": 1e-3,
+            "limit_margin": 1e-3,
+        } | world.options
         self._erp, self._recovery_speed = options["erp"], options["recovery_speed"]
         self._margin, self._limit_margin = options["margin"], options["limit_margin"]
         self._solver, self._sweeps = options.get("solver", "convex"), options.get("sweeps", 50)
@@ -123,11 +136,14 @@ class FrozenStep:
             isinstance(self._shape(name), Compound) for c in details.contacts for name in (c.A, c.B)
         )
 
-    def along(self, case: Case, directions: dict[str, Array], details: Linearization) -> Frozen | None:
-        """The step and its rates along one direction of each argument; None where its classes leave these open.
+    def along(
+        self, case: Case, directions: dict[str, Array], details: Linearization
+    ) -> Frozen | None:
+        """The step and its rates along one direction of each argument; None where its classes leave
+        these open.
 
-        So it is where something at rest pushes at the edge of its circle of friction, and where rows that depend on
-        each other would not do so beside the state.
+        So it is where something at rest pushes at the edge of its circle of friction, and where
+        rows that depend on each other would not do so beside the state.
 
         Args:
             case: state and control.
@@ -192,7 +208,8 @@ class FrozenStep:
     def _solved(
         self, M: Dual, rows: list[Row], seen: Dual, outcomes: Outcomes, found: Array | None = None
     ) -> tuple[Dual | None, Dual]:
-        """The impulses of rows that see this velocity without them, None where these are open, and M^-1 J^T.
+        """The impulses of rows that see this velocity without them, None where these are open, and
+        M^-1 J^T.
 
         found: the engine's, where they are not those of the rows.
         """
@@ -217,7 +234,8 @@ class FrozenStep:
         self._at_play = max(self._at_play, (sizes * np.abs(found)).max(), free.max(), 1e-300)
         self._apart = max(self._apart, float((sizes * np.abs(f - found)).max() / self._at_play))
 
-    # -- Impacts ---------------------------------------------------------------------------------------------
+    # -- Impacts
+    # ---------------------------------------------------------------------------------------------
 
     def _met(
         self,
@@ -230,7 +248,8 @@ class FrozenStep:
         share: Dual,
         is_later: bool,
     ) -> _Met:
-        """The rows of an impact after others, which act at `share`, and when it acts (constraints/impacts.h)."""
+        """The rows of an impact after others, which act at `share`, and when it acts
+        (constraints/impacts.h)."""
         dt, k = self._simulation.dt, self._dq.shape[-1]
         restitution = self._world.material.restitution
         nothing, rows, shares, normal = Dual.constant(0.0, k), [], [], -1
@@ -305,7 +324,8 @@ class FrozenStep:
         )
         return Y @ mixed
 
-    # -- Rows ------------------------------------------------------------------------------------------------
+    # -- Rows
+    # ----------------------------------------------------------------------------------------------
 
     def _position(self, c: int) -> Dual:
         """Of the joint with one position whose velocity is entry c."""
@@ -332,7 +352,8 @@ class FrozenStep:
         return rows
 
     def _pair_discs(self, rows: list[Row], first: int) -> None:
-        """Pair the axes of each disc of an island, whose rows begin at `first`, of solvers with round friction."""
+        """Pair the axes of each disc of an island, whose rows begin at `first`, of solvers with
+        round friction."""
         if self._solver not in ROUND_SOLVERS:
             return
         for i in range(first, len(rows) - 1):
@@ -360,7 +381,14 @@ class FrozenStep:
                 if details.state.report.status == StepStatus.relaxed and own.target == 0:
                     target = 0.0 * target
                 pushes = f.x[place] > 0 and corrected.row.law != "bounce"
-                out.append(Row(own, corrected.J, target, bounds=(-1.0 * f[place] if pushes else 0.0, np.inf)))
+                out.append(
+                    Row(
+                        own,
+                        corrected.J,
+                        target,
+                        bounds=(-1.0 * f[place] if pushes else 0.0, np.inf),
+                    )
+                )
             first += len(island.rows)
         return out
 
@@ -403,7 +431,11 @@ class FrozenStep:
         """By its law (constraints/normal_law.h)."""
         dt = self._simulation.dt
         material = self._world.material
-        restitution, give, time = material.restitution, material.compliance, material.relaxation_time
+        restitution, give, time = (
+            material.restitution,
+            material.compliance,
+            material.relaxation_time,
+        )
         J = self._across(contact, contact.p, contact.n)
         before, compliance = J @ v, 0.0
         target = Dual.constant(0.0, self._dq.shape[-1])
@@ -432,7 +464,8 @@ class FrozenStep:
         else:
             axes = friction_axes(contact.n)
             u = sum(
-                (float(row.direction @ t.x) * t for t in axes[1:]), float(row.direction @ axes[0].x) * axes[0]
+                (float(row.direction @ t.x) * t for t in axes[1:]),
+                float(row.direction @ axes[0].x) * axes[0],
             )
         if "friction" in row.source:
             p = contact.p
@@ -450,7 +483,8 @@ class FrozenStep:
         A, B = contact.links
         return u @ (point_jacobian(B, p) - point_jacobian(A, p))
 
-    # -- What touches ----------------------------------------------------------------------------------------
+    # -- What touches
+    # ----------------------------------------------------------------------------------------
 
     def _shape(self, name: str) -> Shape | Compound:
         found = self._colliders.get(name)
@@ -483,7 +517,16 @@ class FrozenStep:
         if name in self._obstacles:
             nothing = Dual.constant(np.zeros(3), k)
             still = Dual.constant(np.zeros((3, self._model.n_v)), k)
-            at = Link(Dual.constant(np.eye(3), k), nothing, still, still, nothing, nothing, nothing, nothing)
+            at = Link(
+                Dual.constant(np.eye(3), k),
+                nothing,
+                still,
+                still,
+                nothing,
+                nothing,
+                nothing,
+                nothing,
+            )
             return self._obstacles[name][1], np.zeros((6, k)), at
         _, link, X_LC = self._colliders[name]
         at = self._bodies.links[link]
@@ -491,17 +534,22 @@ class FrozenStep:
         X[:3, :3], X[:3, 3] = at.R.x @ X_LC[:3, :3], at.p.x + at.R.x @ X_LC[:3, 3]
         return X, twist_of(at, X_LC), at
 
-    # -- Impulses --------------------------------------------------------------------------------------------
+    # -- Impulses
+    # --------------------------------------------------------------------------------------------
 
     def _outcomes(self, case: Case, details: Linearization) -> dict[object, Outcomes]:
-        """Return of `rows` and `way` each island's first row and the outcome (sweeps, rows) of each update.
+        """Return of `rows` and `way` each island's first row and the outcome (sweeps, rows) of each
+        update.
 
-        Likewise of (island, impact, 0), and (island, impact, 1) without restitution. They are the end of a step's
-        signature (step_signature.cpp): of each island three numbers per row, then these; then of each of its impacts a
-        number, the same of these rows, and of these without restitution where they are, and two numbers per row; last
-        of each island that has corrections its number, and the same of these.
+        Likewise of (island, impact, 0), and (island, impact, 1) without restitution. They are the
+        end of a step's signature (step_signature.cpp): of each island three numbers per row, then
+        these; then of each of its impacts a number, the same of these rows, and of these without
+        restitution where they are, and two numbers per row; last of each island that has
+        corrections its number, and the same of these.
         """
-        numbers = np.frombuffer(self._simulation.linearize(case.state, case.control).signature, dtype=np.intc)
+        numbers = np.frombuffer(
+            self._simulation.linearize(case.state, case.control).signature, dtype=np.intc
+        )
         parts: list[tuple[int, object, int, int]] = []  # numbers before, key, rows, numbers behind
         for i, island in enumerate(details.islands):
             parts.append((0, "rows", len(island.rows), 0))
@@ -511,7 +559,9 @@ class FrozenStep:
                 if impact.landed:
                     parts.append((0, (i, number, 1), n, 2 * n))
         parts.extend((1, "way", len(island.way), 0) for island in details.islands if island.way)
-        at = len(numbers) - sum(before + (3 + self._sweeps) * n + behind for before, _, n, behind in parts)
+        at = len(numbers) - sum(
+            before + (3 + self._sweeps) * n + behind for before, _, n, behind in parts
+        )
         found: dict[object, Outcomes] = {}
         for before, key, n, behind in parts:
             at += before + 3 * n
@@ -522,7 +572,8 @@ class FrozenStep:
         return found
 
     def _swept(self, rows: list[Row], A: Dual, free: Dual, outcomes: Outcomes) -> Dual:
-        """Those of projected Gauss-Seidel: its sweeps, number by number, each update with what came of it."""
+        """Those of projected Gauss-Seidel: its sweeps, number by number, each update with what came
+        of it."""
         k = free.d.shape[-1]
         f = Dual.constant(np.zeros(len(rows)), k)
         own = [A[i, i] for i in range(len(rows))]
@@ -541,10 +592,11 @@ class FrozenStep:
 
 
 def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual, gives: bool) -> Dual | None:
-    """Those of exact solvers: Newton's method for what each class says, whose last step is in dual numbers.
+    """Those of exact solvers: Newton's method for what each class says, whose last step is in dual
+    numbers.
 
-    Of impulses that move bodies alike those of least friction, and of these the smallest (row_basis.h); if each row
-    gives those that store least by that (bounded_rows.h).
+    Of impulses that move bodies alike those of least friction, and of these the smallest
+    (row_basis.h); if each row gives those that store least by that (bounded_rows.h).
     """
     n = len(rows)
     f = np.array([row.row.impulse for row in rows])
@@ -581,7 +633,8 @@ def _solved_rows(rows: list[Row], J: Dual, A: Dual, free: Dual, gives: bool) -> 
 
 
 def _softness(rows: list[Row], A: Dual) -> Dual:
-    """(n,) the square root of what each row gives: normals of two bodies alike, and so the axes of a disc."""
+    """(n,) the square root of what each row gives: normals of two bodies alike, and so the axes of
+    a disc."""
 
     def is_like(one: Row, other: Row) -> bool:
         if one.mu is not None or one.contact is None:
@@ -592,17 +645,25 @@ def _softness(rows: list[Row], A: Dual) -> Dual:
     out = Dual.constant(np.ones(len(rows)), A.d.shape[-1])
     for i, row in enumerate(rows):
         alike = [j for j, other in enumerate(rows) if is_like(row, other)]
-        mean = sum((A[j, j] - rows[j].compliance for j in alike), Dual.constant(0.0, A.d.shape[-1])) / len(
-            alike
-        )
+        mean = sum(
+            (A[j, j] - rows[j].compliance for j in alike), Dual.constant(0.0, A.d.shape[-1])
+        ) / len(alike)
         out[i] = sqrt((CREEP if row.mu is not None else 1.0) * mean)
     return out
 
 
 def _conditions(
-    rows: list[Row], modes: list[str], C: list[int], P: Dual, A: Dual, free: Dual, f: Array, softness: Dual
+    rows: list[Row],
+    modes: list[str],
+    C: list[int],
+    P: Dual,
+    A: Dual,
+    free: Dual,
+    f: Array,
+    softness: Dual,
 ) -> tuple[Dual | None, Array]:
-    """What is zero at the impulses, whose own rates are left out, and the derivative of its values in them."""
+    """What is zero at the impulses, whose own rates are left out, and the derivative of its values
+    in them."""
     n, k = len(rows), free.d.shape[-1]
     w = A @ f + free
     F, slope = Dual.constant(np.zeros(n), k), np.zeros((n, n))
@@ -617,7 +678,8 @@ def _conditions(
         slope[i, i] = 1.0
         F[i] = Dual.constant(f[i], k)
         first = min(i, row.pair)
-        if row.pair >= 0 and modes[first] == "upper":  # slides within a circle: f + mu f_n w / |w| = 0
+        # Slides within a circle: f + mu f_n w / |w| = 0.
+        if row.pair >= 0 and modes[first] == "upper":
             one, other = w[first], w[first + 1]
             speed = sqrt(one * one + other * other)
             if speed.x < HELD:
@@ -625,7 +687,9 @@ def _conditions(
             along = w[i] / speed
             F[i] = F[i] + row.mu * f[row.normal] * along
             slope[i, row.normal] += row.mu * along.x
-            turned = (A.x[i] - along.x * (one.x * A.x[first] + other.x * A.x[first + 1]) / speed.x) / speed.x
+            turned = (
+                A.x[i] - along.x * (one.x * A.x[first] + other.x * A.x[first + 1]) / speed.x
+            ) / speed.x
             slope[i] += row.mu * f[row.normal] * turned
         elif modes[i] in ("lower", "upper"):
             sign = -1.0 if modes[i] == "lower" else 1.0
@@ -644,7 +708,8 @@ def _contact_of(
     links: tuple[Link, Link],
     bodies: tuple[int, int],
 ) -> _Contact:
-    """One point, by where it is; an impact's friction acts on what moves, else half way (constraints/normal_law.h)."""
+    """One point, by where it is; an impact's friction acts on what moves, else half way
+    (constraints/normal_law.h)."""
     manifold, rates = derived.manifold, derived.twist
     i = int(np.argmin(np.linalg.norm(manifold.p_W - contact.point, axis=1)))
     assert np.linalg.norm(manifold.p_W[i] - contact.point) < 1e-9

@@ -1,4 +1,5 @@
-"""Accuracy and hostile input of the collision queries, checked by loops in C++ (`geometry_checks/`)."""
+"""Accuracy and hostile input of the collision queries, checked by loops in C++
+(`geometry_checks/`)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ def load() -> ctypes.CDLL:
         RuntimeError: no C++ compiler or CMake, or their own message.
     """
     library = ctypes.CDLL(
-        str(with_engine("geometry_checks", SOURCE, FLOORS, sorted(TESTS.glob("*.h")), purpose="this check"))
+        str(
+            with_engine(
+                "geometry_checks", SOURCE, FLOORS, sorted(TESTS.glob("*.h")), purpose="this check"
+            )
+        )
     )
     pointer, number, long, real, text = (
         ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_double, ctypes.c_char_p,
@@ -52,7 +57,8 @@ class Values:
     Attributes:
         errors: of the distance [m], the points [m] and the normal [rad].
         poses: how many were compared.
-        not_unique: of them how many have no unique points or normal: these are compared in the distance alone.
+        not_unique: of them how many have no unique points or normal: these are compared in the
+        distance alone.
         not_verified: of them how many found no exact witness to compare with.
         at: the pose with the worst of each error.
     """
@@ -71,9 +77,11 @@ class Derivatives:
     Attributes:
         errors: by kind of derivative, of `DERIVATIVES`; negative where the pair has none.
         poses: how many were compared.
-        near_a_switch: how many more are not, as the features change nearby or the derivative is one-sided.
+        near_a_switch: how many more are not, as the features change nearby or the derivative is
+        one-sided.
         jumped: how many more are not, as the query changed over to another way out meanwhile.
-        passed_over: coordinates of vertices that turn an edge of the mesh to the other diagonal meanwhile.
+        passed_over: coordinates of vertices that turn an edge of the mesh to the other diagonal
+        meanwhile.
         at: the pose with the worst of each error.
     """
 
@@ -134,7 +142,9 @@ class Accuracy:
             self._library.accuracy_values(pair.a, pair.b, self._seed, 0, poses, out)
         distance, points, normal, *rest = out
         compared, not_unique, not_verified, *at = (int(x) for x in rest)
-        return Values((distance, points, normal), compared, not_unique, not_verified, (at[0], at[1], at[2]))
+        return Values(
+            (distance, points, normal), compared, not_unique, not_verified, (at[0], at[1], at[2])
+        )
 
     def derivatives(self, pair: Pair, poses: int) -> Derivatives:
         """Worst errors of derivatives."""

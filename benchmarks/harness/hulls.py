@@ -40,7 +40,9 @@ def hull(shape: Shape) -> Shape:
         return shape
     if shape.type == "box":
         return Shape.convex(
-            [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)] * np.asarray(shape.size) / 2
+            [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+            * np.asarray(shape.size)
+            / 2
         )
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
     ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(SIDES)], axis=1)
@@ -62,7 +64,8 @@ def _of(name: str, urdf: str, model: Any) -> HullRobot:
 
 
 def hull_robots() -> list[HullRobot]:
-    """The bundled UR5, its primitives as hulls; that of example-robot-data, with hulls of its meshes."""
+    """The bundled UR5, its primitives as hulls; that of example-robot-data, with hulls of its
+    meshes."""
     bundled = files("robosim.robots") / "ur5" / "ur5.urdf"
     meshed = ROBOTS[0].path
     model = robosim.load_robot(

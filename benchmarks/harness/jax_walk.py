@@ -1,15 +1,18 @@
-"""The walk of `bench_rollouts.py` in JAX: the same robot, contact and solver, differentiated by `jax.grad`.
+"""The walk of `bench_rollouts.py` in JAX: the same robot, contact and solver, differentiated by
+`jax.grad`.
 
-The peer of `Simulation` with `pgs`: a trunk on legs of three hinges each, motors at all of them, balls for feet, flat
-ground at z = 0. Each step is that of `engine/step/step.h`, so states agree to rounding: mass matrix and bias by
-composite bodies and recursive Newton-Euler (Featherstone 2008), rows for normals, two axes of friction and motors, and
-sweeps of projected Gauss-Seidel from zero. Left out is what the walk does not meet: contacts of other links, limits of
-joints, dry friction and damping (checked in tests/bridges/test_jax_walk.py).
+The peer of `Simulation` with `pgs`: a trunk on legs of three hinges each, motors at all of them,
+balls for feet, flat ground at z = 0. Each step is that of `engine/step/step.h`, so states agree to
+rounding: mass matrix and bias by composite bodies and recursive Newton-Euler (Featherstone 2008),
+rows for normals, two axes of friction and motors, and sweeps of projected Gauss-Seidel from zero.
+Left out is what the walk does not meet: contacts of other links, limits of joints, dry friction and
+damping (checked in tests/bridges/test_jax_walk.py).
 
-It is written as JAX wants it: double, no branches, one `lax.scan` over the steps, the legs side by side in one axis,
-the rows of motors, which have no bounds, by one triangular product per sweep. A foot has its three rows always; what is
-not within the margin has no impulse, by `jnp.where`, so that its derivatives are zeros and never nan. Twists and
-wrenches are [linear; angular] in the trunk's axes at its origin.
+It is written as JAX wants it: double, no branches, one `lax.scan` over the steps, the legs side by
+side in one axis, the rows of motors, which have no bounds, by one triangular product per sweep. A
+foot has its three rows always; what is not within the margin has no impulse, by `jnp.where`, so
+that its derivatives are zeros and never nan. Twists and wrenches are [linear; angular] in the
+trunk's axes at its origin.
 """
 
 from __future__ import annotations
@@ -32,12 +35,14 @@ LEGS, JOINTS = 4, 3
 BASE, N_V = 6, 6 + LEGS * JOINTS
 ERP, MARGIN, FASTEST = 0.2, 1e-3, 1.0  # defaults of `Simulation`
 TOUCHING = 1e-5  # what is nearer stands still (step/constraints/recovery.h)
-UP_TO = np.tri(JOINTS)  # sums along a leg: of a joint and those before it; its transpose: and those after it
+# Sums along a leg: of a joint and those before it; its transpose: and those after it.
+UP_TO = np.tri(JOINTS)
 EYE = np.eye(3)
 
 
 class Inertia(NamedTuple):
-    """Of rigid bodies: mass [kg], mass times center of mass [kg m], inertia about the origin [kg m^2]."""
+    """Of rigid bodies: mass [kg], mass times center of mass [kg m], inertia about the origin [kg
+    m^2]."""
 
     mass: Any
     moment: Any
@@ -49,7 +54,8 @@ class Robot(NamedTuple):
 
     Attributes:
         trunk: its inertia.
-        links: (4, 3) those of the legs, in their own frames; what is welded to a link is part of it.
+        links: (4, 3) those of the legs, in their own frames; what is welded to a link is part of
+        it.
         rotations: (4, 3, 3, 3) of each joint's frame in the link before it.
         offsets: (4, 3, 3) and where it is.
         axes: (4, 3, 3) of the joints.
@@ -96,7 +102,10 @@ def robot_of(simulation: Simulation, sweeps: int) -> Robot:
     def body(name: str) -> Inertia:
         """A link and what is welded to it without being turned."""
         welds = [joint for joint in after[name] if joint.kind == "fixed"]
-        parts = [(links[name], np.zeros(3)), *((links[weld.child], weld.X_PJ[:3, 3]) for weld in welds)]
+        parts = [
+            (links[name], np.zeros(3)),
+            *((links[weld.child], weld.X_PJ[:3, 3]) for weld in welds),
+        ]
         mass = np.array([link.mass for link, _ in parts])
         c = np.array([p + link.com for link, p in parts])
         squares = np.einsum("ni,ni->n", c, c)[:, None, None] * EYE - np.einsum("ni,nj->nij", c, c)
@@ -183,7 +192,8 @@ def times(I: Inertia, V: Any) -> Any:  # noqa: E741
 
 
 def placed(robot: Robot, angles: Any) -> tuple[Any, Inertia, Any]:
-    """Axes of the joints as twists (4, 3, 6), inertias of the links and centers of the feet, all in the trunk."""
+    """Axes of the joints as twists (4, 3, 6), inertias of the links and centers of the feet, all in
+    the trunk."""
     turns = jnp.einsum("...ij,...jk->...ik", robot.rotations, turned(robot.axes, angles))
     R, p = [turns[:, 0]], [robot.offsets[:, 0]]
     for k in range(1, JOINTS):
@@ -192,10 +202,15 @@ def placed(robot: Robot, angles: Any) -> tuple[Any, Inertia, Any]:
     Rs, ps = jnp.stack(R, 1), jnp.stack(p, 1)
     axes = jnp.einsum("...ij,...j->...i", Rs, robot.axes)
     S = jnp.concatenate([jnp.cross(ps, axes), axes], -1)
-    # About the trunk's origin: the parallel axis theorem, by h = R h', with what p and h have in common twice.
+    # About the trunk's origin: the parallel axis theorem, by h = R h', with what p and h have in
+    # common twice.
     m, h = robot.links.mass, jnp.einsum("...ij,...j->...i", Rs, robot.links.moment)
     both = jnp.einsum("...i,...j->...ij", ps, h)
-    square = jnp.einsum("...i,...j->...ij", ps, ps) * m[..., None, None] + both + jnp.swapaxes(both, -1, -2)
+    square = (
+        jnp.einsum("...i,...j->...ij", ps, ps) * m[..., None, None]
+        + both
+        + jnp.swapaxes(both, -1, -2)
+    )
     inertia = Rs @ robot.links.inertia @ jnp.swapaxes(Rs, -1, -2)
     inertia += jnp.trace(square, axis1=-2, axis2=-1)[..., None, None] * EYE - square
     feet = ps[:, -1] + jnp.einsum("lij,lj->li", Rs[:, -1], robot.feet)
@@ -215,21 +230,27 @@ def mass_matrix(trunk: Inertia, links: Inertia, S: Any) -> Any:
 
 
 def bias(trunk: Inertia, links: Inertia, S: Any, v: Any, base_acceleration: Any) -> Any:
-    """(18,) forces that hold the joints' rates while the trunk accelerates so, by recursive Newton-Euler."""
+    """(18,) forces that hold the joints' rates while the trunk accelerates so, by recursive
+    Newton-Euler."""
     rates = S * v[BASE:].reshape(LEGS, JOINTS, 1)
     V = v[:BASE] + jnp.einsum("kj,ljx->lkx", UP_TO, rates)
     A = base_acceleration + jnp.einsum("kj,ljx->lkx", UP_TO, moved(V, rates))
     F = jnp.einsum("kj,lkx->ljx", UP_TO, times(links, A) + pushed(V, times(links, V)))
-    base = times(trunk, base_acceleration) + pushed(v[:BASE], times(trunk, v[:BASE])) + F[:, 0].sum(0)
+    base = (
+        times(trunk, base_acceleration) + pushed(v[:BASE], times(trunk, v[:BASE])) + F[:, 0].sum(0)
+    )
     return jnp.concatenate([base, (S * F).sum(-1).ravel()])
 
 
 def impulses(A: Any, b: Any, is_near: Any, mu: float, sweeps: int) -> Any:
-    """Of w = A f + b after sweeps of projected Gauss-Seidel from zero: three rows for each foot, then the motors."""
+    """Of w = A f + b after sweeps of projected Gauss-Seidel from zero: three rows for each foot,
+    then the motors."""
     n = 3 * LEGS
     scale = 1 / jnp.diagonal(A)[:n]
     G, g = (scale[:, None] * A[:n]).reshape(LEGS, 3, -1), (scale * b[:n]).reshape(LEGS, 3)
-    motors = jax.scipy.linalg.solve_triangular(A[n:, n:], jnp.column_stack([A[n:], b[n:]]), lower=True)
+    motors = jax.scipy.linalg.solve_triangular(
+        A[n:, n:], jnp.column_stack([A[n:], b[n:]]), lower=True
+    )
 
     def foot(f: Any, rows: Any) -> tuple[Any, None]:
         i, G, g, is_near = rows
@@ -275,7 +296,8 @@ def step(robot: Robot, state: State, target: Any) -> State:
     centers = state.position + feet @ R.T
     gaps = centers[:, 2] - robot.radius
     on_ground = (centers.at[:, 2].set(0.0) - state.position) @ R
-    # z, y and x of W, in the order that goes with a normal from the foot to the floor (step/contact_axes.h).
+    # z, y and x of W, in the order that goes with a normal from the foot to the floor
+    # (step/contact_axes.h).
     axes = jnp.stack([R[2], R[1], R[0]])
     arms = jnp.broadcast_to(on_ground[:, None], (LEGS, 3, 3))
     W = jnp.concatenate([jnp.broadcast_to(axes, (LEGS, 3, 3)), jnp.cross(arms, axes)], -1)
@@ -312,7 +334,9 @@ def step(robot: Robot, state: State, target: Any) -> State:
 
 def start_of(q: Array) -> State:
     """At rest."""
-    return State(*(jnp.asarray(x) for x in (q[:3], q[3:7], q[7:].reshape(LEGS, JOINTS), np.zeros(N_V))))
+    return State(
+        *(jnp.asarray(x) for x in (q[:3], q[3:7], q[7:].reshape(LEGS, JOINTS), np.zeros(N_V)))
+    )
 
 
 def targets_of(q_target: Array) -> Any:
@@ -337,8 +361,8 @@ def run(robot: Robot, start: State, targets: Any) -> State:
 
 
 def end(robot: Robot, start: State, targets: Any, segment: int | None) -> State:
-    """The last state. To be differentiated with all that steps have computed kept, or only the states at the beginning
-    of every segment of so many steps, which are then taken again.
+    """The last state. To be differentiated with all that steps have computed kept, or only the
+    states at the beginning of every segment of so many steps, which are then taken again.
     """
 
     def one(state: State, target: Any) -> tuple[State, None]:
@@ -358,8 +382,9 @@ def end(robot: Robot, start: State, targets: Any, segment: int | None) -> State:
 def gradient(
     robot: Robot, start: State, direction: Array, segment: int | None = None
 ) -> Callable[[Any], Any]:
-    """The function of targets (steps, 4, 3) that gives how far the trunk ends along a direction in its own axes there,
-    and the gradient of that, the axes held: so robosim tells gradients by q (docs/conventions.md).
+    """The function of targets (steps, 4, 3) that gives how far the trunk ends along a direction in
+    its own axes there, and the gradient of that, the axes held: so robosim tells gradients by q
+    (docs/conventions.md).
     """
 
     def reached(targets: Any) -> Any:

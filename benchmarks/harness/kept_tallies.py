@@ -1,4 +1,5 @@
-"""What a long comparison has found so far, in a file, so that one that ended early goes on where it was."""
+"""What a long comparison has found so far, in a file, so that one that ended early goes on where it
+was."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from harness.report import write_json
 
 
 class KeptTallies:
-    """By scene and solver, of one number of states, one seed, one engine and harness: others are done again.
+    """By scene and solver, of one number of states, one seed, one engine and harness: others are
+    done again.
 
     Args:
         file: where; None for nowhere.
@@ -34,9 +36,13 @@ class KeptTallies:
         try:
             content = json.loads(file.read_text())
             if content["of"] == self._of:
-                self._found = {(scene, solver): _tally(tally) for scene, solver, tally in content["tallies"]}
+                self._found = {
+                    (scene, solver): _tally(tally) for scene, solver, tally in content["tallies"]
+                }
         except (ValueError, KeyError, TypeError) as error:
-            raise SystemExit(f"{file} was not written by --keep ({error!r}); name another file") from None
+            raise SystemExit(
+                f"{file} was not written by --keep ({error!r}); name another file"
+            ) from None
 
     def __contains__(self, job: tuple[str, str]) -> bool:
         return job in self._found
@@ -49,7 +55,8 @@ class KeptTallies:
         self._found[job] = tally
         if self._file is not None:
             write_json(
-                self._file, {"of": self._of, "tallies": [[*job, vars(t)] for job, t in self._found.items()]}
+                self._file,
+                {"of": self._of, "tallies": [[*job, vars(t)] for job, t in self._found.items()]},
             )
 
 

@@ -1,4 +1,5 @@
-"""A robot in robosim and in Pinocchio, with coordinates matched by the joints' names, and states of it for both."""
+"""A robot in robosim and in Pinocchio, with coordinates matched by the joints' names, and states of
+it for both."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ class Matched:
     def states(self, n: int, seed: int) -> tuple[States, States]:
         """Random states, ours and theirs.
 
-        Angles over a whole turn, sliding joints and the base within 1 m, any attitude; v, a and tau standard normal.
+        Angles over a whole turn, sliding joints and the base within 1 m, any attitude; v, a and tau
+        standard normal.
         """
         rng = np.random.default_rng(seed)
         q = rng.uniform(-1.0, 1.0, (n, self.model.n_q))
@@ -91,7 +93,9 @@ class Matched:
 
     def ours(self, theirs: np.ndarray, axes: Sequence[int]) -> np.ndarray:
         """A result of theirs in our order of coordinates, which run along these axes."""
-        order = [self.v_order if k in axes else np.arange(size) for k, size in enumerate(theirs.shape)]
+        order = [
+            self.v_order if k in axes else np.arange(size) for k, size in enumerate(theirs.shape)
+        ]
         out = np.empty_like(theirs)
         out[np.ix_(*order)] = theirs
         return out

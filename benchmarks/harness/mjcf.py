@@ -1,7 +1,8 @@
 """A model and a floor as MJCF for MuJoCo, coordinates of both, and whether their dynamics agree.
 
-Links that fixed joints weld together become one body, with their masses and inertias added up, as MuJoCo steps fewer
-bodies in less time. What MuJoCo leaves at its defaults (solver, softness of contacts, integrator) is left there.
+Links that fixed joints weld together become one body, with their masses and inertias added up, as
+MuJoCo steps fewer bodies in less time. What MuJoCo leaves at its defaults (solver, softness of
+contacts, integrator) is left there.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def bodies(model: Model) -> list[Body]:
     """Links by bodies, parents first.
 
     Raises:
-        ValueError: a joint that MuJoCo has no like of: mimic, helical, or floating from anything but the world's frame.
+        ValueError: a joint that MuJoCo has no like of: mimic, helical, or floating from anything
+        but the world's frame.
     """
     found = [Body(model.root_link, links={model.root_link: np.eye(4)})]
     of_link = {model.root_link: found[0]}
@@ -62,7 +64,9 @@ def bodies(model: Model) -> list[Body]:
             X_PJ = above.links[link] @ joint.X_PJ
             if joint.mimic is not None or joint.kind == "helical":
                 raise ValueError(f"{joint.name}: MuJoCo has no such joint")
-            if joint.kind == "floating" and not (is_world(model, above) and np.array_equal(X_PJ, np.eye(4))):
+            if joint.kind == "floating" and not (
+                is_world(model, above) and np.array_equal(X_PJ, np.eye(4))
+            ):
                 raise ValueError(f"{joint.name}: in MuJoCo only the world carries a floating joint")
             if joint.kind == "fixed":
                 above.links[joint.child] = X_PJ
@@ -80,7 +84,8 @@ def is_world(model: Model, body: Body) -> bool:
 
 
 def composite(model: Model, body: Body) -> tuple[float, Array, Array]:
-    """Mass, center of mass (3,) and inertia (3, 3) about it of a body's links together, in its frame."""
+    """Mass, center of mass (3,) and inertia (3, 3) about it of a body's links together, in its
+    frame."""
     links = {link.name: link for link in model.links}
     parts = [(links[name], X) for name, X in body.links.items() if links[name].mass > 0]
     mass = sum(link.mass for link, _ in parts)
@@ -92,17 +97,22 @@ def composite(model: Model, body: Body) -> tuple[float, Array, Array]:
     for (link, X), center in zip(parts, centers, strict=True):
         d = center - com
         # Of the parallel axes (Steiner).
-        inertia += X[:3, :3] @ link.inertia @ X[:3, :3].T + link.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        inertia += X[:3, :3] @ link.inertia @ X[:3, :3].T + link.mass * (
+            d @ d * np.eye(3) - np.outer(d, d)
+        )
     return mass, com, inertia
 
 
 def plane_axes(axis: Array) -> Array:
-    """(3, 3) rows x and y of a planar joint's plane and its normal, as `engine/model/joints/planar.h` has them."""
+    """(3, 3) rows x and y of a planar joint's plane and its normal, as
+    `engine/model/joints/planar.h` has them."""
     x, y, z = axis
     sign = np.copysign(1.0, z)
     a = -1 / (sign + z)
     b = x * y * a
-    return np.array([[1 + sign * x * x * a, sign * b, -sign * x], [b, sign + y * y * a, -y], [x, y, z]])
+    return np.array(
+        [[1 + sign * x * x * a, sign * b, -sign * x], [b, sign + y * y * a, -y], [x, y, z]]
+    )
 
 
 def numbers(values: Iterable[float]) -> str:
@@ -161,7 +171,9 @@ def add_geom(
             attributes |= {"type": "ellipsoid", "size": numbers(shape.radii)}
         case "convex":
             mesh = name.replace("/", "_")
-            ElementTree.SubElement(assets, "mesh", name=mesh, vertex=numbers(np.ravel(shape.vertices)))
+            ElementTree.SubElement(
+                assets, "mesh", name=mesh, vertex=numbers(np.ravel(shape.vertices))
+            )
             attributes |= {"type": "mesh", "mesh": mesh}
         case _:
             raise ValueError(f"{name}: no geom of MuJoCo is a {shape.type}")
@@ -174,7 +186,8 @@ def _excluded(
     """Bodies that MuJoCo would let touch each other and we do not.
 
     Raises:
-        ValueError: of two bodies only some colliders may touch, or bodies that a joint connects may.
+        ValueError: of two bodies only some colliders may touch, or bodies that a joint connects
+        may.
     """
     body_of = {c.name: next(b.name for b in parts if c.link in b.links) for c in model.colliders}
     count = {body: sum(b == body for b in body_of.values()) for body in has_colliders}
@@ -235,7 +248,11 @@ def add_bodies(
             inertia += max(0.0, LEAST_MOMENT - float(np.linalg.eigvalsh(inertia)[0])) * np.eye(3)
             full = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
             ElementTree.SubElement(
-                element, "inertial", mass=repr(float(mass)), pos=numbers(com), fullinertia=numbers(full)
+                element,
+                "inertial",
+                mass=repr(float(mass)),
+                pos=numbers(com),
+                fullinertia=numbers(full),
             )
         for collider in model.colliders:
             if collider.link in body.links:
@@ -255,7 +272,8 @@ def mjcf(
     """A model, over a floor at z = 0 where pairs name one.
 
     Args:
-        model: of it masses, inertias, joints with limits, damping, dry friction, springs and armature, and colliders.
+        model: of it masses, inertias, joints with limits, damping, dry friction, springs and
+        armature, and colliders.
         pairs: names of colliders, or `FLOOR`, that may touch, as `Simulation.pairs` has them.
         dt: length of a step [s].
         friction: Coulomb's mu of everything.
@@ -265,7 +283,9 @@ def mjcf(
         ValueError: something of it cannot be said in MJCF.
     """
     root = ElementTree.Element("mujoco", model=model.name)
-    ElementTree.SubElement(root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+    ElementTree.SubElement(
+        root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false"
+    )
     ElementTree.SubElement(root, "option", timestep=repr(dt), gravity=numbers(gravity))
     default = ElementTree.SubElement(root, "default")
     ElementTree.SubElement(default, "geom", friction=f"{friction!r} 0.005 0.0001")
@@ -284,8 +304,8 @@ def mjcf(
 class Matched:
     """Coordinates of a model and of MuJoCo's own from its MJCF.
 
-    MuJoCo tells the linear velocity of a floating joint, and both of a planar one, in fixed axes, we in moving ones:
-    its v is T(q) v of ours.
+    MuJoCo tells the linear velocity of a floating joint, and both of a planar one, in fixed axes,
+    we in moving ones: its v is T(q) v of ours.
 
     Args:
         model: ours.
@@ -341,7 +361,11 @@ class Matched:
                 out[m + 3 : m + 6] = tau[j + 3 : j + 6]
             elif kind == "planar":
                 c, s = np.cos(qpos[k + 2]), np.sin(qpos[k + 2])
-                out[m : m + 3] = [c * tau[j] - s * tau[j + 1], s * tau[j] + c * tau[j + 1], tau[j + 2]]
+                out[m : m + 3] = [
+                    c * tau[j] - s * tau[j + 1],
+                    s * tau[j] + c * tau[j + 1],
+                    tau[j + 2],
+                ]
             else:
                 out[m] = tau[j]
         return out
@@ -366,7 +390,8 @@ class Matched:
         data.qfrc_applied[:] = T @ tau  # T is orthogonal
 
     def disagreement(self, q: Array, v: Array) -> float:
-        """How far mass matrix and nonlinear effects of both are apart, relative to the largest entry of each."""
+        """How far mass matrix and nonlinear effects of both are apart, relative to the largest
+        entry of each."""
         import mujoco
 
         data = mujoco.MjData(self.peer)

@@ -1,8 +1,8 @@
 """A simulation's whole world as MJCF: obstacles, pairs that may touch, motors and closures.
 
-MuJoCo has the elliptic cone, its default tolerance and softness, and Euler's integrator, or `implicitfast`
-where motors or springs of joints would be unsteady with that. What it has no like of is listed in
-`Twin.notes`; what no twin can be made of raises a ValueError with the reason.
+MuJoCo has the elliptic cone, its default tolerance and softness, and Euler's integrator, or
+`implicitfast` where motors or springs of joints would be unsteady with that. What it has no like of
+is listed in `Twin.notes`; what no twin can be made of raises a ValueError with the reason.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class _Writer:
         self.notes: list[str] = []
         self.motors: list[tuple[int, int, float, float]] = []  # our q and v, and the gains
         root = ElementTree.Element("mujoco", model=self.model.name)
-        ElementTree.SubElement(root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+        ElementTree.SubElement(
+            root, "compiler", angle="radian", autolimits="true", inertiafromgeom="false"
+        )
         self.root = root
         self.assets = ElementTree.SubElement(root, "asset")
         self.world = ElementTree.SubElement(root, "worldbody")
@@ -166,7 +168,9 @@ class _Writer:
                 if len(found) == count[body_a] * count[body_b] and not filtered:
                     continue
                 if not filtered:
-                    ElementTree.SubElement(contact, "exclude", body1=names[body_a], body2=names[body_b])
+                    ElementTree.SubElement(
+                        contact, "exclude", body1=names[body_a], body2=names[body_b]
+                    )
                 named += found
         # Pairs that are named touch whatever filters say of their bodies.
         for k in sorted(set(named)):
@@ -174,7 +178,8 @@ class _Writer:
             mu, torsion, rolling = (max(x, LEAST_MU) for x in frictions[k])
             ElementTree.SubElement(
                 contact, "pair", geom1=self.names[a], geom2=self.names[b],
-                friction=numbers((mu, mu, torsion, rolling, rolling)), condim=str(_dimension(frictions[k])),
+                friction=numbers((mu, mu, torsion, rolling, rolling)),
+                condim=str(_dimension(frictions[k])),
             )  # fmt: skip
         if named:
             self.notes.append(f"{len(set(named))} pairs named")
@@ -228,7 +233,9 @@ class _Writer:
             for side, link, X in (("a", closure.a, closure.X_a), ("b", closure.b, closure.X_b)):
                 site = f"closure/{k}/{side}"
                 X_body = next(body.links[link] for body in self.parts if link in body.links)
-                ElementTree.SubElement(self.of_link[link], "site", {"name": site, **frame(X_body @ X)})
+                ElementTree.SubElement(
+                    self.of_link[link], "site", {"name": site, **frame(X_body @ X)}
+                )
                 sites.append(site)
             kind = "connect" if isinstance(closure, PointClosure) else "weld"
             ElementTree.SubElement(equality, kind, site1=sites[0], site2=sites[1])
@@ -256,7 +263,9 @@ def add_obstacle(
     elif not isinstance(shape, Shape):
         raise ValueError(f"{thing.name}: no geom of MuJoCo is a {type(shape).__name__}")
     elif shape.type == "half_space":
-        ElementTree.SubElement(world, "geom", {"name": name, "type": "plane", "size": "0 0 1", **frame(X)})
+        ElementTree.SubElement(
+            world, "geom", {"name": name, "type": "plane", "size": "0 0 1", **frame(X)}
+        )
     else:
         add_geom(world, assets, name, shape, X)
 

@@ -1,9 +1,11 @@
-"""A model over a floor in Nimble, where it is installed, its Jacobians, and how far these are from its own differences.
+"""A model over a floor in Nimble, where it is installed, its Jacobians, and how far these are from
+its own differences.
 
-`nimblephysics` runs with NumPy before 2 only. Its module of C++ is used by itself: the package around it also loads
-PyTorch. Links that fixed joints weld together become one body, as in `mjcf.py`; meshes are written to files for it. Its
-world has y upwards, as of contacts whose normal is along z it has no gradients. Bodies that a joint connects do not
-touch, nor does what is fixed, but for the floor.
+`nimblephysics` runs with NumPy before 2 only. Its module of C++ is used by itself: the package
+around it also loads PyTorch. Links that fixed joints weld together become one body, as in
+`mjcf.py`; meshes are written to files for it. Its world has y upwards, as of contacts whose normal
+is along z it has no gradients. Bodies that a joint connects do not touch, nor does what is fixed,
+but for the floor.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ class Error(NamedTuple):
 
     Attributes:
         largest: difference from differences of the step, relative to the largest entry, or to 1.
-        open: share of entries of which no differences are to be had: the step jumps beside the state, or bends.
+        open: share of entries of which no differences are to be had: the step jumps beside the
+        state, or bends.
     """
 
     largest: float
@@ -67,12 +70,20 @@ class NimbleWorld:
         friction: Coulomb's mu of everything.
 
     Raises:
-        ValueError: something of it is not said here: joints that are not floating, planar, prismatic or revolute,
-            shapes that are not spheres, boxes, capsules, cylinders or convex meshes, springs or armature.
+        ValueError: something of it is not said here: joints that are not floating, planar,
+        prismatic or revolute,
+            shapes that are not spheres, boxes, capsules, cylinders or convex meshes, springs or
+            armature.
     """
 
     def __init__(
-        self, library: Any, model: Model, pairs: Sequence[tuple[str, str]], *, dt: float, friction: float
+        self,
+        library: Any,
+        model: Model,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        dt: float,
+        friction: float,
     ) -> None:
         self.nimble, self.model = library, model
         self.world = library.simulation.World()
@@ -116,7 +127,9 @@ class NimbleWorld:
         if body.joint is not None:
             self._describe(joint, body.joint)
         if kind != "fixed":
-            self._joints.append((kind, self.model.joint_names[0] if body.joint is None else body.joint.name))
+            self._joints.append(
+                (kind, self.model.joint_names[0] if body.joint is None else body.joint.name)
+            )
             mass, com, inertia = composite(self.model, body)
             node.setInertia(self.nimble.dynamics.Inertia(mass, com, inertia))
         node.setFrictionCoeff(self._friction)
@@ -178,7 +191,8 @@ class NimbleWorld:
         self.world.addSkeleton(ground)
 
     def _coordinates(self) -> list[tuple[str, int, int, int]]:
-        """Of each joint in its order: its kind, where our q and v of it begin, and how many v there are."""
+        """Of each joint in its order: its kind, where our q and v of it begin, and how many v there
+        are."""
         positions = [name.split("/")[0] for name in self.model.position_names]
         velocities = [name.split("/")[0] for name in self.model.velocity_names]
         return [
@@ -222,7 +236,9 @@ class NimbleWorld:
         """How far mass matrices are apart, relative to the largest entry."""
         self.put(q, np.zeros(self.model.n_v), np.zeros(self.model.n_v))
         T, M = self.velocity_map(q), self.model.mass_matrix(q)
-        return float(np.abs(T.T @ self.world.getMassMatrix() @ T - M).max() / max(1.0, np.abs(M).max()))
+        return float(
+            np.abs(T.T @ self.world.getMassMatrix() @ T - M).max() / max(1.0, np.abs(M).max())
+        )
 
     def contacts(self) -> int:
         """Of the step from where it is."""
@@ -232,7 +248,8 @@ class NimbleWorld:
     def jacobians(self) -> tuple[Array, ...]:
         """All of a step from where it is, which stays so, (n_v, n_v) each.
 
-        Of the next positions by positions and velocities, and of the next velocities by both and by forces.
+        Of the next positions by positions and velocities, and of the next velocities by both and by
+        forces.
         """
         snapshot, world = self.nimble.neural.forwardPass(self.world, True), self.world
         return (
@@ -244,12 +261,15 @@ class NimbleWorld:
         )
 
     def error(self) -> Error:
-        """How far these are from Ridders differences of its own step, where such differences of two lengths agree."""
+        """How far these are from Ridders differences of its own step, where such differences of two
+        lengths agree."""
         wide, close = (np.concatenate(self._differences(longest)) for longest in LONGEST)
         found = np.concatenate(self.jacobians())
         largest = max(1.0, float(np.abs(found).max()))
         agrees = np.abs(wide - close) <= AGREEMENT * largest
-        return Error(float(np.abs(found - close)[agrees].max(initial=0.0) / largest), float(np.mean(~agrees)))
+        return Error(
+            float(np.abs(found - close)[agrees].max(initial=0.0) / largest), float(np.mean(~agrees))
+        )
 
     def _differences(self, longest: float) -> tuple[Array, ...]:
         world, n = self.world, self.model.n_v
@@ -264,7 +284,8 @@ class NimbleWorld:
         for part in range(len(start)):
             for unit in np.eye(n):
                 found = ridders(
-                    partial(lambda t, part, unit: after(part, t * unit), part=part, unit=unit), longest
+                    partial(lambda t, part, unit: after(part, t * unit), part=part, unit=unit),
+                    longest,
                 )
                 assert found is not None
                 columns.append(found.value)

@@ -1,14 +1,17 @@
-"""Short straight lines of a Panda, and whether joints can follow them at all: a dense search over closed forms.
+"""Short straight lines of a Panda, and whether joints can follow them at all: a dense search over
+closed forms.
 
-With joint 7 given the rest has a closed form (the idea of He and Liu, "Analytical inverse kinematics for Franka
-Emika Panda", RCAR 2021; derived anew here). Axes 1 to 3 meet at the shoulder S, axes 5 and 6 at the wrist W, and the
-offsets of the elbow lie in the plane of S, the elbow and W, so that the distance of S and W gives joint 4; the
-plane's turn about SW follows from axis 6 being square to axis 5; what is left are Euler angles. Two solutions each
-of joint 4, of the turn and of the shoulder: eight branches.
+With joint 7 given the rest has a closed form (the idea of He and Liu, "Analytical inverse
+kinematics for Franka Emika Panda", RCAR 2021; derived anew here). Axes 1 to 3 meet at the shoulder
+S, axes 5 and 6 at the wrist W, and the offsets of the elbow lie in the plane of S, the elbow and W,
+so that the distance of S and W gives joint 4; the plane's turn about SW follows from axis 6 being
+square to axis 5; what is left are Euler angles. Two solutions each of joint 4, of the turn and of
+the shoulder: eight branches.
 
-On every rung of the line a grid over joint 7 gives all configurations there are. Those that are neighbors, on the
-grid or from rung to rung, within limits and free, are connected where no joint moves by more than a step; a line can
-be followed where the last rung is connected with the start. Nothing here knows Jacobians, null spaces or the planner.
+On every rung of the line a grid over joint 7 gives all configurations there are. Those that are
+neighbors, on the grid or from rung to rung, within limits and free, are connected where no joint
+moves by more than a step; a line can be followed where the last rung is connected with the start.
+Nothing here knows Jacobians, null spaces or the planner.
 """
 
 from __future__ import annotations
@@ -27,10 +30,14 @@ FloatArray = NDArray[np.float64]
 SHOULDER, UPPER, FOREARM, ELBOW, HAND, FLANGE = 0.333, 0.316, 0.384, 0.0825, 0.088, 0.107  # [m]
 GRID = 0.005  # of joint 7 [rad]
 RUNG = 0.003  # [m]
-STEP = 0.1  # that a joint moves at most between two neighbors [rad]: more would let it jump from branch to branch
+# That a joint moves at most between two neighbors [rad]: more would let it jump from branch to
+# branch.
+STEP = 0.1
 
 
-def random_lines(model: Model, link: str, n: int, seed: int = 0) -> Iterator[tuple[FloatArray, FloatArray]]:
+def random_lines(
+    model: Model, link: str, n: int, seed: int = 0
+) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Free configurations, and the pose of a link moved by 0.1 to 0.3 m in a random direction."""
     rng = np.random.default_rng(seed)
     scene = Scene().compile(model)
@@ -58,7 +65,8 @@ def _about(axis: int, angle: FloatArray) -> FloatArray:
 
 
 def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
-    """(8, m, 7) those with the flange at X (4, 4) and joint 7 at q7 (m,); NaN where a branch has none."""
+    """(8, m, 7) those with the flange at X (4, 4) and joint 7 at q7 (m,); NaN where a branch has
+    none."""
     quarter = _about(0, np.array(np.pi / 2))
     R7, p = X[:3, :3], X[:3, 3]
     R6 = R7 @ np.swapaxes(_about(2, q7), 1, 2) @ quarter.T
@@ -108,7 +116,8 @@ def configurations(X: FloatArray, q7: FloatArray) -> FloatArray:
 
 
 def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -> bool:
-    """Search for a motion, within limits and free, that takes the link along the line from start (n_q,) to X."""
+    """Search for a motion, within limits and free, that takes the link along the line from start
+    (n_q,) to X."""
     scene = Scene().compile(model)
     X0 = model.frame_pose(start, link)
     lower, upper = model.limits.lower[:7], model.limits.upper[:7]
@@ -139,7 +148,8 @@ def can_be_followed(model: Model, link: str, start: FloatArray, X: FloatArray) -
         else:
             come = np.zeros_like(valid)
             for shift in (-1, 0, 1):
-                # From grid point i of any branch to i + shift: branches meet where their square roots vanish.
+                # From grid point i of any branch to i + shift: branches meet where their square
+                # roots vanish.
                 there, here = _pair(len(grid), shift)
                 gaps = np.abs(before[:, None, there] - q[None, :, here]).max(axis=3)
                 come[:, here] |= ((gaps <= STEP) & reached[:, None, there]).any(axis=0)
@@ -156,7 +166,8 @@ def _pair(n: int, shift: int) -> tuple[slice, slice]:
 
 
 def _spread(q: FloatArray, reached: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Reach of motions at one pose: from grid point to grid point, and between branches where they meet."""
+    """Reach of motions at one pose: from grid point to grid point, and between branches where they
+    meet."""
     links = [
         np.abs(q[:, None, there] - q[None, :, here]).max(axis=3) <= STEP
         for there, here in (_pair(q.shape[1], 1), _pair(q.shape[1], 0))

@@ -1,4 +1,5 @@
-"""OMPL's RRTConnect as it comes: real vector space, 1 % resolution, range by its own rule; validity from `is_free`."""
+"""OMPL's RRTConnect as it comes: real vector space, 1 % resolution, range by its own rule; validity
+from `is_free`."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class OmplResult:
-    """One query: whether solved exactly, processor seconds of `solve` alone, state checks, the path (p, n), and what
-    OMPL's own simplification makes of it.
+    """One query: whether solved exactly, processor seconds of `solve` alone, state checks, the path
+    (p, n), and what OMPL's own simplification makes of it.
     """
 
     solved: bool
@@ -40,10 +41,12 @@ def rrt_connect(
     simplify: bool = False,
     step: float | None = None,
 ) -> OmplResult:
-    """Plan from start to goal (n,) within joint limits (n,). Construction and set-up are not timed, the search is.
+    """Plan from start to goal (n,) within joint limits (n,). Construction and set-up are not timed,
+    the search is.
 
-    With `simplify` also shorten the path as SimpleSetup.simplifySolution does, without a limit of time. `step` is
-    between states that are looked at, Euclidean; by default it is 1 % of the space's extent.
+    With `simplify` also shorten the path as SimpleSetup.simplifySolution does, without a limit of
+    time. `step` is between states that are looked at, Euclidean; by default it is 1 % of the
+    space's extent.
     """
     from ompl import base, geometric
 
@@ -97,7 +100,8 @@ def _states(path, n: int) -> np.ndarray:
 
 
 def call_cost(is_free: Callable[[Sequence[float]], bool], n: int, calls: int) -> float:
-    """Seconds of processor time per validity check as OMPL makes it, through Python, of a checker of n joints."""
+    """Seconds of processor time per validity check as OMPL makes it, through Python, of a checker
+    of n joints."""
     from ompl import base
 
     space = base.RealVectorStateSpace(n)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def write(path: Path, text: str, name: str) -> None:
-    """Put text between the lines ``<!-- begin NAME ...`` and ``<!-- end NAME -->`` of a page, or into a new file.
+    """Put text between the lines ``<!-- begin NAME ...`` and ``<!-- end NAME -->`` of a page, or
+    into a new file.
 
     Args:
         path: of the page.

@@ -111,7 +111,11 @@ class PairLoop:
     """
 
     def __init__(
-        self, library: ctypes.CDLL, pairs: Sequence[tuple[Any, Any]], X_WA: np.ndarray, X_WB: np.ndarray
+        self,
+        library: ctypes.CDLL,
+        pairs: Sequence[tuple[Any, Any]],
+        X_WA: np.ndarray,
+        X_WB: np.ndarray,
     ):
         self._library = library
         self._loop = library.pairs_new()
@@ -148,9 +152,12 @@ class PairLoop:
         return bool(self._library.pairs_overlap(self._loop, pose // self.n_per_pair, pose))
 
     def plane(self, pose: int, normal: np.ndarray) -> float:
-        """Distance of the planes with a normal that the shapes touch from within the gap: no more than their own."""
+        """Distance of the planes with a normal that the shapes touch from within the gap: no more
+        than their own."""
         normal = np.ascontiguousarray(normal, dtype=float)
-        return float(self._library.pairs_plane(self._loop, pose // self.n_per_pair, pose, normal.ctypes.data))
+        return float(
+            self._library.pairs_plane(self._loop, pose // self.n_per_pair, pose, normal.ctypes.data)
+        )
 
 
 def _data(shape: Any) -> tuple[_ShapeData, Any]:
@@ -158,6 +165,11 @@ def _data(shape: Any) -> tuple[_ShapeData, Any]:
     numbers = coal_checker.shape_numbers(shape)
     size, vertices, faces = numbers[1:]
     data = _ShapeData(
-        numbers[0], size.ctypes.data, len(vertices), vertices.ctypes.data, len(faces), faces.ctypes.data
+        numbers[0],
+        size.ctypes.data,
+        len(vertices),
+        vertices.ctypes.data,
+        len(faces),
+        faces.ctypes.data,
     )
     return data, numbers

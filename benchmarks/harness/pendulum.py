@@ -1,4 +1,5 @@
-"""A pendulum of any number of links: the family of robots that cost is measured over, and that closed forms know."""
+"""A pendulum of any number of links: the family of robots that cost is measured over, and that
+closed forms know."""
 
 from __future__ import annotations
 
@@ -8,16 +9,21 @@ from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 
 
-def pendulum(links: int, *, length: float = 1.0, mass: float = 1.0, thickness: float = 0.02) -> Model:
-    """Equal rods, each hinged to the end of the one above, that swing in the x-z plane and hang down at zero.
+def pendulum(
+    links: int, *, length: float = 1.0, mass: float = 1.0, thickness: float = 0.02
+) -> Model:
+    """Equal rods, each hinged to the end of the one above, that swing in the x-z plane and hang
+    down at zero.
 
-    The joints `hinge_1`, ... turn about -y: q is the angle between a rod and the one above, positive towards +x.
+    The joints `hinge_1`, ... turn about -y: q is the angle between a rod and the one above,
+    positive towards +x.
 
     Args:
         links: at least 1.
         length: of all rods together [m].
         mass: of all rods together [kg], spread evenly along them.
-        thickness: diameter of the capsules that are their colliders [m], at most the length of a rod. In their
+        thickness: diameter of the capsules that are their colliders [m], at most the length of a
+        rod. In their
             inertia the rods are thin; about their own axes they have that of a cylinder.
 
     Raises:
@@ -28,7 +34,8 @@ def pendulum(links: int, *, length: float = 1.0, mass: float = 1.0, thickness: f
     rod, share, radius = length / links, mass / links, thickness / 2
     if not rod > thickness:
         raise ValueError(
-            f"{links} links in {length} m are {rod} m long, and {thickness} m thick: longer ones are needed"
+            f"{links} links in {length} m are {rod} m long, and {thickness} m thick: longer ones"
+            " are needed"
         )
     across, along = share * rod**2 / 12, share * radius**2 / 2
     builder = ModelBuilder(f"pendulum of {links}")
@@ -42,5 +49,7 @@ def pendulum(links: int, *, length: float = 1.0, mass: float = 1.0, thickness: f
         builder.add_joint(
             f"hinge_{i}", "continuous", above, f"rod_{i}", X_PJ=pose((0, 0, end)), axis=(0, -1, 0)
         )
-        builder.add_collider(f"rod_{i}", Shape.capsule(radius, rod - thickness), X_LC=pose((0, 0, -rod / 2)))
+        builder.add_collider(
+            f"rod_{i}", Shape.capsule(radius, rod - thickness), X_LC=pose((0, 0, -rod / 2))
+        )
     return builder.build()

@@ -1,10 +1,11 @@
 """Pinocchio's algorithms in C++ loops over the states of a robot (`pinocchio_loop.cpp`).
 
-The loops are compiled from the headers of the wheel `pin` without linking the wheel's library, whose machine code is
-for the oldest processors. Of the flags those are taken with which Pinocchio is quickest: on an AMD EPYC with AVX-512
-and gcc 12, AVX2 and FMA (x86-64-v3) are 4 % quicker than the baseline over all algorithms and robots (29 % in ABA
-derivatives of Talos), and 3 % quicker than -march=native, which is up to 5 % quicker in CRBA and RNEA derivatives and
-up to 18 % slower elsewhere.
+The loops are compiled from the headers of the wheel `pin` without linking the wheel's library,
+whose machine code is for the oldest processors. Of the flags those are taken with which Pinocchio
+is quickest: on an AMD EPYC with AVX-512 and gcc 12, AVX2 and FMA (x86-64-v3) are 4 % quicker than
+the baseline over all algorithms and robots (29 % in ABA derivatives of Talos), and 3 % quicker than
+-march=native, which is up to 5 % quicker in CRBA and RNEA derivatives and up to 18 % slower
+elsewhere.
 """
 
 from __future__ import annotations
@@ -46,12 +47,24 @@ def compiled() -> Path:
     import pinocchio as pin
 
     prefix = Path(pin.__file__).resolve().parents[4]
-    # Hidden and bound to themselves: not to be mixed up with the same templates in the wheel's library.
+    # Hidden and bound to themselves: not to be mixed up with the same templates in the wheel's
+    # library.
     apart = ("-fvisibility=hidden", "-fno-gnu-unique", "-Wl,-Bsymbolic")
 
     def build(folder: Path, output: Path) -> None:
-        command = [compiler(), "-std=c++17", *flags(), "-w", "-shared", "-fPIC", *apart, *DEFINITIONS]
-        checked([*command, f"-I{prefix}/include", f"-I{prefix}/include/eigen3", SOURCE, "-o", output])
+        command = [
+            compiler(),
+            "-std=c++17",
+            *flags(),
+            "-w",
+            "-shared",
+            "-fPIC",
+            *apart,
+            *DEFINITIONS,
+        ]
+        checked(
+            [*command, f"-I{prefix}/include", f"-I{prefix}/include/eigen3", SOURCE, "-o", output]
+        )
 
     version = checked([compiler(), "--version"])
     made_of = [SOURCE.read_bytes(), pin.__version__, str(prefix), version, cpu(), *flags()]
@@ -114,11 +127,14 @@ class PinocchioLoop:
             ]
             axis, X_PJ, com, I_com, armature = (values.ctypes.data for values in numbers)
             index = library.robot_add_joint(
-                self._robot, source.parents[i], joint.shortname().encode(), axis, X_PJ, inertia.mass,
+                self._robot, source.parents[i], joint.shortname().encode(), axis, X_PJ,
+                inertia.mass,
                 com, I_com, armature,
             )  # fmt: skip
             if index != i:
-                raise ValueError(f"the loops know no {joint.shortname()}, which {source.names[i]!r} is")
+                raise ValueError(
+                    f"the loops know no {joint.shortname()}, which {source.names[i]!r} is"
+                )
 
     def __del__(self) -> None:
         if getattr(self, "_robot", None):
@@ -127,7 +143,9 @@ class PinocchioLoop:
     def set_states(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> None:
         """What the loops run over, in Pinocchio's coordinates: q (n, nq), v, a and tau (n, nv)."""
         rows = [np.ascontiguousarray(values, dtype=float) for values in (q, v, a, tau)]
-        self._library.robot_set_states(self._robot, len(q), *(values.ctypes.data for values in rows))
+        self._library.robot_set_states(
+            self._robot, len(q), *(values.ctypes.data for values in rows)
+        )
 
     def run(self, algorithm: str, passes: int) -> None:
         """One algorithm on every state, `passes` times over."""

@@ -1,5 +1,5 @@
-"""The planning problems: seven bundled families, and 70 problems of MotionBenchMaker for a UR5 with gripper where
-present.
+"""The planning problems: seven bundled families, and 70 problems of MotionBenchMaker for a UR5 with
+gripper where present.
 """
 
 from __future__ import annotations
@@ -37,12 +37,16 @@ def bundled(per_family: int) -> Iterator[Case]:
     for family in families():
         for seed in range(per_family):
             yield Case(
-                family, f"{family} seed {seed}", Problem(model, generate(family, seed, model=model)), urdf
+                family,
+                f"{family} seed {seed}",
+                Problem(model, generate(family, seed, model=model)),
+                urdf,
             )
 
 
 def mbm_robot() -> Model:
-    """The UR5 with Robotiq gripper: hulls, but convex pieces for the forearm, whose hull falsely meets the wrist."""
+    """The UR5 with Robotiq gripper: hulls, but convex pieces for the forearm, whose hull falsely
+    meets the wrist."""
     return robosim.load_robot(
         DATA / "robot" / "ur5.urdf",
         srdf=DATA / "robot" / "ur5.srdf",
@@ -63,5 +67,9 @@ def motion_bench_maker(per_family: int) -> Iterator[Case]:
             number = file.stem.removeprefix("scene")
             scene: Scene = read_moveit_scene(file, model=model)
             request = read_moveit_request(folder / f"request{number}.yaml")
-            problem = Problem(model, scene, start=request.start, goal=request.goal, group=request.group)
-            yield Case(f"mbm {folder.name.removesuffix('_ur5')}", f"{folder.name} {number}", problem, urdf)
+            problem = Problem(
+                model, scene, start=request.start, goal=request.goal, group=request.group
+            )
+            yield Case(
+                f"mbm {folder.name.removesuffix('_ur5')}", f"{folder.name} {number}", problem, urdf
+            )

@@ -1,4 +1,5 @@
-"""An independent look at a trajectory: overlaps by coal over Pinocchio's kinematics, limits at 10 kHz."""
+"""An independent look at a trajectory: overlaps by coal over Pinocchio's kinematics, limits at 10
+kHz."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ class Verdict:
         overlaps: configurations that coal calls colliding.
         deepest: [m] signed distance of the worst of them; 0 without one.
         samples: configurations looked at.
-        excess: largest of |value| / limit - 1 over all limits and samples; negative when all are kept.
+        excess: largest of |value| / limit - 1 over all limits and samples; negative when all are
+        kept.
         worst: the limit that it is about.
     """
 
@@ -41,9 +43,13 @@ def times_apart(checker: CoalChecker, result: PlanResult, step: float = STEP) ->
 
 
 def _apart(
-    checker: CoalChecker, position: Callable[[np.ndarray], np.ndarray], times: np.ndarray, step: float
+    checker: CoalChecker,
+    position: Callable[[np.ndarray], np.ndarray],
+    times: np.ndarray,
+    step: float,
 ) -> np.ndarray:
-    """More of these times, so that no point of the robot moves more than `step` [m] from one to the next."""
+    """More of these times, so that no point of the robot moves more than `step` [m] from one to the
+    next."""
     while True:
         motion = checker.motion(position(times))
         parts = np.ceil(motion / (0.9 * step)).astype(int)
@@ -57,7 +63,8 @@ def _apart(
 
 
 def recheck_path(checker: CoalChecker, path: np.ndarray, step: float = STEP) -> tuple[int, float]:
-    """Count configurations of straight motions (p, joints) that coal calls colliding; the worst distance [m] beside."""
+    """Count configurations of straight motions (p, joints) that coal calls colliding; the worst
+    distance [m] beside."""
     corners = np.arange(float(len(path)))
 
     def position(at: np.ndarray) -> np.ndarray:

@@ -25,12 +25,14 @@ class Row:
         value: ours.
         unit: of value and peer.
         peer: the peer's, in the same run, or None.
-        bar: what `value` (or the ratio, where `on_ratio`) has to reach, or None for a figure that is only shown.
+        bar: what `value` (or the ratio, where `on_ratio`) has to reach, or None for a figure that
+        is only shown.
         at_least: whether the bar is a least value, rather than a greatest one.
         on_ratio: whether the bar is about the ratio.
         of_peer: whether the ratio is ours / peer, as for times, rather than peer / ours.
         measured: the ratio, where it was measured by itself; else it is that of the two figures.
-        by_machine: whether the machine decides if the bar is reached, as of times, and of what a second core brings.
+        by_machine: whether the machine decides if the bar is reached, as of times, and of what a
+        second core brings.
         note: anything that a reader should know.
     """
 
@@ -51,7 +53,8 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times the peer's figure is ours, or of_peer: how many times ours is the peer's."""
+        """How many times the peer's figure is ours, or of_peer: how many times ours is the
+        peer's."""
         if self.measured is not None or self.peer is None:
             return self.measured
         over, under = (self.value, self.peer) if self.of_peer else (self.peer, self.value)
@@ -72,11 +75,20 @@ class Row:
         bar = (
             ""
             if self.bar is None
-            else f"{'>=' if self.at_least else '<='} {self.bar:g}{' x' if self.on_ratio and not self.of_peer else ''}"
+            else (
+                f"{'>=' if self.at_least else '<='}"
+                f" {self.bar:g}{' x' if self.on_ratio and not self.of_peer else ''}"
+            )
         )
         verdict = {None: "", True: "ok", False: "MISSED"}[self.passed]
         peer = "" if self.peer is None else f"{self.peer:.4g}"
-        ratio = "" if self.ratio is None else f"{self.ratio:.3f}" if self.of_peer else f"{self.ratio:.1f} x"
+        ratio = (
+            ""
+            if self.ratio is None
+            else f"{self.ratio:.3f}"
+            if self.of_peer
+            else f"{self.ratio:.1f} x"
+        )
         return [self.name, f"{self.value:.4g}", self.unit, peer, ratio, bar, verdict, self.note]
 
 
@@ -99,16 +111,25 @@ class Report:
 
     def show(self) -> None:
         """Print the table."""
-        ratio = "ours/peer" if all(row.of_peer for row in self.rows if row.peer is not None) else "peer/ours"
+        ratio = (
+            "ours/peer"
+            if all(row.of_peer for row in self.rows if row.peer is not None)
+            else "peer/ours"
+        )
         head = ["", "ours", "unit", "peer", ratio, "bar", "", ""]
         table = [head, *(row.cells() for row in self.rows)]
         widths = [max(len(line[i]) for line in table) for i in range(len(head))]
         print(f"\n{self.title}")
         for line in table:
-            print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+            print(
+                "  ".join(
+                    cell.ljust(width) for cell, width in zip(line, widths, strict=True)
+                ).rstrip()
+            )
 
     def finish(self, options: argparse.Namespace) -> int:
-        """Show, write the file that the options name, and return the exit status: 1 when a bar is missed."""
+        """Show, write the file that the options name, and return the exit status: 1 when a bar is
+        missed."""
         self.show()
         missed = [row for row in self.rows if row.passed is False]
         slow = [row for row in missed if row.by_machine and options.any_machine]
@@ -137,7 +158,9 @@ def machine() -> dict[str, str]:
     cpu = ""
     if Path("/proc/cpuinfo").exists():
         lines = [
-            line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
+            line
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
         ]
         cpu = lines[0].split(":", 1)[1].strip() if lines else ""
     return {
@@ -157,7 +180,8 @@ def write_json(file: Path, content: Any) -> None:
 
 
 def require_peers(*packages: str, extra: str = "bench") -> None:
-    """Exit with status 2, naming the extra that brings them, unless all these distributions are installed."""
+    """Exit with status 2, naming the extra that brings them, unless all these distributions are
+    installed."""
     missing = []
     for package in packages:
         try:
@@ -165,18 +189,24 @@ def require_peers(*packages: str, extra: str = "bench") -> None:
         except metadata.PackageNotFoundError:
             missing.append(package)
     if missing:
-        print(f"not installed: {', '.join(missing)}; pip install 'robosim[{extra}]'", file=sys.stderr)
+        print(
+            f"not installed: {', '.join(missing)}; pip install 'robosim[{extra}]'", file=sys.stderr
+        )
         raise SystemExit(2)
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
     """The options that every benchmark has."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--quick", action="store_true", help="a sample that takes less than a minute")
+    parser.add_argument(
+        "--quick", action="store_true", help="a sample that takes less than a minute"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a file")
     parser.add_argument(
         "--any-machine",
         action="store_true",
-        help="do not fail for bars that the machine decides: seconds, and what a second core brings",
+        help=(
+            "do not fail for bars that the machine decides: seconds, and what a second core brings"
+        ),
     )
     return parser

@@ -1,5 +1,5 @@
-"""Derivatives by differences, extrapolated to step zero. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)",
-Adv. Eng. Software 4(2), 1982."""
+"""Derivatives by differences, extrapolated to step zero. Ridders, "Accurate computation of F'(x)
+and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def ridders(f: Callable[[float], Array | None], step: float, rows: int = ROWS) -
 
 
 def one_sided(f: Callable[[float], Array | None], step: float) -> Array | None:
-    """(k,) the derivative towards positive numbers, of fourth order; f(0) is zero. None where f gives None."""
+    """(k,) the derivative towards positive numbers, of fourth order; f(0) is zero. None where f
+    gives None."""
     values = [f(n * step) for n in (1, 2, 3, 4)]
     if any(value is None for value in values):
         return None

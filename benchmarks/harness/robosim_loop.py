@@ -1,4 +1,5 @@
-"""The engine's dynamics in C++ loops over the states of a robot (`robosim_loop/robosim_loop.cpp`)."""
+"""The engine's dynamics in C++ loops over the states of a robot
+(`robosim_loop/robosim_loop.cpp`)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ RESULTS = {
 
 
 def compiled(name: str = "robosim_loop", floors: Sequence[str] = FLOORS) -> Path:
-    """Loops with the checkout's engine in one shared library, built when the cache does not hold it.
+    """Loops with the checkout's engine in one shared library, built when the cache does not hold
+    it.
 
     Args:
         name: of the library and its source.
@@ -38,7 +40,11 @@ def compiled(name: str = "robosim_loop", floors: Sequence[str] = FLOORS) -> Path
         RuntimeError: no C++ compiler or CMake, or their own message.
     """
     return with_engine(
-        name, SOURCE, floors, SOURCE.parent.glob("*.h"), purpose="the engine's side of this benchmark"
+        name,
+        SOURCE,
+        floors,
+        SOURCE.parent.glob("*.h"),
+        purpose="the engine's side of this benchmark",
     )
 
 
@@ -79,7 +85,9 @@ class RobosimLoop:
         library: from `load`.
     """
 
-    def __init__(self, model: Model, gravity: np.ndarray, links: Sequence[str], library: ctypes.CDLL):
+    def __init__(
+        self, model: Model, gravity: np.ndarray, links: Sequence[str], library: ctypes.CDLL
+    ):
         self._library = library
         self.n_v = model.n_v
         self.n_links = len(links)
@@ -87,7 +95,9 @@ class RobosimLoop:
         for link in model.links:
             com, I_com = _array(link.com), _array(link.inertia)
             addresses = com.ctypes.data, I_com.ctypes.data
-            self._check(library.robot_add_link(self._robot, link.name.encode(), link.mass, *addresses))
+            self._check(
+                library.robot_add_link(self._robot, link.name.encode(), link.mass, *addresses)
+            )
         for joint in model.joints:
             names = [name.encode() for name in (joint.name, joint.kind, joint.parent, joint.child)]
             X_PJ, axis = _array(joint.X_PJ), _array(joint.axis)
@@ -109,7 +119,9 @@ class RobosimLoop:
         """What the loops run over: q (n, n_q), v, a and tau (n, n_v)."""
         rows = [_array(values) for values in (q, v, a, tau)]
         self.n_states = len(q)
-        self._library.robot_set_states(self._robot, len(q), *(values.ctypes.data for values in rows))
+        self._library.robot_set_states(
+            self._robot, len(q), *(values.ctypes.data for values in rows)
+        )
 
     def run(self, operation: str, passes: int) -> None:
         """One operation on every state, `passes` times over."""
@@ -133,7 +145,10 @@ class RobosimLoop:
         for operation, outputs in RESULTS.items():
             self.run_batch(operation, 1, threads=threads)
             out.update(
-                {name: self._output(k, (self.n_states, *self._shape(name))) for name, k in outputs.items()}
+                {
+                    name: self._output(k, (self.n_states, *self._shape(name)))
+                    for name, k in outputs.items()
+                }
             )
         return out
 
@@ -141,5 +156,10 @@ class RobosimLoop:
         return np.ctypeslib.as_array(self._library.robot_output(self._robot, index), shape).copy()
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        shapes = {"X_WF": (self.n_links, 4, 4), "J": (6, self.n_v), "rnea": (self.n_v,), "aba": (self.n_v,)}
+        shapes = {
+            "X_WF": (self.n_links, 4, 4),
+            "J": (6, self.n_v),
+            "rnea": (self.n_v,),
+            "aba": (self.n_v,),
+        }
         return shapes.get(name, (self.n_v, self.n_v))

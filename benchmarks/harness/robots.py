@@ -16,7 +16,8 @@ class Robot:
 
     Attributes:
         name: as tables show it.
-        file: its URDF, relative to the robots of example-robot-data, or to the shared data beside the checkout.
+        file: its URDF, relative to the robots of example-robot-data, or to the shared data beside
+        the checkout.
         floating: whether its base flies freely.
         shared: whether it is one of the shared data.
         massless: links whose inertia is left out, because no body can have it and robosim says so.
@@ -41,7 +42,10 @@ class Robot:
             distribution = metadata.distribution("example-robot-data")
         except metadata.PackageNotFoundError as error:
             raise FileNotFoundError("example-robot-data is not installed") from error
-        return Path(str(distribution.locate_file("cmeel.prefix/share/example-robot-data/robots"))) / self.file
+        return (
+            Path(str(distribution.locate_file("cmeel.prefix/share/example-robot-data/robots")))
+            / self.file
+        )
 
     def urdf(self) -> str:
         """The URDF without shapes, which have no part in dynamics, and with every mimic joint free.
@@ -56,7 +60,9 @@ class Robot:
         tree = ElementTree.parse(self.path).getroot()
         for link in tree.iter("link"):
             parts = [*link.findall("visual"), *link.findall("collision")]
-            for part in parts + (link.findall("inertial") if link.get("name") in self.massless else []):
+            for part in parts + (
+                link.findall("inertial") if link.get("name") in self.massless else []
+            ):
                 link.remove(part)
         for joint in tree.iter("joint"):
             for part in joint.findall("mimic"):
@@ -69,7 +75,12 @@ ROBOTS = (
     Robot("Panda", "panda_description/urdf/panda.urdf", floating=False),
     Robot("Solo12", "solo_description/robots/solo12.urdf", floating=True),
     # "base" is a frame to which 1 mg and an impossible inertia are given.
-    Robot("ANYmal", "anymal_b_simple_description/robots/anymal.urdf", floating=True, massless=("base",)),
+    Robot(
+        "ANYmal",
+        "anymal_b_simple_description/robots/anymal.urdf",
+        floating=True,
+        massless=("base",),
+    ),
     Robot("Talos", "talos_data/robots/talos_reduced.urdf", floating=True),
     Robot("Atlas", "atlas/atlas_v3_no_head.urdf", floating=True, shared=True),
 )

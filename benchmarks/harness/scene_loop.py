@@ -1,4 +1,5 @@
-"""The engine's CollisionScene of a robot in C++ loops over configurations (`robosim_loop/robosim_scene_loop.cpp`)."""
+"""The engine's CollisionScene of a robot in C++ loops over configurations
+(`robosim_loop/robosim_scene_loop.cpp`)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from harness.robosim_loop import FLOORS, compiled
 
 
 def load() -> ctypes.CDLL:
-    """The library, its functions declared; compiled from the checkout when the cache does not hold it."""
+    """The library, its functions declared; compiled from the checkout when the cache does not hold
+    it."""
     library = ctypes.CDLL(str(compiled("robosim_scene_loop", (*FLOORS, "scene"))))
     pointer, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
     functions = [

@@ -1,4 +1,5 @@
-"""Self-collision of robots made of convex hulls: any collision, then all distances, ours beside coal's."""
+"""Self-collision of robots made of convex hulls: any collision, then all distances, ours beside
+coal's."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from harness.timing import Patience, Timing, Work, alternate
 
 AGREEMENT = 5e-6  # [m], coal's own precision
 STATES = 512
-# How coal's GJK starts (0 default, 1 bounding volumes, 2 last answer), and how pairs come to it: the quickest counts.
+# How coal's GJK starts (0 default, 1 bounding volumes, 2 last answer), and how pairs come to it:
+# the quickest counts.
 WAYS = ((0, "boxes"), (0, "trees"), (1, "boxes"), (2, "boxes"))
 
 
@@ -42,7 +44,9 @@ def _check(robot: HullRobot, ours: SceneLoop, coal: CoalChecker, q: np.ndarray) 
     """Raises AssertionError unless both sides agree, but for the few pairs that coal gets wrong."""
     mine, theirs = ours.distances(q), coal.distances(q)
     if not np.abs(ours.distances_many(q) - mine).max() < 1e-12:
-        raise AssertionError(f"{robot.name}: distances at many configurations are not those of one at a time")
+        raise AssertionError(
+            f"{robot.name}: distances at many configurations are not those of one at a time"
+        )
     off = np.abs(mine - theirs)
     if not np.median(off) < AGREEMENT or not (off > 1e-4).mean() < 1e-3:
         row, pair = np.unravel_index(off.argmax(), off.shape)
@@ -52,10 +56,14 @@ def _check(robot: HullRobot, ours: SceneLoop, coal: CoalChecker, q: np.ndarray) 
     clear = (mine > 0).all(axis=1)
     touching = int((np.abs(mine) < 1e-9).any(axis=1).sum())
     if abs(ours.count_free(q) - int(clear.sum())) > touching:
-        raise AssertionError(f"{robot.name}: {ours.count_free(q)} states free, {clear.sum()} by distances")
+        raise AssertionError(
+            f"{robot.name}: {ours.count_free(q)} states free, {clear.sum()} by distances"
+        )
 
 
-def _best(ours: SceneLoop, coal: CoalChecker, q: np.ndarray, patience: Patience) -> dict[str, Timing]:
+def _best(
+    ours: SceneLoop, coal: CoalChecker, q: np.ndarray, patience: Patience
+) -> dict[str, Timing]:
     """Of each query the timing beside coal's quickest way."""
     rows = coal.rows(q)
     works: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
@@ -92,4 +100,6 @@ def measure(quick: bool) -> Iterator[Measured]:
             coal.guess(0)
             _check(robot, ours, coal, q)
             for query, timing in _best(ours, coal, q, patience).items():
-                yield Measured(robot.name, f"{query}, {label}", timing.ours, timing.peer, timing.ratio)
+                yield Measured(
+                    robot.name, f"{query}, {label}", timing.ours, timing.peer, timing.ratio
+                )

@@ -1,4 +1,5 @@
-"""Seeded pairs of shapes and poses: apart, touching and overlapping, each by itself and along smooth motions."""
+"""Seeded pairs of shapes and poses: apart, touching and overlapping, each by itself and along
+smooth motions."""
 
 from __future__ import annotations
 
@@ -12,13 +13,25 @@ from robosim.geometry import Shape, signed_distance
 
 PAIRS_OF_SHAPES = 12
 POSES = 24  # of each
-TYPES = ("sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "convex", "triangle", "half_space")
+TYPES = (
+    "sphere",
+    "box",
+    "capsule",
+    "cylinder",
+    "cone",
+    "ellipsoid",
+    "convex",
+    "triangle",
+    "half_space",
+)
 
 
 def _hull(rng: np.random.Generator) -> Shape:
     """8 to 120 points of an ellipsoid's inside: hulls of 8 to some 40 vertices."""
     points = rng.normal(size=(int(rng.integers(8, 120)), 3))
-    points *= (0.5 + 0.5 * rng.random((len(points), 1))) / np.linalg.norm(points, axis=1, keepdims=True)
+    points *= (0.5 + 0.5 * rng.random((len(points), 1))) / np.linalg.norm(
+        points, axis=1, keepdims=True
+    )
     return Shape.convex(points * rng.uniform(0.1, 0.5, 3))
 
 
@@ -67,7 +80,8 @@ def _turn(angle: np.ndarray) -> np.ndarray:
 
 
 def _at_gap(A: Shape, X_WA: np.ndarray, B: Shape, X_WB: np.ndarray, gap: float) -> np.ndarray:
-    """B's pose after translations along normals, until the gap is this one, nearly; an overlap is at most so deep."""
+    """B's pose after translations along normals, until the gap is this one, nearly; an overlap is
+    at most so deep."""
     X = X_WB.copy()
     for _ in range(4):
         witness = signed_distance(A, X_WA, B, X)
@@ -81,7 +95,8 @@ def _generator(*words: str) -> np.random.Generator:
 
 
 def independent(type_A: str, type_B: str) -> Poses:
-    """Of each pair of shapes a third apart (1 mm to 1 m), touching (to 0.1 mm), overlapping (1 mm to 5 cm)."""
+    """Of each pair of shapes a third apart (1 mm to 1 m), touching (to 0.1 mm), overlapping (1 mm
+    to 5 cm)."""
     rng = _generator("independent", type_A, type_B)
     pairs, placed_A, placed_B = [], [], []
     for _ in range(PAIRS_OF_SHAPES):
@@ -102,7 +117,8 @@ def independent(type_A: str, type_B: str) -> Poses:
 
 
 def sequences(type_A: str, type_B: str) -> Poses:
-    """Each pair of shapes in motion: B comes from 0.1 m to 2 cm deep, 5 mm and a degree per step."""
+    """Each pair of shapes in motion: B comes from 0.1 m to 2 cm deep, 5 mm and a degree per
+    step."""
     rng = _generator("sequences", type_A, type_B)
     pairs, placed_A, placed_B = [], [], []
     for _ in range(PAIRS_OF_SHAPES):
@@ -124,6 +140,7 @@ def sequences(type_A: str, type_B: str) -> Poses:
 
 
 def type_pairs() -> list[tuple[str, str]]:
-    """Every pair of types once; the half-space first and not against itself, which coal answers otherwise."""
+    """Every pair of types once; the half-space first and not against itself, which coal answers
+    otherwise."""
     found = [(a, b) for i, a in enumerate(TYPES) for b in TYPES[i:] if b != "half_space"]
     return found + [("half_space", b) for b in TYPES if b != "half_space"]

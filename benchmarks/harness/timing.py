@@ -64,8 +64,10 @@ def alternate(
         items: see there.
         patience: how long.
         peer_items: see there.
-        clock: the processor time of this thread, so that other programs do not count. For work that uses other
-            threads: `time.process_time` for all that they spend, `time.perf_counter` for how long it takes.
+        clock: the processor time of this thread, so that other programs do not count. For work that
+        uses other
+            threads: `time.process_time` for all that they spend, `time.perf_counter` for how long
+            it takes.
     """
     sides = [(ours, items), (peer, items if peer_items is None else peer_items)]
     passes = [passes_for(work, patience.seconds, clock) for work, _ in sides]
@@ -88,7 +90,8 @@ class Bystanders:
 
     @staticmethod
     def _now() -> tuple[float, float, float]:
-        """[s] busy time of all processors (stolen by a hypervisor included), our own, and all time."""
+        """[s] busy time of all processors (stolen by a hypervisor included), our own, and all
+        time."""
         file = Path("/proc/stat")
         if not file.exists():
             return 0.0, 0.0, 0.0

@@ -24,8 +24,11 @@ ROUND_SOLVERS = ("convex",)  # friction within a circle
 DT = 2e-3
 MARGIN = 1e-3  # as of Simulation
 OVERLAP = 2e-3  # [m] at most, of thrown states
-INSIDE = 5e-3  # [rad, m] of limits: at one the law of its row changes, and at the margin from it there is a row or none
-SETTLING, STIRRING = 400, 25  # steps until something rests; and between two resting states of one run
+# [rad, m] of limits: at one the law of its row changes, and at the margin from it there is a row or
+# none.
+INSIDE = 5e-3
+# Steps until something rests; and between two resting states of one run.
+SETTLING, STIRRING = 400, 25
 PER_RUN = 10  # resting states
 
 
@@ -88,11 +91,20 @@ class ContactScene:
 
 
 def until_touching(
-    model: Model, scene: Scene, q: Array, index: int, gap: float, *, reach: float = 1.0, away: float = 1.0
+    model: Model,
+    scene: Scene,
+    q: Array,
+    index: int,
+    gap: float,
+    *,
+    reach: float = 1.0,
+    away: float = 1.0,
 ) -> Array:
-    """q with one of its numbers made smaller (greater, where `away` is -1) until the least distance is `gap`.
+    """q with one of its numbers made smaller (greater, where `away` is -1) until the least distance
+    is `gap`.
 
-    No step goes further than the distance allows, so that it stops at what comes first (conservative advancement).
+    No step goes further than the distance allows, so that it stops at what comes first
+    (conservative advancement).
 
     Args:
         model: whose pairs count, beside those with the scene.
@@ -127,7 +139,8 @@ def turned_at_random(rng: Random) -> Array:
 
 
 def tilted(rng: Random, angle: float) -> Array:
-    """(4,) a quaternion: turned about the vertical by anything, and tilted by at most `angle` [rad]."""
+    """(4,) a quaternion: turned about the vertical by anything, and tilted by at most `angle`
+    [rad]."""
     yaw, tilt, way = rng.uniform(-np.pi, np.pi), rng.uniform(0, angle), rng.uniform(-np.pi, np.pi)
     x, y = np.sin(tilt / 2) * np.cos(way), np.sin(tilt / 2) * np.sin(way)
     c, s = np.cos(yaw / 2), np.sin(yaw / 2)
@@ -146,12 +159,15 @@ def robot_on_ground(
     is_planar: bool = False,
     pulled: float = 0.0,
 ) -> ContactScene:
-    """A robot that flies freely, or in a plane, over a floor; motors pull joints to a posture, or so far off."""
+    """A robot that flies freely, or in a plane, over a floor; motors pull joints to a posture, or
+    so far off."""
     model = load_robot(name) if is_planar else load_robot(name, base="floating")
     base = 3 if is_planar else 7
     first = base if is_planar else 6
     joints = np.arange(model.n_v) >= first
-    model = model.with_damping(np.where(joints, damping, 0)).with_friction(np.where(joints, friction, 0))
+    model = model.with_damping(np.where(joints, damping, 0)).with_friction(
+        np.where(joints, friction, 0)
+    )
     motors = {x: Motor(*gains) for x in model.velocity_names[first:]}
     scene, height = ground(), 1 if is_planar else 2
     alone = model.with_collision_pairs(np.zeros((0, 2), dtype=int))  # only against the floor
@@ -194,7 +210,8 @@ def catapult() -> ContactScene:
     arm, ball = slice(0, 3), slice(3, 6)
     model = model.with_damping(np.array([0.5, 0.5, 0.5, 0, 0, 0]))
     world = World(
-        model, ground(), Material(0.6, 0.3, 0.0, 0.01), {x: Motor(400.0, 20.0) for x in model.velocity_names[arm]},
+        model, ground(), Material(0.6, 0.3, 0.0, 0.01),
+        {x: Motor(400.0, 20.0) for x in model.velocity_names[arm]},
         options={"dt": DT},
     )  # fmt: skip
     rest = model.configuration("ready")
@@ -214,7 +231,9 @@ def catapult() -> ContactScene:
     def placed(rng: Random) -> Array:
         return thrown(rng)[0]
 
-    return ContactScene("catapult", world, thrown, placed, rest, np.array([20.0, 20, 20, 1, 1, 0.05]))
+    return ContactScene(
+        "catapult", world, thrown, placed, rest, np.array([20.0, 20, 20, 1, 1, 0.05])
+    )
 
 
 def vertical(model: Model, planar: slice) -> tuple[int, float]:
@@ -236,7 +255,9 @@ def cart_pole() -> ContactScene:
     scene.add_box("wall", (0.2, 2.0, 4.0), pose((1.3, 0, 0)))
     names = model.velocity_names
     model = model.with_stiffness({names[1]: 3.0}, reference={names[1]: 0.8})
-    world = World(model, scene, Material(0.5, 0.2), {names[0]: Motor(50.0, 5.0, 8.0)}, options={"dt": DT})
+    world = World(
+        model, scene, Material(0.5, 0.2), {names[0]: Motor(50.0, 5.0, 8.0)}, options={"dt": DT}
+    )
     target = model.neutral() + np.array([0.6, 0.0])
 
     def thrown(rng: Random) -> tuple[Array, Array]:
@@ -307,7 +328,9 @@ def free_bodies(
     world = World(model, scene, material, options={"dt": DT, **(options or {})})
     parts = [only_last(model, scene, k) for k in range(len(shapes))]
 
-    def fallen(rng: Random, orientation: Callable[[Random], Array], gap: Callable[[Random], float]) -> Array:
+    def fallen(
+        rng: Random, orientation: Callable[[Random], Array], gap: Callable[[Random], float]
+    ) -> Array:
         q = model.neutral()
         for k, part in enumerate(parts):
             x, y = rng.uniform(-spread, spread, 2)
@@ -352,7 +375,9 @@ def terrain() -> Scene:
     """Triangles."""
     rng = np.random.default_rng(7)
     scene = Scene("terrain")
-    scene.add_height_field("terrain", 0.06 * rng.uniform(-1, 1, (9, 9)), 0.25, pose=pose((-1.0, -1.0, 0)))
+    scene.add_height_field(
+        "terrain", 0.06 * rng.uniform(-1, 1, (9, 9)), 0.25, pose=pose((-1.0, -1.0, 0))
+    )
     return scene
 
 
@@ -372,10 +397,12 @@ SCENES: dict[str, Callable[[], ContactScene]] = {
     "quadruped": lambda: robot_on_ground("quadruped", "standing", (200.0, 10.0)),
     "ant": lambda: robot_on_ground("ant", "standing", (50.0, 5.0)),
     "humanoid": lambda: robot_on_ground("humanoid", "crouching", (4000.0, 200.0)),
-    "half cheetah": lambda: robot_on_ground("half_cheetah", "standing", (100.0, 8.0), is_planar=True),
+    "half cheetah": lambda: robot_on_ground("half_cheetah", "standing", (100.0, 8.0),
+        is_planar=True),
     "jump worm": lambda: robot_on_ground("jump_worm", "ready", (200.0, 5.0), is_planar=True),
     "race car": lambda: robot_on_ground("race_car", "straight", (2.0, 0.1), tilt=0.3),
-    "drone": lambda: robot_on_ground("drone", "aligned", (0.1, 0.01), friction_restitution=(0.5, 0.4)),
+    "drone": lambda: robot_on_ground("drone", "aligned", (0.1, 0.01),
+        friction_restitution=(0.5, 0.4)),
     "gripper": lambda: robot_on_ground(
         "gripper_2f", "closed", (200.0, 20.0), friction_restitution=(0.5, 0.0), pulled=-0.02
     ),
@@ -384,12 +411,14 @@ SCENES: dict[str, Callable[[], ContactScene]] = {
     "panda on a table": panda,
     "boxes": lambda: free_bodies(
         "boxes",
-        [Shape.box((0.3, 0.25, 0.12)), Shape.box((0.2, 0.22, 0.1)), Shape.box((0.12, 0.1, 0.1), 0.01)],
+        [Shape.box((0.3, 0.25, 0.12)), Shape.box((0.2, 0.22, 0.1)),
+            Shape.box((0.12, 0.1, 0.1), 0.01)],
         ground(), Material(0.6, 0.2), spread=0.04, stacked=True,
     ),
     "boxes that give": lambda: free_bodies(
         "boxes that give",
-        [Shape.box((0.3, 0.25, 0.12)), Shape.box((0.2, 0.22, 0.1)), Shape.box((0.12, 0.1, 0.1), 0.01)],
+        [Shape.box((0.3, 0.25, 0.12)), Shape.box((0.2, 0.22, 0.1)),
+            Shape.box((0.12, 0.1, 0.1), 0.01)],
         ground(), Material(0.6, compliance=1e-5, relaxation_time=5e-3), spread=0.04, stacked=True,
     ),
     "balls in a pit": lambda: free_bodies(
@@ -410,4 +439,6 @@ SCENES: dict[str, Callable[[], ContactScene]] = {
 
 def with_solver(scene: ContactScene, solver: str) -> ContactScene:
     """The same scene, solved otherwise."""
-    return replace(scene, world=replace(scene.world, options={**scene.world.options, "solver": solver}))
+    return replace(
+        scene, world=replace(scene.world, options={**scene.world.options, "solver": solver})
+    )

@@ -1,10 +1,12 @@
-"""VAMP's RRT-Connect and simplification beside ours, where it is installed, its paths checked again by triangles.
+"""VAMP's RRT-Connect and simplification beside ours, where it is installed, its paths checked again
+by triangles.
 
-Thomason, Kingston and Kavraki, "Motions in Microseconds via Vectorized Sampling-Based Planning", ICRA 2024; package
-`vamp-planner`. It approximates a robot by spheres, and checks motions at samples, eight or more at once, in single
-precision. Its robots are compiled in: one is measured only where its spheres move with the links of ours and lie about
-them. Scenes, settings and the sequence of samples are those of its own evaluation (`evaluate_mbm.py`): cylinders are
-capsules, which cover them, but boxes in the family "box".
+Thomason, Kingston and Kavraki, "Motions in Microseconds via Vectorized Sampling-Based Planning",
+ICRA 2024; package `vamp-planner`. It approximates a robot by spheres, and checks motions at
+samples, eight or more at once, in single precision. Its robots are compiled in: one is measured
+only where its spheres move with the links of ours and lie about them. Scenes, settings and the
+sequence of samples are those of its own evaluation (`evaluate_mbm.py`): cylinders are capsules,
+which cover them, but boxes in the family "box".
 """
 
 from __future__ import annotations
@@ -29,12 +31,15 @@ from robosim.scene.objects import pieces_of
 
 ROBOT = "ur5"
 BUDGET = 1.0  # [s] as ours has
-RIGID = 1e-4  # [m] that a sphere may move in its link: 20 times the single precision of its kinematics at arm's length
+# [m] that a sphere may move in its link: 20 times the single precision of its kinematics at arm's
+# length.
+RIGID = 1e-4
 POSES = 20  # random configurations that tell which link a sphere moves with
 
 
 def load() -> Any | None:
-    """The package; None where it is not installed (another one, of audio, has the same name) or lacks the robot."""
+    """The package; None where it is not installed (another one, of audio, has the same name) or
+    lacks the robot."""
     try:
         library = import_module("vamp")
     except ImportError:
@@ -49,7 +54,8 @@ class Run:
     Attributes:
         free: whether its spheres are free at start and goal; without that it is not asked to plan.
         solved: within the budget.
-        search: seconds, of its clock, or of the processor where that is less: a busy machine does not count.
+        search: seconds, of its clock, or of the processor where that is less: a busy machine does
+        not count.
         simplify: the same.
         again: search and simplification, asked a second time at once.
         path: (p, n) in our order of joints; of no rows without one.
@@ -73,7 +79,8 @@ class Run:
 
 
 def difference(library: Any, model: Model, joints: Sequence[str]) -> str:
-    """In what its robot differs from a model whose `joints` move, the others at zero; empty where in nothing."""
+    """In what its robot differs from a model whose `joints` move, the others at zero; empty where
+    in nothing."""
     robot = getattr(library, ROBOT)
     names = list(robot.joint_names())
     if set(names) != set(joints):
@@ -84,13 +91,16 @@ def difference(library: Any, model: Model, joints: Sequence[str]) -> str:
     spheres = [robot.fk(list(row[columns])) for row in q]
     links = [model.link_poses(row) for row in q]
 
-    # Spheres move with a link where they stand still in its frame, and lie about it where they meet its collider.
+    # Spheres move with a link where they stand still in its frame, and lie about it where they meet
+    # its collider.
     met = set()
     for i, sphere in enumerate(spheres[0]):
         centers = np.array([[*row[i].position, 1.0] for row in spheres])
         still = set()
         for link in links[0]:
-            seen = [np.linalg.inv(X[link]) @ center for X, center in zip(links, centers, strict=True)]
+            seen = [
+                np.linalg.inv(X[link]) @ center for X, center in zip(links, centers, strict=True)
+            ]
             if np.ptp(seen, axis=0).max() < RIGID:
                 still.add(link)
         X_WS, ball = pose(centers[0, :3]), Shape.sphere(sphere.r)
@@ -140,9 +150,13 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return done, min(1e-9 * done.nanoseconds, time.thread_time() - begin)
 
 
-def run(library: Any, case: Case, joints: Sequence[str], start: np.ndarray, goal: np.ndarray) -> Run:
+def run(
+    library: Any, case: Case, joints: Sequence[str], start: np.ndarray, goal: np.ndarray
+) -> Run:
     """Plan from start to goal (n,) of our `joints`."""
-    robot, search, settings, simplification = library.configure_robot_and_planner_with_kwargs(ROBOT, "rrtc")
+    robot, search, settings, simplification = library.configure_robot_and_planner_with_kwargs(
+        ROBOT, "rrtc"
+    )
     world = environment(library, case.family.removeprefix("mbm "), case.problem.scene)
     order = [list(joints).index(name) for name in robot.joint_names()]
     ends = [start[order].tolist(), goal[order].tolist()]
@@ -167,7 +181,8 @@ def run(library: Any, case: Case, joints: Sequence[str], start: np.ndarray, goal
 
 @dataclass(frozen=True)
 class Ours:
-    """Figures of our side: seconds of search with simplification, of the same again, lengths [rad], overlaps."""
+    """Figures of our side: seconds of search with simplification, of the same again, lengths [rad],
+    overlaps."""
 
     solved: bool
     both: float
@@ -209,7 +224,9 @@ def add_rows(label: str, pairs: Sequence[tuple[Ours, Run]], report: Report) -> N
     ):
         mine, theirs = np.percentile(times, percent, axis=1)
         report.add(Row(f"{name}: {what}", float(mine), "ms", float(theirs), note=note))
-    length = float(np.median([np.linalg.norm(np.diff(run.path, axis=0), axis=1).sum() for _, run in pairs]))
+    length = float(
+        np.median([np.linalg.norm(np.diff(run.path, axis=0), axis=1).sum() for _, run in pairs])
+    )
     for what, lengths in (
         ("path after simplification", [ours.length for ours, _ in pairs]),
         ("path after optimization", [ours.optimized for ours, _ in pairs]),
@@ -217,7 +234,9 @@ def add_rows(label: str, pairs: Sequence[tuple[Ours, Run]], report: Report) -> N
         of = f"{note}; peer: simplified by VAMP"
         mine = float(np.median(lengths))
         report.add(Row(f"{name}: {what}, median", mine, "rad", length, of_peer=True, note=of))
-    note += f"; VAMP's worst overlaps by at least {-1e3 * min(run.deepest for _, run in pairs):.1f} mm"
+    note += (
+        f"; VAMP's worst overlaps by at least {-1e3 * min(run.deepest for _, run in pairs):.1f} mm"
+    )
     report.add(
         Row(
             f"{name}: paths on which triangles overlap",

@@ -1,8 +1,9 @@
-"""A world for steps, and the same with its parameters changed: what gradients by parameters are compared on.
+"""A world for steps, and the same with its parameters changed: what gradients by parameters are
+compared on.
 
-Which parameters there are is told by the simulation (`Simulation.parameters.kinds`): each kind is a group, compared
-along one direction. What a new kind is changed by follows from what its values may be; `_UNITS` and `_STEPS` hold those
-of which more is known.
+Which parameters there are is told by the simulation (`Simulation.parameters.kinds`): each kind is a
+group, compared along one direction. What a new kind is changed by follows from what its values may
+be; `_UNITS` and `_STEPS` hold those of which more is known.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class World:
         names = [*self.model.link_names, *(thing.name for thing in self.scene)]
         materials = dict.fromkeys(combinations(names, 2), self.material)
         return Simulation(
-            robosim.World(self.model, self.scene, motors=self.motors, materials=materials), **self.options
+            robosim.World(self.model, self.scene, motors=self.motors, materials=materials),
+            **self.options,
         )
 
 
@@ -61,7 +63,8 @@ class Group(NamedTuple):
     Attributes:
         name: of the kind.
         simulation: what has them.
-        units: by what each is changed for a direction of 1; zero where it cannot be, or where it lies at the end of
+        units: by what each is changed for a direction of 1; zero where it cannot be, or where it
+        lies at the end of
             its range.
         steps: of differences along a direction of such units, tried one after the other.
     """
@@ -77,7 +80,9 @@ class Group(NamedTuple):
 
     def along(self, gradient: StepGradient, direction: Array) -> float:
         """Directional derivative from a gradient."""
-        return float(np.sum(np.where(self.units == 0, 0.0, gradient.parameters[self.name]) * direction))
+        return float(
+            np.sum(np.where(self.units == 0, 0.0, gradient.parameters[self.name]) * direction)
+        )
 
     def columns_along(self, jacobians: Jacobians, direction: Array) -> tuple[Array, Array]:
         """What Jacobians say of a direction, (2, n_v); and (2,) their largest entries, per unit."""
@@ -104,7 +109,8 @@ def groups(simulation: Simulation) -> list[Group]:
     """All kinds of parameters that a simulation has any of."""
     found = []
     for name, kind in simulation.parameters.kinds.items():
-        # Numbers that cannot be negative change by a fraction of themselves, poses by a fraction of a unit.
+        # Numbers that cannot be negative change by a fraction of themselves, poses by a fraction of
+        # a unit.
         size = (
             np.abs(simulation.parameters[name])
             if kind.least == 0
@@ -113,7 +119,12 @@ def groups(simulation: Simulation) -> list[Group]:
         units = _UNITS.get(name, lambda simulation, x: x)(simulation, size)
         steps = _STEPS.get(name, COARSER if kind.least == 0 else FINEST)
         found.append(
-            Group(name, simulation, np.where(np.isfinite(simulation.parameters[name]), units, 0.0), steps)
+            Group(
+                name,
+                simulation,
+                np.where(np.isfinite(simulation.parameters[name]), units, 0.0),
+                steps,
+            )
         )
     return [group for group in found if group.units.any()]
 
@@ -126,7 +137,8 @@ def _gyration(simulation: Simulation, _: Array) -> Array:
 
 
 def _part_of_least_moment(simulation: Simulation, _: Array) -> Array:
-    """(links, 6) a tenth of each link's least moment; zero of what is at the border of what bodies can have."""
+    """(links, 6) a tenth of each link's least moment; zero of what is at the border of what bodies
+    can have."""
     moments = _moments(simulation)
     return np.outer(moments[:, 0] * (moments[:, 0] > 1e-6 * moments[:, 2]), np.full(6, 0.1))
 
@@ -134,14 +146,17 @@ def _part_of_least_moment(simulation: Simulation, _: Array) -> Array:
 def _moments(simulation: Simulation) -> Array:
     """(links, 3) principal ones, the least first."""
     xx, xy, yy, xz, yz, zz = simulation.parameters["inertia"].T
-    return np.linalg.eigvalsh(np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3))
+    return np.linalg.eigvalsh(
+        np.stack([xx, xy, xz, xy, yy, yz, xz, yz, zz], axis=1).reshape(-1, 3, 3)
+    )
 
 
 # Units of some kinds, from the usual size of a change.
 _UNITS: Mapping[str, Callable[[Simulation, Array], Array]] = {
     "restitution": lambda _, size: np.where(size == 1, 0.0, size),  # the end of its range
     "com": _gyration,  # a meter is nothing to a finger, and too much for it
-    "inertia": _part_of_least_moment,  # off the diagonal, too, and so that they stay those of a body
+    # Off the diagonal, too, and so that they stay those of a body.
+    "inertia": _part_of_least_moment,
 }
 _STEPS: Mapping[str, tuple[float, ...]] = {
     # Geometry changes which features touch.

@@ -1,4 +1,5 @@
-"""Times that a user waits: whole calls of `plan`, the first of a process, scenes compiled and files read."""
+"""Times that a user waits: whole calls of `plan`, the first of a process, scenes compiled and files
+read."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def seconds(work: Callable[[], Any], repeat: int = 1) -> float:
 
 
 def first_and_second(problem: Any, planner: str) -> tuple[Any, float, float]:
-    """A plan in a scene that was never compiled, the seconds it took, and those of the same call again."""
+    """A plan in a scene that was never compiled, the seconds it took, and those of the same call
+    again."""
     from robosim.planners import plan
     from robosim.scene.compiled import forget_compiled
 
@@ -98,19 +100,23 @@ def boxes(n: int) -> Any:
 
 
 def room(n: int, seed: int) -> np.ndarray:
-    """n points (n, 3) as cameras see them: of a table and a wall, with 2 mm of noise, none within the robot's base."""
+    """n points (n, 3) as cameras see them: of a table and a wall, with 2 mm of noise, none within
+    the robot's base."""
     rng = np.random.default_rng(seed)
     u, v = rng.uniform(-1, 1, (2, 2 * n))
     table = np.stack([u, v, np.full(2 * n, -0.05)], axis=1)
     wall = np.stack([np.full(2 * n, -0.7), u, 0.6 + 0.6 * v], axis=1)
-    points = np.where(rng.random((2 * n, 1)) < 0.5, table, wall) + rng.normal(scale=0.002, size=(2 * n, 3))
+    points = np.where(rng.random((2 * n, 1)) < 0.5, table, wall) + rng.normal(
+        scale=0.002, size=(2 * n, 3)
+    )
     return points[np.linalg.norm(points[:, :2], axis=1) > 0.25][:n]
 
 
 def add_growth(
     label: str, sizes: Iterable[int], work: Callable[[int], float], bar: float, report: Report
 ) -> None:
-    """Seconds of `work(n)` for growing n, each four times the one before; the bar is for the largest step's ratio."""
+    """Seconds of `work(n)` for growing n, each four times the one before; the bar is for the
+    largest step's ratio."""
     before: float | None = None
     for n in sizes:
         now = work(n)
@@ -144,7 +150,9 @@ def add_scenes(report: Report, *, quick: bool) -> None:
 
         return seconds(new_points, 3)
 
-    add_growth("boxes compiled", (500, 2000, 8000), lambda n: _anew(boxes(n), compiled_anew), 7.0, report)
+    add_growth(
+        "boxes compiled", (500, 2000, 8000), lambda n: _anew(boxes(n), compiled_anew), 7.0, report
+    )
     sizes = (10_000, 40_000, 160_000) if quick else (20_000, 80_000, 320_000)
     add_growth("new points of a cloud, compiled", sizes, cloud, 7.0, report)
 
@@ -158,7 +166,12 @@ def add_scenes(report: Report, *, quick: bool) -> None:
 
     times = [seen(points) for points in clouds[1:]]
     report.add(
-        Row("100,000 new points and a plan among them", 1e3 * float(np.median(times)), "ms", bar=200.0)
+        Row(
+            "100,000 new points and a plan among them",
+            1e3 * float(np.median(times)),
+            "ms",
+            bar=200.0,
+        )
     )
 
     with tempfile.TemporaryDirectory() as folder:
@@ -173,8 +186,10 @@ def add_scenes(report: Report, *, quick: bool) -> None:
                 planned = np.median(
                     [first_and_second(Problem(model, scene), "rrt_connect")[1] for _ in range(15)]
                 )
-                report.add(Row(f"{label}: read from its file; peer: the first plan in it", 1e3 * read, "ms",
-                               1e3 * float(planned), bar=1.0, on_ratio=True, at_least=True))  # fmt: skip
+                report.add(Row(f"{label}: read from its file; peer: the first plan in it",
+                    1e3 * read, "ms",
+                               1e3 * float(planned), bar=1.0, on_ratio=True,
+                               at_least=True))  # fmt: skip
             else:
                 report.add(
                     Row(

@@ -1,1 +1,2 @@
-"""Planners that ship with robosim: every module here is imported when planners are first looked up."""
+"""Planners that ship with robosim: every module here is imported when planners are first looked
+up."""

@@ -1,7 +1,7 @@
 """OMPL's RRT-Connect over robosim's edge checks, where the package `ompl` is installed.
 
-OMPL draws from one random generator per process, which is seeded here at each call: the same query gives the same
-path, as long as no other thread uses OMPL at the same time.
+OMPL draws from one random generator per process, which is seeded here at each call: the same query
+gives the same path, as long as no other thread uses OMPL at the same time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from robosim import _engine
 from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
 FloatArray = NDArray[np.float64]
-# What a call of OMPL into Python counts beside what it asks of the scene, in the units of that (`EdgeResult.work`).
+# What a call of OMPL into Python counts beside what it asks of the scene, in the units of that
+# (`EdgeResult.work`).
 _CALL = 400
 # Its edges are long and find little in caches: each counts as so many of ours.
 _LONG = 2
@@ -29,8 +30,8 @@ _MOST_GOALS = 200
 def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
     """`ompl.geometric.RRTConnect`; each motion is proven free by `edge_free`, none by samples.
 
-    Where goals repeat, half of the iterations go to the goals as given, in the query's bounds, and the others to all
-    turns within limits: first along straight lines, then by the same search.
+    Where goals repeat, half of the iterations go to the goals as given, in the query's bounds, and
+    the others to all turns within limits: first along straight lines, then by the same search.
     """
     from ompl import util
 

@@ -17,7 +17,8 @@ _STATUS = {
 
 @planner("rrt_connect", complete=True)
 def rrt_connect(query: SearchQuery) -> SearchOutcome:
-    """Two trees, from the start and from all goals, grow towards one another (Kuffner, LaValle, ICRA 2000)."""
+    """Two trees, from the start and from all goals, grow towards one another (Kuffner, LaValle,
+    ICRA 2000)."""
     stop, turns = query.stop, query.turns
     result = _engine.rrt_connect(
         query.scene,
@@ -35,5 +36,9 @@ def rrt_connect(query: SearchQuery) -> SearchOutcome:
         full_turns=None if turns is None else turns.goals,
     )
     status = _STATUS[result.status]
-    path = np.asarray(result.path) if status is SearchStatus.FOUND else np.empty((0, len(query.start)))
-    return SearchOutcome(status, path, result.goal_index, result.iterations, result.n_checks, result.n_lines)
+    path = (
+        np.asarray(result.path) if status is SearchStatus.FOUND else np.empty((0, len(query.start)))
+    )
+    return SearchOutcome(
+        status, path, result.goal_index, result.iterations, result.n_checks, result.n_lines
+    )

@@ -1,9 +1,12 @@
-"""Gradients by the entries of q, as frameworks have them, from those in its tangent space, and back.
+"""Gradients by the entries of q, as frameworks have them, from those in its tangent space, and
+back.
 
-What moves freely has more entries in q than in v: its quaternion. Any quaternion but zero stands for a rotation, scaled
-to unit length, so functions of q are functions of all of its entries, and a gradient by these is a plain one:
+What moves freely has more entries in q than in v: its quaternion. Any quaternion but zero stands
+for a rotation, scaled to unit length, so functions of q are functions of all of its entries, and a
+gradient by these is a plain one:
 
-    v = T(q) dq,   so that t_bar in the tangent space is T(q)^T t_bar by the entries: across a quaternion, not along it;
+    v = T(q) dq,   so that t_bar in the tangent space is T(q)^T t_bar by the entries: across a
+                   quaternion, not along it;
     dq = N(q) v,   so that q_bar by the entries is N(q)^T q_bar in the tangent space.
 
 For a floating joint, with R the rotation of its quaternion (u, w) of length l,
@@ -75,12 +78,16 @@ def _places_of(model: Model) -> _Places:
             (int(n_q[k]), slice(q[k], q[k] + n_q[k]), slice(v[k], v[k] + n_v[k]))
             for k in np.flatnonzero(n_q > 1)
         ]
-        found = _Places((np.array(q, dtype=np.intp)[n_q == 1], np.array(v, dtype=np.intp)[n_q == 1]), several)
+        found = _Places(
+            (np.array(q, dtype=np.intp)[n_q == 1], np.array(v, dtype=np.intp)[n_q == 1]), several
+        )
         _places[model] = found
     return found
 
 
-def _joint_by_joint(model: Model, q: Array, given: Array, size: int, *, is_to_entries: bool) -> Array:
+def _joint_by_joint(
+    model: Model, q: Array, given: Array, size: int, *, is_to_entries: bool
+) -> Array:
     places = _places_of(model)
     out: Array = np.empty((*np.broadcast_shapes(q.shape[:-1], given.shape[:-1]), size))
     target, source = places.plain if is_to_entries else places.plain[::-1]

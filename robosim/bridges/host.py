@@ -1,8 +1,9 @@
 """Calls of Python functions on the host from within what JAX compiles.
 
-On processors they go through XLA's foreign function interface: the compiled handler of `robosim._engine` calls the
-function with NumPy arrays over XLA's memory, some ten microseconds. Elsewhere, and where that interface is not of a
-version that the handler knows, through `jax.pure_callback`, which brings arrays to the host and back.
+On processors they go through XLA's foreign function interface: the compiled handler of
+`robosim._engine` calls the function with NumPy arrays over XLA's memory, some ten microseconds.
+Elsewhere, and where that interface is not of a version that the handler knows, through
+`jax.pure_callback`, which brings arrays to the host and back.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ _of_owners: WeakKeyDictionary[Any, dict[Hashable, _Call]] = WeakKeyDictionary()
 
 
 def _gone() -> SimulationError:
-    return SimulationError("the simulation that compiled code calls is gone; keep it as long as the code")
+    return SimulationError(
+        "the simulation that compiled code calls is gone; keep it as long as the code"
+    )
 
 
 def _look_up(key: int) -> _Call:
@@ -89,15 +92,19 @@ def _has_handler() -> bool:
 
 
 def _close(process: int) -> None:
-    """As Python ends: what XLA still runs, on threads of its own, must not ask for an interpreter that is gone."""
+    """As Python ends: what XLA still runs, on threads of its own, must not ask for an interpreter
+    that is gone."""
     if os.getpid() == process:  # a forked child has none of these threads
         _engine.close_xla_calls()
 
 
-def call(function: Callable[..., Any], owner: Any, settings: Hashable, outlines: Any, *arguments: Any) -> Any:
+def call(
+    function: Callable[..., Any], owner: Any, settings: Hashable, outlines: Any, *arguments: Any
+) -> Any:
     """function(owner, settings, *arguments) on the host, whose results have these shapes and types.
 
-    Under `vmap` arguments and results have one more leading axis, of 1 where an argument is the same for all.
+    Under `vmap` arguments and results have one more leading axis, of 1 where an argument is the
+    same for all.
 
     Args:
         function: to NumPy's arrays, of these and what comes before them.
@@ -119,8 +126,11 @@ def call(function: Callable[..., Any], owner: Any, settings: Hashable, outlines:
     calls = _of_owners.setdefault(owner, {})
     known = calls.get((function, settings, tree, types))
     if known is None:
-        known = calls[function, settings, tree, types] = _Call(owner, function, settings, tree, *types)
+        known = calls[function, settings, tree, types] = _Call(
+            owner, function, settings, tree, *types
+        )
         _by_key[known.key] = known
     run = jax.ffi.ffi_call(_TARGET, leaves, vmap_method="expand_dims")
-    # Not an attribute: what is compiled for a call outside of compiled code serves those of all simulations.
+    # Not an attribute: what is compiled for a call outside of compiled code serves those of all
+    # simulations.
     return jax.tree.unflatten(result_tree, run(np.int32(known.key), *flat))

@@ -3,18 +3,19 @@
     q, v, unsolved = step(simulation, q, v, tau=tau)
     q, v, unsolved = rollout(simulation, q, v, 500, tau=tau)
 
-Arrays may have leading axes, which are broadcast: all runs are made at once, on several threads, as by
-`Simulation.rollout`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and what is composed of these
-work; `vmap` is one more leading axis. Second derivatives raise `SimulationError`, forward mode JAX's own error.
+Arrays may have leading axes, which are broadcast: all runs are made at once, on several threads, as
+by `Simulation.rollout`. `jit`, `grad`, `vjp`, `jacrev`, `vmap`, `lax.scan`, `checkpoint` and what
+is composed of these work; `vmap` is one more leading axis. Second derivatives raise
+`SimulationError`, forward mode JAX's own error.
 
-All is computed in double precision, on the host: on processors by a handler of XLA's foreign function interface, from
-accelerators by `jax.pure_callback`. Code that was compiled ahead of time does not keep the simulation alive: keep it.
-What comes back has the type of what was given (of several the one that JAX promotes them to). Gradients go through the
-states in double precision, with `jax_enable_x64` off, too, and in float64 they are those of `Rollout.vjp` to the
-bit.
+All is computed in double precision, on the host: on processors by a handler of XLA's foreign
+function interface, from accelerators by `jax.pure_callback`. Code that was compiled ahead of time
+does not keep the simulation alive: keep it. What comes back has the type of what was given (of
+several the one that JAX promotes them to). Gradients go through the states in double precision,
+with `jax_enable_x64` off, too, and in float64 they are those of `Rollout.vjp` to the bit.
 
-Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that scales quaternions to
-unit length.
+Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that
+scales quaternions to unit length.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class States(NamedTuple):
     v: jax.Array
     """(..., n_v), of a rollout (..., n, n_v)."""
     unsolved: jax.Array
-    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.rollout` tells how."""
+    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`;
+    `Simulation.rollout` tells how."""
 
 
 def step(
@@ -73,12 +75,15 @@ def step(
         tau: (..., n_v) as of `Control`, as are the next two.
         q_target: (..., n_q).
         v_target: (..., n_v).
-        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of its values; of runs
-            that have other values each makes a world of its own, and only runs within one go on several threads.
+        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of
+        its values; of runs
+            that have other values each makes a world of its own, and only runs within one go on
+            several threads.
 
     Raises:
         SimulationError: an array has the wrong shape or is not real.
-        jax.errors.JaxRuntimeError: a number is not finite or out of its range; it says what `SimulationError` would.
+        jax.errors.JaxRuntimeError: a number is not finite or out of its range; it says what
+        `SimulationError` would.
     """
     drive = (None if x is None else jnp.expand_dims(x, -2) for x in (tau, q_target, v_target))
     runs, values = _with_parameters(simulation, 1, parameters, 1)
@@ -111,7 +116,8 @@ def rollout(
         q_target: (..., steps, n_q).
         v_target: (..., steps, n_v).
         parameters: as of `step`.
-        interval: every which state is kept, beside the last; the gradient makes those between again.
+        interval: every which state is kept, beside the last; the gradient makes those between
+        again.
 
     Returns:
         The states that were kept, n of them, the first included.
@@ -144,7 +150,9 @@ def _run(runs: Runs, operands: Operands) -> States:
         raise SimulationError(f"arrays are of {dtype}; expected real floating-point numbers")
     layout = runs.layout([None if x is None else x.shape for x in arrays])
     plain = tuple(
-        None if x is None or at is None else jnp.broadcast_to(x.astype(dtype).reshape(at.padded), at.expanded)
+        None
+        if x is None or at is None
+        else jnp.broadcast_to(x.astype(dtype).reshape(at.padded), at.expanded)
         for x, at in zip(arrays, layout, strict=True)
     )
     states: States = _rollout(runs, plain)
@@ -171,7 +179,9 @@ def _rollout_and_states(runs: Runs, operands: Operands) -> tuple[States, Operand
 def _rollout_vjp(runs: Runs, kept: Operands, bars: States) -> tuple[Operands]:
     operands, q, v = kept
     found = _gradient(runs, operands, q, v, bars.q, bars.v)
-    return (tuple(None if x is None else _summed(g, x) for g, x in zip(found, operands, strict=True)),)
+    return (
+        tuple(None if x is None else _summed(g, x) for g, x in zip(found, operands, strict=True)),
+    )
 
 
 _rollout.defvjp(_rollout_and_states, _rollout_vjp)
@@ -206,13 +216,20 @@ def _call_jvp(function: Any, runs: Runs, outlines: Any, primals: Any, tangents: 
 def _outlines(runs: Runs, operands: Operands) -> States:
     """Shapes and types of what comes back."""
     leading, model = runs.leading(operands), runs.simulation.model
-    q, v = (jax.ShapeDtypeStruct((*leading, runs.kept, n), operands[0].dtype) for n in (model.n_q, model.n_v))
+    q, v = (
+        jax.ShapeDtypeStruct((*leading, runs.kept, n), operands[0].dtype)
+        for n in (model.n_q, model.n_v)
+    )
     return States(q, v, jax.ShapeDtypeStruct(leading, jnp.bool_))
 
 
 def _summed(gradient: jax.Array, operand: jax.Array) -> jax.Array:
     """Over the leading axes along which the operand is the same."""
-    same = [i for i, (many, one) in enumerate(zip(gradient.shape, operand.shape, strict=True)) if many != one]
+    same = [
+        i
+        for i, (many, one) in enumerate(zip(gradient.shape, operand.shape, strict=True))
+        if many != one
+    ]
     return gradient.sum(axis=tuple(same), keepdims=True) if same else gradient
 
 
@@ -233,7 +250,9 @@ def _forward_with_bits(
     return States(q.astype(dtype), v.astype(dtype), unsolved), _bits(q), _bits(v)
 
 
-def _backward(simulation: Simulation, settings: Settings, operands: Operands, *arrays: Any) -> Operands:
+def _backward(
+    simulation: Simulation, settings: Settings, operands: Operands, *arrays: Any
+) -> Operands:
     q, v, q_bar, v_bar = arrays
     states = (x if x.dtype != np.uint32 else _from_bits(x) for x in map(np.asarray, (q, v)))
     found = Runs(simulation, *settings).vjp(_doubles(operands), *states, *_doubles((q_bar, v_bar)))

@@ -1,4 +1,5 @@
-"""What all bridges share: runs of arrays with any leading axes, their gradients, and which shapes go together."""
+"""What all bridges share: runs of arrays with any leading axes, their gradients, and which shapes
+go together."""
 
 from __future__ import annotations
 
@@ -44,17 +45,19 @@ class OperandShape(NamedTuple):
 class Runs:
     """A function of arrays, and its gradient: runs of one simulation, all of `steps` steps.
 
-    Operands are float64 arrays, each with the same number of leading axes and there 1 or the common size, and None
-    where one is not given (never q and v). There are as many runs as leading entries, all made at once. It is hashed by
-    which simulation it has, as frameworks ask.
+    Operands are float64 arrays, each with the same number of leading axes and there 1 or the common
+    size, and None where one is not given (never q and v). There are as many runs as leading
+    entries, all made at once. It is hashed by which simulation it has, as frameworks ask.
 
     Args:
         simulation: what is run.
         steps: of each run.
-        parameters: names of parameters, as of `Simulation.parameters`, that are operands as well, and whose values take
+        parameters: names of parameters, as of `Simulation.parameters`, that are operands as well,
+        and whose values take
             the place of its own.
         interval: every which state is kept, beside the last.
-        threads: at most; 0 for as many as `robosim.get_threads` says. By default those of the block where it is made:
+        threads: at most; 0 for as many as `robosim.get_threads` says. By default those of the block
+        where it is made:
             frameworks run it later, and on threads of their own.
     """
 
@@ -89,7 +92,8 @@ class Runs:
         return (*OPERANDS, *self.parameters)
 
     def layout(self, shapes: Sequence[tuple[int, ...] | None]) -> list[OperandShape | None]:
-        """How operands of these shapes go together, by NumPy's rules of broadcasting: leading axes, and rows of steps.
+        """How operands of these shapes go together, by NumPy's rules of broadcasting: leading axes,
+        and rows of steps.
 
         Raises:
             SimulationError: one has another shape than it must, or leading axes do not go together.
@@ -154,7 +158,9 @@ class Runs:
         for simulation, runs in self._worlds(flat, count):
             (q_first, v_first), control = self._of(flat, runs)
             with self._threads():
-                found = roll(simulation, q_first, v_first, 0.0, self.steps, control, self.interval, None)
+                found = roll(
+                    simulation, q_first, v_first, 0.0, self.steps, control, self.interval, None
+                )
             q[runs], v[runs], unsolved[runs] = found.q, found.v, np.logical_not(found.report.solved)
         return (
             q.reshape(*leading, *q.shape[1:]),
@@ -165,7 +171,8 @@ class Runs:
     def vjp(
         self, operands: Sequence[Array | None], q: Array, v: Array, q_bar: Array, v_bar: Array
     ) -> list[Array | None]:
-        """The gradient of a loss of all states that were kept, by each operand: of each run, with all leading axes.
+        """The gradient of a loss of all states that were kept, by each operand: of each run, with
+        all leading axes.
 
         What is the same in several runs has the sum of theirs, which is left to the caller.
 
@@ -180,13 +187,16 @@ class Runs:
             SimulationError: as of `Rollout.vjp`.
         """
         model = self.simulation.model
-        leading = np.broadcast_shapes(self.leading(operands), *(x.shape[:-2] for x in (q, v, q_bar, v_bar)))
+        leading = np.broadcast_shapes(
+            self.leading(operands), *(x.shape[:-2] for x in (q, v, q_bar, v_bar))
+        )
         count = math.prod(leading)
         q, v, q_bar, v_bar = (
             np.broadcast_to(x, (*leading, *x.shape[-2:])).reshape(count, *x.shape[-2:])
             for x in (q, v, q_bar, v_bar)
         )
-        # The first state is what was given: of any length of quaternion, where the others have unit length.
+        # The first state is what was given: of any length of quaternion, where the others have unit
+        # length.
         t_bar = np.zeros((count, self.kept, model.n_v))
         t_bar[:, 1:] = from_entries(model, q[:, 1:], q_bar[:, 1:])
         flat = self._flat(operands, leading)
@@ -204,12 +214,15 @@ class Runs:
                     out[runs] = column
         return [None if x is None else x.reshape((*leading, *x.shape[1:])) for x in found]
 
-    def _flat(self, operands: Sequence[Array | None], leading: tuple[int, ...]) -> list[Array | None]:
+    def _flat(
+        self, operands: Sequence[Array | None], leading: tuple[int, ...]
+    ) -> list[Array | None]:
         """With one leading axis: of all runs, or where they share controls or numbers of 1."""
         count = math.prod(leading)
         is_alike = [x is None or math.prod(x.shape[: len(leading)]) == 1 for x in operands]
         is_alike[:2] = False, False
-        is_alike[_DRIVE] = [all(is_alike[_DRIVE])] * 3  # as rollouts have it: all of a control, or nothing
+        # As rollouts have it: all of a control, or nothing.
+        is_alike[_DRIVE] = [all(is_alike[_DRIVE])] * 3
         is_alike[_PARAMETERS] = [all(is_alike[_PARAMETERS])] * len(self.parameters)
         return [
             None

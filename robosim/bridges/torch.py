@@ -3,17 +3,18 @@
     q, v, unsolved = step(simulation, q, v, tau=tau)
     q, v, unsolved = rollout(simulation, q, v, 500, tau=tau)
 
-Tensors may have leading axes, which are broadcast: all runs are made at once, on several threads, as by
-`Simulation.rollout`. `backward`, `torch.autograd.grad`, `torch.func.grad`, `vjp`, `jacrev`, `vmap` and what is
-composed of these work; `vmap` is one more leading axis. Second derivatives and forward mode raise `SimulationError`.
+Tensors may have leading axes, which are broadcast: all runs are made at once, on several threads,
+as by `Simulation.rollout`. `backward`, `torch.autograd.grad`, `torch.func.grad`, `vjp`, `jacrev`,
+`vmap` and what is composed of these work; `vmap` is one more leading axis. Second derivatives and
+forward mode raise `SimulationError`.
 
-All is computed in double precision, on the processor. What comes back has the type of what was given (of several the
-one that PyTorch promotes them to) and is on the same device: other devices' tensors are copied to the processor and
-back. Gradients go through the states in double precision, whatever the type, and in float64 they are those of
-`Rollout.vjp` to the bit.
+All is computed in double precision, on the processor. What comes back has the type of what was
+given (of several the one that PyTorch promotes them to) and is on the same device: other devices'
+tensors are copied to the processor and back. Gradients go through the states in double precision,
+whatever the type, and in float64 they are those of `Rollout.vjp` to the bit.
 
-Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that scales quaternions to
-unit length.
+Gradients by q are by its entries, plain ones, seven of what moves freely: of a function of q that
+scales quaternions to unit length.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class States(NamedTuple):
     v: torch.Tensor
     """(..., n_v), of a rollout (..., n, n_v)."""
     unsolved: torch.Tensor
-    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`; `Simulation.rollout` tells how."""
+    """(...) bool: whether some step was `relaxed`, `inconsistent` or `diverged`;
+    `Simulation.rollout` tells how."""
 
 
 def step(
@@ -69,11 +71,14 @@ def step(
         tau: (..., n_v) as of `Control`, as are the next two.
         q_target: (..., n_q).
         v_target: (..., n_v).
-        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of its values; of runs
-            that have other values each makes a world of its own, and only runs within one go on several threads.
+        parameters: by name as in `Simulation.parameters`, each (..., *its shape), in the place of
+        its values; of runs
+            that have other values each makes a world of its own, and only runs within one go on
+            several threads.
 
     Raises:
-        SimulationError: a tensor has the wrong shape, is not real, not finite or out of its range, or tensors are on
+        SimulationError: a tensor has the wrong shape, is not real, not finite or out of its range,
+        or tensors are on
             different devices.
     """
     drive = (None if x is None else x.unsqueeze(-2) for x in (tau, q_target, v_target))
@@ -107,7 +112,8 @@ def rollout(
         q_target: (..., steps, n_q).
         v_target: (..., steps, n_v).
         parameters: as of `step`.
-        interval: every which state is kept, beside the last; the gradient makes those between again.
+        interval: every which state is kept, beside the last; the gradient makes those between
+        again.
 
     Returns:
         The states that were kept, n of them, the first included.
@@ -140,7 +146,9 @@ def _run(runs: Runs, operands: Operands) -> States:
         raise SimulationError(f"tensors are of {dtype}; expected real floating-point numbers")
     devices = {x.device for x in given}
     if len(devices) > 1:
-        raise SimulationError(f"tensors are on {', '.join(sorted(map(str, devices)))}; expected one device")
+        raise SimulationError(
+            f"tensors are on {', '.join(sorted(map(str, devices)))}; expected one device"
+        )
     (device,) = devices
     layout = runs.layout([None if x is None else tuple(x.shape) for x in operands])
     plain = [
@@ -190,7 +198,9 @@ class _Rollout(torch.autograd.Function):
         return (None, *(None if x is None else _summed(next(found), x) for x in operands))
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], runs: Runs, *operands: torch.Tensor | None) -> Any:
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], runs: Runs, *operands: torch.Tensor | None
+    ) -> Any:
         return _Rollout.apply(runs, *_mapped(in_dims[1:], operands)), (0, 0, 0)
 
     @staticmethod
@@ -199,7 +209,8 @@ class _Rollout(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """(runs, q_bar, v_bar, q, v, operands) -> the gradient by each operand that is given, of each run."""
+    """(runs, q_bar, v_bar, q, v, operands) -> the gradient by each operand that is given, of each
+    run."""
 
     @staticmethod
     def forward(runs: Runs, *tensors: torch.Tensor | None) -> tuple[torch.Tensor, ...]:
@@ -216,7 +227,9 @@ class _Gradient(torch.autograd.Function):
         raise SimulationError(NO_SECOND_DERIVATIVES)
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[int | None, ...], runs: Runs, *tensors: torch.Tensor | None) -> Any:
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], runs: Runs, *tensors: torch.Tensor | None
+    ) -> Any:
         found = _Gradient.apply(runs, *_mapped(in_dims[1:], tensors))
         return found, (0,) * len(found)
 
@@ -227,5 +240,9 @@ class _Gradient(torch.autograd.Function):
 
 def _summed(gradient: torch.Tensor, operand: torch.Tensor) -> torch.Tensor:
     """Over the leading axes along which the operand is the same."""
-    same = [i for i, (many, one) in enumerate(zip(gradient.shape, operand.shape, strict=True)) if many != one]
+    same = [
+        i
+        for i, (many, one) in enumerate(zip(gradient.shape, operand.shape, strict=True))
+        if many != one
+    ]
     return gradient.sum(same, keepdim=True) if same else gradient

@@ -46,16 +46,22 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """The parser of the whole command, with one subparser for each subcommand. `arguments` are those to come: only
-    where they name `stream` are the transports asked for their options, which takes time.
+    """The parser of the whole command, with one subparser for each subcommand. `arguments` are
+    those to come: only where they name `stream` are the transports asked for their options, which
+    takes time.
     """
     parser = _Parser(
         prog="robosim",
-        description="Plan robot motions, have arms follow them, look at them, and look into robot descriptions.",
+        description=(
+            "Plan robot motions, have arms follow them, look at them, and look into robot"
+            " descriptions."
+        ),
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    parser.add_argument("--debug", action="store_true", help="on an error, print the full traceback")
+    parser.add_argument(
+        "--debug", action="store_true", help="on an error, print the full traceback"
+    )
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
     for command in _COMMANDS:
         command.add_parsers(commands)
@@ -110,7 +116,10 @@ def _run(arguments: list[str]) -> int:
     if args.version:
         from robosim.cli.check import installed_version
 
-        print(f"robosim {installed_version('robosim') or '(not installed: runs from its source tree)'}")
+        print(
+            "robosim"
+            f" {installed_version('robosim') or '(not installed: runs from its source tree)'}"
+        )
         return EXIT_DONE
     if not hasattr(args, "run"):
         parser.print_help()

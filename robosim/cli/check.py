@@ -49,9 +49,14 @@ def run(args: argparse.Namespace) -> int:
     )
     print_heading("Engine")
     build = facts["engine"]
-    kernels = f"{build['kernels']} (of {', '.join(build['usable_kernels'])}; set ROBOSIM_ISA to choose)"
+    kernels = (
+        f"{build['kernels']} (of {', '.join(build['usable_kernels'])}; set ROBOSIM_ISA to choose)"
+    )
     if build["missing_kernels"]:
-        kernels += f"; for this processor's {build['missing_kernels']}, install from source on this machine"
+        kernels += (
+            f"; for this processor's {build['missing_kernels']}, install from source on this"
+            " machine"
+        )
     print_pairs(
         {
             "compiler": f"{build['compiler']}, C++{build['cpp_standard'] // 100 % 100}",
@@ -68,7 +73,10 @@ def run(args: argparse.Namespace) -> int:
     print_heading("Optional packages")
     print_pairs(
         {
-            e["name"]: e["version"] or f"not installed: pip install 'robosim[{e['extra']}]' brings {e['for']}"
+            e["name"]: (
+                e["version"]
+                or f"not installed: pip install 'robosim[{e['extra']}]' brings {e['for']}"
+            )
             for e in facts["optional"]
         }
     )

@@ -1,5 +1,5 @@
-"""Files that the command writes: their endings, checked before any work is done, and how each kind is
-made.
+"""Files that the command writes: their endings, checked before any work is done, and how each kind
+is made.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ _KINDS = {
 
 
 def check_outputs(outputs: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> None:
-    """Refuse, before any work, what could not be written in the end: (path, allowed endings) by option.
+    """Refuse, before any work, what could not be written in the end: (path, allowed endings) by
+    option.
 
     Raises:
-        FileError: an ending that is not known, a folder that does not exist, or two options for one file.
+        FileError: an ending that is not known, a folder that does not exist, or two options for one
+        file.
     """
     seen: dict[Path, str] = {}
     for option, (name, endings) in outputs.items():
@@ -76,13 +78,15 @@ def render(
     elevation: float | None = None,
     **options: Any,
 ) -> None:
-    """Write an animation, a picture or a film, by the name's ending; options of other kinds, and that are None, are
-    passed over. `say` is told how far a film is.
+    """Write an animation, a picture or a film, by the name's ending; options of other kinds, and
+    that are None, are passed over. `say` is told how far a film is.
     """
     from robosim import viewer
 
     kind = Path(name).suffix.lower()
-    chosen = {key: value for key, value in options.items() if key in _KINDS[kind] and value is not None}
+    chosen = {
+        key: value for key, value in options.items() if key in _KINDS[kind] and value is not None
+    }
     if kind != ".html":
         chosen |= {"azimuth": azimuth, "elevation": elevation}
     if "rate" in _KINDS[kind] and say is not None:

@@ -1,4 +1,5 @@
-"""`robosim inspect`: what a robot description says, what becomes of it here, and what to look at."""
+"""`robosim inspect`: what a robot description says, what becomes of it here, and what to look
+at."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def add_parsers(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "inspect",
         help="look into a robot description",
-        description="Show a robot's tree, masses, limits, colliders, and what was ignored or looks wrong.",
+        description=(
+            "Show a robot's tree, masses, limits, colliders, and what was ignored or looks wrong."
+        ),
         allow_abbrev=False,
     )
     add_robot(parser)
@@ -39,7 +42,9 @@ def run(args: argparse.Namespace) -> int:
     with busy(f"inspecting {args.robot}"):
         report = inspect_robot(args.robot, **reading_options(args))
         facts = report.to_dict()
-        facts["left_out_of_simulations"] = links_in_hulls(report.model, Scene().compile(report.model))
+        facts["left_out_of_simulations"] = links_in_hulls(
+            report.model, Scene().compile(report.model)
+        )
     facts["warnings"] = [in_flags(text) for text in facts["warnings"]]
     if args.json:
         print_json(facts)
@@ -54,18 +59,22 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
     base = "free-flying" if facts["floating_base"] else "fixed"
     print(
-        f"{paint(facts['name'], 'bold')}: {base} base, {len(facts['links'])} links, {facts['n_q']} positions, "
-        f"{facts['n_v']} velocities, {number(facts['mass'])} kg"
+        f"{paint(facts['name'], 'bold')}: {base} base, {len(facts['links'])} links, {facts['n_q']}"
+        f" positions, {facts['n_v']} velocities, {number(facts['mass'])} kg"
     )
     if facts["dynamics_faults"]:
         n = len(facts["dynamics_faults"])
-        text = f"its dynamics are not valid: {n} fault{'s' if n > 1 else ''}, among the warnings below"
+        text = (
+            f"its dynamics are not valid: {n} fault{'s' if n > 1 else ''}, among the warnings below"
+        )
         print(paint(text, "yellow"))
     print_heading("Tree")
     print_table(("link", "mass", "joint above it"), list(_tree(facts)), left=3)
     if facts["positions"]:
         print_heading("Limits")
-        print_table(("joint", "lower", "upper", "velocity", "acceleration", "effort"), _limit_rows(facts))
+        print_table(
+            ("joint", "lower", "upper", "velocity", "acceleration", "effort"), _limit_rows(facts)
+        )
         for line in _limit_sources(facts):
             print(f"  {line}")
     if facts["groups"] or facts["named_states"]:
@@ -90,8 +99,8 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
 
 def _tree(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Rows of link (with branches drawn before it), mass, and the joint above it; depth first, on an explicit
-    stack.
+    """Rows of link (with branches drawn before it), mass, and the joint above it; depth first, on
+    an explicit stack.
     """
     from robosim.cli.output import number
 
@@ -121,8 +130,8 @@ def _tree(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _limit_rows(facts: Mapping[str, Any]) -> list[Sequence[str]]:
-    """One row per coordinate. Positions and velocities of joints with several coordinates do not pair up, so
-    each has its rows.
+    """One row per coordinate. Positions and velocities of joints with several coordinates do not
+    pair up, so each has its rows.
     """
     from robosim.cli.output import number
 
@@ -132,7 +141,10 @@ def _limit_rows(facts: Mapping[str, Any]) -> list[Sequence[str]]:
     for position in facts["positions"]:
         name = position["name"]
         unit = "m" if name in linear else "rad"
-        bounds = (f"{number(position[side])} {unit}".replace("- " + unit, "-") for side in ("lower", "upper"))
+        bounds = (
+            f"{number(position[side])} {unit}".replace("- " + unit, "-")
+            for side in ("lower", "upper")
+        )
         speed = speeds.pop(name, None)
         rows.append((name, *bounds, *_rates(speed, unit)))
     rows += [(name, "", "", *_rates(speed, "")) for name, speed in speeds.items()]
@@ -150,7 +162,9 @@ def _limit_sources(facts: Mapping[str, Any]) -> Iterator[str]:
             by_quantity[quantity].setdefault(source, []).append(velocity["name"])
     for quantity, sources in by_quantity.items():
         for source, names in sources.items():
-            yield f"{quantity}: from {source}" + ("" if len(sources) == 1 else f" for {', '.join(names)}")
+            yield f"{quantity}: from {source}" + (
+                "" if len(sources) == 1 else f" for {', '.join(names)}"
+            )
     yield f"accelerations: {facts['acceleration_source']}"
 
 
@@ -168,7 +182,8 @@ def _rates(speed: Mapping[str, Any] | None, unit: str) -> tuple[str, str, str]:
     units = (f" {unit}/s", f" {unit}/s2", " N" if unit == "m" else " N m") if unit else ("", "", "")
     keys = ("velocity", "acceleration", "effort")
     a, b, c = (
-        number(speed[k]) + (u if number(speed[k]) != "-" else "") for k, u in zip(keys, units, strict=True)
+        number(speed[k]) + (u if number(speed[k]) != "-" else "")
+        for k, u in zip(keys, units, strict=True)
     )
     return a, b, c
 
@@ -202,14 +217,20 @@ def _print_colliders(facts: Mapping[str, Any]) -> None:
         print(f"  {count} {'pair' if count == 1 else 'pairs'} of links left out: {reason}")
     if undecided := (facts["self_collision_filter"] or {}).get("undecided"):
         print(
-            f"  {undecided} pairs of links stay checked because looking for their contacts would take too long"
+            f"  {undecided} pairs of links stay checked because looking for their contacts would"
+            " take too long"
         )
     if apart := facts["left_out_of_simulations"]:
         from robosim.simulation.hulls import told_left_out
 
         print(f"  {paint(told_left_out(apart), 'yellow')}")
     for pair in facts["hull_only_pairs"]:
-        where = f"at {pair['overlaps']} of {facts['hull_samples']} random configurations, such as {pair['example']}"
+        where = (
+            f"at {pair['overlaps']} of {facts['hull_samples']} random configurations, such as"
+            f" {pair['example']}"
+        )
         checked = "" if pair["checked"] else " (not checked)"
-        line = f"{' and '.join(pair['links'])} collide only because of their hulls{checked}: {where}"
+        line = (
+            f"{' and '.join(pair['links'])} collide only because of their hulls{checked}: {where}"
+        )
         print(f"  {paint(line, 'yellow')}")

@@ -25,13 +25,17 @@ def add_robot(parser: argparse.ArgumentParser, *, or_world: bool = False) -> Non
     parser.add_argument(
         "robot",
         metavar="ROBOT",
-        help="a bundled robot (see `robosim robots`), a URDF or xacro file, or a folder that holds one"
+        help=(
+            "a bundled robot (see `robosim robots`), a URDF or xacro file, or a folder that"
+            " holds one"
+        )
         + (", or a world file (.yaml)" if or_world else ""),
     )
     add_reading(parser)
 
 
-# Arguments of `load_robot` as options of every command. Messages name the argument; `in_flags` names the option.
+# Arguments of `load_robot` as options of every command. Messages name the argument; `in_flags`
+# names the option.
 _READING: dict[str, tuple[str, dict[str, Any]]] = {
     "srdf": (
         "--srdf",
@@ -52,14 +56,20 @@ _READING: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "choices": ("hull", "pieces", "mesh"),
             "default": "hull",
-            "help": "a collision mesh becomes its convex hull, convex pieces (needs the extra decomp), or stays",
+            "help": (
+                "a collision mesh becomes its convex hull, convex pieces (needs the extra decomp),"
+                " or stays"
+            ),
         },
     ),
     "exact_meshes": (
         "--no-exact-meshes",
         {
             "action": "store_false",
-            "help": "hulls and pieces count as they are, also where the meshes for which they stand are apart",
+            "help": (
+                "hulls and pieces count as they are, also where the meshes for which they stand are"
+                " apart"
+            ),
         },
     ),
     "missing_meshes": (
@@ -67,7 +77,10 @@ _READING: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "choices": ("refuse", "skip"),
             "default": "refuse",
-            "help": "refuse a robot with a collision mesh that is missing or unreadable, or skip the mesh",
+            "help": (
+                "refuse a robot with a collision mesh that is missing or unreadable, or skip the"
+                " mesh"
+            ),
         },
     ),
     "inertia_from_meshes": (
@@ -113,7 +126,9 @@ def add_scene(parser: argparse.ArgumentParser) -> None:
 
 def add_json(parser: argparse._ActionsContainer) -> None:
     """--json."""
-    parser.add_argument("--json", action="store_true", help="print JSON on stdout, and nothing else")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON on stdout, and nothing else"
+    )
 
 
 def reading_options(args: argparse.Namespace) -> dict[str, Any]:
@@ -139,14 +154,16 @@ def is_world_file(args: argparse.Namespace) -> bool:
 
 
 def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **options: Any) -> World:
-    """The world that ROBOT and --scene name: a world file, or a robot in a scene, where that has it start.
+    """The world that ROBOT and --scene name: a world file, or a robot in a scene, where that has it
+    start.
 
     Args:
         also_told: names of arguments, None by default, of which a world file tells, too.
         options: of `load_robot`.
 
     Raises:
-        FileError, SceneError, SimulationError: it cannot be read, or options say what a world file says itself.
+        FileError, SceneError, SimulationError: it cannot be read, or options say what a world file
+        says itself.
     """
     from robosim.cli.output import busy, print_warnings
     from robosim.errors import SimulationError
@@ -161,10 +178,14 @@ def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **option
         **{argument: f"--{argument}" for argument in ("scene", *also_told)},
     }.items():
         if getattr(args, argument) != _default(argument):
-            raise SimulationError(f"{args.robot} is a world file, which says that itself; leave out {flag}")
+            raise SimulationError(
+                f"{args.robot} is a world file, which says that itself; leave out {flag}"
+            )
     with busy(f"loading {args.robot}"):
         world = World.load(args.robot)
-    print_warnings([in_flags(text) for text in world.model.warnings], "robosim inspect, of each robot")
+    print_warnings(
+        [in_flags(text) for text in world.model.warnings], "robosim inspect, of each robot"
+    )
     return world
 
 
@@ -182,7 +203,8 @@ def scene_in(world: World) -> Scene | None:
 
 
 def find_scene(name: str | None, model: Model) -> Scene | None:
-    """The scene that --scene names: a file, or a bundled one for this robot; None where it says none.
+    """The scene that --scene names: a file, or a bundled one for this robot; None where it says
+    none.
 
     Raises:
         FileError, SceneError: there is none, or it is not a valid scene.
@@ -225,13 +247,17 @@ def parse_positions(text: str, option: str, what: str = "joint") -> Any:
 
     items = [item.strip() for item in text.split(",") if item.strip()]
     if not items:
-        raise PlanningError(f"{option} is empty; expected numbers, joint=number, or the name of a state")
+        raise PlanningError(
+            f"{option} is empty; expected numbers, joint=number, or the name of a state"
+        )
     if any("=" in item for item in items):
         named: dict[str, float] = {}
         for item in items:
             joint, equals, value = item.partition("=")
             if not equals:
-                raise PlanningError(f"{option}: {item!r} lacks a {what} name; expected {what}=number")
+                raise PlanningError(
+                    f"{option}: {item!r} lacks a {what} name; expected {what}=number"
+                )
             if joint.strip() in named:
                 raise PlanningError(f"{option}: {what} {joint.strip()!r} is given twice")
             named[joint.strip()] = _number(value, option)
@@ -274,8 +300,8 @@ def _is_number(text: str) -> bool:
 
 
 def resting_configuration(model: Model, scene: Scene | None) -> Any:
-    """q (n_q,) where no trajectory says otherwise: the scene's start, as far as this robot has its joints,
-    else neutral.
+    """q (n_q,) where no trajectory says otherwise: the scene's start, as far as this robot has its
+    joints, else neutral.
     """
     q = model.neutral()
     index = {name: k for k, name in enumerate(model.position_names)}

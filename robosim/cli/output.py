@@ -1,8 +1,8 @@
-"""What the command prints: aligned tables for people and pipes, JSON for machines, a spinner for those who
-wait.
+"""What the command prints: aligned tables for people and pipes, JSON for machines, a spinner for
+those who wait.
 
-Text goes to stdout. Colors appear only on a terminal, and not when NO_COLOR is set or TERM is dumb. The
-spinner is written to stderr, only if that is a terminal, and only after a second.
+Text goes to stdout. Colors appear only on a terminal, and not when NO_COLOR is set or TERM is dumb.
+The spinner is written to stderr, only if that is a terminal, and only after a second.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def colored(stream: TextIO) -> bool:
 
 
 def paint(text: str, *styles: str, stream: TextIO | None = None) -> str:
-    """The text in the given styles (bold, dim, red, green, yellow, cyan) where the stream takes colors,
-    otherwise unchanged.
+    """The text in the given styles (bold, dim, red, green, yellow, cyan) where the stream takes
+    colors, otherwise unchanged.
     """
     if not text or not colored(stream or sys.stdout):
         return text
@@ -45,8 +45,8 @@ def forgiving_streams() -> None:
 
 
 def printable(data: Any) -> Any:
-    """The same data with control characters in its strings escaped: a name in a file must not steer the
-    terminal.
+    """The same data with control characters in its strings escaped: a name in a file must not steer
+    the terminal.
     """
     if isinstance(data, str):
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in data)
@@ -65,8 +65,8 @@ def print_heading(text: str) -> None:
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, indent: int = 2
 ) -> None:
-    """Columns padded to equal width: the first `left` flush left, the others flush right, the last one never
-    padded on its right.
+    """Columns padded to equal width: the first `left` flush left, the others flush right, the last
+    one never padded on its right.
 
     A header of empty strings is not printed.
     """
@@ -76,7 +76,8 @@ def print_table(
 
     def line(row: Sequence[str]) -> str:
         cells = [
-            c.ljust(w) if k < left else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))
+            c.ljust(w) if k < left else c.rjust(w)
+            for k, (c, w) in enumerate(zip(row, widths, strict=True))
         ]
         return (" " * indent + "  ".join(cells)).rstrip()
 
@@ -94,8 +95,8 @@ def print_pairs(pairs: Mapping[str, str], *, indent: int = 2) -> None:
 
 
 def print_json(data: Any) -> None:
-    """The data as JSON on stdout. Arrays become lists; infinite and undefined numbers, which JSON lacks,
-    become null.
+    """The data as JSON on stdout. Arrays become lists; infinite and undefined numbers, which JSON
+    lacks, become null.
     """
     print(json.dumps(to_json(data), indent=2, allow_nan=False))
 
@@ -118,15 +119,18 @@ def to_json(data: Any) -> Any:
 def print_warnings(texts: Sequence[str], where: str, *, most: int = 3) -> None:
     """The first few warnings on stderr, a line each, and the command that shows all."""
     for text in texts[:most]:
-        print(paint(f"robosim: warning: {printable(text)}", "yellow", stream=sys.stderr), file=sys.stderr)
+        print(
+            paint(f"robosim: warning: {printable(text)}", "yellow", stream=sys.stderr),
+            file=sys.stderr,
+        )
     if len(texts) > most:
         text = f"robosim: {len(texts) - most} more warnings: `{printable(where)}` shows them"
         print(paint(text, "yellow", stream=sys.stderr), file=sys.stderr)
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with the given count of significant digits, as people write it; `-` for none, and for an
-    infinite or undefined one.
+    """A number with the given count of significant digits, as people write it; `-` for none, and
+    for an infinite or undefined one.
     """
     if value is None or not math.isfinite(value):
         return "-"
@@ -142,8 +146,8 @@ def milliseconds(seconds: float) -> str:
 
 @contextmanager
 def busy(what: str) -> Iterator[Callable[[str], None]]:
-    """While the body runs, from the first second on, show on a terminal's stderr what is being done and for
-    how long. The body is given a function that says which stage it has reached.
+    """While the body runs, from the first second on, show on a terminal's stderr what is being done
+    and for how long. The body is given a function that says which stage it has reached.
     """
     stage = what
 

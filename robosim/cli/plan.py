@@ -1,4 +1,5 @@
-"""`robosim plan`: a motion for a robot among obstacles, printed as a table and written as a trajectory."""
+"""`robosim plan`: a motion for a robot among obstacles, printed as a table and written as a
+trajectory."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ def add_parsers(commands: Subparsers) -> None:
     where = parser.add_argument_group("where from and where to")
     goal = where.add_mutually_exclusive_group()
     goal.add_argument(
-        "--goal", metavar="Q1,Q2,...", help="positions in model order, or joint=position,... [rad, m]"
+        "--goal",
+        metavar="Q1,Q2,...",
+        help="positions in model order, or joint=position,... [rad, m]",
     )
     goal.add_argument(
         "--goal-named", metavar="NAME", help="a goal of the scene, or a named state of the robot"
@@ -56,22 +59,34 @@ def add_parsers(commands: Subparsers) -> None:
         help="pose of a link in the world [m, quaternion]",
     )
     where.add_argument(
-        "--frame", metavar="LINK", help="the link that --goal-pose is about; the end effector by default"
+        "--frame",
+        metavar="LINK",
+        help="the link that --goal-pose is about; the end effector by default",
     )
     where.add_argument(
         "--full-turns",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="whether any positions equal to --goal or --goal-named up to full turns will do, as by default; "
-        "--no-full-turns asks for those given, so that a joint unwinds",
+        help=(
+            "whether any positions equal to --goal or --goal-named up to full turns will do, as by"
+            " default; --no-full-turns asks for those given, so that a joint unwinds"
+        ),
     )
-    where.add_argument("--start", metavar="Q1,Q2,...", help="like --goal, or the name of a start or state")
     where.add_argument(
-        "--group", metavar="NAME|JOINTS", help="the joints that may move: a group, or joint,joint,..."
+        "--start", metavar="Q1,Q2,...", help="like --goal, or the name of a start or state"
+    )
+    where.add_argument(
+        "--group",
+        metavar="NAME|JOINTS",
+        help="the joints that may move: a group, or joint,joint,...",
     )
     how = parser.add_argument_group("how")
-    how.add_argument("--planner", metavar="NAME", default="rrt_connect", help="see `robosim planners`")
-    how.add_argument("--seed", metavar="N", type=int, default=0, help="of the random numbers, default 0")
+    how.add_argument(
+        "--planner", metavar="NAME", default="rrt_connect", help="see `robosim planners`"
+    )
+    how.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of the random numbers, default 0"
+    )
     how.add_argument(
         "--budget",
         metavar="SECONDS",
@@ -79,28 +94,45 @@ def add_parsers(commands: Subparsers) -> None:
         default=math.inf,
         help="wall-clock time after which to stop",
     )
-    how.add_argument("--velocity-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1")
-    how.add_argument("--acceleration-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1")
     how.add_argument(
-        "--jerk-limit", metavar="J", type=float, help="[rad/s^3, m/s^3] for all joints; no limit by default"
+        "--velocity-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1"
+    )
+    how.add_argument(
+        "--acceleration-scaling", metavar="S", type=float, default=1.0, help="0 to 1, default 1"
+    )
+    how.add_argument(
+        "--jerk-limit",
+        metavar="J",
+        type=float,
+        help="[rad/s^3, m/s^3] for all joints; no limit by default",
     )
     how.add_argument(
         "--tool-speed",
         metavar="V|LINK=V,...",
-        help="the most that a link's origin may move [m/s]: of the pose goal's link, else the only tip, or by name",
+        help=(
+            "the most that a link's origin may move [m/s]: of the pose goal's link, else the only"
+            " tip, or by name"
+        ),
     )
     how.add_argument(
         "--clearance",
         metavar="M",
         type=float,
         default=0.0,
-        help="distance to keep from everything where there is room [m]; by default only nothing touches",
+        help=(
+            "distance to keep from everything where there is room [m]; by default only nothing"
+            " touches"
+        ),
     )
     out = parser.add_argument_group("what to do with the plan")
-    out.add_argument("-o", "--output", metavar="FILE", help="write the trajectory: .json, .csv or .npz")
+    out.add_argument(
+        "-o", "--output", metavar="FILE", help="write the trajectory: .json, .csv or .npz"
+    )
     out.add_argument("--plot", metavar="FILE", help="plot positions to torques: .png, .svg or .pdf")
     out.add_argument(
-        "--render", metavar="FILE", help="write an animation (.html), a picture (.png) or a film (.gif, .mp4)"
+        "--render",
+        metavar="FILE",
+        help="write an animation (.html), a picture (.png) or a film (.gif, .mp4)",
     )
     out.add_argument("--view", action="store_true", help="show it in the browser")
     add_json(out)
@@ -189,7 +221,8 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
                 f"--goal-pose: the quaternion QX QY QZ QW has length {norm:.4g}; it must be 1"
             )
         goal = PoseGoal(
-            args.frame or _end_effector(model), pose((x, y, z), quaternion=[c / norm for c in quaternion])
+            args.frame or _end_effector(model),
+            pose((x, y, z), quaternion=[c / norm for c in quaternion]),
         )
     elif scene is None:
         raise PlanningError(
@@ -198,7 +231,11 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
         )
     elif "goal" not in scene.goals:
         known = ", ".join(scene.goals)
-        hint = f"name one of its goals with --goal-named: {known}" if known else "give --goal or --goal-pose"
+        hint = (
+            f"name one of its goals with --goal-named: {known}"
+            if known
+            else "give --goal or --goal-pose"
+        )
         raise PlanningError(f"scene {scene.name!r} has no goal named 'goal'; {hint}")
     if not args.full_turns and args.goal is None and args.goal_named is None:
         raise PlanningError("--no-full-turns is about --goal or --goal-named, which are not given")
@@ -206,8 +243,13 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
         raise PlanningError("--frame is about --goal-pose, which is not given")
     start = None if args.start is None else parse_positions(args.start, "--start")
     by_name = start is None or isinstance(start, dict | str)
-    if is_world_file(args) and by_name and (not isinstance(start, str) or start not in world.scene.starts):
-        start = model.configuration(start or {}, rest=world.start)  # where everything was put, but for that
+    if (
+        is_world_file(args)
+        and by_name
+        and (not isinstance(start, str) or start not in world.scene.starts)
+    ):
+        # Where everything was put, but for that.
+        start = model.configuration(start or {}, rest=world.start)
     group: Any = args.group
     if group is not None and group not in model.groups:
         group = [joint.strip() for joint in group.split(",")]

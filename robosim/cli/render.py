@@ -1,4 +1,5 @@
-"""`robosim render`: a motion as a standalone HTML animation, a PNG picture or a film, GIF or MP4."""
+"""`robosim render`: a motion as a standalone HTML animation, a PNG picture or a film, GIF or
+MP4."""
 
 from __future__ import annotations
 
@@ -16,26 +17,45 @@ def add_parsers(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "render",
         help="write an HTML animation, a PNG picture or a film",
-        description="Write a standalone HTML animation (.html), or a picture (.png) or a film (.gif, .mp4) painted "
-        "without browser or GPU.",
+        description=(
+            "Write a standalone HTML animation (.html), or a picture (.png) or a film (.gif, .mp4)"
+            " painted without browser or GPU."
+        ),
         allow_abbrev=False,
     )
     add_robot(parser, or_world=True)
     add_scene(parser)
-    parser.add_argument("--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="out.html, .png, .gif or .mp4")
+    parser.add_argument(
+        "--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="out.html, .png, .gif or .mp4"
+    )
     picture = parser.add_argument_group("the picture or film")
     picture.add_argument(
-        "--size", metavar="WxH", help="in pixels; default 1200x900 for a picture, 640x480 for a film"
+        "--size",
+        metavar="WxH",
+        help="in pixels; default 1200x900 for a picture, 640x480 for a film",
     )
     picture.add_argument(
-        "--ghosts", metavar="N", type=int, default=4, help="of a picture: poses between start and goal"
+        "--ghosts",
+        metavar="N",
+        type=int,
+        default=4,
+        help="of a picture: poses between start and goal",
     )
-    picture.add_argument("--rate", metavar="R", type=float, help="of a film: pictures per second, default 20")
     picture.add_argument(
-        "--azimuth", metavar="DEG", type=float, help="where the eye stands, about z from x; chosen by default"
+        "--rate", metavar="R", type=float, help="of a film: pictures per second, default 20"
     )
-    picture.add_argument("--elevation", metavar="DEG", type=float, help="of the eye above the horizon")
+    picture.add_argument(
+        "--azimuth",
+        metavar="DEG",
+        type=float,
+        help="where the eye stands, about z from x; chosen by default",
+    )
+    picture.add_argument(
+        "--elevation", metavar="DEG", type=float, help="of the eye above the horizon"
+    )
     parser.set_defaults(run=run)
 
 

@@ -22,8 +22,8 @@ _SAMPLES = 1000  # moments at which peaks and clearance are taken
 
 
 def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str, Any]:
-    """The result's own account, with each joint's peaks beside their limits and the smallest clearances on the
-    way of what moves: to the scene, and between parts of the robot.
+    """The result's own account, with each joint's peaks beside their limits and the smallest
+    clearances on the way of what moves: to the scene, and between parts of the robot.
     """
     summary = {**result.to_dict(), "scene": None if scene is None else scene.name}
     if result.trajectory is not None:
@@ -35,8 +35,8 @@ def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str
 
 
 def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
-    """For each position: way, peak velocity, acceleration and torque, each beside its limit where there is
-    one.
+    """For each position: way, peak velocity, acceleration and torque, each beside its limit where
+    there is one.
     """
     t = np.linspace(0, trajectory.duration, _SAMPLES)
     limits = trajectory.limits
@@ -60,7 +60,9 @@ def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
                 continue  # the forces of a joint with several coordinates have names of their own
             column = names.index(name)
             bound = (
-                None if limits is None else getattr(limits, "effort" if quantity == "torque" else quantity)
+                None
+                if limits is None
+                else getattr(limits, "effort" if quantity == "torque" else quantity)
             )
             joint[quantity] = float(values[column])
             joint[f"{quantity}_limit"] = None if bound is None else float(bound[column])
@@ -73,12 +75,14 @@ def _resting(result: PlanResult, model: Model) -> set[str]:
     assert result.trajectory is not None
     times = np.linspace(0, result.trajectory.duration, 7)
     first, *others = (model.link_poses(result.configuration(t)) for t in times)
-    return {link for link, X in first.items() if all(np.array_equal(X, other[link]) for other in others)}
+    return {
+        link for link, X in first.items() if all(np.array_equal(X, other[link]) for other in others)
+    }
 
 
 def _apart(scene: Scene | None, model: Model, resting: set[str]) -> tuple[Scene, Scene]:
-    """Scenes whose distances are those to what stands around, and those between parts of the robot, with what it holds
-    in both; without those between things that both rest.
+    """Scenes whose distances are those to what stands around, and those between parts of the robot,
+    with what it holds in both; without those between things that both rest.
     """
     from robosim.scene import Scene as AnyScene
 
@@ -103,8 +107,8 @@ def _apart(scene: Scene | None, model: Model, resting: set[str]) -> tuple[Scene,
 
 
 def clearance(result: PlanResult, model: Model, scene: Scene) -> dict[str, Any] | None:
-    """The smallest distance on the way, at sampled moments: meters, seconds, and between what; None where there is
-    nothing to collide with.
+    """The smallest distance on the way, at sampled moments: meters, seconds, and between what; None
+    where there is nothing to collide with.
     """
     assert result.trajectory is not None
     compiled = scene.compile(model)
@@ -122,7 +126,9 @@ def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
     """The summary for people."""
     where = f" in {summary['scene']}" if summary["scene"] else ""
     status = paint(summary["status"], "bold", "green" if summary["ok"] else "red")
-    print(f"{summary['robot']}{where}: {status}, by {summary['planner']} with seed {summary['seed']}")
+    print(
+        f"{summary['robot']}{where}: {status}, by {summary['planner']} with seed {summary['seed']}"
+    )
     if summary["reason"]:
         print(f"  {summary['reason']}")
     if summary["ok"]:
@@ -141,7 +147,10 @@ def _print_motion(summary: Mapping[str, Any]) -> None:
     print_pairs(
         {
             "duration": f"{summary['duration']:.3f} s",
-            "path": f"{number(summary['path_length'])} in joint space, through {summary['waypoints']} waypoints",
+            "path": (
+                f"{number(summary['path_length'])} in joint space, through {summary['waypoints']}"
+                " waypoints"
+            ),
             "clearance": _gap(summary["clearance"], "nothing to collide with"),
             "self-clearance": _gap(summary["self_clearance"], "no parts that could collide"),
             "accelerations": f"limits from {summary['acceleration_source']}",
@@ -154,13 +163,16 @@ def _gap(gap: Mapping[str, Any] | None, nothing: str) -> str:
     if gap is None:
         return nothing
     return (
-        f"{1e3 * gap['distance']:.1f} mm at {gap['time']:.2f} s, {gap['between'][0]} to {gap['between'][1]}"
+        f"{1e3 * gap['distance']:.1f} mm at {gap['time']:.2f} s, {gap['between'][0]} to"
+        f" {gap['between'][1]}"
     )
 
 
 def _print_joints(joints: Sequence[Mapping[str, Any]]) -> None:
     print_heading("Joints: peaks, and how much of each limit they use")
-    shown = [q for q in ("velocity", "acceleration", "torque") if any(q in joint for joint in joints)]
+    shown = [
+        q for q in ("velocity", "acceleration", "torque") if any(q in joint for joint in joints)
+    ]
     rows = []
     for joint in joints:
         row = [joint["name"], f"{number(joint['way'], 3)} {joint['unit']}"]

@@ -25,11 +25,12 @@ FLOOR_GAP = 0.01  # [m] under a robot that falls
 SAMPLES = 2000  # of a run that are plotted, at the most
 
 _EPILOG = """\
-Joints swing freely, but for their damping and dry friction, unless --hold has motors keep them where they are.
-The base is floating where the robot's SRDF has a virtual joint of this type for it, as those of bundled robots that
-walk, fly or drive have. A robot that nothing holds, on a floating base or a planar root joint, begins just above a
-floor, falls and lands, unless --scene says where it is. A world file (`World.save`, docs/simulation.md) says all of
-that itself; its motors hold where it begins.
+Joints swing freely, but for their damping and dry friction, unless --hold has motors keep them
+where they are. The base is floating where the robot's SRDF has a virtual joint of this type for it,
+as those of bundled robots that walk, fly or drive have. A robot that nothing holds, on a floating
+base or a planar root joint, begins just above a floor, falls and lands, unless --scene says where
+it is. A world file (`World.save`, docs/simulation.md) says all of that itself; its motors hold
+where it begins.
 
 examples:
   robosim simulate ur5 --for 2s --plot swing.png
@@ -46,7 +47,9 @@ def add_parsers(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "simulate",
         help="let a robot go, and see what it does",
-        description="Step a robot through time, with contact and friction, from rest or from a saved state.",
+        description=(
+            "Step a robot through time, with contact and friction, from rest or from a saved state."
+        ),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -66,7 +69,9 @@ def add_parsers(commands: Subparsers) -> None:
         choices=("fixed", "floating"),
         help="how the root link is held (default: as the robot's SRDF says, else fixed)",
     )
-    how.add_argument("--dt", metavar="TIME", default="1ms", help="length of a step (default: %(default)s)")
+    how.add_argument(
+        "--dt", metavar="TIME", default="1ms", help="length of a step (default: %(default)s)"
+    )
     how.add_argument(
         "--solver",
         metavar="NAME",
@@ -82,25 +87,37 @@ def add_parsers(commands: Subparsers) -> None:
     how.add_argument(
         "--hold",
         action="store_true",
-        help="motors hold the joints where they are, within their effort limits; with --from where the run that "
-        "wrote it held them",
+        help=(
+            "motors hold the joints where they are, within their effort limits; with --from where"
+            " the run that wrote it held them"
+        ),
     )
     begin = how.add_mutually_exclusive_group()
     begin.add_argument(
         "--start",
         metavar="Q1,Q2,...",
-        help="begin at rest there: positions in model order, joint=position,... [rad, m], or a named state",
+        help=(
+            "begin at rest there: positions in model order, joint=position,... [rad, m], or a named"
+            " state"
+        ),
     )
-    begin.add_argument("--from", dest="state", metavar="FILE", help="begin with a state that -o wrote")
+    begin.add_argument(
+        "--from", dest="state", metavar="FILE", help="begin with a state that -o wrote"
+    )
     out = parser.add_argument_group("what to do with what was seen")
     out.add_argument("-o", "--output", metavar="FILE", help="write the last state: .json")
     out.add_argument(
-        "--plot", metavar="FILE", help="plot positions, energy, forces and contacts: .png, .svg or .pdf"
+        "--plot",
+        metavar="FILE",
+        help="plot positions, energy, forces and contacts: .png, .svg or .pdf",
     )
     out.add_argument(
         "--render",
         metavar="FILE",
-        help="write an animation (.html), a picture (.png) or a film (.gif, .mp4), with contact forces as arrows",
+        help=(
+            "write an animation (.html), a picture (.png) or a film (.gif, .mp4), with contact"
+            " forces as arrows"
+        ),
     )
     out.add_argument(
         "--view", action="store_true", help="show it in the browser, with contact forces as arrows"
@@ -128,7 +145,8 @@ def run(args: argparse.Namespace) -> int:
     duration, dt = parse_time(args.duration, "--for"), parse_time(args.dt, "--dt")
     if duration / dt > 1e7:
         raise SimulationError(
-            f"--for {args.duration} takes {duration / dt:.3g} steps of {args.dt}; at most 1e7 are taken"
+            f"--for {args.duration} takes {duration / dt:.3g} steps of {args.dt}; at most 1e7 are"
+            " taken"
         )
     world = load_world(args, ("base", "friction"), base=args.base or "described")
     model, scene = world.model, scene_in(world)
@@ -149,7 +167,9 @@ def run(args: argparse.Namespace) -> int:
     control = held(start, args.state) if world.motors else Control()
     steps = max(round(duration / dt), 1)
     with busy(f"simulating {duration:g} s") as say:
-        motion = simulation.rollout(start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s"))
+        motion = simulation.rollout(
+            start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s")
+        )
 
     summary = {"base": base_of(args, model), "scene": scene_of(args, scene)}
     summary |= summarize(simulation, motion, control)
@@ -191,18 +211,22 @@ def parse_time(text: str, option: str) -> float:
     match = re.fullmatch(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(ms|s|min)?\s*", text)
     try:
         seconds = (
-            float(match[1]) * {"ms": 1e-3, "s": 1.0, "min": 60.0}[match[2] or "s"] if match else math.nan
+            float(match[1]) * {"ms": 1e-3, "s": 1.0, "min": 60.0}[match[2] or "s"]
+            if match
+            else math.nan
         )
     except ValueError:
         seconds = math.nan
     if not (0 < seconds < math.inf):
-        raise SimulationError(f"{option} {text}: expected a positive time such as 5s, 250ms or 1min")
+        raise SimulationError(
+            f"{option} {text}: expected a positive time such as 5s, 250ms or 1min"
+        )
     return seconds
 
 
 def may_fall(model: Model) -> bool:
-    """Whether the robot, or a part of it, is held by nothing: on a floating base, or on a joint from its root that
-    moves freely in space or in a plane.
+    """Whether the robot, or a part of it, is held by nothing: on a floating base, or on a joint
+    from its root that moves freely in space or in a plane.
     """
     return model.floating_base or any(joint.kind in FREE for joint in root_joints(model))
 
@@ -225,7 +249,10 @@ def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
     if not model.floating_base and any(joint.kind in FREE for joint in joints):
         free = next(joint for joint in joints if joint.kind in FREE)
         return {"kind": kind, "why": f"the {free.kind} joint {free.name!r} moves on it"}
-    return {"kind": kind, "why": "virtual joint of its SRDF" if model.floating_base else "by default"}
+    return {
+        "kind": kind,
+        "why": "virtual joint of its SRDF" if model.floating_base else "by default",
+    }
 
 
 def scene_of(args: argparse.Namespace, scene: Scene | None) -> dict[str, str]:
@@ -251,9 +278,9 @@ def floor() -> Scene:
 
 
 def at_rest(simulation: Simulation, args: argparse.Namespace) -> State:
-    """What --start says, by default and for the other joints the start of world or scene, or what is nearest to it
-    within the limits; a robot that nothing holds a little above what is below it, unless all positions are given or a
-    world file says where it is.
+    """What --start says, by default and for the other joints the start of world or scene, or what
+    is nearest to it within the limits; a robot that nothing holds a little above what is below it,
+    unless all positions are given or a world file says where it is.
 
     Raises:
         ModelError, PlanningError, SimulationError: the positions cannot be understood.
@@ -275,7 +302,8 @@ def at_rest(simulation: Simulation, args: argparse.Namespace) -> State:
 
 
 def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
-    """q with the whole robot so high that it just clears the scene; q itself where no one joint carries all of it."""
+    """q with the whole robot so high that it just clears the scene; q itself where no one joint
+    carries all of it."""
     import numpy as np
 
     joints = root_joints(model)
@@ -300,7 +328,8 @@ def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
 
 
 def holding(model: Model) -> dict[str, Any]:
-    """Motors that hold each joint by a tenth of a second's swing: gains from the inertia that it has at the most."""
+    """Motors that hold each joint by a tenth of a second's swing: gains from the inertia that it
+    has at the most."""
     from robosim.world import Motor
 
     inertia = held_inertia(model)
@@ -318,8 +347,8 @@ def holding(model: Model) -> dict[str, Any]:
 
 
 def held_inertia(model: Model) -> NDArray[Any]:
-    """(n_v,) what each joint moves at neutral [kg m^2 or kg]: all that lies beyond it; of a free robot, where that may
-    stand on the floor, all the rest, if it is more.
+    """(n_v,) what each joint moves at neutral [kg m^2 or kg]: all that lies beyond it; of a free
+    robot, where that may stand on the floor, all the rest, if it is more.
     """
     import numpy as np
 
@@ -351,7 +380,8 @@ def summarize(simulation: Simulation, motion: Rollout, control: Control) -> dict
     """What is printed."""
     model = simulation.model
     energy = [
-        model.kinetic_energy(motion.q[i], motion.v[i]) + model.potential_energy(motion.q[i]) for i in (0, -1)
+        model.kinetic_energy(motion.q[i], motion.v[i]) + model.potential_energy(motion.q[i])
+        for i in (0, -1)
     ]
     contacts = simulation.linearize(motion.end, control).contacts
     return {
@@ -377,18 +407,23 @@ def print_summary(summary: dict[str, Any], written: list[str]) -> None:
     from robosim.simulation.hulls import told_left_out
 
     print(
-        f"{summary['robot']}: {summary['steps']} steps of {number(1e3 * summary['dt'])} ms, {summary['status']}"
+        f"{summary['robot']}: {summary['steps']} steps of {number(1e3 * summary['dt'])} ms,"
+        f" {summary['status']}"
     )
     first = summary["first_unsolved"]
-    hint = "a shorter --dt may help" if summary["status"] == "diverged" else "see docs/simulation.md"
+    hint = (
+        "a shorter --dt may help" if summary["status"] == "diverged" else "see docs/simulation.md"
+    )
     print_pairs(
         {
             "base": f"{summary['base']['kind']} ({summary['base']['why']})",
             "scene": f"{summary['scene']['name']} ({summary['scene']['why']})",
             "time": f"{number(summary['time'])} s",
             "energy": f"{number(summary['energy'][0])} to {number(summary['energy'][1])} J",
-            "at the end": f"fastest coordinate {number(summary['fastest'])} per s, {summary['contacts']} points "
-            f"push with {number(summary['pushing'])} N",
+            "at the end": (
+                f"fastest coordinate {number(summary['fastest'])} per s, {summary['contacts']}"
+                f" points push with {number(summary['pushing'])} N"
+            ),
             **({} if first is None else {"not solved as asked": f"from step {first} on; {hint}"}),
         }
     )

@@ -1,4 +1,5 @@
-"""The plot of `robosim simulate`: positions, energy, forces of contacts and their points over time."""
+"""The plot of `robosim simulate`: positions, energy, forces of contacts and their points over
+time."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ SPIKE = 10.0  # how far above what is usual a force makes the scale logarithmic
 def plot(model: Model, motion: Rollout, replay: Replay) -> Figure:
     """Four panels, one above the other, on one axis of time.
 
-    Positions and energies are those of every step, forces and contacts those of the replay. The potential energy counts
-    from the lowest that it has in the run.
+    Positions and energies are those of every step, forces and contacts those of the replay. The
+    potential energy counts from the lowest that it has in the run.
     """
     from matplotlib.figure import Figure
 
@@ -67,7 +68,8 @@ def _forces(axes: Axes, model: Model, replay: Replay) -> None:
     axes.plot(replay.times, friction, label="friction")
     usual = float(np.median(normal[normal > 0])) if np.any(normal > 0) else 0.0
     if model.floating_base:
-        weight = float(np.linalg.norm(model.gravity(replay.q[0])[:3]))  # all of it hangs on the root link
+        # All of it hangs on the root link.
+        weight = float(np.linalg.norm(model.gravity(replay.q[0])[:3]))
         axes.axhline(weight, color="black", linestyle="--", linewidth=1, label="weight")
         usual = max(usual, weight)
     if normal.max(initial=0.0) > SPIKE * usual > 0:
@@ -81,7 +83,9 @@ def _contacts(axes: Axes, replay: Replay) -> None:
     """How many points push, by what they do."""
     from matplotlib.ticker import MaxNLocator
 
-    counts = [np.array([sum(c.mode == mode for c in at) for at in replay.contacts]) for mode in MODES]
+    counts = [
+        np.array([sum(c.mode == mode for c in at) for at in replay.contacts]) for mode in MODES
+    ]
     axes.stackplot(replay.times, *counts, labels=MODES, colors=COLORS, alpha=0.8, step="post")
     axes.set(ylabel="points that push")
     axes.set_ylim(0, max(1, 1.1 * max(np.add(*counts))))

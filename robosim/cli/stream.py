@@ -1,4 +1,5 @@
-"""`robosim stream`: have an arm follow a plan, a simulated one or a real one, and see how closely it did."""
+"""`robosim stream`: have an arm follow a plan, a simulated one or a real one, and see how closely
+it did."""
 
 from __future__ import annotations
 
@@ -20,8 +21,9 @@ RECORDING = (".csv", ".npz")
 RATE = 125.0  # [Hz]
 
 _EPILOG = """\
-Before anything moves the plan is checked: it starts within 0.01 rad of where the arm stands, stays within every
-limit, and ends at rest; controller, program and safety mode are in order as far as the arm says.
+Before anything moves the plan is checked: it starts within 0.01 rad of where the arm stands, stays
+within every limit, and ends at rest; controller, program and safety mode are in order as far as the
+arm says.
 
 examples:
   robosim stream plan.json --plot tracking.png
@@ -54,7 +56,8 @@ def add_parsers(commands: Subparsers) -> None:
     how = parser.add_argument_group("how")
     how.add_argument(
         "--mode", choices=("trajectory", "setpoints"), default="trajectory",
-        help="send the whole plan, which the arm interpolates, or one position per period (default: %(default)s)",
+        help="send the whole plan, which the arm interpolates, or one position per period "
+        "(default: %(default)s)",
     )  # fmt: skip
     how.add_argument(
         "--rate", metavar="HZ", type=float, default=RATE,
@@ -69,21 +72,27 @@ def add_parsers(commands: Subparsers) -> None:
         help="tracking error at which the arm is held [rad or m] (default: %(default)g)",
     )  # fmt: skip
     out = parser.add_argument_group("what to do with what was seen")
-    out.add_argument("--plot", metavar="FILE", help="plot positions and tracking errors: .png, .svg or .pdf")
-    out.add_argument("--record", metavar="FILE", help="write desired and actual positions: .csv or .npz")
+    out.add_argument(
+        "--plot", metavar="FILE", help="plot positions and tracking errors: .png, .svg or .pdf"
+    )
+    out.add_argument(
+        "--record", metavar="FILE", help="write desired and actual positions: .csv or .npz"
+    )
     add_json(out)
     parser.set_defaults(run=run)
 
 
 def add_transports(parser: argparse.ArgumentParser) -> None:
-    """Add every transport's options, a group for each. One that cannot be loaded says so there, and when it is used."""
+    """Add every transport's options, a group for each. One that cannot be loaded says so there, and
+    when it is used."""
     from robosim.execution.transports import find_transport, transport_names
 
     for name in transport_names():
         try:
             transport = find_transport(name)
             transport.add_arguments(parser.add_argument_group(f"--to {name}", transport.summary))
-        except Exception as error:  # whatever someone else's module does, the others are to be usable
+        # Whatever someone else's module does, the others are to be usable.
+        except Exception as error:
             parser.add_argument_group(f"--to {name}", f"cannot be used: {error}")
 
 
@@ -113,7 +122,11 @@ def run(args: argparse.Namespace) -> int:
             on_progress=lambda progress: say(_stage(progress)),
         )
         # What the arm refused, changed or gave up by itself, where it tells.
-        told = [event.text for event in getattr(arm, "events", ()) if event.level in ("warning", "error")]
+        told = [
+            event.text
+            for event in getattr(arm, "events", ())
+            if event.level in ("warning", "error")
+        ]
 
     summary = summarize(report, args, trajectory, told)
     written: list[str] = []
@@ -140,7 +153,8 @@ def load(args: argparse.Namespace) -> tuple[Trajectory, Model]:
     Raises:
         FileError, TrajectoryError: the plan cannot be read, or names no robot.
         UrdfError: the robot cannot be read.
-        ExecutionError: the plan moves what the robot lacks, or what no controller of joints commands.
+        ExecutionError: the plan moves what the robot lacks, or what no controller of joints
+        commands.
     """
     from robosim.cli.options import load_model
     from robosim.errors import FileError, TrajectoryError
@@ -149,14 +163,18 @@ def load(args: argparse.Namespace) -> tuple[Trajectory, Model]:
 
     trajectory = Trajectory.load(args.plan)
     if args.robot is None and not trajectory.robot:
-        raise TrajectoryError("the plan does not say for which robot it is; give --robot", file=args.plan)
+        raise TrajectoryError(
+            "the plan does not say for which robot it is; give --robot", file=args.plan
+        )
     given, args.robot = args.robot, args.robot or trajectory.robot
     try:
         model = load_model(args)
     except FileError as error:
         if given is not None:
             raise
-        raise FileError(f"the plan is for the robot {trajectory.robot!r}: {error}; give --robot") from None
+        raise FileError(
+            f"the plan is for the robot {trajectory.robot!r}: {error}; give --robot"
+        ) from None
     joint_columns(model, trajectory.position_names)
     return trajectory, model
 
@@ -166,14 +184,18 @@ def starting_positions(trajectory: Trajectory) -> dict[str, float]:
     from robosim.trajectory.configurations import positions_at_rest
 
     start = trajectory.position(0.0).tolist()
-    return {**positions_at_rest(trajectory), **dict(zip(trajectory.position_names, start, strict=True))}
+    return {
+        **positions_at_rest(trajectory),
+        **dict(zip(trajectory.position_names, start, strict=True)),
+    }
 
 
 def _stage(progress: Progress) -> str:
     paused = progress.speed_scaling < 1
     speed = f", speed scaling {100 * progress.speed_scaling:.0f} %" if paused else ""
     return (
-        f"{progress.plan_time:.1f} of {progress.duration:.1f} s, error {1e3 * progress.error:.2f} mrad{speed}"
+        f"{progress.plan_time:.1f} of {progress.duration:.1f} s, error {1e3 * progress.error:.2f}"
+        f" mrad{speed}"
     )
 
 
@@ -212,8 +234,12 @@ def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
     for line in summary["reason"]:
         print(f"  {line}")
     if not summary["ok"] and summary["outcome"] != "refused":
-        end = "the arm gave it up" if summary["outcome"] == "aborted" else "the arm was told to hold"
-        print(f"  after {summary['plan_time']:.2f} of {summary['duration']:.2f} s of the plan; {end}")
+        end = (
+            "the arm gave it up" if summary["outcome"] == "aborted" else "the arm was told to hold"
+        )
+        print(
+            f"  after {summary['plan_time']:.2f} of {summary['duration']:.2f} s of the plan; {end}"
+        )
     for line in summary["told"]:
         print(paint(f"  the arm: {line}", "yellow"))
     if summary["samples"]:
@@ -228,7 +254,9 @@ def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
             for what in ("lateness", "jitter"):
                 p50, p99, most = (f"{1e3 * loop[f'{what}_{k}']:.3f}" for k in ("p50", "p99", "max"))
                 lines[what] = f"p50 {p50}, p99 {p99}, max {most} ms"
-        lines["states"] = f"{summary['states']} seen, at most {1e3 * summary['longest_gap']:.1f} ms apart"
+        lines["states"] = (
+            f"{summary['states']} seen, at most {1e3 * summary['longest_gap']:.1f} ms apart"
+        )
         print_pairs(lines)
     if written:
         print()

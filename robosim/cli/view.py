@@ -22,12 +22,17 @@ def add_parsers(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "view",
         help="show a robot, a scene and a motion in the browser",
-        description="Show a robot in the browser: with a trajectory, a time slider; without one, joint sliders.",
+        description=(
+            "Show a robot in the browser: with a trajectory, a time slider; without one, joint"
+            " sliders."
+        ),
         allow_abbrev=False,
     )
     add_robot(parser, or_world=True)
     add_scene(parser)
-    parser.add_argument("--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote")
+    parser.add_argument(
+        "--trajectory", metavar="FILE", help="a motion that `robosim plan -o` wrote"
+    )
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on; default: this machine only"
     )
@@ -46,7 +51,13 @@ def run(args: argparse.Namespace) -> int:
     model, scene = world.model, scene_in(world)
     trajectory = load_trajectory(args.trajectory, model)
     serve(
-        model, scene, trajectory, q=world.start, host=args.host, port=args.port, open_browser=not args.no_open
+        model,
+        scene,
+        trajectory,
+        q=world.start,
+        host=args.host,
+        port=args.port,
+        open_browser=not args.no_open,
     )
     return 0
 
@@ -78,7 +89,8 @@ def serve(
 
 
 def _open(url: str) -> None:
-    """Open the desktop's browser, where there is a desktop: a text browser would take the terminal over."""
+    """Open the desktop's browser, where there is a desktop: a text browser would take the terminal
+    over."""
     import os
     import webbrowser
 

@@ -1,7 +1,8 @@
-"""What a joint trajectory controller refuses, in its order, with a reason that names the thing and its value.
+"""What a joint trajectory controller refuses, in its order, with a reason that names the thing and
+its value.
 
-Two refusals are ours, ros2_controllers does not have them: a joint named twice, and times that are not finite. With
-limits, points that are not finite or outside the limits are refused too.
+Two refusals are ours, ros2_controllers does not have them: a joint named twice, and times that are
+not finite. With limits, points that are not finite or outside the limits are refused too.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class AcceptanceRules:
         allow_partial_joints_goal: a trajectory may leave joints out.
         allow_nonzero_velocity_at_trajectory_end: it may end moving.
         limits: of the n joints, in their order; None: not checked.
-        limits_tolerance: relative excess over a limit that is let pass, for rounding on the way here.
+        limits_tolerance: relative excess over a limit that is let pass, for rounding on the way
+        here.
     """
 
     joint_names: tuple[str, ...]
@@ -46,7 +48,8 @@ class AcceptanceRules:
 
 
 def check(trajectory: JointTrajectory, now: float, rules: AcceptanceRules) -> Rejection | None:
-    """None when a controller would take it at `now` [s], else the first thing that is wrong with it."""
+    """None when a controller would take it at `now` [s], else the first thing that is wrong with
+    it."""
     return (
         _check_names(trajectory, rules)
         or _check_end(trajectory, now, rules)
@@ -62,12 +65,19 @@ def check(trajectory: JointTrajectory, now: float, rules: AcceptanceRules) -> Re
 def _check_names(trajectory: JointTrajectory, rules: AcceptanceRules) -> Rejection | None:
     names, known = trajectory.joint_names, rules.joint_names
     if not rules.allow_partial_joints_goal and len(names) != len(known):
-        text = f"the trajectory has {len(names)} joints ({_list(names)}), the controller {len(known)}: {_list(known)}"
+        text = (
+            f"the trajectory has {len(names)} joints ({_list(names)}), the controller {len(known)}:"
+            f" {_list(known)}"
+        )
         return Rejection(RejectReason.JOINT_COUNT, text)
     if not names:
-        return Rejection(RejectReason.NO_JOINTS, f"the trajectory names no joints; known: {_list(known)}")
+        return Rejection(
+            RejectReason.NO_JOINTS, f"the trajectory names no joints; known: {_list(known)}"
+        )
     if not trajectory.points:
-        return Rejection(RejectReason.NO_POINTS, "the trajectory has no points; it needs one or more")
+        return Rejection(
+            RejectReason.NO_POINTS, "the trajectory has no points; it needs one or more"
+        )
     for name in names:
         if name not in known:
             text = f"there is no joint {name!r}{suggestion(name, known)}"
@@ -90,7 +100,10 @@ def _check_end(trajectory: JointTrajectory, now: float, rules: AcceptanceRules) 
                 return Rejection(RejectReason.END_VELOCITY, text)
     end = trajectory.stamp + last.time_from_start
     if trajectory.stamp != 0 and end < now:
-        text = f"the trajectory starts at {trajectory.stamp:.9f} s and ends at {end:.9f} s, before now, {now:.9f} s"
+        text = (
+            f"the trajectory starts at {trajectory.stamp:.9f} s and ends at {end:.9f} s, before"
+            f" now, {now:.9f} s"
+        )
         return Rejection(RejectReason.ENDS_IN_PAST, text)
     return None
 
@@ -102,9 +115,13 @@ def _check_points(trajectory: JointTrajectory) -> Rejection | None:
     for i, point in enumerate(trajectory.points):
         time = point.time_from_start
         if not np.isfinite(time):
-            return Rejection(RejectReason.TIMES, f"the time of point {i} is {time}, it must be finite")
+            return Rejection(
+                RejectReason.TIMES, f"the time of point {i} is {time}, it must be finite"
+            )
         if i > 0 and not time - before > 0.5e-9:  # messages count whole nanoseconds
-            text = f"point {i} is at {time:.9f} s, which is not after point {i - 1} at {before:.9f} s"
+            text = (
+                f"point {i} is at {time:.9f} s, which is not after point {i - 1} at {before:.9f} s"
+            )
             return Rejection(RejectReason.TIMES, text)
         before = time
         wrong = _check_sizes(point, i, n)
@@ -114,14 +131,21 @@ def _check_points(trajectory: JointTrajectory) -> Rejection | None:
 
 
 def _check_sizes(point: JointTrajectoryPoint, i: int, n: int) -> Rejection | None:
-    for field, may_be_empty in (("positions", False), ("velocities", True), ("accelerations", True)):
+    for field, may_be_empty in (
+        ("positions", False),
+        ("velocities", True),
+        ("accelerations", True),
+    ):
         size = len(getattr(point, field))
         if size != n and not (may_be_empty and size == 0):
             valid = f"0 or {n}" if may_be_empty else str(n)
-            return Rejection(RejectReason.SIZE, f"point {i} has {size} {field}, it must have {valid}")
+            return Rejection(
+                RejectReason.SIZE, f"point {i} has {size} {field}, it must have {valid}"
+            )
     if len(point.effort):
         text = (
-            f"point {i} has {len(point.effort)} efforts; this controller commands positions, leave them out"
+            f"point {i} has {len(point.effort)} efforts; this controller commands positions, leave"
+            " them out"
         )
         return Rejection(RejectReason.EFFORT, text)
     return None
@@ -145,13 +169,18 @@ class _Bounds(NamedTuple):
 def _check_limits(
     trajectory: JointTrajectory, known: Sequence[str], limits: TrajectoryLimits, tolerance: float
 ) -> Rejection | None:
-    """All values of a field at once; the first point with a flaw, if any, is looked at again to say which."""
+    """All values of a field at once; the first point with a flaw, if any, is looked at again to say
+    which."""
     index, count = [list(known).index(name) for name in trajectory.joint_names], len(known)
     bounds = []
     for field, low, high in (
         ("positions", limits.lower, limits.upper),
         ("velocities", None if limits.velocity is None else -limits.velocity, limits.velocity),
-        ("accelerations", None if limits.acceleration is None else -limits.acceleration, limits.acceleration),
+        (
+            "accelerations",
+            None if limits.acceleration is None else -limits.acceleration,
+            limits.acceleration,
+        ),
     ):
         lower = np.full(count, -np.inf) if low is None else low
         upper = np.full(count, np.inf) if high is None else high
@@ -168,7 +197,9 @@ def _check_limits(
     return _flaw_of_point(trajectory, min(flawed), bounds) if flawed else None
 
 
-def _flaw_of_point(trajectory: JointTrajectory, i: int, bounds: Sequence[_Bounds]) -> Rejection | None:
+def _flaw_of_point(
+    trajectory: JointTrajectory, i: int, bounds: Sequence[_Bounds]
+) -> Rejection | None:
     for each in bounds:
         values: Array = getattr(trajectory.points[i], each.field)
         if not len(values):
@@ -176,14 +207,17 @@ def _flaw_of_point(trajectory: JointTrajectory, i: int, bounds: Sequence[_Bounds
         bad = ~np.isfinite(values)
         if bad.any():
             j = int(bad.argmax())
-            text = f"{each.field} of {trajectory.joint_names[j]} at point {i}: {values[j]} is not finite"
+            text = (
+                f"{each.field} of {trajectory.joint_names[j]} at point {i}: {values[j]} is not"
+                " finite"
+            )
             return Rejection(RejectReason.NOT_FINITE, text)
         bad = each.outside(values)
         if bad.any():
             j = int(bad.argmax())
             text = (
-                f"{each.field} of {trajectory.joint_names[j]} at point {i}: {values[j]:.9g} is outside "
-                f"[{each.lower[j]:.9g}, {each.upper[j]:.9g}]"
+                f"{each.field} of {trajectory.joint_names[j]} at point {i}: {values[j]:.9g} is"
+                f" outside [{each.lower[j]:.9g}, {each.upper[j]:.9g}]"
             )
             return Rejection(RejectReason.OUT_OF_LIMITS, text)
     return None

@@ -1,7 +1,7 @@
 """What must hold before an arm makes its first motion, and what must go on holding while it moves.
 
-Every refusal is a text that names the thing, its value, and what would be valid. What is judged between the samples
-is what a controller will interpolate, not what the planner meant.
+Every refusal is a text that names the thing, its value, and what would be valid. What is judged
+between the samples is what a controller will interpolate, not what the planner meant.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ __all__ = [
 Array = NDArray[np.float64]
 START_TOLERANCE = 0.01  # [rad or m]
 START_VELOCITY_TOLERANCE = 0.1  # [rad/s or m/s]: a measured velocity is noisy
-# What the interpolation of a message may add to a plan that lies on its limits: see from_trajectory.
+# What the interpolation of a message may add to a plan that lies on its limits: see
+# from_trajectory.
 POSITION_ALLOWANCE = 2e-5  # [rad or m]
 VELOCITY_ALLOWANCE, ACCELERATION_ALLOWANCE = 1.01, 1.05
 
@@ -49,7 +50,8 @@ class Requirements:
         safety_mode: the arm says its safety mode.
         safety_modes: the modes in which to move.
         state_age: greatest age of a state [s].
-        setting: gives what a user changes a rule with, such as "parameter 'require'", for the rule's name (that of the
+        setting: gives what a user changes a rule with, such as "parameter 'require'", for the
+        rule's name (that of the
             streamer node's parameter); "" where nothing changes it. Refusals name it.
     """
 
@@ -62,7 +64,8 @@ class Requirements:
     setting: Callable[[str], str] = field(default=lambda rule: "", repr=False, compare=False)
 
     def hint(self, *rules: str) -> str:
-        """What changes these rules, as the end of a refusal: " (parameter 'require')", or "" where nothing does."""
+        """What changes these rules, as the end of a refusal: " (parameter 'require')", or "" where
+        nothing does."""
         known = [text for text in map(self.setting, rules) if text]
         return f" ({', '.join(known)})" if known else ""
 
@@ -90,20 +93,26 @@ def check_before_motion(
         status: of the arm.
         limits: in the order of the motion's joints; its own by default.
         now: on the clock of the state's stamp [s].
-        joint_names: what the controller moves, all of which the motion has to; the motion's by default.
+        joint_names: what the controller moves, all of which the motion has to; the motion's by
+        default.
         continuous: joints for which a full turn makes no difference at the start.
-        start_tolerance: how far the first position may be from the present one, for each joint [rad or m].
+        start_tolerance: how far the first position may be from the present one, for each joint [rad
+        or m].
         requirements: what has to be known; by default that of a simulated arm.
     """
     needed = Requirements() if requirements is None else requirements
     names = motion.joint_names
     limits = motion.limits if limits is None else limits
     found = check_status(status, needed) + check_state(state, now, needed, names)
-    wrong = _check_joints(names, names if joint_names is None else tuple(joint_names)) or motion.flaw(now)
+    wrong = _check_joints(
+        names, names if joint_names is None else tuple(joint_names)
+    ) or motion.flaw(now)
     if wrong is not None:
         return [*found, wrong]
     if limits is None and needed.limits:
-        text = "no limits are known for this trajectory; give the robot's, or a plan that has its own"
+        text = (
+            "no limits are known for this trajectory; give the robot's, or a plan that has its own"
+        )
         text += needed.hint("robot")
         found.append(Rejection(RejectReason.CHECK, text))
     state = None if state is None or any(name not in state.joint_names for name in names) else state
@@ -118,7 +127,8 @@ def check_before_motion(
 
 
 def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejection]:
-    """What the arm's status says against moving: not connected, not active, no program, a safety stop."""
+    """What the arm's status says against moving: not connected, not active, no program, a safety
+    stop."""
     found = []
     required = requirements.hint("require")
     if not status.connected:
@@ -129,9 +139,13 @@ def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejectio
     ):
         verb = "is active" if what == "the controller" else "runs"
         if value is None and needed:
-            found.append(f"the arm does not say whether {what} {verb}, and that is required{required}")
+            found.append(
+                f"the arm does not say whether {what} {verb}, and that is required{required}"
+            )
         elif value is False:
-            found.append(f"{what} is not {'active' if verb == 'is active' else 'running'}; it has to be")
+            found.append(
+                f"{what} is not {'active' if verb == 'is active' else 'running'}; it has to be"
+            )
     valid = " or ".join(mode.name for mode in sorted(requirements.safety_modes))
     if status.safety_mode is None and requirements.safety_mode:
         found.append(f"the arm does not say its safety mode, and {valid} is required{required}")
@@ -145,12 +159,20 @@ def check_status(status: ArmStatus, requirements: Requirements) -> list[Rejectio
 def check_state(
     state: ArmState | None, now: float, requirements: Requirements, joint_names: Sequence[str]
 ) -> list[Rejection]:
-    """Whether the state is there, fresh, finite, and about these joints. A velocity may be NaN: not measured."""
+    """Whether the state is there, fresh, finite, and about these joints. A velocity may be NaN: not
+    measured."""
     if state is None:
-        return [Rejection(RejectReason.CHECK, "no joint state has arrived yet; the arm has to publish them")]
+        return [
+            Rejection(
+                RejectReason.CHECK, "no joint state has arrived yet; the arm has to publish them"
+            )
+        ]
     missing = [name for name in joint_names if name not in state.joint_names]
     if missing:
-        text = f"the joint state lacks {', '.join(map(repr, missing))}; it has {', '.join(state.joint_names)}"
+        text = (
+            f"the joint state lacks {', '.join(map(repr, missing))}; it has"
+            f" {', '.join(state.joint_names)}"
+        )
         return [Rejection(RejectReason.UNKNOWN_JOINT, text)]
     age, max_age = now - state.stamp, requirements.state_age
     if not age <= max_age:
@@ -171,20 +193,23 @@ def check_state(
 def continuous_joints(
     names: Sequence[str], units: Sequence[str], limits: TrajectoryLimits | None
 ) -> set[str]:
-    """The joints that turn without end: measured in radians, and known to have no position limit."""
+    """The joints that turn without end: measured in radians, and known to have no position
+    limit."""
     if limits is None or limits.lower is None or limits.upper is None:
         return set()
     rows = zip(names, units, limits.lower, limits.upper, strict=True)
     return {
-        name for name, unit, lower, upper in rows if unit == "rad" and lower == -np.inf and upper == np.inf
+        name
+        for name, unit, lower, upper in rows
+        if unit == "rad" and lower == -np.inf and upper == np.inf
     }
 
 
 def to_present_turn(motion: Motion, state: ArmState, continuous: Collection[str]) -> Motion:
     """The same motion, its continuous joints moved by whole turns to begin where they are now.
 
-    A controller that is sent a joint from 3.1 to -3.1 rad turns it all the way round: it holds angles, not
-    directions.
+    A controller that is sent a joint from 3.1 to -3.1 rad turns it all the way round: it holds
+    angles, not directions.
     """
     turns, first = np.zeros(len(motion.joint_names)), motion.position
     for i, name in enumerate(motion.joint_names):
@@ -208,10 +233,14 @@ def _check_joints(names: Sequence[str], known: Sequence[str]) -> Rejection | Non
     if missing:
         parts.append(f"lacks {', '.join(map(repr, missing))}")
     reason = RejectReason.UNKNOWN_JOINT if extra else RejectReason.JOINT_COUNT
-    return Rejection(reason, f"the trajectory {' and '.join(parts)}; the arm's joints: {', '.join(known)}")
+    return Rejection(
+        reason, f"the trajectory {' and '.join(parts)}; the arm's joints: {', '.join(known)}"
+    )
 
 
-def _check_limits(motion: Motion, state: ArmState | None, limits: TrajectoryLimits | None) -> list[Rejection]:
+def _check_limits(
+    motion: Motion, state: ArmState | None, limits: TrajectoryLimits | None
+) -> list[Rejection]:
     """Limits at every time, of the motion itself and of what a controller makes of its message."""
     violations = motion.violations(limits)
     if not violations:
@@ -222,8 +251,9 @@ def _check_limits(motion: Motion, state: ArmState | None, limits: TrajectoryLimi
 
 
 def _widened(limits: TrajectoryLimits) -> TrajectoryLimits:
-    """The limits with room for what interpolation adds. Jerk and torque are judged on the plan alone: points cannot
-    carry a jump of the acceleration, so that their jerk is high where the plan's is not defined.
+    """The limits with room for what interpolation adds. Jerk and torque are judged on the plan
+    alone: points cannot carry a jump of the acceleration, so that their jerk is high where the
+    plan's is not defined.
     """
 
     def times(bound: Array | None, factor: float) -> Array | None:
@@ -254,9 +284,9 @@ def _check_start(
             off = math.remainder(off, 2 * math.pi)
         if not abs(off) <= tolerance:
             text = (
-                f"{name} is at {present:.6g} and the trajectory starts at {position[i]:.6g}, {abs(off):.6g} away; "
-                f"it has to start within {tolerance:g}: plan again from the present state"
-                f"{requirements.hint('start_tolerance')}"
+                f"{name} is at {present:.6g} and the trajectory starts at {position[i]:.6g},"
+                f" {abs(off):.6g} away; it has to start within {tolerance:g}: plan again from the"
+                f" present state{requirements.hint('start_tolerance')}"
             )
             found.append(Rejection(RejectReason.CHECK, text))
         moving = float(state.velocity[state.joint_names.index(name)])

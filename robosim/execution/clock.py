@@ -1,4 +1,5 @@
-"""Time, injected: whatever tells the time here is a callable that returns seconds and never goes back."""
+"""Time, injected: whatever tells the time here is a callable that returns seconds and never goes
+back."""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ class ManualClock:
         return self._now
 
     def advance_to(self, time: float) -> float:
-        """Move on to `time` exactly, or stay where it is when that is past, and return the new time."""
+        """Move on to `time` exactly, or stay where it is when that is past, and return the new
+        time."""
         self._now = max(self._now, float(time))
         return self._now

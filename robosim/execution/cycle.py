@@ -16,7 +16,8 @@ Array = NDArray[np.float64]
 
 
 class Command(NamedTuple):
-    """What the joints shall do, in the executor's joint order: position, velocity, acceleration, (n,) each."""
+    """What the joints shall do, in the executor's joint order: position, velocity, acceleration,
+    (n,) each."""
 
     position: Array
     velocity: Array
@@ -24,7 +25,8 @@ class Command(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something for the log: when [s] on the executor's clock, "info", "warning" or "error", and the text."""
+    """Something for the log: when [s] on the executor's clock, "info", "warning" or "error", and
+    the text."""
 
     time: float
     level: str
@@ -39,7 +41,8 @@ class Feedback:
         stamp: of the cycle, on the executor's clock [s].
         time: on the trajectory's time, which speed scaling slows down [s].
         joint_names: (n).
-        desired, actual, error: desired minus actual; the arm's acceleration is not measured: zero in actual and error.
+        desired, actual, error: desired minus actual; the arm's acceleration is not measured: zero
+        in actual and error.
     """
 
     stamp: float

@@ -1,8 +1,10 @@
-"""TrajectoryExecutor: a joint trajectory controller as a state machine, without threads, input or output.
+"""TrajectoryExecutor: a joint trajectory controller as a state machine, without threads, input or
+output.
 
-It takes goals (an action) and trajectories (a topic) and makes one command per control cycle, with the semantics of
-ros2_controllers' joint_trajectory_controller; docs/execution.md tells them row by row. Trajectory time advances by
-period x speed scaling, so a scaling of 0 pauses a motion, its tolerances and its goal time.
+It takes goals (an action) and trajectories (a topic) and makes one command per control cycle, with
+the semantics of ros2_controllers' joint_trajectory_controller; docs/execution.md tells them row by
+row. Trajectory time advances by period x speed scaling, so a scaling of 0 pauses a motion, its
+tolerances and its goal time.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class ExecutorGoal:
     @property
     def feedback(self) -> Feedback | None:
         """Of the last cycle that followed it; None before the first."""
-        return self._executor.feedback if self._followed and self._result is None else self._feedback
+        return (
+            self._executor.feedback if self._followed and self._result is None else self._feedback
+        )
 
     def cancel(self) -> None:
         """Give it up: the arm holds. Nothing happens when it is not the current goal."""
@@ -67,7 +71,8 @@ class ExecutorGoal:
 
 
 class _Pending(NamedTuple):
-    """A user's trajectory that waits for the next cycle: its spline, the joints (n,) that it names, its stamp [s]."""
+    """A user's trajectory that waits for the next cycle: its spline, the joints (n,) that it names,
+    its stamp [s]."""
 
     spline: JointSpline
     named: NDArray[np.bool_]
@@ -83,14 +88,18 @@ class TrajectoryExecutor:
         profile: the distribution whose semantics it has.
         tolerances: its own; a goal may override them.
         allow_partial_joints_goal: trajectories may leave joints out; those keep their last command.
-        allow_nonzero_velocity_at_trajectory_end: trajectories may end moving; None: the profile's default.
-        interpolate_from_desired_state: a new trajectory is approached from the last command, not the measured state.
+        allow_nonzero_velocity_at_trajectory_end: trajectories may end moving; None: the profile's
+        default.
+        interpolate_from_desired_state: a new trajectory is approached from the last command, not
+        the measured state.
         interpolation: "splines" or "none".
         decelerate_on_cancel: slow down instead of stopping at once; needs max_deceleration.
         max_deceleration: of each joint then, or one for all, > 0 [rad or m per s^2].
-        cmd_timeout: [s] after a trajectory's end, when it has not been reached by then, to give up; 0: never. Counts
+        cmd_timeout: [s] after a trajectory's end, when it has not been reached by then, to give up;
+        0: never. Counts
             only when larger than tolerances.goal_time.
-        velocity_command: velocities are commanded too, so velocity errors count. With positions only (UR arms) the
+        velocity_command: velocities are commanded too, so velocity errors count. With positions
+        only (UR arms) the
             controller does not check velocities.
         continuous_joints: those whose errors are taken the short way round.
         limits: of the joints, in their order; with them points outside, or not finite, are refused.
@@ -121,16 +130,22 @@ class TrajectoryExecutor:
         self.joint_names = tuple(joint_names)
         n = len(self.joint_names)
         if not n or len(set(self.joint_names)) != n:
-            raise ExecutionError(f"joint_names: must be one or more distinct names, not {self.joint_names!r}")
+            raise ExecutionError(
+                f"joint_names: must be one or more distinct names, not {self.joint_names!r}"
+            )
         unknown = [name for name in continuous_joints if name not in self.joint_names]
         if unknown:
             raise ExecutionError(
                 f"continuous_joints: {unknown[0]!r} is not one of {', '.join(self.joint_names)}"
             )
         if interpolation not in ("splines", "none"):
-            raise ExecutionError(f"interpolation: must be 'splines' or 'none', not {interpolation!r}")
+            raise ExecutionError(
+                f"interpolation: must be 'splines' or 'none', not {interpolation!r}"
+            )
         if not (np.isfinite(cmd_timeout) and cmd_timeout >= 0):
-            raise ExecutionError(f"cmd_timeout: must be finite and not negative, not {cmd_timeout!r}")
+            raise ExecutionError(
+                f"cmd_timeout: must be finite and not negative, not {cmd_timeout!r}"
+            )
         if limits is not None:
             limits.check_sizes(n, 0 if limits.effort is None else len(limits.effort))
         self.profile = profile
@@ -153,7 +168,8 @@ class TrajectoryExecutor:
 
         self._active = False
         self._goal: ExecutorGoal | None = None
-        # What goes on: a spline and the time on it; what comes next cycle: a user's trajectory, or a spline of ours.
+        # What goes on: a spline and the time on it; what comes next cycle: a user's trajectory, or
+        # a spline of ours.
         self._spline: JointSpline | None = None
         self._time, self._sampled, self._holding = 0.0, False, True
         self._pending: _Pending | JointSpline | None = None
@@ -166,7 +182,8 @@ class TrajectoryExecutor:
         self._desired = np.zeros((3, n))
         self._error, self._velocity_error = self._zeros, self._zeros
 
-    # -- What can be asked -----------------------------------------------------------------------------------
+    # -- What can be asked
+    # -----------------------------------------------------------------------------------
 
     @property
     def active(self) -> bool:
@@ -180,7 +197,8 @@ class TrajectoryExecutor:
 
     @property
     def holding(self) -> bool:
-        """Whether it keeps a position because nothing was asked for, or what was asked for has ended."""
+        """Whether it keeps a position because nothing was asked for, or what was asked for has
+        ended."""
         return self._holding
 
     @property
@@ -211,7 +229,8 @@ class TrajectoryExecutor:
         """Desired minus actual."""
         return self.feedback.error
 
-    # -- What can be done ------------------------------------------------------------------------------------
+    # -- What can be done
+    # ------------------------------------------------------------------------------------
 
     def activate(self, state: ArmState) -> None:
         """Begin to command, holding the position of `state`."""
@@ -236,7 +255,8 @@ class TrajectoryExecutor:
         self._command = Command(self._command.position, self._zeros, self._zeros)
 
     def submit(self, goal: Goal) -> ExecutorGoal | Rejection:
-        """Judge a goal and, when it is good, follow it from the next cycle on. Gives up the one that goes on."""
+        """Judge a goal and, when it is good, follow it from the next cycle on. Gives up the one
+        that goes on."""
         rejection = self._judge(goal.trajectory)
         if rejection is not None:
             self._log("error", f"goal rejected: {rejection.text}")
@@ -252,10 +272,14 @@ class TrajectoryExecutor:
         return self._goal
 
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
-        """A trajectory by topic: followed from the next cycle on. A goal that goes on is not ended by it: it is
-        judged by the new trajectory from now on. A trajectory without points ends the goal: it is aborted, and the last
-        command is held until something else comes."""
-        if self._active and not trajectory.points and set(trajectory.joint_names) <= set(self.joint_names):
+        """A trajectory by topic: followed from the next cycle on. A goal that goes on is not ended
+        by it: it is judged by the new trajectory from now on. A trajectory without points ends the
+        goal: it is aborted, and the last command is held until something else comes."""
+        if (
+            self._active
+            and not trajectory.points
+            and set(trajectory.joint_names) <= set(self.joint_names)
+        ):
             if self._goal is not None:
                 text = "Current goal ended by an empty trajectory on the topic."
                 self._finish(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text))
@@ -270,7 +294,8 @@ class TrajectoryExecutor:
         return rejection
 
     def cancel(self, goal: ExecutorGoal) -> None:
-        """Give up a goal and hold the measured position, or slow down to a stop; nothing when it is not current."""
+        """Give up a goal and hold the measured position, or slow down to a stop; nothing when it is
+        not current."""
         if goal is self._goal:
             self._finish(GoalResult(GoalStatus.CANCELED))
             self._hold(decelerate=True)
@@ -282,7 +307,8 @@ class TrajectoryExecutor:
         elif self._active and not self._holding:
             self._hold(decelerate=True)
 
-    # -- The control cycle -----------------------------------------------------------------------------------
+    # -- The control cycle
+    # -----------------------------------------------------------------------------------
 
     def update(self, state: ArmState, period: float, *, speed_scaling: float = 1.0) -> Command:
         """One control cycle.
@@ -296,7 +322,8 @@ class TrajectoryExecutor:
         """
         if not (0 <= period < np.inf and 0 <= speed_scaling < np.inf):
             raise ExecutionError(
-                f"period and speed_scaling must be finite and not negative, not {period!r} and {speed_scaling!r}"
+                f"period and speed_scaling must be finite and not negative, not {period!r} and"
+                f" {speed_scaling!r}"
             )
         self._read(state)
         self._stamp = now = self._clock()
@@ -327,7 +354,8 @@ class TrajectoryExecutor:
         return self._command
 
     def _judge_progress(self, spline: JointSpline, command: Array, first: bool, past: bool) -> None:
-        """Check tolerances, pass the command on when they are kept, and end the goal when it is reached or lost."""
+        """Check tolerances, pass the command on when they are kept, and end the goal when it is
+        reached or lost."""
         tolerances, overdue = self._tolerances, self._time - spline.end
         velocity_error = self._velocity_error if self._velocity_command else None
         path = goal = None
@@ -337,12 +365,18 @@ class TrajectoryExecutor:
                 path = tolerances.path.violation(self._error, velocity_error)
             if past:
                 goal = tolerances.goal.violation(self._error, velocity_error)
-                late = goal is not None and tolerances.goal_time != 0 and overdue > tolerances.goal_time
+                late = (
+                    goal is not None
+                    and tolerances.goal_time != 0
+                    and overdue > tolerances.goal_time
+                )
                 timed_out = 0 < self._cmd_timeout < overdue
         if path is None and not late:
             self._command = Command(*command)
         if path is not None:
-            self._abort(ErrorCode.PATH_TOLERANCE_VIOLATED, "Aborted due to path tolerance violation", path)
+            self._abort(
+                ErrorCode.PATH_TOLERANCE_VIOLATED, "Aborted due to path tolerance violation", path
+            )
         elif late:
             text = f"Aborted due to goal_time_tolerance exceeding by {overdue:.6f} seconds"
             self._abort(ErrorCode.GOAL_TOLERANCE_VIOLATED, text, goal)
@@ -353,7 +387,9 @@ class TrajectoryExecutor:
         elif timed_out:
             self._abort(ErrorCode.GOAL_TOLERANCE_VIOLATED, "Aborted due to command timeout", goal)
 
-    def _abort(self, code: ErrorCode, text: str, violation: tuple[int, str, float, float] | None) -> None:
+    def _abort(
+        self, code: ErrorCode, text: str, violation: tuple[int, str, float, float] | None
+    ) -> None:
         if violation is not None:
             joint, what, error, tolerance = violation
             name = self.joint_names[joint]
@@ -364,15 +400,19 @@ class TrajectoryExecutor:
             self._log("warning", f"{text}; holding position")
         self._hold(decelerate=code is ErrorCode.GOAL_TOLERANCE_VIOLATED)
 
-    # -- Beginning, holding, ending --------------------------------------------------------------------------
+    # -- Beginning, holding, ending
+    # --------------------------------------------------------------------------
 
     def _judge(self, trajectory: JointTrajectory) -> Rejection | None:
         if not self._active:
-            return Rejection(RejectReason.INACTIVE, "the controller is not active; activate it first")
+            return Rejection(
+                RejectReason.INACTIVE, "the controller is not active; activate it first"
+            )
         return acceptance.check(trajectory, self._clock(), self._rules)
 
     def _take(self, trajectory: JointTrajectory) -> None:
-        """Make the spline now, outside the cycle; the cycle only adds where it comes from, or joins it to the old."""
+        """Make the spline now, outside the cycle; the cycle only adds where it comes from, or joins
+        it to the old."""
         joints = [self.joint_names.index(name) for name in trajectory.joint_names]
         knots = Knots.of(trajectory.points, joints, self._command.position)
         named = np.zeros(len(self.joint_names), dtype=bool)
@@ -381,7 +421,8 @@ class TrajectoryExecutor:
         self._holding = False
 
     def _begin(self, pending: _Pending | JointSpline, now: float, cursor: float) -> None:
-        """Make what waits the trajectory that goes on, and set the time on it; `cursor` is the time on the old one."""
+        """Make what waits the trajectory that goes on, and set the time on it; `cursor` is the time
+        on the old one."""
         old = self._spline
         self._pending, self._sampled = None, False
         if isinstance(pending, JointSpline):
@@ -406,7 +447,8 @@ class TrajectoryExecutor:
         return Knots.one(time, position, *rest)
 
     def _hold(self, *, decelerate: bool = False) -> None:
-        """From the next cycle on stay at the measured position, or slow down from the measured velocity."""
+        """From the next cycle on stay at the measured position, or slow down from the measured
+        velocity."""
         spline = None
         if decelerate and self._deceleration is not None:
             spline = decelerating(self._position, self._velocity, self._deceleration)
@@ -421,17 +463,22 @@ class TrajectoryExecutor:
         good = result.status is GoalStatus.SUCCEEDED
         self._log("info" if good else "warning", result.error_string or "Goal canceled")
 
-    # -- Measurements ----------------------------------------------------------------------------------------
+    # -- Measurements
+    # ----------------------------------------------------------------------------------------
 
     def _read(self, state: ArmState) -> None:
         if state.joint_names is not self._names_seen:
             missing = [name for name in self.joint_names if name not in state.joint_names]
             if missing:
-                raise ExecutionError(f"the state lacks {missing[0]!r}; it has {', '.join(state.joint_names)}")
+                raise ExecutionError(
+                    f"the state lacks {missing[0]!r}; it has {', '.join(state.joint_names)}"
+                )
             self._names_seen = state.joint_names
             same = state.joint_names == self.joint_names
             self._index = (
-                None if same else np.array([state.joint_names.index(name) for name in self.joint_names])
+                None
+                if same
+                else np.array([state.joint_names.index(name) for name in self.joint_names])
             )
         position, velocity = state.position, state.velocity
         if not len(position) == len(velocity) == len(state.joint_names):
@@ -441,7 +488,8 @@ class TrajectoryExecutor:
             position, velocity = position[self._index], velocity[self._index]
         if not (np.isfinite(position).all() and np.isfinite(velocity).all()):
             self._log(
-                "error", f"the state is not finite and is ignored: position {position}, velocity {velocity}"
+                "error",
+                f"the state is not finite and is ignored: position {position}, velocity {velocity}",
             )
             return
         self._position, self._velocity = position.copy(), velocity.copy()
@@ -463,6 +511,8 @@ class TrajectoryExecutor:
 def _deceleration(value: ArrayLike | None, n: int) -> Array:
     array = np.array(np.nan if value is None else value, dtype=float)
     if array.shape not in ((), (n,)) or not (np.isfinite(array).all() and (array > 0).all()):
-        raise ExecutionError(f"max_deceleration: must be {n} positive numbers or one, not {value!r}")
+        raise ExecutionError(
+            f"max_deceleration: must be {n} positive numbers or one, not {value!r}"
+        )
     values: Array = np.broadcast_to(array, (n,)).copy()
     return values

@@ -1,4 +1,5 @@
-"""A goal that was accepted, followed to its end: progress, tracking, and the reasons to give it up from here."""
+"""A goal that was accepted, followed to its end: progress, tracking, and the reasons to give it up
+from here."""
 
 from __future__ import annotations
 
@@ -39,12 +40,13 @@ def follow_goal(
 ) -> tuple[str, str, float]:
     """Wait for the goal's result, looking at the arm once per turn of the loop.
 
-    Where the handle has feedback, the error is the controller's own. Elsewhere the plan's time is estimated from the
-    speed scaling; how late the arm started is not known, so that the error that counts is the distance from the part
-    of the plan up to that time.
+    Where the handle has feedback, the error is the controller's own. Elsewhere the plan's time is
+    estimated from the speed scaling; how late the arm started is not known, so that the error that
+    counts is the distance from the part of the plan up to that time.
 
     Returns:
-        The value of an Outcome, the reason, and how much of the plan was done [s], as far as it is known.
+        The value of an Outcome, the reason, and how much of the plan was done [s], as far as it is
+        known.
     """
     follower = _Follower(plan, watch, recorder)
     waited, cancelled, last = 0.0, None, arm.clock()
@@ -66,8 +68,9 @@ def follow_goal(
             if not error[worst] <= tracking_error:
                 arm.stop()
                 reason = (
-                    f"{plan.position_names[worst]} is {error[worst]:.6g} from where it is meant to be; "
-                    f"it may be {tracking_error:g} at most{watch.requirements.hint('tracking_error')}"
+                    f"{plan.position_names[worst]} is {error[worst]:.6g} from where it is meant to"
+                    f" be; it may be {tracking_error:g} at"
+                    f" most{watch.requirements.hint('tracking_error')}"
                 )
                 return "held", reason, follower.time
             if watch.stop_reason and cancelled is None:
@@ -90,7 +93,8 @@ def follow_goal(
 
 
 class _Follower:
-    """Where the arm is meant to be: as its feedback says, or as the plan does at a time kept here."""
+    """Where the arm is meant to be: as its feedback says, or as the plan does at a time kept
+    here."""
 
     def __init__(self, plan: Trajectory, watch: Watch, recorder: TrackingRecorder) -> None:
         self._plan, self._watch, self._recorder = plan, watch, recorder
@@ -133,7 +137,8 @@ class _Follower:
         return nearest
 
     def time_at_end(self, result: GoalResult) -> float:
-        """The plan's time when it ended: all of it, when the arm says so, and none where it never began."""
+        """The plan's time when it ended: all of it, when the arm says so, and none where it never
+        began."""
         if result.rejected:
             return 0.0
         return self._plan.duration if result.ok else self.time

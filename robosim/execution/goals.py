@@ -37,7 +37,8 @@ class ErrorCode(IntEnum):
 
 
 class RejectReason(Enum):
-    """Why a goal is refused before it starts. An action server gives no code for it: only its log says."""
+    """Why a goal is refused before it starts. An action server gives no code for it: only its log
+    says."""
 
     INACTIVE = "controller not active"
     JOINT_COUNT = "wrong number of joints"
@@ -66,7 +67,8 @@ class Rejection:
 
 @dataclass(frozen=True)
 class GoalResult:
-    """How a goal ended. `rejected`: it was refused after all, by a transport that answers late; it never began."""
+    """How a goal ended. `rejected`: it was refused after all, by a transport that answers late; it
+    never began."""
 
     status: GoalStatus
     error_code: ErrorCode = ErrorCode.SUCCESSFUL

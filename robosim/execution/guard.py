@@ -1,4 +1,5 @@
-"""The last word on what an arm is commanded: finite, within the limits, and never more than one sample's motion on."""
+"""The last word on what an arm is commanded: finite, within the limits, and never more than one
+sample's motion on."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Guard:
         self.behind = 0
 
     def pass_on(self, wanted: Array, period: float, scaling: float = 1.0) -> tuple[Array, str]:
-        """(n,) the position that the arm is given for `wanted`, and what was changed and why ("" if nothing).
+        """(n,) the position that the arm is given for `wanted`, and what was changed and why ("" if
+        nothing).
 
         Args:
             wanted: (n,) any numbers at all.
@@ -59,7 +61,9 @@ class Guard:
             return self.position, ""
         return self.position, self._complaint(wanted, within, last, period, scaling)
 
-    def _complaint(self, wanted: Array, within: Array, last: Array, period: float, scaling: float) -> str:
+    def _complaint(
+        self, wanted: Array, within: Array, last: Array, period: float, scaling: float
+    ) -> str:
         outside = np.abs(within - wanted)
         if outside.max() > _TELL:
             i = int(np.argmax(outside))
@@ -69,8 +73,11 @@ class Guard:
             )
         i = int(np.argmax(np.abs(self.position - wanted)))
         if scaling == 0:
-            return f"position {wanted[i]:.6g} of {self._names[i]} is not gone to while the speed scaling is 0"
+            return (
+                f"position {wanted[i]:.6g} of {self._names[i]} is not gone to while the speed"
+                " scaling is 0"
+            )
         return (
-            f"position {wanted[i]:.6g} of {self._names[i]}, {abs(wanted[i] - last[i]):.6g} away, is more than one "
-            f"sample's motion, {self._speed[i] * period * scaling:.6g}; clipped"
+            f"position {wanted[i]:.6g} of {self._names[i]}, {abs(wanted[i] - last[i]):.6g} away, is"
+            f" more than one sample's motion, {self._speed[i] * period * scaling:.6g}; clipped"
         )

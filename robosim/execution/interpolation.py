@@ -1,8 +1,9 @@
 """Splines through the points of a JointTrajectory, of the degree that the filled fields allow.
 
-Between two points that both give velocities and accelerations: quintic; velocities only: cubic; else linear. Before
-the first point the motion comes from a given state, after the last point it stays there. The coefficients of
-q(t) = sum_j c[i, j] (t - t_i)**j are made once, when the trajectory is taken over; a sample is one matrix product.
+Between two points that both give velocities and accelerations: quintic; velocities only: cubic;
+else linear. Before the first point the motion comes from a given state, after the last point it
+stays there. The coefficients of q(t) = sum_j c[i, j] (t - t_i)**j are made once, when the
+trajectory is taken over; a sample is one matrix product.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Knots(NamedTuple):
 
         Accelerations count only beside velocities.
         """
-        fields = np.array([1 if not len(p.velocities) else 3 if len(p.accelerations) else 2 for p in points])
+        fields = np.array(
+            [1 if not len(p.velocities) else 3 if len(p.accelerations) else 2 for p in points]
+        )
         values = np.zeros((len(points), 3, len(rest)))
         values[:, 0] = rest
         for k, name in enumerate(("positions", "velocities", "accelerations")):
@@ -62,7 +65,8 @@ class Knots(NamedTuple):
 
     @staticmethod
     def one(time: float, *values: Array) -> Knots:
-        """A single one, with position and, where they are known, velocity and acceleration, (n,) each."""
+        """A single one, with position and, where they are known, velocity and acceleration, (n,)
+        each."""
         row = np.zeros((1, 3, len(values[0])))
         row[0, : len(values)] = values
         return Knots(np.array([time]), row, np.array([len(values)]))
@@ -93,7 +97,8 @@ def segment_coefficients(knots: Knots) -> Array:
         i = np.flatnonzero(common == count)
         if len(i):
             start, end = (
-                (values[k, 0], values[k, 1], values[k, 2] if count == 3 else None) for k in (i, i + 1)
+                (values[k, 0], values[k, 1], values[k, 2] if count == 3 else None)
+                for k in (i, i + 1)
             )
             c[i] = polynomial.hermite(lengths[i], start, end)
     return c
@@ -112,7 +117,8 @@ class JointSpline:
         self.times: list[float] = knots.times.tolist()
         self._coefficients = segment_coefficients(knots)
         self._before: tuple[float, Array] | None = None
-        # Row d holds the d-th derivative of (1, s, ..., s**5): times the coefficients it gives q, v, a.
+        # Row d holds the d-th derivative of (1, s, ..., s**5): times the coefficients it gives q,
+        # v, a.
         self._basis = np.zeros((3, polynomial.DEGREE + 1))
         self._basis[0, 0] = self._basis[1, 1] = 1.0
         self._basis[2, 2] = 2.0
@@ -128,7 +134,8 @@ class JointSpline:
         return PointState(*self.knots.values[-1])
 
     def come_from(self, start: Knots) -> None:
-        """Say where the motion is at the time of `start`, one knot; it matters when that is before the first."""
+        """Say where the motion is at the time of `start`, one knot; it matters when that is before
+        the first."""
         self._before = None
         if start.times[0] < self.times[0]:
             if self.method == "none":
@@ -142,7 +149,8 @@ class JointSpline:
             self._before = (float(start.times[0]), coefficients)
 
     def sample(self, time: float) -> tuple[Array, bool]:
-        """Position, velocity and acceleration (3, n) at `time`, and whether the last point is passed."""
+        """Position, velocity and acceleration (3, n) at `time`, and whether the last point is
+        passed."""
         times = self.times
         if time >= times[-1]:
             return self.knots.values[-1].copy(), True

@@ -1,10 +1,12 @@
-"""Between a plan, a Trajectory of polynomials, and a JointTrajectory, the points that a controller interpolates.
+"""Between a plan, a Trajectory of polynomials, and a JointTrajectory, the points that a controller
+interpolates.
 
-A quintic is given by position, velocity and acceleration at its two ends, so points at a plan's breaks reproduce it.
-Where the acceleration jumps from a to b, one point cannot have both: two points e before and after the jump let it
-run linearly from a to b. Their positions are off by (b - a) e^2 / 12, which makes the ramp exactly linear (points on
-the plan would make the acceleration between them overshoot by 8 % of the jump); the pieces around absorb it. Times are
-whole nanoseconds, as in messages: to round the times of given points would change what short quintics do.
+A quintic is given by position, velocity and acceleration at its two ends, so points at a plan's
+breaks reproduce it. Where the acceleration jumps from a to b, one point cannot have both: two
+points e before and after the jump let it run linearly from a to b. Their positions are off by (b -
+a) e^2 / 12, which makes the ramp exactly linear (points on the plan would make the acceleration
+between them overshoot by 8 % of the jump); the pieces around absorb it. Times are whole
+nanoseconds, as in messages: to round the times of given points would change what short quintics do.
 """
 
 from __future__ import annotations
@@ -24,25 +26,30 @@ __all__ = ["Deviation", "deviation", "from_trajectory", "to_trajectory"]
 
 Array = NDArray[np.float64]
 
-# Half the width of a ramp between two accelerations [s], at most, and as a part of the shorter piece beside it.
+# Half the width of a ramp between two accelerations [s], at most, and as a part of the shorter
+# piece beside it.
 RAMP = 1e-3
 RAMP_PART = 0.05
 # Breaks that are closer together than this [s] are treated as one.
 CLOSE = 2e-4
-# A jump is ramped when it is more than this [per s^2] and either more than this part of the joint's largest
-# acceleration or so large that to let it pass (0.01 x jump x the square of the points' distance) would show.
+# A jump is ramped when it is more than this [per s^2] and either more than this part of the joint's
+# largest acceleration or so large that to let it pass (0.01 x jump x the square of the points'
+# distance) would show.
 JUMP = 1e-6
 JUMP_PART = 1e-3
 JUMP_SHOWS = 1e-4
-# The largest offset of a knot from the plan that a ramp may need [rad or m]; ramps are not made shorter than this [s].
+# The largest offset of a knot from the plan that a ramp may need [rad or m]; ramps are not made
+# shorter than this [s].
 OFFSET = 4e-6
 CLOSEST = 2e-6
-# The last piece before the fade is sqrt(END_LENGTH / braking) long [s], and the fade this part of it.
+# The last piece before the fade is sqrt(END_LENGTH / braking) long [s], and the fade this part of
+# it.
 END_LENGTH = 4e-3
 END_PART = 0.01
 # An end velocity below this [per s] is rounding, and zero.
 AT_REST = 1e-6
-# A plan at a billionth of the speed has no more to tell than the same at full speed: at most about so many points.
+# A plan at a billionth of the speed has no more to tell than the same at full speed: at most about
+# so many points.
 MOST_POINTS = 20_000
 # The seconds of a point are a whole number of 32 bits in messages.
 LONGEST = 2**31 - 1
@@ -55,25 +62,29 @@ def from_trajectory(
     max_interval: float = 0.1,
     stamp: float = 0.0,
 ) -> JointTrajectory:
-    """The points that make a controller follow a plan: positions, velocities and accelerations in each.
+    """The points that make a controller follow a plan: positions, velocities and accelerations in
+    each.
 
-    The quintic through them stays within 1e-5 rad (or m) of the plan, and its accelerations within a few per cent
-    of the plan's; `deviation` measures it. A plan that ends at rest ends with zero velocity and acceleration exactly.
+    The quintic through them stays within 1e-5 rad (or m) of the plan, and its accelerations within
+    a few per cent of the plan's; `deviation` measures it. A plan that ends at rest ends with zero
+    velocity and acceleration exactly.
 
     Args:
         trajectory: the plan.
         joint_names: the order of the joints; the plan's own by default.
-        max_interval: points are at most this far apart [s], or farther where they would be more than 20,000.
+        max_interval: points are at most this far apart [s], or farther where they would be more
+        than 20,000.
         stamp: when to start, on the arm's clock [s]; 0: on arrival.
 
-    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive, or a plan that
-    lasts for more than 68 years.
+    Raises TrajectoryError for names that are missing or extra, a max_interval that is not positive,
+    or a plan that lasts for more than 68 years.
     """
     if not max_interval > 0:
         raise TrajectoryError(f"max_interval: must be positive, not {max_interval!r}")
     if not trajectory.duration <= LONGEST:
         raise TrajectoryError(
-            f"the plan lasts {trajectory.duration:.6g} s; points of messages can be at most {LONGEST} s after the start"
+            f"the plan lasts {trajectory.duration:.6g} s; points of messages can be at most"
+            f" {LONGEST} s after the start"
         )
     plan = trajectory if joint_names is None else trajectory.reorder(joint_names)
     interval = max(max_interval, plan.duration / MOST_POINTS)
@@ -113,7 +124,8 @@ def _shows(jump: Array, largest: Array, distance: float) -> bool:
 
 
 def _seams(breaks: Array) -> list[range]:
-    """Breaks in groups of those that are close together, as ranges of indices; both ends are in one."""
+    """Breaks in groups of those that are close together, as ranges of indices; both ends are in
+    one."""
     seams, start = [], 0
     for i in range(1, len(breaks)):
         if breaks[i] - breaks[start] > CLOSE:
@@ -121,16 +133,24 @@ def _seams(breaks: Array) -> list[range]:
             start = i
     if start == 0:  # the whole plan is shorter than that
         return [range(0, 1), range(len(breaks) - 1, len(breaks))]
-    # The last group begins at its first break, but nothing is closer to the end than what belongs to it.
+    # The last group begins at its first break, but nothing is closer to the end than what belongs
+    # to it.
     while len(seams) > 1 and breaks[-1] - breaks[seams[-1].stop - 1] < CLOSE:
         start = seams.pop().start
     return [*seams, range(start, len(breaks))]
 
 
-def _knot_at(plan: Trajectory, time: float, a: Array | None = None) -> tuple[float, Array, Array, Array]:
+def _knot_at(
+    plan: Trajectory, time: float, a: Array | None = None
+) -> tuple[float, Array, Array, Array]:
     """The plan's knot at a time that is a whole number of nanoseconds, as messages have it."""
     time = round(time, 9)
-    return time, plan.position(time), plan.velocity(time), plan.acceleration(time) if a is None else a
+    return (
+        time,
+        plan.position(time),
+        plan.velocity(time),
+        plan.acceleration(time) if a is None else a,
+    )
 
 
 def _fill(
@@ -142,12 +162,19 @@ def _fill(
     times = np.round(np.linspace(start, end, count + 1)[1:-1], 9)  # as `_knot_at`
     if len(times):
         rows += zip(
-            times.tolist(), plan.position(times), plan.velocity(times), plan.acceleration(times), strict=True
+            times.tolist(),
+            plan.position(times),
+            plan.velocity(times),
+            plan.acceleration(times),
+            strict=True,
         )
 
 
-def _ramp(plan: Trajectory, start: float, end: float, e: float) -> list[tuple[float, Array, Array, Array]]:
-    """Two knots, e before and after a seam or closer, between which the acceleration runs linearly."""
+def _ramp(
+    plan: Trajectory, start: float, end: float, e: float
+) -> list[tuple[float, Array, Array, Array]]:
+    """Two knots, e before and after a seam or closer, between which the acceleration runs
+    linearly."""
     while True:
         (t0, q0, v0, a0), (t1, q1, v1, a1) = _knot_at(plan, start - e), _knot_at(plan, end + e)
         # A linear ramp from q0, v0 ends here; both positions give way by half of what is missing.
@@ -157,9 +184,11 @@ def _ramp(plan: Trajectory, start: float, end: float, e: float) -> list[tuple[fl
         e *= 0.7
 
 
-def _end(plan: Trajectory, a: Array, largest: Array, room: float) -> list[tuple[float, Array, Array, Array]]:
-    """The last knot. Before it, where the plan brakes with acceleration a until it stands, one from which the braking
-    fades out, and one where the plan is left for that."""
+def _end(
+    plan: Trajectory, a: Array, largest: Array, room: float
+) -> list[tuple[float, Array, Array, Array]]:
+    """The last knot. Before it, where the plan brakes with acceleration a until it stands, one from
+    which the braking fades out, and one where the plan is left for that."""
     end = plan.duration
     q, v = plan.position(end), plan.velocity(end)
     if (np.abs(v) > AT_REST).any():
@@ -168,14 +197,16 @@ def _end(plan: Trajectory, a: Array, largest: Array, room: float) -> list[tuple[
     last = [(end, q, rest, rest)]
     if not _shows(a, largest, room):
         return last
-    # The fade lasts w and is slower than the plan by a w / 2: over a length x before it that moves the arm by up to
-    # 0.08 a w x and adds up to about 2 a w / x to the acceleration, so both w and x are short.
+    # The fade lasts w and is slower than the plan by a w / 2: over a length x before it that moves
+    # the arm by up to 0.08 a w x and adds up to about 2 a w / x to the acceleration, so both w and
+    # x are short.
     x = min(room, float(np.sqrt(END_LENGTH / np.abs(a).max())))
     w = end - round(end - END_PART * x, 9)
     fade = (end - w, q + a * w * w / 6, -0.5 * a * w, a)
     if (np.abs(plan.acceleration(end - w) - a) < JUMP_SHOWS / x**2).all():
         last.insert(0, fade)
-    else:  # it does not brake steadily: to end with no acceleration moves the arm by up to 0.02 a x^2
+    # It does not brake steadily: to end with no acceleration moves the arm by up to 0.02 a x^2.
+    else:
         x = min(room, float(np.sqrt(0.05 * END_LENGTH / np.abs(a).max())))
     return last if x > 0.7 * room else [_knot_at(plan, end - x), *last]
 
@@ -185,7 +216,8 @@ class Deviation(NamedTuple):
 
     Attributes:
         position, velocity: in size [rad or m, per s].
-        acceleration: by which the plan's own largest acceleration is exceeded, joint by joint [per s^2].
+        acceleration: by which the plan's own largest acceleration is exceeded, joint by joint [per
+        s^2].
     """
 
     position: float
@@ -196,8 +228,8 @@ class Deviation(NamedTuple):
 def deviation(
     joint_trajectory: JointTrajectory, trajectory: Trajectory, *, rate: float = 4000.0
 ) -> Deviation:
-    """How far a controller's interpolation of the points leads from the plan, at `rate` samples per second [Hz] and
-    at both ends of every piece and its middle."""
+    """How far a controller's interpolation of the points leads from the plan, at `rate` samples per
+    second [Hz] and at both ends of every piece and its middle."""
     follow = to_trajectory(joint_trajectory)
     plan = trajectory.reorder(joint_trajectory.joint_names)
     knots = np.union1d(follow.breaks, plan.breaks)
@@ -227,23 +259,25 @@ def to_trajectory(
 ) -> Trajectory:
     """What a controller would execute: linear, cubic or quintic pieces, as the filled fields ask.
 
-    Time 0 is the first point's time or, with from_state, the controller's start: it comes from there to a first point
-    that is later. Outside the points a Trajectory is at rest.
+    Time 0 is the first point's time or, with from_state, the controller's start: it comes from
+    there to a first point that is later. Outside the points a Trajectory is at rest.
 
     Args:
         joint_trajectory: the points.
         from_state: where the arm is when the controller starts.
         limits: kept in the result, of the joints in the points' order.
 
-    Raises TrajectoryError when the points do not make a motion: fewer than two, sizes that differ, times that do not
-    increase, or a velocity that jumps, as it does between positions only.
+    Raises TrajectoryError when the points do not make a motion: fewer than two, sizes that differ,
+    times that do not increase, or a velocity that jumps, as it does between positions only.
     """
     names, points = joint_trajectory.joint_names, joint_trajectory.points
     for i, point in enumerate(points):
         for field in ("positions", "velocities", "accelerations"):
             size = len(getattr(point, field))
             if size != len(names) and not (size == 0 and field != "positions"):
-                raise TrajectoryError(f"points[{i}].{field}: has {size} values for {len(names)} joints")
+                raise TrajectoryError(
+                    f"points[{i}].{field}: has {size} values for {len(names)} joints"
+                )
     knots = Knots.of(points, range(len(names)), np.zeros(len(names)))
     if from_state is not None and points and knots.times[0] > 0:
         missing = [name for name in names if name not in from_state.joint_names]
@@ -254,7 +288,11 @@ def to_trajectory(
         knots = Knots.joined(start, knots)
     times = knots.times
     if len(times) < 2:
-        raise TrajectoryError(f"points: a motion needs two or more, there are {len(times)}; give from_state")
+        raise TrajectoryError(
+            f"points: a motion needs two or more, there are {len(times)}; give from_state"
+        )
     if not (np.isfinite(times).all() and (np.diff(times) > 0).all()):
-        raise TrajectoryError(f"points: times must be finite and strictly increasing, they are {times}")
+        raise TrajectoryError(
+            f"points: times must be finite and strictly increasing, they are {times}"
+        )
     return Trajectory(times - times[0], segment_coefficients(knots), names, limits=limits)

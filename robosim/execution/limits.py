@@ -20,7 +20,8 @@ def model_limits(model: Model, joint_names: Sequence[str]) -> TrajectoryLimits:
     """A robot's limits of position, velocity and acceleration for these joints, in this order.
 
     Raises:
-        ExecutionError: the robot has no such joint, or it is none that a controller of joints commands.
+        ExecutionError: the robot has no such joint, or it is none that a controller of joints
+        commands.
     """
     in_q = joint_columns(model, joint_names)
     in_v = [model.velocity_names.index(name) for name in joint_names]
@@ -34,7 +35,9 @@ def model_limits(model: Model, joint_names: Sequence[str]) -> TrajectoryLimits:
     )
 
 
-def strictest(first: TrajectoryLimits | None, second: TrajectoryLimits | None) -> TrajectoryLimits | None:
+def strictest(
+    first: TrajectoryLimits | None, second: TrajectoryLimits | None
+) -> TrajectoryLimits | None:
     """Both at once, for the same joints; None stands for no limits at all."""
     if first is None or second is None:
         return second if first is None else first

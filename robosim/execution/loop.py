@@ -1,8 +1,10 @@
-"""A loop at a fixed rate with absolute deadlines: it does not drift, and after a stall it never bursts.
+"""A loop at a fixed rate with absolute deadlines: it does not drift, and after a stall it never
+bursts.
 
-Deadlines lie on the grid anchor + k / rate. A wake-up that comes late runs at once, for the last deadline that has
-passed; the deadlines before that one are skipped and counted. So each interval of the grid sees one tick at most,
-whatever the scheduler does, and a caller who moves one sample per tick never makes up for lost time.
+Deadlines lie on the grid anchor + k / rate. A wake-up that comes late runs at once, for the last
+deadline that has passed; the deadlines before that one are skipped and counted. So each interval of
+the grid sees one tick at most, whatever the scheduler does, and a caller who moves one sample per
+tick never makes up for lost time.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ class Tick:
 
 @dataclass(frozen=True)
 class LoopStatistics:
-    """How well a loop kept its deadlines. Percentiles are over the last 65536 ticks, everything else over all.
+    """How well a loop kept its deadlines. Percentiles are over the last 65536 ticks, everything
+    else over all.
 
     Attributes:
         rate: asked for [Hz].
@@ -56,7 +59,8 @@ class LoopStatistics:
         stalls: how often one or more were skipped.
         clock_jumps: how often the clock went back, which starts a new grid.
         lateness_p50, lateness_p99, lateness_max: from a deadline to the wake-up for it [s].
-        jitter_p50, jitter_p99, jitter_max: how far the time between two ticks was from 1 / rate [s].
+        jitter_p50, jitter_p99, jitter_max: how far the time between two ticks was from 1 / rate
+        [s].
     """
 
     rate: float
@@ -93,7 +97,8 @@ class DeadlineLoop:
         clock: tells the time; with it goes `sleep_until`.
         sleep_until: waits until that clock shows a time or later.
 
-    Raises ExecutionError for a rate that is not positive and finite, or for a clock without its sleep.
+    Raises ExecutionError for a rate that is not positive and finite, or for a clock without its
+    sleep.
     """
 
     def __init__(
@@ -103,7 +108,9 @@ class DeadlineLoop:
         sleep_until: Callable[[float], None] | None = None,
     ) -> None:
         if not (math.isfinite(rate) and rate > 0):
-            raise ExecutionError(f"rate is {rate!r}; expected a positive number of turns per second")
+            raise ExecutionError(
+                f"rate is {rate!r}; expected a positive number of turns per second"
+            )
         if (clock is None) != (sleep_until is None):
             raise ExecutionError("clock and sleep_until belong together: give both or neither")
         self.rate = float(rate)
@@ -121,7 +128,8 @@ class DeadlineLoop:
 
     def wait(self) -> Tick:
         """Wait for the next deadline. The first call starts the grid and returns at once."""
-        # An exception out of the sleep (Ctrl-C) leaves the loop as it was: the next call waits for the same deadline.
+        # An exception out of the sleep (Ctrl-C) leaves the loop as it was: the next call waits for
+        # the same deadline.
         index = self._index + 1
         if self._ticks == 0:
             return self._start_grid(index, self._clock())
@@ -132,7 +140,8 @@ class DeadlineLoop:
             self._jumps += 1
             return self._start_grid(index, now)
         late = max(now - deadline, 0.0)
-        # The wake-up belongs to the last deadline that has passed; those before it are lost for good.
+        # The wake-up belongs to the last deadline that has passed; those before it are lost for
+        # good.
         missed = int(late * self.rate)
         self._index = index + missed
         self._missed += missed

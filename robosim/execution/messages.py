@@ -1,8 +1,8 @@
 """What travels between a commander and an arm: the content of ROS's messages, without ROS.
 
-Field names are those of trajectory_msgs, sensor_msgs and control_msgs. A JointTrajectory may say nonsense (wrong
-sizes, NaN, unknown joints): it is what someone sent, and the executor judges it. Arrays are float64; an empty array
-is a field that was not filled.
+Field names are those of trajectory_msgs, sensor_msgs and control_msgs. A JointTrajectory may say
+nonsense (wrong sizes, NaN, unknown joints): it is what someone sent, and the executor judges it.
+Arrays are float64; an empty array is a field that was not filled.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def _array(values: ArrayLike) -> Array:
 
 
 def _to_arrays(message: object, fields: Sequence[str]) -> None:
-    """Make arrays of float64 of what is something else; states come at the control rate, most are right already."""
+    """Make arrays of float64 of what is something else; states come at the control rate, most are
+    right already."""
     for name in fields:
         value = getattr(message, name)
         if value is not None and not (isinstance(value, np.ndarray) and value.dtype == np.float64):
@@ -47,7 +48,8 @@ class JointTrajectoryPoint:
     """One knot, `time_from_start` [s] after the trajectory's start.
 
     Attributes:
-        positions, velocities, accelerations, effort: one entry per joint of the trajectory, or empty.
+        positions, velocities, accelerations, effort: one entry per joint of the trajectory, or
+        empty.
     """
 
     time_from_start: float
@@ -82,7 +84,8 @@ class JointTrajectory:
 
 @dataclass(frozen=True)
 class JointTolerance:
-    """How far a joint may be off [rad or m, and per s, per s^2]; 0: the controller's own value, -1: no limit."""
+    """How far a joint may be off [rad or m, and per s, per s^2]; 0: the controller's own value, -1:
+    no limit."""
 
     name: str
     position: float = 0.0
@@ -98,7 +101,8 @@ class Goal:
         trajectory: to follow.
         path_tolerance: allowed errors on the way; joints not named keep the controller's.
         goal_tolerance: allowed errors at the end.
-        goal_time_tolerance: [s] allowed after the last point's time; 0: the controller's own value, -1: no limit.
+        goal_time_tolerance: [s] allowed after the last point's time; 0: the controller's own value,
+        -1: no limit.
     """
 
     trajectory: JointTrajectory
@@ -116,7 +120,8 @@ class ArmState:
         position, velocity: (n,) [rad or m, per s]; a velocity that is not measured is NaN.
         stamp: when it was measured, on the arm's clock [s].
         effort: (n,) [N m or N], or None where the arm does not measure it.
-        measured: when it was measured on the clock of what measured it [s], or None where that is not told. Only
+        measured: when it was measured on the clock of what measured it [s], or None where that is
+        not told. Only
             differences mean something here: on their way states are delayed, and this is not.
     """
 
@@ -166,7 +171,8 @@ class ArmStatus:
 
 @dataclass(frozen=True, eq=False)
 class Setpoint:
-    """Where the joints shall be now, in the arm's joint order: position (n,), and velocity (n,) where it helps."""
+    """Where the joints shall be now, in the arm's joint order: position (n,), and velocity (n,)
+    where it helps."""
 
     position: Array
     velocity: Array | None = None
@@ -176,6 +182,7 @@ class Setpoint:
 
 
 def names_in_order(wanted: Sequence[str], given: Sequence[str]) -> list[int]:
-    """For each wanted name its index in `given`. Raises KeyError naming the first that is not there."""
+    """For each wanted name its index in `given`. Raises KeyError naming the first that is not
+    there."""
     index = {name: i for i, name in enumerate(given)}
     return [index[name] for name in wanted]

@@ -64,11 +64,13 @@ class Motion(ABC):
 
     @abstractmethod
     def flaw(self, now: float) -> Rejection | None:
-        """A flaw for which no controller takes it at this time [s], whatever the arm and its limits."""
+        """A flaw for which no controller takes it at this time [s], whatever the arm and its
+        limits."""
 
     @abstractmethod
     def violations(self, limits: TrajectoryLimits | None) -> list[Violation]:
-        """Violations by the motion itself; how a controller interpolates its points is judged for all alike."""
+        """Violations by the motion itself; how a controller interpolates its points is judged for
+        all alike."""
 
     @abstractmethod
     def shifted(self, by: Array) -> Motion:
@@ -154,7 +156,9 @@ class _Message(Motion):
             for quantity in ("positions", "velocities", "accelerations"):
                 for name, value in zip(self.joint_names, getattr(point, quantity), strict=False):
                     if not math.isfinite(value):
-                        text = f"{quantity} of {name} at point {i} are {value}; they have to be finite"
+                        text = (
+                            f"{quantity} of {name} at point {i} are {value}; they have to be finite"
+                        )
                         return Rejection(RejectReason.NOT_FINITE, text)
         return None
 
@@ -162,5 +166,7 @@ class _Message(Motion):
         return []
 
     def shifted(self, by: Array) -> Motion:
-        points = tuple(replace(point, positions=point.positions + by) for point in self._message.points)
+        points = tuple(
+            replace(point, positions=point.positions + by) for point in self._message.points
+        )
         return _Message(JointTrajectory(self.joint_names, points, self.stamp))

@@ -1,8 +1,9 @@
 """The body of a simulated arm: ideal tracking, or `Simulation` under PD control.
 
-Drives: tau = kp (q_d - q) + kd (v_d - v) + feedforward within the effort limits, with q and v at the end of a step, so
-that it is steady with any gains. A period is divided into steps of at most 1 ms. Speed limits and position limits are
-hard: a joint neither moves faster nor further, whatever drives it.
+Drives: tau = kp (q_d - q) + kd (v_d - v) + feedforward within the effort limits, with q and v at
+the end of a step, so that it is steady with any gains. A period is divided into steps of at most 1
+ms. Speed limits and position limits are hard: a joint neither moves faster nor further, whatever
+drives it.
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ def joint_columns(model: Model, joint_names: Sequence[str]) -> list[int]:
         ExecutionError: a joint does not exist, appears twice, or has not exactly one position.
     """
     if len(set(joint_names)) != len(joint_names) or not joint_names:
-        raise ExecutionError(f"joint names must be distinct and at least one, not {', '.join(joint_names)!r}")
+        raise ExecutionError(
+            f"joint names must be distinct and at least one, not {', '.join(joint_names)!r}"
+        )
     columns = []
     for name in joint_names:
         if name not in commandable(model):  # positions that a joint has several of have names, too
             part = "" if name not in model.position_names else "one of several positions of "
-            kind = next((joint.kind for joint in model.joints if joint.name == name.partition("/")[0]), None)
+            kind = next(
+                (joint.kind for joint in model.joints if joint.name == name.partition("/")[0]), None
+            )
             raise ExecutionError(
                 f"{name!r} is {part}{f'a {kind} joint' if kind else 'no joint'} of {model.name!r}; "
                 f"joints that can be commanded: {', '.join(commandable(model)) or 'none'}"
@@ -101,7 +106,8 @@ class IdealPlant:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Gains of joint controllers, (n,): `kp` [N m/rad or N/m], `kd` [N m s/rad or N s/m], neither negative."""
+    """Gains of joint controllers, (n,): `kp` [N m/rad or N/m], `kd` [N m s/rad or N s/m], neither
+    negative."""
 
     kp: Array
     kd: Array
@@ -110,8 +116,9 @@ class Gains:
     def for_model(model: Model, columns: Sequence[int]) -> Gains:
         """Gains that fit the joints with these columns of v.
 
-        kp keeps the deflection at 2 mrad (2 mm) under the inertial forces of all joints accelerating at their
-        limits, with the greatest inertias among 32 configurations; kd damps the heaviest of these critically.
+        kp keeps the deflection at 2 mrad (2 mm) under the inertial forces of all joints
+        accelerating at their limits, with the greatest inertias among 32 configurations; kd damps
+        the heaviest of these critically.
         """
         rng = np.random.default_rng(0)
         samples = [model.mass_matrix(model.random_configuration(rng)) for _ in range(32)]
@@ -137,21 +144,24 @@ class Gains:
 
 
 class DynamicPlant:
-    """Some joints of a model under PD control, in a simulation; its other joints are locked, and nothing touches.
+    """Some joints of a model under PD control, in a simulation; its other joints are locked, and
+    nothing touches.
 
     Args:
         model: the robot.
         joint_names: (n) the joints that move.
         q: (n_q,) where all joints begin, at rest.
         gains: by default `Gains.for_model`.
-        feedforward: "none"; "gravity": the forces that hold the joints where they are; "inverse_dynamics": those of
+        feedforward: "none"; "gravity": the forces that hold the joints where they are;
+        "inverse_dynamics": those of
             the reference's motion, friction included.
 
     Attributes:
         gains: in use.
 
     Raises:
-        ExecutionError: a joint, a gain or the feedforward is not valid, or nothing with mass moves along with a joint.
+        ExecutionError: a joint, a gain or the feedforward is not valid, or nothing with mass moves
+        along with a joint.
         SimulationError: the model has no valid dynamics.
     """
 
@@ -165,7 +175,9 @@ class DynamicPlant:
         feedforward: Feedforward = "gravity",
     ) -> None:
         if feedforward not in FEEDFORWARDS:
-            raise ExecutionError(f"feedforward is {feedforward!r}; valid are {', '.join(FEEDFORWARDS)}")
+            raise ExecutionError(
+                f"feedforward is {feedforward!r}; valid are {', '.join(FEEDFORWARDS)}"
+            )
         in_q = joint_columns(model, joint_names)
         in_v = [model.velocity_names.index(name) for name in joint_names]
         q = np.array(q, dtype=float)
@@ -173,12 +185,13 @@ class DynamicPlant:
         for name, i in zip(joint_names, in_v, strict=True):
             if not inertia[i] > 0:
                 raise ExecutionError(
-                    f"nothing with mass moves along with {name!r}, so that its dynamics are undefined; "
-                    "give its link an inertia, or use ideal tracking"
+                    f"nothing with mass moves along with {name!r}, so that its dynamics are"
+                    " undefined; give its link an inertia, or use ideal tracking"
                 )
         self.gains = (Gains.for_model(model, in_v) if gains is None else gains).checked(len(in_v))
         self._feedforward = feedforward
-        # A trace of inertia decides where joints together move no mass, as two on one axis with nothing between them.
+        # A trace of inertia decides where joints together move no mass, as two on one axis with
+        # nothing between them.
         model = model.with_armature(model.armature + _TRACE * inertia)
         others = [name for name in model.joint_names if name not in joint_names]
         self._model = model.with_locked_joints(others, q).with_collision_pairs([])
@@ -198,7 +211,8 @@ class DynamicPlant:
         self.effort: Array | None = np.zeros(len(in_v))
 
     def step(self, position: Array, velocity: Array, acceleration: Array, period: float) -> None:
-        """Move on by one period; the reference's position runs straight from the last one to the new."""
+        """Move on by one period; the reference's position runs straight from the last one to the
+        new."""
         count = max(1, ceil(period / _STEP - 1e-9))
         drives = self._drives_of(period / count)
         position, acceleration = position[self._into], acceleration[self._into]
@@ -221,7 +235,9 @@ class DynamicPlant:
             self._drives = _Drives(self._model, self._kp, self._kd, dt)
         return self._drives
 
-    def _forward(self, q: Array, reference: Array, rate: Array, acceleration: Array) -> Array | float:
+    def _forward(
+        self, q: Array, reference: Array, rate: Array, acceleration: Array
+    ) -> Array | float:
         """(n,) feedforward forces."""
         if self._feedforward == "none":
             return 0.0
@@ -232,7 +248,8 @@ class DynamicPlant:
 
 
 class _Drives:
-    """Forces f = u - g v+ within the effort limits, v+ being the velocity at a step's end, and the steps under them.
+    """Forces f = u - g v+ within the effort limits, v+ being the velocity at a step's end, and the
+    steps under them.
 
     Args:
         model: whose joints they drive.
@@ -245,16 +262,21 @@ class _Drives:
         gain = kd + dt * kp
         self.damping: Array = np.where(gain > _NO_GAIN, gain, 0.0)
         # A motor of this gain exerts g (v_target - v+); a drive without gain exerts u alone.
-        self._per_gain = np.divide(1.0, self.damping, out=np.zeros_like(gain), where=self.damping > 0)
+        self._per_gain = np.divide(
+            1.0, self.damping, out=np.zeros_like(gain), where=self.damping > 0
+        )
         self._free = np.flatnonzero(self.damping == 0)
         limits = model.limits
         self._effort = limits.effort
         motors = {
             name: Motor(velocity_gain=float(g), limit=float(limit))
-            for name, g, limit in zip(model.velocity_names, self.damping, limits.effort, strict=True)
+            for name, g, limit in zip(
+                model.velocity_names, self.damping, limits.effort, strict=True
+            )
             if g > 0
         }
-        # Steps see each limit that a joint may come to: none comes further in one than its speed limit lets it.
+        # Steps see each limit that a joint may come to: none comes further in one than its speed
+        # limit lets it.
         ends = np.isfinite(limits.lower) | np.isfinite(limits.upper)
         reach = min(_FAR, 2 * dt * limits.velocity[ends].max(initial=0.0))
         self.simulation = Simulation(

@@ -1,7 +1,7 @@
 """How the joint trajectory controllers of the ROS 2 distributions differ, one field per difference.
 
-Read from the sources of ros2_controllers: humble 2.54, jazzy 4.42, rolling (master) 6.9. docs/execution.md has the
-table.
+Read from the sources of ros2_controllers: humble 2.54, jazzy 4.42, rolling (master) 6.9.
+docs/execution.md has the table.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ class Profile:
         preempted_status: of a goal that a new one replaces.
         preempted_text: the result's error string then.
         allow_nonzero_velocity_at_trajectory_end: the parameter's default.
-        command_lookahead: commands are sampled one period after the desired state that errors are measured to.
-        replacement_splice: a new trajectory is joined to the active one, which is followed until the new one starts;
+        command_lookahead: commands are sampled one period after the desired state that errors are
+        measured to.
+        replacement_splice: a new trajectory is joined to the active one, which is followed until
+        the new one starts;
             else it replaces the active one on arrival.
     """
 

@@ -20,10 +20,10 @@ def splice(
 ) -> JointSpline | None:
     """The old trajectory from its time `cursor` until the new one takes over, then the new one.
 
-    Its time 0 is now. The new trajectory's own time 0 is `delay` [s] from now (negative: it has begun already). The
-    seam is a knot sampled from the old one, with velocity and acceleration; of the new knots those that lie ahead
-    of the seam are kept. Joints (n,) that the new one does not name go on along the old one until its end. None when
-    no new knot lies ahead.
+    Its time 0 is now. The new trajectory's own time 0 is `delay` [s] from now (negative: it has
+    begun already). The seam is a knot sampled from the old one, with velocity and acceleration; of
+    the new knots those that lie ahead of the seam are kept. Joints (n,) that the new one does not
+    name go on along the old one until its end. None when no new knot lies ahead.
     """
     seam = max(delay, 0.0)
     new, going_on = new.later(delay), old.knots.later(-cursor)
@@ -48,15 +48,18 @@ def splice(
 
 
 def _mixed(named: NDArray[np.bool_], new: Knots, old: Array) -> Knots:
-    """The new knots' times and fields, but the values (m, 3, n) of the old motion for joints that are not named."""
+    """The new knots' times and fields, but the values (m, 3, n) of the old motion for joints that
+    are not named."""
     given = np.arange(3)[None, :, None] < new.fields[:, None, None]
     return new._replace(values=np.where(given, np.where(named, new.values, old), 0.0))
 
 
 def decelerating(position: Array, velocity: Array, deceleration: Array) -> JointSpline | None:
-    """To rest from here, each joint at its own constant deceleration (n,) > 0; None when nothing moves.
+    """To rest from here, each joint at its own constant deceleration (n,) > 0; None when nothing
+    moves.
 
-    A knot at each joint's stop: between knots every joint's motion is a parabola or rest, which a cubic reproduces.
+    A knot at each joint's stop: between knots every joint's motion is a parabola or rest, which a
+    cubic reproduces.
     """
     stops = np.abs(velocity) / deceleration
     times = np.unique(np.append(stops, 0.0))

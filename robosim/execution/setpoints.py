@@ -1,7 +1,9 @@
-"""A plan as a stream of set points: one per period, along the plan, at the speed that the arm allows.
+"""A plan as a stream of set points: one per period, along the plan, at the speed that the arm
+allows.
 
-Plan time advances by period x scaling per set point that is sent, not per second that passes: after a stall the
-stream goes on where it was, so that two set points are never further apart than one sample's motion.
+Plan time advances by period x scaling per set point that is sent, not per second that passes: after
+a stall the stream goes on where it was, so that two set points are never further apart than one
+sample's motion.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from robosim.trajectory import Trajectory
 __all__ = ["stream_setpoints"]
 
 AT_REST = 0.02  # [rad/s or m/s]: an arm that is near the goal and still comes nearer is waited for
-# An arm that slows down by itself has done so before it says so: follow quickly, or the set points run away from it.
+# An arm that slows down by itself has done so before it says so: follow quickly, or the set points
+# run away from it.
 SLOW_DOWN = 0.1  # [s] from full speed to standing
 RESTART, RESTART_TIME = (
     5,

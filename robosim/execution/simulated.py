@@ -1,14 +1,16 @@
-"""A simulated arm behind the port that real ones are reached through, so that all above it cannot tell the difference.
+"""A simulated arm behind the port that real ones are reached through, so that all above it cannot
+tell the difference.
 
-Once a control period: take the set point of the stream, or what the trajectory controller commands, or hold; keep it
-finite, within the limits and within one sample's motion (`guard`); let the body follow (`plant`). What is done then has
-happened when the period is over. Speed scaling, a protective stop, a program that stops and a controller that is
-switched off do what they do on a UR arm with its driver: unless all is well the controller is stopped, its goal is
-aborted, and nothing goes on by itself afterwards.
+Once a control period: take the set point of the stream, or what the trajectory controller commands,
+or hold; keep it finite, within the limits and within one sample's motion (`guard`); let the body
+follow (`plant`). What is done then has happened when the period is over. Speed scaling, a
+protective stop, a program that stops and a controller that is switched off do what they do on a UR
+arm with its driver: unless all is well the controller is stopped, its goal is aborted, and nothing
+goes on by itself afterwards.
 
-Time is simulated (a ManualClock, which moves in `sleep_until` and `step`), and then everything is deterministic to the
-bit; or it is real (any other clock): whenever someone looks, commands or waits, the arm first does the periods that
-have passed meanwhile, as an arm that waits for nobody.
+Time is simulated (a ManualClock, which moves in `sleep_until` and `step`), and then everything is
+deterministic to the bit; or it is real (any other clock): whenever someone looks, commands or
+waits, the arm first does the periods that have passed meanwhile, as an arm that waits for nobody.
 """
 
 from __future__ import annotations
@@ -28,7 +30,14 @@ from robosim.execution.clock import Clock, ManualClock
 from robosim.execution.executor import Event, ExecutorGoal, TrajectoryExecutor
 from robosim.execution.goals import Rejection, RejectReason
 from robosim.execution.guard import Guard
-from robosim.execution.messages import ArmState, ArmStatus, Goal, JointTrajectory, SafetyMode, Setpoint
+from robosim.execution.messages import (
+    ArmState,
+    ArmStatus,
+    Goal,
+    JointTrajectory,
+    SafetyMode,
+    Setpoint,
+)
 from robosim.execution.plant import (
     DynamicPlant,
     Feedforward,
@@ -63,24 +72,31 @@ class SimulatedArm:
 
     Args:
         model: the robot.
-        joint_names: (n) the joints that it commands, in its order; all that have one position by default. The model's
+        joint_names: (n) the joints that it commands, in its order; all that have one position by
+        default. The model's
             other joints are held where they are.
         rate: of its control loop [Hz].
-        tracking: "ideal": it is where it is commanded; "dynamics": the engine's dynamics under PD control.
+        tracking: "ideal": it is where it is commanded; "dynamics": the engine's dynamics under PD
+        control.
         gains, feedforward: of "dynamics", see `plant.DynamicPlant`.
         profile: which distribution's trajectory controller.
         tolerances: of the trajectory controller; UR_TOLERANCES by default.
-        clock: a ManualClock for simulated time (a new one by default), or a clock that runs, for real time.
-        initial: where it stands at first: (n_q,), positions by joint name, or the name of a state; by default what
+        clock: a ManualClock for simulated time (a new one by default), or a clock that runs, for
+        real time.
+        initial: where it stands at first: (n_q,), positions by joint name, or the name of a state;
+        by default what
             is next to the model's neutral configuration within the limits.
-        watchdog: [s] after which it holds when a stream of set points stops; 0.1 by default, infinite for never.
+        watchdog: [s] after which it holds when a stream of set points stops; 0.1 by default,
+        infinite for never.
         on_event: is told every event as it happens.
         parameters: more of `TrajectoryExecutor`'s, such as allow_partial_joints_goal.
 
     Attributes:
         executor: the trajectory controller; give it goals through `send` and `publish`.
-        events: the last 1000 of the arm and its controller: what was refused, changed or given up, and why.
-        recorder: when set, notes every period: what was wanted, what was let through, where the arm is.
+        events: the last 1000 of the arm and its controller: what was refused, changed or given up,
+        and why.
+        recorder: when set, notes every period: what was wanted, what was let through, where the arm
+        is.
 
     Raises:
         ExecutionError: an argument is not valid, or the arm would stand outside its limits.
@@ -123,7 +139,9 @@ class SimulatedArm:
         if tracking == "ideal":
             self._plant = IdealPlant(position)
         elif tracking == "dynamics":
-            self._plant = DynamicPlant(model, self.joint_names, q, gains=gains, feedforward=feedforward)
+            self._plant = DynamicPlant(
+                model, self.joint_names, q, gains=gains, feedforward=feedforward
+            )
         else:
             raise ExecutionError(f"tracking is {tracking!r}; valid are 'ideal' and 'dynamics'")
         self._guard = Guard(self.joint_names, lower, upper, self._speed, position)
@@ -131,10 +149,13 @@ class SimulatedArm:
 
         self._clock: Clock = ManualClock() if clock is None else clock
         self._origin, self._ticks = self._clock(), 0
-        self._state = ArmState(self.joint_names, position, self._zeros, self._origin, self._plant.effort)
+        self._state = ArmState(
+            self.joint_names, position, self._zeros, self._origin, self._plant.effort
+        )
         self.on_event = on_event
         self.events: deque[Event] = deque(maxlen=1000)
-        # What was told of the stream: why set points were refused since one was taken; that one is clipped.
+        # What was told of the stream: why set points were refused since one was taken; that one is
+        # clipped.
         self._refusals: set[str] = set()
         self._clipped = False
         self.recorder: TrackingRecorder | None = None
@@ -142,7 +163,9 @@ class SimulatedArm:
         # The stream: its last set point, periods since then, and over how many it is to be reached.
         self._setpoint: Setpoint | None = None
         self._age, self._interval, self._spread = 0, 0, 1
-        seconds = _positive("watchdog", WATCHDOG if watchdog is None else watchdog, "s", infinite=True)
+        seconds = _positive(
+            "watchdog", WATCHDOG if watchdog is None else watchdog, "s", infinite=True
+        )
         self._watchdog, self._patience = seconds, max(1.0, seconds * self.rate - 1e-9)
 
         self._speed_scaling = 1.0
@@ -165,7 +188,8 @@ class SimulatedArm:
         )
         self._switch()
 
-    # -- The port --------------------------------------------------------------------------------------------
+    # -- The port
+    # --------------------------------------------------------------------------------------------
 
     def clock(self) -> float:
         """Now [s]."""
@@ -209,8 +233,8 @@ class SimulatedArm:
         return self._controller().submit(goal)  # which tells of its own refusal
 
     def publish(self, trajectory: JointTrajectory) -> Rejection | None:
-        """Give a trajectory to the trajectory controller as its topic does, without an account of what becomes of
-        it. Ends a stream of set points."""
+        """Give a trajectory to the trajectory controller as its topic does, without an account of
+        what becomes of it. Ends a stream of set points."""
         self._catch_up()
         if (refusal := self._refusal()) is not None:
             self._tell("error", f"trajectory rejected: {refusal.text}")
@@ -218,8 +242,9 @@ class SimulatedArm:
         return self._controller().publish(trajectory)
 
     def stream(self, setpoint: Setpoint) -> None:
-        """Take the next set point of a stream, to be reached by when the one after it is due. An event tells when it
-        is refused, each reason once until one is taken, or later when it is clipped."""
+        """Take the next set point of a stream, to be reached by when the one after it is due. An
+        event tells when it is refused, each reason once until one is taken, or later when it is
+        clipped."""
         self._catch_up()
         why = self._unfit(setpoint)
         if why:
@@ -251,11 +276,15 @@ class SimulatedArm:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
-    # -- What befalls an arm ---------------------------------------------------------------------------------
+    # -- What befalls an arm
+    # ---------------------------------------------------------------------------------
 
     @property
     def speed_scaling(self) -> float:
@@ -305,11 +334,13 @@ class SimulatedArm:
         self._switch()
 
     def unlock_protective_stop(self) -> None:
-        """Back to normal, except that the program has to be started again: `program_running = True`."""
+        """Back to normal, except that the program has to be started again: `program_running =
+        True`."""
         if self._safety_mode is SafetyMode.PROTECTIVE_STOP:
             self.safety_mode = SafetyMode.NORMAL
 
-    # -- The control cycle -----------------------------------------------------------------------------------
+    # -- The control cycle
+    # -----------------------------------------------------------------------------------
 
     def step(self) -> ArmState:
         """Go on to the end of the control period, as `sleep_until` does. Returns the state then."""
@@ -325,8 +356,8 @@ class SimulatedArm:
         last, scaling = self._guard.position, self._speed_scaling
         wanted, velocity, acceleration = self._wanted(last, scaling)
         position, complaint = self._guard.pass_on(wanted, self.period, scaling)
-        # Not worth a word: set points that come two at a time, as those of a busy machine do, and at speed scaling
-        # 0 the controller's look ahead of one period.
+        # Not worth a word: set points that come two at a time, as those of a busy machine do, and
+        # at speed scaling 0 the controller's look ahead of one period.
         quiet = scaling == 0 if self._setpoint is None else 0 < self._guard.behind <= _UNEVEN
         clipped = bool(complaint) and not quiet
         if clipped and not self._clipped:  # not every period again while it goes on
@@ -344,10 +375,13 @@ class SimulatedArm:
             self.recorder.add(end, known, position, plant.position)
 
     def _wanted(self, last: Array, scaling: float) -> tuple[Array, Array | None, Array]:
-        """Position, velocity (None: as it comes out) and acceleration for the end of this period."""
+        """Position, velocity (None: as it comes out) and acceleration for the end of this
+        period."""
         if not self._follows:
             return last, self._zeros, self._zeros
-        if self._setpoint is not None and (self.executor.goal is not None or not self.executor.holding):
+        if self._setpoint is not None and (
+            self.executor.goal is not None or not self.executor.holding
+        ):
             self._setpoint = None  # someone has commanded the executor itself
         if self._setpoint is not None and self._age >= self._patience:
             self._tell("warning", f"no set point for {self._watchdog:g} s; holding")
@@ -359,14 +393,19 @@ class SimulatedArm:
         self._age += 1
         if left > 1:
             return last + (self._setpoint.position - last) / left, None, self._zeros
-        return self._setpoint.position, self._setpoint.velocity if self._age == 1 else None, self._zeros
+        return (
+            self._setpoint.position,
+            self._setpoint.velocity if self._age == 1 else None,
+            self._zeros,
+        )
 
     def _due(self) -> float:
         """When the control period that goes on is over [s]."""
         return self._origin + (self._ticks + 1) * self.period
 
     def _catch_up(self) -> None:
-        """In real time, do the control periods that are over. Who is told of an event may look at the arm."""
+        """In real time, do the control periods that are over. Who is told of an event may look at
+        the arm."""
         if isinstance(self._clock, ManualClock) or self._catching_up:
             return
         self._catching_up = True
@@ -377,7 +416,8 @@ class SimulatedArm:
                 if behind > _MOST_BEHIND or behind < -2 * self.period:
                     if self._setpoint is not None or not self.executor.holding:
                         self._tell(
-                            "warning", f"the clock jumped by {behind:.3g} s; the arm goes on from there"
+                            "warning",
+                            f"the clock jumped by {behind:.3g} s; the arm goes on from there",
                         )
                     self._origin, self._ticks = now - self.period, 0
                 if self._due() > now:
@@ -387,7 +427,8 @@ class SimulatedArm:
         finally:
             self._catching_up = False
 
-    # -- Who commands ----------------------------------------------------------------------------------------
+    # -- Who commands
+    # ----------------------------------------------------------------------------------------
 
     def _hindrance(self) -> str:
         """Why the arm does not follow, or ""."""
@@ -415,9 +456,12 @@ class SimulatedArm:
         self._follows = not hindrance
 
     def _restart(self) -> None:
-        """Have the controller hold what was commanded last: a body that sags shall not sag further each time."""
+        """Have the controller hold what was commanded last: a body that sags shall not sag further
+        each time."""
         state = self._state
-        self.executor.activate(ArmState(self.joint_names, self._guard.position, self._zeros, state.stamp))
+        self.executor.activate(
+            ArmState(self.joint_names, self._guard.position, self._zeros, state.stamp)
+        )
 
     def _controller(self) -> TrajectoryExecutor:
         """The trajectory controller, in command."""

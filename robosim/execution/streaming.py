@@ -1,7 +1,9 @@
-"""stream_trajectory: a plan goes to an arm and is watched to its end. Every transport and the command line use it.
+"""stream_trajectory: a plan goes to an arm and is watched to its end. Every transport and the
+command line use it.
 
-Two ways. "trajectory" sends the plan whole: the arm interpolates, and keeps its deadlines even when this process does
-not. "setpoints" sends one position per period; use it where an arm takes nothing else.
+Two ways. "trajectory" sends the plan whole: the arm interpolates, and keeps its deadlines even when
+this process does not. "setpoints" sends one position per period; use it where an arm takes nothing
+else.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ class Progress:
 
     Attributes:
         time: since the stream began, on the arm's clock [s].
-        plan_time, duration: how much of the plan is done, and its length [s]; speed scaling slows plan_time down.
+        plan_time, duration: how much of the plan is done, and its length [s]; speed scaling slows
+        plan_time down.
         speed_scaling: that is followed now, 0 to 1.
         error: greatest distance of a joint from where it is meant to be [rad or m].
     """
@@ -104,7 +107,9 @@ class StreamReport:
             name, error = self.tracking.joint_names[worst], self.tracking.max_error[worst]
             lines.append(f"greatest tracking error {error:.6g} at {name}")
             lines.append(str(self.statistics))
-            lines.append(f"{self.states} states seen, at most {1e3 * self.longest_gap:.1f} ms apart")
+            lines.append(
+                f"{self.states} states seen, at most {1e3 * self.longest_gap:.1f} ms apart"
+            )
         return "\n".join(lines)
 
 
@@ -129,31 +134,39 @@ def stream_trajectory(
 ) -> StreamReport:
     """Check, send, and watch a trajectory to its end. Returns when the arm is there, or holds.
 
-    The arm is told to hold when its state is stale or jumps, when the connection is lost, when it may not move any
-    more, when it is too far from where it is meant to be, and on Ctrl-C or `stop_event`. Set points then first slow
-    down along the plan; a second Ctrl-C holds at once.
+    The arm is told to hold when its state is stale or jumps, when the connection is lost, when it
+    may not move any more, when it is too far from where it is meant to be, and on Ctrl-C or
+    `stop_event`. Set points then first slow down along the plan; a second Ctrl-C holds at once.
 
     Args:
         arm: to move. It is not closed here.
         trajectory: a plan, or a message as it is to be sent; its joints are matched by name.
         mode: "trajectory" or "setpoints".
-        rate: of the set points [Hz], 125 by default; of looking at the arm when it has the whole trajectory, 50.
+        rate: of the set points [Hz], 125 by default; of looking at the arm when it has the whole
+        trajectory, 50.
         limits: in the order of the trajectory's joints; a plan's own by default.
-        start_tolerance: how far the start may be from the present position, for each joint [rad or m].
-        requirements: what has to be known to be good before and during the motion; by default the arm's own attribute
+        start_tolerance: how far the start may be from the present position, for each joint [rad or
+        m].
+        requirements: what has to be known to be good before and during the motion; by default the
+        arm's own attribute
             `requirements`, if it has one, else what a simulated arm needs.
-        continuous: joints without end, whose start may be off by whole turns; by default those without limits.
+        continuous: joints without end, whose start may be off by whole turns; by default those
+        without limits.
         tracking_error: how far a joint may be from where it is meant to be [rad or m]; inf: any.
-        goal_tolerance: how near a joint has to come to the end of a stream of set points [rad or m].
+        goal_tolerance: how near a joint has to come to the end of a stream of set points [rad or
+        m].
         goal_time: how long that may take after the plan's end, or the arm's answer [s].
         path_tolerance: sent along with a whole trajectory; the controller's own by default.
-        scaling_ramp: how long set points take from standing to full speed, and when asked to stop [s]; by default as
-            long as the acceleration limits ask for at the plan's greatest speed, and 0.1 s at least.
+        scaling_ramp: how long set points take from standing to full speed, and when asked to stop
+        [s]; by default as
+            long as the acceleration limits ask for at the plan's greatest speed, and 0.1 s at
+            least.
         connect_timeout: how long to wait for the first state [s].
         on_progress: called about ten times a second.
         stop_event: set it, from another thread, to stop.
 
-    Raises ExecutionError for an argument that is not valid. Whatever the arm or a check has to say is in the report.
+    Raises ExecutionError for an argument that is not valid. Whatever the arm or a check has to say
+    is in the report.
     """
     _check_arguments(mode, tracking_error, goal_tolerance, goal_time, scaling_ramp)
     needed = getattr(arm, "requirements", Requirements()) if requirements is None else requirements
@@ -173,10 +186,13 @@ def stream_trajectory(
             start_tolerance=start_tolerance, requirements=needed,
         )  # fmt: skip
     except KeyboardInterrupt:
-        return StreamReport(Outcome.STOPPED, "interrupted before the motion", None, loop.statistics())
+        return StreamReport(
+            Outcome.STOPPED, "interrupted before the motion", None, loop.statistics()
+        )
     if motion.stamp != 0 and mode == "setpoints":
         text = (
-            f"the trajectory starts at {motion.stamp:.3f} s; set points start at once, its stamp has to be 0"
+            f"the trajectory starts at {motion.stamp:.3f} s; set points start at once, its stamp"
+            " has to be 0"
         )
         refused.append(Rejection(RejectReason.CHECK, text))
     if refused:
@@ -186,7 +202,12 @@ def stream_trajectory(
     motion = to_present_turn(motion, state, turning)
     plan = motion.followed(state)
     watch = Watch(
-        arm, names, _speed(plan, limits), continuous=turning, requirements=needed, stop_event=stop_event
+        arm,
+        names,
+        _speed(plan, limits),
+        continuous=turning,
+        requirements=needed,
+        stop_event=stop_event,
     )
     recorder = TrackingRecorder(
         names,
@@ -214,7 +235,8 @@ def stream_trajectory(
         ramp = _ramp(plan, limits) if scaling_ramp is None else scaling_ramp
         outcome, reason, done = stream_setpoints(
             arm, plan, loop, watch, recorder, report,
-            ramp=ramp, tracking_error=tracking_error, goal_tolerance=goal_tolerance, goal_time=goal_time,
+            ramp=ramp, tracking_error=tracking_error, goal_tolerance=goal_tolerance,
+            goal_time=goal_time,
         )  # fmt: skip
     return StreamReport(
         Outcome(outcome),
@@ -255,9 +277,12 @@ def _await_state(arm: Arm, timeout: float) -> None:
 
 
 def _speed(plan: Trajectory, limits: TrajectoryLimits | None) -> NDArray[np.float64]:
-    """(n,) what a joint can do at most: its limit, or twice what the plan asks where none is known."""
+    """(n,) what a joint can do at most: its limit, or twice what the plan asks where none is
+    known."""
     peak = np.abs(extremes(plan, 1)[1]).max(axis=0)
-    known = np.full(plan.n, np.inf) if limits is None or limits.velocity is None else limits.velocity
+    known = (
+        np.full(plan.n, np.inf) if limits is None or limits.velocity is None else limits.velocity
+    )
     speed: NDArray[np.float64] = np.where(np.isfinite(known), np.maximum(known, peak), 2 * peak)
     return speed
 

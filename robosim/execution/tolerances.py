@@ -1,7 +1,9 @@
-"""Tolerances of a joint trajectory controller: its own, merged with a goal's, and errors checked against them.
+"""Tolerances of a joint trajectory controller: its own, merged with a goal's, and errors checked
+against them.
 
-Here 0 means that nothing is checked. In a goal 0 asks for the controller's own value and -1 for no check; after any
-other negative value, or a joint that the controller does not have, a goal's tolerances are ignored altogether.
+Here 0 means that nothing is checked. In a goal 0 asks for the controller's own value and -1 for no
+check; after any other negative value, or a joint that the controller does not have, a goal's
+tolerances are ignored altogether.
 """
 
 from __future__ import annotations
@@ -30,10 +32,15 @@ class StateTolerance:
     def violation(
         self, position_error: Array, velocity_error: Array | None
     ) -> tuple[int, str, float, float] | None:
-        """The first joint outside: its index, "position" or "velocity", the error and the tolerance; else None."""
+        """The first joint outside: its index, "position" or "velocity", the error and the
+        tolerance; else None."""
         found = (
             _violation("position", position_error, self.position),
-            None if velocity_error is None else _violation("velocity", velocity_error, self.velocity),
+            (
+                None
+                if velocity_error is None
+                else _violation("velocity", velocity_error, self.velocity)
+            ),
         )
         return min((v for v in found if v is not None), default=None)
 
@@ -48,8 +55,8 @@ def _violation(what: str, error: Array, tolerance: Array) -> tuple[int, str, flo
 
 @dataclass(frozen=True, eq=False)
 class Tolerances:
-    """What is in force while a trajectory runs: path on the way, goal after its last point, goal_time [s] to get
-    inside it then (0: as long as it takes)."""
+    """What is in force while a trajectory runs: path on the way, goal after its last point,
+    goal_time [s] to get inside it then (0: as long as it takes)."""
 
     path: StateTolerance
     goal: StateTolerance
@@ -61,10 +68,12 @@ class ControllerTolerances:
     """A controller's own tolerances, its parameters `constraints.*`; 0: not checked.
 
     Attributes:
-        path: `<joint>.trajectory`, allowed position error on the way, of all joints or one per joint [rad or m].
+        path: `<joint>.trajectory`, allowed position error on the way, of all joints or one per
+        joint [rad or m].
         goal: `<joint>.goal`, allowed position error at the end.
         stopped_velocity: `stopped_velocity_tolerance`, allowed velocity error at the end [per s].
-        goal_time: [s] to get inside the goal tolerance after the last point's time; 0: as long as it takes.
+        goal_time: [s] to get inside the goal tolerance after the last point's time; 0: as long as
+        it takes.
     """
 
     path: float | Sequence[float] = 0.0
@@ -73,17 +82,22 @@ class ControllerTolerances:
     goal_time: float = 0.0
 
     def resolve(self, n: int) -> Tolerances:
-        """For n joints. Raises ExecutionError for a wrong number of values, or one that is negative or not finite."""
+        """For n joints. Raises ExecutionError for a wrong number of values, or one that is negative
+        or not finite."""
         path, goal = _per_joint("path", self.path, n), _per_joint("goal", self.goal, n)
         velocity = _per_joint("stopped_velocity", self.stopped_velocity, n)
         goal_time = float(_per_joint("goal_time", self.goal_time, 1)[0])
-        return Tolerances(StateTolerance(path, np.zeros(n)), StateTolerance(goal, velocity), goal_time)
+        return Tolerances(
+            StateTolerance(path, np.zeros(n)), StateTolerance(goal, velocity), goal_time
+        )
 
 
 def _per_joint(field: str, value: ArrayLike, n: int) -> Array:
     array = np.array(value, dtype=float)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != n):
-        raise ExecutionError(f"tolerances.{field}: must be one number or {n}, has shape {array.shape}")
+        raise ExecutionError(
+            f"tolerances.{field}: must be one number or {n}, has shape {array.shape}"
+        )
     if not (np.isfinite(array).all() and (array >= 0).all()):
         raise ExecutionError(f"tolerances.{field}: must be finite and not negative, not {value!r}")
     values: Array = np.broadcast_to(array, (n,)).copy()
@@ -108,12 +122,14 @@ def _overridden(
     for tolerance in given:
         if tolerance.name not in joint_names:
             raise ValueError(
-                f"{field}: there is no joint {tolerance.name!r}{suggestion(tolerance.name, joint_names)}"
+                f"{field}: there is no joint"
+                f" {tolerance.name!r}{suggestion(tolerance.name, joint_names)}"
             )
         i, name = joint_names.index(tolerance.name), f"{field} of {tolerance.name}"
         position[i] = _resolve(f"{name}, position", float(own.position[i]), tolerance.position)
         velocity[i] = _resolve(f"{name}, velocity", float(own.velocity[i]), tolerance.velocity)
-        _resolve(f"{name}, acceleration", 0.0, tolerance.acceleration)  # no arm here measures accelerations
+        # No arm here measures accelerations.
+        _resolve(f"{name}, acceleration", 0.0, tolerance.acceleration)
     return StateTolerance(position, velocity)
 
 

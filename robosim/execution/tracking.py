@@ -1,8 +1,10 @@
-"""How closely an arm follows: desired, commanded and actual positions over time, their errors, a file and a plot.
+"""How closely an arm follows: desired, commanded and actual positions over time, their errors, a
+file and a plot.
 
-Files carry format "robosim-tracking", version 1. CSV: line 1 "# robosim-tracking 1", line 2 "# " and the header in
-JSON, line 3 the column names, then a row per sample: time, and for each joint desired, commanded, actual; an empty
-cell where the command is not known. NPZ: the arrays and the header as a JSON string; no pickle.
+Files carry format "robosim-tracking", version 1. CSV: line 1 "# robosim-tracking 1", line 2 "# "
+and the header in JSON, line 3 the column names, then a row per sample: time, and for each joint
+desired, commanded, actual; an empty cell where the command is not known. NPZ: the arrays and the
+header as a JSON string; no pickle.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ class Tracking:
         joint_names: (n) what the columns are about.
         time: (m,) [s], not decreasing.
         desired: (m, n) positions that were asked for [rad or m].
-        commanded: (m, n) positions that the arm was given, where that is known; NaN where it is not.
+        commanded: (m, n) positions that the arm was given, where that is known; NaN where it is
+        not.
         actual: (m, n) measured positions.
         units: (n) "rad" or "m"; one for all is enough.
         robot: name of the robot.
@@ -61,7 +64,11 @@ class Tracking:
 
     def __post_init__(self) -> None:
         names = tuple(self.joint_names)
-        if not names or len(set(names)) != len(names) or not all(isinstance(n, str) and n for n in names):
+        if (
+            not names
+            or len(set(names)) != len(names)
+            or not all(isinstance(n, str) and n for n in names)
+        ):
             raise ExecutionError(f"joint_names: must be one or more distinct names, not {names!r}")
         units = (self.units,) * len(names) if isinstance(self.units, str) else tuple(self.units)
         if len(units) != len(names) or any(unit not in ("rad", "m") for unit in units):
@@ -74,7 +81,9 @@ class Tracking:
             raise ExecutionError(f"time[{i + 1}]: {time[i + 1]} comes before {time[i]}")
         object.__setattr__(self, "time", time)
         for curve in CURVES:
-            values = _array(curve, getattr(self, curve), (len(time), len(names)), curve == "commanded")
+            values = _array(
+                curve, getattr(self, curve), (len(time), len(names)), curve == "commanded"
+            )
             object.__setattr__(self, curve, values)
 
     def __len__(self) -> int:
@@ -92,7 +101,9 @@ class Tracking:
     @property
     def max_error(self) -> Array:
         """(n,) greatest absolute error of each joint; NaN without samples."""
-        return np.abs(self.error).max(axis=0) if len(self) else np.full(len(self.joint_names), np.nan)
+        return (
+            np.abs(self.error).max(axis=0) if len(self) else np.full(len(self.joint_names), np.nan)
+        )
 
     @property
     def rms_error(self) -> Array:
@@ -102,9 +113,14 @@ class Tracking:
         return np.asarray(np.sqrt(np.mean(self.error**2, axis=0)))
 
     def summary(self) -> list[dict[str, Any]]:
-        """Per joint: name, unit, greatest error and when it was, root mean square and last error."""
+        """Per joint: name, unit, greatest error and when it was, root mean square and last
+        error."""
         greatest, rms = self.max_error, self.rms_error
-        at = self.time[np.abs(self.error).argmax(axis=0)] if len(self) else np.full(len(greatest), np.nan)
+        at = (
+            self.time[np.abs(self.error).argmax(axis=0)]
+            if len(self)
+            else np.full(len(greatest), np.nan)
+        )
         last = self.error[-1] if len(self) else np.full(len(greatest), np.nan)
         return [
             {
@@ -119,7 +135,8 @@ class Tracking:
         ]
 
     def plot(self, *, title: str | None = None) -> Figure:
-        """A matplotlib Figure: a panel per joint with its desired and actual position, and the errors of all.
+        """A matplotlib Figure: a panel per joint with its desired and actual position, and the
+        errors of all.
 
         Args:
             title: above it all; the robot's name by default.
@@ -187,7 +204,9 @@ class TrackingRecorder:
         """Number of samples."""
         return self._count
 
-    def add(self, time: float, desired: ArrayLike, commanded: ArrayLike | None, actual: ArrayLike) -> None:
+    def add(
+        self, time: float, desired: ArrayLike, commanded: ArrayLike | None, actual: ArrayLike
+    ) -> None:
         """Note one sample.
 
         Args:
@@ -212,12 +231,19 @@ class TrackingRecorder:
             rows, np.cumsum([1, len(self.joint_names), len(self.joint_names)]), axis=1
         )
         return Tracking(
-            self.joint_names, time[:, 0], desired, commanded, actual, units=self.units, robot=self.robot
+            self.joint_names,
+            time[:, 0],
+            desired,
+            commanded,
+            actual,
+            units=self.units,
+            robot=self.robot,
         )
 
 
 def _array(field: str, value: ArrayLike, shape: tuple[int, ...], unknown: bool = False) -> Array:
-    """A read-only copy of this shape (-1 for any length) whose numbers are finite, or NaN where `unknown`."""
+    """A read-only copy of this shape (-1 for any length) whose numbers are finite, or NaN where
+    `unknown`."""
     try:
         array = np.array(value, dtype=float, order="C")
     except (TypeError, ValueError) as error:
@@ -234,13 +260,16 @@ def _array(field: str, value: ArrayLike, shape: tuple[int, ...], unknown: bool =
     return array
 
 
-# -- Files ---------------------------------------------------------------------------------------------------
+# -- Files
+# --------------------------------------------------------------------------------------------------
 
 
 def _ending(path: str | PathLike[str]) -> str:
     ending = Path(path).suffix.lower()
     if ending not in (".csv", ".npz"):
-        raise ExecutionError(f"the name of a recording ends in .csv or .npz, not {ending!r}", file=path)
+        raise ExecutionError(
+            f"the name of a recording ends in .csv or .npz, not {ending!r}", file=path
+        )
     return ending
 
 
@@ -259,10 +288,13 @@ def _read_header(text: str) -> dict[str, Any]:
         raise ExecutionError(f"the header is not an object of format {FORMAT!r}")
     if header.get("version") != VERSION:
         raise ExecutionError(
-            f"version {header.get('version')!r} of {FORMAT} is unknown here; this robosim reads version {VERSION}"
+            f"version {header.get('version')!r} of {FORMAT} is unknown here; this robosim reads"
+            f" version {VERSION}"
         )
     for name in ("joint_names", "units"):
-        if not isinstance(header.get(name), list) or not all(isinstance(x, str) for x in header[name]):
+        if not isinstance(header.get(name), list) or not all(
+            isinstance(x, str) for x in header[name]
+        ):
             raise ExecutionError(f"{name}: missing or not a list of names")
     if not isinstance(header.get("robot"), str):
         raise ExecutionError("robot: missing or not a name")
@@ -277,7 +309,9 @@ def _write_csv(tracking: Tracking) -> bytes:
     out = io.StringIO(newline="")
     out.write(f"# {FORMAT} {VERSION}\n# {_header(tracking)}\n")
     # Quoted, because a name may hold anything, line breaks too.
-    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(_columns(tracking.joint_names))
+    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(
+        _columns(tracking.joint_names)
+    )
     writer = csv.writer(out, lineterminator="\n")
     curves = np.stack([tracking.desired, tracking.commanded, tracking.actual], axis=2)
     rows = curves.reshape(len(tracking), len(CURVES) * len(tracking.joint_names))
@@ -304,11 +338,14 @@ def _read_csv(data: bytes) -> Tracking:
     rows: list[list[float]] = []
     try:
         if next(reader, None) != columns:
-            raise ExecutionError(f"the columns must be time and each joint's {', '.join(CURVES)}", line=3)
+            raise ExecutionError(
+                f"the columns must be time and each joint's {', '.join(CURVES)}", line=3
+            )
         for cells in filter(None, reader):
             if len(cells) != len(columns):
                 raise ExecutionError(
-                    f"has {len(cells)} cells, the header has {len(columns)}", line=reader.line_num + 2
+                    f"has {len(cells)} cells, the header has {len(columns)}",
+                    line=reader.line_num + 2,
                 )
             try:
                 rows.append([float(cell) if cell else np.nan for cell in cells])

@@ -1,4 +1,5 @@
-"""Plot how an arm followed: a panel per joint, desired under actual, and below them the errors of all joints."""
+"""Plot how an arm followed: a panel per joint, desired under actual, and below them the errors of
+all joints."""
 
 from __future__ import annotations
 
@@ -34,7 +35,12 @@ def plot(tracking: Tracking, title: str | None) -> Figure:
         color = f"C{i % 10}"
         # The desired curve is wide and pale, so that the actual one on top of it hides nothing.
         ax.plot(
-            tracking.time, tracking.desired[:, i], color=color, alpha=0.35, linewidth=4.0, label="desired"
+            tracking.time,
+            tracking.desired[:, i],
+            color=color,
+            alpha=0.35,
+            linewidth=4.0,
+            label="desired",
         )
         ax.plot(tracking.time, tracking.actual[:, i], color="0.15", linewidth=0.9, label="actual")
         ax.set_title(f"{name} [{tracking.units[i]}]", fontsize="small", loc="left")
@@ -53,7 +59,8 @@ def plot(tracking: Tracking, title: str | None) -> Figure:
     errors.set_ylabel(f"error [{units}]")
     errors.set_xlabel("time [s]")
     errors.grid(alpha=0.3)
-    if np.ptp(scaled) < 1e-6:  # below a nanoradian there is only rounding, which is not to fill the panel
+    # Below a nanoradian there is only rounding, which is not to fill the panel.
+    if np.ptp(scaled) < 1e-6:
         errors.set_ylim(-1e-3, 1e-3)
     figure.legend(
         *errors.get_legend_handles_labels(),

@@ -1,5 +1,5 @@
-"""What is watched while an arm moves: that its state arrives, is fresh and does not jump, that it still may move, and
-whether someone wants it to stop.
+"""What is watched while an arm moves: that its state arrives, is fresh and does not jump, that it
+still may move, and whether someone wants it to stop.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class Watch:
         self.stop_reason = self.stop_reason or reason
 
     def look(self, now: float) -> str:
-        """Take in state and status. Returns why the arm must be held at once, or "" when all is well."""
+        """Take in state and status. Returns why the arm must be held at once, or "" when all is
+        well."""
         if self._stop_event is not None and self._stop_event.is_set():
             self.request_stop("asked to stop")
         state, self.status = self._arm.state(), self._arm.status()
@@ -99,7 +100,9 @@ class Watch:
         return self._nearest(self.position - wanted)
 
     def _nearest(self, difference: Array) -> Array:
-        return np.where(self._turns, np.remainder(difference + math.pi, 2 * math.pi) - math.pi, difference)
+        return np.where(
+            self._turns, np.remainder(difference + math.pi, 2 * math.pi) - math.pi, difference
+        )
 
     def _take(self, state: ArmState) -> str:
         if state.joint_names != self._state_names:
@@ -124,15 +127,17 @@ class Watch:
             return ""
         i = int(np.argmax(moved - reach))
         return (
-            f"the measured position of {self._names[i]} jumped from {last[i]:.6g} to {position[i]:.6g} in "
-            f"{apart:.4f} s; at its greatest speed, {self._greatest[i]:.6g} per s, it cannot"
+            f"the measured position of {self._names[i]} jumped from {last[i]:.6g} to"
+            f" {position[i]:.6g} in {apart:.4f} s; at its greatest speed, {self._greatest[i]:.6g}"
+            " per s, it cannot"
         )
 
     def _time_between(self, before: ArmState, state: ArmState) -> float:
         """What lies at most between the measurements of two states [s].
 
-        States that a busy machine was late for arrive together, so what their source says counts where it is more;
-        but no more than a state may be old, as that clock is not ours and may be set.
+        States that a busy machine was late for arrive together, so what their source says counts
+        where it is more; but no more than a state may be old, as that clock is not ours and may be
+        set.
         """
         apart = max(state.stamp - before.stamp, 0.0)
         if before.measured is None or state.measured is None:

@@ -1,8 +1,9 @@
 """Collision shapes, poses, and how two posed shapes lie to each other.
 
-A pose `X_WB` is a (4, 4) homogeneous matrix that maps coordinates in frame B to W. `Shape` describes a convex
-body in its own frame by full sizes in meters, `Shape.box(size)` for example; `shape_sizes` lists the types of shapes.
-`TriangleMesh`, `HeightField`, `PointCloud` and `Compound` are bodies made of convex pieces; queries take them, too.
+A pose `X_WB` is a (4, 4) homogeneous matrix that maps coordinates in frame B to W. `Shape`
+describes a convex body in its own frame by full sizes in meters, `Shape.box(size)` for example;
+`shape_sizes` lists the types of shapes. `TriangleMesh`, `HeightField`, `PointCloud` and `Compound`
+are bodies made of convex pieces; queries take them, too.
 """
 
 from robosim._engine import Compound, HeightField, PointCloud, Shape, TriangleMesh

@@ -1,4 +1,5 @@
-"""Bodies made of convex pieces: which pieces are closest, all that are near, and where they touch."""
+"""Bodies made of convex pieces: which pieces are closest, all that are near, and where they
+touch."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ class PieceWitness(NamedTuple):
     witness: Witness
     """As of two shapes, in W."""
     piece_A: int
-    """Number of the piece of A: the face of a `TriangleMesh`, the triangle of a `HeightField`, the point of a
-    `PointCloud`; of a `Compound` counted through its parts; 0 of a `Shape`."""
+    """Number of the piece of A: the face of a `TriangleMesh`, the triangle of a `HeightField`, the
+    point of a `PointCloud`; of a `Compound` counted through its parts; 0 of a `Shape`."""
     piece_B: int
     """The same of B."""
 
@@ -40,11 +41,12 @@ def closest_pieces(
 ) -> PieceWitness:
     """Signed distance of two posed bodies, and the pieces that attain it.
 
-    It is the least signed distance of a piece of A and a piece of B: apart, the distance of the bodies; where they
-    overlap, how deep the deepest pair is. Triangles of meshes and height fields are one-sided: a shape that meets one
-    leaves it along an outward normal of the surface there, the face's own or, at an edge or a vertex that sticks out,
-    one between those of its faces. Then the answer is the shortest of these ways that takes A off B, if one does, else
-    the deepest. What lies wholly in the solid behind a closed mesh or under a height field leaves through the nearest
+    It is the least signed distance of a piece of A and a piece of B: apart, the distance of the
+    bodies; where they overlap, how deep the deepest pair is. Triangles of meshes and height fields
+    are one-sided: a shape that meets one leaves it along an outward normal of the surface there,
+    the face's own or, at an edge or a vertex that sticks out, one between those of its faces. Then
+    the answer is the shortest of these ways that takes A off B, if one does, else the deepest. What
+    lies wholly in the solid behind a closed mesh or under a height field leaves through the nearest
     triangle; an open mesh does not see it.
 
     Args:
@@ -69,13 +71,19 @@ def closest_pieces(
 
 
 def contacts(
-    A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike, *, margin: float = 0.0
+    A: Shape | Compound,
+    X_WA: ArrayLike,
+    B: Shape | Compound,
+    X_WB: ArrayLike,
+    *,
+    margin: float = 0.0,
 ) -> list[PieceWitness]:
-    """All pairs of pieces of two posed bodies that are closer than `margin` [m] (zero or more), by their numbers.
+    """All pairs of pieces of two posed bodies that are closer than `margin` [m] (zero or more), by
+    their numbers.
 
-    Left out are triangles whose nearest point, or shortest way out, lies on an edge or a vertex in a direction that is
-    no outward normal of the surface there: another triangle sees it better. The closest pair is always among them, and
-    those that meet beside it with the same normal.
+    Left out are triangles whose nearest point, or shortest way out, lies on an edge or a vertex in
+    a direction that is no outward normal of the surface there: another triangle sees it better. The
+    closest pair is always among them, and those that meet beside it with the same normal.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
@@ -83,24 +91,33 @@ def contacts(
     Example:
         >>> from robosim.geometry import PointCloud, pose
         >>> cloud = PointCloud([(0, 0, 0), (1, 0, 0), (2, 0, 0)], 0.1)
-        >>> [c.piece_A for c in contacts(cloud, pose(), Shape.box((3, 1, 1)), pose((0.2, 0, 0.65)), margin=0.1)]
+        >>> lid = Shape.box((3, 1, 1))
+        >>> [c.piece_A for c in contacts(cloud, pose(), lid, pose((0.2, 0, 0.65)), margin=0.1)]
         [0, 1]
     """
     found = _engine.contacts(margin, A, X_WA, B, X_WB)
-    return [PieceWitness(Witness(*witness), piece_A, piece_B) for witness, piece_A, piece_B in found]
+    return [
+        PieceWitness(Witness(*witness), piece_A, piece_B) for witness, piece_A, piece_B in found
+    ]
 
 
 def contact_manifolds(
-    A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike, *, margin: float = 0.0
+    A: Shape | Compound,
+    X_WA: ArrayLike,
+    B: Shape | Compound,
+    X_WB: ArrayLike,
+    *,
+    margin: float = 0.0,
 ) -> list[PieceManifold]:
     """The contact manifolds of pairs of pieces, in the order of their numbers.
 
-    They are those of `contacts`. A triangle that is not among these, as another one is touched first at a side that
-    they share, may have corners of the other body over it: these are there along the triangle's normal.
+    They are those of `contacts`. A triangle that is not among these, as another one is touched
+    first at a side that they share, may have corners of the other body over it: these are there
+    along the triangle's normal.
 
-    Triangles of a surface share edges and corners, and what touches one of these touches several triangles: such a
-    point is there once, in the manifold of the triangle whose face has the normal or else of the first. Pairs without
-    a point of their own have no manifold.
+    Triangles of a surface share edges and corners, and what touches one of these touches several
+    triangles: such a point is there once, in the manifold of the triangle whose face has the normal
+    or else of the first. Pairs without a point of their own have no manifold.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.

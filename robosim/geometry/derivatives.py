@@ -15,7 +15,8 @@ from robosim.geometry.queries import Witness
 
 
 class WitnessRates(NamedTuple):
-    """Derivatives of a `Witness` in some parameters: of a parameter of shape s, arrays of shape s and (3,) + s."""
+    """Derivatives of a `Witness` in some parameters: of a parameter of shape s, arrays of shape s
+    and (3,) + s."""
 
     distance: Array
     p_WA: Array
@@ -27,11 +28,13 @@ class Feature(NamedTuple):
     """The part of a shape that touches."""
 
     kind: str
-    """"vertex", "edge" (a rim, too), "face", or "curved": a sphere, a mantle, the ball of a capsule's end."""
+    """"vertex", "edge" (a rim, too), "face", or "curved": a sphere, a mantle, the ball of a
+    capsule's end."""
     number: int
     """Among the shape's features of this kind; the same feature has the same number in any pose."""
     slide: float
-    """How far the point may move, in straight directions, until another feature takes over [m]; inf where none does."""
+    """How far the point may move, in straight directions, until another feature takes over [m]; inf
+    where none does."""
     tilt: float
     """The same of how far the normal may turn [rad]."""
 
@@ -40,22 +43,26 @@ class Feature(NamedTuple):
 class WitnessDerivatives:
     """How the closest features of two shapes move.
 
-    Witness, twist and `one_sided` are found at once; arrays of all else are made when they are first asked for.
+    Witness, twist and `one_sided` are found at once; arrays of all else are made when they are
+    first asked for.
     """
 
     witness: Witness
     """What is differentiated, as `signed_distance` gives it."""
     twist: WitnessRates
-    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving frame."""
+    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving
+    frame."""
     one_sided: bool
-    """Whether they hold to one side only: another feature takes over right here, or the points are not unique
-    (parallel faces or edges), or the surfaces have their center of curvature in common. Then they are those of the
-    features named."""
+    """Whether they hold to one side only: another feature takes over right here, or the points are
+    not unique (parallel faces or edges), or the surfaces have their center of curvature in common.
+    Then they are those of the features named."""
     _shapes: ShapeRates
 
     def __getstate__(self) -> dict[str, Any]:
         """All of it, made now: without the engine's part that it is made from."""
-        made = {name for name, value in vars(type(self)).items() if isinstance(value, cached_property)}
+        made = {
+            name for name, value in vars(type(self)).items() if isinstance(value, cached_property)
+        }
         return {
             **{name: getattr(self, name) for name in sorted(made | self.__dict__.keys())},
             "_shapes": None,
@@ -63,7 +70,8 @@ class WitnessDerivatives:
 
     @cached_property
     def sizes_A(self) -> dict[str, WitnessRates]:
-        """In every size of A, by its name in `shape_sizes`; of a convex mesh in all coordinates of its vertices."""
+        """In every size of A, by its name in `shape_sizes`; of a convex mesh in all coordinates of
+        its vertices."""
         return {name: WitnessRates(*rates) for name, rates in self._shapes.sizes(False).items()}
 
     @cached_property
@@ -103,21 +111,26 @@ class WitnessDerivatives:
             "feature_B",
             "one_sided",
         )
-        return f"WitnessDerivatives({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        return (
+            f"WitnessDerivatives({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        )
 
 
 def signed_distance_derivatives(
     A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike
 ) -> WitnessDerivatives:
-    """Signed distance of two posed shapes with its exact derivatives, and those of both points and of the normal.
+    """Signed distance of two posed shapes with its exact derivatives, and those of both points and
+    of the normal.
 
-    For every pair of shapes, separated and overlapping, in the poses and in the shapes' own sizes. Curved surfaces
-    keep their curvature: the normal on a sphere turns as the other shape slides along it. Deep inside each other two
-    shapes may be separated equally soon in several directions; the derivatives follow the one that is given.
+    For every pair of shapes, separated and overlapping, in the poses and in the shapes' own sizes.
+    Curved surfaces keep their curvature: the normal on a sphere turns as the other shape slides
+    along it. Deep inside each other two shapes may be separated equally soon in several directions;
+    the derivatives follow the one that is given.
 
-    Of bodies made of pieces they are those of the two pieces that are closest (`closest_pieces` says which): twist and
-    scale of the bodies; sizes and features of the pieces, of a triangle its three `"vertices"` (3, 3), in the frame of
-    its mesh or height field. They are `one_sided` where two pairs of pieces are as close.
+    Of bodies made of pieces they are those of the two pieces that are closest (`closest_pieces`
+    says which): twist and scale of the bodies; sizes and features of the pieces, of a triangle its
+    three `"vertices"` (3, 3), in the frame of its mesh or height field. They are `one_sided` where
+    two pairs of pieces are as close.
 
     Args:
         A: the first shape, or a body made of pieces.
@@ -126,7 +139,8 @@ def signed_distance_derivatives(
         X_WB: its pose, (4, 4).
 
     Returns:
-        Witness and derivatives. Where the distance is -inf (two half-spaces), all are zero and `one_sided`.
+        Witness and derivatives. Where the distance is -inf (two half-spaces), all are zero and
+        `one_sided`.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.

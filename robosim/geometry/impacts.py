@@ -18,15 +18,17 @@ class Impact(NamedTuple):
     """When two moving shapes first come within a margin of each other."""
 
     status: str
-    """"separated": never, t = 1; "touching": first at t; "overlapping": already at t = 0; "unfinished": not up
-    to t at
-    least, and unknown from then on, as shapes slide along each other too near for too long."""
+    """"separated": never, t = 1; "touching": first at t; "overlapping": already at t = 0;
+    "unfinished": not up to t at least, and unknown from then on, as shapes slide along each other
+    too near for too long."""
     t: float
     """From 0 to 1; the shapes are apart at all earlier times."""
     witness: Witness
-    """How the shapes lie at t; when touching, distance is above the margin by at most the tolerance."""
+    """How the shapes lie at t; when touching, distance is above the margin by at most the
+    tolerance."""
     normal_velocity: float
-    """How fast the distance changes at t [m per unit of t]; negative for shapes that approach each other."""
+    """How fast the distance changes at t [m per unit of t]; negative for shapes that approach each
+    other."""
     rounds: int
     """How many distances were computed."""
 
@@ -37,13 +39,13 @@ class ImpactDerivatives(NamedTuple):
     impact: Impact
     """What is differentiated, as `time_of_impact` gives it."""
     start: Array
-    """In the poses at t = 0, (12,): the twist of A, then of B, each [linear; angular] in its own frame."""
+    """In the poses at t = 0, (12,): the twist of A, then of B, each [linear; angular] in its own
+    frame."""
     end: Array
     """The same at t = 1."""
     one_sided: bool
-    """Whether they hold to one side only; also where the shapes do not touch, graze, or turn by half a turn:
-    there all are
-    zero."""
+    """Whether they hold to one side only; also where the shapes do not touch, graze, or turn by
+    half a turn: there all are zero."""
 
 
 def time_of_impact(
@@ -55,15 +57,13 @@ def time_of_impact(
     margin: float = 0.0,
     tolerance: float = 1e-9,
 ) -> Impact:
-    """When two moving shapes first come within a margin of each other: a collision check that skips nothing.
+    """When two moving shapes first come within a margin of each other: a collision check that skips
+    nothing.
 
-    Over t from 0 to 1 the origin of each frame moves on a straight line at constant speed, and the frame turns
-    about one
-    axis at constant speed, the shorter way round. Conservative advancement: from each closest pair the motion
-    is followed
-    as long as bounds on it certify the gap, exactly for shapes that only translate and to second order in time
-    for those
-    that turn.
+    Over t from 0 to 1 the origin of each frame moves on a straight line at constant speed, and the
+    frame turns about one axis at constant speed, the shorter way round. Conservative advancement:
+    from each closest pair the motion is followed as long as bounds on it certify the gap, exactly
+    for shapes that only translate and to second order in time for those that turn.
 
     Args:
         A: the first shape.
@@ -71,7 +71,8 @@ def time_of_impact(
         B: the second shape.
         X_WB: its poses, likewise.
         margin: how near counts as touching [m], zero or more.
-        tolerance: by how much the distance may exceed the margin at t [m]; below 1e-12 of the shapes' size (or
+        tolerance: by how much the distance may exceed the margin at t [m]; below 1e-12 of the
+        shapes' size (or
         1e-15 of their
             way) it counts as that.
 
@@ -79,7 +80,8 @@ def time_of_impact(
         Time and witness. Two half-spaces that turn against each other touch at once.
 
     Raises:
-        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, margin or tolerance is out of range.
+        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, margin or tolerance is
+        out of range.
 
     Example:
         >>> import numpy as np
@@ -102,7 +104,8 @@ def time_of_impact_derivatives(
     margin: float = 0.0,
     tolerance: float = 1e-9,
 ) -> ImpactDerivatives:
-    """The time at which two moving shapes touch, with its derivatives in the poses that they move between.
+    """The time at which two moving shapes touch, with its derivatives in the poses that they move
+    between.
 
     By the implicit function theorem on distance(t) = margin: as exact as the tolerance.
 
@@ -118,14 +121,16 @@ def time_of_impact_derivatives(
         The impact and its derivatives.
 
     Raises:
-        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, margin or tolerance is out of range.
+        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, margin or tolerance is
+        out of range.
 
     Example:
         >>> import numpy as np
         >>> from robosim.geometry import Shape, pose, time_of_impact_derivatives
         >>> falling = np.stack([pose((0, 0, 3)), pose((0, 0, -1))])
         >>> d = time_of_impact_derivatives(Shape.half_space(), pose(), Shape.sphere(0.5), falling)
-        >>> float(d.start[8].round(6)), float(d.end[8].round(6))  # along z, of the sphere: it has farther to fall
+        >>> # Along z, of the sphere: it has farther to fall.
+        >>> float(d.start[8].round(6)), float(d.end[8].round(6))
         (0.09375, 0.15625)
     """
     (A0, A1), (B0, B1) = _ends("X_WA", X_WA), _ends("X_WB", X_WB)

@@ -1,4 +1,5 @@
-"""Contact manifolds: all places where two posed shapes touch, with one normal, and their derivatives."""
+"""Contact manifolds: all places where two posed shapes touch, with one normal, and their
+derivatives."""
 
 from __future__ import annotations
 
@@ -20,19 +21,20 @@ class ManifoldFeature(NamedTuple):
     number: int
     """Among the shape's features of this kind; the same feature has the same number in any pose."""
     part: int
-    """On a rim, which of the six points that stand for it (1 to 6); on a face with a rim, which chord between them;
-    else 0."""
+    """On a rim, which of the six points that stand for it (1 to 6); on a face with a rim, which
+    chord between them; else 0."""
 
 
 class Manifold(NamedTuple):
     """Where two shapes A and B touch, or nearly do: n points (0 to 8) with one normal, in W.
 
-    `p_WB - p_WA = gap * normal` for each. Points come in an order that their features alone decide; features name
-    the same points from step to step.
+    `p_WB - p_WA = gap * normal` for each. Points come in an order that their features alone decide;
+    features name the same points from step to step.
     """
 
     distance: float
-    """The shapes' signed distance [m]: the least of the gaps, of what lies flat to a millionth of its size."""
+    """The shapes' signed distance [m]: the least of the gaps, of what lies flat to a millionth of
+    its size."""
     normal: Array
     """Unit vector from A to B, (3,)."""
     gap: Array
@@ -42,20 +44,22 @@ class Manifold(NamedTuple):
     p_WB: Array
     """On B's surface [m], (n, 3)."""
     p_W: Array
-    """On the same lines, all in one plane across the normal: the reference's face, else half way between the nearest
-    points [m], (n, 3)."""
+    """On the same lines, all in one plane across the normal: the reference's face, else half way
+    between the nearest points [m], (n, 3)."""
     features_A: tuple[ManifoldFeature, ...]
     """What of A generates each point."""
     features_B: tuple[ManifoldFeature, ...]
     """The same of B."""
     slide: Array
-    """How far the shapes may move across the normal until other features generate the point [m], (n,)."""
+    """How far the shapes may move across the normal until other features generate the point [m],
+    (n,)."""
     reference: str | None
     """"A" or "B" where the normal is that of its face, and turns with it alone; else None."""
 
 
 class ManifoldRates(NamedTuple):
-    """Derivatives of a `Manifold` in parameters of shape s: arrays of shape (n,) + s, (3,) + s and (n, 3) + s."""
+    """Derivatives of a `Manifold` in parameters of shape s: arrays of shape (n,) + s, (3,) + s and
+    (n, 3) + s."""
 
     gap: Array
     normal: Array
@@ -70,9 +74,11 @@ class ManifoldDerivatives(NamedTuple):
     manifold: Manifold
     """What is differentiated, as `contact_manifold` gives it."""
     twist: ManifoldRates
-    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving frame."""
+    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving
+    frame."""
     sizes_A: dict[str, ManifoldRates]
-    """In every size of A, under its name in `shape_sizes`; of a convex mesh in all coordinates of its vertices."""
+    """In every size of A, under its name in `shape_sizes`; of a convex mesh in all coordinates of
+    its vertices."""
     sizes_B: dict[str, ManifoldRates]
     """The same of B."""
     scale_A: ManifoldRates
@@ -80,22 +86,25 @@ class ManifoldDerivatives(NamedTuple):
     scale_B: ManifoldRates
     """The same of B."""
     one_sided: NDArray[np.bool_]
-    """Of each point, (n,): whether they hold to one side only, as another feature takes over right here or the normal
-    may become another one."""
+    """Of each point, (n,): whether they hold to one side only, as another feature takes over right
+    here or the normal may become another one."""
 
 
 def contact_manifold(
     A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: float = 0.0
 ) -> Manifold:
-    """All places where two posed shapes touch, with one normal: four of a box on the ground, two of a lying capsule.
+    """All places where two posed shapes touch, with one normal: four of a box on the ground, two of
+    a lying capsule.
 
-    The normal is that of `signed_distance`; where faces, or an edge and a face, lie flat on each other, leaning by up
-    to 1e-6 rad, that of a face, so that it turns with that shape alone. Seen along it, the points are the corners of
-    what both shapes' faces (or straight lines) towards each other have in common: corners of A over B, of B over A, and
-    crossings of edges. Each lies on both surfaces. Those with a gap up to the margin count, whatever the angle of the
-    faces, so that a box that settles keeps its four corners; give a margin that is larger than the gaps of a resting
-    body. Discs are represented by six points of their rim, and the lowest point where they are tilted by more than
-    that. Of more than eight points the deepest and those farthest from each other stay.
+    The normal is that of `signed_distance`; where faces, or an edge and a face, lie flat on each
+    other, leaning by up to 1e-6 rad, that of a face, so that it turns with that shape alone. Seen
+    along it, the points are the corners of what both shapes' faces (or straight lines) towards each
+    other have in common: corners of A over B, of B over A, and crossings of edges. Each lies on
+    both surfaces. Those with a gap up to the margin count, whatever the angle of the faces, so that
+    a box that settles keeps its four corners; give a margin that is larger than the gaps of a
+    resting body. Discs are represented by six points of their rim, and the lowest point where they
+    are tilted by more than that. Of more than eight points the deepest and those farthest from each
+    other stay.
 
     Args:
         A: the first shape.
@@ -105,11 +114,13 @@ def contact_manifold(
         margin: largest gap of a point [m], zero or more.
 
     Returns:
-        The manifold; without points where the distance exceeds the margin, and for two half-spaces that overlap without
+        The manifold; without points where the distance exceeds the margin, and for two half-spaces
+        that overlap without
         end.
 
     Raises:
-        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or the margin is negative or not finite.
+        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or the margin is
+        negative or not finite.
 
     Example:
         >>> from robosim.geometry import Shape, contact_manifold, pose
@@ -126,11 +137,12 @@ def contact_manifold(
 def contact_manifold_derivatives(
     A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: float = 0.0
 ) -> ManifoldDerivatives:
-    """The contact manifold of two posed shapes with its exact derivatives: gaps, points and the normal.
+    """The contact manifold of two posed shapes with its exact derivatives: gaps, points and the
+    normal.
 
-    With the features that generate each point held, for every pair of shapes, in the poses and the shapes' own sizes.
-    Also where faces are parallel, as under a resting box: as long as the corners of one shape alone touch the face of
-    the other (`Manifold.reference`), all is smooth there.
+    With the features that generate each point held, for every pair of shapes, in the poses and the
+    shapes' own sizes. Also where faces are parallel, as under a resting box: as long as the corners
+    of one shape alone touch the face of the other (`Manifold.reference`), all is smooth there.
 
     Args:
         A: the first shape.
@@ -143,7 +155,8 @@ def contact_manifold_derivatives(
         The manifold and its derivatives.
 
     Raises:
-        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or the margin is negative or not finite.
+        GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or the margin is
+        negative or not finite.
 
     Example:
         >>> from robosim.geometry import Shape, contact_manifold_derivatives, pose

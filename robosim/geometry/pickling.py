@@ -1,4 +1,5 @@
-"""How shapes and bodies are pickled and copied: their constructors' arguments, which give the same shape to the bit."""
+"""How shapes and bodies are pickled and copied: their constructors' arguments, which give the same
+shape to the bit."""
 
 from __future__ import annotations
 
@@ -13,7 +14,11 @@ from robosim.pickling import maker, rebuild
 _SIZES = shape_sizes()
 # Of each class its arguments.
 _BODIES: dict[type[Compound], Callable[[Any], dict[str, Any]]] = {
-    TriangleMesh: lambda mesh: {"vertices": mesh.vertices, "faces": mesh.faces, "solid": mesh.is_solid},
+    TriangleMesh: lambda mesh: {
+        "vertices": mesh.vertices,
+        "faces": mesh.faces,
+        "solid": mesh.is_solid,
+    },
     HeightField: lambda field: {"heights": field.heights, "spacing": field.spacing},
     PointCloud: lambda cloud: {"points": cloud.points, "radius": cloud.radius},
     Compound: lambda body: {"parts": body.parts},
@@ -32,7 +37,9 @@ def make_body(kind: str, arguments: Mapping[str, Any]) -> Shape | Compound:
         GeometryError: there is no such type or class, or it has not these arguments.
     """
     if kind not in _MAKERS:
-        raise GeometryError(f"there is no shape or body {kind!r}{suggestion(kind, _MAKERS, limit=None)}")
+        raise GeometryError(
+            f"there is no shape or body {kind!r}{suggestion(kind, _MAKERS, limit=None)}"
+        )
     return _MAKERS[kind](**arguments)
 
 
@@ -42,7 +49,10 @@ def _reduced_shape(shape: Shape) -> tuple[Any, ...]:
 
 
 def _reduced_body(body: Compound) -> tuple[Any, ...]:
-    return rebuild, (make_body, {"kind": type(body).__name__, "arguments": _BODIES[type(body)](body)})
+    return rebuild, (
+        make_body,
+        {"kind": type(body).__name__, "arguments": _BODIES[type(body)](body)},
+    )
 
 
 def register() -> None:

@@ -21,14 +21,16 @@ def pose(
 
     Args:
         xyz: position [m], (3,).
-        rpy: roll, pitch, yaw [rad] about the fixed axes x, y, z, as in URDF: R = Rz(yaw) Ry(pitch) Rx(roll).
+        rpy: roll, pitch, yaw [rad] about the fixed axes x, y, z, as in URDF: R = Rz(yaw) Ry(pitch)
+        Rx(roll).
         quaternion: x, y, z, w; scaled to unit length.
 
     Returns:
         (4, 4) homogeneous matrix.
 
     Raises:
-        GeometryError: a value is not finite or of the wrong shape, the quaternion is zero, or both orientations are
+        GeometryError: a value is not finite or of the wrong shape, the quaternion is zero, or both
+        orientations are
             given.
     """
     X = np.eye(4)
@@ -46,7 +48,9 @@ def pose(
         q = _numbers("quaternion", quaternion, 4)
         largest = np.abs(q).max()
         if largest == 0:
-            raise GeometryError("pose: quaternion is zero; x y z w of any positive length is needed")
+            raise GeometryError(
+                "pose: quaternion is zero; x y z w of any positive length is needed"
+            )
         q = q / largest  # neither overflows nor underflows when squared
         x, y, z, w = (q / np.sqrt(q @ q)).tolist()  # plain numbers are faster, one by one
         X[:3, :3] = np.array([
@@ -61,7 +65,8 @@ def pose_to_xyz_quaternion(X: ArrayLike) -> tuple[Array, Array]:
     """Position (3,) [m] and unit quaternion (4,) x, y, z, w with w >= 0 of a pose (4, 4).
 
     Raises:
-        GeometryError: X is not a rigid (4, 4) matrix of finite numbers (rotation orthonormal to 1e-6).
+        GeometryError: X is not a rigid (4, 4) matrix of finite numbers (rotation orthonormal to
+        1e-6).
     """
     try:
         X = np.asarray(X, dtype=np.float64)

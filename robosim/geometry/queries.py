@@ -14,12 +14,13 @@ from robosim.geometry.poses import Array
 class Witness(NamedTuple):
     """How the closest features of two shapes A and B lie, in W.
 
-    `p_WB - p_WA = distance * normal`. Where the nearest points are not unique (parallel faces, coincident centers),
-    one pair of them is given.
+    `p_WB - p_WA = distance * normal`. Where the nearest points are not unique (parallel faces,
+    coincident centers), one pair of them is given.
     """
 
     distance: float
-    """Signed [m]: the gap, or minus the length of the shortest translation that separates overlapping shapes."""
+    """Signed [m]: the gap, or minus the length of the shortest translation that separates
+    overlapping shapes."""
     p_WA: Array
     """Nearest (when overlapping: deepest) point of A, (3,) [m]."""
     p_WB: Array
@@ -29,10 +30,11 @@ class Witness(NamedTuple):
 
 
 def shape_sizes() -> dict[str, dict[str, str]]:
-    """The types of shapes, each with its sizes: name and kind, in the order of the constructor's arguments.
+    """The types of shapes, each with its sizes: name and kind, in the order of the constructor's
+    arguments.
 
-    `Shape.<type>(...)` takes them, a shape has them as attributes, scene files as keys. Kinds: "number" (float),
-    "vector" ((3,)) and "points" ((n, 3)), all in meters.
+    `Shape.<type>(...)` takes them, a shape has them as attributes, scene files as keys. Kinds:
+    "number" (float), "vector" ((3,)) and "points" ((n, 3)), all in meters.
 
     Example:
         >>> shape_sizes()["capsule"]
@@ -41,7 +43,9 @@ def shape_sizes() -> dict[str, dict[str, str]]:
     return _engine.shape_sizes()
 
 
-def signed_distance(A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike) -> Witness:
+def signed_distance(
+    A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike
+) -> Witness:
     """Signed distance of two posed shapes, with the points that attain it.
 
     Args:
@@ -51,8 +55,10 @@ def signed_distance(A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X
         X_WB: its pose, (4, 4).
 
     Returns:
-        Distance [m], negative inside, and the points that attain it: exact to rounding, on shapes of about 1 m some
-        1e-12 m. Two half-spaces overlap without end (distance -inf) unless they face each other. Of bodies made of
+        Distance [m], negative inside, and the points that attain it: exact to rounding, on shapes
+        of about 1 m some
+        1e-12 m. Two half-spaces overlap without end (distance -inf) unless they face each other. Of
+        bodies made of
         pieces it is that of two pieces: see `closest_pieces`.
 
     Raises:
@@ -64,14 +70,20 @@ def signed_distance(A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X
 
 
 def collide(
-    A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike, *, margin: float = 0.0
+    A: Shape | Compound,
+    X_WA: ArrayLike,
+    B: Shape | Compound,
+    X_WB: ArrayLike,
+    *,
+    margin: float = 0.0,
 ) -> bool:
-    """Whether two posed shapes, or bodies made of pieces, are closer than `margin` [m] (zero or more).
+    """Whether two posed shapes, or bodies made of pieces, are closer than `margin` [m] (zero or
+    more).
 
     By default, whether they overlap.
 
-    Cheaper than `signed_distance`. Shapes that just touch do not overlap; rounding decides within about 1e-14 of
-    their size.
+    Cheaper than `signed_distance`. Shapes that just touch do not overlap; rounding decides within
+    about 1e-14 of their size.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
@@ -82,13 +94,14 @@ def collide(
 
 
 def bounding_ball(shape: Shape) -> tuple[Array, float]:
-    """Center (3,) and radius [m], in the shape's frame, of the smallest ball around it; infinite for a half-space."""
+    """Center (3,) and radius [m], in the shape's frame, of the smallest ball around it; infinite
+    for a half-space."""
     return _engine.bounding_ball(shape)
 
 
 def bounding_box(shape: Shape | Compound, X_WS: ArrayLike) -> tuple[Array, Array]:
-    """Lower and upper corner (3,) [m] in W of the smallest axis-aligned box around a shape, or a body made of pieces,
-    at pose X_WS (4, 4)."""
+    """Lower and upper corner (3,) [m] in W of the smallest axis-aligned box around a shape, or a
+    body made of pieces, at pose X_WS (4, 4)."""
     if isinstance(shape, Compound):
         return _engine.body_bounding_box(shape, X_WS)
     return _engine.bounding_box(shape, X_WS)

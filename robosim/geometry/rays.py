@@ -20,18 +20,18 @@ class RayHits(NamedTuple):
     hit: NDArray[np.bool_]
     """Whether they do, (n,)."""
     inside: NDArray[np.bool_]
-    """Whether they start in the shape, (n,): then t = 0, the point is the origin and the normal against the
-    direction."""
+    """Whether they start in the shape, (n,): then t = 0, the point is the origin and the normal
+    against the direction."""
     t: Array
     """(n,), in lengths of the direction: in meters for unit directions; inf without a hit."""
     point: Array
     """Where, (n, 3) [m]; zero without a hit."""
     normal: Array
-    """Outward unit normal of the surface there, (n, 3); of a triangle on the side that the ray comes from;
-    zero without a
-    hit."""
+    """Outward unit normal of the surface there, (n, 3); of a triangle on the side that the ray
+    comes from; zero without a hit."""
     piece: NDArray[np.int64]
-    """Number of the piece that is hit, (n,), as in `PieceWitness`: 0 of a `Shape`; -1 without a hit."""
+    """Number of the piece that is hit, (n,), as in `PieceWitness`: 0 of a `Shape`; -1 without a
+    hit."""
 
 
 class RayRates(NamedTuple):
@@ -54,14 +54,15 @@ class RayDerivatives(NamedTuple):
     twist: RayRates
     """In the shape's pose, (6,): its twist [linear; angular] in its own frame."""
     sizes: dict[str, RayRates]
-    """In every size of the shape, under its name in `shape_sizes`; of vertices in all their coordinates."""
+    """In every size of the shape, under its name in `shape_sizes`; of vertices in all their
+    coordinates."""
     scale: RayRates
     """In a factor, at 1, by which the shape grows about the origin of its frame, ()."""
     feature: Feature
     """What the ray hits."""
     one_sided: bool
-    """Whether they hold to one side only, as at an edge; also where the ray grazes or starts inside: there all are
-    zero."""
+    """Whether they hold to one side only, as at an edge; also where the ray grazes or starts
+    inside: there all are zero."""
 
 
 def ray_cast(
@@ -75,24 +76,26 @@ def ray_cast(
 ) -> RayHits:
     """Where rays first meet a posed shape, or a body made of pieces.
 
-    Exact to rounding on every type of shape: closed forms; convex meshes of more than 64 faces and rounded shapes by
-    Newton's method on the distance along the ray, which never passes a hit. A ray that grazes the shape within
-    rounding
-    may be answered either way.
+    Exact to rounding on every type of shape: closed forms; convex meshes of more than 64 faces and
+    rounded shapes by Newton's method on the distance along the ray, which never passes a hit. A ray
+    that grazes the shape within rounding may be answered either way.
 
     Args:
-        shape: of any type, or a body: then through its tree; triangles of surfaces are met from either side.
+        shape: of any type, or a body: then through its tree; triangles of surfaces are met from
+        either side.
         X_WS: its pose, (4, 4).
         origins: where the rays start, (n, 3) or, of all the same, (3,) [m].
         directions: where they go, (n, 3) or (3,), of any length but zero.
         max_t: what is farther is not hit; in lengths of the direction.
-        threads: at most so many share the work, 0 for as many as there are processors; changes nothing else.
+        threads: at most so many share the work, 0 for as many as there are processors; changes
+        nothing else.
 
     Returns:
         One row per ray; n is 1 where both are (3,).
 
     Raises:
-        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, a ray has no direction or is
+        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, a ray has no
+        direction or is
         not of finite
             numbers, as many origins and directions are not given, or max_t or threads is negative.
 
@@ -122,9 +125,9 @@ def ray_cast_derivatives(
 ) -> RayDerivatives:
     """Where a ray first meets a posed shape, with the exact derivatives of t, point and normal.
 
-    In the ray, the shape's pose and its own sizes: with n the normal, a surface that moves by u there and a
-    ray that moves
-    by do and dd, dt = n.(u - do - t dd) / (n.d). On curved surfaces the normal turns as the point moves.
+    In the ray, the shape's pose and its own sizes: with n the normal, a surface that moves by u
+    there and a ray that moves by do and dd, dt = n.(u - do - t dd) / (n.d). On curved surfaces the
+    normal turns as the point moves.
 
     Args:
         shape: of any type.
@@ -136,7 +139,8 @@ def ray_cast_derivatives(
         The hit and its derivatives.
 
     Raises:
-        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, or the ray has no direction or
+        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, or the ray has no
+        direction or
         is not of
             finite numbers.
 
@@ -169,7 +173,9 @@ def _rows(name: str, values: ArrayLike) -> Array:
     try:
         rows = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise GeometryError(f"{name} are {values!r}; numbers of shape (n, 3) or (3,) are needed") from None
+        raise GeometryError(
+            f"{name} are {values!r}; numbers of shape (n, 3) or (3,) are needed"
+        ) from None
     if rows.ndim not in (1, 2) or rows.shape[-1] != 3:
         raise GeometryError(f"{name} are of shape {rows.shape}; (n, 3) or (3,) is needed")
     return rows.reshape(-1, 3)

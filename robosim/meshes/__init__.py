@@ -1,4 +1,5 @@
-"""Triangle meshes: reading them strictly, their convex stand-ins, and the mass of the solid inside."""
+"""Triangle meshes: reading them strictly, their convex stand-ins, and the mass of the solid
+inside."""
 
 from robosim.meshes.cache import cache_folder
 from robosim.meshes.hull import convex_hull

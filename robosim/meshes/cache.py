@@ -1,8 +1,8 @@
 """An on-disk cache of arrays that are expensive to compute, keyed by content.
 
-A key is a hash of the source file's bytes, of every parameter, and of this format's version: an entry can be stale
-in no way. Entries are NPZ files without pickle, written atomically; one that is damaged is ignored and rewritten. A
-cache folder that cannot be written costs time, never an error.
+A key is a hash of the source file's bytes, of every parameter, and of this format's version: an
+entry can be stale in no way. Entries are NPZ files without pickle, written atomically; one that is
+damaged is ignored and rewritten. A cache folder that cannot be written costs time, never an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _MAX_BYTES = 2**30
 
 
 def cache_folder() -> Path:
-    """Where entries are kept: ROBOSIM_CACHE_DIR, else XDG_CACHE_HOME/robosim, else the platform's usual place."""
+    """Where entries are kept: ROBOSIM_CACHE_DIR, else XDG_CACHE_HOME/robosim, else the platform's
+    usual place."""
     if chosen := os.environ.get("ROBOSIM_CACHE_DIR"):
         return Path(chosen)
     if xdg := os.environ.get("XDG_CACHE_HOME"):
@@ -65,12 +66,15 @@ def load_arrays(
         NotImplementedError,
     ):
         return None
-    sound = all(a.dtype in (np.float64, np.int64) and np.all(np.isfinite(a)) for a in arrays.values())
+    sound = all(
+        a.dtype in (np.float64, np.int64) and np.all(np.isfinite(a)) for a in arrays.values()
+    )
     return arrays if sound else None
 
 
 def store_arrays(key: str, arrays: Mapping[str, NDArray[np.float64] | NDArray[np.int64]]) -> None:
-    """Store float64 and int64 arrays under `key`; silently does nothing where the folder cannot be written."""
+    """Store float64 and int64 arrays under `key`; silently does nothing where the folder cannot be
+    written."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     try:

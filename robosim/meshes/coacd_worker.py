@@ -1,4 +1,5 @@
-"""The process that decomposes one mesh: NPZ on stdin, NPZ with arrays v0, f0, v1, f1, ... on stdout. See `pieces`."""
+"""The process that decomposes one mesh: NPZ on stdin, NPZ with arrays v0, f0, v1, f1, ... on
+stdout. See `pieces`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import numpy as np
 
 def main() -> None:
     """Answer one request."""
-    # Native code may print: hand stdout over before it is imported, and let its prints go to stderr.
+    # Native code may print: hand stdout over before it is imported, and let its prints go to
+    # stderr.
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     os.environ["OMP_NUM_THREADS"] = (
@@ -21,7 +23,11 @@ def main() -> None:
 
     with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as request:
         mesh = coacd.Mesh(request["vertices"], request["faces"])
-        threshold, seed, most = float(request["threshold"]), int(request["seed"]), int(request["max_pieces"])
+        threshold, seed, most = (
+            float(request["threshold"]),
+            int(request["seed"]),
+            int(request["max_pieces"]),
+        )
     coacd.set_log_level("error")
     parts = coacd.run_coacd(mesh, threshold=threshold, seed=seed, max_convex_hull=most)
     buffer = io.BytesIO()

@@ -1,6 +1,7 @@
 """Convex hulls (Qhull), thinned out on request without ever losing a point.
 
-Flat or thread-like meshes have no volume; they are given a thickness of 0.2 mm in each direction that they lack.
+Flat or thread-like meshes have no volume; they are given a thickness of 0.2 mm in each direction
+that they lack.
 """
 
 from __future__ import annotations
@@ -22,15 +23,22 @@ def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None)
 
     Args:
         points: (n, 3) [m].
-        max_vertices: when the hull has more, take a subset of its vertices, chosen farthest point first, and grow
-            their hull about its centroid until it contains all points: an outer approximation, so that no collision
+        max_vertices: when the hull has more, take a subset of its vertices, chosen farthest point
+        first, and grow
+            their hull about its centroid until it contains all points: an outer approximation, so
+            that no collision
             is lost.
 
     Raises:
         MeshError: fewer than one distinct point, or points that are not finite.
     """
     points = np.asarray(points, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.all(np.isfinite(points)):
+    if (
+        points.ndim != 2
+        or points.shape[1] != 3
+        or len(points) == 0
+        or not np.all(np.isfinite(points))
+    ):
         raise MeshError(f"a convex hull needs finite points of shape (n, 3), not {points.shape}")
     if max_vertices is not None and max_vertices < 4:
         raise MeshError(f"a convex hull needs at least 4 vertices, not max_vertices={max_vertices}")
@@ -41,7 +49,8 @@ def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None)
 
 
 def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points as they are, or, where they span no volume, with copies to both sides along each missing direction."""
+    """Points as they are, or, where they span no volume, with copies to both sides along each
+    missing direction."""
     centerd = points - points.mean(axis=0)
     directions = np.linalg.eigh(centerd.T @ centerd)[1].T
     extents = np.ptp(centerd @ directions.T, axis=0)
@@ -49,15 +58,20 @@ def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
         raise MeshError("all vertices coincide: a single point has no convex hull")
     for direction, extent in zip(directions, extents, strict=True):
         if extent <= _FLAT * extents.max():
-            points = np.vstack([points - _HALF_THICKNESS * direction, points + _HALF_THICKNESS * direction])
+            points = np.vstack(
+                [points - _HALF_THICKNESS * direction, points + _HALF_THICKNESS * direction]
+            )
     return points
 
 
 def _qhull(points: NDArray[np.float64]) -> TriangleMesh:
-    """Qhull's triangles, turned outward and renumbered over the hull's own vertices (in input order)."""
-    from scipy.spatial import ConvexHull, QhullError  # slow to import: not needed where the cache answers
+    """Qhull's triangles, turned outward and renumbered over the hull's own vertices (in input
+    order)."""
+    # Slow to import: not needed where the cache answers.
+    from scipy.spatial import ConvexHull, QhullError
 
-    # Qhull works in absolute tolerances: bring the points to unit size first, so that small meshes keep their shape.
+    # Qhull works in absolute tolerances: bring the points to unit size first, so that small meshes
+    # keep their shape.
     center, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
     try:
         hull = ConvexHull((points - center) / size)
@@ -73,7 +87,8 @@ def _qhull(points: NDArray[np.float64]) -> TriangleMesh:
 
 
 def _reduced(hull: TriangleMesh, max_vertices: int) -> TriangleMesh:
-    """Farthest-point subset of the vertices, grown about its centroid until it contains the hull."""
+    """Farthest-point subset of the vertices, grown about its centroid until it contains the
+    hull."""
     vertices = hull.vertices
     chosen = [int(np.argmax(np.linalg.norm(vertices - vertices.mean(axis=0), axis=1)))]
     distance = np.linalg.norm(vertices - vertices[chosen[0]], axis=1)
@@ -82,7 +97,8 @@ def _reduced(hull: TriangleMesh, max_vertices: int) -> TriangleMesh:
         distance = np.minimum(distance, np.linalg.norm(vertices - vertices[chosen[-1]], axis=1))
     core = _qhull(_thickened(vertices[chosen]))
     center = core.vertices.mean(axis=0)
-    # Each face plane n.x = d must move out to the farthest vertex: the largest ratio over faces is the growth.
+    # Each face plane n.x = d must move out to the farthest vertex: the largest ratio over faces is
+    # the growth.
     corners = core.triangles
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     d = np.einsum("ij,ij->i", normals, corners[:, 0] - center)

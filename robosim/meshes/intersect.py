@@ -1,9 +1,11 @@
-"""Whether the surfaces of two triangle meshes cross: the exact answer that convex stand-ins only approximate.
+"""Whether the surfaces of two triangle meshes cross: the exact answer that convex stand-ins only
+approximate.
 
-Two surfaces cross iff an edge of one meets a triangle of the other (triangles that touch in one plane aside).
-Candidates are the triangles within the overlap of both bounding boxes, then pairs with overlapping boxes; segment
-against triangle after Moeller and Trumbore, "Fast, minimum storage ray-triangle intersection", J. Graphics Tools
-2(1), 1997. A closed mesh inside another is found by the parity of the crossings of a ray.
+Two surfaces cross iff an edge of one meets a triangle of the other (triangles that touch in one
+plane aside). Candidates are the triangles within the overlap of both bounding boxes, then pairs
+with overlapping boxes; segment against triangle after Moeller and Trumbore, "Fast, minimum storage
+ray-triangle intersection", J. Graphics Tools 2(1), 1997. A closed mesh inside another is found by
+the parity of the crossings of a ray.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ _RAY = np.array([0.5393, 0.7127, 0.4485])
 
 
 def meshes_overlap(A: TriangleMesh, B: TriangleMesh) -> bool:
-    """Whether two meshes, both in the same frame, overlap: their surfaces cross, or one lies inside the other (if
-    closed)."""
+    """Whether two meshes, both in the same frame, overlap: their surfaces cross, or one lies inside
+    the other (if closed)."""
     a, b = A.triangles, B.triangles
     lower = np.maximum(a.min(axis=(0, 1)), b.min(axis=(0, 1)))
     upper = np.minimum(a.max(axis=(0, 1)), b.max(axis=(0, 1)))
@@ -66,12 +68,18 @@ def _edges_meet(edges_of: NDArray[np.float64], triangles: NDArray[np.float64]) -
 def _hits(
     origin: NDArray[np.float64], direction: NDArray[np.float64], triangles: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Parameter t along origin + t direction of each row's triangle plane, and whether that point is in the
-    triangle."""
-    p, e1, e2 = triangles[:, 0], triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    """Parameter t along origin + t direction of each row's triangle plane, and whether that point
+    is in the triangle."""
+    p, e1, e2 = (
+        triangles[:, 0],
+        triangles[:, 1] - triangles[:, 0],
+        triangles[:, 2] - triangles[:, 0],
+    )
     h = np.cross(direction, e2)
     det = np.einsum("ij,ij->i", e1, h)
-    size = np.linalg.norm(e1, axis=1) * np.linalg.norm(e2, axis=1) * np.linalg.norm(direction, axis=1)
+    size = (
+        np.linalg.norm(e1, axis=1) * np.linalg.norm(e2, axis=1) * np.linalg.norm(direction, axis=1)
+    )
     proper = (
         np.abs(det) > 1e-12 * size
     )  # else the line is parallel to the plane, or the triangle is degenerate

@@ -1,14 +1,16 @@
 """Mesh files into triangles: STL (text and binary), OBJ, DAE, PLY and GLB.
 
-Three steps: a guard per format (guards/) checks what the file claims against its size and strips all that is not
-geometry (materials, textures, animations), so that nothing in it can allocate without bound or open another file;
-trimesh parses what is left; the result is checked (finite, indices in range, as many triangles as declared) and
-flattened, each node's transform applied, into one TriangleMesh.
+Three steps: a guard per format (guards/) checks what the file claims against its size and strips
+all that is not geometry (materials, textures, animations), so that nothing in it can allocate
+without bound or open another file; trimesh parses what is left; the result is checked (finite,
+indices in range, as many triangles as declared) and flattened, each node's transform applied, into
+one TriangleMesh.
 
-Axes and units: numbers are taken as they stand, in meters, as ROS tools do. Two rules are format-specific. A DAE's
+Axes and units: numbers are taken as they stand, in meters, as ROS tools do. Two rules are
+format-specific. A DAE's
     `<unit
-meter="...">` is applied; its `<up_axis>` is not (RViz, MoveIt and Pinocchio ignore it too: robot meshes are
-exported in the link's own axes). A GLB is not turned from its nominal y-up either.
+meter="...">` is applied; its `<up_axis>` is not (RViz, MoveIt and Pinocchio ignore it too: robot
+meshes are exported in the link's own axes). A GLB is not turned from its nominal y-up either.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ _MAX_FACES = 5_000_000
 _MAX_COORDINATE = 1e6  # [m]; beyond it a file is in other units, or broken
 
 
-def load_mesh(path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> TriangleMesh:
+def load_mesh(
+    path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)
+) -> TriangleMesh:
     """Read a mesh file.
 
     Args:
@@ -48,7 +52,8 @@ def load_mesh(path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 
         All triangles of the file, in its root frame [m].
 
     Raises:
-        MeshError: missing, malformed, empty, not finite, or too large; names the file and the reason.
+        MeshError: missing, malformed, empty, not finite, or too large; names the file and the
+        reason.
     """
     return parse_mesh(read_mesh_file(path), path, scale=scale)
 
@@ -59,7 +64,8 @@ def read_mesh_file(path: str | PathLike[str]) -> bytes:
     if suffix not in GUARDS:
         formats = ", ".join(MESH_FORMATS)
         raise MeshError(
-            f"mesh format {suffix or '(no suffix)'!r} is not supported; use one of {formats}", file=path
+            f"mesh format {suffix or '(no suffix)'!r} is not supported; use one of {formats}",
+            file=path,
         )
     try:
         data = read_file(path, max_bytes=_MAX_BYTES)
@@ -68,18 +74,22 @@ def read_mesh_file(path: str | PathLike[str]) -> bytes:
     if not data:
         raise MeshError("mesh file is empty (0 bytes)", file=path)
     if data.startswith(b"version https://git-lfs."):
-        raise MeshError("is a pointer of Git LFS, not the mesh; `git lfs pull` brings the mesh", file=path)
+        raise MeshError(
+            "is a pointer of Git LFS, not the mesh; `git lfs pull` brings the mesh", file=path
+        )
     return data
 
 
 def parse_mesh(
     data: bytes, path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)
 ) -> TriangleMesh:
-    """`load_mesh` on bytes already read; `path` gives the format and is named in errors. Remembers the last one."""
+    """`load_mesh` on bytes already read; `path` gives the format and is named in errors. Remembers
+    the last one."""
     return _parsed(data, fspath(path), tuple(_check_scale(scale, path).tolist()))
 
 
-@lru_cache(maxsize=1)  # a robot asks for each mesh's hull and for its triangles, one after the other
+# A robot asks for each mesh's hull and for its triangles, one after the other.
+@lru_cache(maxsize=1)
 def _parsed(data: bytes, path: str, scale: tuple[float, float, float]) -> TriangleMesh:
     suffix = Path(path).suffix.lower()
     guarded = GUARDS[suffix](data, path)
@@ -109,7 +119,8 @@ def _check_scale(scale: Sequence[float], path: str | PathLike[str]) -> NDArray[n
     factor = np.asarray(scale, dtype=np.float64)
     if factor.shape != (3,) or not np.all(np.isfinite(factor)) or np.any(factor == 0.0):
         raise MeshError(
-            f"mesh scale {tuple(np.ravel(scale))} must be three finite numbers other than zero", file=path
+            f"mesh scale {tuple(np.ravel(scale))} must be three finite numbers other than zero",
+            file=path,
         )
     return factor
 
@@ -151,7 +162,7 @@ def _check(mesh: TriangleMesh, path: str | PathLike[str]) -> None:
     largest = float(np.abs(used).max())
     if largest > _MAX_COORDINATE:
         raise MeshError(
-            f"mesh reaches {largest:.3g} m from its origin (more than {_MAX_COORDINATE:g} m): a broken file, "
-            "or other units than meters (use the mesh's scale)",
+            f"mesh reaches {largest:.3g} m from its origin (more than {_MAX_COORDINATE:g} m): a"
+            " broken file, or other units than meters (use the mesh's scale)",
             file=path,
         )

@@ -1,11 +1,13 @@
 """Mass, center of mass and inertia of uniform solids: shapes, and what a triangle mesh bounds.
 
-A closed surface is the signed sum of the tetrahedra (origin, a, b, c) over its triangles; over one of them
+A closed surface is the signed sum of the tetrahedra (origin, a, b, c) over its triangles; over one
+of them
 
     volume = a . (b x c) / 6,   int x dV = volume (a + b + c) / 4,
     int x x^T dV = volume / 20 (a a^T + b b^T + c c^T + (a + b + c)(a + b + c)^T)
 
-Source: F. Tonon, "Explicit exact formulas for the 3-D tetrahedron inertia tensor", J. Math. Stat. 1 (2004); the
+Source: F. Tonon, "Explicit exact formulas for the 3-D tetrahedron inertia tensor", J. Math. Stat. 1
+(2004); the
     products of
 inertia follow from I = tr(C) 1 - C with C the second moment about the center of mass.
 """
@@ -24,7 +26,13 @@ from robosim.geometry import Shape
 from robosim.meshes.hull import convex_hull
 from robosim.meshes.mesh import TriangleMesh
 
-__all__ = ["MassProperties", "is_closed", "is_convex", "mesh_mass_properties", "shape_mass_properties"]
+__all__ = [
+    "MassProperties",
+    "is_closed",
+    "is_convex",
+    "mesh_mass_properties",
+    "shape_mass_properties",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +56,8 @@ class MassProperties:
 
 
 def is_closed(mesh: TriangleMesh) -> bool:
-    """Whether each edge is shared by just two triangles that run along it in opposite directions (after joining
-    vertices)."""
+    """Whether each edge is shared by just two triangles that run along it in opposite directions
+    (after joining vertices)."""
     faces = mesh.merged().faces
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     if len(edges) == 0:
@@ -59,7 +67,8 @@ def is_closed(mesh: TriangleMesh) -> bool:
 
 
 def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-3) -> bool:
-    """Whether a mesh is closed and encloses the volume of its convex hull, to a relative `tolerance`."""
+    """Whether a mesh is closed and encloses the volume of its convex hull, to a relative
+    `tolerance`."""
     if not is_closed(mesh):
         return False
     hull = _moments(convex_hull(mesh.used_vertices)).volume
@@ -70,7 +79,8 @@ def mesh_mass_properties(mesh: TriangleMesh) -> tuple[MassProperties, bool]:
     """Mass properties of the solid inside a mesh.
 
     Returns:
-        The properties, and whether the mesh itself was used: one that is not closed, or encloses no volume, has no
+        The properties, and whether the mesh itself was used: one that is not closed, or encloses no
+        volume, has no
         inside, and its convex hull stands in for it.
 
     Raises:
@@ -90,7 +100,8 @@ def shape_mass_properties(shape: Shape) -> MassProperties:
     """Mass properties of the solid that a shape is, in its own frame, in closed form.
 
     Raises:
-        MeshError: the shape has no volume, or an infinite one, or it is a convex mesh or a triangle with a rounding.
+        MeshError: the shape has no volume, or an infinite one, or it is a convex mesh or a triangle
+        with a rounding.
     """
     if shape.type == "convex" and not shape.rounding:
         return mesh_mass_properties(convex_hull(shape.vertices))[0]
@@ -122,8 +133,9 @@ def _cylinder(r: float, length: float) -> MassProperties:
 
 
 def _capsule(r: float, length: float) -> MassProperties:
-    """Tube and two half balls. Together these have the ball's second moment about their flat centers, which lie at
-    +-length/2; shifting each along z by h = length/2 adds V_half (h^2 + 2 h 3r/8).
+    """Tube and two half balls. Together these have the ball's second moment about their flat
+    centers, which lie at +-length/2; shifting each along z by h = length/2 adds V_half (h^2 + 2 h
+    3r/8).
     """
     tube, ball, h = _cylinder(r, length), _ellipsoid(r, r, r), length / 2
     second = tube.second_moment + ball.second_moment
@@ -132,19 +144,23 @@ def _capsule(r: float, length: float) -> MassProperties:
 
 
 def _cone(r: float, length: float) -> MassProperties:
-    """It stands on its base, origin half way up: its center of mass is a quarter of the length above the base."""
+    """It stands on its base, origin half way up: its center of mass is a quarter of the length
+    above the base."""
     volume = math.pi * r**2 * length / 3
     second = volume * np.diag([3 * r**2 / 20, 3 * r**2 / 20, 3 * length**2 / 80])
     return MassProperties(volume, np.array([0, 0, -length / 4]), second)
 
 
 def _box(size: NDArray[np.float64], r: float) -> MassProperties:
-    """A box with a ball of radius r rolled around it: the box, a slab on each face, a quarter of a cylinder along each
-    edge and an eighth of a ball at each corner.
+    """A box with a ball of radius r rolled around it: the box, a slab on each face, a quarter of a
+    cylinder along each edge and an eighth of a ball at each corner.
     """
     a, b, c = size
     volume = (
-        a * b * c + 2 * r * (a * b + b * c + c * a) + math.pi * r**2 * (a + b + c) + 4 / 3 * math.pi * r**3
+        a * b * c
+        + 2 * r * (a * b + b * c + c * a)
+        + math.pi * r**2 * (a + b + c)
+        + 4 / 3 * math.pi * r**3
     )
 
     def along(a: float, b: float, c: float) -> float:

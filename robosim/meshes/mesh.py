@@ -16,7 +16,8 @@ class TriangleMesh:
 
     Attributes:
         vertices: (n, 3) [m].
-        faces: (m, 3) indices into `vertices`; counter-clockwise seen from outside where the file says so.
+        faces: (m, 3) indices into `vertices`; counter-clockwise seen from outside where the file
+        says so.
     """
 
     vertices: NDArray[np.float64]
@@ -40,8 +41,8 @@ class TriangleMesh:
         return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
 
     def scaled(self, scale: NDArray[np.float64]) -> TriangleMesh:
-        """Scaled along each axis; a mirroring (negative product) also reverses each triangle, so that outside stays
-        outside."""
+        """Scaled along each axis; a mirroring (negative product) also reverses each triangle, so
+        that outside stays outside."""
         faces = self.faces[:, ::-1].copy() if np.prod(np.sign(scale)) < 0 else self.faces
         return TriangleMesh(self.vertices * scale, faces)
 
@@ -56,5 +57,9 @@ class TriangleMesh:
         number = np.empty(len(points), dtype=np.int64)
         number[order] = np.cumsum(is_new) - 1
         vertices, faces = points[is_new], number[self.faces]
-        proper = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
+        proper = (
+            (faces[:, 0] != faces[:, 1])
+            & (faces[:, 1] != faces[:, 2])
+            & (faces[:, 2] != faces[:, 0])
+        )
         return TriangleMesh(vertices, faces[proper])

@@ -1,8 +1,10 @@
-"""Convex stand-ins for a mesh file: its hull, or several convex pieces (CoACD), cached on disk by content.
+"""Convex stand-ins for a mesh file: its hull, or several convex pieces (CoACD), cached on disk by
+content.
 
-Source of the decomposition: X. Wei et al., "Approximate convex decomposition for 3D meshes with collision-aware
-concavity and tree search", ACM Trans. Graph. 41(4), 2022; package `coacd` (extra `decomp`). It runs in a process of
-its own, so that a mesh which makes the native code fail or run away gives an error, not the end of the program.
+Source of the decomposition: X. Wei et al., "Approximate convex decomposition for 3D meshes with
+collision-aware concavity and tree search", ACM Trans. Graph. 41(4), 2022; package `coacd` (extra
+`decomp`). It runs in a process of its own, so that a mesh which makes the native code fail or run
+away gives an error, not the end of the program.
 """
 
 from __future__ import annotations
@@ -25,7 +27,12 @@ from robosim.meshes.mass import is_convex
 from robosim.meshes.mesh import TriangleMesh
 from robosim.processes import run_worker
 
-__all__ = ["concave_mesh_of_file", "convex_decomposition", "convex_hull_of_file", "convex_pieces_of_file"]
+__all__ = [
+    "concave_mesh_of_file",
+    "convex_decomposition",
+    "convex_hull_of_file",
+    "convex_pieces_of_file",
+]
 
 _TIME_LIMIT = 600.0  # [s] for one mesh
 _CONVEX = 1e-5  # part of the hull's volume that a convex mesh may lack, for its numbers are rounded
@@ -34,7 +41,8 @@ _CONVEX = 1e-5  # part of the hull's volume that a convex mesh may lack, for its
 def concave_mesh_of_file(
     path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)
 ) -> TriangleMesh | None:
-    """The triangles of a mesh file, each vertex once, from the cache where they are there; None if it is its own hull.
+    """The triangles of a mesh file, each vertex once, from the cache where they are there; None if
+    it is its own hull.
 
     Args:
         path: mesh file, as for `load_mesh`.
@@ -56,13 +64,20 @@ def concave_mesh_of_file(
         concave = None if is_convex(mesh, tolerance=_CONVEX) else mesh.merged()
     except MeshError:  # flat: it has no hull either
         concave = mesh.merged()
-    kept = TriangleMesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64)) if concave is None else concave
+    kept = (
+        TriangleMesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
+        if concave is None
+        else concave
+    )
     store_arrays(key, {"vertices": kept.vertices, "faces": kept.faces.astype(np.int64)})
     return concave
 
 
 def convex_hull_of_file(
-    path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0), max_vertices: int | None = None
+    path: str | PathLike[str],
+    *,
+    scale: Sequence[float] = (1.0, 1.0, 1.0),
+    max_vertices: int | None = None,
 ) -> TriangleMesh:
     """Convex hull of a mesh file, from the cache where it is there.
 
@@ -76,7 +91,9 @@ def convex_hull_of_file(
     """
     data = read_mesh_file(path)
     suffix = str(path).lower().rpartition(".")[2]
-    key = cache_key("hull", data, suffix=suffix, scale=tuple(map(float, scale)), max_vertices=max_vertices)
+    key = cache_key(
+        "hull", data, suffix=suffix, scale=tuple(map(float, scale)), max_vertices=max_vertices
+    )
     entry = load_arrays(key, ("vertices", "faces"))
     if entry is not None and _is_mesh(entry["vertices"], entry["faces"]):
         return TriangleMesh(entry["vertices"].astype(np.float64), entry["faces"].astype(np.int64))
@@ -136,7 +153,8 @@ def convex_decomposition(
 
     Args:
         mesh: preferably closed; others are closed by voxels first.
-        threshold: concavity that a piece may keep, relative to the mesh's size, 0.01 (fine) to 1 (coarse).
+        threshold: concavity that a piece may keep, relative to the mesh's size, 0.01 (fine) to 1
+        (coarse).
         max_pieces: upper limit on their number; more concavity may remain then.
         seed: same seed, same pieces.
 
@@ -148,37 +166,52 @@ def convex_decomposition(
         MeshError: it failed or took too long on this mesh.
     """
     if importlib.util.find_spec("coacd") is None:
-        message = "convex decomposition needs coacd, which is not installed: pip install 'robosim[decomp]'"
+        message = (
+            "convex decomposition needs coacd, which is not installed: pip install"
+            " 'robosim[decomp]'"
+        )
         raise MissingDependencyError(message)
     if not 0.01 <= threshold <= 1 or (max_pieces is not None and max_pieces < 1):
-        message = f"threshold={threshold} must be in [0.01, 1] and max_pieces={max_pieces} at least 1"
+        message = (
+            f"threshold={threshold} must be in [0.01, 1] and max_pieces={max_pieces} at least 1"
+        )
         raise MeshError(message)
     merged = mesh.merged()
     if len(merged.faces) < 4:
         return [convex_hull(mesh.vertices)]
     buffer = io.BytesIO()
     np.savez(
-        buffer, vertices=merged.vertices, faces=merged.faces.astype(np.int32), threshold=threshold, seed=seed,
+        buffer, vertices=merged.vertices, faces=merged.faces.astype(np.int32), threshold=threshold,
+        seed=seed,
         max_pieces=-1 if max_pieces is None else max_pieces,
     )  # fmt: skip
     try:
         run = run_worker("robosim.meshes.coacd_worker", buffer.getvalue(), timeout=_TIME_LIMIT)
     except subprocess.TimeoutExpired:
-        raise MeshError(f"convex decomposition took more than {_TIME_LIMIT:g} s; use convex='hull'") from None
+        raise MeshError(
+            f"convex decomposition took more than {_TIME_LIMIT:g} s; use convex='hull'"
+        ) from None
     if run.returncode != 0:
         reason = run.stderr.decode(errors="replace").strip().splitlines()[-1:] or [
             f"exit status {run.returncode}"
         ]
         raise MeshError(f"convex decomposition failed: {reason[0][:200]}")
     with np.load(io.BytesIO(run.stdout), allow_pickle=False) as parts:
-        pieces = [convex_hull(parts[f"v{i}"].astype(np.float64)) for i in range(len(parts.files) // 2)]
+        pieces = [
+            convex_hull(parts[f"v{i}"].astype(np.float64)) for i in range(len(parts.files) // 2)
+        ]
     if not pieces:
         raise MeshError("convex decomposition gave no pieces; use convex='hull'")
     return pieces
 
 
 def _is_mesh(vertices: NDArray[Any], faces: NDArray[Any]) -> bool:
-    shapes = vertices.ndim == 2 and vertices.shape[1:] == (3,) and faces.ndim == 2 and faces.shape[1:] == (3,)
+    shapes = (
+        vertices.ndim == 2
+        and vertices.shape[1:] == (3,)
+        and faces.ndim == 2
+        and faces.shape[1:] == (3,)
+    )
     return (
         shapes
         and faces.dtype == np.int64

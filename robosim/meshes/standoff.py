@@ -1,12 +1,15 @@
-"""How far convex pieces stand off the mesh that they replace, and how far the mesh sticks out of them.
+"""How far convex pieces stand off the mesh that they replace, and how far the mesh sticks out of
+them.
 
     standoff  = max over points x of the pieces' outer surface of  dist(x, mesh surface)
-    left_out  = max over mesh vertices y of  min over pieces of  max(0, height of y over that piece's highest face)
+    left_out  = max over mesh vertices y of  min over pieces of  max(0, height of y over that
+              piece's highest face)
 
-The stand-off is the free space that counts as solid: 0 for a convex mesh, the depth of the deepest pocket bridged
-by a hull for a concave one. It is found by sampling: both surfaces are cut into triangles whose center is at most r
-from each of their points, and nearest centers are compared. dist(x, .) has Lipschitz constant 1, hence |sampled -
-exact| <= r, the `resolution` reported beside it.
+The stand-off is the free space that counts as solid: 0 for a convex mesh, the depth of the deepest
+pocket bridged by a hull for a concave one. It is found by sampling: both surfaces are cut into
+triangles whose center is at most r from each of their points, and nearest centers are compared.
+dist(x, .) has Lipschitz constant 1, hence |sampled - exact| <= r, the `resolution` reported beside
+it.
 """
 
 from __future__ import annotations
@@ -47,7 +50,8 @@ def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standof
     distance = 0.0
     for i, piece in enumerate(pieces):
         samples, normals = _samples(piece, radius)
-        # Only the outer surface of the union counts: drop samples from which a tiny step outward ends in another piece.
+        # Only the outer surface of the union counts: drop samples from which a tiny step outward
+        # ends in another piece.
         for other in (*pieces[:i], *pieces[i + 1 :]):
             outer = _heights(other, samples + 1e-6 * mesh.extent * normals) > 0
             samples, normals = samples[outer], normals[outer]
@@ -58,7 +62,8 @@ def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standof
 
 
 def left_out(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> float:
-    """How far the farthest vertex of `mesh` lies outside all `pieces` (a lower bound of its distance) [m]."""
+    """How far the farthest vertex of `mesh` lies outside all `pieces` (a lower bound of its
+    distance) [m]."""
     points = mesh.used_vertices
     heights = np.full(len(points), np.inf)
     for piece in pieces:
@@ -82,8 +87,8 @@ def _heights(piece: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def _samples(mesh: TriangleMesh, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centers and unit normals of the mesh's triangles, each cut in two across its longest edge until it lies within
-    `radius` of its center."""
+    """Centers and unit normals of the mesh's triangles, each cut in two across its longest edge
+    until it lies within `radius` of its center."""
     triangles = mesh.triangles
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(np.float64).tiny)
@@ -96,7 +101,11 @@ def _samples(mesh: TriangleMesh, radius: float) -> tuple[NDArray[np.float64], ND
         a, b, c = triangles[large].transpose(1, 0, 2)
         # Turn each triangle so that its longest edge is a-b, then halve that edge.
         edges = np.stack(
-            [np.linalg.norm(a - b, axis=1), np.linalg.norm(b - c, axis=1), np.linalg.norm(c - a, axis=1)]
+            [
+                np.linalg.norm(a - b, axis=1),
+                np.linalg.norm(b - c, axis=1),
+                np.linalg.norm(c - a, axis=1),
+            ]
         )
         order = (edges.argmax(axis=0)[:, None] + np.arange(3)) % 3
         a, b, c = np.take_along_axis(triangles[large], order[:, :, None], axis=1).transpose(1, 0, 2)

@@ -1,6 +1,8 @@
-"""Closed triangle meshes inscribed in the bounded shapes: for exact overlap tests between meshes and primitives.
+"""Closed triangle meshes inscribed in the bounded shapes: for exact overlap tests between meshes
+and primitives.
 
-Round surfaces are inscribed polyhedra of 32 segments: they lie inside the shape, off by at most r (1 - cos(pi /
+Round surfaces are inscribed polyhedra of 32 segments: they lie inside the shape, off by at most r
+(1 - cos(pi /
     32)) = 0.005 r.
 """
 
@@ -20,7 +22,8 @@ _SEGMENTS = 32
 
 
 def tessellated(shape: Shape | geometry.TriangleMesh) -> TriangleMesh:
-    """A mesh of a bounded shape, in the shape's frame; of a mesh itself. GeometryError for a half-space."""
+    """A mesh of a bounded shape, in the shape's frame; of a mesh itself. GeometryError for a
+    half-space."""
     if not isinstance(shape, Shape):
         return TriangleMesh(shape.vertices, shape.faces.astype(np.int64))
     kind = str(shape.type)
@@ -55,9 +58,11 @@ def tessellated(shape: Shape | geometry.TriangleMesh) -> TriangleMesh:
 
 
 def support_hull(shape: Shape, segments: int) -> TriangleMesh:
-    """The hull of a bounded shape's farthest points in the directions of a globe: meridians 2 pi / `segments` apart.
+    """The hull of a bounded shape's farthest points in the directions of a globe: meridians 2 pi /
+    `segments` apart.
 
-    It lies inside the shape and serves any type of shape; those whose form is known are meshed better without it.
+    It lies inside the shape and serves any type of shape; those whose form is known are meshed
+    better without it.
 
     Raises:
         GeometryError: the shape is unbounded.

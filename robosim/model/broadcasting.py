@@ -1,7 +1,8 @@
 """Many states in one call: the engine's operations broadcast over leading axes.
 
-States run in the lanes of the processor's registers, on several threads. Each state's result has the same bits as a
-call for that state alone, whatever its place, its neighbors and the number of threads.
+States run in the lanes of the processor's registers, on several threads. Each state's result has
+the same bits as a call for that state alone, whatever its place, its neighbors and the number of
+threads.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 _ROWS = _engine.operations()
 
-# The memory that a model's calls for many states work in. After fork() the threads that may have been within one are
-# not here to give it back, so the child starts with new memory.
+# The memory that a model's calls for many states work in. After fork() the threads that may have
+# been within one are not here to give it back, so the child starts with new memory.
 _memory: WeakKeyDictionary[Model, _engine.Batch] = WeakKeyDictionary()
 os.register_at_fork(after_in_child=_memory.clear)
 
@@ -37,19 +38,26 @@ os.register_at_fork(after_in_child=_memory.clear)
 def has_leading_axes(operation: str, inputs: Sequence[ArrayLike], choices: Choices) -> bool:
     """True if an input has more axes than one state's share of it."""
     own = _own_axes(operation, isinstance(choices.frames, int), choices.columns < 0)
-    return any(leading_axes(value, len(axes)) for value, axes in zip(inputs, own.values(), strict=False))
+    return any(
+        leading_axes(value, len(axes)) for value, axes in zip(inputs, own.values(), strict=False)
+    )
 
 
-def evaluate(model: Model, operation: str, inputs: Sequence[ArrayLike], choices: Choices, out: Any) -> Any:
+def evaluate(
+    model: Model, operation: str, inputs: Sequence[ArrayLike], choices: Choices, out: Any
+) -> Any:
     """Results of an operation for all states, with the leading axes that the inputs broadcast to.
 
     Raises:
-        ModelError: an input has the wrong shape, or leading axes that do not broadcast with the others'; `out` is not
+        ModelError: an input has the wrong shape, or leading axes that do not broadcast with the
+        others'; `out` is not
             C-contiguous float64 of the results' shapes; or the engine refuses a value.
     """
     own = _own_shapes(model, operation, choices)
     given = [_array(name, value, own[name]) for name, value in zip(own, inputs, strict=False)]
-    leading = _common({name: a.shape[: a.ndim - len(own[name])] for name, a in zip(own, given, strict=False)})
+    leading = _common(
+        {name: a.shape[: a.ndim - len(own[name])] for name, a in zip(own, given, strict=False)}
+    )
 
     # The engine takes one axis in front, or none where the states share an input.
     flat = tuple(_flat(a, own[name], leading) for name, a in zip(own, given, strict=False))
@@ -79,7 +87,9 @@ def _own_axes(operation: str, one_frame: bool, vectors: bool) -> dict[str, tuple
     """Axes of one state's share of each input, by name, with wrenches last."""
     left_out = ("frames",) * one_frame + ("columns",) * vectors
     inputs = {**_ROWS[operation]["inputs"], "wrenches": ("wrenches", 6)}
-    return {name: tuple(axis for axis in axes if axis not in left_out) for name, axes in inputs.items()}
+    return {
+        name: tuple(axis for axis in axes if axis not in left_out) for name, axes in inputs.items()
+    }
 
 
 def _own_shapes(model: Model, operation: str, choices: Choices) -> dict[str, tuple[int, ...]]:
@@ -97,7 +107,10 @@ def _own_shapes(model: Model, operation: str, choices: Choices) -> dict[str, tup
         "columns": choices.columns,
     }
     own = _own_axes(operation, one_frame, choices.columns < 0)
-    return {name: tuple(extents[a] if isinstance(a, str) else a for a in axes) for name, axes in own.items()}
+    return {
+        name: tuple(extents[a] if isinstance(a, str) else a for a in axes)
+        for name, axes in own.items()
+    }
 
 
 def _array(name: str, value: ArrayLike, own: tuple[int, ...]) -> Array:
@@ -129,7 +142,8 @@ def _flat(array: Array, own: tuple[int, ...], leading: tuple[int, ...]) -> Array
 
 
 def _flat_out(out: Any, leading: tuple[int, ...]) -> Any:
-    """The same memory with one leading axis where there are several. The engine checks what is left."""
+    """The same memory with one leading axis where there are several. The engine checks what is
+    left."""
     if out is None or len(leading) == 1:
         return out
     if isinstance(out, tuple):

@@ -1,4 +1,5 @@
-"""`ModelBuilder`: robot models in Python code, without a file. What a description file says ends up here too."""
+"""`ModelBuilder`: robot models in Python code, without a file. What a description file says ends up
+here too."""
 
 from __future__ import annotations
 
@@ -33,13 +34,16 @@ _Z_AXIS = (0.0, 0.0, 1.0)
 class ModelBuilder:
     """Collects links, joints and what hangs on them, and builds a `Model`.
 
-    Every method raises `robosim.errors.ModelError` naming the part, its value and what would be valid. What concerns
-    one part is checked as it is added, what concerns the whole (one root, no cycle, mimic joints) in `build`.
+    Every method raises `robosim.errors.ModelError` naming the part, its value and what would be
+    valid. What concerns one part is checked as it is added, what concerns the whole (one root, no
+    cycle, mimic joints) in `build`.
 
     Args:
         name: of the model.
-        floating_base: whether the root link flies freely; otherwise it is fixed to the world. A free-flying base adds a
-            floating joint called "floating_base" (or "floating_base_2", … where that name is taken).
+        floating_base: whether the root link flies freely; otherwise it is fixed to the world. A
+        free-flying base adds a
+            floating joint called "floating_base" (or "floating_base_2", … where that name is
+            taken).
     """
 
     def __init__(self, name: str, *, floating_base: bool = False) -> None:
@@ -76,15 +80,19 @@ class ModelBuilder:
             name: unique among links.
             mass: [kg]; zero for a mere frame.
             com: (3,) center of mass in the link's frame [m].
-            inertia: (3, 3) about the center of mass, in the axes of the link [kg m^2]; None for a point mass. Moments
+            inertia: (3, 3) about the center of mass, in the axes of the link [kg m^2]; None for a
+            point mass. Moments
                 without mass are a rotor's whose mass is counted elsewhere.
-            fault: why the numbers before are not those of a body. The model then has kinematics and no dynamics, see
+            fault: why the numbers before are not those of a body. The model then has kinematics and
+            no dynamics, see
                 `Model.dynamics_faults`. Empty: they must be.
             place: file:line of the description, for messages.
 
         Raises:
-            ModelError: the name is taken, or no body has this inertia: mass or a principal moment negative, the
-                matrix not symmetric, or one principal moment above the sum of the other two (by more than 0.1 % of the
+            ModelError: the name is taken, or no body has this inertia: mass or a principal moment
+            negative, the
+                matrix not symmetric, or one principal moment above the sum of the other two (by
+                more than 0.1 % of the
                 largest).
         """
         what = f"link {checked_name(name, 'link name')!r}"
@@ -92,7 +100,9 @@ class ModelBuilder:
             name,
             number(mass, f"{what}: mass"),
             real_array(com, (3,), f"{what}: com"),
-            real_array(np.zeros((3, 3)) if inertia is None else inertia, (3, 3), f"{what}: inertia"),
+            real_array(
+                np.zeros((3, 3)) if inertia is None else inertia, (3, 3), f"{what}: inertia"
+            ),
             fault,
             place,
         )
@@ -132,30 +142,41 @@ class ModelBuilder:
 
         Args:
             name: unique among joints.
-            kind: "revolute", "continuous" (revolute without position limits), "prismatic", "helical" (a screw),
+            kind: "revolute", "continuous" (revolute without position limits), "prismatic",
+            "helical" (a screw),
                 "fixed", "floating" or "planar".
             parent: link that carries the joint.
             child: link that it moves; its frame is the joint frame at q = 0.
             X_PJ: (4, 4) joint frame in the parent link; None for the same frame.
-            axis: (3,) in the joint frame, scaled to unit length: of rotation or translation, or normal of the plane.
-            pitch: [m/rad] of a helical joint, which turns by q about the axis and moves by pitch * q along it; negative
-                for a left-handed screw. A lead of p meters per turn is a pitch of p / (2 pi). None for all others.
-            lower: least position [rad or m], one per q for planar (x, y, theta) and floating joints; None for none.
+            axis: (3,) in the joint frame, scaled to unit length: of rotation or translation, or
+            normal of the plane.
+            pitch: [m/rad] of a helical joint, which turns by q about the axis and moves by pitch *
+            q along it; negative
+                for a left-handed screw. A lead of p meters per turn is a pitch of p / (2 pi). None
+                for all others.
+            lower: least position [rad or m], one per q for planar (x, y, theta) and floating
+            joints; None for none.
             upper: greatest position.
             velocity: greatest absolute velocity, one for all or one per v [rad/s or m/s].
             effort: greatest absolute torque or force, likewise [N m or N].
-            acceleration: greatest absolute acceleration, likewise [rad/s^2 or m/s^2]; None for the default.
+            acceleration: greatest absolute acceleration, likewise [rad/s^2 or m/s^2]; None for the
+            default.
             damping: viscous friction [N m s/rad or N s/m].
             friction: dry friction [N m or N].
-            friction_width: positive; the speed [rad/s or m/s] through which dry friction changes its sign smoothly.
+            friction_width: positive; the speed [rad/s or m/s] through which dry friction changes
+            its sign smoothly.
             stiffness: of a spring [N m/rad or N/m]; for joints with one position.
             spring_reference: position [rad or m] at which the spring exerts nothing.
             armature: inertia as seen at the joint that does not belong to a link [kg m^2 or kg].
-            rotor_inertia: of a rotor behind a gear [kg m^2]; as seen at the joint it is gear_ratio^2 times as large and
-                adds to the armature. What the rotor's own mass does belongs into its link's inertia.
+            rotor_inertia: of a rotor behind a gear [kg m^2]; as seen at the joint it is
+            gear_ratio^2 times as large and
+                adds to the armature. What the rotor's own mass does belongs into its link's
+                inertia.
             gear_ratio: the rotor turns at gear_ratio * v [rad/s].
-            mimic: (source joint, multiplier, offset): the joint has no coordinate of its own but follows
-                q = multiplier * q_source + offset. Its position and velocity limits also bind the source; its effort
+            mimic: (source joint, multiplier, offset): the joint has no coordinate of its own but
+            follows
+                q = multiplier * q_source + offset. Its position and velocity limits also bind the
+                source; its effort
                 limit belongs to no drive and is not used.
             safety: soft limits, which narrow the position limits.
 
@@ -166,7 +187,9 @@ class ModelBuilder:
         for link, role in ((parent, "parent"), (child, "child")):
             checked_name(link, f"{what}: {role}")
         if mimic is not None and len(mimic) != 3:
-            raise ModelError(f"{what}: mimic is {mimic!r}; (source joint, multiplier, offset) is needed")
+            raise ModelError(
+                f"{what}: mimic is {mimic!r}; (source joint, multiplier, offset) is needed"
+            )
         joint = Joint(
             name,
             kind,
@@ -182,12 +205,14 @@ class ModelBuilder:
             number(damping, f"{what}: damping"),
             number(friction, f"{what}: friction"),
             number(armature, f"{what}: armature"),
-            None
-            if mimic is None
-            else Mimic(
-                checked_name(mimic[0], f"{what}: mimic source"),
-                number(mimic[1], f"{what}: mimic multiplier"),
-                number(mimic[2], f"{what}: mimic offset"),
+            (
+                None
+                if mimic is None
+                else Mimic(
+                    checked_name(mimic[0], f"{what}: mimic source"),
+                    number(mimic[1], f"{what}: mimic multiplier"),
+                    number(mimic[2], f"{what}: mimic offset"),
+                )
             ),
             safety,
             None if pitch is None else number(pitch, f"{what}: pitch"),
@@ -219,7 +244,11 @@ class ModelBuilder:
             joint.armature,
             joint.rotor_inertia,
             joint.gear_ratio,
-            None if joint.mimic is None else (joint.mimic.source, joint.mimic.multiplier, joint.mimic.offset),
+            (
+                None
+                if joint.mimic is None
+                else (joint.mimic.source, joint.mimic.multiplier, joint.mimic.offset)
+            ),
         )
         length = float(np.linalg.norm(joint.axis))
         unit = joint.axis / length if length > 0 else joint.axis
@@ -240,28 +269,37 @@ class ModelBuilder:
 
         Args:
             link: that carries it; it must exist.
-            shape: see `robosim.geometry.Shape`; or a `robosim.geometry.TriangleMesh`, concave or not, with what it
+            shape: see `robosim.geometry.Shape`; or a `robosim.geometry.TriangleMesh`, concave or
+            not, with what it
                 encloses where it is solid. Parts of other bodies are colliders of their own.
             X_LC: (4, 4) shape frame in the link; None for the same frame.
             name: unique in the link; None for its number. The model calls the collider "link/name".
-            exact: the mesh, in the same frame, that a convex shape stands for, as its hull or one of its pieces. Where
-                shapes overlap it decides, and distances are its own; how deep things overlap, and contact forces, are
-                those of the shape. A point is inside a mesh with holes where its winding number is above one half.
+            exact: the mesh, in the same frame, that a convex shape stands for, as its hull or one
+            of its pieces. Where
+                shapes overlap it decides, and distances are its own; how deep things overlap, and
+                contact forces, are
+                those of the shape. A point is inside a mesh with holes where its winding number is
+                above one half.
 
         Raises:
-            ModelError: there is no such link, the name is taken, or an exact mesh is given for a mesh.
+            ModelError: there is no such link, the name is taken, or an exact mesh is given for a
+            mesh.
         """
-        pose = real_array(np.eye(4) if X_LC is None else X_LC, (4, 4), f"collider of link {link!r}: X_LC")
+        pose = real_array(
+            np.eye(4) if X_LC is None else X_LC, (4, 4), f"collider of link {link!r}: X_LC"
+        )
         self._known_link(link, "collider")
         if name is not None:
             checked_name(name, f"collider of link {link!r}: name")
         if not isinstance(shape, (_engine.Shape, _engine.TriangleMesh)):
             raise ModelError(
-                f"collider of link {link!r}: a Shape or a TriangleMesh is needed, found {type(shape).__name__}"
+                f"collider of link {link!r}: a Shape or a TriangleMesh is needed, found"
+                f" {type(shape).__name__}"
             )
         if exact is not None and not isinstance(exact, _engine.TriangleMesh):
             raise ModelError(
-                f"collider of link {link!r}: exact must be a TriangleMesh, got {type(exact).__name__}"
+                f"collider of link {link!r}: exact must be a TriangleMesh, got"
+                f" {type(exact).__name__}"
             )
         body = None
         if exact is not None:  # shared by all shapes that stand for it
@@ -333,8 +371,11 @@ class ModelBuilder:
             self._known_link(link, "disabled collision")
         self._engine.disable_collision(link_a, link_b, reason)
 
-    def set_acceleration_limits(self, limits: Mapping[str, float] | float, source: str = "argument") -> None:
-        """Overrides acceleration limits [rad/s^2 or m/s^2]: one for all coordinates, or some by position name.
+    def set_acceleration_limits(
+        self, limits: Mapping[str, float] | float, source: str = "argument"
+    ) -> None:
+        """Overrides acceleration limits [rad/s^2 or m/s^2]: one for all coordinates, or some by
+        position name.
 
         Args:
             limits: positive.
@@ -348,22 +389,29 @@ class ModelBuilder:
         self._warnings.append(text)
 
     def add_ignored(self, text: str) -> None:
-        """Records something in the description that was kept but has no effect; `Model.ignored` lists it."""
+        """Records something in the description that was kept but has no effect; `Model.ignored`
+        lists it."""
         self._ignored.append(text)
 
     def build(self, *, allow_massless: bool = False, filter_adjacent: bool = True) -> Model:
         """Puts everything together.
 
         Args:
-            allow_massless: accept joints that move no mass. Everything but forward dynamics then works.
-            filter_adjacent: leave adjacent links out of self-collision: a link and the nearest one above it that has
+            allow_massless: accept joints that move no mass. Everything but forward dynamics then
+            works.
+            filter_adjacent: leave adjacent links out of self-collision: a link and the nearest one
+            above it that has
                 colliders. Switch off where the description lists its own disabled pairs.
 
         Raises:
-            ModelError: the joints do not make one tree, a mimic joint follows itself or nothing, limits contradict one
+            ModelError: the joints do not make one tree, a mimic joint follows itself or nothing,
+            limits contradict one
                 another, or a joint moves no mass.
         """
-        if not isinstance(self._acceleration_limits, Mapping) and self._acceleration_limits is not None:
+        if (
+            not isinstance(self._acceleration_limits, Mapping)
+            and self._acceleration_limits is not None
+        ):
             number(self._acceleration_limits, "acceleration limit")
         for joint in self._joints.values():
             what = f"joint {joint.name!r}"
@@ -391,11 +439,14 @@ class ModelBuilder:
             ),
         )
         if self._acceleration_limits is not None:
-            model = model.with_acceleration_limits(self._acceleration_limits, self._acceleration_source)
+            model = model.with_acceleration_limits(
+                self._acceleration_limits, self._acceleration_source
+            )
         return model
 
     def _named_colliders(self, engine: _engine.Model) -> tuple[Collider, ...]:
-        """In model order, within one link as they were added, with the names that they have there."""
+        """In model order, within one link as they were added, with the names that they have
+        there."""
         given = {link: iter(colliders) for link, colliders in self._colliders.items()}
         links = [engine.frames[collider.frame].name for collider in engine.colliders]
         return tuple(
@@ -409,7 +460,11 @@ class ModelBuilder:
             f"default {_engine.default_angular_acceleration:g} rad/s^2 and "
             f"{_engine.default_linear_acceleration:g} m/s^2"
         )
-        moving = [joint for joint in self._joints.values() if joint.kind != "fixed" and joint.mimic is None]
+        moving = [
+            joint
+            for joint in self._joints.values()
+            if joint.kind != "fixed" and joint.mimic is None
+        ]
         given = [joint.name for joint in moving if joint.acceleration is not None]
         if not given:
             return f"{default} (none were given)"

@@ -1,4 +1,5 @@
-"""Checks of what users hand to the model builder; each error names the thing, its value and what is valid."""
+"""Checks of what users hand to the model builder; each error names the thing, its value and what is
+valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Models put together to one, which keeps what each says of itself: limits, groups, named states, tools, pairs."""
+"""Models put together to one, which keeps what each says of itself: limits, groups, named states,
+tools, pairs."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ class Part(NamedTuple):
     parent: str
     """The link that carries it, with its name in the whole; `ROOT` for the world."""
     X_PB: FloatArray
-    """(4, 4) pose of its root link in the parent; of a floating base where it is in the neutral configuration: there
-    it is a number of q, and not of the model."""
+    """(4, 4) pose of its root link in the parent; of a floating base where it is in the neutral
+    configuration: there it is a number of q, and not of the model."""
 
     def renamed(self, name: str) -> str:
         """A joint, a group or a tool of the part in the whole."""
@@ -55,17 +56,20 @@ class Part(NamedTuple):
 
 
 def compose(name: str, parts: Sequence[Part]) -> Model:
-    """One model of several, whose root link is `ROOT`. Fixed bases are welded to their parents, floating ones fly.
+    """One model of several, whose root link is `ROOT`. Fixed bases are welded to their parents,
+    floating ones fly.
 
-    Its coordinates are those of the parts, one part after the other but for parts that others carry, which come where
-    their parents are. Links of different parts collide, but for those that are welded together.
+    Its coordinates are those of the parts, one part after the other but for parts that others
+    carry, which come where their parents are. Links of different parts collide, but for those that
+    are welded together.
 
     Args:
         name: of the whole.
         parts: those that others carry before what they carry.
 
     Raises:
-        ModelError: a name is there twice, a parent is not there, a part with a floating base is carried by a link, or
+        ModelError: a name is there twice, a parent is not there, a part with a floating base is
+        carried by a link, or
             parts differ in gravity.
     """
     described = [model_arguments(part.model) for part in parts]
@@ -84,7 +88,9 @@ def compose(name: str, parts: Sequence[Part]) -> Model:
         links=links,
         joints=joints,
         colliders=[
-            replace(x, name=p.collider(x), link=p.link(x.link)) for p in parts for x in p.model.colliders
+            replace(x, name=p.collider(x), link=p.link(x.link))
+            for p in parts
+            for x in p.model.colliders
         ],
         visuals={p.link(link): x for p in parts for link, x in p.model.visuals.items()},
         groups=[_group(x, p) for p in parts for x in p.model.groups.values()],
@@ -117,13 +123,16 @@ def check_part(part: Part, before: Sequence[Part]) -> None:
     what = f"part {part.name or part.model.name!r}"
     if part.parent not in known:
         raise ModelError(
-            f"{what}: there is no link {part.parent!r} that may carry it{suggestion(part.parent, known)}"
+            f"{what}: there is no link {part.parent!r} that may carry"
+            f" it{suggestion(part.parent, known)}"
         )
     if part.model.floating_base and part.parent != ROOT:
         raise ModelError(f"{what} has a floating base, so that {part.parent!r} cannot carry it")
     for link in part.model.link_names:
         if part.link(link) in known:
-            raise ModelError(f"{what}: there is a link {part.link(link)!r} already; give it another name")
+            raise ModelError(
+                f"{what}: there is a link {part.link(link)!r} already; give it another name"
+            )
     for other in before[:1]:
         own, theirs = (np.asarray(x.model._engine.gravity).tolist() for x in (part, other))
         if own != theirs:
@@ -131,7 +140,8 @@ def check_part(part: Part, before: Sequence[Part]) -> None:
 
 
 def _base_joint(part: Part, taken: set[str]) -> Joint:
-    """The joint of a part to its parent: its floating base, or a fixed one of a name that is free."""
+    """The joint of a part to its parent: its floating base, or a fixed one of a name that is
+    free."""
     child = part.link(part.model.root_link)
     z = np.array([0.0, 0.0, 1.0])
     if part.model.floating_base:
@@ -143,7 +153,9 @@ def _base_joint(part: Part, taken: set[str]) -> Joint:
         return Joint(part.renamed(own), "floating", ROOT, child, np.eye(4), z)
     taken = taken | {part.renamed(joint.name) for joint in part.model.joints}
     names = (part.renamed("mount" if i == 1 else f"mount_{i}") for i in count(1))
-    return Joint(next(x for x in names if x not in taken), "fixed", part.parent, child, part.X_PB, z)
+    return Joint(
+        next(x for x in names if x not in taken), "fixed", part.parent, child, part.X_PB, z
+    )
 
 
 def _joint(joint: Joint, part: Part) -> Joint:
@@ -163,10 +175,13 @@ def _named_state(state: NamedState, part: Part) -> NamedState:
 
 
 def _sources(parts: Sequence[Part]) -> str:
-    """The sources of acceleration limits, each with the parts that have it where there are several."""
+    """The sources of acceleration limits, each with the parts that have it where there are
+    several."""
     names: dict[str, list[str]] = {}
     for part in parts:
-        names.setdefault(part.model.limits.acceleration_source, []).append(part.name or part.model.name)
+        names.setdefault(part.model.limits.acceleration_source, []).append(
+            part.name or part.model.name
+        )
     if len(names) == 1:
         return next(iter(names))
     return "; ".join(f"{', '.join(of)}: {source}" for source, of in names.items())

@@ -14,7 +14,8 @@ from robosim.model.parts import FloatArray
 if TYPE_CHECKING:
     from robosim.model.model import Model
 
-# A file may list joints that are fixed or follow others; more than this [rad, m] from where they are is a mistake.
+# A file may list joints that are fixed or follow others; more than this [rad, m] from where they
+# are is a mistake.
 _AGREEMENT = 1e-3
 
 
@@ -35,12 +36,15 @@ def joint_positions(model: Model, joint: str) -> list[int]:
 
 
 def named_positions(model: Model, name: str) -> Mapping[str, float] | None:
-    """Positions of the named state ("home", or "group/home"), or None if the model has none of that name.
+    """Positions of the named state ("home", or "group/home"), or None if the model has none of that
+    name.
 
     Raises:
         ModelError: several groups have different states of that name.
     """
-    found = [state for state in model.named_states if name in (state.name, f"{state.group}/{state.name}")]
+    found = [
+        state for state in model.named_states if name in (state.name, f"{state.group}/{state.name}")
+    ]
     if not found:
         return None
     if len({tuple(sorted(state.positions.items())) for state in found}) > 1:
@@ -49,13 +53,17 @@ def named_positions(model: Model, name: str) -> Mapping[str, float] | None:
     return found[0].positions
 
 
-def configuration_by_names(model: Model, values: Mapping[str, float], rest: FloatArray) -> FloatArray:
+def configuration_by_names(
+    model: Model, values: Mapping[str, float], rest: FloatArray
+) -> FloatArray:
     """(n_q,) `rest` with the given positions in place.
 
-    Fixed and mimic joints may be listed, as states of whole robots do, if they agree with the others.
+    Fixed and mimic joints may be listed, as states of whole robots do, if they agree with the
+    others.
 
     Raises:
-        ModelError: an unknown name, something that is not a finite number, or a position that cannot be.
+        ModelError: an unknown name, something that is not a finite number, or a position that
+        cannot be.
     """
     q: FloatArray = np.array(rest)
     mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}
@@ -79,14 +87,19 @@ def configuration_by_names(model: Model, values: Mapping[str, float], rest: Floa
             raise ModelError(f"{name!r} has several coordinates; give {several}")
         else:
             known = [*model.position_names, *mimics]
-            raise ModelError(f"{model.name!r} has no joint {name!r} that moves{suggestion(name, known)}")
+            raise ModelError(
+                f"{model.name!r} has no joint {name!r} that moves{suggestion(name, known)}"
+            )
     for name, value in followers:
         mimic = mimics[name]
         assert mimic is not None
-        follows = mimic.multiplier * float(q[joint_positions(model, mimic.source)[0]]) + mimic.offset
+        follows = (
+            mimic.multiplier * float(q[joint_positions(model, mimic.source)[0]]) + mimic.offset
+        )
         if abs(follows - value) > _AGREEMENT:
             raise ModelError(
-                f"{name!r} is {value}, but it follows {mimic.source!r} and is {follows:.6g} there; leave it out"
+                f"{name!r} is {value}, but it follows {mimic.source!r} and is {follows:.6g} there;"
+                " leave it out"
             )
     check_configuration(model, q)
     return q
@@ -99,4 +112,6 @@ def check_configuration(model: Model, q: FloatArray) -> None:
     for joint in model.joint_names:
         own = joint_positions(model, joint)
         if len(own) == 7 and abs(np.linalg.norm(q[own[3:]]) - 1) > 1e-6:
-            raise ModelError(f"the quaternion of {joint!r} is {q[own[3:]].tolist()}; it must be of length 1")
+            raise ModelError(
+                f"the quaternion of {joint!r} is {q[own[3:]].tolist()}; it must be of length 1"
+            )

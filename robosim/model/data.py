@@ -37,16 +37,23 @@ from robosim.model.products import (
 if TYPE_CHECKING:
     from robosim.model.model import Model
 
-# Methods whose arguments are arrays, but for those that have defaults: operation, and type where results are several.
+# Methods whose arguments are arrays, but for those that have defaults: operation, and type where
+# results are several.
 _BY_ARRAYS: dict[str, tuple[str, type[tuple[FloatArray, ...]] | None]] = {
     "center_of_mass": ("center_of_mass", None),
     "center_of_mass_acceleration": ("center_of_mass_acceleration", None),
     "center_of_mass_jacobian": ("center_of_mass_jacobian", None),
     "center_of_mass_velocity": ("center_of_mass_velocity", None),
     "centroidal_momentum": ("centroidal_momentum", None),
-    "centroidal_momentum_derivatives": ("centroidal_momentum_derivatives", CentroidalMomentumDerivatives),
+    "centroidal_momentum_derivatives": (
+        "centroidal_momentum_derivatives",
+        CentroidalMomentumDerivatives,
+    ),
     "centroidal_momentum_matrix": ("centroidal_momentum_matrix", None),
-    "centroidal_momentum_matrix_rate": ("centroidal_momentum_matrix_dot", CentroidalMomentumMatrixRate),
+    "centroidal_momentum_matrix_rate": (
+        "centroidal_momentum_matrix_dot",
+        CentroidalMomentumMatrixRate,
+    ),
     "centroidal_momentum_rate": ("centroidal_momentum_rate", CentroidalMomentumRate),
     "coriolis_matrix": ("coriolis_matrix", None),
     "difference": ("difference", None),
@@ -84,12 +91,14 @@ _BY_ARRAYS: dict[str, tuple[str, type[tuple[FloatArray, ...]] | None]] = {
 class Data(Methods):
     """The workspace of one loop over one model; `Model.data` makes it.
 
-    It has the model's methods about configurations, kinematics, dynamics and derivatives, with the same arguments.
-    Results are arrays that it owns: a method gives back the same ones every time, with the same choices (link, axes,
-    wrenches' links, friction), and its next call overwrites them. After its first call a method allocates nothing.
-    What has to last is copied, or goes to `out`.
+    It has the model's methods about configurations, kinematics, dynamics and derivatives, with the
+    same arguments. Results are arrays that it owns: a method gives back the same ones every time,
+    with the same choices (link, axes, wrenches' links, friction), and its next call overwrites
+    them. After its first call a method allocates nothing. What has to last is copied, or goes to
+    `out`.
 
-    Methods whose arrays are given by position are compiled functions; a call costs 0.1 us beside what it computes::
+    Methods whose arrays are given by position are compiled functions; a call costs 0.1 us beside
+    what it computes::
 
         data = model.data()
         for q, v, a in motion:
@@ -112,7 +121,9 @@ class Data(Methods):
         for method, (operation, results) in _BY_ARRAYS.items():
             if self._refusal(operation) is None:  # else the method says why there is no result
                 # In the way of the method, which other calls are handed on to.
-                self.__dict__[method] = self._bind(operation, Choices(), results, getattr(self, method))
+                self.__dict__[method] = self._bind(
+                    operation, Choices(), results, getattr(self, method)
+                )
 
     def __repr__(self) -> str:
         return f"<Data of {self.name!r}>"
@@ -126,14 +137,19 @@ class Data(Methods):
         return self._poses
 
     def mass_factor(self, q: ArrayLike) -> MassFactor:
-        """M(q) factored along the tree, to solve with: the same object every time, which then holds the last M."""
+        """M(q) factored along the tree, to solve with: the same object every time, which then holds
+        the last M."""
         factor = self._array("mass_factor", q)
         if self._factor is None:
             self._factor = MassFactor(self, factor)
         return self._factor
 
     def _bind(
-        self, operation: str, choices: Choices, results: type[tuple[FloatArray, ...]] | None, otherwise: Any
+        self,
+        operation: str,
+        choices: Choices,
+        results: type[tuple[FloatArray, ...]] | None,
+        otherwise: Any,
     ) -> Any:
         bound = _engine.bind_operation(
             operation_index(operation), self._engine, self._memory, *choices, results, otherwise

@@ -1,7 +1,8 @@
 """First derivatives of a model's dynamics as full matrices. Part of `Model` and `Data`.
 
-All are taken in the tangent space: d/dq is the derivative along `integrate(q, dq)` at dq = 0, so that every matrix is
-n_v wide. Row i, column j: how entry i of the result changes with entry j of the argument.
+All are taken in the tangent space: d/dq is the derivative along `integrate(q, dq)` at dq = 0, so
+that every matrix is n_v wide. Row i, column j: how entry i of the result changes with entry j of
+the argument.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class KineticEnergyDerivatives(NamedTuple):
 
 
 class Derivatives(Operations):
-    """Methods about derivatives. Arguments and results are as in `Kinematics`, `out` is a tuple of all results."""
+    """Methods about derivatives. Arguments and results are as in `Kinematics`, `out` is a tuple of
+    all results."""
 
     def inverse_dynamics_derivatives(
         self,
@@ -71,16 +73,18 @@ class Derivatives(Operations):
     ) -> InverseDynamicsDerivatives:
         """Derivatives of `inverse_dynamics` in q, v and a, in O(n depth).
 
-        Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
-        algebra", IEEE Robotics and Automation Letters 7(2), 2022.
+        Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using
+        spatial vector algebra", IEEE Robotics and Automation Letters 7(2), 2022.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            external: as in `inverse_dynamics`. A wrench stays as it is in the world while its link moves with q; in
+            external: as in `inverse_dynamics`. A wrench stays as it is in the world while its link
+            moves with q; in
                 the wrench itself dtau/dF is minus the transpose of the link's `jacobian`.
-            joint_forces: whether the joints' damping, dry friction and springs act too, as in `inverse_dynamics`.
+            joint_forces: whether the joints' damping, dry friction and springs act too, as in
+            `inverse_dynamics`.
             out: of (n_v, n_v) each.
         """
         return self._arrays(
@@ -106,14 +110,16 @@ class Derivatives(Operations):
     ) -> ForwardDynamicsDerivatives:
         """`forward_dynamics` and its derivatives in q, v and tau.
 
-        By the implicit function theorem on inverse dynamics: da_dq = -M^-1 dtau_dq, da_dv = -M^-1 dtau_dv.
-        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section IV.
+        By the implicit function theorem on inverse dynamics: da_dq = -M^-1 dtau_dq, da_dv = -M^-1
+        dtau_dv. Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms",
+        RSS 2018, section IV.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             tau: (n_v,).
-            external: as in `inverse_dynamics_derivatives`; da/dF is `da_dtau` times the transpose of `jacobian`.
+            external: as in `inverse_dynamics_derivatives`; da/dF is `da_dtau` times the transpose
+            of `jacobian`.
             joint_forces: as in `inverse_dynamics_derivatives`.
             out: of (n_v,) and (n_v, n_v) three times.
 
@@ -132,9 +138,11 @@ class Derivatives(Operations):
         )
 
     def gravity_derivatives(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(n_v, n_v) derivative of `gravity` in q. `gravity` itself is that of the potential energy.
+        """(n_v, n_v) derivative of `gravity` in q. `gravity` itself is that of the potential
+        energy.
 
-        Not symmetric between the coordinates of one floating or planar joint, whose directions do not commute.
+        Not symmetric between the coordinates of one floating or planar joint, whose directions do
+        not commute.
 
         Args:
             q: (n_q,).

@@ -1,8 +1,9 @@
-"""Forces, accelerations and energies of a model: M(q) a + h(q, v) = tau + sum J^T F. Part of `Model` and `Data`.
+"""Forces, accelerations and energies of a model: M(q) a + h(q, v) = tau + sum J^T F. Part of
+`Model` and `Data`.
 
-Featherstone, "Rigid Body Dynamics Algorithms" (2008), chapters 5 to 7. M and h are those of the rigid bodies and the
-drives' armature. Damping, dry friction and springs of the joints are not in them, as in Pinocchio; `joint_forces=True`
-adds them to both directions alike.
+Featherstone, "Rigid Body Dynamics Algorithms" (2008), chapters 5 to 7. M and h are those of the
+rigid bodies and the drives' armature. Damping, dry friction and springs of the joints are not in
+them, as in Pinocchio; `joint_forces=True` adds them to both directions alike.
 """
 
 from __future__ import annotations
@@ -41,14 +42,16 @@ class Dynamics(Operations):
         joint_forces: bool = False,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(n_v,) tau = M(q) a + h(q, v) - sum J^T F: the joint forces of a motion [N m or N], by RNEA in O(n).
+        """(n_v,) tau = M(q) a + h(q, v) - sum J^T F: the joint forces of a motion [N m or N], by
+        RNEA in O(n).
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,) dv/dt.
             external: (6,) [force; moment] F on links, at the link's origin in world axes [N, N m].
-            joint_forces: whether the drives also have to overcome the joints' damping, dry friction and springs.
+            joint_forces: whether the drives also have to overcome the joints' damping, dry friction
+            and springs.
             out: (n_v,).
         """
         return self._array("rnea", q, v, a, out=out, external=external, joint_forces=joint_forces)
@@ -89,8 +92,9 @@ class Dynamics(Operations):
     def mass_matrix_inverse(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """(n_v, n_v) M(q)^-1, symmetric: what the acceleration gains per unit of each joint force.
 
-        By the sparse factor of M along the tree. To solve with M, `mass_factor` is quicker and more precise.
-        Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic trees" (2005).
+        By the sparse factor of M along the tree. To solve with M, `mass_factor` is quicker and more
+        precise. Featherstone, "Efficient factorization of the joint-space inertia matrix for
+        branched kinematic trees" (2005).
 
         Args:
             q: (n_q,).
@@ -104,9 +108,9 @@ class Dynamics(Operations):
     def mass_factor(self, q: ArrayLike) -> MassFactor:
         """M(q) of each state, factored along the tree, to solve with for vectors and matrices.
 
-        M = L^T D L with a unit lower triangular L that has no entries between joints of different branches, in
-        O(n depth^2). Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic
-        trees", Int. J. Robotics Research 24 (2005).
+        M = L^T D L with a unit lower triangular L that has no entries between joints of different
+        branches, in O(n depth^2). Featherstone, "Efficient factorization of the joint-space inertia
+        matrix for branched kinematic trees", Int. J. Robotics Research 24 (2005).
 
         Args:
             q: (n_q,).
@@ -116,7 +120,9 @@ class Dynamics(Operations):
         """
         return MassFactor(self, self._array("mass_factor", q))
 
-    def nonlinear_effects(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+    def nonlinear_effects(
+        self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
         """(n_v,) h(q, v): Coriolis, centrifugal and gravity forces."""
         return self._array("nonlinear_effects", q, v, out=out)
 
@@ -124,11 +130,14 @@ class Dynamics(Operations):
         """(n_v,) g(q) = h(q, 0): the joint forces that hold the robot still."""
         return self._array("gravity_forces", q, out=out)
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(n_v, n_v) C(q, v) with C v = h(q, v) - g(q) and dM/dt = C + C^T, so that dM/dt - 2 C is skew-symmetric.
+    def coriolis_matrix(
+        self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """(n_v, n_v) C(q, v) with C v = h(q, v) - g(q) and dM/dt = C + C^T, so that dM/dt - 2 C is
+        skew-symmetric.
 
-        Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
-        systems", J. Computational and Nonlinear Dynamics 16(9), 2021.
+        Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel
+        symbols for rigid-body systems", J. Computational and Nonlinear Dynamics 16(9), 2021.
 
         Args:
             q: (n_q,).
@@ -137,18 +146,22 @@ class Dynamics(Operations):
         """
         return self._array("coriolis_matrix", q, v, out=out)
 
-    def joint_forces(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+    def joint_forces(
+        self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
         """(n_v,) what the joints themselves exert [N m or N].
 
-        -damping v - friction v / sqrt(v^2 + friction_width^2) - stiffness (q - spring_reference) per entry, springs for
-        joints with one position. Dry friction is smooth: Coulomb's for |v| well above the width, zero at rest.
+        -damping v - friction v / sqrt(v^2 + friction_width^2) - stiffness (q - spring_reference)
+        per entry, springs for joints with one position. Dry friction is smooth: Coulomb's for |v|
+        well above the width, zero at rest.
         """
         return self._array("joint_forces", q, v, out=out)
 
     def joint_force_derivatives(self, q: ArrayLike, v: ArrayLike) -> dict[str, FloatArray]:
         """Diagonals (n_v,) of the derivatives of `joint_forces`, all of which are diagonal.
 
-        In "q" (in the tangent space), "v", "damping", "friction", "friction_width", "stiffness", "spring_reference".
+        In "q" (in the tangent space), "v", "damping", "friction", "friction_width", "stiffness",
+        "spring_reference".
         """
         diagonals = self._arrays(JointForceDerivatives, "joint_force_derivatives", q, v)
         return diagonals._asdict()
@@ -160,7 +173,7 @@ class Dynamics(Operations):
     def potential_energy(self, q: ArrayLike) -> Any:
         """() potential energy [J] of gravity and of the joints' springs; a float for one state.
 
-        Minus mass times gravity times center of mass, zero at the world's origin, and stiffness (q - reference)^2 / 2,
-        springs of mimic joints included.
+        Minus mass times gravity times center of mass, zero at the world's origin, and stiffness (q
+        - reference)^2 / 2, springs of mimic joints included.
         """
         return self._array("potential_energy", q)[()]

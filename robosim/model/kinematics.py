@@ -30,7 +30,8 @@ class FrameVelocityDerivatives(NamedTuple):
 
 
 class FrameAccelerationDerivatives(NamedTuple):
-    """Derivatives of A = frame_acceleration(q, v, a), and of the velocity V in q, rows [linear; angular].
+    """Derivatives of A = frame_acceleration(q, v, a), and of the velocity V in q, rows [linear;
+    angular].
 
     Attributes:
         dV_dq: (6, n_v).
@@ -53,17 +54,19 @@ def point_of(point: ArrayLike | None) -> ArrayLike:
 class Kinematics(Operations):
     """Methods about q, v and poses.
 
-    Every array argument may be any array-like of finite real numbers; it may have any axes in front of its own, which
-    are those stated. All arguments broadcast over these leading axes by NumPy's rules, and results have them, too: an
-    argument without them is shared by all states. Methods of `Data` take one state.
+    Every array argument may be any array-like of finite real numbers; it may have any axes in front
+    of its own, which are those stated. All arguments broadcast over these leading axes by NumPy's
+    rules, and results have them, too: an argument without them is shared by all states. Methods of
+    `Data` take one state.
 
-    An argument of a wrong shape or value raises `robosim.errors.ModelError`, as does an unknown link. Results are
-    fresh arrays (of `Data`, which says so, its own), or `out`, which must be C-contiguous float64 of the result's shape
-    and may be one of the arguments.
+    An argument of a wrong shape or value raises `robosim.errors.ModelError`, as does an unknown
+    link. Results are fresh arrays (of `Data`, which says so, its own), or `out`, which must be
+    C-contiguous float64 of the result's shape and may be one of the arguments.
 
-    A call for one state holds the interpreter lock. A call for many runs in the lanes of the processor's registers and
-    on several threads (`robosim.set_threads`, `robosim.threads`), without that lock; such calls on one model take
-    turns. A state's result has the same bits in both. Errors count states in C order.
+    A call for one state holds the interpreter lock. A call for many runs in the lanes of the
+    processor's registers and on several threads (`robosim.set_threads`, `robosim.threads`), without
+    that lock; such calls on one model take turns. A state's result has the same bits in both.
+    Errors count states in C order.
     """
 
     # Configurations
@@ -72,13 +75,17 @@ class Kinematics(Operations):
         """(n_q,) zeros, with the unit quaternion for floating joints; may be outside the limits."""
         return _engine.neutral(self._engine)
 
-    def random_configuration(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
+    def random_configuration(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] = ()
+    ) -> FloatArray:
         """(..., n_q) configurations uniform within the limits: one, or as many as `size` says.
 
-        Coordinates without limits: angles within pi of zero, positions within 1 m of it, rotations uniform.
+        Coordinates without limits: angles within pi of zero, positions within 1 m of it, rotations
+        uniform.
 
         Args:
-            rng: NumPy generator; `n_q` numbers are drawn from it for each configuration, the same as by as many calls.
+            rng: NumPy generator; `n_q` numbers are drawn from it for each configuration, the same
+            as by as many calls.
             size: the leading axes, a number or a tuple, as NumPy's generators take it.
 
         Raises:
@@ -96,8 +103,9 @@ class Kinematics(Operations):
     def integrate(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
         """(n_q,) the configuration reached from q along the constant velocity v in unit time.
 
-        With `difference` the only way to move on q: q + v wherever coordinates are plain numbers, the exponential of
-        SE(3) or SE(2) from the moving frame for floating and planar joints. Quaternions come back with unit length.
+        With `difference` the only way to move on q: q + v wherever coordinates are plain numbers,
+        the exponential of SE(3) or SE(2) from the moving frame for floating and planar joints.
+        Quaternions come back with unit length.
 
         Args:
             q: (n_q,).
@@ -106,10 +114,14 @@ class Kinematics(Operations):
         """
         return self._array("integrate", q, v, out=out)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(n_v,) the velocity that leads from q0 to q1 in unit time: `integrate(q0, difference(q0, q1))` is q1.
+    def difference(
+        self, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """(n_v,) the velocity that leads from q0 to q1 in unit time: `integrate(q0, difference(q0,
+        q1))` is q1.
 
-        Floating and planar joints turn the short way, by at most pi. Joints with one position are not wrapped.
+        Floating and planar joints turn the short way, by at most pi. Joints with one position are
+        not wrapped.
 
         Args:
             q0: (n_q,).
@@ -143,8 +155,8 @@ class Kinematics(Operations):
     ) -> FloatArray:
         """(6, n_v) J with [linear; angular] velocity of the link's frame = J v.
 
-        The linear rows are the velocity of the frame's origin, or of the point. Siciliano et al., "Robotics" (2009),
-        eq. 3.30.
+        The linear rows are the velocity of the frame's origin, or of the point. Siciliano et al.,
+        "Robotics" (2009), eq. 3.30.
 
         Args:
             q: (n_q,).
@@ -167,8 +179,8 @@ class Kinematics(Operations):
     ) -> FloatArray:
         """(6, n_v) dJ/dt, the rate of `jacobian` while q moves with v [per second].
 
-        In world axes J a + dJ/dt v is `frame_acceleration`. In local axes, which turn meanwhile, it is that less the
-        angular velocity times the linear one.
+        In world axes J a + dJ/dt v is `frame_acceleration`. In local axes, which turn meanwhile, it
+        is that less the angular velocity times the linear one.
 
         Args:
             q: (n_q,).
@@ -178,7 +190,9 @@ class Kinematics(Operations):
             point: as in `jacobian`.
             out: (6, n_v).
         """
-        return self._array("frame_jacobians_dot", q, v, point_of(point), out=out, link=link, axes=frame)
+        return self._array(
+            "frame_jacobians_dot", q, v, point_of(point), out=out, link=link, axes=frame
+        )
 
     def frame_velocity(
         self,
@@ -190,8 +204,11 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(6,) [linear; angular] velocity of a link's frame [m/s, rad/s], axes and point as in `jacobian`."""
-        return self._array("frame_velocities", q, v, point_of(point), out=out, link=link, axes=frame)
+        """(6,) [linear; angular] velocity of a link's frame [m/s, rad/s], axes and point as in
+        `jacobian`."""
+        return self._array(
+            "frame_velocities", q, v, point_of(point), out=out, link=link, axes=frame
+        )
 
     def frame_acceleration(
         self,
@@ -204,12 +221,15 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(6,) [linear; angular] acceleration of a link's frame [m/s^2, rad/s^2], axes and point as in `jacobian`.
+        """(6,) [linear; angular] acceleration of a link's frame [m/s^2, rad/s^2], axes and point as
+        in `jacobian`.
 
-        The linear part is the second derivative in time of the point's position (not Featherstone's spatial
-        acceleration); gravity has no part in it.
+        The linear part is the second derivative in time of the point's position (not Featherstone's
+        spatial acceleration); gravity has no part in it.
         """
-        return self._array("frame_accelerations", q, v, a, point_of(point), out=out, link=link, axes=frame)
+        return self._array(
+            "frame_accelerations", q, v, a, point_of(point), out=out, link=link, axes=frame
+        )
 
     def frame_velocity_derivatives(
         self,
@@ -223,7 +243,8 @@ class Kinematics(Operations):
     ) -> FrameVelocityDerivatives:
         """Derivatives of `frame_velocity` in q, in the tangent space, and v.
 
-        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
+        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
+        2018.
 
         Args:
             q: (n_q,).
@@ -255,9 +276,11 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FrameAccelerationDerivatives | None = None,
     ) -> FrameAccelerationDerivatives:
-        """Derivatives of `frame_acceleration` in q, in the tangent space, v and a, and of `frame_velocity` in q.
+        """Derivatives of `frame_acceleration` in q, in the tangent space, v and a, and of
+        `frame_velocity` in q.
 
-        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
+        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
+        2018.
 
         Args:
             q: (n_q,).

@@ -23,11 +23,12 @@ _Z = np.array([0.0, 0.0, 1.0])
 def locked_model(model: Model, joints: Iterable[str], q: FloatArray) -> Model:
     """The model with fixed joints in place of these, as `Model.with_locked_joints` tells.
 
-    A fixed joint has the pose that its child has in its parent at q. What is left of the numbers of coordinates, of
-    named states and of pairs that self-collision checks is what it was.
+    A fixed joint has the pose that its child has in its parent at q. What is left of the numbers of
+    coordinates, of named states and of pairs that self-collision checks is what it was.
 
     Raises:
-        ModelError: there is no such joint that moves, one follows a joint that is not locked, or q is not finite.
+        ModelError: there is no such joint that moves, one follows a joint that is not locked, or q
+        is not finite.
     """
     names = _with_followers(model, joints)
     check_configuration(model, q)
@@ -37,12 +38,17 @@ def locked_model(model: Model, joints: Iterable[str], q: FloatArray) -> Model:
     base = model._engine.joints[1].name if model.floating_base else None
     floating_base = model.floating_base and base not in names
     links: list[Link] = list(description["links"])
-    kept = [_fixed(model, joint, q) if joint.name in names else joint for joint in description["joints"]]
+    kept = [
+        _fixed(model, joint, q) if joint.name in names else joint for joint in description["joints"]
+    ]
     if model.floating_base and not floating_base:
         root = next(x for x in _numbered("world") if x not in model.link_names)
         links.insert(0, Link(root, 0.0, np.zeros(3), np.zeros((3, 3))))
         kept.insert(
-            0, Joint(str(base), "fixed", root, model.root_link, model.frame_pose(q, model.root_link), _Z)
+            0,
+            Joint(
+                str(base), "fixed", root, model.root_link, model.frame_pose(q, model.root_link), _Z
+            ),
         )
 
     locked = built_model(
@@ -76,7 +82,9 @@ def _with_followers(model: Model, joints: Iterable[str]) -> set[str]:
     for name in names:
         if name not in model.joint_names and name not in mimics:
             known = [*model.joint_names, *mimics]
-            raise ModelError(f"{model.name!r} has no joint {name!r} that moves{suggestion(name, known)}")
+            raise ModelError(
+                f"{model.name!r} has no joint {name!r} that moves{suggestion(name, known)}"
+            )
     # A follower may follow another follower.
     leaders = {name for name in names if name not in mimics}
     followers = {name for name in mimics if _leader(name, mimics) in leaders}
@@ -95,7 +103,8 @@ def _leader(name: str, mimics: dict[str, str]) -> str:
 
 
 def _others_neutral(model: Model, names: Collection[str], q: FloatArray) -> FloatArray:
-    """q, with all joints neutral but these: where they are does not matter, and poses are found with less rounding."""
+    """q, with all joints neutral but these: where they are does not matter, and poses are found
+    with less rounding."""
     found = model.neutral()
     for name in names:
         own = joint_positions(model, name)
@@ -119,14 +128,18 @@ def _numbered(name: str) -> Iterable[str]:
 def _states(states: Iterable[NamedState], names: Collection[str]) -> list[NamedState]:
     """Without the positions of locked joints; states of these alone are left out."""
     left = [
-        replace(state, positions={joint: x for joint, x in state.positions.items() if joint not in names})
+        replace(
+            state,
+            positions={joint: x for joint, x in state.positions.items() if joint not in names},
+        )
         for state in states
     ]
     return [state for state in left if state.positions]
 
 
 def _numbers(model: Model, locked: Model, numbers: dict[str, Any], q: FloatArray) -> dict[str, Any]:
-    """Those of the coordinates that are left; springs of the others keep their energy, which nothing feels."""
+    """Those of the coordinates that are left; springs of the others keep their energy, which
+    nothing feels."""
     left: dict[str, Any] = {"gravity": numbers["gravity"]}
     for kind, values in numbers.items():
         if np.ndim(values) == 1 and kind != "gravity":
@@ -135,7 +148,9 @@ def _numbers(model: Model, locked: Model, numbers: dict[str, Any], q: FloatArray
             left[kind] = np.array([known[name] for name in getattr(locked, attribute)])
     stretched = {
         name: 0.5 * k * (q[model.position_names.index(name)] - rest) ** 2
-        for name, k, rest in zip(model.velocity_names, model.stiffness, model.spring_reference, strict=True)
+        for name, k, rest in zip(
+            model.velocity_names, model.stiffness, model.spring_reference, strict=True
+        )
         if k > 0 and name not in locked.velocity_names
     }
     left["spring_rest_energy"] = numbers["spring_rest_energy"] + sum(stretched.values())

@@ -29,7 +29,8 @@ class MassFactor:
         """M^-1 B, in O(n depth) per column.
 
         Args:
-            B: (n_v,) vectors where B has one axis, or one less than `factor`; else matrices (n_v, m): of Jacobians
+            B: (n_v,) vectors where B has one axis, or one less than `factor`; else matrices (n_v,
+            m): of Jacobians
                 their transposes. Leading axes broadcast with those of `factor`.
             out: of the result's shape, which is B's where the leading axes are the same.
 

@@ -64,19 +64,21 @@ def _at(link: Link) -> str:
 class Model(Methods):
     """An articulated mechanism, immutable; `ModelBuilder` and `robosim.load_robot` make it.
 
-    Coordinates: each revolute, continuous, prismatic or helical joint has one q (rad or m) and one v; a planar joint
-    q = (x, y, theta) in its plane and v = (vx, vy, omega) in the moving frame; a floating joint q = (x, y, z,
-    quaternion x y z w) and v = (linear, angular) in the moving frame. Joints are numbered depth first, children
-    in the order of the description. Fixed joints weld links to one body; every link keeps its name. Mimic joints
-    have no coordinate of their own.
+    Coordinates: each revolute, continuous, prismatic or helical joint has one q (rad or m) and one
+    v; a planar joint q = (x, y, theta) in its plane and v = (vx, vy, omega) in the moving frame; a
+    floating joint q = (x, y, z, quaternion x y z w) and v = (linear, angular) in the moving frame.
+    Joints are numbered depth first, children in the order of the description. Fixed joints weld
+    links to one body; every link keeps its name. Mimic joints have no coordinate of their own.
 
-    Spatial vectors and Jacobian rows are [linear; angular]. Poses are (4, 4) matrices, X_WL maps from link to world.
+    Spatial vectors and Jacobian rows are [linear; angular]. Poses are (4, 4) matrices, X_WL maps
+    from link to world.
 
     Attributes:
         name: of the robot.
         n_q: number of position coordinates.
         n_v: number of velocity coordinates.
-        dynamics_faults: why the model has no valid dynamics, a text for each link; empty where it has. Then everything
+        dynamics_faults: why the model has no valid dynamics, a text for each link; empty where it
+        has. Then everything
             works that needs no inertia; all else raises a ModelError with the first of them.
     """
 
@@ -88,7 +90,9 @@ class Model(Methods):
         self.n_q: int = engine.n_q
         self.n_v: int = engine.n_v
         known = {link.name for link in description.links}
-        self._frames = {frame.name: i for i, frame in enumerate(engine.frames) if frame.name in known}
+        self._frames = {
+            frame.name: i for i, frame in enumerate(engine.frames) if frame.name in known
+        }
         self.dynamics_faults = self._find_dynamics_faults()
         self._dynamics_fault = self._dynamics_refusal()
 
@@ -111,12 +115,14 @@ class Model(Methods):
     def __repr__(self) -> str:
         base = "free-flying" if self.floating_base else "fixed"
         return (
-            f"<Model {self.name!r}: {base} base, n_q {self.n_q}, n_v {self.n_v}, {len(self._frames)} links, "
-            f"{len(self.colliders)} colliders, {len(self.collision_pairs)} collision pairs>"
+            f"<Model {self.name!r}: {base} base, n_q {self.n_q}, n_v {self.n_v},"
+            f" {len(self._frames)} links, {len(self.colliders)} colliders,"
+            f" {len(self.collision_pairs)} collision pairs>"
         )
 
     def _find_dynamics_faults(self) -> tuple[str, ...]:
-        """Links whose inertia no body has, and joints of a description file that move nothing with mass."""
+        """Links whose inertia no body has, and joints of a description file that move nothing with
+        mass."""
         engine, faults = self._engine, []
         for link in self._description.links:
             # What is welded to the world never moves, and its inertia never counts.
@@ -150,7 +156,8 @@ class Model(Methods):
         return rebuild, (rebuilt_model, model_arguments(self))
 
     def data(self) -> Data:
-        """A workspace with these methods for loops, whose results are arrays of its own, the same ones every time."""
+        """A workspace with these methods for loops, whose results are arrays of its own, the same
+        ones every time."""
         return Data(self)
 
     # Names
@@ -167,19 +174,21 @@ class Model(Methods):
 
     @cached_property
     def position_names(self) -> tuple[str, ...]:
-        """(n_q) name of each entry of q: the joint's, or where it has several "joint/x", "joint/qw", "joint/theta"."""
+        """(n_q) name of each entry of q: the joint's, or where it has several "joint/x",
+        "joint/qw", "joint/theta"."""
         return tuple(self._engine.q_names)
 
     @cached_property
     def position_kinds(self) -> tuple[str, ...]:
-        """(n_q) what each entry of q measures: "length" [m], "angle" [rad], "periodic angle" (2 pi more is the same
-        pose) or "quaternion" (four together, x y z w, of unit length).
+        """(n_q) what each entry of q measures: "length" [m], "angle" [rad], "periodic angle" (2 pi
+        more is the same pose) or "quaternion" (four together, x y z w, of unit length).
         """
         return tuple(self._engine.q_kinds)
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        """(n_v) name of each entry of v: the joint's, or where it has several "joint/vx", "joint/wz", "joint/omega"."""
+        """(n_v) name of each entry of v: the joint's, or where it has several "joint/vx",
+        "joint/wz", "joint/omega"."""
         return tuple(self._engine.v_names)
 
     @cached_property
@@ -256,7 +265,8 @@ class Model(Methods):
 
     @cached_property
     def damping(self) -> FloatArray:
-        """(n_v,) viscous friction [N m s/rad or N s/m]. Here and below a mimic joint's is part of its source's."""
+        """(n_v,) viscous friction [N m s/rad or N s/m]. Here and below a mimic joint's is part of
+        its source's."""
         return _frozen(self._engine.damping)
 
     @cached_property
@@ -281,7 +291,8 @@ class Model(Methods):
 
     @cached_property
     def armature(self) -> FloatArray:
-        """(n_v,) inertia of the drives as seen at the joints, rotors behind gears included [kg m^2 or kg]."""
+        """(n_v,) inertia of the drives as seen at the joints, rotors behind gears included [kg m^2
+        or kg]."""
         return _frozen(self._engine.armature)
 
     # Self-collision
@@ -295,13 +306,15 @@ class Model(Methods):
 
     @cached_property
     def disabled_collisions(self) -> tuple[DisabledCollision, ...]:
-        """Pairs of links that self-collision leaves out, and why. Links of one body are left out without mention."""
+        """Pairs of links that self-collision leaves out, and why. Links of one body are left out
+        without mention."""
         return tuple(DisabledCollision(*pair) for pair in self._engine.disabled_collisions)
 
     # Copies with changes
 
     def with_collision_pairs(self, pairs: ArrayLike) -> Model:
-        """The same model whose self-collision checks exactly these pairs, (m, 2) indices into `colliders`.
+        """The same model whose self-collision checks exactly these pairs, (m, 2) indices into
+        `colliders`.
 
         Raises:
             ModelError: not of this shape, or a pair does not name two colliders.
@@ -309,13 +322,15 @@ class Model(Methods):
         array = np.asarray(pairs)
         if array.size and (array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2):
             raise ModelError(
-                f"collision pairs have shape {array.shape} and dtype {array.dtype}; (m, 2) integers are needed"
+                f"collision pairs have shape {array.shape} and dtype {array.dtype}; (m, 2) integers"
+                " are needed"
             )
         indices = [(int(a), int(b)) for a, b in array] if array.size else []
         return Model(self._engine.with_collision_pairs(indices), self._description)
 
     def with_disabled_collisions(self, disabled: Iterable[DisabledCollision]) -> Model:
-        """The same model without the pairs of these links, which join `disabled_collisions` with their reasons.
+        """The same model without the pairs of these links, which join `disabled_collisions` with
+        their reasons.
 
         Raises:
             ModelError: a link does not exist.
@@ -324,7 +339,8 @@ class Model(Methods):
         return Model(self._engine.with_disabled_collisions(indexed), self._description)
 
     def with_fault(self, link: str, fault: str) -> Model:
-        """The same model whose dynamics are not valid, for this reason at this link; see `dynamics_faults`.
+        """The same model whose dynamics are not valid, for this reason at this link; see
+        `dynamics_faults`.
 
         Raises:
             ModelError: there is no such link.
@@ -349,7 +365,8 @@ class Model(Methods):
         """The same model with other viscous friction [N m s/rad or N s/m].
 
         Args:
-            damping: not negative; one for all coordinates, (n_v,) of them, or some by name: a joint's, or an entry of
+            damping: not negative; one for all coordinates, (n_v,) of them, or some by name: a
+            joint's, or an entry of
                 `velocity_names`. Likewise in the next three.
 
         Raises:
@@ -363,10 +380,12 @@ class Model(Methods):
         *,
         width: Mapping[str, float] | ArrayLike | None = None,
     ) -> Model:
-        """The same model with other dry friction [N m or N] and width [rad/s or m/s]; None leaves one as it is.
+        """The same model with other dry friction [N m or N] and width [rad/s or m/s]; None leaves
+        one as it is.
 
         Raises:
-            ModelError: an unknown name, a friction that is negative, a width that is not positive, or sizes with which
+            ModelError: an unknown name, a friction that is negative, a width that is not positive,
+            or sizes with which
                 friction / width or width^2 overflow.
         """
         return self._with_joint_forces(friction=friction, width=width)
@@ -377,12 +396,15 @@ class Model(Methods):
         *,
         reference: Mapping[str, float] | ArrayLike | None = None,
     ) -> Model:
-        """The same model with other springs [N m/rad or N/m] and references [rad or m]; None leaves one as it is.
+        """The same model with other springs [N m/rad or N/m] and references [rad or m]; None leaves
+        one as it is.
 
-        They are those of whole coordinates, mimic joints included, and hold no energy at their references.
+        They are those of whole coordinates, mimic joints included, and hold no energy at their
+        references.
 
         Raises:
-            ModelError: an unknown name, a stiffness that is negative or too large, or a spring where a joint has not
+            ModelError: an unknown name, a stiffness that is negative or too large, or a spring
+            where a joint has not
                 one position.
         """
         return self._with_springs(stiffness, reference, 0.0)
@@ -418,7 +440,9 @@ class Model(Methods):
     ) -> Model:
         widths = self._magnitudes(self.friction_width, width, "friction width")
         for i in np.flatnonzero(widths == 0):
-            raise ModelError(f"friction width of {self.velocity_names[i]!r} is 0; it must be positive")
+            raise ModelError(
+                f"friction width of {self.velocity_names[i]!r} is 0; it must be positive"
+            )
         engine = self._engine.with_joint_forces(
             self._magnitudes(self.damping, damping, "damping"),
             self._magnitudes(self.friction, friction, "friction"),
@@ -432,7 +456,9 @@ class Model(Methods):
         """`current` with the changed entries, by velocity names, all finite and not negative."""
         array = self._override(current, change, self.velocity_names, what)
         for i in np.flatnonzero(~((array >= 0) & np.isfinite(array))):
-            raise ModelError(f"{what} of {self.velocity_names[i]!r} is {array[i]}; it must be a number >= 0")
+            raise ModelError(
+                f"{what} of {self.velocity_names[i]!r} is {array[i]}; it must be a number >= 0"
+            )
         return array
 
     def configuration(
@@ -441,11 +467,13 @@ class Model(Methods):
         """(n_q,) the configuration with these positions.
 
         Args:
-            positions: by joint name [rad, m], or the name of a state: "ready", or "manipulator/ready".
+            positions: by joint name [rad, m], or the name of a state: "ready", or
+            "manipulator/ready".
             rest: (n_q,) for the joints that `positions` leaves open; `neutral()` by default.
 
         Raises:
-            ModelError: an unknown name, a number that is not finite, or a mimic joint that would not follow.
+            ModelError: an unknown name, a number that is not finite, or a mimic joint that would
+            not follow.
         """
         base = self.neutral() if rest is None else np.array(rest, dtype=float)
         if base.shape != (self.n_q,):
@@ -454,30 +482,37 @@ class Model(Methods):
             named = named_positions(self, positions)
             if named is None:
                 known = [state.name for state in self.named_states]
-                raise ModelError(f"{self.name!r} has no state {positions!r}{suggestion(positions, known)}")
+                raise ModelError(
+                    f"{self.name!r} has no state {positions!r}{suggestion(positions, known)}"
+                )
             positions = named
         return configuration_by_names(self, positions, base)
 
     def with_locked_joints(
         self, joints: Iterable[str], at: ArrayLike | Mapping[str, float] | str | None = None
     ) -> Model:
-        """The same model with fixed joints in place of some: a smaller one, of what they do not move.
+        """The same model with fixed joints in place of some: a smaller one, of what they do not
+        move.
 
-        Links, tools, groups and pairs of self-collision keep their names; q and v lack what is locked. Mimic joints are
-        locked with the joint that they follow. A floating base becomes a fixed one to a new link "world".
+        Links, tools, groups and pairs of self-collision keep their names; q and v lack what is
+        locked. Mimic joints are locked with the joint that they follow. A floating base becomes a
+        fixed one to a new link "world".
 
         Args:
             joints: names of those to lock.
-            at: where they stand: (n_q,), positions by joint name, or the name of a state; `neutral()` by default.
+            at: where they stand: (n_q,), positions by joint name, or the name of a state;
+            `neutral()` by default.
                 Positions of other joints do not matter.
 
         Raises:
-            ModelError: there is no such joint that moves, a mimic joint is listed whose source is not, or `at` does not
+            ModelError: there is no such joint that moves, a mimic joint is listed whose source is
+            not, or `at` does not
                 fit the model.
 
         Example:
             >>> import robosim
-            >>> arm = robosim.load_robot("ur5").with_locked_joints(["elbow_joint"], {"elbow_joint": 1.2})
+            >>> arm = robosim.load_robot("ur5")
+            >>> arm = arm.with_locked_joints(["elbow_joint"], {"elbow_joint": 1.2})
             >>> arm.n_q
             5
         """
@@ -495,7 +530,8 @@ class Model(Methods):
         """The same model with other acceleration limits [rad/s^2 or m/s^2].
 
         Args:
-            limits: positive; one for all coordinates, (n_v,) of them, or some by name: a joint's (for all its
+            limits: positive; one for all coordinates, (n_v,) of them, or some by name: a joint's
+            (for all its
                 coordinates) or an entry of `velocity_names`.
             source: what `limits.acceleration_source` shall name.
 
@@ -523,7 +559,8 @@ class Model(Methods):
         """The same model with other limits; None leaves one as it is.
 
         Args:
-            lower: positions; one for all, (n_q,) of them, or some by name: a joint's, or an entry of `position_names`.
+            lower: positions; one for all, (n_q,) of them, or some by name: a joint's, or an entry
+            of `position_names`.
             upper: likewise, not below `lower`.
             velocity: likewise by v, not negative, as are the next two.
             acceleration: use `with_acceleration_limits`, which also says where they come from.
@@ -537,8 +574,8 @@ class Model(Methods):
         new_upper = self._override(old.upper, upper, self.position_names, "upper limit")
         for i in np.flatnonzero(~(new_lower <= new_upper)):
             raise ModelError(
-                f"{self.position_names[i]!r}: lower limit {new_lower[i]} and upper limit {new_upper[i]} "
-                "leave no position"
+                f"{self.position_names[i]!r}: lower limit {new_lower[i]} and upper limit"
+                f" {new_upper[i]} leave no position"
             )
         rates = []
         for value, current, what in (
@@ -573,9 +610,13 @@ class Model(Methods):
             array[:] = values
             return array
         for name, value in change.items():
-            own = [i for i, known in enumerate(names) if known == name or known.startswith(f"{name}/")]
+            own = [
+                i for i, known in enumerate(names) if known == name or known.startswith(f"{name}/")
+            ]
             if not own:
-                raise ModelError(f"{what}: there is no joint or coordinate {name!r}{suggestion(name, names)}")
+                raise ModelError(
+                    f"{what}: there is no joint or coordinate {name!r}{suggestion(name, names)}"
+                )
             values = limit(value, f"{what} of {name!r}")
             if values is None or values.size not in (1, len(own)):
                 raise ModelError(f"{what} of {name!r} is {value!r}; one number is needed")

@@ -52,11 +52,13 @@ class CentroidalMomentumDerivatives(NamedTuple):
 
 
 class Momentum(Operations):
-    """Methods about the robot as a whole. Arguments and results are as in `Kinematics`, all axes those of the world.
+    """Methods about the robot as a whole. Arguments and results are as in `Kinematics`, all axes
+    those of the world.
 
-    The center of mass is of all links, also of those fixed to the world; without any mass there is none, and its
-    methods raise `ModelError`. Centroidal momentum is that of the links that move, about their common center of mass,
-    without armature. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", Autonomous Robots 35 (2013).
+    The center of mass is of all links, also of those fixed to the world; without any mass there is
+    none, and its methods raise `ModelError`. Centroidal momentum is that of the links that move,
+    about their common center of mass, without armature. Orin, Goswami and Lee, "Centroidal dynamics
+    of a humanoid robot", Autonomous Robots 35 (2013).
     """
 
     @property
@@ -85,11 +87,15 @@ class Momentum(Operations):
         return self._array("center_of_mass_acceleration", q, v, a, out=out)
 
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(3, n_v) J with velocity of the center of mass = J v; also its derivative in q, in the tangent space."""
+        """(3, n_v) J with velocity of the center of mass = J v; also its derivative in q, in the
+        tangent space."""
         return self._array("center_of_mass_jacobian", q, out=out)
 
-    def centroidal_momentum(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(6,) [linear; angular] momentum about the center of mass of what moves [kg m/s, kg m^2/s]."""
+    def centroidal_momentum(
+        self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
+        """(6,) [linear; angular] momentum about the center of mass of what moves [kg m/s, kg
+        m^2/s]."""
         return self._array("centroidal_momentum", q, v, out=out)
 
     def centroidal_momentum_rate(
@@ -105,7 +111,9 @@ class Momentum(Operations):
         """
         return self._arrays(CentroidalMomentumRate, "centroidal_momentum_rate", q, v, a, out=out)
 
-    def centroidal_momentum_matrix(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
+    def centroidal_momentum_matrix(
+        self, q: ArrayLike, *, out: FloatArray | None = None
+    ) -> FloatArray:
         """(6, n_v) A with centroidal momentum = A v."""
         return self._array("centroidal_momentum_matrix", q, out=out)
 
@@ -119,14 +127,22 @@ class Momentum(Operations):
             v: (n_v,).
             out: of (6, n_v) each.
         """
-        return self._arrays(CentroidalMomentumMatrixRate, "centroidal_momentum_matrix_dot", q, v, out=out)
+        return self._arrays(
+            CentroidalMomentumMatrixRate, "centroidal_momentum_matrix_dot", q, v, out=out
+        )
 
     def centroidal_momentum_derivatives(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: CentroidalMomentumDerivatives | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        out: CentroidalMomentumDerivatives | None = None,
     ) -> CentroidalMomentumDerivatives:
         """Derivatives of centroidal momentum and its rate in q, in the tangent space, v and a.
 
-        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
+        Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
+        2018.
 
         Args:
             q: (n_q,).

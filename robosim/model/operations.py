@@ -76,7 +76,10 @@ class Operations(ABC):
             return self._dynamics_fault
         if _ROWS[operation]["solves"] and self._engine.massless:
             names = ", ".join(repr(self._engine.joints[i].name) for i in self._engine.massless)
-            return f"the mass matrix of {self.name!r} is singular: nothing with mass moves along with {names}"
+            return (
+                f"the mass matrix of {self.name!r} is singular: nothing with mass moves along with"
+                f" {names}"
+            )
         if operation in _OF_CENTER and _engine.total_mass(self._engine) == 0:
             return f"model {self.name!r} has no mass and so no center of mass"
         return None
@@ -159,21 +162,24 @@ class Operations(ABC):
         return arrays
 
     def _explained(self, wrong: ModelError, inputs: tuple[ArrayLike, ...]) -> ModelError:
-        """The same, with what to do where q are the positions that a plan moves, of a robot that has others beside."""
+        """The same, with what to do where q are the positions that a plan moves, of a robot that
+        has others beside."""
         if (
             str(wrong).startswith("q has shape")
             and np.ndim(inputs[0]) == 1
             and 0 < np.size(inputs[0]) < self.n_q
         ):
             return ModelError(
-                f"{wrong}, all of {self.name!r}: of a plan that moves some joints result.configuration(t) gives them, "
-                f"of a motion trajectory.configuration(t, model)"
+                f"{wrong}, all of {self.name!r}: of a plan that moves some joints"
+                " result.configuration(t) gives them, of a motion trajectory.configuration(t,"
+                " model)"
             )
         return wrong
 
 
 def stacked_wrenches(external: External) -> FloatArray:
-    """(..., k, 6) the wrenches in the mapping's order, with the leading axes that they broadcast to."""
+    """(..., k, 6) the wrenches in the mapping's order, with the leading axes that they broadcast
+    to."""
     each = [
         real_array(wrench, (*leading_axes(wrench, 1), 6), f"wrench on {link!r}")
         for link, wrench in external.items()
@@ -185,6 +191,7 @@ def stacked_wrenches(external: External) -> FloatArray:
         shape = np.broadcast_shapes(*leading)
     except ValueError:
         raise ModelError(
-            f"leading axes of wrenches must broadcast; they are {', '.join(map(str, sorted(leading)))}"
+            "leading axes of wrenches must broadcast; they are"
+            f" {', '.join(map(str, sorted(leading)))}"
         ) from None
     return np.stack([np.broadcast_to(wrench, (*shape, 6)) for wrench in each], axis=-2)

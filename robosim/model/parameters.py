@@ -1,7 +1,8 @@
-"""What a model's numbers do to its dynamics: regressor and derivatives in parameters. Part of `Model` and `Data`.
+"""What a model's numbers do to its dynamics: regressor and derivatives in parameters. Part of
+`Model` and `Data`.
 
-Bodies are what joints move: rigid parts with all links that are welded to them, n_b of them, each named in
-`body_joints` by the joint that carries it, with that joint's child link as its frame.
+Bodies are what joints move: rigid parts with all links that are welded to them, n_b of them, each
+named in `body_joints` by the joint that carries it, with that joint's child link as its frame.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ class ParameterDerivatives(NamedTuple):
 
     Attributes:
         mass: (n_v, n_b) in the mass [kg], center of mass and moments about it held fixed.
-        com: (n_v, n_b, 3) in the center of mass in the body's frame [m], moments about it held fixed.
-        inertia: (n_v, n_b, 6) in xx, xy, yy, xz, yz, zz of the inertia about the center of mass, in the body's axes.
-        placement: (n_v, n_b, 6) in the twist [linear; angular] that moves the body's joint in its parent, X_PJ exp(x).
+        com: (n_v, n_b, 3) in the center of mass in the body's frame [m], moments about it held
+        fixed.
+        inertia: (n_v, n_b, 6) in xx, xy, yy, xz, yz, zz of the inertia about the center of mass, in
+        the body's axes.
+        placement: (n_v, n_b, 6) in the twist [linear; angular] that moves the body's joint in its
+        parent, X_PJ exp(x).
         armature: (n_v, n_v) in the drives' armature.
     """
 
@@ -54,7 +58,8 @@ class ForwardDynamicsParameterDerivatives(NamedTuple):
 
 
 class ParameterGradients(NamedTuple):
-    """Gradients of a scalar in the bodies' and joints' parameters, which are those of `ParameterDerivatives`.
+    """Gradients of a scalar in the bodies' and joints' parameters, which are those of
+    `ParameterDerivatives`.
 
     Attributes:
         mass: (n_b,).
@@ -81,7 +86,8 @@ class ParameterMethods(Operations):
 
     @property
     def inertial_parameters(self) -> FloatArray:
-        """(10 n_b,) m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz of each body, a fresh array.
+        """(10 n_b,) m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz of each body, a
+        fresh array.
 
         Inertia about the origin of the body's frame, in its axes: Pinocchio's order.
         """
@@ -90,10 +96,11 @@ class ParameterMethods(Operations):
     def inertial_regressor(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(n_v, 10 n_b) Y with `inverse_dynamics` = Y `inertial_parameters` + armature a, without wrenches.
+        """(n_v, 10 n_b) Y with `inverse_dynamics` = Y `inertial_parameters` + armature a, without
+        wrenches.
 
-        Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
-        Robotics Research 5(3), 1986.
+        Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and
+        links", Int. J. Robotics Research 5(3), 1986.
 
         Args:
             q: (n_q,).
@@ -104,13 +111,25 @@ class ParameterMethods(Operations):
         return self._array("inertial_regressor", q, v, a, out=out)
 
     def regressor_times(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, x: ArrayLike, *, out: FloatArray | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        x: ArrayLike,
+        *,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """(n_v,) Y x in O(n), with Y of `inertial_regressor` and x (10 n_b,)."""
         return self._array("regressor_times", q, v, a, x, out=out)
 
     def regressor_transpose_times(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau_bar: ArrayLike, *, out: FloatArray | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        tau_bar: ArrayLike,
+        *,
+        out: FloatArray | None = None,
     ) -> FloatArray:
         """(10 n_b,) Y^T tau_bar in O(n), with Y of `inertial_regressor` and tau_bar (n_v,)."""
         return self._array("regressor_transpose_times", q, v, a, tau_bar, out=out)
@@ -124,13 +143,15 @@ class ParameterMethods(Operations):
         external: External | None = None,
         out: ParameterDerivatives | None = None,
     ) -> ParameterDerivatives:
-        """Derivatives of `inverse_dynamics` in mass, center of mass, inertia, joint placement and armature.
+        """Derivatives of `inverse_dynamics` in mass, center of mass, inertia, joint placement and
+        armature.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            external: as in `inverse_dynamics`; wrenches stay as they are in the world while links move.
+            external: as in `inverse_dynamics`; wrenches stay as they are in the world while links
+            move.
             out: of the results' shapes.
         """
         return self._arrays(
@@ -171,7 +192,8 @@ class ParameterMethods(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsParameterDerivatives | None = None,
     ) -> ForwardDynamicsParameterDerivatives:
-        """`forward_dynamics` and its derivatives in the parameters: -M^-1 times those of inverse dynamics.
+        """`forward_dynamics` and its derivatives in the parameters: -M^-1 times those of inverse
+        dynamics.
 
         Args:
             q: (n_q,).

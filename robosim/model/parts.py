@@ -1,6 +1,8 @@
-"""What a model is described by: links, joints, shapes on links, groups, named states. All are plain, frozen records.
+"""What a model is described by: links, joints, shapes on links, groups, named states. All are
+plain, frozen records.
 
-Poses are 4x4 matrices; `X_PJ` maps the coordinates of a point from frame J to frame P. L is a link's frame.
+Poses are 4x4 matrices; `X_PJ` maps the coordinates of a point from frame J to frame P. L is a
+link's frame.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ JointKind = Literal["revolute", "continuous", "prismatic", "helical", "fixed", "
 class Link:
     """A rigid link: mass [kg], center of mass in L [m], inertia about it in the axes of L [kg m^2].
 
-    `fault` says why no body has these numbers; it is empty where they are valid. `place` is file:line of the
-    description, empty for a link made in code.
+    `fault` says why no body has these numbers; it is empty where they are valid. `place` is
+    file:line of the description, empty for a link made in code.
     """
 
     name: str
@@ -51,8 +53,8 @@ class Mimic:
 class Safety:
     """Soft limits of a controller [rad or m] and its gains, as in URDF's `safety_controller`.
 
-    The soft limits narrow the joint's position limits, since a controller would not let it go beyond them. The gains
-    are kept for information.
+    The soft limits narrow the joint's position limits, since a controller would not let it go
+    beyond them. The gains are kept for information.
     """
 
     soft_lower: float | None = None
@@ -65,9 +67,10 @@ class Safety:
 class Joint:
     """A joint as it was described. Limits are per q or v, and None where there is none.
 
-    X_PJ is the joint frame in the parent link; the child link's frame coincides with it at q = 0. `axis` is the unit
-    axis of rotation or translation in the joint frame, or the normal of a planar joint's plane. `pitch` [m/rad] is that
-    of a helical joint, None for all others. The rest is as in `ModelBuilder.add_joint`.
+    X_PJ is the joint frame in the parent link; the child link's frame coincides with it at q = 0.
+    `axis` is the unit axis of rotation or translation in the joint frame, or the normal of a planar
+    joint's plane. `pitch` [m/rad] is that of a helical joint, None for all others. The rest is as
+    in `ModelBuilder.add_joint`.
     """
 
     name: str
@@ -98,8 +101,9 @@ class Joint:
 class Collider:
     """A shape, or a triangle mesh, fixed to a link, for collision.
 
-    `name` is unique in the model: link, "/", own name or number. `exact` is the mesh that a convex shape stands for:
-    what collides and how far it is apart is said of the mesh, contact forces are those of the shape.
+    `name` is unique in the model: link, "/", own name or number. `exact` is the mesh that a convex
+    shape stands for: what collides and how far it is apart is said of the mesh, contact forces are
+    those of the shape.
     """
 
     name: str
@@ -111,7 +115,8 @@ class Collider:
 
 @dataclass(frozen=True, eq=False)
 class Visual:
-    """What a link looks like: a shape, or a mesh file with a scale per axis (exactly one of the two)."""
+    """What a link looks like: a shape, or a mesh file with a scale per axis (exactly one of the
+    two)."""
 
     shape: Shape | None = None
     mesh: Path | None = None
@@ -167,7 +172,8 @@ class Limits:
         velocity: (n_v,) greatest absolute velocity [rad/s or m/s].
         acceleration: (n_v,) greatest absolute acceleration [rad/s^2 or m/s^2].
         effort: (n_v,) greatest absolute torque or force [N m or N].
-        acceleration_source: where the acceleration limits come from, in words; robot descriptions have no place for
+        acceleration_source: where the acceleration limits come from, in words; robot descriptions
+        have no place for
             them, so that they are often a default.
     """
 

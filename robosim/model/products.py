@@ -1,9 +1,11 @@
-"""Products with the derivatives of a model's dynamics, without forming matrices. Part of `Model` and `Data`.
+"""Products with the derivatives of a model's dynamics, without forming matrices. Part of `Model`
+and `Data`.
 
-A Jacobian-vector product (jvp) is the change of the result along a direction of the arguments, a vector-Jacobian
-product (vjp) the gradient, in all arguments, of a scalar whose gradient in the result is given: names end in `_bar` for
-gradients. Each costs about twice what the function itself does, O(n). A Hessian-vector product (hvp) is the change of
-the vjp along a direction. All directions and gradients are (n_v,), in the tangent space.
+A Jacobian-vector product (jvp) is the change of the result along a direction of the arguments, a
+vector-Jacobian product (vjp) the gradient, in all arguments, of a scalar whose gradient in the
+result is given: names end in `_bar` for gradients. Each costs about twice what the function itself
+does, O(n). A Hessian-vector product (hvp) is the change of the vjp along a direction. All
+directions and gradients are (n_v,), in the tangent space.
 """
 
 from __future__ import annotations
@@ -136,8 +138,9 @@ class Products(Operations):
     ) -> InverseDynamicsGradients:
         """dtau_dq^T tau_bar, dtau_dv^T tau_bar, M tau_bar, and for each wrench -J tau_bar.
 
-        Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
-        systems", J. Computational and Nonlinear Dynamics 16(9), 2021, contract the recursion alike.
+        Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel
+        symbols for rigid-body systems", J. Computational and Nonlinear Dynamics 16(9), 2021,
+        contract the recursion alike.
 
         Args:
             q: (n_q,).
@@ -174,11 +177,13 @@ class Products(Operations):
         joint_forces: bool = False,
         out: InverseDynamicsCurvature | None = None,
     ) -> InverseDynamicsCurvature:
-        """Change of `inverse_dynamics_vjp` along a direction: the Hessian of tau_bar . tau times (dq, dv, da).
+        """Change of `inverse_dynamics_vjp` along a direction: the Hessian of tau_bar . tau times
+        (dq, dv, da).
 
-        The gradient is followed along `integrate(q, t dq)` in the moving frames of floating and planar joints. Their
-        directions do not commute, so that this Hessian's block in q and q is symmetric for all other joints only.
-        Griewank and Walther, "Evaluating Derivatives" (2008), chapter 5: forward over reverse, exact to rounding.
+        The gradient is followed along `integrate(q, t dq)` in the moving frames of floating and
+        planar joints. Their directions do not commute, so that this Hessian's block in q and q is
+        symmetric for all other joints only. Griewank and Walther, "Evaluating Derivatives" (2008),
+        chapter 5: forward over reverse, exact to rounding.
 
         Args:
             q: (n_q,).
@@ -220,7 +225,8 @@ class Products(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsChange | None = None,
     ) -> ForwardDynamicsChange:
-        """`forward_dynamics` and da = da_dq dq + da_dv dv + M^-1 dtau, of `forward_dynamics_derivatives`.
+        """`forward_dynamics` and da = da_dq dq + da_dv dv + M^-1 dtau, of
+        `forward_dynamics_derivatives`.
 
         Args:
             q: (n_q,).
@@ -261,7 +267,8 @@ class Products(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsGradients | None = None,
     ) -> ForwardDynamicsGradients:
-        """`forward_dynamics`, da_dq^T a_bar, da_dv^T a_bar, M^-1 a_bar, and for each wrench J M^-1 a_bar.
+        """`forward_dynamics`, da_dq^T a_bar, da_dv^T a_bar, M^-1 a_bar, and for each wrench J M^-1
+        a_bar.
 
         Args:
             q: (n_q,).
@@ -301,7 +308,8 @@ class Products(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsCurvature | None = None,
     ) -> ForwardDynamicsCurvature:
-        """Change of `forward_dynamics_vjp` along a direction: the Hessian of a_bar . a times (dq, dv, dtau).
+        """Change of `forward_dynamics_vjp` along a direction: the Hessian of a_bar . a times (dq,
+        dv, dtau).
 
         In floating and planar joints as in `inverse_dynamics_hvp`.
 

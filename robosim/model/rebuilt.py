@@ -1,6 +1,8 @@
-"""How a model is pickled: its description, and the numbers that copies with changes may have. It is built from them.
+"""How a model is pickled: its description, and the numbers that copies with changes may have. It is
+built from them.
 
-The builder's and the copies' checks are those of what is read, and the mechanism is the same to the bit.
+The builder's and the copies' checks are those of what is read, and the mechanism is the same to the
+bit.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ def model_arguments(model: Model) -> dict[str, Any]:
     for joint in engine.joints[1:2]:
         if model.floating_base and not np.array_equal(joint.X_PJ, np.eye(4)):
             raise ModelError(
-                f"{model.name!r} cannot be pickled: the joint {joint.name!r} of its floating base is moved"
+                f"{model.name!r} cannot be pickled: the joint {joint.name!r} of its floating base"
+                " is moved"
             )
     axes = description.pop("axes")
     joints = (replace(joint, axis=axis) for joint, axis in zip(model.joints, axes, strict=True))
@@ -127,7 +130,9 @@ def with_numbers(
         .with_disabled_collisions(disabled)
         .with_collision_pairs(collision_pairs)
     )
-    return Model(model._engine, replace(model._description, acceleration_source=acceleration_source))
+    return Model(
+        model._engine, replace(model._description, acceleration_source=acceleration_source)
+    )
 
 
 def built_model(
@@ -144,7 +149,8 @@ def built_model(
     warnings: Iterable[str],
     ignored: Iterable[str],
 ) -> Model:
-    """The model that the builder makes of these; `with_numbers` tells which pairs self-collision leaves out."""
+    """The model that the builder makes of these; `with_numbers` tells which pairs self-collision
+    leaves out."""
     builder = ModelBuilder(name, floating_base=floating_base)
     for link in links:
         builder.add_link(**vars(link))

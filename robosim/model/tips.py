@@ -11,12 +11,14 @@ __all__ = ["tip_links"]
 
 
 def tip_links(model: Model) -> list[str]:
-    """The links whose paths show the motion: the tips of the groups that are not a tool's own, else the links
-    that carry tools, else the last link.
+    """The links whose paths show the motion: the tips of the groups that are not a tool's own, else
+    the links that carry tools, else the last link.
     """
     tools = model.end_effectors.values()
     own = (
-        {tool.group for tool in tools if tool.link != model.groups[tool.group].tip} if model.groups else set()
+        {tool.group for tool in tools if tool.link != model.groups[tool.group].tip}
+        if model.groups
+        else set()
     )
     tips = [group.tip for group in model.groups.values() if group.tip and group.name not in own]
     return list(dict.fromkeys(tips or [tool.link for tool in tools] or [model.link_names[-1]]))

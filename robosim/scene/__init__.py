@@ -1,4 +1,5 @@
-"""Scenes: obstacles, held objects, allowed contacts, named starts and goals; their files and bundled generators."""
+"""Scenes: obstacles, held objects, allowed contacts, named starts and goals; their files and
+bundled generators."""
 
 from robosim.scene.bundled import bundled_scenes, load_scene
 from robosim.scene.clouds import CleanCloud, clean_cloud

@@ -1,4 +1,5 @@
-"""The scenes that come with robosim: one instance of each family, ready for the command line and examples."""
+"""The scenes that come with robosim: one instance of each family, ready for the command line and
+examples."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ def bundled_scenes() -> tuple[str, ...]:
 def load_scene(source: str | PathLike[str], *, model: Model | None = None) -> Scene:
     """Load a bundled scene by name, or a scene file.
 
-    A bundled scene is instance 0 of its family, with a start "start" and a goal "goal" for the robot: kept as a file
-    for the bundled arms, and generated (in a second or so) for others.
+    A bundled scene is instance 0 of its family, with a start "start" and a goal "goal" for the
+    robot: kept as a file for the bundled arms, and generated (in a second or so) for others.
 
     Args:
         source: one of `bundled_scenes()`, or the path of a YAML scene file.
@@ -36,7 +37,8 @@ def load_scene(source: str | PathLike[str], *, model: Model | None = None) -> Sc
 
     Raises:
         FileError: there is no such scene or file.
-        SceneError: the file is not a valid scene (with file:line), or the robot cannot solve the bundled scene.
+        SceneError: the file is not a valid scene (with file:line), or the robot cannot solve the
+        bundled scene.
     """
     name = fspath(source)
     if name not in families():
@@ -45,9 +47,13 @@ def load_scene(source: str | PathLike[str], *, model: Model | None = None) -> Sc
             raise FileError(f"there is no bundled scene {name!r}{near} (a file needs its suffix)")
         return Scene.load(source)
     robot = _DEFAULT_ROBOT if model is None else model.name
-    with resources.as_file(resources.files("robosim.scene") / "instances" / robot / f"{name}.yaml") as path:
+    with resources.as_file(
+        resources.files("robosim.scene") / "instances" / robot / f"{name}.yaml"
+    ) as path:
         if path.is_file():
             return Scene.load(path)
     if model is None:
-        raise FileError(f"the bundled scene {name!r} is missing from this installation; reinstall robosim")
+        raise FileError(
+            f"the bundled scene {name!r} is missing from this installation; reinstall robosim"
+        )
     return generate(name, model=model)

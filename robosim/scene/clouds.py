@@ -25,7 +25,8 @@ class CleanCloud(NamedTuple):
     points: NDArray[np.float64]
     """(k, 3) in W [m]."""
     radius: float
-    """Of the ball about each point [m]: as given, and more by how far a point is from the one that stands for it."""
+    """Of the ball about each point [m]: as given, and more by how far a point is from the one that
+    stands for it."""
     not_finite: int
     """How many points were not finite, as cameras give them where they see nothing."""
     out_of_range: int
@@ -50,29 +51,37 @@ def clean_cloud(
     voxel: float | None = None,
     threads: int = 0,
 ) -> CleanCloud:
-    """Points of a camera in W: without those that are none, those on the robot, and more than a grid holds.
+    """Points of a camera in W: without those that are none, those on the robot, and more than a
+    grid holds.
 
-    Points that are not finite or out of range go first, then those on the robot, and what is left is merged: of each
-    cell of a grid remains one point, the middle of the box about the cell's points. Obstacles never shrink by that: no
-    point is farther from the one that stands for it than the radius has grown, at most half the diagonal of a cell,
-    0.87 `voxel`. So the balls about all points lie within the fewer ones, which reach at most 1.74 `voxel` beyond them.
-    100,000 points take some tens of milliseconds.
+    Points that are not finite or out of range go first, then those on the robot, and what is left
+    is merged: of each cell of a grid remains one point, the middle of the box about the cell's
+    points. Obstacles never shrink by that: no point is farther from the one that stands for it than
+    the radius has grown, at most half the diagonal of a cell, 0.87 `voxel`. So the balls about all
+    points lie within the fewer ones, which reach at most 1.74 `voxel` beyond them. 100,000 points
+    take some tens of milliseconds.
 
     Args:
         points: (n, 3) or organized (h, w, 3), in the camera's frame C [m].
         radius: of the ball about each point that is an obstacle [m].
         pose: X_WC (4, 4), where the camera is; by default points are in W.
-        near, far: points nearer to the camera or farther from it are left out [m]: many cameras give zero for nothing.
-        model, q: the robot and its configuration (n_q,) when the picture was taken: points on it are left out.
+        near, far: points nearer to the camera or farther from it are left out [m]: many cameras
+        give zero for nothing.
+        model, q: the robot and its configuration (n_q,) when the picture was taken: points on it
+        are left out.
         scene: whose attached objects the robot holds: points on these are left out, too.
-        margin: a point within this of the robot's exact colliders is on it [m]. Choose what camera and calibration may
-            err, and at least the radius of the result, or what is left may touch the robot. An obstacle as near as
+        margin: a point within this of the robot's exact colliders is on it [m]. Choose what camera
+        and calibration may
+            err, and at least the radius of the result, or what is left may touch the robot. An
+            obstacle as near as
             that is not seen.
         voxel: edge of the grid's cells [m]; without it no points are merged.
-        threads: at most so many look for points on the robot, 0 for as many as there are processors.
+        threads: at most so many look for points on the robot, 0 for as many as there are
+        processors.
 
     Raises:
-        SceneError: points are no such array, a length is not valid, only one of model and q is given, or a scene
+        SceneError: points are no such array, a length is not valid, only one of model and q is
+        given, or a scene
             without these.
 
     Example:
@@ -81,9 +90,10 @@ def clean_cloud(
         >>> from robosim.scene import Scene, clean_cloud
         >>> robot = load_robot("ur5")
         >>> scene = Scene("cell")
-        >>> wall = np.stack(np.meshgrid([1.2], np.linspace(-1, 1, 200), np.linspace(0, 1, 100)), axis=-1)
-        >>> wall[0, 0] = np.nan  # nothing seen
-        >>> seen = clean_cloud(wall.reshape(200, 100, 3), 0.005, model=robot, q=robot.neutral(), voxel=0.03)
+        >>> y, z = np.meshgrid(np.linspace(-1, 1, 200), np.linspace(0, 1, 100), indexing="ij")
+        >>> wall = np.stack([np.full_like(y, 1.2), y, z], axis=-1)
+        >>> wall[0] = np.nan  # nothing seen
+        >>> seen = clean_cloud(wall, 0.005, model=robot, q=robot.neutral(), voxel=0.03)
         >>> scene.add_points("camera", seen.points, seen.radius)
         >>> seen.not_finite, seen.on_robot, seen.radius < 0.005 + 0.87 * 0.03
         (100, 0, True)
@@ -95,7 +105,9 @@ def clean_cloud(
         raise SceneError("points on what the robot holds: model and q are needed beside scene")
     for name, value in (("radius", radius), ("near", near), ("margin", margin)):
         if not (np.isfinite(value) and value >= 0):
-            raise SceneError(f"{name} is {value!r}; it must be a finite number of meters, at least 0")
+            raise SceneError(
+                f"{name} is {value!r}; it must be a finite number of meters, at least 0"
+            )
     if not far > near:
         raise SceneError(f"far is {far!r} m; it must exceed near, {near!r}")
     if voxel is not None and not (np.isfinite(voxel) and voxel > 0):
@@ -132,7 +144,9 @@ def point_rows(points: ArrayLike, what: str) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         raise SceneError(f"{what}: points must be an array of numbers") from None
     if P.ndim not in (2, 3) or P.shape[-1] != 3:
-        raise SceneError(f"{what}: points must be (n, 3), or (h, w, 3) as of a picture, found {P.shape}")
+        raise SceneError(
+            f"{what}: points must be (n, 3), or (h, w, 3) as of a picture, found {P.shape}"
+        )
     return P.reshape(-1, 3)
 
 

@@ -1,10 +1,10 @@
-"""A scene and a robot become one `_engine.CollisionScene`: objects, the bodies that carry them, and the pairs
-to check.
+"""A scene and a robot become one `_engine.CollisionScene`: objects, the bodies that carry them, and
+the pairs to check.
 
-Objects are numbered as the engine has them: the robot's colliders first, then one entry per shape of every
-scene object. Frames: an obstacle is posed in the world, X_WS = X_WO X_OS; an attached shape in the body B
-that carries its link L, X_BS = X_BL X_LO X_OS. Cost: linear in the number of objects, but for what is held, which is
-checked against all others.
+Objects are numbered as the engine has them: the robot's colliders first, then one entry per shape
+of every scene object. Frames: an obstacle is posed in the world, X_WS = X_WO X_OS; an attached
+shape in the body B that carries its link L, X_BS = X_BL X_LO X_OS. Cost: linear in the number of
+objects, but for what is held, which is checked against all others.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ __all__ = ["compile_scene"]
 Pairs = NDArray[np.int64]
 
 
-def compile_scene(scene: Scene, model: Model, *, with_tables: bool = True) -> _engine.CollisionScene:
+def compile_scene(
+    scene: Scene, model: Model, *, with_tables: bool = True
+) -> _engine.CollisionScene:
     """See `Scene.compile`. What was compiled before is given again (robosim/scene/compiled.py).
 
     Args:
         scene: what stands about.
         model: the robot.
-        with_tables: whether what is known of pairs of the robot's own colliders is found, once for each model, and
+        with_tables: whether what is known of pairs of the robot's own colliders is found, once for
+        each model, and
             used; it makes planning faster and takes some 50 ms the first time.
     """
     content = _content(scene, with_tables)
@@ -66,12 +69,14 @@ def _compile(scene: Scene, model: Model, with_tables: bool) -> tuple[_engine.Col
     allowed = _Allowed(scene)
     links = [(listed[collider.frame].name, collider.body) for collider in colliders]
 
-    # Every shape of every object, and which rows of the engine's list each object got: the first and how many.
+    # Every shape of every object, and which rows of the engine's list each object got: the first
+    # and how many.
     things = list(scene)
     counts = [len(thing.shapes) for thing in things]
     rows = len(links) + np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     names = [thing.name for thing, n in zip(things, counts, strict=True) for _ in range(n)]
-    shapes = [shape for thing in things for shape in thing.shapes]  # a hit on any is a hit on the object
+    # A hit on any is a hit on the object.
+    shapes = [shape for thing in things for shape in thing.shapes]
     held = {name: frames[attachment.link] for name, attachment in scene.attachments.items()}
     bodies = [
         held[thing.name].body if thing.name in held else 0
@@ -83,7 +88,9 @@ def _compile(scene: Scene, model: Model, with_tables: bool) -> tuple[_engine.Col
         X_BO = np.stack(
             [np.asarray(held[t.name].X_BF) @ t.pose if t.name in held else t.pose for t in things]
         )
-        poses = np.repeat(X_BO, counts, axis=0) @ np.concatenate([thing.shape_poses for thing in things])
+        poses = np.repeat(X_BO, counts, axis=0) @ np.concatenate(
+            [thing.shape_poses for thing in things]
+        )
 
     # The robot with itself, then each object with the robot, then objects with each other.
     own = [(a, b) for a, b in model.collision_pairs if not allowed(links[a][0], links[b][0])]
@@ -121,13 +128,18 @@ def _with_robot(
             dtype=np.int64,
         )
 
-    # Most obstacles are told nothing about: they have the same colliders against them, and go together.
+    # Most obstacles are told nothing about: they have the same colliders against them, and go
+    # together.
     pairs: list[Pairs] = []
     usual: NDArray[np.int64] | None = None
     first = 0
     while first < len(things):
         end = first
-        while end < len(things) and things[end].name not in held and not allowed.names(things[end].name):
+        while (
+            end < len(things)
+            and things[end].name not in held
+            and not allowed.names(things[end].name)
+        ):
             end += 1
         if end > first:
             usual = against(things[first].name) if usual is None else usual
@@ -145,8 +157,8 @@ def _with_held(
     allowed: _Allowed,
     rows: NDArray[np.int64],
 ) -> list[Pairs]:
-    """Pairs of shapes of two objects of which one is held at least, and not both on the same body: held one by held
-    one, the object that was added first on the left."""
+    """Pairs of shapes of two objects of which one is held at least, and not both on the same body:
+    held one by held one, the object that was added first on the left."""
     pairs: list[Pairs] = []
     before: set[str] = set()  # held ones whose pairs are there
     for i, a in enumerate(things if held else ()):
@@ -186,7 +198,9 @@ class _Allowed:
 
     def __init__(self, scene: Scene) -> None:
         self._pairs = scene.allowed
-        self._anything = {b for a, b in scene.allowed if a == "*"} | {a for a, b in scene.allowed if b == "*"}
+        self._anything = {b for a, b in scene.allowed if a == "*"} | {
+            a for a, b in scene.allowed if b == "*"
+        }
         self._names = {name for pair in scene.allowed for name in pair}
 
     def names(self, a: str) -> bool:
@@ -203,7 +217,8 @@ def _check_names(scene: Scene, robot: str, frames: dict[str, _engine.Frame]) -> 
     for thing in scene:
         if thing.name in links:
             raise SceneError(
-                f"scene {scene.name!r}: object {thing.name!r} has the name of a link of {robot!r}; rename it"
+                f"scene {scene.name!r}: object {thing.name!r} has the name of a link of {robot!r};"
+                " rename it"
             )
     for name, attachment in scene.attachments.items():
         for link in (attachment.link, *attachment.touch_links):
@@ -216,6 +231,7 @@ def _check_names(scene: Scene, robot: str, frames: dict[str, _engine.Frame]) -> 
         for name in pair:
             if name != "*" and name not in links and name not in scene:
                 raise SceneError(
-                    f"scene {scene.name!r}: the allowed pair {pair} names {name!r}, which is neither an "
-                    f"object of the scene nor a link of {robot!r}{suggestion(name, [*scene.objects, *links])}"
+                    f"scene {scene.name!r}: the allowed pair {pair} names {name!r}, which is"
+                    " neither an object of the scene nor a link of"
+                    f" {robot!r}{suggestion(name, [*scene.objects, *links])}"
                 )

@@ -1,7 +1,8 @@
 """Scenes that are compiled already, by what is in them: so that planning again compiles nothing.
 
-Kept for each model, as long as it: the scenes that were asked for last, a few of them, and fewer where they are large.
-What somebody else still holds is found in any case. A compiled scene is immutable and shared by threads.
+Kept for each model, as long as it: the scenes that were asked for last, a few of them, and fewer
+where they are large. What somebody else still holds is found in any case. A compiled scene is
+immutable and shared by threads.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["compiled_before", "forget_compiled", "keep_compiled"]
 
 _MOST_SCENES = 8  # of a model
-_MOST_PARTS = 120_000  # of these together, but for the latest: 100 bytes for a point, up to 1000 for a pair
+# Of these together, but for the latest: 100 bytes for a point, up to 1000 for a pair.
+_MOST_PARTS = 120_000
 
 
 class _Kept:
-    """The scenes of one model: all that somebody holds, and the latest with how many parts each has."""
+    """The scenes of one model: all that somebody holds, and the latest with how many parts each
+    has."""
 
     def __init__(self) -> None:
         self.known: WeakValueDictionary[bytes, _engine.CollisionScene] = WeakValueDictionary()

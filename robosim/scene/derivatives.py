@@ -35,24 +35,28 @@ class ContactDerivatives(NamedTuple):
 def contact_derivatives(
     scene: _engine.CollisionScene, q: ArrayLike, *, margin: float = 0.0, smoothing: float = 0.0
 ) -> list[ContactDerivatives]:
-    """Distances of all pairs of objects that are near each other, with exact derivatives in the configuration.
+    """Distances of all pairs of objects that are near each other, with exact derivatives in the
+    configuration.
 
-    Derivatives are along v, as all of robosim's are: dx = rates.x @ v dt. For joints whose v is dq/dt (all but planar
-    and floating ones) they are those in q. Curved surfaces keep their curvature, so that dn/dq of a ball is not zero.
+    Derivatives are along v, as all of robosim's are: dx = rates.x @ v dt. For joints whose v is
+    dq/dt (all but planar and floating ones) they are those in q. Curved surfaces keep their
+    curvature, so that dn/dq of a ball is not zero.
 
     Args:
         scene: compiled, see `Scene.compile`.
         q: (n_q,) configuration.
         margin: [m] pairs with a signed distance below it are given; overlapping ones by default.
         smoothing: [m] if not zero, distances, points, normals and their derivatives are those of
-            `robosim.geometry.smoothed_distance`, which do not jump from feature to feature: for optimizers. Which
+            `robosim.geometry.smoothed_distance`, which do not jump from feature to feature: for
+            optimizers. Which
             pairs are given and their features are exact in any case, and so are pairs with a mesh.
 
     Returns:
         One entry per pair, in the scene's order.
 
     Raises:
-        SceneError: q is not (n_q,) finite numbers, the margin is negative, or smoothing out of range.
+        SceneError: q is not (n_q,) finite numbers, the margin is negative, or smoothing out of
+        range.
 
     Example:
         >>> import robosim
@@ -69,7 +73,13 @@ def contact_derivatives(
         raise SceneError(str(wrong)) from None
     return [
         ContactDerivatives(
-            A, B, Witness(*witness), WitnessRates(*rates), Feature(*feature_A), Feature(*feature_B), one_sided
+            A,
+            B,
+            Witness(*witness),
+            WitnessRates(*rates),
+            Feature(*feature_A),
+            Feature(*feature_B),
+            one_sided,
         )
         for A, B, witness, rates, feature_A, feature_B, one_sided in rows
     ]

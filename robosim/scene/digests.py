@@ -1,8 +1,10 @@
-"""Digests: what colliding things are, in 16 bytes each, so that equal content is told at the cost of a comparison.
+"""Digests: what colliding things are, in 16 bytes each, so that equal content is told at the cost
+of a comparison.
 
-Two that are alike have the same digest, whether or not they are one and the same; for two that differ to have one by
-chance takes some 2^64 of them (BLAKE2b, RFC 7693). That of a body of many points is kept as long as the body, which
-never changes: 300,000 points take 5 ms once, what is made of known shapes some microseconds.
+Two that are alike have the same digest, whether or not they are one and the same; for two that
+differ to have one by chance takes some 2^64 of them (BLAKE2b, RFC 7693). That of a body of many
+points is kept as long as the body, which never changes: 300,000 points take 5 ms once, what is made
+of known shapes some microseconds.
 """
 
 from __future__ import annotations
@@ -24,12 +26,15 @@ _known: WeakKeyDictionary[Shape | TriangleMesh | PointCloud, bytes] = WeakKeyDic
 
 def digest_of(parts: Iterable[bytes]) -> bytes:
     """Of some bytes in this order; where one ends and the next begins counts."""
-    joined = b"".join([piece for part in parts for piece in (len(part).to_bytes(8, "little"), part)])
+    joined = b"".join(
+        [piece for part in parts for piece in (len(part).to_bytes(8, "little"), part)]
+    )
     return blake2b(joined, digest_size=16).digest()
 
 
 def shape_content(shape: Shape | TriangleMesh | PointCloud) -> bytes:
-    """The type of a shape or body and all that makes one of them; of what may be large its digest."""
+    """The type of a shape or body and all that makes one of them; of what may be large its
+    digest."""
     if isinstance(shape, Shape) and shape.type not in _LARGE:
         return b"".join(_content(shape))
     digest = _known.get(shape)
@@ -43,5 +48,7 @@ def _content(shape: Shape | TriangleMesh | PointCloud) -> list[bytes]:
         return [b"points", np.float64(shape.radius).tobytes(), shape.points.tobytes()]
     if isinstance(shape, TriangleMesh):
         return [b"mesh", bytes([shape.is_solid]), shape.vertices.tobytes(), shape.faces.tobytes()]
-    sizes = [np.asarray(getattr(shape, size), dtype=np.float64).tobytes() for size in _SIZES[shape.type]]
+    sizes = [
+        np.asarray(getattr(shape, size), dtype=np.float64).tobytes() for size in _SIZES[shape.type]
+    ]
     return [shape.type.encode(), *sizes]

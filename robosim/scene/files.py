@@ -6,7 +6,8 @@
     robot: ur5                      # optional: whom starts and goals are for
     objects:
       - name: top
-        pose: {xyz: [0.6, 0, 0.3], rpy: [0, 0, 0]}         # or quaternion: [x, y, z, w]; default the identity
+        pose: {xyz: [0.6, 0, 0.3], rpy: [0, 0, 0]}         # or quaternion: [x, y, z, w]; default
+                                                           the identity
         color: [0.6, 0.4, 0.2, 1]                          # optional
         box: {size: [1.2, 0.8, 0.04]}                      # exactly one shape, or several:
       - name: hammer
@@ -15,19 +16,22 @@
           - box: {size: [0.1, 0.03, 0.03]}
             pose: {xyz: [0, 0, 0.15]}
     allowed: [[hammer, top]]
-    attached: [{object: hammer, link: tool0, touch_links: [left_finger]}]   # the object's pose is then in
+    attached: [{object: hammer, link: tool0, touch_links: [left_finger]}]   # the object's pose is
+                                                                            then in
         that link
     starts: {start: {shoulder_pan_joint: 0.5}}
-    goals: {goal: {joints: {shoulder_pan_joint: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0, 0.4]}}}
+    goals: {goal: {joints: {shoulder_pan_joint: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0,
+    0.4]}}}
 
-Shapes: those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.shape_sizes`): sphere {radius}, box
-{size}, cylinder {radius, length}, capsule {radius, length}, ellipsoid {radii}, cone {radius, length}, half_space {},
-convex {vertices}, triangle {vertices}; box, convex and triangle with an optional rounding; further, mesh {file, scale,
-decompose | keep} or {vertices, faces, decompose | keep} (keep: solid or surface), also among parts; height_field
-{heights, spacing, depth} or {file, spacing, depth} or {base64, columns, spacing, depth}; points {radius, xyz} or
-{radius, file} or {radius, base64}. Such files are .npy, or text in columns; base64 is of rows of little-endian doubles.
-Files are found relative to the scene's. Lengths in m, angles in
-rad. Unknown keys, formats and versions are refused by name.
+Shapes: those of robosim.geometry.Shape, by name and sizes (`robosim.geometry.shape_sizes`): sphere
+{radius}, box {size}, cylinder {radius, length}, capsule {radius, length}, ellipsoid {radii}, cone
+{radius, length}, half_space {}, convex {vertices}, triangle {vertices}; box, convex and triangle
+with an optional rounding; further, mesh {file, scale, decompose | keep} or {vertices, faces,
+decompose | keep} (keep: solid or surface), also among parts; height_field {heights, spacing, depth}
+or {file, spacing, depth} or {base64, columns, spacing, depth}; points {radius, xyz} or {radius,
+file} or {radius, base64}. Such files are .npy, or text in columns; base64 is of rows of
+little-endian doubles. Files are found relative to the scene's. Lengths in m, angles in rad. Unknown
+keys, formats and versions are refused by name.
 """
 
 from __future__ import annotations
@@ -99,11 +103,14 @@ def check_format(root: Node, what: str, name: str, version: int) -> None:
         raise top["format"].error(f"format: expected {name!r}, found {top['format'].kind}")
     if top["version"].integer("version") != version:
         raise top["version"].error(
-            f"version {top['version'].value} is not known to this robosim, which reads version {version}"
+            f"version {top['version'].value} is not known to this robosim, which reads version"
+            f" {version}"
         )
 
 
-def scene_from(root: Node, default_name: str, folder: Path | None, keys: tuple[str, ...] = ()) -> Scene:
+def scene_from(
+    root: Node, default_name: str, folder: Path | None, keys: tuple[str, ...] = ()
+) -> Scene:
     """The scene of a node; other `keys` of it are none of the scene's business."""
     own = ("name", "robot", "objects", "allowed", "attached", "starts", "goals")
     top = root.mapping("scene", keys=(*keys, *own))
@@ -117,12 +124,16 @@ def scene_from(root: Node, default_name: str, folder: Path | None, keys: tuple[s
         with located(node):
             scene.allow(a, b)
     for node in top["attached"].sequence("attached") if "attached" in top else ():
-        entry = node.mapping("attached", keys=("object", "link", "touch_links"), required=("object", "link"))
+        entry = node.mapping(
+            "attached", keys=("object", "link", "touch_links"), required=("object", "link")
+        )
         touched = entry["touch_links"].sequence("touch_links") if "touch_links" in entry else ()
         thing, link = entry["object"].text("object"), entry["link"].text("link")
         with located(node):
             held = scene.objects[thing].pose if thing in scene else None
-            scene.attach(thing, link, pose=held, touch_links=[t.text("touch_links") for t in touched])
+            scene.attach(
+                thing, link, pose=held, touch_links=[t.text("touch_links") for t in touched]
+            )
     for label, node in (top["starts"].mapping("starts") if "starts" in top else {}).items():
         with located(node):
             scene.set_start(_read_joints(node, f"start {label!r}"), label)
@@ -163,7 +174,8 @@ def read_quaternion(node: Node, what: str) -> NDArray[np.float64]:
     length = float(np.linalg.norm(quaternion))
     if not abs(length - 1) < 0.01:
         raise node.error(
-            f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length {length:.4g}; expected 1"
+            f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length {length:.4g};"
+            " expected 1"
         )
     unit: NDArray[np.float64] = quaternion / length
     return unit
@@ -188,7 +200,8 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
     given = [kind for kind in kinds if kind in entry]
     if len(given) != 1:
         raise node.error(
-            f"{what}: expected exactly one of {', '.join(kinds)}; found {', '.join(given) or 'none'}"
+            f"{what}: expected exactly one of {', '.join(kinds)}; found"
+            f" {', '.join(given) or 'none'}"
         )
     kind, body = given[0], entry[given[0]]
     pose = read_pose(entry["pose"], f"{what}, pose") if "pose" in entry else None
@@ -210,14 +223,17 @@ def _read_object(node: Node, folder: Path | None) -> SceneObject:
     return make.compound_object(name, [(shape, None)], pose, color)
 
 
-def read_part(node: Node, what: str, name: str, folder: Path | None) -> list[tuple[Piece, Pose | None]]:
+def read_part(
+    node: Node, what: str, name: str, folder: Path | None
+) -> list[tuple[Piece, Pose | None]]:
     """One shape, or what a mesh collides as, with its pose in the object."""
     kinds = (*_SIZES, "mesh")
     entry = node.mapping(what, keys=("pose", *kinds))
     given = [kind for kind in kinds if kind in entry]
     if len(given) != 1:
         raise node.error(
-            f"{what}: expected exactly one of {', '.join(kinds)}; found {', '.join(given) or 'none'}"
+            f"{what}: expected exactly one of {', '.join(kinds)}; found"
+            f" {', '.join(given) or 'none'}"
         )
     X = read_pose(entry["pose"], f"{what}, pose") if "pose" in entry else None
     if given[0] == "mesh":
@@ -234,7 +250,11 @@ def _read_sizes(kind: str, node: Node, what: str) -> dict[str, Any]:
         return {}
     required = [name for name in sizes if name != "rounding"]
     entry = node.mapping(f"{what}, {kind}", keys=sizes, required=required)
-    return {name: _READ_SIZE[sizes[name]](entry[name], f"{what}, {name}") for name in sizes if name in entry}
+    return {
+        name: _READ_SIZE[sizes[name]](entry[name], f"{what}, {name}")
+        for name in sizes
+        if name in entry
+    }
 
 
 def _read_mesh(
@@ -261,7 +281,9 @@ def _read_mesh(
     else:
         raise node.error(f"{what}: give a file, or vertices and faces")
     try:
-        return mesh_object(name, mesh, pose, scale=scale, decompose=decompose, keep=keep, color=color)
+        return mesh_object(
+            name, mesh, pose, scale=scale, decompose=decompose, keep=keep, color=color
+        )
     except (SceneError, ImportError):
         raise
     except RobosimError as error:
@@ -280,7 +302,9 @@ def _read_terrain(
 ) -> SceneObject:
     what = f"object {name!r}, height_field"
     entry = node.mapping(
-        what, keys=("heights", "file", "base64", "columns", "spacing", "depth"), required=("spacing",)
+        what,
+        keys=("heights", "file", "base64", "columns", "spacing", "depth"),
+        required=("spacing",),
     )
     given = [key for key in ("heights", "file", "base64") if key in entry]
     if len(given) != 1 or ("columns" in entry) != ("base64" in entry):
@@ -322,7 +346,8 @@ def _read_points(
 
 
 def _decode(node: Node, what: str, columns: int) -> NDArray[np.float64]:
-    """Rows of little-endian doubles in base64: how `save` writes more than a thousand points or heights."""
+    """Rows of little-endian doubles in base64: how `save` writes more than a thousand points or
+    heights."""
     try:
         data = base64.b64decode(node.text(f"{what}, base64"), validate=True)
         return np.frombuffer(data, dtype="<f8").reshape(-1, max(columns, 1))
@@ -350,5 +375,9 @@ def _read_goal(node: Node, what: str) -> Configuration | LinkPose:
     if entry.keys() == {"joints"}:
         return _read_joints(entry["joints"], what)
     if entry.keys() == {"link", "pose"}:
-        return LinkPose(entry["link"].text(f"{what}, link"), read_pose(entry["pose"], f"{what}, pose"))
-    raise node.error(f"{what}: expected joints, or link and pose; found {', '.join(entry) or 'nothing'}")
+        return LinkPose(
+            entry["link"].text(f"{what}, link"), read_pose(entry["pose"], f"{what}, pose")
+        )
+    raise node.error(
+        f"{what}: expected joints, or link and pose; found {', '.join(entry) or 'nothing'}"
+    )

@@ -1,4 +1,5 @@
-"""Scene objects from triangle meshes: convex ones as they are, concave ones in convex pieces or kept, if told so."""
+"""Scene objects from triangle meshes: convex ones as they are, concave ones in convex pieces or
+kept, if told so."""
 
 from __future__ import annotations
 
@@ -66,19 +67,25 @@ def mesh_object(
         shapes = (_kept(triangles, what, place, solid=True),)
     elif decompose:
         pieces = (
-            convex_decomposition(triangles) if file is None else convex_pieces_of_file(file, scale=factors)
+            convex_decomposition(triangles)
+            if file is None
+            else convex_pieces_of_file(file, scale=factors)
         )
         shapes = tuple(make_shape(what, "convex", piece.vertices, piece.faces) for piece in pieces)
     else:
         raise SceneError(
-            f"{what}: the mesh{place} is not convex, and its hull would fill the hollows. Pass keep='solid' (in a "
-            "file: keep: solid) to keep it as it is, decompose=True to cut it into convex pieces, or model it as "
-            "several shapes"
+            f"{what}: the mesh{place} is not convex, and its hull would fill the hollows. Pass"
+            " keep='solid' (in a file: keep: solid) to keep it as it is, decompose=True to cut it"
+            " into convex pieces, or model it as several shapes"
         )
     # Triangles given in memory are kept scaled, so that the source stands for itself.
-    source = MeshSource(triangles, file, factors if file is not None else (1.0, 1.0, 1.0), decompose, keep)
+    source = MeshSource(
+        triangles, file, factors if file is not None else (1.0, 1.0, 1.0), decompose, keep
+    )
     poses = np.tile(np.eye(4), (len(shapes), 1, 1))
-    return SceneObject(name, shapes, poses, checked_pose(pose, what), checked_color(color, what), source)
+    return SceneObject(
+        name, shapes, poses, checked_pose(pose, what), checked_color(color, what), source
+    )
 
 
 def _kept(mesh: TriangleMesh, what: str, place: str, *, solid: bool) -> geometry.TriangleMesh:
@@ -89,9 +96,9 @@ def _kept(mesh: TriangleMesh, what: str, place: str, *, solid: bool) -> geometry
         raise SceneError(f"{what}: the mesh{place}: {error}") from error
     if solid and not body.is_closed:
         raise SceneError(
-            f"{what}: the mesh{place} encloses nothing: it has edges without a face on either side, or its faces "
-            "look inwards. Pass keep='surface' (in a file: keep: surface) to take it as a surface with nothing "
-            "behind, or close it"
+            f"{what}: the mesh{place} encloses nothing: it has edges without a face on either side,"
+            " or its faces look inwards. Pass keep='surface' (in a file: keep: surface) to take it"
+            " as a surface with nothing behind, or close it"
         )
     return body
 
@@ -117,7 +124,9 @@ def _checked_mesh(mesh: TriangleMesh | Iterable[ArrayLike], what: str) -> Triang
             vertices, numbers = (np.array(part, dtype=np.float64) for part in mesh)
             faces = numbers.astype(np.int64)
         except (TypeError, ValueError):
-            raise SceneError(f"{what}: a mesh is a file or (vertices (n, 3), faces (m, 3))") from None
+            raise SceneError(
+                f"{what}: a mesh is a file or (vertices (n, 3), faces (m, 3))"
+            ) from None
         if not np.array_equal(faces, numbers):
             raise MeshError(f"{what}: faces must be whole numbers")
     if (
@@ -128,10 +137,13 @@ def _checked_mesh(mesh: TriangleMesh | Iterable[ArrayLike], what: str) -> Triang
         or not len(faces)
     ):
         raise SceneError(
-            f"{what}: a mesh is vertices (n, 3) and faces (m, 3); found {vertices.shape}, {faces.shape}"
+            f"{what}: a mesh is vertices (n, 3) and faces (m, 3); found {vertices.shape},"
+            f" {faces.shape}"
         )
     if not np.isfinite(vertices).all():
         raise SceneError(f"{what}: a vertex of the mesh is not finite")
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise SceneError(f"{what}: a face names vertex {faces.max()} of {len(vertices)}, counted from 0")
+        raise SceneError(
+            f"{what}: a face names vertex {faces.max()} of {len(vertices)}, counted from 0"
+        )
     return TriangleMesh(vertices, faces)

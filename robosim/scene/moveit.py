@@ -1,14 +1,14 @@
 """MoveIt planning scenes (YAML) and motion requests.
 
 Read are the messages moveit_msgs/PlanningScene and MotionPlanRequest as YAML, in the spelling of
-MotionBenchMaker and similar tools: vectors as [x, y, z] or {x, y, z}, types as words or as the message's
-numbers, `pose` optional.
+MotionBenchMaker and similar tools: vectors as [x, y, z] or {x, y, z}, types as words or as the
+message's numbers, `pose` optional.
 
     X_WS = X_WF X_FO X_OS     F the frame named in `header`, O the object's `pose`, S the entry of
     `primitive_poses`
 
-Sizes: box [x, y, z]; sphere [radius]; cylinder and cone [height, radius]. A plane ax + by + cz + d = 0
-becomes the half-space ax + by + cz + d <= 0.
+Sizes: box [x, y, z]; sphere [radius]; cylinder and cone [height, radius]. A plane ax + by + cz + d
+= 0 becomes the half-space ax + by + cz + d <= 0.
 """
 
 from __future__ import annotations
@@ -51,9 +51,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MotionRequest", "read_moveit_request", "read_moveit_scene"]
 
-_OBJECT_KEYS = ("header", "id", "type", "pose", "primitives", "primitive_poses", "meshes", "mesh_poses", "planes",
+_OBJECT_KEYS = ("header", "id", "type", "pose", "primitives", "primitive_poses", "meshes",
+    "mesh_poses", "planes",
                 "plane_poses", "subframe_names", "subframe_poses", "operation")  # fmt: skip
-_SCENE_KEYS = ("name", "robot_state", "robot_model_name", "fixed_frame_transforms", "allowed_collision_matrix",
+_SCENE_KEYS = ("name", "robot_state", "robot_model_name", "fixed_frame_transforms",
+    "allowed_collision_matrix",
                "link_padding", "link_scale", "object_colors", "world", "is_diff")  # fmt: skip
 
 
@@ -84,12 +86,15 @@ def read_moveit_scene(
 
     Args:
         path: the file.
-        model: the robot. It places objects given in the frame of a link that is fixed to the world, and
-            objects that are attached but given in another frame; and pairs of its links in the allowed
+        model: the robot. It places objects given in the frame of a link that is fixed to the world,
+        and
+            objects that are attached but given in another frame; and pairs of its links in the
+            allowed
             collision matrix are then kept. Without it those pairs are left to the robot's SRDF.
         frames: poses X_WF (4, 4) of further frames that the file may name.
         decompose: cut concave meshes into convex pieces.
-        keep: keep concave meshes as they are, as "solid" or as "surface", see `Scene.add_mesh`. Otherwise they are
+        keep: keep concave meshes as they are, as "solid" or as "surface", see `Scene.add_mesh`.
+        Otherwise they are
             refused.
 
     Returns:
@@ -97,7 +102,8 @@ def read_moveit_scene(
 
     Raises:
         FileError: the file cannot be read.
-        SceneError: it is malformed, names an unknown frame, or asks for what would not be honored (padding,
+        SceneError: it is malformed, names an unknown frame, or asks for what would not be honored
+        (padding,
             octomaps, removals); with file:line.
     """
     content = read_file(path, max_bytes=MAX_BYTES)
@@ -105,7 +111,9 @@ def read_moveit_scene(
         from robosim.scene.moveit_text import parse_scene_text
 
         return parse_scene_text(content, path, decompose=decompose, keep=keep)
-    return _SceneReader(path, model, frames or {}, decompose, keep).read(parse_yaml(content, fspath(path)))
+    return _SceneReader(path, model, frames or {}, decompose, keep).read(
+        parse_yaml(content, fspath(path))
+    )
 
 
 def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
@@ -113,11 +121,16 @@ def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
 
     Raises:
         FileError: the file cannot be read.
-        SceneError: it is malformed, or its goal is not a single set of joint constraints; with file:line.
+        SceneError: it is malformed, or its goal is not a single set of joint constraints; with
+        file:line.
     """
     root = read_yaml(path)
     top = root.mapping("motion request", required=("start_state", "goal_constraints"))
-    group = top["group_name"].text("group_name") if "group_name" in top and top["group_name"].value else None
+    group = (
+        top["group_name"].text("group_name")
+        if "group_name" in top and top["group_name"].value
+        else None
+    )
     goals = top["goal_constraints"].sequence("goal_constraints", 1)
     constraints = goals[0].mapping("goal_constraints")
     for key in ("position_constraints", "orientation_constraints", "visibility_constraints"):
@@ -135,7 +148,8 @@ def read_moveit_request(path: str | PathLike[str]) -> MotionRequest:
 
 
 def _is_scene_text(content: bytes) -> bool:
-    """Whether it looks like a `.scene` text: a line with a name, then one with "* id" or the closing dot."""
+    """Whether it looks like a `.scene` text: a line with a name, then one with "* id" or the
+    closing dot."""
     lines = content[:4096].split(b"\n", 2)
     second = lines[1].strip() if len(lines) > 1 else b""
     return second == b"." or (second.startswith(b"* ") and b":" not in lines[0])
@@ -174,7 +188,11 @@ class _SceneReader:
             self.state = _read_joint_state(state)
             if self.state:
                 scene.set_start(self.state, "robot_state")
-        world = top["world"].mapping("world", keys=("collision_objects", "octomap")) if "world" in top else {}
+        world = (
+            top["world"].mapping("world", keys=("collision_objects", "octomap"))
+            if "world" in top
+            else {}
+        )
         if "octomap" in world and has_data(world["octomap"]):
             raise world["octomap"].error("an octomap is not read; give its points as a point cloud")
         for node in entries(world, "collision_objects"):
@@ -183,7 +201,12 @@ class _SceneReader:
                 moved = self._frame(frame, node) @ thing.pose
                 scene.add(
                     make.SceneObject(
-                        thing.name, thing.shapes, thing.shape_poses, moved, thing.color, thing.source
+                        thing.name,
+                        thing.shapes,
+                        thing.shape_poses,
+                        moved,
+                        thing.color,
+                        thing.source,
                     )
                 )
         if state is not None and isinstance(state.value, dict):
@@ -201,8 +224,8 @@ class _SceneReader:
                 size = entry.get("padding" if key == "link_padding" else "scale")
                 if size is not None and size.number(key) != neutral:
                     raise size.error(
-                        f"{key} of {entry['link_name'].value!r} is {size.value}, which is not honored; "
-                        f"only {neutral:g} is"
+                        f"{key} of {entry['link_name'].value!r} is {size.value}, which is not"
+                        f" honored; only {neutral:g} is"
                     )
 
     def _read_transform(self, node: Node) -> None:
@@ -231,7 +254,8 @@ class _SceneReader:
                     return X_WF
         near = suggestion(name, sorted(n for n in self.frames if n))
         raise node.error(
-            f"the frame {name!r} is not known{near}; pass frames={{{name!r}: X_WF}} or the robot's model"
+            f"the frame {name!r} is not known{near}; pass frames={{{name!r}: X_WF}} or the robot's"
+            " model"
         )
 
     def _read_object(self, node: Node) -> tuple[SceneObject, str]:
@@ -241,7 +265,9 @@ class _SceneReader:
         what = f"object {name!r}"
         operation = entry["operation"].text("operation") if "operation" in entry else "0"
         if operation.lower() not in ("0", "add", "\\0", "\x00"):
-            raise entry["operation"].error(f"{what}: only the operation add is read, found {operation!r}")
+            raise entry["operation"].error(
+                f"{what}: only the operation add is read, found {operation!r}"
+            )
         pose = read_pose(entry["pose"], what) if "pose" in entry else np.eye(4)
         parts: list[tuple[Piece, Pose]] = []
         for body, X in posed(entry, "primitives", "primitive_poses", what):
@@ -265,10 +291,13 @@ class _SceneReader:
             return make.compound_object(name, [(shape, None)], pose @ X, color), frame_id(entry)
         return make.compound_object(name, parts, pose, color), frame_id(entry)
 
-    def _read_mesh(self, name: str, node: Node, pose: Pose, color: list[float] | None) -> SceneObject:
+    def _read_mesh(
+        self, name: str, node: Node, pose: Pose, color: list[float] | None
+    ) -> SceneObject:
         what = f"object {name!r}, mesh"
         entry = node.mapping(
-            what, keys=("vertices", "triangles", "resource", "filename", "dimensions", "scale", "type")
+            what,
+            keys=("vertices", "triangles", "resource", "filename", "dimensions", "scale", "type"),
         )
         resource = entry.get("resource") or entry.get("filename")
         size = entry.get("dimensions") or entry.get("scale")
@@ -278,7 +307,9 @@ class _SceneReader:
             mesh = self._resolve(resource, what)
         else:
             node.mapping(what, required=("vertices", "triangles"))
-            vertices = [vector(v, "xyz", f"{what}, vertices") for v in entry["vertices"].sequence(what)]
+            vertices = [
+                vector(v, "xyz", f"{what}, vertices") for v in entry["vertices"].sequence(what)
+            ]
             faces = [face(t, what) for t in entry["triangles"].sequence(what)]
             mesh = (np.array(vertices).reshape(-1, 3), np.array(faces).reshape(-1, 3))
         return mesh_object(
@@ -301,7 +332,8 @@ class _SceneReader:
         raise node.error(f"{what}: no file for {text!r} beside the scene or in a folder above it")
 
     def _attach(self, scene: Scene, node: Node) -> None:
-        entry = node.mapping("attached object", keys=("link_name", "object", "touch_links", "detach_posture", "weight"),
+        entry = node.mapping("attached object",
+            keys=("link_name", "object", "touch_links", "detach_posture", "weight"),
                              required=("link_name", "object"))  # fmt: skip
         link = entry["link_name"].text("link_name")
         thing, frame = self._read_object(entry["object"])
@@ -309,8 +341,8 @@ class _SceneReader:
         if frame not in ("", link):
             if self.model is None:
                 raise entry["object"].error(
-                    f"attached object {thing.name!r} is given in the frame {frame!r}, not in that of its link "
-                    f"{link!r}; pass the robot's model, which says how the two lie"
+                    f"attached object {thing.name!r} is given in the frame {frame!r}, not in that"
+                    f" of its link {link!r}; pass the robot's model, which says how the two lie"
                 )
             q = _configuration(self.model, self.state)
             on_robot = frame in self.model.link_names
@@ -321,7 +353,8 @@ class _SceneReader:
         scene.attach(thing.name, link, pose=pose, touch_links=touch)
 
     def _allow(self, scene: Scene, node: Node) -> None:
-        """True entries of the matrix that concern an object, or with a model two of its links; defaults as "*"."""
+        """True entries of the matrix that concern an object, or with a model two of its links;
+        defaults as "*"."""
         keys = ("entry_names", "entry_values", "default_entry_names", "default_entry_values")
         matrix = node.mapping("allowed_collision_matrix", keys=keys)
         names = [n.text("entry_names") for n in entries(matrix, "entry_names")]
@@ -329,7 +362,8 @@ class _SceneReader:
         links = set() if self.model is None else set(self.model.link_names)
         if len(rows) != len(names):
             raise node.error(
-                f"allowed_collision_matrix: {len(names)} entry_names but {len(rows)} rows of entry_values"
+                f"allowed_collision_matrix: {len(names)} entry_names but {len(rows)} rows of"
+                " entry_values"
             )
         for a, row in zip(names, rows, strict=True):
             enabled = row.value.get("enabled", row) if isinstance(row.value, dict) else row
@@ -345,7 +379,8 @@ class _SceneReader:
         defaults = entries(matrix, "default_entry_names"), entries(matrix, "default_entry_values")
         if len(defaults[0]) != len(defaults[1]):
             raise node.error(
-                "allowed_collision_matrix: default_entry_names and default_entry_values differ in length"
+                "allowed_collision_matrix: default_entry_names and default_entry_values differ in"
+                " length"
             )
         for name, value in zip(*defaults, strict=True):
             if name.text("default_entry_names") in scene and value.boolean("default_entry_values"):
@@ -361,7 +396,9 @@ def _read_joint_state(node: Node) -> Configuration:
     names, positions = entries(entry, "name"), entries(entry, "position")
     if len(names) != len(positions):
         raise state.error(f"joint_state: {len(names)} names but {len(positions)} positions")
-    return {n.text("joint name"): p.number("position") for n, p in zip(names, positions, strict=True)}
+    return {
+        n.text("joint name"): p.number("position") for n, p in zip(names, positions, strict=True)
+    }
 
 
 def _configuration(model: Model, state: Configuration) -> NDArray[np.float64]:

@@ -39,9 +39,14 @@ _SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "cone": 2, "plane": 4, "mesh": 2
 
 
 def parse_scene_text(
-    content: bytes, path: str | PathLike[str], *, decompose: bool = False, keep: Solidity | None = None
+    content: bytes,
+    path: str | PathLike[str],
+    *,
+    decompose: bool = False,
+    keep: Solidity | None = None,
 ) -> Scene:
-    """Read the content of a `.scene` file; `path` names it in messages. Raises SceneError with file:line."""
+    """Read the content of a `.scene` file; `path` names it in messages. Raises SceneError with
+    file:line."""
     return _Reader(content, fspath(path), decompose, keep).scene()
 
 
@@ -81,13 +86,16 @@ class _Reader:
             X_OS = self.pose(what) @ thing.pose
             rgba = self.numbers(f"{what}: color", 4)
             color = rgba.tolist() if rgba.any() else color
-            parts += [(shape, X_OS @ X) for shape, X in zip(thing.shapes, thing.shape_poses, strict=True)]
+            parts += [
+                (shape, X_OS @ X) for shape, X in zip(thing.shapes, thing.shape_poses, strict=True)
+            ]
             sources.append((thing, X_OS))
         if newer:
             for _ in range(self.count(f"{what}: number of subframes")):
                 self.next("a subframe's name")
                 self.pose(what)
-        if len(sources) == 1:  # the usual case: the object's frame is its shape's, and a mesh stays one
+        # The usual case: the object's frame is its shape's, and a mesh stays one.
+        if len(sources) == 1:
             thing, X_OS = sources[0]
             X_WO = make.checked_pose(pose @ X_OS, what)
             return replace(thing, pose=X_WO, color=make.checked_color(color, what))
@@ -103,14 +111,17 @@ class _Reader:
             return self.mesh(name, what, sizes)
         if kind == "plane":
             return make.simple_object(name, "half_space", (), plane_pose(sizes, what), None)
-        return make.simple_object(name, kind, [sizes] if kind == "box" else sizes.tolist(), None, None)
+        return make.simple_object(
+            name, kind, [sizes] if kind == "box" else sizes.tolist(), None, None
+        )
 
     def mesh(self, name: str, what: str, counts: NDArray[np.float64]) -> SceneObject:
         """Vertices, then triangles."""
         rest = len(self.lines) - self.line
         if (counts < 1).any() or counts.sum() > rest:
             raise self.error(
-                f"{what}: a mesh of {counts.tolist()} vertices and triangles, but only {rest} lines are left"
+                f"{what}: a mesh of {counts.tolist()} vertices and triangles, but only {rest} lines"
+                " are left"
             )
         vertices = np.array([self.numbers(f"{what}: vertex", 3) for _ in range(int(counts[0]))])
         faces = np.array([self.numbers(f"{what}: triangle", 3) for _ in range(int(counts[1]))])
@@ -123,7 +134,8 @@ class _Reader:
         length = float(np.linalg.norm(quaternion))
         if not abs(length - 1) < 0.01:
             raise self.error(
-                f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length {length:.4g}; expected 1"
+                f"{what}: the quaternion (x, y, z, w) {quaternion.tolist()} has length"
+                f" {length:.4g}; expected 1"
             )
         return make_pose(xyz, quaternion=quaternion / length)
 
@@ -135,7 +147,9 @@ class _Reader:
         except ValueError:
             values = np.empty(0)
         if len(values) != count or not np.isfinite(values).all():
-            raise self.error(f"{what}: expected {count} finite numbers, found {' '.join(words)[:60]!r}")
+            raise self.error(
+                f"{what}: expected {count} finite numbers, found {' '.join(words)[:60]!r}"
+            )
         return values
 
     def count(self, what: str) -> int:

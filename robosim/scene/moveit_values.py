@@ -1,4 +1,5 @@
-"""The small messages inside MoveIt's: vectors, poses, primitives, planes, as they are spelled in YAML."""
+"""The small messages inside MoveIt's: vectors, poses, primitives, planes, as they are spelled in
+YAML."""
 
 from __future__ import annotations
 
@@ -29,7 +30,11 @@ def entries(mapping: Mapping[str, Node], key: str) -> list[Node]:
 def frame_id(entry: Mapping[str, Node]) -> str:
     """The frame that a header names."""
     header = entry.get("header")
-    inner = header.value.get("frame_id") if header is not None and isinstance(header.value, dict) else None
+    inner = (
+        header.value.get("frame_id")
+        if header is not None and isinstance(header.value, dict)
+        else None
+    )
     return inner.value.lstrip("/") if inner is not None and isinstance(inner.value, str) else ""
 
 
@@ -54,15 +59,25 @@ def quaternion(node: Node) -> NDArray[np.float64]:
     """[x, y, z, w] or {x, y, z, w}, of unit length."""
     if not isinstance(node.value, dict):
         return read_quaternion(node, "orientation")
-    flat = Node([node.mapping("orientation", required="xyzw")[axis] for axis in "xyzw"], node.line, node.file)
+    flat = Node(
+        [node.mapping("orientation", required="xyzw")[axis] for axis in "xyzw"],
+        node.line,
+        node.file,
+    )
     return read_quaternion(flat, "orientation")
 
 
 def read_pose(node: Node, what: str) -> Pose:
     """{position, orientation}, both optional."""
     entry = node.mapping(f"{what}, pose", keys=("position", "orientation"))
-    xyz = vector(entry["position"], "xyz", f"{what}, position") if "position" in entry else np.zeros(3)
-    return make_pose(xyz, quaternion=quaternion(entry["orientation"]) if "orientation" in entry else None)
+    xyz = (
+        vector(entry["position"], "xyz", f"{what}, position")
+        if "position" in entry
+        else np.zeros(3)
+    )
+    return make_pose(
+        xyz, quaternion=quaternion(entry["orientation"]) if "orientation" in entry else None
+    )
 
 
 def posed(entry: Mapping[str, Node], bodies: str, poses: str, what: str) -> list[tuple[Node, Pose]]:
@@ -77,7 +92,9 @@ def posed(entry: Mapping[str, Node], bodies: str, poses: str, what: str) -> list
 def read_primitive(node: Node, what: str) -> Shape:
     """A shape_msgs/SolidPrimitive."""
     entry = node.mapping(
-        f"{what}, primitive", keys=("type", "dimensions", "polygon"), required=("type", "dimensions")
+        f"{what}, primitive",
+        keys=("type", "dimensions", "polygon"),
+        required=("type", "dimensions"),
     )
     word = entry["type"].text("type").lower()
     kind = _PRIMITIVES.get(word, word)
@@ -102,7 +119,9 @@ def plane_pose(coefficients: NDArray[np.float64], what: str) -> Pose:
     """Frame whose z <= 0 is ax + by + cz + d <= 0."""
     length = float(np.linalg.norm(coefficients[:3]))
     if length < 1e-9:
-        raise SceneError(f"{what}: a plane needs a normal other than zero, found {coefficients.tolist()}")
+        raise SceneError(
+            f"{what}: a plane needs a normal other than zero, found {coefficients.tolist()}"
+        )
     z = coefficients[:3] / length
     x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
     x /= np.linalg.norm(x)

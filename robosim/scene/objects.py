@@ -1,8 +1,8 @@
 """What stands in a scene: named objects made of convex shapes and triangle meshes.
 
-An object O has a frame, posed by X_WO in the world (or X_LO in the link that it is attached to), and shapes
-posed by X_OS in it. A mesh, terrain or a cloud of points is kept as given, for drawing and saving, beside the
-shapes that collide.
+An object O has a frame, posed by X_WO in the world (or X_LO in the link that it is attached to),
+and shapes posed by X_OS in it. A mesh, terrain or a cloud of points is kept as given, for drawing
+and saving, beside the shapes that collide.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class MeshSource:
         file: where they were read, or None for triangles given in memory.
         scale: (3,) what the file's numbers were multiplied by.
         decompose: whether a concave mesh was cut into convex pieces.
-        keep: whether it collides as it is: as the "solid" that it encloses, or as a "surface" alone. None: as its
+        keep: whether it collides as it is: as the "solid" that it encloses, or as a "surface"
+        alone. None: as its
             convex pieces.
     """
 
@@ -70,7 +71,8 @@ class MeshSource:
 
 @dataclass(frozen=True, eq=False)
 class PointCloud:
-    """The points that an object was made from: each is a ball of `radius` [m] about a row of `points` (n, 3) [m]."""
+    """The points that an object was made from: each is a ball of `radius` [m] about a row of
+    `points` (n, 3) [m]."""
 
     points: NDArray[np.float64]
     radius: float
@@ -78,18 +80,21 @@ class PointCloud:
 
 @dataclass(frozen=True, eq=False)
 class SceneObject(Value):
-    """One named thing: shapes (n), their poses X_OS (n, 4, 4) in the object's frame, and the object's own
-    pose.
+    """One named thing: shapes (n), their poses X_OS (n, 4, 4) in the object's frame, and the
+    object's own pose.
 
-    It is immutable: arrays given to it are copied where they could still be written to, and are read-only.
+    It is immutable: arrays given to it are copied where they could still be written to, and are
+    read-only.
 
     Attributes:
         name: unique in its scene.
-        shapes: what collides: convex shapes, triangle meshes, concave or not, and point clouds, each one of these.
+        shapes: what collides: convex shapes, triangle meshes, concave or not, and point clouds,
+        each one of these.
         shape_poses: (n, 4, 4) X_OS of each.
         pose: (4, 4) X_WO in the world frame; of an attached object X_LO in the frame of its link.
         color: red, green, blue, opacity, each 0 to 1.
-        source: the mesh, terrain or points that the shapes stand for, or None when the shapes are all there is.
+        source: the mesh, terrain or points that the shapes stand for, or None when the shapes are
+        all there is.
     """
 
     name: str
@@ -107,7 +112,8 @@ class SceneObject(Value):
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that tell apart objects that collide differently: of the name, the shapes and where they are."""
+        """16 bytes that tell apart objects that collide differently: of the name, the shapes and
+        where they are."""
         parts = [self.name.encode(), self.shape_poses.tobytes(), self.pose.tobytes()]
         return digest_of([*parts, *map(shape_content, self.shapes)])
 
@@ -125,15 +131,17 @@ _IDENTITY = _read_only(_UNMOVED[None].copy())
 def checked_name(name: Any) -> str:
     """A usable name: text without line breaks, not empty, not the wildcard."""
     if not isinstance(name, str) or not name.strip() or name == "*" or min(name) < " ":
-        raise SceneError(f"an object's name must be text on one line, not empty and not '*'; found {name!r}")
+        raise SceneError(
+            f"an object's name must be text on one line, not empty and not '*'; found {name!r}"
+        )
     return name
 
 
 def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
     """A rigid transform (4, 4), None being the identity; SceneError naming `what` otherwise.
 
-    The rotation must be orthonormal to 1e-6, which double and single precision files reach; it is made so to
-    rounding, and left as it is where it is so already.
+    The rotation must be orthonormal to 1e-6, which double and single precision files reach; it is
+    made so to rounding, and left as it is where it is so already.
     """
     if pose is None:
         return np.eye(4)
@@ -152,8 +160,8 @@ def checked_pose(pose: ArrayLike | None, what: str) -> Pose:
 
 
 def _rigid_fault(X: Pose) -> float:
-    """How far one pose (4, 4) is from a rigid transform, in a tenth of the time that arrays take; infinite where it is
-    none at all, of which `_check_rigid` tells why."""
+    """How far one pose (4, 4) is from a rigid transform, in a tenth of the time that arrays take;
+    infinite where it is none at all, of which `_check_rigid` tells why."""
     (a, b, c, x), (d, e, f, y), (g, h, i, z), last = X.tolist()
     fault = max(
         abs(a * a + b * b + c * c - 1),
@@ -165,12 +173,15 @@ def _rigid_fault(X: Pose) -> float:
     )
     # A number that is none fails every comparison.
     is_rigid = fault <= 1e-6 and a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0
-    is_placed = abs(x) <= _MAX_COORDINATE and abs(y) <= _MAX_COORDINATE and abs(z) <= _MAX_COORDINATE
+    is_placed = (
+        abs(x) <= _MAX_COORDINATE and abs(y) <= _MAX_COORDINATE and abs(z) <= _MAX_COORDINATE
+    )
     return fault if is_rigid and is_placed and last == [0.0, 0.0, 0.0, 1.0] else math.inf
 
 
 def _check_rigid(poses: Pose, what: str) -> float:
-    """How far (n, 4, 4) poses are from rigid transforms; SceneError naming `what` where that is not rounding."""
+    """How far (n, 4, 4) poses are from rigid transforms; SceneError naming `what` where that is not
+    rounding."""
     if not np.isfinite(poses).all() or np.abs(poses[:, :3, 3]).max(initial=0.0) > _MAX_COORDINATE:
         raise SceneError(
             f"{what}: the pose holds a number that is not finite or beyond {_MAX_COORDINATE:g} m"
@@ -203,15 +214,20 @@ def checked_object(thing: Any) -> SceneObject:
         isinstance(shape, (Shape, geometry.TriangleMesh, geometry.PointCloud)) for shape in shapes
     ):
         raise SceneError(
-            f"{what}: shapes must be a tuple of Shapes, TriangleMeshes and PointClouds, found {shapes!r}"
+            f"{what}: shapes must be a tuple of Shapes, TriangleMeshes and PointClouds, found"
+            f" {shapes!r}"
         )
     for poses, shape, name in (
         (thing.shape_poses, (len(shapes), 4, 4), "shape_poses"),
         (thing.pose, (4, 4), "pose"),
     ):
         if not isinstance(poses, np.ndarray) or poses.dtype != np.float64 or poses.shape != shape:
-            raise SceneError(f"{what}: {name} must be a float64 array of shape {shape}, found {poses!r}")
-        if poses is not _IDENTITY and not (poses.size == 16 and _rigid_fault(poses.reshape(4, 4)) <= 1e-6):
+            raise SceneError(
+                f"{what}: {name} must be a float64 array of shape {shape}, found {poses!r}"
+            )
+        if poses is not _IDENTITY and not (
+            poses.size == 16 and _rigid_fault(poses.reshape(4, 4)) <= 1e-6
+        ):
             _check_rigid(poses.reshape(-1, 4, 4), what)
     if checked_color(thing.color, what) != thing.color:
         raise SceneError(f"{what}: color must be a tuple of 4 numbers, found {thing.color!r}")
@@ -255,12 +271,18 @@ def _has_beyond(value: Any, most: float) -> bool:
 
 
 def simple_object(
-    name: str, kind: str, sizes: Iterable[Any], pose: ArrayLike | None, color: Sequence[float] | None
+    name: str,
+    kind: str,
+    sizes: Iterable[Any],
+    pose: ArrayLike | None,
+    color: Sequence[float] | None,
 ) -> SceneObject:
     """An object that is one primitive shape in its own frame."""
     what = f"object {checked_name(name)!r}"
     shape = make_shape(what, kind, *sizes)
-    return SceneObject(name, (shape,), _IDENTITY, checked_pose(pose, what), checked_color(color, what))
+    return SceneObject(
+        name, (shape,), _IDENTITY, checked_pose(pose, what), checked_color(color, what)
+    )
 
 
 def compound_object(
@@ -275,7 +297,8 @@ def compound_object(
     for i, (part, X) in enumerate(parts):
         if not isinstance(part, (Shape, Compound)):
             raise SceneError(
-                f"{what}: part {i} must be a Shape or a body of robosim.geometry, found {type(part).__name__}"
+                f"{what}: part {i} must be a Shape or a body of robosim.geometry, found"
+                f" {type(part).__name__}"
             )
         listed += _pieces(part, checked_pose(X, f"{what}, part {i}") if X is not None else _UNMOVED)
     if not listed:
@@ -283,12 +306,17 @@ def compound_object(
     is_alone = len(listed) == 1 and listed[0][1] is _UNMOVED
     poses = _IDENTITY if is_alone else np.stack([X for _, X in listed])
     return SceneObject(
-        name, tuple(s for s, _ in listed), poses, checked_pose(pose, what), checked_color(color, what)
+        name,
+        tuple(s for s, _ in listed),
+        poses,
+        checked_pose(pose, what),
+        checked_color(color, what),
     )
 
 
 def pieces_of(thing: SceneObject) -> list[tuple[Shape | geometry.TriangleMesh, Pose]]:
-    """What an object collides as, with poses X_OS: its shapes and meshes, and each ball of its clouds by itself."""
+    """What an object collides as, with poses X_OS: its shapes and meshes, and each ball of its
+    clouds by itself."""
     shapes = zip(thing.shapes, thing.shape_poses, strict=True)
     return [piece for shape, X_OS in shapes for piece in _pieces(shape, X_OS)]
 
@@ -312,7 +340,9 @@ def body_object(
     if isinstance(body, geometry.PointCloud):
         return points_object(name, body.points, body.radius, pose, color)
     if isinstance(body, geometry.HeightField):
-        return terrain_object(name, Terrain(body.heights, (body.spacing[0], body.spacing[1])), pose, color)
+        return terrain_object(
+            name, Terrain(body.heights, (body.spacing[0], body.spacing[1])), pose, color
+        )
     thing = compound_object(name, [(body, None)], pose, color)
     if not isinstance(body, geometry.TriangleMesh):
         return thing
@@ -335,7 +365,11 @@ def terrain_object(
 
 
 def points_object(
-    name: str, points: ArrayLike, radius: float, pose: ArrayLike | None, color: Sequence[float] | None
+    name: str,
+    points: ArrayLike,
+    radius: float,
+    pose: ArrayLike | None,
+    color: Sequence[float] | None,
 ) -> SceneObject:
     """A cloud of points, each a ball of the same radius."""
     what = f"object {checked_name(name)!r}"
@@ -350,9 +384,10 @@ def points_object(
     P = P.reshape(-1, 3)
     bad = np.flatnonzero(~(np.abs(P) <= _MAX_COORDINATE).all(axis=1))
     if bad.size:
+        advice = "; clean_cloud leaves out what is not finite"
         raise SceneError(
-            f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m: {P[bad[0]].tolist()}"
-            f"{'; clean_cloud leaves out what is not finite' if not np.isfinite(P[bad[0]]).all() else ''}"
+            f"{what}: point {bad[0]} is not finite or beyond {_MAX_COORDINATE:g} m:"
+            f" {P[bad[0]].tolist()}{'' if np.isfinite(P[bad[0]]).all() else advice}"
         )
     make_shape(what, "sphere", radius)  # says what is wrong with a radius
     source = PointCloud(_read_only(P), float(radius))

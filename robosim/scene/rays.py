@@ -29,11 +29,13 @@ class SceneRayHits(NamedTuple):
     point: Array
     """Where, (n, 3) [m]; zero without a hit."""
     normal: Array
-    """Outward unit normal there, (n, 3); of a mesh on the side that the ray comes from; zero without a hit."""
+    """Outward unit normal there, (n, 3); of a mesh on the side that the ray comes from; zero
+    without a hit."""
     object: NDArray[np.int64]
     """What is hit, (n,), -1 for nothing: an index into `names`."""
     names: tuple[str, ...]
-    """Of everything in the scene: the robot's colliders, "link/collider", then the scene's objects."""
+    """Of everything in the scene: the robot's colliders, "link/collider", then the scene's
+    objects."""
 
 
 def ray_cast(
@@ -56,11 +58,14 @@ def ray_cast(
         origins: where the rays start, (n, 3) or, of all the same, (3,) [m], in W.
         directions: where they go, (n, 3) or (3,), of any length but zero, in W.
         max_t: what is farther is not hit; in lengths of the direction.
-        ignore: names of links, colliders and objects that rays go through, such as the link that carries the camera.
-        threads: at most so many share the work, 0 for as many as there are processors; changes nothing else.
+        ignore: names of links, colliders and objects that rays go through, such as the link that
+        carries the camera.
+        threads: at most so many share the work, 0 for as many as there are processors; changes
+        nothing else.
 
     Raises:
-        SceneError: q is not (n_q,) finite numbers, a ray has no direction or is not of finite numbers, as many origins
+        SceneError: q is not (n_q,) finite numbers, a ray has no direction or is not of finite
+        numbers, as many origins
             and directions are not given, max_t or threads is negative, or a name is not known.
 
     Example:

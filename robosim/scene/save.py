@@ -67,7 +67,11 @@ def scene_lines(scene: Scene, folder: Path) -> list[str]:
     if scene.attachments:
         lines.append("attached:")
     for name, attachment in scene.attachments.items():
-        entry = {"object": name, "link": attachment.link, "touch_links": list(attachment.touch_links)}
+        entry = {
+            "object": name,
+            "link": attachment.link,
+            "touch_links": list(attachment.touch_links),
+        }
         lines.append(f"  - {flow(entry)}")
     if scene.starts:
         lines.append("starts:")
@@ -137,11 +141,16 @@ def encoded(rows: NDArray[np.float64]) -> str:
 
 
 def _mesh_entry(source: MeshSource, folder: Path) -> dict[str, Any]:
-    """The file, relative to the scene's folder where it lies below it, or else the triangles themselves."""
+    """The file, relative to the scene's folder where it lies below it, or else the triangles
+    themselves."""
     entry: dict[str, Any]
     becomes = {"decompose": source.decompose} if source.keep is None else {"keep": source.keep}
     if source.file is None:
-        return {"vertices": source.mesh.vertices.tolist(), "faces": source.mesh.faces.tolist(), **becomes}
+        return {
+            "vertices": source.mesh.vertices.tolist(),
+            "faces": source.mesh.faces.tolist(),
+            **becomes,
+        }
     file = Path(source.file).resolve()
     base = folder.resolve()
     entry = {"file": str(file.relative_to(base) if file.is_relative_to(base) else file)}
@@ -154,7 +163,8 @@ def pose_entry(X: Pose) -> dict[str, list[float]]:
 
 
 def text(value: str) -> str:
-    """Text as a YAML scalar: bare where it cannot be taken for anything else, else quoted (JSON strings are YAML)."""
+    """Text as a YAML scalar: bare where it cannot be taken for anything else, else quoted (JSON
+    strings are YAML)."""
     bare = re.fullmatch(r"[A-Za-z_][\w.-]*", value, re.ASCII) and value.lower() not in _NOT_BARE
     return value if bare else json.dumps(value, ensure_ascii=False)
 
@@ -177,7 +187,8 @@ def flow(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """The shortest digits that give the same double back; with a point, without which YAML 1.1 reads 1e-07 as text."""
+    """The shortest digits that give the same double back; with a point, without which YAML 1.1
+    reads 1e-07 as text."""
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     if isinstance(value, int) or (value == int(value) and math.fabs(value) < 1e15):

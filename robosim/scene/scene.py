@@ -1,7 +1,8 @@
 """Scene: what a robot must not touch, what it holds, and where it starts and should go.
 
-The world frame W of a scene is the frame of the robot's root link: a robot that stands elsewhere is placed by
-moving the scene the other way (`Scene.transformed`), or by a fixed first joint in its URDF.
+The world frame W of a scene is the frame of the robot's root link: a robot that stands elsewhere is
+placed by moving the scene the other way (`Scene.transformed`), or by a fixed first joint in its
+URDF.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from robosim.errors import SceneError, suggestion
 from robosim.geometry import Compound, Shape
 from robosim.pickling import maker, rebuild
 from robosim.scene import objects as make
-from robosim.scene.objects import PointCloud, Pose, SceneObject, Solidity, checked_object, checked_pose
+from robosim.scene.objects import (
+    PointCloud,
+    Pose,
+    SceneObject,
+    Solidity,
+    checked_object,
+    checked_pose,
+)
 from robosim.scene.targets import Configuration, LinkPose, checked_goal, checked_start
 from robosim.scene.terrain import DEFAULT_DEPTH, checked_terrain
 
@@ -32,14 +40,16 @@ __all__ = ["Attachment", "Scene"]
 
 @dataclass(frozen=True)
 class Attachment:
-    """That an object moves with `link`, and may touch it; `touch_links` are further links that it may touch."""
+    """That an object moves with `link`, and may touch it; `touch_links` are further links that it
+    may touch."""
 
     link: str
     touch_links: tuple[str, ...] = ()
 
 
 class Scene:
-    """Obstacles, attached objects, allowed contacts, and named starts and goals; plain and changeable.
+    """Obstacles, attached objects, allowed contacts, and named starts and goals; plain and
+    changeable.
 
     Example:
         >>> from robosim.geometry import pose
@@ -86,13 +96,17 @@ class Scene:
         return name in self._objects
 
     def __repr__(self) -> str:
-        return f"Scene({self.name!r}, {len(self._objects)} objects, {len(self._attachments)} attached)"
+        return (
+            f"Scene({self.name!r}, {len(self._objects)} objects, {len(self._attachments)} attached)"
+        )
 
     def add(self, thing: SceneObject) -> None:
         """Add an object; SceneError if its name is taken, or it is none that can collide."""
         checked_object(thing)
         if thing.name in self._objects:
-            raise SceneError(f"scene {self.name!r}: an object named {thing.name!r} is already there")
+            raise SceneError(
+                f"scene {self.name!r}: an object named {thing.name!r} is already there"
+            )
         self._objects[thing.name] = thing
 
     def add_box(
@@ -104,12 +118,17 @@ class Scene:
     ) -> None:
         """Add a box of full edge lengths `size` [m], centerd on its frame.
 
-        `pose`, here and below, is X_WO (4, 4), by default the identity; `color` red, green, blue and opacity, 0 to 1.
+        `pose`, here and below, is X_WO (4, 4), by default the identity; `color` red, green, blue
+        and opacity, 0 to 1.
         """
         self.add(make.simple_object(name, "box", (size,), pose, color))
 
     def add_sphere(
-        self, name: str, radius: float, pose: ArrayLike | None = None, color: Sequence[float] | None = None
+        self,
+        name: str,
+        radius: float,
+        pose: ArrayLike | None = None,
+        color: Sequence[float] | None = None,
     ) -> None:
         """Add a ball [m] about its frame's origin."""
         self.add(make.simple_object(name, "sphere", (radius,), pose, color))
@@ -133,7 +152,8 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a capsule about its frame's z axis, centerd; `length` [m] is its straight part, without the ends."""
+        """Add a capsule about its frame's z axis, centerd; `length` [m] is its straight part,
+        without the ends."""
         self.add(make.simple_object(name, "capsule", (radius, length), pose, color))
 
     def add_half_space(
@@ -161,8 +181,9 @@ class Scene:
     ) -> None:
         """Add one shape of any type, or a body of `robosim.geometry`, in the object's frame.
 
-        A `TriangleMesh` collides as it is: with what it encloses where it is closed (`is_solid`), else as a surface
-        with nothing behind. A `HeightField` is taken as `add_height_field` does, a `PointCloud` as `add_points`.
+        A `TriangleMesh` collides as it is: with what it encloses where it is closed (`is_solid`),
+        else as a surface with nothing behind. A `HeightField` is taken as `add_height_field` does,
+        a `PointCloud` as `add_points`.
         """
         self.add(make.body_object(name, shape, pose, color))
 
@@ -173,7 +194,8 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add one object of several shapes or bodies, each with its pose X_OS in the object's frame (None: none)."""
+        """Add one object of several shapes or bodies, each with its pose X_OS in the object's frame
+        (None: none)."""
         self.add(make.compound_object(name, parts, pose, color))
 
     def add_points(
@@ -184,22 +206,31 @@ class Scene:
         pose: ArrayLike | None = None,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add a cloud of points (n, 3) or (h, w, 3) [m], each a ball of `radius` [m]; a tree keeps thousands fast.
+        """Add a cloud of points (n, 3) or (h, w, 3) [m], each a ball of `radius` [m]; a tree keeps
+        thousands fast.
 
-        All points must be finite: `clean_cloud` leaves out those of a camera that are not, those on the robot, and more
-        than a grid holds. A cloud may be empty. `set_points` takes the next picture.
+        All points must be finite: `clean_cloud` leaves out those of a camera that are not, those on
+        the robot, and more than a grid holds. A cloud may be empty. `set_points` takes the next
+        picture.
         """
         self.add(make.points_object(name, points, radius, pose, color))
 
     def set_points(
-        self, name: str, points: ArrayLike, radius: float | None = None, pose: ArrayLike | None = None
+        self,
+        name: str,
+        points: ArrayLike,
+        radius: float | None = None,
+        pose: ArrayLike | None = None,
     ) -> None:
-        """Give a cloud other points, where it stands in the scene; with a radius, add it where there is none yet.
+        """Give a cloud other points, where it stands in the scene; with a radius, add it where
+        there is none yet.
 
-        Its color, what it may touch and the link that carries it stay, as do radius and pose unless they are given.
+        Its color, what it may touch and the link that carries it stay, as do radius and pose unless
+        they are given.
 
         Raises:
-            SceneError: there is no such object and no radius, it is no cloud, or points, radius or pose are not valid.
+            SceneError: there is no such object and no radius, it is no cloud, or points, radius or
+            pose are not valid.
         """
         if name not in self._objects and radius is not None:
             self.add_points(name, points, radius, pose)
@@ -225,10 +256,11 @@ class Scene:
         depth: float = DEFAULT_DEPTH,
         color: Sequence[float] | None = None,
     ) -> None:
-        """Add terrain: heights (n_x, n_y) [m] over a grid; heights[i, j] is at x = i spacing, y = j spacing.
+        """Add terrain: heights (n_x, n_y) [m] over a grid; heights[i, j] is at x = i spacing, y = j
+        spacing.
 
-        It is a solid block from there down to `depth` [m] below its lowest height, with sides along the border of the
-        grid. `spacing` [m]: one number, or along x and y (2,).
+        It is a solid block from there down to `depth` [m] below its lowest height, with sides along
+        the border of the grid. `spacing` [m]: one number, or along x and y (2,).
 
         Raises:
             SceneError: the name is taken, or a height, the spacing or the depth is not valid.
@@ -249,22 +281,27 @@ class Scene:
     ) -> None:
         """Add a mesh: a file (STL, OBJ, DAE, PLY, GLB) or (vertices (n, 3), faces (m, 3)).
 
-        A convex mesh collides as it is. A concave one is never replaced by its hull silently: it is kept with `keep`,
-        cut into convex pieces with `decompose=True` (the `decomp` extra), otherwise refused.
+        A convex mesh collides as it is. A concave one is never replaced by its hull silently: it is
+        kept with `keep`, cut into convex pieces with `decompose=True` (the `decomp` extra),
+        otherwise refused.
 
-        `keep="solid"`: all triangles and all that they enclose. The surface has to be closed and to look outwards.
-        `keep="surface"`: any triangles, such as a scan, as a surface with two sides and nothing behind it: what lies
-        wholly inside without touching it is free, as a robot in a room.
+        `keep="solid"`: all triangles and all that they enclose. The surface has to be closed and to
+        look outwards. `keep="surface"`: any triangles, such as a scan, as a surface with two sides
+        and nothing behind it: what lies wholly inside without touching it is free, as a robot in a
+        room.
 
         Raises:
-            SceneError: the name is taken, the mesh is concave and neither `keep` nor `decompose` is given, or it is to
+            SceneError: the name is taken, the mesh is concave and neither `keep` nor `decompose` is
+            given, or it is to
                 be solid and encloses nothing.
             MeshError: the file is missing or malformed.
             MissingDependencyError: `decompose` needs the `decomp` extra.
         """
         from robosim.scene.mesh_objects import mesh_object
 
-        self.add(mesh_object(name, mesh, pose, scale=scale, decompose=decompose, keep=keep, color=color))
+        self.add(
+            mesh_object(name, mesh, pose, scale=scale, decompose=decompose, keep=keep, color=color)
+        )
 
     def remove(self, name: str) -> None:
         """Remove an object, attached or not, and the allowed pairs that name it."""
@@ -278,10 +315,12 @@ class Scene:
         self._objects[name] = replace(thing, pose=checked_pose(pose, f"object {name!r}"))
 
     def replace(self, thing: SceneObject) -> None:
-        """Put an object in place of the one with its name, which stays attached and keeps its allowed pairs.
+        """Put an object in place of the one with its name, which stays attached and keeps its
+        allowed pairs.
 
         Raises:
-            SceneError: no object has that name, `thing` is none that can collide, or it is unbounded and attached.
+            SceneError: no object has that name, `thing` is none that can collide, or it is
+            unbounded and attached.
         """
         checked_object(thing)
         if self._known(thing.name) in self._attachments:
@@ -289,7 +328,8 @@ class Scene:
         self._objects[thing.name] = thing
 
     def transformed(self, X: ArrayLike) -> Scene:
-        """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @ X_WO.
+        """A copy in which everything posed in the world is moved by X (4, 4): X_WO becomes X @
+        X_WO.
 
         Use it to place a robot: for a robot whose root stands at X_WR in a room, plan in
         `room.transformed(inverse(X_WR))`.
@@ -312,7 +352,9 @@ class Scene:
         other._attachments = dict(self._attachments)
         other._allowed = set(self._allowed)
         other.starts = {name: dict(q) for name, q in self.starts.items()}
-        other.goals = {name: dict(g) if isinstance(g, Mapping) else g for name, g in self.goals.items()}
+        other.goals = {
+            name: dict(g) if isinstance(g, Mapping) else g for name, g in self.goals.items()
+        }
         return other
 
     __copy__ = copy
@@ -333,7 +375,8 @@ class Scene:
 
     @property
     def allowed(self) -> frozenset[tuple[str, str]]:
-        """Pairs of names (sorted) that may touch: objects, or links of the robot; "*" stands for everything."""
+        """Pairs of names (sorted) that may touch: objects, or links of the robot; "*" stands for
+        everything."""
         return frozenset(self._allowed)
 
     def allow(self, a: str, b: str = "*") -> None:
@@ -369,19 +412,23 @@ class Scene:
         Args:
             name: the object.
             link: the link that carries it; the two may touch.
-            pose: X_LO, the object's pose in the link's frame. Without it, `model` and `q` say where the robot
+            pose: X_LO, the object's pose in the link's frame. Without it, `model` and `q` say where
+            the robot
                 stands, and the object stays where it is in the world: X_LO = X_WL(q)^-1 X_WO.
             touch_links: further links that it may touch, such as fingers.
             model: the robot.
             q: (n_q,) its configuration.
 
         Raises:
-            SceneError: no such object, it is attached already, the model has no such link, or neither `pose`
+            SceneError: no such object, it is attached already, the model has no such link, or
+            neither `pose`
                 nor `model` and `q` are given.
         """
         thing = self._objects[self._known(name)]
         if name in self._attachments:
-            raise SceneError(f"object {name!r} is already attached to {self._attachments[name].link!r}")
+            raise SceneError(
+                f"object {name!r} is already attached to {self._attachments[name].link!r}"
+            )
         _check_bounded(thing)
         if pose is not None:
             X_LO = checked_pose(pose, f"object {name!r}")
@@ -398,14 +445,17 @@ class Scene:
         model: Model | None = None,
         q: ArrayLike | None = None,
     ) -> None:
-        """Let go of an attached object: it then stands at `pose` (X_WO), or where `model` at `q` carried it.
+        """Let go of an attached object: it then stands at `pose` (X_WO), or where `model` at `q`
+        carried it.
 
         Raises:
             SceneError: the object is not attached, or neither `pose` nor `model` and `q` are given.
         """
         thing = self._objects[self._known(name)]
         if name not in self._attachments:
-            raise SceneError(f"object {name!r} is not attached; attached are: {_listed(self._attachments)}")
+            raise SceneError(
+                f"object {name!r} is not attached; attached are: {_listed(self._attachments)}"
+            )
         if pose is not None:
             X_WO = checked_pose(pose, f"object {name!r}")
         else:
@@ -428,14 +478,15 @@ class Scene:
     def compile(self, model: Model) -> _engine.CollisionScene:
         """The scene with a robot in it, ready for collision queries and planning.
 
-        Checked against each other are: the pairs of `model.collision_pairs`; every collider on a moving link
-        with every obstacle; every attached object with every obstacle, and with every collider but those of
-        its own link and `touch_links`; attached objects on different links with each other. Allowed pairs are
-        left out. Two things that never move, such as the robot's base and the table that it stands on, are
-        not checked.
+        Checked against each other are: the pairs of `model.collision_pairs`; every collider on a
+        moving link with every obstacle; every attached object with every obstacle, and with every
+        collider but those of its own link and `touch_links`; attached objects on different links
+        with each other. Allowed pairs are left out. Two things that never move, such as the robot's
+        base and the table that it stands on, are not checked.
 
-        It takes time in proportion to the number of objects, and none to speak of for what was compiled with this
-        model before: of scenes alike in all that collides, the last few are kept, and the same is given again.
+        It takes time in proportion to the number of objects, and none to speak of for what was
+        compiled with this model before: of scenes alike in all that collides, the last few are
+        kept, and the same is given again.
 
         Raises:
             SceneError: an allowed pair or an attachment names what is neither an object nor a link.
@@ -469,7 +520,8 @@ class Scene:
 
     @classmethod
     def from_text(cls, text: str) -> Scene:
-        """Read a scene from the content of a scene file. Files that it names must have absolute paths.
+        """Read a scene from the content of a scene file. Files that it names must have absolute
+        paths.
 
         Raises:
             SceneError: it is not a valid scene; with its line.
@@ -480,7 +532,9 @@ class Scene:
 
     def _known(self, name: str) -> str:
         if name not in self._objects:
-            raise SceneError(f"scene {self.name!r} has no object {name!r}{suggestion(name, self._objects)}")
+            raise SceneError(
+                f"scene {self.name!r} has no object {name!r}{suggestion(name, self._objects)}"
+            )
         return name
 
 
@@ -499,7 +553,9 @@ def _rebuilt_scene(
     for thing in objects:
         scene.add(thing)
     for held, attachment in attachments.items():
-        scene._attachments[scene._known(held)] = Attachment(attachment.link, tuple(attachment.touch_links))
+        scene._attachments[scene._known(held)] = Attachment(
+            attachment.link, tuple(attachment.touch_links)
+        )
     for pair in allowed:
         scene.allow(*pair)
     for start, joints in starts.items():
@@ -523,7 +579,8 @@ def _link_pose(name: str, link: str, model: Model | None, q: ArrayLike | None) -
         )
     if link not in model.link_names:
         raise SceneError(
-            f"object {name!r}: {model.name!r} has no link {link!r}{suggestion(link, model.link_names)}"
+            f"object {name!r}: {model.name!r} has no link"
+            f" {link!r}{suggestion(link, model.link_names)}"
         )
     X_WL: NDArray[np.float64] = np.asarray(model.frame_pose(q, link))
     return X_WL

@@ -40,7 +40,9 @@ def checked_start(joints: Mapping[str, float], what: str) -> Configuration:
         except (TypeError, ValueError):
             position = math.nan
         if not isinstance(joint, str) or not joint or not math.isfinite(position):
-            raise SceneError(f"{what}: joint {joint!r} has the position {value!r}; expected a finite number")
+            raise SceneError(
+                f"{what}: joint {joint!r} has the position {value!r}; expected a finite number"
+            )
         configuration[joint] = position
     return configuration
 

@@ -1,4 +1,5 @@
-"""Terrain: heights over a grid as the closed surface of a block, so that a planner sees its sides and bottom, too."""
+"""Terrain: heights over a grid as the closed surface of a block, so that a planner sees its sides
+and bottom, too."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ DEFAULT_DEPTH = 1.0  # [m]
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """Heights (n_x, n_y) [m] over a grid: heights[i, j] is at x = i spacing[0], y = j spacing[1] of its frame. Solid
-    from there down to `depth` [m] below the lowest of them."""
+    """Heights (n_x, n_y) [m] over a grid: heights[i, j] is at x = i spacing[0], y = j spacing[1] of
+    its frame. Solid from there down to `depth` [m] below the lowest of them."""
 
     heights: NDArray[np.float64]
     spacing: tuple[float, float]
@@ -39,8 +40,8 @@ def checked_terrain(heights: ArrayLike, spacing: ArrayLike, depth: float, what: 
 
 
 def terrain_mesh(terrain: Terrain) -> TriangleMesh:
-    """The closed surface of terrain. Faces 0, 1, ... are the triangles of `robosim.geometry.HeightField`, then come the
-    sides and the bottom.
+    """The closed surface of terrain. Faces 0, 1, ... are the triangles of
+    `robosim.geometry.HeightField`, then come the sides and the bottom.
 
     Raises:
         GeometryError: heights, spacing or depth are not valid.
@@ -66,4 +67,6 @@ def terrain_mesh(terrain: Terrain) -> TriangleMesh:
     B, after = np.roll(A, -1), np.roll(ring, -1)
     sides = np.concatenate([np.stack([A, B, after], axis=1), np.stack([A, after, ring], axis=1)])
     bottom = np.stack([np.full(len(ring), len(top) + len(ring)), B, A], axis=1)
-    return TriangleMesh(np.concatenate([top, low, middle]), np.concatenate([surface, sides, bottom]))
+    return TriangleMesh(
+        np.concatenate([top, low, middle]), np.concatenate([surface, sides, bottom])
+    )

@@ -1,4 +1,5 @@
-"""Where pairs of a robot's own colliders are known to be apart: found once for a model, used by every scene with it."""
+"""Where pairs of a robot's own colliders are known to be apart: found once for a model, used by
+every scene with it."""
 
 from __future__ import annotations
 
@@ -19,13 +20,16 @@ _known: WeakKeyDictionary[Model, dict[tuple[int, int], _engine.TurnTable]] = Wea
 
 
 def tables_of(model: Model, pairs: Sequence[tuple[int, int]]) -> list[_engine.TurnTable | None]:
-    """Of each of these `model.collision_pairs` its table, see engine/scene/turn_table.h; None where there is none."""
+    """Of each of these `model.collision_pairs` its table, see engine/scene/turn_table.h; None where
+    there is none."""
     found = _known.get(model)
     if found is None:
         every = np.asarray(model.collision_pairs, dtype=np.int64).reshape(-1, 2)
         tables = _engine.turn_tables(model._engine, every)
         found = {
-            (int(a), int(b)): table for (a, b), table in zip(every, tables, strict=True) if table is not None
+            (int(a), int(b)): table
+            for (a, b), table in zip(every, tables, strict=True)
+            if table is not None
         }
         _known[model] = found
     return [found.get((int(a), int(b))) for a, b in pairs]

@@ -1,9 +1,10 @@
-"""Reading YAML as nodes that know their line, so that whatever is wrong can be named with file:line.
+"""Reading YAML as nodes that know their line, so that whatever is wrong can be named with
+file:line.
 
-`read_yaml(path)` returns the root `Node` of a single document. The text is taken in as a stream of parser
-events, never through a constructor: no tag can create an object, nesting and size are bounded before anything
-is built, and an alias costs nothing but counts with the size of what it stands for, so a bomb of aliases is
-refused by its size.
+`read_yaml(path)` returns the root `Node` of a single document. The text is taken in as a stream of
+parser events, never through a constructor: no tag can create an object, nesting and size are
+bounded before anything is built, and an alias costs nothing but counts with the size of what it
+stands for, so a bomb of aliases is refused by its size.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ _STANDARD_TAGS = {
 
 
 class Node:
-    """One value of a YAML document: a scalar (text), a sequence (list of nodes) or a mapping (text to node).
+    """One value of a YAML document: a scalar (text), a sequence (list of nodes) or a mapping (text
+    to node).
 
     Attributes:
         value: str, list[Node] or dict[str, Node].
@@ -69,7 +71,8 @@ class Node:
     def mapping(
         self, what: str, *, keys: Collection[str] | None = None, required: Collection[str] = ()
     ) -> dict[str, Node]:
-        """The entries of a mapping, none of them outside `keys` (None: any) and none of `required` missing."""
+        """The entries of a mapping, none of them outside `keys` (None: any) and none of `required`
+        missing."""
         if not isinstance(self.value, dict):
             raise self.error(f"{what}: expected a mapping, found {self.kind}")
         for key, node in self.value.items():
@@ -92,7 +95,9 @@ class Node:
     def text(self, what: str) -> str:
         """A non-empty piece of text."""
         if not isinstance(self.value, str) or not self.value.strip():
-            raise self.error(f"{what}: expected text, found {self.kind if self.value != '' else 'nothing'}")
+            raise self.error(
+                f"{what}: expected text, found {self.kind if self.value != '' else 'nothing'}"
+            )
         return self.value
 
     def number(self, what: str) -> float:
@@ -144,14 +149,16 @@ def read_yaml(path: str | PathLike[str]) -> Node:
 
     Raises:
         FileError: it cannot be read or is larger than 32 MiB.
-        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than 300,000
+        SceneError: it is not YAML in UTF-8, is cut off, nests deeper than 32, holds more than
+        300,000
             values, repeats a key, or uses a tag; with file:line.
     """
     return parse_yaml(read_file(path, max_bytes=MAX_BYTES), fspath(path))
 
 
 def parse_yaml(content: bytes | str, file: str) -> Node:
-    """Read the single document of a YAML text; `file` is what messages call it. Raises as read_yaml does."""
+    """Read the single document of a YAML text; `file` is what messages call it. Raises as read_yaml
+    does."""
     if isinstance(content, bytes):
         content = decoded(content, file)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -186,7 +193,8 @@ def decoded(content: bytes, file: str) -> str:
 def _compose(loader: Any, file: str) -> Node:
     """Build the tree of nodes from the events of a parser, on an explicit stack."""
     anchors: dict[str, Node | None] = {}
-    # The innermost container, its anchor and its key that has no value yet; and those that it stands in.
+    # The innermost container, its anchor and its key that has no value yet; and those that it
+    # stands in.
     container: Node | None = None
     anchor: str | None = None
     key: str | None = None
@@ -225,7 +233,9 @@ def _compose(loader: Any, file: str) -> Node:
             target = anchors.get(event.anchor or "")
             if target is None:
                 line = event.start_mark.line + 1
-                raise SceneError(f"the alias *{event.anchor} is unknown or recursive", file=file, line=line)
+                raise SceneError(
+                    f"the alias *{event.anchor} is unknown or recursive", file=file, line=line
+                )
             node = target
         elif kind is yaml.DocumentStartEvent and root is not None:
             line = event.start_mark.line + 1

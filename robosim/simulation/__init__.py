@@ -1,4 +1,5 @@
-"""Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes out."""
+"""Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes
+out."""
 
 from robosim.simulation.balance import Energy, StepBalance
 from robosim.simulation.details import (
@@ -20,7 +21,12 @@ from robosim.simulation.gradients import (
     StepTangent,
 )
 from robosim.simulation.linearization import Linearization
-from robosim.simulation.parameters import ParameterGradient, ParameterKind, Parameters, ParameterValues
+from robosim.simulation.parameters import (
+    ParameterGradient,
+    ParameterKind,
+    Parameters,
+    ParameterValues,
+)
 from robosim.simulation.replay import Replay
 from robosim.simulation.rollout import Rollout, RolloutReport
 from robosim.simulation.simulation import Simulation

@@ -47,7 +47,8 @@ def aware(value: bool | str) -> str:
 
 
 class engine_errors:
-    """The engine's errors as robosim's, in what is done with it. Not of contextlib, which takes microseconds."""
+    """The engine's errors as robosim's, in what is done with it. Not of contextlib, which takes
+    microseconds."""
 
     def __enter__(self) -> None:
         pass

@@ -1,4 +1,5 @@
-"""Leading axes of many runs, which the engine takes as a single one. Of numpy's ways to get there the quickest."""
+"""Leading axes of many runs, which the engine takes as a single one. Of numpy's ways to get there
+the quickest."""
 
 from __future__ import annotations
 

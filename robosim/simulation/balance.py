@@ -54,11 +54,12 @@ class StepBalance(NamedTuple):
     after: Energy
     """At its end."""
     work: Mapping[str, float]
-    """[J] of `control`, `damping`, `contacts` (along their normals), `friction` (across and about them), `limits`,
-    `joint_friction`, `motors`, `closures` and `equalities`: what each has given. Its impulses times the mean of the
-    velocities before and after."""
+    """[J] of `control`, `damping`, `contacts` (along their normals), `friction` (across and about
+    them), `limits`, `joint_friction`, `motors`, `closures` and `equalities`: what each has given.
+    Its impulses times the mean of the velocities before and after."""
     lifted: float
-    """[J] of potential energy that taking back overlaps has given, which moves positions without a velocity."""
+    """[J] of potential energy that taking back overlaps has given, which moves positions without a
+    velocity."""
     momentum_before: Array
     """(6,) [linear; angular], about the world's origin [kg m/s, kg m^2/s]."""
     momentum_after: Array
@@ -68,16 +69,17 @@ class StepBalance(NamedTuple):
 
     @property
     def energy_error(self) -> float:
-        """What nothing has given [J]: of velocities at the start's configuration alone the works are all that changes
-        the kinetic energy, so it is what steps of a finite length make, of the order of dt^2 in each of them, and of
-        dt where an impact changes the velocities all at once."""
+        """What nothing has given [J]: of velocities at the start's configuration alone the works
+        are all that changes the kinetic energy, so it is what steps of a finite length make, of the
+        order of dt^2 in each of them, and of dt where an impact changes the velocities all at once.
+        """
         return self.after.total - self.before.total - sum(self.work.values()) - self.lifted
 
     @property
     def momentum_rest(self) -> Array:
-        """(6,) what is left of the change of momentum: the impulse of joints that hold something to the world. Of what
-        moves freely, but for what `tau` gives it, the linear part is zero to rounding, the angular one as
-        `energy_error`."""
+        """(6,) what is left of the change of momentum: the impulse of joints that hold something to
+        the world. Of what moves freely, but for what `tau` gives it, the linear part is zero to
+        rounding, the angular one as `energy_error`."""
         rest: Array = self.momentum_after - self.momentum_before - sum(self.impulse.values())
         return rest
 
@@ -124,11 +126,18 @@ def balance_of(details: Linearization, closures: Sequence[Closure]) -> StepBalan
         twist = linear_and_angular(B, contact.point) - linear_and_angular(A, contact.point)
         along = (contact.force @ contact.normal) * contact.normal
         work["contacts"] += dt * float(along @ twist[:3])
-        work["friction"] += dt * float((contact.force - along) @ twist[:3] + contact.moment @ twist[3:])
-        _add_outer(model, impulse["contacts"], dt, A, B, contact.point, contact.force, contact.moment)
+        work["friction"] += dt * float(
+            (contact.force - along) @ twist[:3] + contact.moment @ twist[3:]
+        )
+        _add_outer(
+            model, impulse["contacts"], dt, A, B, contact.point, contact.force, contact.moment
+        )
     held = [c for c in closures if not isinstance(c, JointEquality)]
-    for closure, force_at in zip(held, details.closures, strict=False):  # none of a step that diverged
-        twist = linear_and_angular(closure.b, force_at.point) - linear_and_angular(closure.a, force_at.point)
+    # None of a step that diverged.
+    for closure, force_at in zip(held, details.closures, strict=False):
+        twist = linear_and_angular(closure.b, force_at.point) - linear_and_angular(
+            closure.a, force_at.point
+        )
         work["closures"] += dt * float(force_at.force @ twist[:3] + force_at.moment @ twist[3:])
         _add_outer(model, impulse["closures"], dt, closure.a, closure.b, *force_at[1:])
     return StepBalance(
@@ -190,7 +199,8 @@ def _of_gravity(model: Model, q: Array, q_next: Array, dt: float) -> Array:
 
 
 class _Twists:
-    """(6,) [linear; angular] velocities of links at points in W; of the world, which is None, zero."""
+    """(6,) [linear; angular] velocities of links at points in W; of the world, which is None,
+    zero."""
 
     def __init__(self, model: Model, q: Array, v: Array):
         self._model, self._q, self._v = model, q, v
@@ -216,7 +226,8 @@ def _add_outer(
     force: Array,
     moment: Array,
 ) -> None:
-    """Adds the impulse of what acts between something that moves and the world; `force` acts on B."""
+    """Adds the impulse of what acts between something that moves and the world; `force` acts on
+    B."""
     bodies = {frame.name: frame.body for frame in model._engine.frames}
     fixed = [link is None or bodies[link] == 0 for link in (A, B)]
     if fixed[0] == fixed[1]:

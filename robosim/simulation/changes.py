@@ -1,4 +1,5 @@
-"""Other values of parameters: what of a world is not as it was made, for the engine, its model and its pickle."""
+"""Other values of parameters: what of a world is not as it was made, for the engine, its model and
+its pickle."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ _TWISTS = ("pose", "frames", "placement")
 def all_changes(
     made: ParameterValues, before: Mapping[str, Array], changes: Mapping[Key, ArrayLike]
 ) -> dict[str, Array]:
-    """By kind the values of all owners, of kinds of which some are not as they were made. Twists are from there, too.
+    """By kind the values of all owners, of kinds of which some are not as they were made. Twists
+    are from there, too.
 
     Args:
         made: the values of the world as it was made.
@@ -42,7 +44,8 @@ def all_changes(
         changes: by name, from how things are now.
 
     Raises:
-        SimulationError: there is no such parameter, an array has the wrong shape, or a number is out of its range.
+        SimulationError: there is no such parameter, an array has the wrong shape, or a number is
+        out of its range.
     """
     check_type(changes, Mapping, "parameters", SimulationError)
     names = made._names
@@ -53,7 +56,8 @@ def all_changes(
         array: Array = found.setdefault(kind, np.array(made[kind]))
         return array.reshape(-1, *names.kinds[kind].shape)
 
-    # In the order of the kinds: a scale is of sizes that are given with it, and vertices are where they are told.
+    # In the order of the kinds: a scale is of sizes that are given with it, and vertices are where
+    # they are told.
     order = list(names.kinds)
     chosen = [(names.select(key), key, value) for key, value in changes.items()]
     for one, key, value in sorted(chosen, key=lambda x: order.index(x[0].kind)):
@@ -64,14 +68,22 @@ def all_changes(
         else:
             rows(one.kind)[one.at] = _composed(present, array) if one.kind in _TWISTS else array
     if {"lower_limit", "upper_limit"} & found.keys():
-        _check_limits(names, *(found.get(kind, made[kind]) for kind in ("lower_limit", "upper_limit")))
-    return {kind: x for kind, x in found.items() if not np.array_equal(x, made[kind], equal_nan=True)}
+        _check_limits(
+            names, *(found.get(kind, made[kind]) for kind in ("lower_limit", "upper_limit"))
+        )
+    return {
+        kind: x for kind, x in found.items() if not np.array_equal(x, made[kind], equal_nan=True)
+    }
 
 
-def _checked(names: ParameterNames, chosen: Selected, key: Key, value: ArrayLike, present: Array) -> Array:
+def _checked(
+    names: ParameterNames, chosen: Selected, key: Key, value: ArrayLike, present: Array
+) -> Array:
     """What is given in the place of these numbers, in their shape."""
     array = checked_shape(value, chosen.shape, key)
-    array = np.broadcast_to(array, present.shape) if chosen.is_shared else array.reshape(present.shape)
+    array = (
+        np.broadcast_to(array, present.shape) if chosen.is_shared else array.reshape(present.shape)
+    )
     there = ~np.isnan(present)
     if chosen.kind == "sizes" and chosen.at[1] is ...:
         types = [names.shape_types[i] for i in chosen.at[0]]
@@ -82,7 +94,9 @@ def _checked(names: ParameterNames, chosen: Selected, key: Key, value: ArrayLike
         of_type = names.shape_types[row]
         what = "is made of pieces" if of_type is None else f"is a {of_type}"
         who = names.object_name(row)
-        raise SimulationError(f"{called(key)} is {array[tuple(i)]} where there is none: {who!r} {what}")
+        raise SimulationError(
+            f"{called(key)} is {array[tuple(i)]} where there is none: {who!r} {what}"
+        )
     least, most = names.kinds[chosen.kind].least, names.kinds[chosen.kind].most
     for x in array[there & ~np.isfinite(array)]:
         if np.isnan(x) or np.isfinite(most):
@@ -102,7 +116,9 @@ def _check_limits(names: ParameterNames, lower: Array, upper: Array) -> None:
         )
 
 
-def _scale(names: ParameterNames, rows: Callable[[str], Array], chosen: Selected, factors: Array) -> None:
+def _scale(
+    names: ParameterNames, rows: Callable[[str], Array], chosen: Selected, factors: Array
+) -> None:
     """Sizes and vertices in the place of a scale."""
     for row, factor in zip(chosen.at[0], factors, strict=True):
         if factor != 1 and not np.isnan(factor):
@@ -117,7 +133,9 @@ def _composed(first: Array, then: Array) -> Array:
     for i in np.ndindex(found.shape[:-1]):
         if first[i].any():
             moved = (
-                body.integrate(body.integrate(body.neutral(), first[i]), then[i]) if then[i].any() else None
+                body.integrate(body.integrate(body.neutral(), first[i]), then[i])
+                if then[i].any()
+                else None
             )
             found[i] = first[i] if moved is None else body.difference(body.neutral(), moved)
     return found
@@ -132,9 +150,14 @@ def _free_body() -> Model:
 
 
 def engine_values(
-    made: ParameterValues, numbers: Array, vertices: Array, model: Model, changes: Mapping[str, Array]
+    made: ParameterValues,
+    numbers: Array,
+    vertices: Array,
+    model: Model,
+    changes: Mapping[str, Array],
 ) -> dict[str, Link]:
-    """Write changes to the engine's numbers and vertices of a world as it was made; give the links that they are of.
+    """Write changes to the engine's numbers and vertices of a world as it was made; give the links
+    that they are of.
 
     Raises:
         SimulationError: a link has an inertia that no body has.
@@ -149,13 +172,17 @@ def engine_values(
     frames = {frame.name: frame for frame in model._engine.frames}
     for body in sorted({frames[name].body for name in links} - {0}):
         parts = [x for x in model.links if frames[x.name].body == body]
-        mass, com, inertia = total_inertia([(links.get(x.name, x), frames[x.name].X_BF) for x in parts])
+        mass, com, inertia = total_inertia(
+            [(links.get(x.name, x), frames[x.name].X_BF) for x in parts]
+        )
         for kind, value in zip(LINK_KINDS, (mass, com, moments_of(inertia[None])[0]), strict=True):
             made._names.view(numbers, kind)[body - 1] = value
     return links
 
 
-def _changed_links(made: ParameterValues, model: Model, changes: Mapping[str, Array]) -> dict[str, Link]:
+def _changed_links(
+    made: ParameterValues, model: Model, changes: Mapping[str, Array]
+) -> dict[str, Link]:
     """Those of which a number is not as it was made."""
     if not changes.keys() & set(LINK_KINDS):
         return {}
@@ -197,7 +224,9 @@ def changed_model(model: Model, engine: _engine.Model, links: Mapping[str, Link]
         for joint in description.joints
     )
     colliders = []
-    for own, old, new in zip(description.colliders, before.colliders, engine.colliders, strict=True):
+    for own, old, new in zip(
+        description.colliders, before.colliders, engine.colliders, strict=True
+    ):
         if not _is_same_shape(old.shape, new.shape):
             shape: Any = new.shape
             own = replace(own, shape=shape, exact=None)
@@ -205,11 +234,14 @@ def changed_model(model: Model, engine: _engine.Model, links: Mapping[str, Link]
             own = replace(own, X_LC=np.linalg.inv(frames[own.link]) @ new.X_BC)
         colliders.append(own)
     known = tuple(links.get(link.name, link) for link in description.links)
-    return Model(engine, replace(description, links=known, joints=joints, colliders=tuple(colliders)))
+    return Model(
+        engine, replace(description, links=known, joints=joints, colliders=tuple(colliders))
+    )
 
 
 def _is_same_shape(a: object, b: object) -> bool:
-    """Whether two shapes have the same sizes and corners; bodies made of pieces, whether they are one."""
+    """Whether two shapes have the same sizes and corners; bodies made of pieces, whether they are
+    one."""
     if not isinstance(a, Shape) or not isinstance(b, Shape):
         return a is b
     return a.type == b.type and all(

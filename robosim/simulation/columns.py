@@ -19,8 +19,8 @@ __all__ = ["ColumnLists", "ParameterColumns"]
 
 Array = NDArray[np.float64]
 ColumnLists = tuple[list[int], list[int], list[float]]
-"""Of columns as the engine has them: where each begins in the next two and the last ends, the numbers that it moves,
-those of vertices behind all others, and how far."""
+"""Of columns as the engine has them: where each begins in the next two and the last ends, the
+numbers that it moves, those of vertices behind all others, and how far."""
 
 
 class ParameterColumns:

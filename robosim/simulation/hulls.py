@@ -1,5 +1,5 @@
-"""Links whose hulls overlap though their meshes do not: what a contact between such hulls would press apart is not in
-touch."""
+"""Links whose hulls overlap though their meshes do not: what a contact between such hulls would
+press apart is not in touch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ __all__ = ["links_in_hulls", "told_left_out"]
 
 
 def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[str, str]]:
-    """Pairs of links of which some hulls or pieces overlap in the neutral configuration, and no meshes.
+    """Pairs of links of which some hulls or pieces overlap in the neutral configuration, and no
+    meshes.
 
     Args:
         model: the robot.
@@ -28,7 +29,8 @@ def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[st
     pairs = [
         (a, b)
         for a, b in scene.pairs.tolist()
-        if max(a, b) < len(colliders) and (colliders[a].exact is not None or colliders[b].exact is not None)
+        if max(a, b) < len(colliders)
+        and (colliders[a].exact is not None or colliders[b].exact is not None)
     ]
     if not pairs:
         return []
@@ -51,8 +53,11 @@ def links_in_hulls(model: Model, scene: _engine.CollisionScene) -> list[tuple[st
 
 def told_left_out(pairs: Sequence[tuple[str, str]], most: int = 3) -> str:
     """In words, with the first of them by name."""
-    named = ", ".join(f"{a} and {b}" for a, b in pairs[:most]) + (", ..." if len(pairs) > most else "")
+    named = ", ".join(f"{a} and {b}" for a, b in pairs[:most]) + (
+        ", ..." if len(pairs) > most else ""
+    )
     return (
-        f"{len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of links overlap by their hulls in the neutral "
-        f"configuration, and not by their meshes; simulations do not press them apart: {named}"
+        f"{len(pairs)} {'pair' if len(pairs) == 1 else 'pairs'} of links overlap by their hulls in"
+        " the neutral configuration, and not by their meshes; simulations do not press them apart:"
+        f" {named}"
     )

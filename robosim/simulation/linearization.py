@@ -25,7 +25,13 @@ from robosim.simulation.details import (
     joint_from,
     report_from,
 )
-from robosim.simulation.gradients import Jacobians, OneSidedCause, StepCurvature, StepGradient, StepTangent
+from robosim.simulation.gradients import (
+    Jacobians,
+    OneSidedCause,
+    StepCurvature,
+    StepGradient,
+    StepTangent,
+)
 from robosim.simulation.parameters import Key, ParameterErrors
 from robosim.simulation.state import Control, State
 from robosim.world.closure import JointEquality
@@ -39,7 +45,8 @@ Array = NDArray[np.float64]
 
 
 class Linearization:
-    """A step that was taken: its end, what acted in it, and how its end depends on all that it came from.
+    """A step that was taken: its end, what acted in it, and how its end depends on all that it came
+    from.
 
     `Simulation.linearize` makes it. All is of that one step, exact, and made when it is asked for.
 
@@ -73,7 +80,8 @@ class Linearization:
 
     @cached_property
     def contacts(self) -> list[ContactForce]:
-        """All points within the margin or met in the step. Here and below: of several substeps those of the last."""
+        """All points within the margin or met in the step. Here and below: of several substeps
+        those of the last."""
         return [contact_from(x) for x in self._details.contacts]
 
     @cached_property
@@ -110,14 +118,15 @@ class Linearization:
     def signature(self) -> bytes:
         """The formula that the step is: what touches by which features, and what each row does.
 
-        Steps with the same signature are values of one smooth function, so their differences can be compared with
-        derivatives. Where it changes, a step has a kink or a jump. It means nothing else, and nothing to another
-        simulation of another model.
+        Steps with the same signature are values of one smooth function, so their differences can be
+        compared with derivatives. Where it changes, a step has a kink or a jump. It means nothing
+        else, and nothing to another simulation of another model.
         """
         return self._step.signature
 
     def balance(self) -> StepBalance:
-        """Energy and momentum before and after the step, and what has given and taken them; of substeps of the last.
+        """Energy and momentum before and after the step, and what has given and taken them; of
+        substeps of the last.
 
         Some milliseconds, as it asks the model for each link's motion.
         """
@@ -134,9 +143,11 @@ class Linearization:
             last = one.linearize(state, self.control)
         coefficients = iter(simulation.parameters["coefficients"])
         closures = [
-            c
-            if not isinstance(c, JointEquality)
-            else replace(c, coefficients=next(coefficients)[: None if c.of else 1])
+            (
+                c
+                if not isinstance(c, JointEquality)
+                else replace(c, coefficients=next(coefficients)[: None if c.of else 1])
+            )
             for c in simulation._closures
         ]
         return balance_of(last, closures)
@@ -146,10 +157,11 @@ class Linearization:
     def vjp(self, q_bar: ArrayLike | None = None, v_bar: ArrayLike | None = None) -> StepGradient:
         """Gradient of a loss of the state at the end, in everything that the step depends on.
 
-        In the state, the control and every parameter: masses, lengths, springs, limits, materials, motors, shapes down
-        to the vertices of convex meshes, gravity, dt. Right through contacts: points move, normals turn, what sticks,
-        slides, bounces or is at a limit counts as such. Modes are held, so that where one changes right there the
-        gradient is that of one side. With `pgs` it is that of the sweeps, whether they have ended at a solution or not.
+        In the state, the control and every parameter: masses, lengths, springs, limits, materials,
+        motors, shapes down to the vertices of convex meshes, gravity, dt. Right through contacts:
+        points move, normals turn, what sticks, slides, bounces or is at a limit counts as such.
+        Modes are held, so that where one changes right there the gradient is that of one side. With
+        `pgs` it is that of the sweeps, whether they have ended at a solution or not.
 
         Args:
             q_bar: (n_v,) gradient of the loss in q at the end, in its tangent space; None for zero.
@@ -158,10 +170,10 @@ class Linearization:
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
 
-        Source: `engine/step/linearization/step_vjp.cpp`; Werling et al., "Fast and feature-complete differentiable
-        physics for articulated rigid bodies with contact", RSS 2021, with one transposed solve in the place of its
-        matrices; of `pgs` the adjoint of the sweeps, Qiao et al., "Efficient differentiable simulation of articulated
-        bodies", ICML 2021, Algorithm 1.
+        Source: `engine/step/linearization/step_vjp.cpp`; Werling et al., "Fast and feature-complete
+        differentiable physics for articulated rigid bodies with contact", RSS 2021, with one
+        transposed solve in the place of its matrices; of `pgs` the adjoint of the sweeps, Qiao et
+        al., "Efficient differentiable simulation of articulated bodies", ICML 2021, Algorithm 1.
         """
         with engine_errors():
             return self.simulation._gradient(self._step.vjp(self._bar(q_bar, v_bar)))
@@ -176,10 +188,11 @@ class Linearization:
         v_target: ArrayLike | None = None,
         parameters: Mapping[Key, ArrayLike] | None = None,
     ) -> StepTangent:
-        """Change of the state at the end along one direction of everything that the step depends on.
+        """Change of the state at the end along one direction of everything that the step depends
+        on.
 
-        The product of its Jacobian with that direction, without a matrix: `vjp` is the transpose. What is not given
-        does not change.
+        The product of its Jacobian with that direction, without a matrix: `vjp` is the transpose.
+        What is not given does not change.
 
         Args:
             q: (n_v,) direction of q at the start, in its tangent space.
@@ -187,11 +200,13 @@ class Linearization:
             tau: (n_v,) of the control; as are q_target (n_q,) and v_target (n_v,).
             q_target: see tau.
             v_target: see tau.
-            parameters: by name, as in `Simulation.parameters`. Sizes and scales of bodies made of pieces have no
+            parameters: by name, as in `Simulation.parameters`. Sizes and scales of bodies made of
+            pieces have no
                 derivative: where they change and anything touches, the result is nan.
 
         Raises:
-            SimulationError: an array has the wrong shape or is not finite, or there is no parameter of that name.
+            SimulationError: an array has the wrong shape or is not finite, or there is no parameter
+            of that name.
 
         Example:
             >>> import numpy as np, robosim
@@ -222,21 +237,25 @@ class Linearization:
         q_target: ArrayLike | None = None,
         v_target: ArrayLike | None = None,
     ) -> StepCurvature:
-        """Change of the gradient of `vjp` along one direction of state and control: a second-order product.
+        """Change of the gradient of `vjp` along one direction of state and control: a second-order
+        product.
 
-        Of the loss q_bar . (q_next - q_next here) + v_bar . v_next, the product of its Hessian with the direction,
-        while everything touches and slides as it does here: what planners of Newton's kind need beside the Jacobians.
-        It is symmetric in q, v and the control, where q moves along the tangent space at the state (`Model.integrate`)
-        and the difference of configurations is `Model.difference`. Parameters' numbers are its mixed derivatives.
+        Of the loss q_bar . (q_next - q_next here) + v_bar . v_next, the product of its Hessian with
+        the direction, while everything touches and slides as it does here: what planners of
+        Newton's kind need beside the Jacobians. It is symmetric in q, v and the control, where q
+        moves along the tangent space at the state (`Model.integrate`) and the difference of
+        configurations is `Model.difference`. Parameters' numbers are its mixed derivatives.
 
-        Made of exact gradients beside the state and extrapolated, to some ten digits, `error` of each number beside it;
-        the points are drawn in until all are steps by one formula (`signature`). About as much as ten gradients. It
-        does not depend on `complementarity_aware`.
+        Made of exact gradients beside the state and extrapolated, to some ten digits, `error` of
+        each number beside it; the points are drawn in until all are steps by one formula
+        (`signature`). About as much as ten gradients. It does not depend on
+        `complementarity_aware`.
 
         Args:
             q_bar: as of `vjp`.
             v_bar: as of `vjp`.
-            q: (n_v,) direction of q at the start, in its tangent space; None for not at all, as of the others.
+            q: (n_v,) direction of q at the start, in its tangent space; None for not at all, as of
+            the others.
             v: (n_v,) of v.
             tau: (n_v,) of the control.
             q_target: (n_q,) of it, where it has one.
@@ -268,7 +287,8 @@ class Linearization:
         """Derivatives of the state at the end in the one before, in the control and in parameters.
 
         Args:
-            by: which of q, v, tau, q_target and v_target, and parameters by name, as in `Simulation.parameters`; by
+            by: which of q, v, tau, q_target and v_target, and parameters by name, as in
+            `Simulation.parameters`; by
                 default the first five. What is not named is not made, and has no columns.
 
         Raises:
@@ -279,7 +299,8 @@ class Linearization:
             >>> from robosim.simulation import Simulation
             >>> from robosim.world import World
             >>> arm = Simulation(World(robosim.load_robot("ur5")))
-            >>> found = arm.linearize(arm.state()).jacobians("v", "gravity", ("com", "forearm_link"))
+            >>> step = arm.linearize(arm.state())
+            >>> found = step.jacobians("v", "gravity", ("com", "forearm_link"))
             >>> found.parameters["com", "forearm_link"].shape
             (2, 6, 3)
 
@@ -297,7 +318,8 @@ class Linearization:
     def __repr__(self) -> str:
         status = self.report.status.name
         return (
-            f"<Linearization of a step of {self.simulation.model.name!r} at {self.start.time:g} s, {status}>"
+            f"<Linearization of a step of {self.simulation.model.name!r} at {self.start.time:g} s,"
+            f" {status}>"
         )
 
 

@@ -1,7 +1,9 @@
-"""Masses, centers of mass and moments of links, and of the bodies that links make when they are welded together.
+"""Masses, centers of mass and moments of links, and of the bodies that links make when they are
+welded together.
 
-The engine moves bodies. What their numbers change by with those of a link, and the reverse, is here. Plain arrays, in
-the order of `Model.link_names`; moments are the six numbers xx, xy, yy, xz, yz, zz.
+The engine moves bodies. What their numbers change by with those of a link, and the reverse, is
+here. Plain arrays, in the order of `Model.link_names`; moments are the six numbers xx, xy, yy, xz,
+yz, zz.
 """
 
 from __future__ import annotations
@@ -15,7 +17,14 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from robosim.model import Link, Model
 
-__all__ = ["LINK_KINDS", "LinkInertias", "link_inertias", "moments_of", "symmetric", "total_inertia"]
+__all__ = [
+    "LINK_KINDS",
+    "LinkInertias",
+    "link_inertias",
+    "moments_of",
+    "symmetric",
+    "total_inertia",
+]
 
 Array = NDArray[np.float64]
 LINK_KINDS = ("mass", "com", "inertia")
@@ -45,10 +54,11 @@ class LinkInertias(NamedTuple):
     """(n,) 1 / mass of the body; 0 of a body without mass."""
 
     def by_links(self, of_bodies: Mapping[str, Array]) -> dict[str, Array]:
-        """Gradients by the three kinds of links, from those by the same of bodies, with any axes in front.
+        """Gradients by the three kinds of links, from those by the same of bodies, with any axes in
+        front.
 
-        A body's moments are about its own center of mass. That this moves with a link does not change them to first
-        order: the offsets of the links, times their masses, add up to zero.
+        A body's moments are about its own center of mass. That this moves with a link does not
+        change them to first order: the offsets of the links, times their masses, add up to zero.
         """
         # Links that are fixed to the world take the zeros behind all bodies.
         m = _of_each(of_bodies["mass"], self.body, axis=-1)
@@ -69,13 +79,18 @@ class LinkInertias(NamedTuple):
         }
 
     def to_bodies(self, of_links: Mapping[str, Array]) -> dict[str, Array]:
-        """What the three kinds of bodies change by with those of links: the transpose of `by_links`."""
+        """What the three kinds of bodies change by with those of links: the transpose of
+        `by_links`."""
         m, c = of_links["mass"], np.einsum("nij,nj->ni", self.turn, of_links["com"])
         o, eye = self.offset, np.eye(3)
         moved = (self.per_mass * m)[:, None] * o + self.share[:, None] * c
         across = np.einsum("ni,nj->nij", o, c)
-        moments = np.einsum("nij,njk,nlk->nil", self.turn, symmetric(of_links["inertia"]), self.turn)
-        moments += m[:, None, None] * (_dot(o, o)[:, None, None] * eye - np.einsum("ni,nj->nij", o, o))
+        moments = np.einsum(
+            "nij,njk,nlk->nil", self.turn, symmetric(of_links["inertia"]), self.turn
+        )
+        moments += m[:, None, None] * (
+            _dot(o, o)[:, None, None] * eye - np.einsum("ni,nj->nij", o, o)
+        )
         moments += self.mass[:, None, None] * (
             2 * _dot(o, c)[:, None, None] * eye - across - across.transpose(0, 2, 1)
         )
@@ -95,20 +110,26 @@ def link_inertias(model: Model) -> LinkInertias:
     X = np.array([frames[link.name].X_BF for link in own]).reshape(-1, 4, 4)
     mass = np.array([link.mass for link in own], dtype=np.float64)
     com = np.array([link.com for link in own], dtype=np.float64).reshape(-1, 3)
-    moments = moments_of(np.array([link.inertia for link in own], dtype=np.float64).reshape(-1, 3, 3))
+    moments = moments_of(
+        np.array([link.inertia for link in own], dtype=np.float64).reshape(-1, 3, 3)
+    )
     # Of bodies, and of the world behind them, which is at rest.
     bodies = model._engine.inertias[1:]
     whole = np.array([*((x.mass, *x.com) for x in bodies), (0.0,) * 4]).reshape(-1, 4)[body]
     offset = np.einsum("nij,nj->ni", X[:, :3, :3], com) + X[:, :3, 3] - whole[:, 1:]
     offset[np.bincount(body + 1)[body + 1] == 1] = 0.0  # a link alone is its body, to the bit
     share, per_mass = (
-        np.divide(x, whole[:, 0], out=np.zeros_like(mass), where=whole[:, 0] > 0) for x in (mass, 1.0)
+        np.divide(x, whole[:, 0], out=np.zeros_like(mass), where=whole[:, 0] > 0)
+        for x in (mass, 1.0)
     )
-    return LinkInertias(mass, com, moments, body, len(bodies), X[:, :3, :3], offset, share, per_mass)
+    return LinkInertias(
+        mass, com, moments, body, len(bodies), X[:, :3, :3], offset, share, per_mass
+    )
 
 
 def total_inertia(links: Sequence[tuple[Link, Array]]) -> tuple[float, Array, Array]:
-    """Mass, center of mass and moments (3, 3) about it of links that are welded together, each with its pose there."""
+    """Mass, center of mass and moments (3, 3) about it of links that are welded together, each with
+    its pose there."""
     if len(links) == 1:  # its frame is that of the body: the very same numbers
         (link, _), *_ = links
         return link.mass, link.com, link.inertia
@@ -133,7 +154,9 @@ def symmetric(moments: Array, off_diagonal: float = 1.0) -> Array:
 
 def moments_of(matrices: Array, off_diagonal: float = 1.0) -> Array:
     """(..., 6) of symmetric (..., 3, 3), the reverse."""
-    return np.stack([matrices[..., i, j] * (1.0 if i == j else off_diagonal) for i, j in _MOMENTS], axis=-1)
+    return np.stack(
+        [matrices[..., i, j] * (1.0 if i == j else off_diagonal) for i, j in _MOMENTS], axis=-1
+    )
 
 
 def _dot(a: Array, b: Array) -> Array:
@@ -143,7 +166,8 @@ def _dot(a: Array, b: Array) -> Array:
 
 
 def _of_each(of_bodies: Array, body: NDArray[np.intp], axis: int) -> Array:
-    """The entries of these bodies along an axis; zeros for links that are fixed to the world, whose body is -1."""
+    """The entries of these bodies along an axis; zeros for links that are fixed to the world, whose
+    body is -1."""
     world = list(of_bodies.shape)
     world[axis] = 1
     with_world = np.concatenate([of_bodies, np.zeros_like(of_bodies, shape=world)], axis=axis)

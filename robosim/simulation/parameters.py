@@ -1,6 +1,7 @@
 """Parameters of a simulation by name: their values, gradients by them, and directions of them.
 
-The list of kinds is the engine's (`engine/step/parameter_kinds.h`); here are the names of what has them.
+The list of kinds is the engine's (`engine/step/parameter_kinds.h`); here are the names of what has
+them.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ Owner = Named | tuple[Named, Named]
 Key = str | tuple[str, Owner]
 """A kind of parameter, such as `"mass"`, or that of one owner, such as `("mass", "forearm")`."""
 
-# What the engine's owners are called here. Of bodies, which are links that are welded together, each link has its own
-# numbers; what a joint places is named by the joint.
+# What the engine's owners are called here. Of bodies, which are links that are welded together,
+# each link has its own numbers; what a joint places is named by the joint.
 _OWNERS = {"body": "link", "motor": "coordinate"}
 _JOINT_KINDS = ("placement",)
 
@@ -43,7 +44,8 @@ class ParameterKind(NamedTuple):
 
     Attributes:
         name: of the kind.
-        owner: what has one: "pair", "link", "joint", "coordinate", "position", "object", "vertex", "closure",
+        owner: what has one: "pair", "link", "joint", "coordinate", "position", "object", "vertex",
+        "closure",
             "equality" or "world".
         shape: of the numbers of one owner.
         unit: SI.
@@ -62,7 +64,8 @@ class ParameterKind(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the engine has the numbers of a kind: of the first owner, from one to the next, how many owners."""
+    """Where the engine has the numbers of a kind: of the first owner, from one to the next, how
+    many owners."""
 
     first: int
     stride: int
@@ -76,7 +79,8 @@ class Selected(NamedTuple):
         kind: its name.
         at: where they are in an array of all of the kind: rows, and a part of each.
         shape: that they are given and taken in.
-        is_shared: whether all rows are to have one and the same, as all pairs of shapes of two things.
+        is_shared: whether all rows are to have one and the same, as all pairs of shapes of two
+        things.
     """
 
     kind: str
@@ -86,7 +90,8 @@ class Selected(NamedTuple):
 
 
 class ParameterNames:
-    """Which parameters a simulation has, whose they are, and where the engine has their numbers. Plain data.
+    """Which parameters a simulation has, whose they are, and where the engine has their numbers.
+    Plain data.
 
     Args:
         model: of the simulation.
@@ -134,8 +139,11 @@ class ParameterNames:
         for i, name in enumerate(self._objects):
             for own in {name, *links[i : i + 1]}:
                 self._called.setdefault(own, []).append(i)
-        # Of each object the type of its shape, None of bodies made of pieces; and the rows of its vertices.
-        self.shape_types = [shape.type if isinstance(shape, Shape) else None for shape in scene.shapes]
+        # Of each object the type of its shape, None of bodies made of pieces; and the rows of its
+        # vertices.
+        self.shape_types = [
+            shape.type if isinstance(shape, Shape) else None for shape in scene.shapes
+        ]
         self.vertices: dict[int, list[int]] = {}
         for mesh in engine.meshes:
             rows = range(mesh.first_row, mesh.first_row + len(mesh.shape.vertices))
@@ -149,7 +157,9 @@ class ParameterNames:
         """
         owner = self._kind(kind).owner
         if owner == "pair":
-            return tuple((self.object_name(a), self.object_name(b)) for a, b in self._pairs.tolist())
+            return tuple(
+                (self.object_name(a), self.object_name(b)) for a, b in self._pairs.tolist()
+            )
         if owner == "object":
             return tuple(map(self.object_name, range(len(self._objects))))
         if owner == "vertex":
@@ -197,7 +207,8 @@ class ParameterNames:
                 f"{name!r} is a size of one shape; name that, too, as in ({name!r}, 'ball')"
             )
         raise SimulationError(
-            f"there is no kind of parameter {name!r}{suggestion(name, [*self.kinds, *_size_names()], limit=None)}"
+            "there is no kind of parameter"
+            f" {name!r}{suggestion(name, [*self.kinds, *_size_names()], limit=None)}"
         )
 
     def _select_size(self, name: str, owner: Owner) -> Selected:
@@ -220,20 +231,26 @@ class ParameterNames:
             return self._object_rows(kind, owner)
         known = self._owners[kind.owner]
         if not known:
-            whose = "the world" if kind.owner == "world" else f"{kind.owner}s, of which there are none"
+            whose = (
+                "the world" if kind.owner == "world" else f"{kind.owner}s, of which there are none"
+            )
             raise SimulationError(f"{kind.name!r} is of {whose}, and not of {owner!r}")
         rows = [i for i, own in enumerate(known) if own == owner]
         if not rows and kind.owner in ("coordinate", "position"):  # of a joint that has several
             rows = [i for i, own in enumerate(known) if str(own).startswith(f"{owner}/")]
         if not rows:
             names = [own for own in known if isinstance(own, str)]
-            near = suggestion(owner, names) if names else f"; there are {', '.join(map(repr, known))}"
+            near = (
+                suggestion(owner, names) if names else f"; there are {', '.join(map(repr, known))}"
+            )
             raise SimulationError(f"no {kind.owner} is called {owner!r}{near}")
         return np.array(rows, dtype=np.intp)
 
     def _pair_rows(self, kind: ParameterKind, owner: Owner) -> NDArray[np.intp]:
         if not isinstance(owner, tuple) or len(owner) != 2:
-            raise SimulationError(f"{kind.name!r} is of a pair, and {owner!r} is none; expected two names")
+            raise SimulationError(
+                f"{kind.name!r} is of a pair, and {owner!r} is none; expected two names"
+            )
         (a, b), (c, d) = (np.isin(self._pairs, self._called_so(name)).T for name in owner)
         found = (a & d) | (b & c)
         if not found.any():
@@ -263,19 +280,23 @@ class ParameterNames:
         if number is None:
             return objects
         if not isinstance(number, int | np.integer) or not 0 <= number < len(objects):
-            raise SimulationError(f"{name!r} has no shape {number!r}; there are {len(objects)}, from 0 on")
+            raise SimulationError(
+                f"{name!r} has no shape {number!r}; there are {len(objects)}, from 0 on"
+            )
         return [objects[number]]
 
     # Numbers of a kind, in the engine's vector
 
     def view(self, numbers: Array, kind: str) -> Array:
-        """(..., count, ...) of all of the engine's owners, in these vectors (..., size) of all numbers."""
+        """(..., count, ...) of all of the engine's owners, in these vectors (..., size) of all
+        numbers."""
         first, stride, count = self.places[kind]
         shape, leading = self.kinds[kind].shape, numbers.shape[:-1]
         if not count or not numbers.size:
             return np.empty((*leading, count, *shape))
         size = numbers.itemsize
-        strides = np.cumprod((size, *shape))[: len(shape)]  # an owner's numbers lie column by column
+        # An owner's numbers lie column by column.
+        strides = np.cumprod((size, *shape))[: len(shape)]
         found: Array = np.ndarray(
             (*leading, count, *shape),
             numbers.dtype,
@@ -293,7 +314,9 @@ class ParameterNames:
         """
         check_type(changes, Mapping, "parameters", SimulationError)
         numbers, vertices = np.zeros(self.size), np.zeros((self.n_vertices, 3))
-        of_links = {kind: np.zeros((len(links.mass), *self.kinds[kind].shape)) for kind in LINK_KINDS}
+        of_links = {
+            kind: np.zeros((len(links.mass), *self.kinds[kind].shape)) for kind in LINK_KINDS
+        }
         for key, value in changes.items():
             chosen = self.select(key)
             array = checked_shape(value, chosen.shape, key)
@@ -308,19 +331,27 @@ class ParameterNames:
         if any(x.any() for x in of_links.values()):
             for kind, change in links.to_bodies(of_links).items():
                 self.view(numbers, kind)[...] = change
-        return {"parameters": numbers, "vertices": vertices} if self.n_vertices else {"parameters": numbers}
+        return (
+            {"parameters": numbers, "vertices": vertices}
+            if self.n_vertices
+            else {"parameters": numbers}
+        )
 
 
 class Parameters(Mapping[str, Array]):
-    """Numbers by name: of a kind, `parameters["mass"]`, or of one owner, `parameters["mass", "forearm"]`.
+    """Numbers by name: of a kind, `parameters["mass"]`, or of one owner, `parameters["mass",
+    "forearm"]`.
 
-    Kinds and their units are in `kinds`, and the names of what has one in `owners`. A pair is named by two links or
-    objects, `("friction", ("tire", "road"))`, and stands for all pairs of shapes of these. Of several shapes of a link
-    or object each is named by its number, `("pose", ("tire", 0))`, or as in `Simulation.objects`. The sizes of a shape
-    have the names of its type as well: `("radius", "tire")`.
+    Kinds and their units are in `kinds`, and the names of what has one in `owners`. A pair is named
+    by two links or objects, `("friction", ("tire", "road"))`, and stands for all pairs of shapes of
+    these. Of several shapes of a link or object each is named by its number, `("pose", ("tire",
+    0))`, or as in `Simulation.objects`. The sizes of a shape have the names of its type as well:
+    `("radius", "tire")`.
     """
 
-    def __init__(self, names: ParameterNames, links: LinkInertias, numbers: Array, vertices: Array) -> None:
+    def __init__(
+        self, names: ParameterNames, links: LinkInertias, numbers: Array, vertices: Array
+    ) -> None:
         self._names, self._links, self._numbers, self._vertices = names, links, numbers, vertices
 
     @property
@@ -329,7 +360,8 @@ class Parameters(Mapping[str, Array]):
         return dict(self._names.kinds)
 
     def owners(self, kind: str) -> tuple[Owner, ...]:
-        """Names of what has a parameter of a kind, in the order of `parameters[kind]`; none of the world.
+        """Names of what has a parameter of a kind, in the order of `parameters[kind]`; none of the
+        world.
 
         Each is there once for every row that is its own: an object once for each of its vertices.
 
@@ -352,7 +384,8 @@ class Parameters(Mapping[str, Array]):
         return True
 
     def __getitem__(self, key: Key) -> Array:
-        """The numbers of a kind, (owners, ...), or of one owner; of many runs with their axes in front.
+        """The numbers of a kind, (owners, ...), or of one owner; of many runs with their axes in
+        front.
 
         Raises:
             SimulationError: there is no such kind, nothing of that name, or more than one.
@@ -363,7 +396,11 @@ class Parameters(Mapping[str, Array]):
         rows, part = chosen.at
         whole = (slice(None),) * len(leading)
         found = found[whole + (rows, part)]  # noqa: RUF005 (Python 3.10 has no stars in brackets)
-        return self._shared(found, key) if chosen.is_shared else found.reshape((*leading, *chosen.shape))
+        return (
+            self._shared(found, key)
+            if chosen.is_shared
+            else found.reshape((*leading, *chosen.shape))
+        )
 
     def _all(self, kind: str) -> Array:
         if kind in LINK_KINDS:
@@ -378,17 +415,23 @@ class Parameters(Mapping[str, Array]):
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._names.size + self._vertices.size} numbers of {len(self)} kinds>"
+        return (
+            f"<{type(self).__name__} of {self._names.size + self._vertices.size} numbers of"
+            f" {len(self)} kinds>"
+        )
 
 
 class ParameterGradient(Parameters):
-    """Gradient of a loss in each parameter, per unit of it. That by a pair is the sum over its shapes.
+    """Gradient of a loss in each parameter, per unit of it. That by a pair is the sum over its
+    shapes.
 
     Of many runs each array has the axes of these in front.
     """
 
     def _of_links(self, kind: str) -> Array:
-        return self._links.by_links({own: self._names.view(self._numbers, own) for own in LINK_KINDS})[kind]
+        return self._links.by_links(
+            {own: self._names.view(self._numbers, own) for own in LINK_KINDS}
+        )[kind]
 
     def _shared(self, rows: Array, key: Key) -> Array:
         return np.asarray(rows.sum(axis=self._numbers.ndim - 1))
@@ -412,8 +455,8 @@ class ParameterErrors(ParameterGradient):
 class ParameterValues(Parameters):
     """The values of all parameters of a simulation.
 
-    Poses, frames and placements are twists from where things are, and scales are factors: here they are 0 and 1. Sizes
-    and scales of bodies made of pieces are nan: they have none.
+    Poses, frames and placements are twists from where things are, and scales are factors: here they
+    are 0 and 1. Sizes and scales of bodies made of pieces are nan: they have none.
     """
 
     def _of_links(self, kind: str) -> Array:
@@ -438,7 +481,9 @@ def checked_shape(value: ArrayLike, shape: tuple[int, ...], key: Key) -> Array:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise SimulationError(f"{called(key)} is {value!r}; expected numbers of shape {shape}") from None
+        raise SimulationError(
+            f"{called(key)} is {value!r}; expected numbers of shape {shape}"
+        ) from None
     if array.shape != shape:
         raise SimulationError(f"{called(key)} has shape {array.shape}; expected {shape}")
     return array

@@ -18,7 +18,8 @@ MAX_STATES = 3600  # of a replay, a minute at 60 per second
 
 
 class Replay(NamedTuple):
-    """Some states of a run, from its first to its last, each with the contacts of the step that begins there."""
+    """Some states of a run, from its first to its last, each with the contacts of the step that
+    begins there."""
 
     times: Array
     """(k,) [s]."""
@@ -36,7 +37,8 @@ class Replay(NamedTuple):
 
 
 def spread(times: Array, rate: float) -> NDArray[np.int64]:
-    """Which of the times (n,) to look at, for as even a rate [Hz] as they allow: first, last and those between.
+    """Which of the times (n,) to look at, for as even a rate [Hz] as they allow: first, last and
+    those between.
 
     Raises:
         SimulationError: the rate is not positive.

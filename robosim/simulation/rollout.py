@@ -31,7 +31,8 @@ Progress = Callable[[int], object]
 
 
 class RolloutReport(NamedTuple):
-    """Report on the steps of a rollout. Each field is one number for one run, and for many an array (...)."""
+    """Report on the steps of a rollout. Each field is one number for one run, and for many an array
+    (...)."""
 
     status: Any
     """The worst `StepStatus` of all steps."""
@@ -59,10 +60,11 @@ class RolloutReport(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rollout(Value):
-    """States of one run, or of many with leading axes, each `interval` steps after the one before, and the last.
+    """States of one run, or of many with leading axes, each `interval` steps after the one before,
+    and the last.
 
-    `Simulation.rollout` makes it. Derivatives go back through the steps that were taken, each taken again from its
-    state: nothing but the states is kept.
+    `Simulation.rollout` makes it. Derivatives go back through the steps that were taken, each taken
+    again from its state: nothing but the states is kept.
 
     Attributes:
         simulation: that took the steps.
@@ -86,7 +88,10 @@ class Rollout(Value):
 
     def __repr__(self) -> str:
         what = f"{self.shape} runs of " if self.shape else ""
-        return f"<Rollout: {what}{self.steps} steps of {self.simulation.model.name!r}, {len(self.times)} states kept>"
+        return (
+            f"<Rollout: {what}{self.steps} steps of {self.simulation.model.name!r},"
+            f" {len(self.times)} states kept>"
+        )
 
     @property
     def end(self) -> State:
@@ -108,16 +113,19 @@ class Rollout(Value):
     ) -> StepGradient:
         """Gradient of a loss of all states that were kept, in everything that the runs depend on.
 
-        Goes back from the last step, on several threads where there are many runs. The same to the bit whatever
-        interval the states were kept at, where the loss sees the same of them, and for any number of threads. Ctrl-C
-        ends it.
+        Goes back from the last step, on several threads where there are many runs. The same to the
+        bit whatever interval the states were kept at, where the loss sees the same of them, and for
+        any number of threads. Ctrl-C ends it.
 
         Args:
-            q_bar: (..., n, n_v) gradient of the loss in each q, in its tangent space; None for zero.
+            q_bar: (..., n, n_v) gradient of the loss in each q, in its tangent space; None for
+            zero.
             v_bar: (..., n, n_v) and in each v.
-            by: the controls by which gradients are kept; those by others have no rows. For long runs they are larger
+            by: the controls by which gradients are kept; those by others have no rows. For long
+            runs they are larger
                 than the states.
-            progress: called every thousand steps or so with the number of steps gone back; what it raises ends it.
+            progress: called every thousand steps or so with the number of steps gone back; what it
+            raises ends it.
 
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
@@ -128,11 +136,13 @@ class Rollout(Value):
     def jacobians(self, *by: Key, progress: Progress | None = None) -> Jacobians:
         """Derivatives of the state after each step in the one before, the control and parameters.
 
-        On several threads, the same to the bit for any number of them and any interval. Ctrl-C ends it.
+        On several threads, the same to the bit for any number of them and any interval. Ctrl-C ends
+        it.
 
         Args:
             by: as of `Linearization.jacobians`; all of a long run are large.
-            progress: called every thousand steps or so with the number of steps whose Jacobians are there.
+            progress: called every thousand steps or so with the number of steps whose Jacobians are
+            there.
 
         Returns:
             Jacobians with the axes (..., steps) in front.
@@ -168,13 +178,15 @@ class Rollout(Value):
         return simulation._jacobians(found, keys, shape)
 
     def replay(self, *, rate: float = 60.0) -> Replay:
-        """States of one run with the contact forces that act there, to be looked at: `robosim.viewer` shows them.
+        """States of one run with the contact forces that act there, to be looked at:
+        `robosim.viewer` shows them.
 
-        The steps from these states are taken again, and are the same to the bit. The run's last state begins one that
-        it has not made, with the control of the one before.
+        The steps from these states are taken again, and are the same to the bit. The run's last
+        state begins one that it has not made, with the control of the one before.
 
         Args:
-            rate: states per second [Hz], if the run has as many; fewer where there would be more than 3600 in all.
+            rate: states per second [Hz], if the run has as many; fewer where there would be more
+            than 3600 in all.
 
         Raises:
             SimulationError: the rate is not positive, or there are many runs.
@@ -203,7 +215,9 @@ class _Drive(NamedTuple):
     @classmethod
     def of(cls, split: _Split, steps: int, shape: tuple[int, ...]) -> _Drive:
         """The drive of runs with these leading axes, from what `split_control` gives."""
-        if all(x is None or x.ndim == own or prod(x.shape[: x.ndim - own]) == 1 for x, own in split):
+        if all(
+            x is None or x.ndim == own or prod(x.shape[: x.ndim - own]) == 1 for x, own in split
+        ):
 
             def of_all(x: Array | None, own: int) -> Array | None:
                 if x is None:
@@ -232,7 +246,8 @@ _Split = list[tuple[Array | None, int]]
 
 
 def split_control(simulation: Simulation, control: Control, steps: int) -> _Split:
-    """Its arrays, each with its number of own axes: 1 where it is one for all steps, else 2 with a row for each step.
+    """Its arrays, each with its number of own axes: 1 where it is one for all steps, else 2 with a
+    row for each step.
 
     Raises:
         SimulationError: one has another shape.
@@ -249,10 +264,14 @@ def split_control(simulation: Simulation, control: Control, steps: int) -> _Spli
         except (TypeError, ValueError):
             raise SimulationError(f"{name} is not an array of numbers") from None
         own = 1 if array.ndim == 1 else 2
-        if array.ndim == 0 or array.shape[-1] != n or (own == 2 and array.shape[-2] not in (1, steps)):
+        if (
+            array.ndim == 0
+            or array.shape[-1] != n
+            or (own == 2 and array.shape[-2] not in (1, steps))
+        ):
             raise SimulationError(
-                f"{name} has shape {array.shape}; it must be ({n},), or (..., {steps}, {n}) with a row for each step, "
-                f"or (..., 1, {n}) of all steps"
+                f"{name} has shape {array.shape}; it must be ({n},), or (..., {steps}, {n}) with a"
+                f" row for each step, or (..., 1, {n}) of all steps"
             )
         found.append((array, own))
     return found
@@ -268,12 +287,15 @@ def roll(
     interval: int,
     progress: Progress | None,
 ) -> Rollout:
-    """Runs from states q (..., n_q), v (..., n_v), which broadcast with the control's leading axes."""
+    """Runs from states q (..., n_q), v (..., n_v), which broadcast with the control's leading
+    axes."""
     model = simulation.model
     split = split_control(simulation, control, steps)
     leading = {"q": q.shape[:-1], "v": v.shape[:-1]}
     leading |= {
-        name: x.shape[: x.ndim - own] for name, (x, own) in zip(DRIVES, split, strict=True) if x is not None
+        name: x.shape[: x.ndim - own]
+        for name, (x, own) in zip(DRIVES, split, strict=True)
+        if x is not None
     }
     shape = q.shape[:-1]
     if any(axes != shape for axes in leading.values()):
@@ -302,7 +324,9 @@ def roll(
     np.add.accumulate(times, out=times)  # one by one, as steps do
     kept = [*range(0, steps, interval), steps]
     qs, vs = with_axes(qs, shape), with_axes(vs, shape)
-    return Rollout(simulation, control, times[kept], qs, vs, steps, interval, _report(reports, shape))
+    return Rollout(
+        simulation, control, times[kept], qs, vs, steps, interval, _report(reports, shape)
+    )
 
 
 def _of_each_run(x: Array, shape: tuple[int, ...]) -> Array:
@@ -324,7 +348,8 @@ def roll_vjp(
     by: Collection[str] = DRIVES,
     progress: Progress | None = None,
 ) -> StepGradient:
-    """Gradient of a loss of runs' states q (..., n, n_q), v (..., n, n_v) that were kept. See `Rollout.vjp`."""
+    """Gradient of a loss of runs' states q (..., n, n_q), v (..., n, n_v) that were kept. See
+    `Rollout.vjp`."""
     shape, own = q.shape[:-2], (q.shape[-2], simulation.model.n_v)
     drive = _Drive.of(split_control(simulation, control, steps), steps, shape)
     bars = [_bar(x, shape, own, name) for x, name in ((q_bar, "q_bar"), (v_bar, "v_bar"))]
@@ -359,7 +384,8 @@ def _bar(given: ArrayLike | None, shape: tuple[int, ...], own: tuple[int, int], 
 
 
 def _report(reports: Any, shape: tuple[int, ...]) -> RolloutReport:
-    found = (getattr(reports, name) for name in RolloutReport._fields)  # arrays, and a list of names
+    # Arrays, and a list of names.
+    found = (getattr(reports, name) for name in RolloutReport._fields)
     if shape:
         return RolloutReport._make(np.asarray(x).reshape(shape) for x in found)
     status, *rest = (x[0] if isinstance(x, list) else x.item() for x in found)

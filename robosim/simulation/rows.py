@@ -28,7 +28,9 @@ def pair_materials(
 ) -> Array:
     """(m, 6): of each pair of the scene."""
     frames = model._engine.frames
-    owners = [frames[c.frame].name for c in model._engine.colliders] + list(scene.names[scene.n_colliders :])
+    owners = [frames[c.frame].name for c in model._engine.colliders] + list(
+        scene.names[scene.n_colliders :]
+    )
     known = dict.fromkeys([*(frame.name for frame in frames), *owners])
     single: dict[str, Material] = {}
     paired: dict[frozenset[str], Material] = {}
@@ -36,7 +38,8 @@ def pair_materials(
         for name in (names,) if isinstance(names, str) else names:
             if name not in known:
                 raise SimulationError(
-                    f"materials name {name!r}, which is no link and no object{suggestion(name, known)}"
+                    f"materials name {name!r}, which is no link and no"
+                    f" object{suggestion(name, known)}"
                 )
         if isinstance(names, str):
             single[names] = material
@@ -60,7 +63,9 @@ def motor_rows(model: Model, motors: Mapping[str, Motor]) -> Array:
     names = list(model.velocity_names)
     for name, motor in motors.items():
         if name not in names:
-            raise SimulationError(f"motors name {name!r}, which is no coordinate{suggestion(name, names)}")
+            raise SimulationError(
+                f"motors name {name!r}, which is no coordinate{suggestion(name, names)}"
+            )
         i = names.index(name)
         limit = model.limits.effort[i] if motor.limit is None else motor.limit
         rows[i] = motor.position_gain, motor.velocity_gain, limit
@@ -100,7 +105,9 @@ def joint_equalities(model: Model, closures: list[JointEquality]) -> list[_engin
 
     def entry(joint: str, name: str) -> int:
         if joint not in names:
-            raise SimulationError(f"{name}: there is no coordinate {joint!r}{suggestion(joint, names)}")
+            raise SimulationError(
+                f"{name}: there is no coordinate {joint!r}{suggestion(joint, names)}"
+            )
         return names.index(joint)
 
     found = []

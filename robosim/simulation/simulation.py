@@ -46,53 +46,73 @@ _JACOBIAN_ARRAYS = attrgetter(*_JACOBIANS, "parameters", "causes")
 
 
 class Simulation:
-    """Steps a world through time with hard contact, friction, joint limits, dry friction, motors and closed loops.
+    """Steps a world through time with hard contact, friction, joint limits, dry friction, motors
+    and closed loops.
 
-    Contacts, limits, dry friction and motors are rows whose impulses are found together at each step: what
-    touches does not overlap further, friction stays within mu times the normal force along each of two axes, limits
-    hold. Damping, springs and motors are implicit, so that stiff ones are steady. What overlaps already is taken
-    back by a part `erp` in each step. What approaches is met within `margin`, or when it touches, in the order in which
-    things do (`bounce`). Bodies that move freely keep their linear momentum exactly.
+    Contacts, limits, dry friction and motors are rows whose impulses are found together at each
+    step: what touches does not overlap further, friction stays within mu times the normal force
+    along each of two axes, limits hold. Damping, springs and motors are implicit, so that stiff
+    ones are steady. What overlaps already is taken back by a part `erp` in each step. What
+    approaches is met within `margin`, or when it touches, in the order in which things do
+    (`bounce`). Bodies that move freely keep their linear momentum exactly.
 
-    Contacts are those of hulls and convex pieces, where these stand for meshes (`load_robot`). Links whose hulls
-    overlap in the neutral configuration, and whose meshes do not, are not pressed apart: `pairs` lacks them,
-    `left_out` has them, and a warning tells.
+    Contacts are those of hulls and convex pieces, where these stand for meshes (`load_robot`).
+    Links whose hulls overlap in the neutral configuration, and whose meshes do not, are not pressed
+    apart: `pairs` lacks them, `left_out` has them, and a warning tells.
 
-    A step is a function of state, control and these arguments alone: the same to the bit whatever was asked before.
+    A step is a function of state, control and these arguments alone: the same to the bit whatever
+    was asked before.
 
     Args:
         world: what is simulated, as it is now: what is added to it later is not in this simulation.
         dt: length of a step [s].
-        solver: `convex` solves a few convex problems, whose time is bounded, friction within a circle,
-            the same in every direction; `lcp` solves the rows to rounding, friction within a square;
-            `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from zero, friction within a
+        solver: `convex` solves a few convex problems, whose time is bounded, friction within a
+        circle,
+            the same in every direction; `lcp` solves the rows to rounding, friction within a
+            square;
+            `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from zero, friction
+            within a
             square.
-        integrator: `semi_implicit`: semi-implicit Euler, with damping and springs of joints implicit.
+        integrator: `semi_implicit`: semi-implicit Euler, with damping and springs of joints
+        implicit.
         substeps: parts of a step, each a step by itself.
         sweeps: of `pgs`.
-        erp: part of what overlaps, is beyond a limit or has come apart that is taken back in a (sub)step, 0 to 1.
-        recovery_speed: [m/s or rad/s] at which it is taken back at the most. Positions are moved for it, velocities are
+        erp: part of what overlaps, is beyond a limit or has come apart that is taken back in a
+        (sub)step, 0 to 1.
+        recovery_speed: [m/s or rad/s] at which it is taken back at the most. Positions are moved
+        for it, velocities are
             not: an overlap goes away and leaves no velocity behind.
-        margin: [m] within which things are taken for touching. Contacts are looked for within it, and as far
+        margin: [m] within which things are taken for touching. Contacts are looked for within it,
+        and as far
             as things move in the step.
         limit_margin: [rad or m] the same of joint limits.
-        speed_limits: whether joints with one position keep the limits of their speeds (`Model.limits`), whatever drives
+        speed_limits: whether joints with one position keep the limits of their speeds
+        (`Model.limits`), whatever drives
             or strikes them; with `pgs` as near as its sweeps come.
         restitution_threshold: [m/s] of approach, below which nothing bounces.
-        bounce: when what comes near bounces or lands: `time_of_impact`, when it touches, between the steps' ends, one
-            impact after the other. Then runs and their gradients are those of continuous time, up to dt, and nothing
-            passes through what is thin. `step`: wherever a step finds it within the margin, all at once. `automatic`:
+        bounce: when what comes near bounces or lands: `time_of_impact`, when it touches, between
+        the steps' ends, one
+            impact after the other. Then runs and their gradients are those of continuous time, up
+            to dt, and nothing
+            passes through what is thin. `step`: wherever a step finds it within the margin, all at
+            once. `automatic`:
             `time_of_impact` where any material has a restitution, else `step`.
         complementarity_aware: of `vjp`, with `lcp` alone. What rests has no gradient by forces that
-            are too weak to lift it, and an optimizer never begins. With this each step's gradient is taken a second
-            time, with contacts and limits that let go where the loss wants them to part and push where it wants them
-            to, and the larger one goes on: a direction to try, not a derivative, and `causes` has `other_classes`.
-            True: each of them by itself. `together`: contacts between two things that both move push and stick whether
-            they do or not, and only limits and contacts with the world follow the loss: for what is lifted by
+            are too weak to lift it, and an optimizer never begins. With this each step's gradient
+            is taken a second
+            time, with contacts and limits that let go where the loss wants them to part and push
+            where it wants them
+            to, and the larger one goes on: a direction to try, not a derivative, and `causes` has
+            `other_classes`.
+            True: each of them by itself. `together`: contacts between two things that both move
+            push and stick whether
+            they do or not, and only limits and contacts with the world follow the loss: for what is
+            lifted by
             something else.
 
     Raises:
-        SimulationError: a name that nothing has, a number out of its range, or a model without valid dynamics
+        SimulationError: a name that nothing has, a number out of its range, or a model without
+        valid dynamics
             (`Model.dynamics_faults`).
         SceneError: the scene does not fit the model.
 
@@ -104,7 +124,8 @@ class Simulation:
         >>> from robosim.simulation import Control, Simulation
         >>> from robosim.world import Motor, World
         >>> arm = robosim.load_robot("ur5")
-        >>> motors = {name: Motor(position_gain=2000, velocity_gain=100) for name in arm.joint_names}
+        >>> motor = Motor(position_gain=2000, velocity_gain=100)
+        >>> motors = dict.fromkeys(arm.joint_names, motor)
         >>> simulation = Simulation(World(arm, motors=motors))
         >>> start = simulation.state([0, -1.5, 1.0, 0, 0, 0])
         >>> state = simulation.step(start, Control(q_target=start.q))
@@ -146,8 +167,8 @@ class Simulation:
                 scene.allow(closure.a, closure.b)
         self._scene = compile_scene(scene, model, with_tables=False)
         self.left_out = tuple(links_in_hulls(model, self._scene))
-        """Pairs of links that are not pressed apart: their hulls or pieces overlap in the neutral configuration, and
-        their meshes do not."""
+        """Pairs of links that are not pressed apart: their hulls or pieces overlap in the neutral
+        configuration, and their meshes do not."""
         if self.left_out:
             for link_a, link_b in self.left_out:
                 scene.allow(link_a, link_b)
@@ -183,7 +204,8 @@ class Simulation:
                 complementarity_aware=aware(complementarity_aware),
                 **options,
             )
-        # Of a world with other parameters: the one that it was made from, and all that is not as there, by kind.
+        # Of a world with other parameters: the one that it was made from, and all that is not as
+        # there, by kind.
         self._made: Simulation | None = None
         self._changes: dict[str, Array] = {}
 
@@ -215,21 +237,26 @@ class Simulation:
         return ParameterValues(self._names, self._links, *self._engine.parameter_values())
 
     def with_parameters(self, changes: Mapping[Key, ArrayLike]) -> Simulation:
-        """The same world with other values of some parameters: the steps of its gradient's arguments.
+        """The same world with other values of some parameters: the steps of its gradient's
+        arguments.
 
         Args:
-            changes: by name, as in `parameters`. Poses and placements are twists [linear; angular] from where things
-                are, in their own frames; a scale is a factor. A pair stands for all pairs of shapes of both.
+            changes: by name, as in `parameters`. Poses and placements are twists [linear; angular]
+            from where things
+                are, in their own frames; a scale is a factor. A pair stands for all pairs of shapes
+                of both.
 
         Raises:
-            SimulationError: there is no such parameter, an array has the wrong shape, or a number is out of its range.
+            SimulationError: there is no such parameter, an array has the wrong shape, or a number
+            is out of its range.
 
         Example:
             >>> import robosim
             >>> from robosim.simulation import Simulation
             >>> from robosim.world import World
             >>> arm = Simulation(World(robosim.load_robot("ur5")))
-            >>> heavier = arm.with_parameters({("mass", "forearm_link"): 3.0, "gravity": [0, 0, -1.62]})
+            >>> changes = {("mass", "forearm_link"): 3.0, "gravity": [0, 0, -1.62]}
+            >>> heavier = arm.with_parameters(changes)
             >>> float(heavier.parameters["mass", "forearm_link"])
             3.0
         """
@@ -256,11 +283,15 @@ class Simulation:
             other.__dict__.pop("_parameter_columns", None)
         return other
 
-    def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0) -> State:
-        """A state of this world: by default where everything was added, and at rest; with leading axes, many.
+    def state(
+        self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0
+    ) -> State:
+        """A state of this world: by default where everything was added, and at rest; with leading
+        axes, many.
 
         Raises:
-            SimulationError: q is not (..., n_q) or v not (..., n_v) finite numbers, leading axes do not broadcast, or a
+            SimulationError: q is not (..., n_q) or v not (..., n_v) finite numbers, leading axes do
+            not broadcast, or a
                 quaternion in q is zero.
         """
         model = self.model
@@ -285,7 +316,8 @@ class Simulation:
         return State._made(q, v, state.time + self.dt, report)
 
     def linearize(self, state: State, control: Control = _NO_CONTROL) -> Linearization:
-        """Take a step, the same to the bit as `step`, and keep it: with all that acts in it, and its derivatives.
+        """Take a step, the same to the bit as `step`, and keep it: with all that acts in it, and
+        its derivatives.
 
         Raises:
             SimulationError: as of `step`.
@@ -313,20 +345,25 @@ class Simulation:
     ) -> Rollout:
         """Take many steps, from one state or from many at once. Ctrl-C ends it.
 
-        Leading axes of the state's and the control's arrays broadcast by NumPy's rules: each entry is a run, the same
-        to the bit as by itself. Many runs go on several threads (`robosim.set_threads`, `robosim.threads`).
+        Leading axes of the state's and the control's arrays broadcast by NumPy's rules: each entry
+        is a run, the same to the bit as by itself. Many runs go on several threads
+        (`robosim.set_threads`, `robosim.threads`).
 
         Args:
             state: the first; q (..., n_q) and v (..., n_v).
             steps: number of steps, of all runs alike.
-            control: each array with a row for each step, (..., steps, n), or one for all steps, (n,) or (..., 1, n).
-            interval: every which state is kept, beside the last: of long runs fewer take less memory, and a gradient
+            control: each array with a row for each step, (..., steps, n), or one for all steps,
+            (n,) or (..., 1, n).
+            interval: every which state is kept, beside the last: of long runs fewer take less
+            memory, and a gradient
                 makes those between again.
-            progress: called every thousand steps or so with the number of steps that all runs have taken; what it
+            progress: called every thousand steps or so with the number of steps that all runs have
+            taken; what it
                 raises ends the rollout.
 
         Raises:
-            SimulationError: as of `step`; leading axes do not broadcast; or the interval is below 1.
+            SimulationError: as of `step`; leading axes do not broadcast; or the interval is below
+            1.
 
         Example:
             >>> import numpy as np, robosim
@@ -346,7 +383,8 @@ class Simulation:
 
     @property
     def objects(self) -> list[str]:
-        """Names of the shapes that may touch, in the order of `parameters["pose"]`: colliders, then obstacles.
+        """Names of the shapes that may touch, in the order of `parameters["pose"]`: colliders, then
+        obstacles.
 
         An obstacle of several shapes is there once for each.
         """
@@ -356,7 +394,8 @@ class Simulation:
     def meshes(self) -> list[MeshRows]:
         """The shapes that have vertices, with the rows of these in `parameters["vertices"]`.
 
-        Convex meshes and single triangles, of colliders and obstacles; parts of an obstacle are objects of their own.
+        Convex meshes and single triangles, of colliders and obstacles; parts of an obstacle are
+        objects of their own.
 
         Example:
             >>> import numpy as np
@@ -369,17 +408,21 @@ class Simulation:
             >>> builder.add_link("root")
             >>> builder.add_link("stone", mass=1.0, inertia=0.01 * np.eye(3))
             >>> builder.add_joint("free", "floating", "root", "stone")
-            >>> builder.add_collider("stone", Shape.convex([[0, 0, 0], [0.1, 0, 0.1], [0, 0.1, 0.1], [-0.1, 0, 0.1]]))
+            >>> corners = [[0, 0, 0], [0.1, 0, 0.1], [0, 0.1, 0.1], [-0.1, 0, 0.1]]
+            >>> builder.add_collider("stone", Shape.convex(corners))
             >>> ground = Scene("ground")
             >>> ground.add_half_space("ground")
             >>> simulation = Simulation(World(builder.build(), ground))
             >>> pushed = simulation.linearize(simulation.state()).vjp(v_bar=[0, 0, 1, 0, 0, 0])
             >>> mesh = simulation.meshes[0]
-            >>> mesh.name, int(pushed.parameters["vertices", "stone"][:, 2].argmin())  # the lowest one pushes
+            >>> # The lowest one pushes.
+            >>> mesh.name, int(pushed.parameters["vertices", "stone"][:, 2].argmin())
             ('stone/0', 0)
         """
         return [
-            MeshRows(x.name, x.object, slice(x.first_row, x.first_row + len(x.shape.vertices)), x.shape)
+            MeshRows(
+                x.name, x.object, slice(x.first_row, x.first_row + len(x.shape.vertices)), x.shape
+            )
             for x in self._engine.meshes
         ]
 
@@ -393,7 +436,9 @@ class Simulation:
     def _parameter_columns(self) -> ParameterColumns:
         return ParameterColumns(self._names, self._links)
 
-    def _wanted(self, by: Collection[Key]) -> tuple[tuple[bool, ...], list[Key], ColumnLists | None]:
+    def _wanted(
+        self, by: Collection[Key]
+    ) -> tuple[tuple[bool, ...], list[Key], ColumnLists | None]:
         """Which Jacobians of state and control; of which parameters, and their columns."""
         if not by:
             by = _JACOBIANS
@@ -403,7 +448,11 @@ class Simulation:
             if isinstance(key, str) and key not in self._names.kinds:
                 names = ", ".join([*_JACOBIANS, *self._names.kinds])
                 raise SimulationError(f"by has {key!r}; Jacobians are by {names}")
-        return asked_for(of_state, _JACOBIANS, "Jacobians are by"), keys, self._parameter_columns.lists(keys)
+        return (
+            asked_for(of_state, _JACOBIANS, "Jacobians are by"),
+            keys,
+            self._parameter_columns.lists(keys),
+        )
 
     def _gradient(
         self,
@@ -417,7 +466,9 @@ class Simulation:
             arrays = tuple([with_axes(x, leading) for x in arrays])
         *states, numbers, vertices, causes = arrays
         parameters = of(self._names, self._links, numbers, vertices)
-        return StepGradient._make([*states, parameters, causes if leading else OneSidedCause(int(causes))])
+        return StepGradient._make(
+            [*states, parameters, causes if leading else OneSidedCause(int(causes))]
+        )
 
     def _jacobians(
         self, found: _engine.JacobianArrays, keys: list[Key], leading: tuple[int, ...] | None = None
@@ -428,7 +479,9 @@ class Simulation:
             arrays = tuple([with_axes(x, leading) for x in arrays])
         *blocks, parameters, causes = arrays
         by_name = self._parameter_columns.by_name(keys, parameters)
-        return Jacobians._make([*blocks, by_name, OneSidedCause(int(causes)) if leading is None else causes])
+        return Jacobians._make(
+            [*blocks, by_name, OneSidedCause(int(causes)) if leading is None else causes]
+        )
 
     def _check_shapes(self, state: State) -> None:
         model = self.model

@@ -65,7 +65,8 @@ class State(Value):
         q: (..., n_q) configuration.
         v: (..., n_v) velocity.
         time: [s].
-        report: how the step that led here was solved; None of a state that no step made. Nothing depends on it.
+        report: how the step that led here was solved; None of a state that no step made. Nothing
+        depends on it.
 
     Raises:
         SimulationError: q or v is not an array of finite numbers, or time is not finite.
@@ -92,7 +93,8 @@ class State(Value):
         return made
 
     def __getattr__(self, name: str) -> Any:
-        # Only a step's report is not there from the start: few look at it, and a loop makes one for each step.
+        # Only a step's report is not there from the start: few look at it, and a loop makes one for
+        # each step.
         if name != "report" or "_of_engine" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.setdefault("report", report_from(self.__dict__["_of_engine"]))
@@ -100,13 +102,15 @@ class State(Value):
     def save(self, path: str | PathLike[str], control: Control | None = None) -> None:
         """Write it as JSON, whole or not at all; `load` gives the same numbers to the bit.
 
-        Given a control that is one for all steps, `Control.load` gives that too: what it drives goes on exactly.
+        Given a control that is one for all steps, `Control.load` gives that too: what it drives
+        goes on exactly.
 
         Raises:
             FileError: it cannot be written.
             SimulationError: it is not one state, or the control is not one for all steps.
         """
-        # repr of a float, which json writes, is the shortest text that is read back as the same number.
+        # repr of a float, which json writes, is the shortest text that is read back as the same
+        # number.
         content: dict[str, Any] = {"format": _FORMAT, "time": float(self.time)}
         content |= {name: _row(x, name).tolist() for name, x in (("q", self.q), ("v", self.v))}
         driven = {} if control is None else {name: getattr(control, name) for name in DRIVES}
@@ -123,7 +127,9 @@ class State(Value):
         """
         return _load(
             path,
-            lambda content: cls(_row(content["q"], "q"), _row(content["v"], "v"), float(content["time"])),
+            lambda content: cls(
+                _row(content["q"], "q"), _row(content["v"], "v"), float(content["time"])
+            ),
         )
 
 
@@ -131,12 +137,14 @@ class State(Value):
 class Control(Value):
     """What drives a step; it is held until the end of the step.
 
-    For `Simulation.rollout` each array may have a row for each step, (..., steps, n), or one for all, (n,) or
-    (..., 1, n), with leading axes for many runs.
+    For `Simulation.rollout` each array may have a row for each step, (..., steps, n), or one for
+    all, (n,) or (..., 1, n), with leading axes for many runs.
 
     Attributes:
-        tau: (n_v,) forces of the joints [N m or N], on what moves freely the wrench in its own axes; None for none.
-        q_target: (n_q,) positions that motors pull to; None: where the joints are, so that only v_target counts.
+        tau: (n_v,) forces of the joints [N m or N], on what moves freely the wrench in its own
+        axes; None for none.
+        q_target: (n_q,) positions that motors pull to; None: where the joints are, so that only
+        v_target counts.
         v_target: (n_v,) velocities that motors pull to; None: rest.
     """
 
@@ -146,18 +154,22 @@ class Control(Value):
 
     def copy(self) -> Control:
         """The same numbers in arrays of its own, which nothing writes to."""
-        return Control(*(x if x is None else _copied(x) for x in (self.tau, self.q_target, self.v_target)))
+        return Control(
+            *(x if x is None else _copied(x) for x in (self.tau, self.q_target, self.v_target))
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Control:
-        """What `State.save` wrote beside the state: nothing drives where it was not given a control.
+        """What `State.save` wrote beside the state: nothing drives where it was not given a
+        control.
 
         Raises:
             FileError: it cannot be read.
             SimulationError: it is not a state, or what drives is not a list of finite numbers.
         """
         return _load(
-            path, lambda content: cls(*(_row(content[x], x) if x in content else None for x in DRIVES))
+            path,
+            lambda content: cls(*(_row(content[x], x) if x in content else None for x in DRIVES)),
         )
 
 
@@ -169,7 +181,9 @@ def _load(path: str | PathLike[str], make: Callable[[Any], _Loaded]) -> _Loaded:
     try:
         content: Any = json.loads(read_file(path, max_bytes=_MAX_BYTES))
         if content["format"] != _FORMAT:
-            raise SimulationError(f"format is {content['format']!r}; expected {_FORMAT!r}", file=path)
+            raise SimulationError(
+                f"format is {content['format']!r}; expected {_FORMAT!r}", file=path
+            )
         return make(content)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, SimulationError) and error.file is not None:

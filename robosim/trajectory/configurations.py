@@ -1,4 +1,5 @@
-"""From the positions that a trajectory moves to configurations of the whole robot, which has others beside them."""
+"""From the positions that a trajectory moves to configurations of the whole robot, which has others
+beside them."""
 
 from __future__ import annotations
 
@@ -39,13 +40,15 @@ def position_columns(model: Robot, trajectory: Trajectory) -> list[int]:
     for name in trajectory.position_names:
         if name not in known:
             raise TrajectoryError(
-                f"the trajectory moves {name!r}, which {model.name} does not have{suggestion(name, known)}"
+                f"the trajectory moves {name!r}, which {model.name} does not"
+                f" have{suggestion(name, known)}"
             )
     return [known[name] for name in trajectory.position_names]
 
 
 def resting(model: Robot, trajectory: Trajectory, rest: ArrayLike | None) -> Array:
-    """(n_q,) where what the trajectory leaves alone stands: as its plan noted, else as in `rest`, else neutral.
+    """(n_q,) where what the trajectory leaves alone stands: as its plan noted, else as in `rest`,
+    else neutral.
 
     Raises:
         TrajectoryError: rest is not (n_q,) finite numbers.
@@ -65,8 +68,8 @@ def resting(model: Robot, trajectory: Trajectory, rest: ArrayLike | None) -> Arr
 
 
 def positions_at_rest(trajectory: Trajectory) -> dict[str, float]:
-    """Positions of the joints that the trajectory does not move, as `planners.plan` notes them; a file may
-    say anything.
+    """Positions of the joints that the trajectory does not move, as `planners.plan` notes them; a
+    file may say anything.
     """
     noted = trajectory.metadata.get("positions_at_rest")
     if not isinstance(noted, dict):

@@ -16,7 +16,8 @@ ACTIONS = ("attach", "detach")
 
 @dataclass(frozen=True)
 class Event(Value):
-    """An object is attached to a link, which carries it from then on as it lies there, or is let go and stays.
+    """An object is attached to a link, which carries it from then on as it lies there, or is let go
+    and stays.
 
     Attributes:
         time: [s] of the motion.
@@ -31,7 +32,9 @@ class Event(Value):
     link: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.time, bool) or not isinstance(self.time, int | float | np.floating | np.integer):
+        if isinstance(self.time, bool) or not isinstance(
+            self.time, int | float | np.floating | np.integer
+        ):
             raise TrajectoryError(f"events: a time is a number of seconds, not {self.time!r}")
         if not np.isfinite(self.time):
             raise TrajectoryError(f"events: the time {self.time!r} is not finite")
@@ -46,14 +49,18 @@ class Event(Value):
                 f"events: attaching {self.object!r} needs the name of a link, not {self.link!r}"
             )
         if self.action == "detach" and self.link is not None:
-            raise TrajectoryError(f"events: detaching {self.object!r} takes no link, found {self.link!r}")
+            raise TrajectoryError(
+                f"events: detaching {self.object!r} takes no link, found {self.link!r}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """As files hold it."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def checked_events(events: Iterable[Event | Mapping[str, Any]], duration: float) -> tuple[Event, ...]:
+def checked_events(
+    events: Iterable[Event | Mapping[str, Any]], duration: float
+) -> tuple[Event, ...]:
     """Events of a motion in the order of their times; a mapping is one as files hold it."""
     checked = []
     try:
@@ -73,7 +80,8 @@ def checked_events(events: Iterable[Event | Mapping[str, Any]], duration: float)
             raise TrajectoryError(f"events: {event!r:.100} is no Event")
         if not 0 <= event.time <= duration:
             raise TrajectoryError(
-                f"events: {event.action} {event.object!r} at {event.time:g} s, the motion is from 0 to {duration:g} s"
+                f"events: {event.action} {event.object!r} at {event.time:g} s, the motion is from 0"
+                f" to {duration:g} s"
             )
         checked.append(event)
     return tuple(sorted(checked, key=lambda event: event.time))

@@ -1,10 +1,11 @@
 """Trajectory files: JSON, CSV and NPZ, written atomically, read with suspicion.
 
-Every file says format "robosim-trajectory" and version 1 and carries the same header (names, units, robot,
-limits, seed, metadata, and events where there are some). JSON: one object, with "breaks" and "coefficients".
-NPZ: arrays breaks and coefficients, and the header as a JSON string; no pickle. CSV: line 1
-"# robosim-trajectory 1", line 2 "# " and the header in JSON, line 3 the column names, then a row per knot: time
-and the six derivatives 0..5 of each position just after it (the last row: just before it).
+Every file says format "robosim-trajectory" and version 1 and carries the same header (names, units,
+robot, limits, seed, metadata, and events where there are some). JSON: one object, with "breaks" and
+"coefficients". NPZ: arrays breaks and coefficients, and the header as a JSON string; no pickle.
+CSV: line 1 "# robosim-trajectory 1", line 2 "# " and the header in JSON, line 3 the column names,
+then a row per knot: time and the six derivatives 0..5 of each position just after it (the last row:
+just before it).
 """
 
 from __future__ import annotations
@@ -32,7 +33,16 @@ FORMAT = "robosim-trajectory"
 VERSION = 1
 MAX_BYTES = 1 << 29  # unpacked; a 512 MiB trajectory has over ten million numbers
 DERIVATIVES = ("position", "velocity", "acceleration", "jerk", "snap", "crackle")
-HEADER_FIELDS = ("robot", "position_names", "torque_names", "units", "limits", "seed", "metadata", "events")
+HEADER_FIELDS = (
+    "robot",
+    "position_names",
+    "torque_names",
+    "units",
+    "limits",
+    "seed",
+    "metadata",
+    "events",
+)
 _FACTORIALS = np.array([factorial(j) for j in range(6)], dtype=float)
 
 
@@ -62,7 +72,8 @@ def _format(path: str | os.PathLike[str], format: str | None) -> str:
     return chosen
 
 
-# -- The header, shared by all formats -----------------------------------------------------------------------
+# -- The header, shared by all formats
+# -----------------------------------------------------------------------
 
 
 def _header(trajectory: Trajectory) -> dict[str, Any]:
@@ -89,7 +100,8 @@ def _check_version(header: Any) -> dict[str, Any]:
         raise TrajectoryError(f"format: is {header.get('format')!r}, not {FORMAT!r}")
     if type(header.get("version")) is not int or header["version"] != VERSION:
         raise TrajectoryError(
-            f"version: {header.get('version')!r} of {FORMAT} is unknown here; this robosim reads version {VERSION}"
+            f"version: {header.get('version')!r} of {FORMAT} is unknown here; this robosim reads"
+            f" version {VERSION}"
         )
     return header
 
@@ -99,10 +111,19 @@ def _fields(header: dict[str, Any]) -> dict[str, Any]:
     unknown = set(header) - {"format", "version", *HEADER_FIELDS}
     if unknown:
         field = sorted(unknown)[0]
-        raise TrajectoryError(f"unknown field {field!r}{suggestion(field, HEADER_FIELDS, limit=None)}")
-    for name, kind in (("position_names", list), ("torque_names", list), ("units", list), ("metadata", dict)):
+        raise TrajectoryError(
+            f"unknown field {field!r}{suggestion(field, HEADER_FIELDS, limit=None)}"
+        )
+    for name, kind in (
+        ("position_names", list),
+        ("torque_names", list),
+        ("units", list),
+        ("metadata", dict),
+    ):
         if not isinstance(header.get(name), kind):
-            raise TrajectoryError(f"{name}: missing or not {'an object' if kind is dict else 'a list'}")
+            raise TrajectoryError(
+                f"{name}: missing or not {'an object' if kind is dict else 'a list'}"
+            )
     if not isinstance(header.get("events", []), list):
         raise TrajectoryError("events: must be a list")
     fields = {name: header[name] for name in HEADER_FIELDS if name in header}
@@ -156,7 +177,8 @@ def _numbers(value: Any, place: str) -> None:
         raise TrajectoryError(f"{place}: must be a number, is {value!r:.50}")
 
 
-# -- JSON ----------------------------------------------------------------------------------------------------
+# -- JSON
+# --------------------------------------------------------------------------------------------------
 
 
 def _write_json(trajectory: Trajectory) -> bytes:
@@ -184,7 +206,8 @@ def _read_json(data: bytes) -> Trajectory:
     return Trajectory(**arrays, **_fields(document))
 
 
-# -- CSV -----------------------------------------------------------------------------------------------------
+# -- CSV
+# --------------------------------------------------------------------------------------------------
 
 
 def _columns(names: Sequence[str]) -> list[str]:
@@ -195,11 +218,15 @@ def _write_csv(trajectory: Trajectory) -> bytes:
     c, breaks = trajectory.coefficients, trajectory.breaks
     end = polynomial.shift(c[-1:], np.diff(breaks[-2:]))
     rows = np.concatenate([c, end]) * _FACTORIALS[:, None]  # (k + 1, 6, n)
-    header = {key: value for key, value in _header(trajectory).items() if key not in ("format", "version")}
+    header = {
+        key: value for key, value in _header(trajectory).items() if key not in ("format", "version")
+    }
     out = io.StringIO(newline="")
     out.write(f"# {FORMAT} {VERSION}\n# {json.dumps(header)}\n")
     # Quoted, because a name may hold anything, line breaks too.
-    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(_columns(trajectory.position_names))
+    csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(
+        _columns(trajectory.position_names)
+    )
     writer = csv.writer(out, lineterminator="\n")
     for t, row in zip(breaks.tolist(), rows, strict=True):
         writer.writerow([repr(t), *map(repr, row.T.reshape(-1).tolist())])
@@ -215,7 +242,8 @@ def _read_csv(data: bytes) -> Trajectory:
         raise TrajectoryError(f"must be '# {FORMAT} {VERSION}', is {lines[0]!r:.60}", line=1)
     if words[2] != str(VERSION):
         raise TrajectoryError(
-            f"version {words[2]!r:.20} of {FORMAT} is unknown here; this robosim reads version {VERSION}",
+            f"version {words[2]!r:.20} of {FORMAT} is unknown here; this robosim reads version"
+            f" {VERSION}",
             line=1,
         )
     if len(lines) < 3 or not lines[1].startswith("# "):
@@ -233,7 +261,8 @@ def _read_csv(data: bytes) -> Trajectory:
         columns = next(reader, None)
         if columns != _columns([str(name) for name in names]):
             raise TrajectoryError(
-                f"the columns must be time and, for each position name, {', '.join(DERIVATIVES)}", line=3
+                f"the columns must be time and, for each position name, {', '.join(DERIVATIVES)}",
+                line=3,
             )
         rows = []
         for cells in reader:
@@ -241,7 +270,9 @@ def _read_csv(data: bytes) -> Trajectory:
                 continue
             place = reader.line_num + 2
             if len(cells) != len(columns):
-                raise TrajectoryError(f"has {len(cells)} cells, the header has {len(columns)}", line=place)
+                raise TrajectoryError(
+                    f"has {len(cells)} cells, the header has {len(columns)}", line=place
+                )
             try:
                 rows.append([float(cell) for cell in cells])
             except ValueError as error:
@@ -261,18 +292,22 @@ def _read_csv(data: bytes) -> Trajectory:
     if wrong.any():
         j = int(np.argmax(wrong))
         raise TrajectoryError(
-            f"last row: {names[j]}.position is {knots[-1, 0, j]}, but the piece before it ends at {end[j]}"
+            f"last row: {names[j]}.position is {knots[-1, 0, j]}, but the piece before it ends at"
+            f" {end[j]}"
         )
     return trajectory
 
 
-# -- NPZ -----------------------------------------------------------------------------------------------------
+# -- NPZ
+# --------------------------------------------------------------------------------------------------
 
 
 def _write_npz(trajectory: Trajectory) -> bytes:
     out = io.BytesIO()
     header = np.array(json.dumps(_header(trajectory)))
-    np.savez_compressed(out, header=header, breaks=trajectory.breaks, coefficients=trajectory.coefficients)
+    np.savez_compressed(
+        out, header=header, breaks=trajectory.breaks, coefficients=trajectory.coefficients
+    )
     return out.getvalue()
 
 
@@ -296,4 +331,8 @@ _WRITERS: dict[str, Callable[[Trajectory], bytes]] = {
     "csv": _write_csv,
     "npz": _write_npz,
 }
-_READERS: dict[str, Callable[[bytes], Trajectory]] = {"json": _read_json, "csv": _read_csv, "npz": _read_npz}
+_READERS: dict[str, Callable[[bytes], Trajectory]] = {
+    "json": _read_json,
+    "csv": _read_csv,
+    "npz": _read_npz,
+}

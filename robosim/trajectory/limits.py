@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 # Array fields of TrajectoryLimits, as they are called in files too.
 FIELDS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
-# How far beyond a position limit a joint that stands at it may be measured, by unit: calibration and play of a joint,
-# and a gripper that is pressed on its stop. More than encoders err, less than a limit is set off from a hard stop.
+# How far beyond a position limit a joint that stands at it may be measured, by unit: calibration
+# and play of a joint, and a gripper that is pressed on its stop. More than encoders err, less than
+# a limit is set off from a hard stop.
 LIMIT_NOISE = {"rad": 1e-3, "m": 1e-4, "1": 0.0}
-# Samples of torques and speeds on a piece: one for so much of a joint's way [rad, m], at least and at most how many.
+# Samples of torques and speeds on a piece: one for so much of a joint's way [rad, m], at least and
+# at most how many.
 _STEP, _SAMPLES = 0.1, (8, 400)
 _CHUNK = 50_000  # samples at a time
 _PEAKS = 4  # looked at closely, of each value, side and chunk
@@ -31,13 +33,14 @@ _PEAKS = 4  # looked at closely, of each value, side and chunk
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryLimits(Value):
-    """Limits per position entry, in the order of the trajectory's ``position_names``; infinite (or None)
-    where there is none.
+    """Limits per position entry, in the order of the trajectory's ``position_names``; infinite (or
+    None) where there is none.
 
     Attributes:
         lower, upper: position bounds, (n,), [rad] or [m].
         velocity, acceleration, jerk: symmetric bounds >= 0, (n,).
-        effort: symmetric bounds of force or torque >= 0, one per entry of the trajectory's ``torque_names``,
+        effort: symmetric bounds of force or torque >= 0, one per entry of the trajectory's
+        ``torque_names``,
         [N m] or [N]. acceleration_source: where the acceleration limits come from (URDF has none).
         tool_speed: the most that the origin of a link may move, by the link's name, [m/s].
     """
@@ -61,7 +64,9 @@ class TrajectoryLimits(Value):
             except (TypeError, ValueError) as error:
                 raise TrajectoryError(f"limits.{name}: not an array of numbers ({error})") from None
             if array.ndim != 1 or np.isnan(array).any():
-                raise TrajectoryError(f"limits.{name}: must be a 1-D array without NaN, not {value!r}")
+                raise TrajectoryError(
+                    f"limits.{name}: must be a 1-D array without NaN, not {value!r}"
+                )
             if name not in ("lower", "upper") and (array < 0).any():
                 raise TrajectoryError(f"limits.{name}: must not be negative, got {array.min()}")
             array.setflags(write=False)
@@ -78,14 +83,18 @@ class TrajectoryLimits(Value):
         for name in FIELDS:
             value, size = getattr(self, name), n_torques if name == "effort" else n
             if value is not None and len(value) != size:
-                raise TrajectoryError(f"limits.{name}: has {len(value)} entries, the trajectory needs {size}")
+                raise TrajectoryError(
+                    f"limits.{name}: has {len(value)} entries, the trajectory needs {size}"
+                )
 
     def reordered(self, index: Sequence[int], torque_index: Sequence[int]) -> TrajectoryLimits:
         """The limits with entry i taken from entry index[i] (efforts: torque_index[i])."""
         arrays = {}
         for name in FIELDS:
             value = getattr(self, name)
-            arrays[name] = None if value is None else value[list(torque_index if name == "effort" else index)]
+            arrays[name] = (
+                None if value is None else value[list(torque_index if name == "effort" else index)]
+            )
         return TrajectoryLimits(
             **arrays, acceleration_source=self.acceleration_source, tool_speed=self.tool_speed
         )
@@ -117,8 +126,12 @@ class TrajectoryLimits(Value):
                 continue
             infinity = -np.inf if name == "lower" else np.inf
             values = data[name]
-            if not isinstance(values, list) or not all(x is None or type(x) in (int, float) for x in values):
-                raise TrajectoryError(f"limits.{name}: must be a list of numbers, null for no limit")
+            if not isinstance(values, list) or not all(
+                x is None or type(x) in (int, float) for x in values
+            ):
+                raise TrajectoryError(
+                    f"limits.{name}: must be a list of numbers, null for no limit"
+                )
             try:
                 arrays[name] = np.array([infinity if x is None else x for x in values], dtype=float)
             except OverflowError:
@@ -132,7 +145,9 @@ class TrajectoryLimits(Value):
 
 def _tool_speed(value: Any) -> dict[str, float]:
     if not isinstance(value, Mapping):
-        raise TrajectoryError(f"limits.tool_speed: must give a speed by the name of a link, not {value!r}")
+        raise TrajectoryError(
+            f"limits.tool_speed: must give a speed by the name of a link, not {value!r}"
+        )
     for link, speed in value.items():
         number = isinstance(speed, (int, float, np.number)) and not isinstance(speed, bool)
         if not isinstance(link, str) or not number or not 0 < speed < np.inf:
@@ -162,13 +177,20 @@ class Violation:
     def __str__(self) -> str:
         side = "above" if self.value > self.limit else "below"
         value, limit = told_apart(self.value, self.limit, digits=9)
-        return f"{self.quantity} of {self.name} is {value} at {self.time:.6g} s, {side} its limit {limit}"
+        return (
+            f"{self.quantity} of {self.name} is {value} at {self.time:.6g} s, {side} its limit"
+            f" {limit}"
+        )
 
 
-def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance: float) -> list[Violation]:
+def find_violations(
+    trajectory: Trajectory, limits: TrajectoryLimits, tolerance: float
+) -> list[Violation]:
     """See Trajectory.validate."""
     found: list[Violation] = []
-    bounds: list[tuple[str, int, Array | None, Array | None]] = [("position", 0, limits.lower, limits.upper)]
+    bounds: list[tuple[str, int, Array | None, Array | None]] = [
+        ("position", 0, limits.lower, limits.upper)
+    ]
     for order, quantity in enumerate(("velocity", "acceleration", "jerk"), start=1):
         bound = getattr(limits, quantity)
         bounds.append((quantity, order, None if bound is None else -bound, bound))
@@ -186,9 +208,12 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
             _room(trajectory, times, values, bound, sign) if order == 0 else 0.0
             for bound, sign in ((lower, -1.0), (upper, 1.0))
         ]
-        found += _worst(quantity, trajectory.position_names, times, values, lower, upper, tolerance, room)
+        found += _worst(
+            quantity, trajectory.position_names, times, values, lower, upper, tolerance, room
+        )
     if trajectory.inverse_dynamics is not None and limits.effort is not None:
-        # With what the joints' damping and friction are said to be, and where that is known without them.
+        # With what the joints' damping and friction are said to be, and where that is known without
+        # them.
         certain = not isinstance(trajectory.inverse_dynamics, KnowsFriction)
         peaks = [
             peaks_between(
@@ -201,19 +226,27 @@ def find_violations(trajectory: Trajectory, limits: TrajectoryLimits, tolerance:
         ]
         times, values = (np.concatenate(each) for each in zip(*peaks, strict=True))
         found += _worst(
-            "torque", trajectory.torque_names, times, values, -limits.effort, limits.effort, tolerance
+            "torque",
+            trajectory.torque_names,
+            times,
+            values,
+            -limits.effort,
+            limits.effort,
+            tolerance,
         )
     if trajectory.link_velocity is not None and limits.tool_speed:
         bound = np.array(list(limits.tool_speed.values()))
         speeds = partial(trajectory._piece_speed, links=tuple(limits.tool_speed))
         times, values = peaks_between(trajectory, speeds, bound, tolerance)
-        found += _worst("tool speed", tuple(limits.tool_speed), times, values, None, bound, tolerance)
+        found += _worst(
+            "tool speed", tuple(limits.tool_speed), times, values, None, bound, tolerance
+        )
     return found
 
 
 def extremes(trajectory: Trajectory, order: int) -> tuple[Array, Array]:
-    """Times (m, n) and values (m, n) among which each joint's order-th derivative has its minimum and
-    maximum, exactly."""
+    """Times (m, n) and values (m, n) among which each joint's order-th derivative has its minimum
+    and maximum, exactly."""
     h = np.diff(trajectory.breaks)
     derivative = polynomial.differentiate(trajectory.coefficients, order)
     local = polynomial.extreme_times(derivative, h)
@@ -226,11 +259,12 @@ def extremes(trajectory: Trajectory, order: int) -> tuple[Array, Array]:
 def _room(
     trajectory: Trajectory, times: Array, values: Array, bound: Array | None, sign: float
 ) -> Array | float:
-    """How far beyond its bound each position may be, at the times of `extremes`: (m, n), or 0 where all start within.
+    """How far beyond its bound each position may be, at the times of `extremes`: (m, n), or 0 where
+    all start within.
 
-    A motion that starts beyond a limit by no more than LIMIT_NOISE may go back from there: it may be where it
-    has been at its nearest to the limit until then, so what is beyond never grows. Between the extremes positions
-    are monotone, so nothing else needs to be looked at.
+    A motion that starts beyond a limit by no more than LIMIT_NOISE may go back from there: it may
+    be where it has been at its nearest to the limit until then, so what is beyond never grows.
+    Between the extremes positions are monotone, so nothing else needs to be looked at.
     """
     if bound is None:
         return 0.0
@@ -267,23 +301,29 @@ def _worst(
             worst = int(np.argmax(beyond[:, j]))
             value = float(values[worst, j])
             if beyond[worst, j] - sign * bound[j] > tolerance * abs(bound[j]) + 1e-9:
-                found.append(Violation(quantity, name, float(times[worst, j]), value, float(bound[j])))
+                found.append(
+                    Violation(quantity, name, float(times[worst, j]), value, float(bound[j]))
+                )
     return found
 
 
 def peaks_between(
     trajectory: Trajectory, f: Callable[[Index, Array], Array], bound: Array, tolerance: float
 ) -> tuple[Array, Array]:
-    """Times (2, n) and values (2, n) of the least and the greatest of each, exact where that decides about a bound.
+    """Times (2, n) and values (2, n) of the least and the greatest of each, exact where that
+    decides about a bound.
 
-    f gives values (m, n) on pieces (m,) at local times (m,). It is an arbitrary function of the motion, so this is a
-    search, not a proof. Samples at both sides of every break and between tell how large a value is and how much it
-    bends: torques and speeds turn with q, so how many there are goes by how far q moves, not by how long that takes.
-    Where a peak between them may be beyond its bound, the bracket about it is narrowed.
+    f gives values (m, n) on pieces (m,) at local times (m,). It is an arbitrary function of the
+    motion, so this is a search, not a proof. Samples at both sides of every break and between tell
+    how large a value is and how much it bends: torques and speeds turn with q, so how many there
+    are goes by how far q moves, not by how long that takes. Where a peak between them may be beyond
+    its bound, the bracket about it is narrowed.
     """
     h = np.diff(trajectory.breaks)
     powers = np.arange(1, polynomial.DEGREE + 1)
-    moves = (np.abs(trajectory.coefficients[:, 1:]) * (h[:, None] ** powers)[:, :, None]).sum(axis=1)
+    moves = (np.abs(trajectory.coefficients[:, 1:]) * (h[:, None] ** powers)[:, :, None]).sum(
+        axis=1
+    )
     count = np.clip(np.ceil(moves.max(axis=1) / _STEP), *_SAMPLES).astype(int)
     n = len(bound)
     times, values = np.zeros((2, n)), np.zeros((2, n))
@@ -303,14 +343,17 @@ def peaks_between(
             y = sign * sampled
             highest = y.argmax(axis=0)
             best, when = y[highest, range(n)], (trajectory.breaks[piece] + s)[highest]
-            # Peaks between samples that may be the highest, and beyond the bound; a few of them, where many are.
+            # Peaks between samples that may be the highest, and beyond the bound; a few of them,
+            # where many are.
             may = y + bend > np.maximum(best, bound * (1 + tolerance))
             for j in np.flatnonzero(may.any(axis=0)):
                 peaks = np.flatnonzero(may[:, j])
                 for i in peaks[np.argsort(-(y + bend)[peaks, j], kind="stable")[:_PEAKS]]:
                     length = float(h[piece[i]])
                     width = length / int(count[piece[i]])
-                    found, local = _narrowed(f, int(piece[i]), float(s[i]), width, length, int(j), sign)
+                    found, local = _narrowed(
+                        f, int(piece[i]), float(s[i]), width, length, int(j), sign
+                    )
                     if found > best[j]:
                         best[j], when[j] = found, trajectory.breaks[piece[i]] + local
             better = best > sign * values[row]
@@ -319,9 +362,16 @@ def peaks_between(
 
 
 def _narrowed(
-    f: Callable[[Index, Array], Array], piece: int, center: float, width: float, h: float, j: int, sign: float
+    f: Callable[[Index, Array], Array],
+    piece: int,
+    center: float,
+    width: float,
+    h: float,
+    j: int,
+    sign: float,
 ) -> tuple[float, float]:
-    """The highest of sign * value j within a width of a local time on a piece of length h, and its local time."""
+    """The highest of sign * value j within a width of a local time on a piece of length h, and its
+    local time."""
     best = -np.inf
     for _ in range(3):
         local = np.clip(center + width * np.linspace(-1, 1, 17), 0, h)

@@ -38,7 +38,9 @@ def plot(trajectory: Trajectory, names: Sequence[str] | None, rate: float) -> Fi
     rows = 4 if trajectory.inverse_dynamics is not None else 3
     figure = Figure(figsize=(9, 2.2 * rows + 0.6), layout="constrained")
     axes = figure.subplots(rows, 1, sharex=True)
-    for order, (ax, label) in enumerate(zip(axes, ("position", "velocity", "acceleration"), strict=False)):
+    for order, (ax, label) in enumerate(
+        zip(axes, ("position", "velocity", "acceleration"), strict=False)
+    ):
         ax.set_ylabel(f"{label} [{unit}{('', '/s', '/s²')[order]}]")
         lower = upper = None
         if limits is not None:
@@ -93,6 +95,9 @@ def _curves(
                 shared = sum(1 for j in index if bound[j] == bound[i]) > 1
                 if value not in drawn:
                     ax.axhline(
-                        value, color="0.4" if shared else f"C{order % 10}", linestyle="--", linewidth=0.9
+                        value,
+                        color="0.4" if shared else f"C{order % 10}",
+                        linestyle="--",
+                        linewidth=0.9,
                     )
                 drawn.add(value)

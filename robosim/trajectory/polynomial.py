@@ -1,7 +1,7 @@
 """Piecewise polynomials in time: values, shifts, exact extrema, Hermite pieces and splines.
 
-Coefficients c have shape (k, 6, n): on piece i, q(t) = sum_j c[i, j] (t - breaks[i])**j. Cost is linear in
-what is asked for.
+Coefficients c have shape (k, 6, n): on piece i, q(t) = sum_j c[i, j] (t - breaks[i])**j. Cost is
+linear in what is asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ Index = NDArray[np.int64]
 
 DEGREE = 5
 _ROOT_STEPS = (
-    80  # at most: a fourth of them halve the bracket, the others converge on simple roots within ten
+    # At most: a fourth of them halve the bracket, the others converge on simple roots within ten.
+    80
 )
 # _FALLING[d, j] = j (j-1) ... (j-d+1), the factor that d derivatives put before (t - b)**(j - d).
 _FALLING: Array = np.array(
@@ -41,8 +42,8 @@ def horner(coefficients: Array, s: Array) -> Array:
 def evaluate(breaks: Array, coefficients: Array, t: Array, order: int) -> Array:
     """The order-th derivative at times t (any shape): (..., n).
 
-    At an inner break the piece that starts there counts. Outside the span the motion is at rest in its end
-    positions: positions are held and every derivative is zero.
+    At an inner break the piece that starts there counts. Outside the span the motion is at rest in
+    its end positions: positions are held and every derivative is zero.
     """
     piece = np.clip(np.searchsorted(breaks, t, side="right") - 1, 0, len(coefficients) - 1)
     s = np.clip(t, breaks[0], breaks[-1]) - breaks[piece]
@@ -70,8 +71,8 @@ def scale_time(coefficients: Array, factor: float | Array) -> Array:
 def hermite(
     h: Array, start: tuple[Array, Array, Array | None], end: tuple[Array, Array, Array | None]
 ) -> Array:
-    """Pieces of lengths h (k,) from position, velocity and, for quintics, acceleration at both ends, each
-    (k, n).
+    """Pieces of lengths h (k,) from position, velocity and, for quintics, acceleration at both
+    ends, each (k, n).
 
     Without accelerations (None at both ends) the pieces are cubic.
     """
@@ -97,10 +98,11 @@ def hermite(
 
 
 def spline_velocities(times: Array, positions: Array) -> Array:
-    """Knot velocities of the cubic spline with continuous acceleration that starts and ends at rest: (m, n).
+    """Knot velocities of the cubic spline with continuous acceleration that starts and ends at
+    rest: (m, n).
 
-    Tridiagonal system (de Boor, A Practical Guide to Splines, ch. IV), solved by elimination without
-    pivoting, which its diagonal dominance makes stable.
+    Tridiagonal system (de Boor, A Practical Guide to Splines, ch. IV), solved by elimination
+    without pivoting, which its diagonal dominance makes stable.
     """
     h = np.diff(times)[:, None]
     slope = np.diff(positions, axis=0) / h
@@ -121,13 +123,14 @@ def spline_velocities(times: Array, positions: Array) -> Array:
 
 
 def extreme_times(coefficients: Array, h: Array) -> Array:
-    """Every local time in [0, h] at which each polynomial can be extreme: both ends and all roots of its
-    derivative.
+    """Every local time in [0, h] at which each polynomial can be extreme: both ends and all roots
+    of its derivative.
 
-    coefficients: (k, d + 1, n), h: (k,). Returns (k, m, n) with m <= d + 1, sorted along axis 1, repeated where there
-    are fewer roots. Between the roots of p'' the derivative p' is monotone, so each of its roots is bracketed: Newton's
-    method kept inside the bracket, from the linear derivative upwards. Nothing is missed, and nothing depends on the
-    conditioning of an eigenproblem.
+    coefficients: (k, d + 1, n), h: (k,). Returns (k, m, n) with m <= d + 1, sorted along axis 1,
+    repeated where there are fewer roots. Between the roots of p'' the derivative p' is monotone, so
+    each of its roots is bracketed: Newton's method kept inside the bracket, from the linear
+    derivative upwards. Nothing is missed, and nothing depends on the conditioning of an
+    eigenproblem.
     """
     degree = coefficients.shape[1] - 1
     while degree > 1 and not coefficients[:, degree].any():
@@ -137,7 +140,9 @@ def extreme_times(coefficients: Array, h: Array) -> Array:
     k, _, n = c.shape
     points = np.stack([np.zeros((k, n)), np.ones((k, n))], axis=1)
     for order in range(degree - 1, 0, -1):
-        d = np.moveaxis(c[:, order:] * _FALLING[order, order : degree + 1, None], 1, 0)[:, :, None, :]
+        d = np.moveaxis(c[:, order:] * _FALLING[order, order : degree + 1, None], 1, 0)[
+            :, :, None, :
+        ]
         at_points = _horner_first(d, points)
         f_lo, f_hi = at_points[:, :-1], at_points[:, 1:]
         root = points[:, 1:].copy()
@@ -151,7 +156,8 @@ def extreme_times(coefficients: Array, h: Array) -> Array:
 
 
 def _root(d: Array, lo: Array, hi: Array, rising: NDArray[np.bool_]) -> Array:
-    """Where each polynomial d (powers, m) is zero, in (lo, hi), in which it is monotone and changes its sign."""
+    """Where each polynomial d (powers, m) is zero, in (lo, hi), in which it is monotone and changes
+    its sign."""
     slope = d[1:] * np.arange(1, len(d))[:, None]
     u = 0.5 * (lo + hi)
     for step in range(_ROOT_STEPS):

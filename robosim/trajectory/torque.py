@@ -1,4 +1,5 @@
-"""Torques and link velocities along a trajectory: functions of its positions that a planner attaches to it."""
+"""Torques and link velocities along a trajectory: functions of its positions that a planner
+attaches to it."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from numpy.typing import ArrayLike
 
 from robosim.trajectory.polynomial import Array, Index
 
-# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates. It may have two methods more, of rows (m, n) at once:
-# many(q, v, a) are its own values, and frictionless(q, v, a) those without damping and dry friction; then limits have
-# to hold with and without.
+# tau = f(q, v, a), each (n,): what Trajectory.torque evaluates. It may have two methods more, of
+# rows (m, n) at once: many(q, v, a) are its own values, and frictionless(q, v, a) those without
+# damping and dry friction; then limits have to hold with and without.
 InverseDynamics = Callable[[Array, Array, Array], ArrayLike]
-# The velocities (m, 3) [m/s] of the origin of a link in the world, by its name and rows (m, n) of q and v.
+# The velocities (m, 3) [m/s] of the origin of a link in the world, by its name and rows (m, n) of q
+# and v.
 LinkVelocity = Callable[[str, Array, Array], ArrayLike]
 
 
@@ -30,7 +32,8 @@ class KnowsFriction(Protocol):
 
 
 def permuted(f: InverseDynamics, back: Index, torque_index: Index) -> InverseDynamics:
-    """Inverse dynamics of reordered positions: `back` puts these in f's order, `torque_index` reorders its torques."""
+    """Inverse dynamics of reordered positions: `back` puts these in f's order, `torque_index`
+    reorders its torques."""
     if isinstance(f, KnowsFriction):
         return _PermutedFrictionless(f, back, torque_index)
     return _Permuted(f, back, torque_index)
@@ -56,7 +59,8 @@ class PermutedVelocity:
 
 
 class _Permuted:
-    """Inverse dynamics of reordered positions: put the inputs back in order, call, reorder the torques."""
+    """Inverse dynamics of reordered positions: put the inputs back in order, call, reorder the
+    torques."""
 
     def __init__(self, f: InverseDynamics, back: Index, torque_index: Index) -> None:
         self.f, self.back, self.torque_index = f, back, torque_index

@@ -1,7 +1,7 @@
 """Trajectory: piecewise polynomials in time of degree 5 or less, with names, limits and provenance.
 
-On piece i, q(t) = sum_j coefficients[i, j] (t - breaks[i])**j. Time starts at 0. It knows names and numbers,
-never a robot.
+On piece i, q(t) = sum_j coefficients[i, j] (t - breaks[i])**j. Time starts at 0. It knows names and
+numbers, never a robot.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 Format = Literal["json", "csv", "npz"]
 
 UNITS = ("rad", "m", "1")
-# Pieces must meet this closely: rounding of polynomials on pieces as short as a microsecond stays far below.
+# Pieces must meet this closely: rounding of polynomials on pieces as short as a microsecond stays
+# far below.
 _POSITION_TOLERANCE = 1e-8
 _VELOCITY_TOLERANCE = 1e-5
 _MOST_SAMPLES = 20_000_000  # some gigabytes for an arm
@@ -54,9 +55,9 @@ class Samples(NamedTuple):
 class Trajectory(Value):
     """A motion q(t) of named positions over [0, duration], continuous in position and velocity.
 
-    Outside [0, duration] the motion is at rest in its first or last position: positions are held and all
-    derivatives are zero, as a trajectory controller holds its last command. At an inner break the piece that
-    starts there counts.
+    Outside [0, duration] the motion is at rest in its first or last position: positions are held
+    and all derivatives are zero, as a trajectory controller holds its last command. At an inner
+    break the piece that starts there counts.
 
     Args:
         breaks: (k + 1,) [s], strictly increasing from 0.
@@ -67,13 +68,17 @@ class Trajectory(Value):
         limits: the limits it was made for.
         seed: of the planner that made it.
         metadata: anything JSON can hold.
-        events: what happens on the way: objects that are attached to a link and let go; in the order of their times.
-        inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files, and pickled if it can be.
+        events: what happens on the way: objects that are attached to a link and let go; in the
+        order of their times.
+        inverse_dynamics: tau = f(q, v, a), for ``torque``; not saved in files, and pickled if it
+        can be.
         torque_names: names of the torques; by default the position names.
-        link_velocity: velocities (m, 3) = f(link, q, v) of a link's origin [m/s], of rows (m, n), for
+        link_velocity: velocities (m, 3) = f(link, q, v) of a link's origin [m/s], of rows (m, n),
+        for
             ``tool_speed``; not saved in files, and pickled if it can be.
 
-    Raises TrajectoryError, naming the field, when something does not fit, is not finite, or jumps at a break.
+    Raises TrajectoryError, naming the field, when something does not fit, is not finite, or jumps
+    at a break.
     """
 
     def __init__(
@@ -111,14 +116,17 @@ class Trajectory(Value):
         self.limits = limits
         self.seed = None if seed is None else int(seed)
         try:
-            self.metadata: dict[str, Any] = json.loads(json.dumps(dict(metadata or {}), allow_nan=False))
+            self.metadata: dict[str, Any] = json.loads(
+                json.dumps(dict(metadata or {}), allow_nan=False)
+            )
         except (TypeError, ValueError, RecursionError) as error:
             raise TrajectoryError(f"metadata: not representable in JSON ({error})") from None
         self.events = checked_events(events, self.duration)
         self.inverse_dynamics = inverse_dynamics
         self.link_velocity = link_velocity
 
-    # -- Construction ----------------------------------------------------------------------------------------
+    # -- Construction
+    # ----------------------------------------------------------------------------------------
 
     @staticmethod
     def from_knots(
@@ -150,11 +158,13 @@ class Trajectory(Value):
     def from_waypoints(
         times: ArrayLike, positions: ArrayLike, *, position_names: Sequence[str], **fields: Any
     ) -> Trajectory:
-        """Cubic spline through (m, n) positions at (m,) times: at rest at both ends, acceleration continuous
-        between."""
+        """Cubic spline through (m, n) positions at (m,) times: at rest at both ends, acceleration
+        continuous between."""
         t, knots = _knots(times, positions, None, None, len(position_names))
         velocities = polynomial.spline_velocities(t, knots[0])
-        return Trajectory.from_knots(t, knots[0], velocities, position_names=position_names, **fields)
+        return Trajectory.from_knots(
+            t, knots[0], velocities, position_names=position_names, **fields
+        )
 
     def replace(self, **fields: Any) -> Trajectory:
         """A copy with some constructor arguments changed."""
@@ -167,7 +177,8 @@ class Trajectory(Value):
             current["torque_names"] = None
         return Trajectory(**{**current, **fields})
 
-    # -- Values ----------------------------------------------------------------------------------------------
+    # -- Values
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def n(self) -> int:
@@ -184,10 +195,11 @@ class Trajectory(Value):
         return self._derivative(t, 0)
 
     def configuration(self, t: ArrayLike, model: Robot, rest: ArrayLike | None = None) -> Array:
-        """The whole robot at times t of any shape: (..., n_q), whichever of its joints the motion moves.
+        """The whole robot at times t of any shape: (..., n_q), whichever of its joints the motion
+        moves.
 
-        The others stand where the plan that made the motion noted, else as in `rest` (n_q,), else neutral.
-        Raises TrajectoryError where the motion names a position that the robot lacks.
+        The others stand where the plan that made the motion noted, else as in `rest` (n_q,), else
+        neutral. Raises TrajectoryError where the motion names a position that the robot lacks.
         """
         position, columns = self.position(t), position_columns(model, self)
         q = resting(model, self, rest)
@@ -200,13 +212,14 @@ class Trajectory(Value):
         return self._derivative(t, 1)
 
     def acceleration(self, t: ArrayLike) -> Array:
-        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks: see ``acceleration_jumps``."""
+        """d2q/dt2 at times t of any shape: (..., n). It may jump at the breaks: see
+        ``acceleration_jumps``."""
         return self._derivative(t, 2)
 
     def jerk(self, t: ArrayLike) -> Array:
-        """d3q/dt3 at times t of any shape: (..., n). Exactly at a break where the acceleration jumps, as
-        ``acceleration_jumps`` tells, it is infinite, with the sign of the jump; elsewhere the derivative within the
-        piece."""
+        """d3q/dt3 at times t of any shape: (..., n). Exactly at a break where the acceleration
+        jumps, as ``acceleration_jumps`` tells, it is infinite, with the sign of the jump; elsewhere
+        the derivative within the piece."""
         times = _times(t)
         jerk = self._derivative(times, 3)
         when, sizes = self.acceleration_jumps()
@@ -217,11 +230,12 @@ class Trajectory(Value):
         return jerk
 
     def acceleration_jumps(self) -> tuple[Array, Array]:
-        """Where the acceleration jumps: times (m,) [s] and by how much (m, n), zero for positions that do not there.
+        """Where the acceleration jumps: times (m,) [s] and by how much (m, n), zero for positions
+        that do not there.
 
-        At the ends a motion that is at rest there jumps from and to standing still; one that is moving, as a slice
-        is, does not, as what comes before and after is not known. Less than a millionth of the greatest acceleration
-        of a position counts as rounding.
+        At the ends a motion that is at rest there jumps from and to standing still; one that is
+        moving, as a slice is, does not, as what comes before and after is not known. Less than a
+        millionth of the greatest acceleration of a position counts as rounding.
         """
         h = np.diff(self.breaks)[:, None]
         second = polynomial.differentiate(self.coefficients, 2)
@@ -232,7 +246,8 @@ class Trajectory(Value):
         for row, v in ((0, velocity[0, 0]), (-1, polynomial.horner(velocity[-1:], h[-1:])[0])):
             if (np.abs(v) > 1e-9 * top).any():
                 jumps[row] = 0.0
-        # What rounding is: of the terms that are summed, and where a position hardly moves, of the others'.
+        # What rounding is: of the terms that are summed, and where a position hardly moves, of the
+        # others'.
         terms = np.abs(second) * h[:, :, None] ** np.arange(second.shape[1])[:, None]
         size = terms.sum(axis=1).max(axis=0)
         jumps[np.abs(jumps) <= 1e-6 * size + 1e-9 * size.max()] = 0.0
@@ -241,20 +256,26 @@ class Trajectory(Value):
 
     def torque(self, t: ArrayLike) -> Array:
         """Inverse dynamics along the motion at times t of any shape: (..., n torques). Needs
-        ``inverse_dynamics``; that of a plan has the joints' damping, dry friction and springs in it."""
+        ``inverse_dynamics``; that of a plan has the joints' damping, dry friction and springs in
+        it."""
         times = _times(t)
         f = self._inverse_dynamics()
-        tau = torque_rows(f, *(self._derivative(times, order).reshape(-1, self.n) for order in range(3)))
+        tau = torque_rows(
+            f, *(self._derivative(times, order).reshape(-1, self.n) for order in range(3))
+        )
         return tau.reshape(*times.shape, len(self.torque_names))
 
     def piece_torque(self, piece: Index, s: Array, frictionless: bool = False) -> Array:
-        """Torque on the given pieces (m,) at local times s (m,): at a break, either side can be asked for.
+        """Torque on the given pieces (m,) at local times s (m,): at a break, either side can be
+        asked for.
 
         frictionless: without damping and dry friction, of an inverse dynamics that knows it.
         """
         f = self._inverse_dynamics()
         c = self.coefficients[piece]
-        states = [polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)]
+        states = [
+            polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(3)
+        ]
         if not frictionless:
             tau = torque_rows(f, *states)
         elif isinstance(f, KnowsFriction):
@@ -266,7 +287,8 @@ class Trajectory(Value):
         return np.asarray(tau, dtype=float).reshape(len(s), len(self.torque_names))
 
     def tool_speed(self, t: ArrayLike, link: str | None = None) -> Array:
-        """Speed of the origin of a link in the world [m/s] at times t of any shape: (...). Needs ``link_velocity``.
+        """Speed of the origin of a link in the world [m/s] at times t of any shape: (...). Needs
+        ``link_velocity``.
 
         link: by default the one whose speed is limited.
         """
@@ -282,7 +304,9 @@ class Trajectory(Value):
     def _piece_speed(self, piece: Index, s: Array, links: Sequence[str]) -> Array:
         """Speeds (m, links) of links' origins on the given pieces (m,) at local times s (m,)."""
         c = self.coefficients[piece]
-        q, v = (polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(2))
+        q, v = (
+            polynomial.horner(polynomial.differentiate(c, order), s[:, None]) for order in range(2)
+        )
         return self._speeds(q, v, links)
 
     def _speeds(self, q: Array, v: Array, links: Sequence[str]) -> Array:
@@ -291,28 +315,38 @@ class Trajectory(Value):
             raise TrajectoryError(
                 "tool_speed: no link velocities are attached; use replace(link_velocity=...)"
             )
-        return np.stack([np.linalg.norm(np.asarray(f(link, q, v)), axis=-1) for link in links], axis=-1)
+        return np.stack(
+            [np.linalg.norm(np.asarray(f(link, q, v)), axis=-1) for link in links], axis=-1
+        )
 
     def sample(self, rate: float) -> Samples:
-        """The motion at 0, 1/rate, 2/rate, ... [Hz] and at its end, which is always the last sample."""
+        """The motion at 0, 1/rate, 2/rate, ... [Hz] and at its end, which is always the last
+        sample."""
         if not (np.isfinite(rate) and rate > 0):
-            raise TrajectoryError(f"rate: must be a positive number of samples per second, not {rate!r}")
+            raise TrajectoryError(
+                f"rate: must be a positive number of samples per second, not {rate!r}"
+            )
         if self.duration * rate > _MOST_SAMPLES:
             raise TrajectoryError(
-                f"rate: {rate:.6g} per second would give {self.duration * rate:.3g} samples of {self.duration:.6g} s; "
-                f"it must be at most {_MOST_SAMPLES / self.duration:.3g}, for {_MOST_SAMPLES} samples"
+                f"rate: {rate:.6g} per second would give {self.duration * rate:.3g} samples of"
+                f" {self.duration:.6g} s; it must be at most {_MOST_SAMPLES / self.duration:.3g},"
+                f" for {_MOST_SAMPLES} samples"
             )
         # A regular sample within a millionth of a period of the end gives way to the end itself.
         count = int(np.ceil(self.duration * rate - 1e-6))
         t = np.append(np.arange(count) / rate, self.duration)
         return Samples(t, self.position(t), self.velocity(t), self.acceleration(t))
 
-    # -- New trajectories from old ---------------------------------------------------------------------------
+    # -- New trajectories from old
+    # ---------------------------------------------------------------------------
 
     def slice(self, t0: float, t1: float) -> Trajectory:
-        """The part from t0 to t1, 0 <= t0 < t1 <= duration, as a trajectory whose time starts at 0."""
+        """The part from t0 to t1, 0 <= t0 < t1 <= duration, as a trajectory whose time starts at
+        0."""
         if not (0 <= t0 < t1 <= self.duration):
-            raise TrajectoryError(f"slice: needs 0 <= t0 < t1 <= {self.duration}, got {t0!r}, {t1!r}")
+            raise TrajectoryError(
+                f"slice: needs 0 <= t0 < t1 <= {self.duration}, got {t0!r}, {t1!r}"
+            )
         first = int(np.searchsorted(self.breaks, t0, side="right")) - 1
         last = int(np.searchsorted(self.breaks, t1, side="left"))
         breaks = np.concatenate([[t0], self.breaks[first + 1 : last], [t1]])
@@ -322,10 +356,11 @@ class Trajectory(Value):
         return self.replace(breaks=breaks - t0, coefficients=c, events=events)
 
     def concatenate(self, *others: Trajectory) -> Trajectory:
-        """This motion and then the others, each starting where the one before ends, with the events of all.
+        """This motion and then the others, each starting where the one before ends, with the events
+        of all.
 
-        The others' positions are matched by name. Raises TrajectoryError when names differ, or when position
-        or velocity jumps between two of them.
+        The others' positions are matched by name. Raises TrajectoryError when names differ, or when
+        position or velocity jumps between two of them.
         """
         breaks, pieces, events = [self.breaks], [self.coefficients], list(self.events)
         for other in others:
@@ -338,7 +373,9 @@ class Trajectory(Value):
             events += moved(other.events, breaks[-1][-1])
             breaks.append(breaks[-1][-1] + other.breaks[1:])
             pieces.append(other.coefficients[:, :, index])
-        return self.replace(breaks=np.concatenate(breaks), coefficients=np.concatenate(pieces), events=events)
+        return self.replace(
+            breaks=np.concatenate(breaks), coefficients=np.concatenate(pieces), events=events
+        )
 
     def reverse(self) -> Trajectory:
         """The same path back: q(duration - t), without the events, which do not run backwards."""
@@ -350,8 +387,8 @@ class Trajectory(Value):
         return self.replace(breaks=breaks, coefficients=c, events=())
 
     def scale(self, factor: float) -> Trajectory:
-        """The same path, taking factor times as long: velocities divide by factor, accelerations by its
-        square."""
+        """The same path, taking factor times as long: velocities divide by factor, accelerations by
+        its square."""
         if not (np.isfinite(factor) and factor > 0):
             raise TrajectoryError(f"scale: the factor must be positive and finite, not {factor!r}")
         return self.replace(
@@ -361,8 +398,8 @@ class Trajectory(Value):
         )
 
     def reorder(self, position_names: Sequence[str]) -> Trajectory:
-        """The same motion with its positions in another order. Raises TrajectoryError for missing or extra
-        names."""
+        """The same motion with its positions in another order. Raises TrajectoryError for missing
+        or extra names."""
         names = tuple(position_names)
         missing = [name for name in self.position_names if name not in names]
         extra = [name for name in names if name not in self.position_names]
@@ -395,20 +432,24 @@ class Trajectory(Value):
             link_velocity=link_velocity,
         )
 
-    # -- Checks, files, pictures -----------------------------------------------------------------------------
+    # -- Checks, files, pictures
+    # -----------------------------------------------------------------------------
 
-    def validate(self, limits: TrajectoryLimits | None = None, *, tolerance: float = 1e-6) -> list[Violation]:
-        """Where the motion breaks limits (its own by default) by more than tolerance, relative: empty when
-        nowhere.
+    def validate(
+        self, limits: TrajectoryLimits | None = None, *, tolerance: float = 1e-6
+    ) -> list[Violation]:
+        """Where the motion breaks limits (its own by default) by more than tolerance, relative:
+        empty when nowhere.
 
-        Positions, velocities, accelerations and jerks are checked at every time, between samples too: at the
-        exact extrema of the polynomials; where the acceleration jumps the jerk is infinite. A motion that starts
-        beyond a position limit by no more than a measurement may err (1e-3 rad, 1e-4 m) may go back inside: how far
-        it is beyond must never grow. Torques, when inverse dynamics is attached, are sampled by how far q moves, and
-        the peaks refined; those of a plan with the damping and dry friction that the robot's description states, and
-        with none. So are the speeds of links, where they are limited and ``link_velocity`` is attached. One entry
-        per joint or link, quantity and side, the worst. Without any limits nothing can be broken. The time it takes
-        goes by the number of pieces, not by the duration.
+        Positions, velocities, accelerations and jerks are checked at every time, between samples
+        too: at the exact extrema of the polynomials; where the acceleration jumps the jerk is
+        infinite. A motion that starts beyond a position limit by no more than a measurement may err
+        (1e-3 rad, 1e-4 m) may go back inside: how far it is beyond must never grow. Torques, when
+        inverse dynamics is attached, are sampled by how far q moves, and the peaks refined; those
+        of a plan with the damping and dry friction that the robot's description states, and with
+        none. So are the speeds of links, where they are limited and ``link_velocity`` is attached.
+        One entry per joint or link, quantity and side, the worst. Without any limits nothing can be
+        broken. The time it takes goes by the number of pieces, not by the duration.
         """
         limits = self.limits if limits is None else limits
         if limits is None:
@@ -417,12 +458,12 @@ class Trajectory(Value):
         return find_violations(self, limits, tolerance)
 
     def save(self, path: str | PathLike[str], format: Format | None = None) -> None:
-        """Write to a file, whole or not at all: JSON, CSV or NPZ, by the file name's ending unless format
-        says.
+        """Write to a file, whole or not at all: JSON, CSV or NPZ, by the file name's ending unless
+        format says.
 
-        JSON and NPZ give back the same trajectory to the last bit; CSV, made for spreadsheets (a row per
-        knot: time, then position, velocity, acceleration, jerk, snap and crackle of each joint right after
-        it), to the last digits.
+        JSON and NPZ give back the same trajectory to the last bit; CSV, made for spreadsheets (a
+        row per knot: time, then position, velocity, acceleration, jerk, snap and crackle of each
+        joint right after it), to the last digits.
         """
         from robosim.trajectory import files
 
@@ -430,12 +471,15 @@ class Trajectory(Value):
 
     @staticmethod
     def load(
-        path: str | PathLike[str], position_names: Sequence[str] | None = None, format: Format | None = None
+        path: str | PathLike[str],
+        position_names: Sequence[str] | None = None,
+        format: Format | None = None,
     ) -> Trajectory:
-        """Read what ``save`` wrote. With position_names the positions come in that order, matched by name.
+        """Read what ``save`` wrote. With position_names the positions come in that order, matched
+        by name.
 
-        Raises TrajectoryError, naming the file and the place, for anything malformed, of unknown version, or
-        with names missing or extra; OSError when the file cannot be read.
+        Raises TrajectoryError, naming the file and the place, for anything malformed, of unknown
+        version, or with names missing or extra; OSError when the file cannot be read.
         """
         from robosim.trajectory import files
 
@@ -448,12 +492,13 @@ class Trajectory(Value):
             raise TrajectoryError(str(error), file=path) from None
 
     def plot(self, *, names: Sequence[str] | None = None, rate: float = 500.0) -> Figure:
-        """A matplotlib Figure: positions, velocities, accelerations and, when known, torques, with their
-        limits drawn.
+        """A matplotlib Figure: positions, velocities, accelerations and, when known, torques, with
+        their limits drawn.
 
         Args:
             names: which positions to show (and torques of the same names); all by default.
-            rate: samples per second that the curves are drawn with, or fewer where they would be more than 100,000.
+            rate: samples per second that the curves are drawn with, or fewer where they would be
+            more than 100,000.
         """
         from robosim.trajectory.plot import plot
 
@@ -465,7 +510,8 @@ class Trajectory(Value):
     def __repr__(self) -> str:
         robot = f" of {self.robot}" if self.robot else ""
         return (
-            f"<Trajectory{robot}: {self.n} positions, {len(self.coefficients)} pieces, {self.duration:.4g} s>"
+            f"<Trajectory{robot}: {self.n} positions, {len(self.coefficients)} pieces,"
+            f" {self.duration:.4g} s>"
         )
 
     def _derivative(self, t: ArrayLike, order: int) -> Array:
@@ -480,7 +526,8 @@ class Trajectory(Value):
 
 
 _FIELDS = (
-    "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata", "events",
+    "breaks", "coefficients", "position_names", "units", "robot", "limits", "seed", "metadata",
+    "events",
     "inverse_dynamics", "torque_names", "link_velocity",
 )  # fmt: skip
 
@@ -547,7 +594,9 @@ def _knots(
     return t, knots
 
 
-def _pieces(breaks: ArrayLike, coefficients: ArrayLike, names: tuple[str, ...]) -> tuple[Array, Array]:
+def _pieces(
+    breaks: ArrayLike, coefficients: ArrayLike, names: tuple[str, ...]
+) -> tuple[Array, Array]:
     b = _array("breaks", breaks, 1)
     _increasing("breaks", b)
     given = _array("coefficients", coefficients, 3)
@@ -570,7 +619,9 @@ def _pieces(breaks: ArrayLike, coefficients: ArrayLike, names: tuple[str, ...]) 
         if len(bad):
             i, j = bad[0]
             left, right = told_apart(end[i, j], start[i, j], digits=9)
-            raise TrajectoryError(f"{what} of {names[j]} jumps from {left} to {right} at {b[i + 1]:.9g} s")
+            raise TrajectoryError(
+                f"{what} of {names[j]} jumps from {left} to {right} at {b[i + 1]:.9g} s"
+            )
     b.setflags(write=False)
     c.setflags(write=False)
     return b, c

@@ -18,12 +18,14 @@ from robosim.urdf.inertia import inertia_from_geometry
 __all__ = ["InertiaOptions", "add_robot", "build_model", "located"]
 
 
-_REGULAR = 1e-11  # least eigenvalue of a mass matrix with ones on its diagonal; rounding leaves 1e-15
+# Least eigenvalue of a mass matrix with ones on its diagonal; rounding leaves 1e-15.
+_REGULAR = 1e-11
 
 
 @dataclass(frozen=True)
 class InertiaOptions:
-    """Whether to compute missing or impossible inertial data from geometry, and with which density [kg/m^3]."""
+    """Whether to compute missing or impossible inertial data from geometry, and with which density
+    [kg/m^3]."""
 
     from_meshes: bool = False
     density: float = 1000.0
@@ -66,7 +68,10 @@ def add_robot(
     for link in robot.links.values():
         body = massless.get(link.name)
         if strict and body == link.name and not inertia.from_meshes:
-            message = "moves, but has no mass; give it an <inertial>, or load with inertia_from_meshes=True"
+            message = (
+                "moves, but has no mass; give it an <inertial>, or load with"
+                " inertia_from_meshes=True"
+            )
             raise UrdfError(f"link {link.name!r}: {message}", file=robot.file, line=link.line)
         _add_link(builder, robot, link, inertia, lacks_mass=body is not None, strict=strict)
     for joint in robot.joints.values():
@@ -90,7 +95,9 @@ def build_model(
         model = builder.build(allow_massless=not strict, filter_adjacent=filter_adjacent)
         if not strict:
             model = _with_singular_fault(model, robot)
-        return model.with_warnings(text for text in model.dynamics_faults if text not in model.warnings)
+        return model.with_warnings(
+            text for text in model.dynamics_faults if text not in model.warnings
+        )
     except ModelError as e:
         line = 1
         for name in re.findall(r"'([^']*)'", str(e)):
@@ -102,10 +109,11 @@ def build_model(
 
 
 def _with_singular_fault(model: Model, robot: RobotSpec) -> Model:
-    """The model; with a fault of the first massless link between joints that can move it without moving any mass.
+    """The model; with a fault of the first massless link between joints that can move it without
+    moving any mass.
 
-    Such as a massless base that flies, on which a slide carries all mass: the mass matrix is singular at every q. It
-    is regular at a random q if it is anywhere but on a set of measure zero.
+    Such as a massless base that flies, on which a slide carries all mass: the mass matrix is
+    singular at every q. It is regular at a random q if it is anywhere but on a set of measure zero.
     """
     massless = _moving_without_inertia(robot, model.floating_base)
     if not massless or model.dynamics_faults or model.n_v == 0:
@@ -119,25 +127,32 @@ def _with_singular_fault(model: Model, robot: RobotSpec) -> Model:
 
 
 def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> dict[str, str]:
-    """Links of bodies that move and have neither mass nor moments: each with the first link of its body.
+    """Links of bodies that move and have neither mass nor moments: each with the first link of its
+    body.
 
-    A body is what fixed joints weld together, below a moving joint or at the root of a robot that flies freely.
+    A body is what fixed joints weld together, below a moving joint or at the root of a robot that
+    flies freely.
     """
     welded: dict[str, list[str]] = {}
     for joint in robot.joints.values():
         if joint.kind == "fixed":
             welded.setdefault(joint.parent, []).append(joint.child)
-    carried = [j.child for j in robot.joints.values() if j.kind != "fixed" and j.child in robot.links]
+    carried = [
+        j.child for j in robot.joints.values() if j.kind != "fixed" and j.child in robot.links
+    ]
     if floating_base:
         carried += robot.roots[:1]
     out: dict[str, str] = {}
     for name in carried:
         body: list[str] = []
         pending = [name]
-        while pending and len(body) <= len(robot.links):  # a cycle of fixed joints is reported by the builder
+        # A cycle of fixed joints is reported by the builder.
+        while pending and len(body) <= len(robot.links):
             body.append(pending.pop())
             pending.extend(c for c in welded.get(body[-1], ()) if c in robot.links)
-        if all((i := robot.links[b].inertial) is None or not (i.mass or i.inertia.any()) for b in body):
+        if all(
+            (i := robot.links[b].inertial) is None or not (i.mass or i.inertia.any()) for b in body
+        ):
             out |= dict.fromkeys(body, name)
     return out
 
@@ -151,7 +166,8 @@ def _add_link(
     lacks_mass: bool,
     strict: bool,
 ) -> None:
-    """Add a link with its inertia as described, or computed where that is impossible or lacking, or with its fault."""
+    """Add a link with its inertia as described, or computed where that is impossible or lacking, or
+    with its fault."""
     inertial, place = link.inertial, f"{robot.file}:{link.line}"
     fault, mass, com, inertia = "", 0.0, np.zeros(3), np.zeros((3, 3))
     if inertial is not None:
@@ -163,14 +179,18 @@ def _add_link(
             if not (lacks_mass and options.from_meshes):
                 builder.add_link(link.name, mass=mass, com=com, inertia=inertia, place=place)
                 if lacks_mass and (link.collisions or link.visuals):
-                    builder.add_warning(f"{place}: link {link.name!r}: moves and has geometry, but no mass")
+                    builder.add_warning(
+                        f"{place}: link {link.name!r}: moves and has geometry, but no mass"
+                    )
                 return
         except ModelError as e:
             impossible = True
             fault = str(e).removeprefix(f"link {link.name!r}: ")
             if strict and not options.from_meshes:
                 way_out = (
-                    " (or load with inertia_from_meshes=True)" if link.collisions or link.visuals else ""
+                    " (or load with inertia_from_meshes=True)"
+                    if link.collisions or link.visuals
+                    else ""
                 )
                 raise UrdfError(
                     f"{e}{way_out}", file=robot.file, line=int(place.rpartition(":")[2])
@@ -180,7 +200,9 @@ def _add_link(
         known = mass if mass > 0 else None
         computed = inertia_from_geometry(robot, link, mass=known, density=options.density)
         if computed is not None:
-            builder.add_link(link.name, mass=computed[0], com=computed[1], inertia=computed[2], place=place)
+            builder.add_link(
+                link.name, mass=computed[0], com=computed[1], inertia=computed[2], place=place
+            )
             builder.add_warning(text + computed[3])
             return
         fault += "; there is no geometry to compute it from" if impossible else ""
@@ -196,8 +218,10 @@ def _add_joint(builder: ModelBuilder, robot: RobotSpec, joint: JointSpec) -> Non
             raise UrdfError(message, file=robot.file, line=joint.line)
     with located(robot, joint.line):
         builder.add_joint(
-            joint.name, joint.kind, joint.parent, joint.child, X_PJ=joint.X_PJ, axis=joint.axis, lower=joint.lower,
-            upper=joint.upper, velocity=joint.velocity, effort=joint.effort, acceleration=joint.acceleration,
+            joint.name, joint.kind, joint.parent, joint.child, X_PJ=joint.X_PJ, axis=joint.axis,
+            lower=joint.lower,
+            upper=joint.upper, velocity=joint.velocity, effort=joint.effort,
+            acceleration=joint.acceleration,
             damping=joint.damping, friction=joint.friction, mimic=joint.mimic, safety=joint.safety,
         )  # fmt: skip
 
@@ -205,5 +229,9 @@ def _add_joint(builder: ModelBuilder, robot: RobotSpec, joint: JointSpec) -> Non
 def _visual(geometry: GeometrySpec) -> Visual:
     if geometry.mesh is not None:
         path, scale = geometry.mesh.path, geometry.mesh.scale
-        return Visual(mesh=path, scale=scale, X_LV=geometry.X_LG, rgba=geometry.rgba, name=geometry.name)
-    return Visual(shape=primitive(geometry), X_LV=geometry.X_LG, rgba=geometry.rgba, name=geometry.name)
+        return Visual(
+            mesh=path, scale=scale, X_LV=geometry.X_LG, rgba=geometry.rgba, name=geometry.name
+        )
+    return Visual(
+        shape=primitive(geometry), X_LV=geometry.X_LG, rgba=geometry.rgba, name=geometry.name
+    )

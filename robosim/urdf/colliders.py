@@ -1,5 +1,5 @@
-"""Collision and visual geometry as the engine's shapes; meshes become their hull, or convex pieces, or stay as they
-are, where asked."""
+"""Collision and visual geometry as the engine's shapes; meshes become their hull, or convex pieces,
+or stay as they are, where asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ from robosim.meshes import (
 )
 from robosim.urdf.description import FloatArray, GeometrySpec, LinkSpec, RobotSpec
 
-__all__ = ["ColliderOptions", "ColliderSpec", "ConvexMode", "mesh_stand_ins", "primitive", "shapes_of"]
+__all__ = [
+    "ColliderOptions",
+    "ColliderSpec",
+    "ConvexMode",
+    "mesh_stand_ins",
+    "primitive",
+    "shapes_of",
+]
 
 ConvexMode = Literal["hull", "pieces", "mesh"]
 _MODES = ("hull", "pieces", "mesh")
@@ -31,7 +38,8 @@ class ColliderOptions:
     """How collision meshes become convex, or that they stay as they are.
 
     Attributes:
-        convex: "hull", "pieces" or "mesh" for all links, or per link; links that are not named get their hull.
+        convex: "hull", "pieces" or "mesh" for all links, or per link; links that are not named get
+        their hull.
         max_vertices: of a hull; None for all.
         threshold: concavity that a piece may keep, see `robosim.meshes.convex_decomposition`.
         max_pieces: per mesh; None for as many as it takes.
@@ -54,7 +62,8 @@ class ColliderOptions:
                 raise UrdfError(f"convex={mode!r} is not known; use 'hull', 'pieces' or 'mesh'")
             if link and link not in robot.links:
                 raise UrdfError(
-                    f"convex names link {link!r}, which {robot.file} does not have{suggestion(link, robot.links)}"
+                    f"convex names link {link!r}, which {robot.file} does not"
+                    f" have{suggestion(link, robot.links)}"
                 )
 
     def mode(self, link: str) -> ConvexMode:
@@ -63,7 +72,8 @@ class ColliderOptions:
 
 
 def primitive(geometry: GeometrySpec) -> Shape:
-    """The shape of a geometry that is not a mesh. URDF and `Shape` agree: full box sizes, lengths along z."""
+    """The shape of a geometry that is not a mesh. URDF and `Shape` agree: full box sizes, lengths
+    along z."""
     if geometry.kind == "box":
         return Shape.box(geometry.size)
     if geometry.kind == "sphere":
@@ -100,7 +110,8 @@ def mesh_stand_ins(
 
 
 class ColliderSpec(NamedTuple):
-    """A collider of a link: shape, pose in the link, name (None for its number), and the mesh that it stands for."""
+    """A collider of a link: shape, pose in the link, name (None for its number), and the mesh that
+    it stands for."""
 
     shape: Shape | geometry.TriangleMesh
     X_LC: FloatArray

@@ -1,4 +1,5 @@
-"""What a URDF says, element by element with its line, before meshes are read and the model is built."""
+"""What a URDF says, element by element with its line, before meshes are read and the model is
+built."""
 
 from __future__ import annotations
 

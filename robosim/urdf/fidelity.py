@@ -1,11 +1,12 @@
-"""How well convex colliders stand for what they replace: stand-off of each, and pairs that collide only because of
-it.
+"""How well convex colliders stand for what they replace: stand-off of each, and pairs that collide
+only because of it.
 
-The second question is put to configurations: the neutral one, each named state, and uniform samples. Where the
+The second question is put to configurations: the neutral one, each named state, and uniform
+samples. Where the
     convex colliders
-of a pair of links overlap, the original triangles (primitives as inscribed polyhedra) are tested too. A pair whose
-stand-ins overlap somewhere and whose originals overlap at none of the configurations tested is reported: its
-collisions may be artifacts.
+of a pair of links overlap, the original triangles (primitives as inscribed polyhedra) are tested
+too. A pair whose stand-ins overlap somewhere and whose originals overlap at none of the
+configurations tested is reported: its collisions may be artifacts.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def mesh_fidelity(
         store_arrays(key, entry)
     faces, is_hull, distance, resolution, outside = map(float, entry["numbers"])
     n_vertices = sum(len(p.vertices) for p in pieces)
-    return MeshFidelity(int(faces), len(pieces), n_vertices, bool(is_hull), distance, resolution, outside)
+    return MeshFidelity(
+        int(faces), len(pieces), n_vertices, bool(is_hull), distance, resolution, outside
+    )
 
 
 class ModelColliders:
@@ -115,15 +118,19 @@ class ModelColliders:
             own[collider.link].append(i)
         self.of_link: dict[str, list[tuple[GeometrySpec, list[int]]]] = {}
         for link in robot.links.values():
-            # A link's colliders are in the order in which they were added; a mesh that was left out has none.
+            # A link's colliders are in the order in which they were added; a mesh that was left out
+            # has none.
             indices = iter(own[link.name])
             of_geometry = [
-                (g, [next(indices) for _ in range(_count(robot, link, g, options))]) for g in link.collisions
+                (g, [next(indices) for _ in range(_count(robot, link, g, options))])
+                for g in link.collisions
             ]
             self.of_link[link.name] = [(g, found) for g, found in of_geometry if found]
 
 
-def _count(robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions) -> int:
+def _count(
+    robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions
+) -> int:
     """How many colliders stand for a geometry."""
     if geometry.mesh is None:
         return 1
@@ -155,11 +162,18 @@ def hull_only_pairs(
         seed: for the samples.
     """
     replaced = {
-        i for geometries in colliders.of_link.values() for g, indices in geometries for i in indices if g.mesh
+        i
+        for geometries in colliders.of_link.values()
+        for g, indices in geometries
+        for i in indices
+        if g.mesh
     }
-    # All pairs of links of which one has a stand-in: those that are checked, and those left out as always touching.
+    # All pairs of links of which one has a stand-in: those that are checked, and those left out as
+    # always touching.
     checked = {frozenset((int(a), int(b))) for a, b in model.collision_pairs}
-    always = {frozenset((d.link_a, d.link_b)) for d in model.disabled_collisions if d.reason == "Always"}
+    always = {
+        frozenset((d.link_a, d.link_b)) for d in model.disabled_collisions if d.reason == "Always"
+    }
     n = len(model.colliders)
     links = [c.link for c in model.colliders]
     pairs = np.array(
@@ -178,7 +192,9 @@ def hull_only_pairs(
     scene = _engine.CollisionScene(model._engine, [], [], np.zeros((0, 4, 4)), [], pairs)
     found: dict[tuple[str, str], list[tuple[str, NDArray[np.float64]]]] = defaultdict(list)
     for label, q in _configurations(model, n_samples, seed):
-        touching = {tuple(sorted((links[index[a]], links[index[b]]))) for a, b, _ in scene.collisions(q)}
+        touching = {
+            tuple(sorted((links[index[a]], links[index[b]]))) for a, b, _ in scene.collisions(q)
+        }
         for pair in touching:
             found[pair[0], pair[1]].append((label, q))
     originals = _Originals(robot, model, colliders)
@@ -191,7 +207,9 @@ def hull_only_pairs(
     return out
 
 
-def _configurations(model: Model, n_samples: int, seed: int) -> list[tuple[str, NDArray[np.float64]]]:
+def _configurations(
+    model: Model, n_samples: int, seed: int
+) -> list[tuple[str, NDArray[np.float64]]]:
     out = [("neutral", model.neutral())]
     columns = {name: i for i, name in enumerate(model.position_names)}
     for state in model.named_states:

@@ -1,8 +1,8 @@
 """Mass properties from geometry, for links whose inertial data are missing or impossible.
 
-Each collision geometry (or visual one, where a link has no collision geometry) counts as a uniform solid;
-where two overlap, the overlap counts twice. A mesh counts with its inside if it is closed, else with its
-hull's. Inertia I = tr(C) 1 - C of the second moment C about the center of mass.
+Each collision geometry (or visual one, where a link has no collision geometry) counts as a uniform
+solid; where two overlap, the overlap counts twice. A mesh counts with its inside if it is closed,
+else with its hull's. Inertia I = tr(C) 1 - C of the second moment C about the center of mass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ __all__ = ["inertia_from_geometry"]
 def inertia_from_geometry(
     robot: RobotSpec, link: LinkSpec, *, mass: float | None, density: float
 ) -> tuple[float, FloatArray, FloatArray, str] | None:
-    """Mass, center of mass, inertia about it (link axes), and a remark; None for a link without geometry.
+    """Mass, center of mass, inertia about it (link axes), and a remark; None for a link without
+    geometry.
 
     Args:
         robot: named in errors.
@@ -28,7 +29,9 @@ def inertia_from_geometry(
         mass: [kg] to scale to; None for volume times density.
         density: [kg/m^3].
     """
-    geometries, origin = (link.collisions, "collision") if link.collisions else (link.visuals, "visual")
+    geometries, origin = (
+        (link.collisions, "collision") if link.collisions else (link.visuals, "visual")
+    )
     if not geometries:
         return None
     parts, hulled = [], 0
@@ -42,7 +45,9 @@ def inertia_from_geometry(
     total = MassProperties(volume, np.asarray(com), np.asarray(second))
     scale = density if mass is None else mass / volume
     remark = f"inertia computed from its {origin} geometry" + (
-        f" with a density of {density:g} kg/m^3" if mass is None else f" with its mass of {mass:g} kg"
+        f" with a density of {density:g} kg/m^3"
+        if mass is None
+        else f" with its mass of {mass:g} kg"
     )
     if hulled:
         remark += f"; {hulled} open mesh{'es' if hulled > 1 else ''} counted as convex hull"

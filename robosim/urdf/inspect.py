@@ -1,4 +1,5 @@
-"""`inspect_robot`: all there is to know about a description and what became of it, as plain data."""
+"""`inspect_robot`: all there is to know about a description and what became of it, as plain
+data."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ import numpy as np
 
 from robosim.geometry import Shape, TriangleMesh
 from robosim.model import Model
-from robosim.urdf.fidelity import HullPair, MeshFidelity, ModelColliders, hull_only_pairs, mesh_fidelity
+from robosim.urdf.fidelity import (
+    HullPair,
+    MeshFidelity,
+    ModelColliders,
+    hull_only_pairs,
+    mesh_fidelity,
+)
 from robosim.urdf.load import LoadedRobot, LoadOptions, load_with_report
 
 __all__ = ["ColliderReport", "RobotReport", "inspect_robot"]
@@ -52,7 +59,8 @@ class RobotReport:
         hull_pairs: pairs of links that collide only because of convex stand-ins.
         hull_samples: number of random configurations behind that.
         position_sources: per coordinate of q, where its limits come from.
-        velocity_sources: per coordinate of v, where its velocity, effort and acceleration limits come from.
+        velocity_sources: per coordinate of v, where its velocity, effort and acceleration limits
+        come from.
     """
 
     loaded: LoadedRobot
@@ -90,9 +98,11 @@ class RobotReport:
             ],
             "joints": [
                 {
-                    "name": j.name, "kind": j.kind, "parent": j.parent, "child": j.child, "axis": j.axis,
+                    "name": j.name, "kind": j.kind, "parent": j.parent, "child": j.child,
+                    "axis": j.axis,
                     "damping": j.damping, "friction": j.friction, "armature": j.armature,
-                    "mimic": asdict(j.mimic) if j.mimic else None, "line": loaded.robot.joints[j.name].line,
+                    "mimic": asdict(j.mimic) if j.mimic else None,
+                    "line": loaded.robot.joints[j.name].line,
                 }
                 for j in model.joints
             ],
@@ -105,7 +115,8 @@ class RobotReport:
             ],
             "velocities": [
                 {
-                    "name": name, "velocity": limits.velocity[i], "acceleration": limits.acceleration[i],
+                    "name": name, "velocity": limits.velocity[i],
+                    "acceleration": limits.acceleration[i],
                     "effort": limits.effort[i], "sources": dict(self.velocity_sources[name]),
                 }
                 for i, name in enumerate(model.velocity_names)
@@ -113,7 +124,8 @@ class RobotReport:
             "acceleration_source": limits.acceleration_source,
             "groups": {g.name: {"joints": g.joints, "tip": g.tip} for g in model.groups.values()},
             "named_states": [asdict(s) for s in model.named_states],
-            "end_effectors": {e.name: {"link": e.link, "group": e.group} for e in model.end_effectors.values()},
+            "end_effectors": {e.name: {"link": e.link,
+                "group": e.group} for e in model.end_effectors.values()},
             "colliders": [asdict(c) for c in self.colliders],
             "collision_pairs": len(model.collision_pairs),
             "disabled_collisions": [asdict(d) for d in model.disabled_collisions],
@@ -187,12 +199,17 @@ def _limit_sources(loaded: LoadedRobot) -> tuple[dict[str, str], dict[str, dict[
         soft = joint.safety
         narrowed = soft is not None and (
             (soft.soft_lower is not None and (joint.lower is None or soft.soft_lower > joint.lower))
-            or (soft.soft_upper is not None and (joint.upper is None or soft.soft_upper < joint.upper))
+            or (
+                soft.soft_upper is not None
+                and (joint.upper is None or soft.soft_upper < joint.upper)
+            )
         )
         if narrowed:
             positions[name] += ", narrowed by its safety_controller"
         followers = [
-            m.name for m in robot.joints.values() if m.mimic is not None and m.mimic[0] == joint.name
+            m.name
+            for m in robot.joints.values()
+            if m.mimic is not None and m.mimic[0] == joint.name
         ]
         if followers:
             positions[name] += f", and what {', '.join(followers)} can follow"

@@ -4,9 +4,10 @@
       elbow_joint: {has_velocity_limits: true, max_velocity: 3.14, has_acceleration_limits: true,
           max_acceleration: 5.0}
 
-`has_X_limits: true` puts the number in place of the URDF's, `false` removes the limit, and without either the
-URDF's stays. The scaling factors are MoveIt's defaults for its own planners; they and jerk limits are noted
-as ignored. Angles may carry the units of xacro's tags: `!degrees 90`, `!radians 1.5708`.
+`has_X_limits: true` puts the number in place of the URDF's, `false` removes the limit, and without
+either the URDF's stays. The scaling factors are MoveIt's defaults for its own planners; they and
+jerk limits are noted as ignored. Angles may carry the units of xacro's tags: `!degrees 90`,
+`!radians 1.5708`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _MAX_BYTES = 128 * 1024
 _MAX_DEPTH = 20  # of brackets
 _MAX_VALUE = 1e300
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "deceleration", "jerk")
-_BOUNDS = {"position": ("min_position", "max_position")} | {q: (f"max_{q}",) for q in _QUANTITIES[1:]}
+_BOUNDS = {"position": ("min_position", "max_position")} | {
+    q: (f"max_{q}",) for q in _QUANTITIES[1:]
+}
 _KEYS = {key for q in _QUANTITIES for key in (f"has_{q}_limits", *_BOUNDS[q])}
 _UNITS = {
     "!degrees": math.pi / 180,
@@ -53,7 +56,8 @@ class LimitOverrides:
 
 
 def read_joint_limits(source: str | PathLike[str] | Mapping[str, Any]) -> LimitOverrides:
-    """Read a joint_limits.yaml, or take its content as a mapping (with or without the key "joint_limits").
+    """Read a joint_limits.yaml, or take its content as a mapping (with or without the key
+    "joint_limits").
 
     Raises:
         JointLimitsError: it is malformed; with file and line where there is one.
@@ -63,10 +67,14 @@ def read_joint_limits(source: str | PathLike[str] | Mapping[str, Any]) -> LimitO
         entries = source.get("joint_limits", source)
         overrides = LimitOverrides("argument joint_limits")
         if not isinstance(entries, Mapping):
-            raise JointLimitsError(f"joint_limits is {type(entries).__name__}; a mapping by joint is needed")
+            raise JointLimitsError(
+                f"joint_limits is {type(entries).__name__}; a mapping by joint is needed"
+            )
         for joint, limits in entries.items():
             if not isinstance(limits, Mapping):
-                raise JointLimitsError(f"joint {joint!r}: its limits are {limits!r}; a mapping is needed")
+                raise JointLimitsError(
+                    f"joint {joint!r}: its limits are {limits!r}; a mapping is needed"
+                )
             _add(overrides, str(joint), {str(k): (v, None) for k, v in limits.items()}, None, None)
         return overrides
     file = str(source)
@@ -74,13 +82,16 @@ def read_joint_limits(source: str | PathLike[str] | Mapping[str, Any]) -> LimitO
     overrides = LimitOverrides(file)
     for key, (node, line) in _mapping(root, file, "the document").items():
         if key not in _TOP:
-            raise JointLimitsError(f"unknown key {key!r}{suggestion(key, _TOP)}", file=file, line=line)
+            raise JointLimitsError(
+                f"unknown key {key!r}{suggestion(key, _TOP)}", file=file, line=line
+            )
         if key != "joint_limits":
             overrides.ignored.append(f"{key} ({file}:{line})")
             continue
         for joint, (entry, joint_line) in _mapping(node, file, "joint_limits").items():
             values = {
-                k: (_scalar(v, file), at) for k, (v, at) in _mapping(entry, file, f"joint {joint!r}").items()
+                k: (_scalar(v, file), at)
+                for k, (v, at) in _mapping(entry, file, f"joint {joint!r}").items()
             }
             _add(overrides, joint, values, file, joint_line)
     return overrides
@@ -106,7 +117,9 @@ def apply_joint_limits(robot: RobotSpec, overrides: LimitOverrides) -> dict[str,
             if quantity == "position":
                 kind = joints[name].kind
                 if kind not in ("revolute", "prismatic"):
-                    overrides.ignored.append(f"position limits of {kind} joint {name!r} ({overrides.source})")
+                    overrides.ignored.append(
+                        f"position limits of {kind} joint {name!r} ({overrides.source})"
+                    )
                     continue
                 changes["lower"], changes["upper"] = values if values is not None else (None, None)
             elif quantity in ("velocity", "effort", "acceleration"):
@@ -126,7 +139,9 @@ def _add(
     for key, (_, at) in values.items():
         if key not in _KEYS and key != "angle_wraparound":
             near = suggestion(key, sorted(_KEYS), limit=None)
-            raise JointLimitsError(f"joint {joint!r}: unknown key {key!r}{near}", file=file, line=at)
+            raise JointLimitsError(
+                f"joint {joint!r}: unknown key {key!r}{near}", file=file, line=at
+            )
     limits: dict[str, tuple[float, ...] | None] = {}
     for quantity, bounds in _BOUNDS.items():
         flag, at = values.get(f"has_{quantity}_limits", (None, line))
@@ -135,16 +150,24 @@ def _add(
             continue
         if flag is not None and not isinstance(flag, bool):
             raise JointLimitsError(
-                f"joint {joint!r}: has_{quantity}_limits is {flag!r}; true or false", file=file, line=at
+                f"joint {joint!r}: has_{quantity}_limits is {flag!r}; true or false",
+                file=file,
+                line=at,
             )
         if flag is False:
             limits[quantity] = None
             continue
         if len(given) != len(bounds):
-            raise JointLimitsError(f"joint {joint!r}: {' and '.join(bounds)} needed", file=file, line=at)
+            raise JointLimitsError(
+                f"joint {joint!r}: {' and '.join(bounds)} needed", file=file, line=at
+            )
         numbers = []
         for bound, (value, place) in zip(bounds, given, strict=True):
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= _MAX_VALUE:
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not abs(value) <= _MAX_VALUE
+            ):
                 message = f"joint {joint!r}: {bound} is {value!r}; a finite number is needed"
                 raise JointLimitsError(message, file=file, line=place)
             if quantity != "position" and value <= 0:
@@ -152,7 +175,9 @@ def _add(
                 raise JointLimitsError(message, file=file, line=place)
             numbers.append(float(value))
         if quantity == "position" and numbers[0] > numbers[1]:
-            message = f"joint {joint!r}: min_position {numbers[0]:g} is above max_position {numbers[1]:g}"
+            message = (
+                f"joint {joint!r}: min_position {numbers[0]:g} is above max_position {numbers[1]:g}"
+            )
             raise JointLimitsError(message, file=file, line=given[0][1])
         if quantity in ("jerk", "deceleration"):
             overrides.ignored.append(f"{quantity} limit of joint {joint!r} ({overrides.source})")
@@ -162,8 +187,8 @@ def _add(
         overrides.lines[joint] = line
 
 
-# YAML with lines: nodes, not values; no anchors or aliases (an alias bomb is a few hundred bytes), and of tags only
-# units.
+# YAML with lines: nodes, not values; no anchors or aliases (an alias bomb is a few hundred bytes),
+# and of tags only units.
 
 
 def _compose(data: bytes, file: str) -> yaml.Node:
@@ -175,12 +200,19 @@ def _compose(data: bytes, file: str) -> yaml.Node:
         for character in text:
             depth += (character in "[{") - (character in "]}")
             if depth > _MAX_DEPTH:
-                raise JointLimitsError(f"is nested deeper than {_MAX_DEPTH} brackets", file=file, line=1)
+                raise JointLimitsError(
+                    f"is nested deeper than {_MAX_DEPTH} brackets", file=file, line=1
+                )
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
             line = token.start_mark.line + 1
             if isinstance(token, (yaml.AliasToken, yaml.AnchorToken)):
-                raise JointLimitsError("anchors and aliases are not supported", file=file, line=line)
-            if isinstance(token, yaml.TagToken) and (tag := "".join(filter(None, token.value))) not in _UNITS:
+                raise JointLimitsError(
+                    "anchors and aliases are not supported", file=file, line=line
+                )
+            if (
+                isinstance(token, yaml.TagToken)
+                and (tag := "".join(filter(None, token.value))) not in _UNITS
+            ):
                 known = ", ".join(_UNITS)
                 raise JointLimitsError(f"tag {tag!r} must be one of {known}", file=file, line=line)
         loader = yaml.SafeLoader(text)
@@ -209,21 +241,27 @@ def _compose(data: bytes, file: str) -> yaml.Node:
 def _mapping(node: yaml.Node, file: str, what: str) -> dict[str, tuple[yaml.Node, int]]:
     """Keys, which must be different texts, with their value nodes and lines."""
     if not isinstance(node, yaml.MappingNode):
-        raise JointLimitsError(f"{what} must be a mapping", file=file, line=node.start_mark.line + 1)
+        raise JointLimitsError(
+            f"{what} must be a mapping", file=file, line=node.start_mark.line + 1
+        )
     out: dict[str, tuple[yaml.Node, int]] = {}
     for key, value in node.value:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
             raise JointLimitsError(f"{what}: a key is not a name", file=file, line=line)
         if key.value in out:
-            raise JointLimitsError(f"{what}: key {key.value!r} is there twice", file=file, line=line)
+            raise JointLimitsError(
+                f"{what}: key {key.value!r} is there twice", file=file, line=line
+            )
         out[key.value] = (value, line)
     return out
 
 
 def _scalar(node: yaml.Node, file: str) -> Any:
     if not isinstance(node, yaml.ScalarNode):
-        raise JointLimitsError("a number, true or false is needed", file=file, line=node.start_mark.line + 1)
+        raise JointLimitsError(
+            "a number, true or false is needed", file=file, line=node.start_mark.line + 1
+        )
     if node.tag in _UNITS:
         try:
             return _UNITS[node.tag] * float(node.value)

@@ -52,7 +52,9 @@ class LoadOptions:
         if self.base not in get_args(Base):
             raise UrdfError(f"base must be 'fixed', 'floating' or 'described', got {self.base!r}")
         if self.missing_meshes not in ("refuse", "skip"):
-            raise UrdfError(f"missing_meshes must be 'refuse' or 'skip', got {self.missing_meshes!r}")
+            raise UrdfError(
+                f"missing_meshes must be 'refuse' or 'skip', got {self.missing_meshes!r}"
+            )
         if not 0 < self.density < 1e6:
             raise UrdfError(f"density={self.density!r} must be between 0 and 1e6 kg/m^3")
 
@@ -83,7 +85,8 @@ class LoadedRobot:
         robot: the URDF as read, limits of joint_limits.yaml put in.
         semantics: the SRDF as read; None without one.
         overrides: the joint_limits.yaml as read; None without one.
-        self_collision: of the sampling filter; None where an SRDF lists the pairs, or it was switched off.
+        self_collision: of the sampling filter; None where an SRDF lists the pairs, or it was
+        switched off.
         options: that it was loaded with.
     """
 
@@ -118,42 +121,59 @@ def load_robot(
 ) -> Model:
     """Load a robot from URDF or xacro.
 
-    What the description says is read as far as it has a meaning. What it says to other programs (gazebo,
-    transmission) or to nobody is listed in `Model.ignored`, what deserves a look in `Model.warnings`, and links
-    whose inertia no body has in `Model.dynamics_faults`: such a robot can be planned for, and its dynamics raise an
-    error. Links that fixed joints weld together are one body for the dynamics; each keeps its name.
+    What the description says is read as far as it has a meaning. What it says to other programs
+    (gazebo, transmission) or to nobody is listed in `Model.ignored`, what deserves a look in
+    `Model.warnings`, and links whose inertia no body has in `Model.dynamics_faults`: such a robot
+    can be planned for, and its dynamics raise an error. Links that fixed joints weld together are
+    one body for the dynamics; each keeps its name.
 
     Args:
-        source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, or of a folder that holds one
-            (my_robot/my_robot.urdf, or whatever is the only one), a URDF string, or a `yourdfpy.URDF`.
-        base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its 7
-            numbers. "described": floating where the semantic description has a virtual joint of this type for the
+        source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, or of a folder that
+        holds one
+            (my_robot/my_robot.urdf, or whatever is the only one), a URDF string, or a
+            `yourdfpy.URDF`.
+        base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its
+        7
+            numbers. "described": floating where the semantic description has a virtual joint of
+            this type for the
             root link, else fixed.
-        convex: what a collision mesh becomes: its convex "hull", convex "pieces" (needs the extra `decomp`; both
-            cached on disk), or with "mesh" itself, concave as it is, with what it encloses where it is closed; one for
-            all links or a mapping by link name (others get the hull). Meshes cost checks several times what hulls do.
-        hull_vertices: at most so many per hull; it then grows a little so that it still contains the mesh.
+        convex: what a collision mesh becomes: its convex "hull", convex "pieces" (needs the extra
+        `decomp`; both
+            cached on disk), or with "mesh" itself, concave as it is, with what it encloses where it
+            is closed; one for
+            all links or a mapping by link name (others get the hull). Meshes cost checks several
+            times what hulls do.
+        hull_vertices: at most so many per hull; it then grows a little so that it still contains
+        the mesh.
         piece_threshold: concavity that a piece may keep, 0.01 (fine) to 1.
         max_pieces: per mesh.
         package_dirs: folders where `package://NAME/...` and xacro's `$(find NAME)` look first; then
             ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, and the folders above the file.
-        srdf: path or text of MoveIt's semantic description. None takes the .srdf of the same name beside the
+        srdf: path or text of MoveIt's semantic description. None takes the .srdf of the same name
+        beside the
             file, if any; False takes none.
-        joint_limits: path of MoveIt's joint_limits.yaml, or its content as a mapping; None takes the one
+        joint_limits: path of MoveIt's joint_limits.yaml, or its content as a mapping; None takes
+        the one
             beside the file.
-        inertia_from_meshes: compute inertial data from a link's geometry where they are impossible, or where a body
+        inertia_from_meshes: compute inertial data from a link's geometry where they are impossible,
+        or where a body
             moves that has none.
         density: for that, where the mass is missing too [kg/m^3].
         visuals: whether to keep visuals; without, missing visual meshes do not matter.
         xacro_args: values of a xacro file's arguments.
-        filter_self_collisions: leave out pairs of links that always or never touch, by sampling, when no SRDF
+        filter_self_collisions: leave out pairs of links that always or never touch, by sampling,
+        when no SRDF
             lists pairs.
         seed: of the sampling.
-        strict: refuse all that the URDF specification does not allow, at its first place, instead of a warning.
-        missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or "skip" the mesh:
+        strict: refuse all that the URDF specification does not allow, at its first place, instead
+        of a warning.
+        missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or
+        "skip" the mesh:
             nothing then collides with it. Visual meshes that are missing leave a warning.
-        exact_meshes: have the mesh itself decide where its hull, or its convex pieces, overlap something, and give the
-            distances of what is apart. Without, hulls and pieces count as they are, up to their stand-off too large.
+        exact_meshes: have the mesh itself decide where its hull, or its convex pieces, overlap
+        something, and give the
+            distances of what is apart. Without, hulls and pieces count as they are, up to their
+            stand-off too large.
 
     Raises:
         UrdfError: the description is malformed, or says what has no meaning: with file and line.
@@ -164,9 +184,12 @@ def load_robot(
         MissingDependencyError: an optional package is needed.
     """
     options = LoadOptions(
-        base=base, convex=convex, hull_vertices=hull_vertices, piece_threshold=piece_threshold, max_pieces=max_pieces,
-        package_dirs=package_dirs, srdf=srdf, joint_limits=joint_limits, inertia_from_meshes=inertia_from_meshes,
-        density=density, visuals=visuals, xacro_args=xacro_args, filter_self_collisions=filter_self_collisions,
+        base=base, convex=convex, hull_vertices=hull_vertices, piece_threshold=piece_threshold,
+        max_pieces=max_pieces,
+        package_dirs=package_dirs, srdf=srdf, joint_limits=joint_limits,
+        inertia_from_meshes=inertia_from_meshes,
+        density=density, visuals=visuals, xacro_args=xacro_args,
+        filter_self_collisions=filter_self_collisions,
         seed=seed, strict=strict, missing_meshes=missing_meshes, exact_meshes=exact_meshes,
     )  # fmt: skip
     return load_with_report(source, options).model
@@ -191,7 +214,9 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
     srdf = opened.srdf if options.srdf is None else options.srdf
     if srdf is not None and srdf is not False:
         data, file = _srdf_text(srdf)
-        semantics = read_srdf(data, robot, file=file, floating_base=options.floating, strict=options.strict)
+        semantics = read_srdf(
+            data, robot, file=file, floating_base=options.floating, strict=options.strict
+        )
 
     floating = bool(options.floating) if semantics is None else semantics.floating_base
     builder = ModelBuilder(robot.name, floating_base=floating)
@@ -200,7 +225,9 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
     for text in (*robot.ignored, *(overrides.ignored if overrides else ())):
         builder.add_ignored(text)
     inertia = InertiaOptions(options.inertia_from_meshes, options.density)
-    add_robot(builder, robot, options.colliders, inertia, floating_base=floating, strict=options.strict)
+    add_robot(
+        builder, robot, options.colliders, inertia, floating_base=floating, strict=options.strict
+    )
     if semantics is not None:
         add_semantics(builder, semantics)
     lists_pairs = semantics is not None and semantics.lists_pairs

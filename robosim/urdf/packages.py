@@ -1,9 +1,10 @@
 """Where `package://`, `model://`, `file://` and relative references of a robot description lead.
 
-A package is looked for, in this order: in `package_dirs` (the folder of that name inside one of them, or one
-of them that is the package), in ROS_PACKAGE_PATH, in `share/` of AMENT_PREFIX_PATH, and on the way up from
-the file that refers to it: a folder of that name, or one with a package.xml that carries it. If there is none, the
-rest of the reference is looked for in the folders above the file.
+A package is looked for, in this order: in `package_dirs` (the folder of that name inside one of
+them, or one of them that is the package), in ROS_PACKAGE_PATH, in `share/` of AMENT_PREFIX_PATH,
+and on the way up from the file that refers to it: a folder of that name, or one with a package.xml
+that carries it. If there is none, the rest of the reference is looked for in the folders above the
+file.
 """
 
 from __future__ import annotations
@@ -44,19 +45,31 @@ def resolve(
         folder = find_package(package, base, package_dirs)
         if folder is not None:
             return folder / rest, ""
-        # A folder above the file that was renamed, or copied without its package.xml, still holds the file.
+        # A folder above the file that was renamed, or copied without its package.xml, still holds
+        # the file.
         inside = base is not None and ".." not in Path(package, rest).parts
-        for above in (base.resolve(), *base.resolve().parents)[:_MOST_ABOVE] if base and inside else ():
+        for above in (
+            (base.resolve(), *base.resolve().parents)[:_MOST_ABOVE] if base and inside else ()
+        ):
             if (above / rest).is_file():
-                return above / rest, f"package {package!r} is not found; its file is taken from {above}"
+                return (
+                    above / rest,
+                    f"package {package!r} is not found; its file is taken from {above}",
+                )
         return (
             None,
-            f"package {package!r} is not found: name its folder, or the one above it, in package_dirs",
+            (
+                f"package {package!r} is not found: name its folder, or the one above it, in"
+                " package_dirs"
+            ),
         )
     if uri.startswith("file:"):
         return Path(unquote(urlsplit(uri).path)), ""
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", uri):
-        return None, f"scheme {uri.partition(':')[0]!r} is not supported; use package://, file:// or a path"
+        return (
+            None,
+            f"scheme {uri.partition(':')[0]!r} is not supported; use package://, file:// or a path",
+        )
     path = Path(uri)
     if "\\" in uri and not path.exists() and (base is None or not (base / path).exists()):
         path = Path(uri.replace("\\", "/"))  # as written on Windows
@@ -65,7 +78,10 @@ def resolve(
     if base is None:
         return (
             None,
-            "is relative, but the description was given as a string; use an absolute path or package://",
+            (
+                "is relative, but the description was given as a string; use an absolute path or"
+                " package://"
+            ),
         )
     return base / path, ""
 
@@ -95,7 +111,9 @@ def find_package(
 
 def _from_environment() -> Iterable[Path]:
     yield from (Path(p) for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p)
-    yield from (Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p)
+    yield from (
+        Path(p) / "share" for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p
+    )
 
 
 def _is_package(folder: Path, name: str) -> bool:

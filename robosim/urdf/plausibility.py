@@ -1,11 +1,15 @@
-"""What looks wrong in a description that says nothing impossible: other units, states that nothing can reach.
+"""What looks wrong in a description that says nothing impossible: other units, states that nothing
+can reach.
 
 Each check knows a mistake that people make, and a bound beyond which it is all but sure:
-  degrees      a revolute joint that turns more than two full turns to one side, or faster than 60 rad/s; powers of ten
+  degrees      a revolute joint that turns more than two full turns to one side, or faster than 60
+               rad/s; powers of ten
                and what is above 10,000 stand for no limit
-  millimeters  geometry more than 10 times the robot's reach or longer than 20 m, a joint 20 m from its parent, a slide
+  millimeters  geometry more than 10 times the robot's reach or longer than 20 m, a joint 20 m from
+               its parent, a slide
                of more than 20 m
-  inertia      a radius of gyration more than three times, or less than a fiftieth, of the link's geometry; a center of
+  inertia      a radius of gyration more than three times, or less than a fiftieth, of the link's
+               geometry; a center of
                mass farther outside of it than it is long
   mass         a link denser than any metal
   states       positions beyond a limit, joints outside the state's group
@@ -39,7 +43,8 @@ _NOISE = 1e-6  # [rad, m] beyond a limit, as rounded numbers are
 
 
 class Box(NamedTuple):
-    """Corners (3,) of the box around a link's colliders, in its axes [m], and their volume [m^3]."""
+    """Corners (3,) of the box around a link's colliders, in its axes [m], and their volume
+    [m^3]."""
 
     low: FloatArray
     high: FloatArray
@@ -67,20 +72,22 @@ def implausible(model: Model, robot: RobotSpec, semantics: Semantics | None) -> 
 
 
 def always_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
-    """One text for every pair of links that the self-collision filter leaves out because they always overlap."""
+    """One text for every pair of links that the self-collision filter leaves out because they
+    always overlap."""
     return [
-        f"{robot.file}:{robot.links[pair.link_a].line}: links {pair.link_a!r} and {pair.link_b!r} overlap in every "
-        "configuration, so self-collision does not check them"
+        f"{robot.file}:{robot.links[pair.link_a].line}: links {pair.link_a!r} and {pair.link_b!r}"
+        " overlap in every configuration, so self-collision does not check them"
         for pair in report.disabled
         if pair.reason == "Always"
     ]
 
 
 def mostly_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
-    """One text for every pair of links that is checked and overlaps at most random configurations."""
+    """One text for every pair of links that is checked and overlaps at most random
+    configurations."""
     return [
-        f"{robot.file}:{robot.links[a].line}: links {a!r} and {b!r} overlap at {n} of 100 random configurations. If "
-        "they are meant to, name them in a <disable_collisions> of an SRDF"
+        f"{robot.file}:{robot.links[a].line}: links {a!r} and {b!r} overlap at {n} of 100 random"
+        " configurations. If they are meant to, name them in a <disable_collisions> of an SRDF"
         for a, b, n in report.frequent
     ]
 
@@ -158,7 +165,10 @@ def _geometry(robot: RobotSpec, link: LinkSpec, box: Box, reach: float) -> Itera
             if is_meant
             else "check its units"
         )
-        yield f"{robot.file}:{link.line}: link {link.name!r}: its geometry is {size:.3g} m long; {unit}"
+        yield (
+            f"{robot.file}:{link.line}: link {link.name!r}: its geometry is {size:.3g} m long;"
+            f" {unit}"
+        )
 
 
 def _inertia(model: Model, robot: RobotSpec, link: LinkSpec, box: Box) -> Iterator[str]:
@@ -170,15 +180,20 @@ def _inertia(model: Model, robot: RobotSpec, link: LinkSpec, box: Box) -> Iterat
     half = float(np.linalg.norm(high - low)) / 2
     if 2 * half < _SMALLEST:
         return
-    outside = float(np.linalg.norm(np.maximum(0, np.maximum(low - inertial.com, inertial.com - high))))
+    outside = float(
+        np.linalg.norm(np.maximum(0, np.maximum(low - inertial.com, inertial.com - high)))
+    )
     if outside > 2 * half:
-        yield f"{place}its center of mass is {outside:.3g} m outside of its geometry, which is {2 * half:.3g} m long"
+        yield (
+            f"{place}its center of mass is {outside:.3g} m outside of its geometry, which is"
+            f" {2 * half:.3g} m long"
+        )
     moments = np.linalg.eigvalsh(inertial.inertia)
     gyration = math.sqrt(max(float(moments[-1]), 0.0) / inertial.mass)
     if gyration > 0 and not _SPREAD[0] * half < gyration < _SPREAD[1] * half:
         yield (
-            f"{place}its inertia is that of a body with a radius of gyration of {gyration:.3g} m; its geometry is "
-            f"{2 * half:.3g} m long"
+            f"{place}its inertia is that of a body with a radius of gyration of {gyration:.3g} m;"
+            f" its geometry is {2 * half:.3g} m long"
         )
     if volume > 0 and inertial.mass > _DENSEST * volume:
         yield f"{place}{inertial.mass:g} kg in {1e6 * volume:.3g} cm^3 is denser than any metal"
@@ -186,15 +201,27 @@ def _inertia(model: Model, robot: RobotSpec, link: LinkSpec, box: Box) -> Iterat
 
 def _states(model: Model, semantics: Semantics) -> Iterator[str]:
     limits = dict(
-        zip(model.position_names, zip(model.limits.lower, model.limits.upper, strict=True), strict=True)
+        zip(
+            model.position_names,
+            zip(model.limits.lower, model.limits.upper, strict=True),
+            strict=True,
+        )
     )
     lines = {(group, name): line for group, name, _, line in semantics.states}
     for state in model.named_states:
-        place = f"{semantics.file}:{lines[state.group, state.name]}: state {state.group}/{state.name}: "
+        place = (
+            f"{semantics.file}:{lines[state.group, state.name]}: state {state.group}/{state.name}: "
+        )
         group = model.groups[state.group].joints
         for joint, value in state.positions.items():
             if joint not in group:
-                yield f"{place}joint {joint!r} is not in group {state.group!r}, so a plan of it never moves it"
+                yield (
+                    f"{place}joint {joint!r} is not in group {state.group!r}, so a plan of it never"
+                    " moves it"
+                )
             lower, upper = limits.get(joint, (-np.inf, np.inf))
             if not lower - _NOISE <= value <= upper + _NOISE:
-                yield f"{place}joint {joint!r} at {value:g} is outside its limits {lower:g} to {upper:g}"
+                yield (
+                    f"{place}joint {joint!r} at {value:g} is outside its limits {lower:g} to"
+                    f" {upper:g}"
+                )

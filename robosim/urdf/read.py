@@ -1,13 +1,15 @@
-"""A URDF document into a `RobotSpec`: every number checked, every reference followed, nothing built yet.
+"""A URDF document into a `RobotSpec`: every number checked, every reference followed, nothing built
+yet.
 
-Defaults are the URDF specification's: axis (1, 0, 0), origin identity, `<mimic>` multiplier 1 and offset 0,
-`<limit>` lower and upper 0. Each of these leaves a warning: a robot without a name takes the file's; a velocity or
-effort limit of 0 means that none is given (as MoveIt reads it; taken literally the joint could never move); a
-material without color is drawn in the default one.
+Defaults are the URDF specification's: axis (1, 0, 0), origin identity, `<mimic>` multiplier 1 and
+offset 0, `<limit>` lower and upper 0. Each of these leaves a warning: a robot without a name takes
+the file's; a velocity or effort limit of 0 means that none is given (as MoveIt reads it; taken
+literally the joint could never move); a material without color is drawn in the default one.
 
-Strict reading refuses what the specification does not allow. Otherwise it is read as far as it has a meaning, with a
-warning: a visual that cannot be drawn is left out, inertial data that no body has are a fault of their link
-(`InertialSpec.fault`), an infinite limit is none, a revolute or prismatic joint without `<limit>` has none.
+Strict reading refuses what the specification does not allow. Otherwise it is read as far as it has
+a meaning, with a warning: a visual that cannot be drawn is left out, inertial data that no body has
+are a fault of their link (`InertialSpec.fault`), an infinite limit is none, a revolute or prismatic
+joint without `<limit>` has none.
 """
 
 from __future__ import annotations
@@ -27,7 +29,14 @@ from robosim.files import parse_xml
 from robosim.meshes import MESH_FORMATS
 from robosim.model import Safety
 from robosim.model.parts import JointKind
-from robosim.urdf.description import GeometrySpec, InertialSpec, JointSpec, LinkSpec, MeshRef, RobotSpec
+from robosim.urdf.description import (
+    GeometrySpec,
+    InertialSpec,
+    JointSpec,
+    LinkSpec,
+    MeshRef,
+    RobotSpec,
+)
 from robosim.urdf.packages import resolve
 from robosim.urdf.schema import URDF, Ignored, check_structure, label
 from robosim.urdf.values import MAX_LENGTH, Reader
@@ -74,7 +83,9 @@ def read_urdf(
     """
     warnings: list[str] = []
     root = parse_xml(data, file=file, error=UrdfError, warnings=warnings, strict=strict)
-    ignored = check_structure(root, URDF, file=file, error=UrdfError, strict=strict, warnings=warnings)
+    ignored = check_structure(
+        root, URDF, file=file, error=UrdfError, strict=strict, warnings=warnings
+    )
     document = _Document(root, file, folder, package_dirs, ignored, warnings)
     document.visuals, document.strict, document.skip_missing = visuals, strict, skip_missing
     return document.robot(default_name)
@@ -105,7 +116,8 @@ class _Document:
     def tolerate(
         self, consequence: str, read: Callable[..., T], *arguments: Any, when: bool = True
     ) -> T | None:
-        """Call `read` with these arguments; where it fails and reading is not strict, warn of the consequence.
+        """Call `read` with these arguments; where it fails and reading is not strict, warn of the
+        consequence.
 
         Returns:
             What it read; None where it failed.
@@ -132,17 +144,27 @@ class _Document:
         joints = {e.get("name"): self._joint(e) for e in self._unique("joint")}
         if not self.strict:
             self._find_world(links, joints)
-            joints = {name: self._with_known_source(joint, joints) for name, joint in joints.items()}
-        self.warnings += [f"{self.file}:{line}: {text}" for text, line in self.found_elsewhere.items()]
-        return RobotSpec(name, self.file, links, joints, self.ignored.texts(self.file), self.warnings)
+            joints = {
+                name: self._with_known_source(joint, joints) for name, joint in joints.items()
+            }
+        self.warnings += [
+            f"{self.file}:{line}: {text}" for text, line in self.found_elsewhere.items()
+        ]
+        return RobotSpec(
+            name, self.file, links, joints, self.ignored.texts(self.file), self.warnings
+        )
 
     def _find_world(self, links: dict[str, LinkSpec], joints: dict[str, JointSpec]) -> None:
-        """Joints may hang from the world, as in files of Drake and Gazebo, without a link of that name."""
+        """Joints may hang from the world, as in files of Drake and Gazebo, without a link of that
+        name."""
         if "world" in links:
             return
         for joint in joints.values():
             if joint.parent == "world":
-                text = f"joint {joint.name!r}: its parent link 'world' is not described; taken as the world"
+                text = (
+                    f"joint {joint.name!r}: its parent link 'world' is not described; taken as the"
+                    " world"
+                )
                 self.warnings.append(f"{self.file}:{joint.line}: {text}")
                 links["world"] = LinkSpec("world", joint.line, None, (), ())
                 return
@@ -152,7 +174,10 @@ class _Document:
         if joint.mimic is None or joint.mimic[0] in joints:
             return joint
         source = joint.mimic[0]
-        text = f"joint {joint.name!r}: mimics {source!r}, which is not a joint{suggestion(source, joints)}"
+        text = (
+            f"joint {joint.name!r}: mimics {source!r}, which is not a"
+            f" joint{suggestion(source, joints)}"
+        )
         self.warnings.append(f"{self.file}:{joint.line}: {text}; it moves by itself")
         return replace(joint, mimic=None)
 
@@ -162,7 +187,9 @@ class _Document:
         elements = self.root.findall(tag)
         for e in elements:
             if e.get("name") in lines:
-                raise self.read.fail(e, f"the name is taken by the {tag} in line {lines[e.get('name')]}")
+                raise self.read.fail(
+                    e, f"the name is taken by the {tag} in line {lines[e.get('name')]}"
+                )
             lines[e.get("name")] = e.sourceline
         return cast("list[Any]", elements)
 
@@ -184,7 +211,9 @@ class _Document:
     def _check_link_origin(self, e: Any) -> None:
         origin = e.find("origin")
         if origin is not None and not np.array_equal(self.read.pose(e), np.eye(4)):
-            raise self.read.fail(origin, "a link has no origin of its own in URDF; it must be the identity")
+            raise self.read.fail(
+                origin, "a link has no origin of its own in URDF; it must be the identity"
+            )
 
     def _inertial(self, e: Any) -> InertialSpec:
         try:
@@ -207,8 +236,12 @@ class _Document:
         X_LI = self.read.pose(e)
         mass = self.read.number(e.find("mass"), "value", largest=_MAX_MASS)
         tensor = e.find("inertia")
-        ixx, iyy, izz = (self.read.number(tensor, a, largest=_MAX_INERTIA) for a in ("ixx", "iyy", "izz"))
-        ixy, ixz, iyz = (self.read.number(tensor, a, 0.0, _MAX_INERTIA) for a in ("ixy", "ixz", "iyz"))
+        ixx, iyy, izz = (
+            self.read.number(tensor, a, largest=_MAX_INERTIA) for a in ("ixx", "iyy", "izz")
+        )
+        ixy, ixz, iyz = (
+            self.read.number(tensor, a, 0.0, _MAX_INERTIA) for a in ("ixy", "ixz", "iyz")
+        )
         inertia = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
         if np.abs(inertia).max() < _NO_INERTIA:
             inertia[:] = 0
@@ -230,7 +263,9 @@ class _Document:
             except MeshError as fault:
                 raise MeshError(f"{fault}{'' if self.strict else with_way_out}") from None
         sizes = [
-            float(x) for a in _SIZES[shape.tag] for x in self.read.numbers(shape, a, _SIZES[shape.tag][a])
+            float(x)
+            for a in _SIZES[shape.tag]
+            for x in self.read.numbers(shape, a, _SIZES[shape.tag][a])
         ]
         if self.strict or min(sizes) != 0:
             return self._geometry(e)
@@ -242,7 +277,8 @@ class _Document:
             shape.set(
                 name,
                 " ".join(
-                    repr(float(x) or _THIN) for x in self.read.numbers(shape, name, _SIZES[shape.tag][name])
+                    repr(float(x) or _THIN)
+                    for x in self.read.numbers(shape, name, _SIZES[shape.tag][name])
                 ),
             )
         return self._geometry(e)
@@ -284,11 +320,15 @@ class _Document:
         except OSError:  # for example, a name that is too long
             found = False
         if not found:
-            raise MeshError(f"{what}: no such file {str(path)[:500]}", file=self.file, line=e.sourceline)
+            raise MeshError(
+                f"{what}: no such file {str(path)[:500]}", file=self.file, line=e.sourceline
+            )
         if path.suffix.lower() not in MESH_FORMATS:
             formats = ", ".join(MESH_FORMATS)
             raise MeshError(
-                f"{what}: format is not supported; use one of {formats}", file=self.file, line=e.sourceline
+                f"{what}: format is not supported; use one of {formats}",
+                file=self.file,
+                line=e.sourceline,
             )
         return MeshRef(uri, path, cast("tuple[float, float, float]", scale))
 
@@ -302,8 +342,14 @@ class _Document:
         rgba = tuple(min(max(x, 0.0), 1.0) for x in (r, g, b, a))
         if rgba != (r, g, b, a):
             self.warn(color, f"rgba={color.get('rgba')!r} is outside 0 to 1; clipped")
-        if name and self.colors.setdefault(name, cast("Any", rgba)) != rgba and e.getparent() is self.root:
-            self.warn(e, "is defined again with another color; the first one counts for uses by name")
+        if (
+            name
+            and self.colors.setdefault(name, cast("Any", rgba)) != rgba
+            and e.getparent() is self.root
+        ):
+            self.warn(
+                e, "is defined again with another color; the first one counts for uses by name"
+            )
         e.set("_rgba", " ".join(map(repr, rgba)))
 
     def _color(self, e: Any) -> tuple[float, float, float, float] | None:
@@ -313,7 +359,10 @@ class _Document:
         name = e.get("name", "")
         if name and name not in self.colors:
             self.colors[name] = None
-            if self.root.find(f"material[@name={_quoted(name)}]") is None and e.find("texture") is None:
+            if (
+                self.root.find(f"material[@name={_quoted(name)}]") is None
+                and e.find("texture") is None
+            ):
                 self.warn(e, f"material {name!r} is defined nowhere; drawn in the default color")
         return self.colors.get(name)
 
@@ -326,7 +375,9 @@ class _Document:
         parent, child = e.find("parent").get("link"), e.find("child").get("link")
         if parent == child:
             raise self.read.fail(e, f"link {parent!r} is both its parent and its child")
-        dynamics = e.find("dynamics") if e.find("dynamics") is not None else e.find("joint_properties")
+        dynamics = (
+            e.find("dynamics") if e.find("dynamics") is not None else e.find("joint_properties")
+        )
         damping = friction = 0.0
         if dynamics is not None:
             damping, friction = (
@@ -335,7 +386,8 @@ class _Document:
             )
         lower, upper, velocity, effort, acceleration = self._limits(e, kind)
         return JointSpec(
-            e.get("name"), e.sourceline, cast("JointKind", kind), parent, child, self.read.pose(e), self._axis(e, kind),
+            e.get("name"), e.sourceline, cast("JointKind", kind), parent, child, self.read.pose(e),
+            self._axis(e, kind),
             lower, upper, velocity, effort, acceleration, damping, friction, self._mimic(e, kind),
             self._safety(e, kind, (lower, upper)),
         )  # fmt: skip
@@ -361,8 +413,8 @@ class _Document:
         bounded = kind in ("revolute", "prismatic")
         if limit is None:
             if bounded and self.strict:
-                raise self.read.fail(e, f"a {kind} joint needs a <limit>; use type=\"continuous\" for one without"
-                                     if kind == "revolute" else "a prismatic joint needs a <limit>")  # fmt: skip
+                without = '; use type="continuous" for one without' if kind == "revolute" else ""
+                raise self.read.fail(e, f"a {kind} joint needs a <limit>{without}")
             if bounded:
                 self.warn(e, f"a {kind} joint needs a <limit>; taken as unlimited")
             return None, None, None, None, None
@@ -382,17 +434,23 @@ class _Document:
         assert lower is not None
         assert upper is not None
         if lower > upper or lower == math.inf or upper == -math.inf:
-            raise self.read.fail(limit, f"lower limit {lower:g} must not be above upper limit {upper:g}")
+            raise self.read.fail(
+                limit, f"lower limit {lower:g} must not be above upper limit {upper:g}"
+            )
         if limit.get("lower") is None and limit.get("upper") is None:
             self.warn(
-                limit, "<limit> has neither lower nor upper, so both are 0, as URDF says: the joint is locked"
+                limit,
+                "<limit> has neither lower nor upper, so both are 0, as URDF says: the joint is"
+                " locked",
             )
         return None if lower == -math.inf else lower, None if upper == math.inf else upper
 
     def _limit(self, limit: Any, name: str, default: float | None = None) -> float | None:
         if self.strict:
             return (
-                self.read.optional(limit, name) if default is None else self.read.number(limit, name, default)
+                self.read.optional(limit, name)
+                if default is None
+                else self.read.number(limit, name, default)
             )
         return self.read.limit(limit, name, default)
 

@@ -1,15 +1,18 @@
-"""Which elements and attributes of URDF and SRDF have a meaning here, and what becomes of all others.
+"""Which elements and attributes of URDF and SRDF have a meaning here, and what becomes of all
+others.
 
-Sources: the URDF specification (wiki.ros.org/urdf/XML and the urdfdom parsers), SRDF (srdfdom), and what published
-robots contain.
+Sources: the URDF specification (wiki.ros.org/urdf/XML and the urdfdom parsers), SRDF (srdfdom), and
+what published robots contain.
 
-An element's rule lists the attributes it needs, those it may have, and its children with how often they may
-occur; `foreign` tags and attributes belong to other programs (simulators, drivers, controllers): they are
-noted, never interpreted. `zero` attributes are accepted only where they say nothing (all zeros).
+An element's rule lists the attributes it needs, those it may have, and its children with how often
+they may occur; `foreign` tags and attributes belong to other programs (simulators, drivers,
+controllers): they are noted, never interpreted. `zero` attributes are accepted only where they say
+nothing (all zeros).
 
-What no rule knows is passed over and noted like what is foreign. Where it looks like a misspelled name of something
-that has a meaning, it is a warning. An element that lacks what it needs is left out with a warning if the robot is the
-same without it (`expendable`), and an error if not. In strict reading each of these is an error with file and line.
+What no rule knows is passed over and noted like what is foreign. Where it looks like a misspelled
+name of something that has a meaning, it is a warning. An element that lacks what it needs is left
+out with a warning if the robot is the same without it (`expendable`), and an error if not. In
+strict reading each of these is an error with file and line.
 """
 
 from __future__ import annotations
@@ -53,12 +56,15 @@ URDF: dict[str, Rule] = {
     "link": Rule(
         required=("name",),
         foreign=("type",),
-        children={"inertial": (0, 1), "visual": (0, MANY), "collision": (0, MANY), "origin": (0, 1)},
+        children={"inertial": (0, 1), "visual": (0, MANY), "collision": (0, MANY),
+            "origin": (0, 1)},
         foreign_children=(
-            "contact", "gravity", "kinematic", "surface", "self_filter", "self_collide", "collision_checking", "sensor",
+            "contact", "gravity", "kinematic", "surface", "self_filter", "self_collide",
+            "collision_checking", "sensor",
         ),
     ),
-    "inertial": Rule(children={"origin": (0, 1), "mass": (1, 1), "inertia": (1, 1)}, incomplete=True),
+    "inertial": Rule(children={"origin": (0, 1), "mass": (1, 1), "inertia": (1, 1)},
+        incomplete=True),
     "origin": Rule(optional=("xyz", "rpy")),
     "mass": Rule(required=("value",), incomplete=True),
     "inertia": Rule(
@@ -68,7 +74,8 @@ URDF: dict[str, Rule] = {
         incomplete=True,
     ),
     "visual": Rule(
-        optional=("name",), children={"origin": (0, 1), "geometry": (1, 1), "material": (0, 1)}, expendable=True
+        optional=("name",), children={"origin": (0, 1), "geometry": (1, 1), "material": (0, 1)},
+        expendable=True
     ),
     "collision": Rule(
         optional=("name",),
@@ -76,7 +83,8 @@ URDF: dict[str, Rule] = {
         children={"origin": (0, 1), "geometry": (1, 1)},
         foreign_children=("material", "verbose", "surface", "contact_coefficients"),
     ),
-    "geometry": Rule(foreign=("name",), children=dict.fromkeys(_GEOMETRIES, (0, 1)), one_of=_GEOMETRIES),
+    "geometry": Rule(foreign=("name",), children=dict.fromkeys(_GEOMETRIES, (0, 1)),
+        one_of=_GEOMETRIES),
     "box": Rule(required=("size",)),
     "cylinder": Rule(required=("radius", "length")),
     "capsule": Rule(required=("radius", "length")),
@@ -94,7 +102,8 @@ URDF: dict[str, Rule] = {
         required=("name", "type"),
         foreign=("dont_collapse",),
         children={
-            "origin": (0, 1), "parent": (1, 1), "child": (1, 1), "axis": (0, 1), "limit": (0, 1), "dynamics": (0, 1),
+            "origin": (0, 1), "parent": (1, 1), "child": (1, 1), "axis": (0, 1), "limit": (0, 1),
+            "dynamics": (0, 1),
             "joint_properties": (0, 1), "mimic": (0, 1), "safety_controller": (0, 1),
         },
         foreign_children=("calibration", "hardwareInterface"),
@@ -108,23 +117,28 @@ URDF: dict[str, Rule] = {
     ),
     "dynamics": Rule(
         optional=("damping", "friction"),
-        foreign=("D", "K", "mu_coulomb", "mu_viscous", "spring_reference", "spring_stiffness", "rotor_inertia"),
+        foreign=("D", "K", "mu_coulomb", "mu_viscous", "spring_reference", "spring_stiffness",
+            "rotor_inertia"),
     ),
     "joint_properties": Rule(optional=("damping", "friction")),  # the old name of <dynamics>
     "mimic": Rule(required=("joint",), optional=("multiplier", "offset")),
-    "safety_controller": Rule(optional=("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity")),
+    "safety_controller": Rule(optional=("soft_lower_limit", "soft_upper_limit", "k_position",
+        "k_velocity")),
 }  # fmt: skip
 
 SRDF: dict[str, Rule] = {
     "robot": Rule(
         optional=("name", "version"),
         children={
-            "group": (0, MANY), "group_state": (0, MANY), "end_effector": (0, MANY), "virtual_joint": (0, MANY),
-            "passive_joint": (0, MANY), "disable_collisions": (0, MANY), "disable_default_collisions": (0, MANY),
+            "group": (0, MANY), "group_state": (0, MANY), "end_effector": (0, MANY),
+            "virtual_joint": (0, MANY),
+            "passive_joint": (0, MANY), "disable_collisions": (0, MANY),
+            "disable_default_collisions": (0, MANY),
             "enable_collisions": (0, MANY),
         },
         foreign_children=(
-            "gripper", "handle", "contact", "position", "rotor_params", "specificities", "link_sphere_approximation",
+            "gripper", "handle", "contact", "position", "rotor_params", "specificities",
+            "link_sphere_approximation",
             "joint_property",
         ),
     ),
@@ -136,7 +150,8 @@ SRDF: dict[str, Rule] = {
     "link": Rule(required=("name",)),
     "chain": Rule(required=("base_link", "tip_link")),
     "group_state": Rule(required=("name", "group"), children={"joint": (0, MANY)}, expendable=True),
-    "end_effector": Rule(required=("name", "parent_link", "group"), optional=("parent_group",), expendable=True),
+    "end_effector": Rule(required=("name", "parent_link", "group"), optional=("parent_group",),
+        expendable=True),
     "virtual_joint": Rule(required=("name", "type", "parent_frame", "child_link"), expendable=True),
     "passive_joint": Rule(required=("name",), expendable=True),
     "disable_collisions": Rule(required=("link1", "link2"), optional=("reason",), expendable=True),
@@ -182,7 +197,8 @@ def check_structure(
         root: of the parsed document; its tag must be "robot", in whatever default namespace.
         rules: URDF or SRDF.
         file: named in errors.
-        error: raised, with file and line, at the first thing that has no meaning; in strict reading at the first
+        error: raised, with file and line, at the first thing that has no meaning; in strict reading
+        at the first
             element, attribute or text that has no place here.
         strict: see there.
         warnings: a list to append to.
@@ -201,7 +217,8 @@ def check_structure(
 
 
 def without_default_namespace(root: Any) -> str:
-    """Take the default namespace off the root and all that share it (files of Drake, old ROS); it, or ""."""
+    """Take the default namespace off the root and all that share it (files of Drake, old ROS); it,
+    or ""."""
     tag = str(root.tag)
     if not tag.startswith("{") or root.prefix is not None:
         return ""
@@ -215,7 +232,9 @@ def without_default_namespace(root: Any) -> str:
 class _Check:
     """The rules, held against one element after the other."""
 
-    def __init__(self, rules: dict[str, Rule], file: str, error: type[RobosimError], strict: bool) -> None:
+    def __init__(
+        self, rules: dict[str, Rule], file: str, error: type[RobosimError], strict: bool
+    ) -> None:
         self.rules, self.file, self.error, self.strict = rules, file, error, strict
         self.ignored, self.misspelled = Ignored(), Ignored()
         self.warnings: list[str] = []
@@ -234,7 +253,8 @@ class _Check:
             self.ignored.add(f"xmlns={space!r}", root.sourceline)
 
     def element(self, e: Any) -> None:
-        """Check an element with everything in it; whatever remains in it has a meaning, and its place."""
+        """Check an element with everything in it; whatever remains in it has a meaning, and its
+        place."""
         rule = self.rules[e.tag]
         self._attributes(e, rule)
         self._text(e)
@@ -272,14 +292,18 @@ class _Check:
     def _surplus(self, e: Any, child: Any, message: str) -> None:
         if self.strict:
             raise self.error(f"{label(e)}: {message}", file=self.file, line=child.sourceline)
-        self.warnings.append(f"{self.file}:{child.sourceline}: {label(e)}: {message}; the first one counts")
+        self.warnings.append(
+            f"{self.file}:{child.sourceline}: {label(e)}: {message}; the first one counts"
+        )
         e.remove(child)
 
     def _foreign(self, e: Any, rule: Rule, child: Any) -> None:
         """Note a child that has no place here."""
         tag, line = str(child.tag), child.sourceline
         if tag.startswith("{") or ":" in tag:
-            prefix, name = (child.prefix or "", tag.rpartition("}")[2]) if "{" in tag else tag.split(":", 1)
+            prefix, name = (
+                (child.prefix or "", tag.rpartition("}")[2]) if "{" in tag else tag.split(":", 1)
+            )
             if _XACRO in tag:
                 message = f"<{prefix}:{name}> is xacro; name the file .xacro to have it expanded"
                 if self.strict:
@@ -293,7 +317,9 @@ class _Check:
                 message = f"{label(e)}: unknown element <{tag}>; {_valid(tag, rule.children)}"
                 raise self.error(message, file=self.file, line=line)
             if close := _misspelled(tag, rule.children):
-                self.misspelled.add(f"<{tag}> in <{e.tag}> is passed over; did you mean <{close}>?", line)
+                self.misspelled.add(
+                    f"<{tag}> in <{e.tag}> is passed over; did you mean <{close}>?", line
+                )
                 return
         self.ignored.add(f"<{tag}> in <{e.tag}>", line)
 
@@ -307,7 +333,9 @@ class _Check:
             self._unknown_attribute(e, rule, name, value)
         for name in () if rule.incomplete and not self.strict else rule.required:
             if name not in e.attrib:
-                others = [repr(x) for x in e.attrib if x not in rule.required and x not in rule.optional]
+                others = [
+                    repr(x) for x in e.attrib if x not in rule.required and x not in rule.optional
+                ]
                 has = f"; it has {', '.join(others)}" if others else ""
                 raise self.fail(e, f"<{e.tag}> lacks attribute {name!r}{has}")
             if not e.get(name).strip():
@@ -318,7 +346,9 @@ class _Check:
         is_foreign = name in rule.foreign or name.startswith("{") or ":" in name
         says_nothing = name in rule.zero and all(c in "0.-+ \t\n" for c in value)
         if self.strict and name in rule.zero and not says_nothing:
-            raise self.fail(e, f"attribute {name!r} of <{e.tag}> is {value!r}; only zeros are possible")
+            raise self.fail(
+                e, f"attribute {name!r} of <{e.tag}> is {value!r}; only zeros are possible"
+            )
         if self.strict and not is_foreign and not says_nothing:
             raise self.fail(e, f"unknown attribute {name!r} of <{e.tag}>; {_valid(name, known)}")
         close = None if is_foreign or name in rule.zero else _misspelled(name, known)

@@ -1,22 +1,27 @@
 """Pairs of links that self-collision need not check, where no SRDF says it.
 
 Three kinds of pairs are left out:
-  adjacent  a link and the nearest one above it that has colliders: found by the builder, without sampling
-  always    overlapping in each of n uniform samples of the configuration space: by design, not by motion
-  never     farther apart than a margin: either by proof, where the limits of the joints between both leave
-            too little reach, or in each of the samples and after a search for a configuration where they are not
+  adjacent  a link and the nearest one above it that has colliders: found by the builder, without
+            sampling
+  always    overlapping in each of n uniform samples of the configuration space: by design, not by
+            motion
+  never     farther apart than a margin: either by proof, where the limits of the joints between
+            both leave
+            too little reach, or in each of the samples and after a search for a configuration where
+            they are not
 
-Samples alone could miss a rare collision, which would then never be checked. Hence the margin of 2 cm, and the
-search: from up to 30 of 200 random configurations, those that bring both links closest, it follows the gradient of
-their distance; then it perturbs coordinates with shrinking steps, and follows the gradient again. A pair that
-comes within the margin stays checked.
+Samples alone could miss a rare collision, which would then never be checked. Hence the margin of 2
+cm, and the search: from up to 30 of 200 random configurations, those that bring both links closest,
+it follows the gradient of their distance; then it perturbs coordinates with shrinking steps, and
+follows the gradient again. A pair that comes within the margin stays checked.
 
-Of pairs that stay checked it is counted at how many of a hundred samples they overlap: those that do at most of
-them leave a robot little room, and are often modeled so on purpose.
+Of pairs that stay checked it is counted at how many of a hundred samples they overlap: those that
+do at most of them leave a robot little room, and are often modeled so on purpose.
 
-The work of all searches together is bounded. Pairs with the fewest joints between them go first; those whose
-turn does not come stay checked. Only robots with thousands of pairs, such as chains of hundreds of links, come
-to the bound. The same model and seed give the same result. It is cached on disk by content.
+The work of all searches together is bounded. Pairs with the fewest joints between them go first;
+those whose turn does not come stay checked. Only robots with thousands of pairs, such as chains of
+hundreds of links, come to the bound. The same model and seed give the same result. It is cached on
+disk by content.
 """
 
 from __future__ import annotations
@@ -52,8 +57,10 @@ class SelfCollisionReport:
         seed: that drew them.
         margin: distance that a pair must always keep to be left out as never touching [m].
         disabled: pairs of links with reason "Always" or "Never".
-        undecided: number of pairs of links that stay checked because the work of searches is bounded.
-        frequent: pairs of links that are checked and overlap at half of a hundred samples or more, with their number.
+        undecided: number of pairs of links that stay checked because the work of searches is
+        bounded.
+        frequent: pairs of links that are checked and overlap at half of a hundred samples or more,
+        with their number.
     """
 
     n_samples: int
@@ -82,11 +89,16 @@ def filter_self_collision(
     names = sorted(set(links))
     number = {name: i for i, name in enumerate(names)}
     group = np.array([number[pair] for pair in links])
-    key = cache_key("self-collision", _fingerprint(model), n_samples=n_samples, seed=seed, version=_VERSION)
+    key = cache_key(
+        "self-collision", _fingerprint(model), n_samples=n_samples, seed=seed, version=_VERSION
+    )
     entry = load_arrays(key, ("verdict", "overlaps"))
     if entry is None or any(array.shape != (len(names),) for array in entry.values()):
         found = _verdicts(model, pairs, group, n_samples, seed)
-        entry = {"verdict": found, "overlaps": _overlaps(model, pairs, group, found == _CHECK, seed)}
+        entry = {
+            "verdict": found,
+            "overlaps": _overlaps(model, pairs, group, found == _CHECK, seed),
+        }
         store_arrays(key, entry)
     verdict, overlaps = (entry[name].astype(np.int64) for name in ("verdict", "overlaps"))
     reasons = {_ALWAYS: "Always", _NEVER: "Never"}
@@ -97,7 +109,9 @@ def filter_self_collision(
     )
     undecided = int(np.count_nonzero(verdict == _UNDECIDED))
     frequent = tuple(
-        (a, b, n) for (a, b), n in zip(names, overlaps.tolist(), strict=True) if 2 * n >= _SAMPLES_TO_COUNT
+        (a, b, n)
+        for (a, b), n in zip(names, overlaps.tolist(), strict=True)
+        if 2 * n >= _SAMPLES_TO_COUNT
     )
     report = SelfCollisionReport(n_samples, seed, _MARGIN, disabled, undecided, frequent)
     return model.with_disabled_collisions(disabled), report
@@ -115,7 +129,8 @@ _VERDICTS = np.array([_NEVER, _ALWAYS, _NEVER, _CHECK, _UNDECIDED])
 def _verdicts(
     model: Model, pairs: NDArray[np.intc], group: NDArray[np.int64], n_samples: int, seed: int
 ) -> NDArray[np.int64]:
-    """Per pair of links: check it, leave it out as always or never touching, or check it as undecided."""
+    """Per pair of links: check it, leave it out as always or never touching, or check it as
+    undecided."""
     order = np.argsort(group, kind="stable")
     begin = np.searchsorted(group[order], np.arange(group.max() + 2)).astype(np.intc)
     search = _engine.SelfCollisionSearch(model._engine, pairs[order], begin, _MARGIN, seed % 2**64)
@@ -137,9 +152,14 @@ def _verdicts(
 
 
 def _overlaps(
-    model: Model, pairs: NDArray[np.intc], group: NDArray[np.int64], counted: NDArray[np.bool_], seed: int
+    model: Model,
+    pairs: NDArray[np.intc],
+    group: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    seed: int,
 ) -> NDArray[np.int64]:
-    """Per pair of links: of how many samples some two of their colliders overlap at each; 0 of one not counted."""
+    """Per pair of links: of how many samples some two of their colliders overlap at each; 0 of one
+    not counted."""
     out = np.zeros(len(counted), dtype=np.int64)
     mine = counted[group]
     if mine.any():
@@ -168,7 +188,11 @@ def _fingerprint(model: Model) -> bytes:
             joint.axis.tobytes(),
             joint.mimic,
         ]
-    parts += [model.limits.lower.tobytes(), model.limits.upper.tobytes(), model.collision_pairs.tobytes()]
+    parts += [
+        model.limits.lower.tobytes(),
+        model.limits.upper.tobytes(),
+        model.collision_pairs.tobytes(),
+    ]
     for c in model.colliders:
         s = c.shape
         parts += [c.link, c.X_LC.tobytes()]

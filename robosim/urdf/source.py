@@ -1,5 +1,5 @@
-"""What `load_robot` was given: a bundled robot's name, a path of a file or a robot's folder, a URDF string or a
-yourdfpy object; and what belongs beside it."""
+"""What `load_robot` was given: a bundled robot's name, a path of a file or a robot's folder, a URDF
+string or a yourdfpy object; and what belongs beside it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def open_source(
         return Source(bytes(source.write_xml_string()), "<yourdfpy.URDF>", None, "robot")
     if not isinstance(source, (str, PathLike)):
         raise UrdfError(
-            f"a robot is given by bundled name, path, URDF string or yourdfpy.URDF, not {type(source).__name__}"
+            "a robot is given by bundled name, path, URDF string or yourdfpy.URDF, not"
+            f" {type(source).__name__}"
         )
     text = fspath(source)
     if isinstance(text, bytes):
@@ -103,12 +104,18 @@ def _in_folder(folder: Path) -> Path:
         raise FileError(f"cannot be read: {error.strerror}", file=folder) from None
     found = [name for name in names if name.lower().endswith(_DESCRIPTIONS)]
     own = folder.resolve().name
-    named = [f"{own}{ending}" for ending in (".urdf", ".urdf.xacro", ".xacro") if f"{own}{ending}" in found]
+    named = [
+        f"{own}{ending}"
+        for ending in (".urdf", ".urdf.xacro", ".xacro")
+        if f"{own}{ending}" in found
+    ]
     if named or len(found) == 1:
         return folder / (named or found)[0]
     wanted = f"a robot's folder must hold {own}.urdf, or exactly one .urdf or .xacro file"
     if found:
-        raise FileError(f"{wanted}; it holds {_listed(found)}: give the path of one of them", file=folder)
+        raise FileError(
+            f"{wanted}; it holds {_listed(found)}: give the path of one of them", file=folder
+        )
     raise FileError(f"{wanted}; it holds {_listed(names) if names else 'no file'}", file=folder)
 
 
@@ -135,5 +142,10 @@ def _beside(
     stem = path.name.split(".")[0] or "robot"
     srdf, limits = path.with_name(f"{stem}.srdf"), path.with_name("joint_limits.yaml")
     return Source(
-        data, file, path.parent, stem, srdf if srdf.is_file() else None, limits if limits.is_file() else None
+        data,
+        file,
+        path.parent,
+        stem,
+        srdf if srdf.is_file() else None,
+        limits if limits.is_file() else None,
     )

@@ -1,16 +1,24 @@
-"""SRDF, MoveIt's companion of URDF: groups, named states, end effectors, and the pairs of links not to check.
+"""SRDF, MoveIt's companion of URDF: groups, named states, end effectors, and the pairs of links not
+to check.
 
 How each element is honored:
-  group            joints: those listed, the parent joints of its links, the joints of its chains, and its
+  group            joints: those listed, the parent joints of its links, the joints of its chains,
+                   and its
   subgroups'; in the
-                   robot's order, without fixed, mimic and passive ones. tip: of its only chain, else the link
-                   where an end effector of another group is mounted on it, else the child of the last joint
+                   robot's order, without fixed, mimic and passive ones. tip: of its only chain,
+                   else the link
+                   where an end effector of another group is mounted on it, else the child of the
+                   last joint
                    of a serial group.
-  group_state      its positions; values for fixed and mimic joints and for virtual joints are noted as
+  group_state      its positions; values for fixed and mimic joints and for virtual joints are noted
+                   as
   ignored. end_effector     link and group.
-  disable_collisions, disable_default_collisions, enable_collisions   in this order of precedence, the last
-  wins. virtual_joint    how the robot is mounted, for `load_robot(base="described")`; another base decides by
-  itself, and a different type is noted. passive_joint    a joint without a drive: not part of any group.
+  disable_collisions, disable_default_collisions, enable_collisions   in this order of precedence,
+                                                                      the last
+  wins. virtual_joint    how the robot is mounted, for `load_robot(base="described")`; another base
+                         decides by
+  itself, and a different type is noted. passive_joint    a joint without a drive: not part of any
+                                                          group.
 """
 
 from __future__ import annotations
@@ -30,7 +38,8 @@ from robosim.urdf.values import Reader
 __all__ = ["Semantics", "add_semantics", "read_srdf"]
 
 T = TypeVar("T")
-_ROOT_JOINT = "root_joint"  # what Pinocchio calls the joint of the base, and SRDF files written for it
+# What Pinocchio calls the joint of the base, and SRDF files written for it.
+_ROOT_JOINT = "root_joint"
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,8 @@ class Semantics:
     states: list[tuple[str, str, dict[str, float], int]] = field(
         default_factory=list
     )  # group, name, positions, line
-    end_effectors: list[tuple[str, str, str, int]] = field(default_factory=list)  # name, link, group, line
+    # Name, link, group, line.
+    end_effectors: list[tuple[str, str, str, int]] = field(default_factory=list)
     disabled: dict[tuple[str, str], str] = field(default_factory=dict)  # (link a, link b) -> reason
     lists_pairs: bool = False
     floating_base: bool = False  # that it asks for, or was read for
@@ -85,7 +95,9 @@ def read_srdf(
     out = Semantics(file, floating_base=bool(floating_base))
     root = parse_xml(data, file=file, error=SrdfError, warnings=out.warnings, strict=strict)
     link = next((e.sourceline for e in root if e.tag in ("link", "joint")), None)
-    foreign = check_structure(root, SRDF, file=file, error=SrdfError, strict=strict, warnings=out.warnings)
+    foreign = check_structure(
+        root, SRDF, file=file, error=SrdfError, strict=strict, warnings=out.warnings
+    )
     if link is not None:
         raise SrdfError("describes links, as a URDF does; an SRDF names them", file=file, line=link)
     _Document(root, robot, out, floating_base, strict).read_all()
@@ -118,7 +130,12 @@ def add_semantics(builder: ModelBuilder, semantics: Semantics) -> None:
 
 class _Document:
     def __init__(
-        self, root: Any, robot: RobotSpec, out: Semantics, floating_base: bool | None, strict: bool = False
+        self,
+        root: Any,
+        robot: RobotSpec,
+        out: Semantics,
+        floating_base: bool | None,
+        strict: bool = False,
     ) -> None:
         self.root, self.robot, self.out, self.floating_base = root, robot, out, floating_base
         self.strict = strict
@@ -147,7 +164,9 @@ class _Document:
             active = tuple(j for j in joints if self._moves(j))
             if still := [j for j in joints if j in self.passive]:
                 self.warn(
-                    e, f"group {name!r} has passive joints, which a plan never moves: {', '.join(still)}"
+                    e,
+                    f"group {name!r} has passive joints, which a plan never moves:"
+                    f" {', '.join(still)}",
                 )
             self.out.groups.append(Group(name, e.sourceline, active, self._tip(e, active)))
         for tag, read in ("end_effector", self._end_effector), ("group_state", self._state):
@@ -156,7 +175,8 @@ class _Document:
         self._pairs()
 
     def tolerate(self, read: Callable[[Any], T], e: Any) -> T | None:
-        """What is read of an element; where it names what does not exist, None and a warning if not strict."""
+        """What is read of an element; where it names what does not exist, None and a warning if not
+        strict."""
         try:
             return read(e)
         except SrdfError as fault:
@@ -167,7 +187,9 @@ class _Document:
 
     def _name_group(self, e: Any) -> None:
         if e.get("name") in self.groups:
-            raise self.read.fail(e, f"is defined already in line {self.groups[e.get('name')].sourceline}")
+            raise self.read.fail(
+                e, f"is defined already in line {self.groups[e.get('name')].sourceline}"
+            )
         self.groups[e.get("name")] = e
 
     def warn(self, e: Any, message: str) -> None:
@@ -191,7 +213,9 @@ class _Document:
         name = str(e.get("name"))
         if name not in self.robot.joints and name not in self.virtual:
             near = suggestion(name, [*self.robot.joints, *sorted(map(str, self.virtual))])
-            raise self.read.fail(e, f"there is no joint {name!r} in robot {self.robot.name!r}{near}")
+            raise self.read.fail(
+                e, f"there is no joint {name!r} in robot {self.robot.name!r}{near}"
+            )
         return name
 
     def _no_group(self, e: Any, name: str) -> RobosimError:
@@ -208,7 +232,9 @@ class _Document:
             self.out.floating_base = True
         base = "floating" if self.out.floating_base else "fixed"
         if kind != base:
-            self.ignore(e, f"virtual joint {e.get('name')!r} of type {kind}: the base was loaded as {base}")
+            self.ignore(
+                e, f"virtual joint {e.get('name')!r} of type {kind}: the base was loaded as {base}"
+            )
 
     # Groups
 
@@ -236,7 +262,8 @@ class _Document:
         return self._members(self.groups[child.get("name")], trail)
 
     def _chain(self, e: Any) -> list[str]:
-        """Joints from base to tip; through a common ancestor when the tip does not hang from the base."""
+        """Joints from base to tip; through a common ancestor when the tip does not hang from the
+        base."""
         base, tip = self._link(e, "base_link"), self._link(e, "tip_link")
         up_base, up_tip = self._ancestry(base), self._ancestry(tip)
         common = set(up_base) & set(up_tip)
@@ -255,7 +282,10 @@ class _Document:
             return str(chains[0].get("tip_link"))
         for tool in self.root.findall("end_effector"):
             # The tool's parent group, or a group whose last link carries the tool.
-            if tool.get("parent_group") == e.get("name") and tool.get("parent_link") in self.robot.links:
+            if (
+                tool.get("parent_group") == e.get("name")
+                and tool.get("parent_link") in self.robot.links
+            ):
                 return str(tool.get("parent_link"))
         joints = [self.robot.joints[j] for j in active]
         up = self._ancestry(joints[-1].child) if joints else []
@@ -277,7 +307,10 @@ class _Document:
                 raise self.read.fail(child, f"joint {joint!r} lacks its value")
             if joint in self.virtual or joint not in self.robot.joints:
                 unused["a virtual joint"] += 1
-            elif self.robot.joints[joint].kind == "fixed" or self.robot.joints[joint].mimic is not None:
+            elif (
+                self.robot.joints[joint].kind == "fixed"
+                or self.robot.joints[joint].mimic is not None
+            ):
                 unused["fixed or mimic joints"] += 1
             elif self.robot.joints[joint].kind in ("floating", "planar"):
                 unused[f"a {self.robot.joints[joint].kind} joint"] += 1
@@ -313,7 +346,9 @@ class _Document:
                 a, b = e.get("link1"), e.get("link2")
                 unknown = [link for link in (a, b) if link not in self.robot.links]
                 if unknown:
-                    self.warn(e, f"<{tag}> names link {unknown[0]!r}, which does not exist; passed over")
+                    self.warn(
+                        e, f"<{tag}> names link {unknown[0]!r}, which does not exist; passed over"
+                    )
                 elif a == b:
                     self.warn(e, f"<{tag}> names link {a!r} twice; passed over")
                 elif tag == "disable_collisions":

@@ -1,4 +1,5 @@
-"""Reading numbers, names and poses from attributes, with errors that name element, value and line."""
+"""Reading numbers, names and poses from attributes, with errors that name element, value and
+line."""
 
 from __future__ import annotations
 
@@ -67,7 +68,9 @@ class Reader:
         self, element: Any, attribute: str, default: float | None = None, largest: float = math.inf
     ) -> float:
         """One finite number."""
-        return float(self.numbers(element, attribute, 1, None if default is None else (default,), largest)[0])
+        return float(
+            self.numbers(element, attribute, 1, None if default is None else (default,), largest)[0]
+        )
 
     def optional(self, element: Any, attribute: str) -> float | None:
         """One finite number, or None where the attribute is absent."""

@@ -1,9 +1,9 @@
 """Expanding xacro with ROS's own `xacro` package, in a process of its own.
 
-xacro evaluates Python expressions of the file (with few names in reach, but without bounds), reads the files
-that it includes, and keeps global state. In its own process an endless macro or a gigantic number costs a
-time or memory limit, not the caller. `$(find package)` follows `robosim.urdf.packages`, so ROS need not be
-installed.
+xacro evaluates Python expressions of the file (with few names in reach, but without bounds), reads
+the files that it includes, and keeps global state. In its own process an endless macro or a
+gigantic number costs a time or memory limit, not the caller. `$(find package)` follows
+`robosim.urdf.packages`, so ROS need not be installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from robosim.processes import run_worker
 
 __all__ = ["expand_xacro"]
 
-_TIME_LIMIT = 30.0  # [s] for the whole; single expressions and macros have tighter limits in the worker
+# [s] for the whole; single expressions and macros have tighter limits in the worker.
+_TIME_LIMIT = 30.0
 _MAX_BYTES = 4 * 2**20
 
 
@@ -32,7 +33,8 @@ def expand_xacro(
     arguments: Mapping[str, str] | None = None,
     package_dirs: Sequence[str | PathLike[str]] = (),
 ) -> str:
-    """Expand a xacro file to URDF. Line numbers are those of the output of the command `xacro FILE`.
+    """Expand a xacro file to URDF. Line numbers are those of the output of the command `xacro
+    FILE`.
 
     Args:
         path: the file.
@@ -40,11 +42,14 @@ def expand_xacro(
         package_dirs: see `robosim.urdf.packages`.
 
     Raises:
-        UrdfError: it does not expand; names the file, the line where it can be told, and xacro's reason.
+        UrdfError: it does not expand; names the file, the line where it can be told, and xacro's
+        reason.
         MissingDependencyError: xacro is not installed.
     """
     if importlib.util.find_spec("xacro") is None:
-        raise MissingDependencyError("a .xacro file needs xacro, which is not installed: pip install xacro")
+        raise MissingDependencyError(
+            "a .xacro file needs xacro, which is not installed: pip install xacro"
+        )
     data = read_file(path, max_bytes=_MAX_BYTES)
     absolute = str(Path(path).absolute())
     request = {
@@ -53,15 +58,21 @@ def expand_xacro(
         "package_dirs": [fspath(d) for d in package_dirs],
     }
     try:
-        run = run_worker("robosim.urdf.xacro_worker", json.dumps(request).encode(), timeout=_TIME_LIMIT)
+        run = run_worker(
+            "robosim.urdf.xacro_worker", json.dumps(request).encode(), timeout=_TIME_LIMIT
+        )
     except subprocess.TimeoutExpired:
-        raise UrdfError(f"xacro does not come to an end within {_TIME_LIMIT:g} s", file=path) from None
+        raise UrdfError(
+            f"xacro does not come to an end within {_TIME_LIMIT:g} s", file=path
+        ) from None
     try:
         answer = json.loads(run.stdout)
     except ValueError:
         last = run.stderr.decode(errors="replace").strip().rpartition("\x1e")[2].strip()
         reason = f"while evaluating {last[:200]!r}" if last else f"exit status {run.returncode}"
-        raise _error(path, data, f"xacro ran out of its time or memory limit {reason}", last) from None
+        raise _error(
+            path, data, f"xacro ran out of its time or memory limit {reason}", last
+        ) from None
     if "urdf" in answer:
         return str(answer["urdf"])
     culprit = Path(str(answer.get("file") or path))
@@ -78,7 +89,8 @@ def expand_xacro(
 
 
 def _error(path: str | PathLike[str], data: bytes, message: str, expression: str) -> UrdfError:
-    """An error at the line that holds what xacro complains about; xacro itself keeps no line numbers."""
+    """An error at the line that holds what xacro complains about; xacro itself keeps no line
+    numbers."""
     text = data.decode("utf-8", errors="replace")
     # The expression, or else the longest word of the message that occurs in the file.
     words = re.findall(r"[^\s'\"<>()\[\]{}$,;]{3,}", message.partition("xacro: ")[2])

@@ -1,4 +1,5 @@
-"""The process that expands one xacro file: JSON request on stdin, JSON answer on stdout. See `robosim.urdf.xacro`."""
+"""The process that expands one xacro file: JSON request on stdin, JSON answer on stdout. See
+`robosim.urdf.xacro`."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def _provide_packages(base: Path, package_dirs: list[str]) -> None:
         folder = find_package(name, base, package_dirs)
         if folder is None:
             raise LookupError(
-                f"package '{name}' is not found: name its folder, or the one above it, in package_dirs"
+                f"package '{name}' is not found: name its folder, or the one above it, in"
+                " package_dirs"
             )
         return str(folder)
 
@@ -48,13 +50,14 @@ def _provide_packages(base: Path, package_dirs: list[str]) -> None:
 
 
 def _guard_expressions(xacro: Any) -> None:
-    """Give each expression half a second, after which the default action of SIGVTALRM ends the process, even inside C
-    code."""
+    """Give each expression half a second, after which the default action of SIGVTALRM ends the
+    process, even inside C code."""
     evaluate, call = xacro.safe_eval, xacro.handle_macro_call
     calls = 0
 
     def safe_eval(expression: str, *args: Any, **kwargs: Any) -> Any:
-        sys.stderr.write(f"\x1e{expression}\n")  # the parent reads the last one when we do not come back
+        # The parent reads the last one when we do not come back.
+        sys.stderr.write(f"\x1e{expression}\n")
         sys.stderr.flush()
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_VIRTUAL, _EXPRESSION_SECONDS)
@@ -69,7 +72,8 @@ def _guard_expressions(xacro: Any) -> None:
         calls += node.tagName.startswith("xacro:")
         if calls > _MAX_MACRO_CALLS or len(xacro.macrostack) > _MAX_MACRO_DEPTH:
             raise xacro.XacroException(
-                f"macros are called more than {_MAX_MACRO_CALLS} times or {_MAX_MACRO_DEPTH} deep, at <{node.tagName}>"
+                f"macros are called more than {_MAX_MACRO_CALLS} times or {_MAX_MACRO_DEPTH} deep,"
+                f" at <{node.tagName}>"
             )
         return call(node, *args, **kwargs)
 
@@ -96,7 +100,10 @@ def _expand(request: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return {"error": "needs more than 4 GB of memory"}
     except Exception as e:
-        return {"error": str(e) or repr(e), "file": xacro.filestack[-1] if xacro.filestack else None}
+        return {
+            "error": str(e) or repr(e),
+            "file": xacro.filestack[-1] if xacro.filestack else None,
+        }
 
 
 def main() -> None:

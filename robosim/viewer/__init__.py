@@ -1,4 +1,5 @@
-"""See robots, scenes and motions: live in a browser, as one HTML file, as a PNG picture, or as a film, GIF or MP4."""
+"""See robots, scenes and motions: live in a browser, as one HTML file, as a PNG picture, or as a
+film, GIF or MP4."""
 
 from robosim.viewer.film import render_film
 from robosim.viewer.html import export_html

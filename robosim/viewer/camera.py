@@ -39,18 +39,25 @@ class Camera:
         return float(height / 2 / np.tan(self.fov / 2))
 
     def project(self, points: NDArray[np.float64], width: int, height: int) -> NDArray[np.float64]:
-        """Pixel coordinates and nearness 1 / depth of points (..., 3) given in the camera frame, all in front
-        of the eye.
+        """Pixel coordinates and nearness 1 / depth of points (..., 3) given in the camera frame,
+        all in front of the eye.
         """
         focal = self.focal(height)
         z = points[..., 2]
         return np.stack(
-            [focal * points[..., 0] / z + width / 2, focal * points[..., 1] / z + height / 2, 1 / z], axis=-1
+            [
+                focal * points[..., 0] / z + width / 2,
+                focal * points[..., 1] / z + height / 2,
+                1 / z,
+            ],
+            axis=-1,
         )
 
-    def rays(self, width: int, height: int, dtype: type[np.floating[Any]] = np.float64) -> NDArray[Any]:
-        """Direction in W (height, width, 3) through each pixel's center, with unit component along the line
-        of sight.
+    def rays(
+        self, width: int, height: int, dtype: type[np.floating[Any]] = np.float64
+    ) -> NDArray[Any]:
+        """Direction in W (height, width, 3) through each pixel's center, with unit component along
+        the line of sight.
         """
         focal = self.focal(height)
         x = ((np.arange(width) + 0.5 - width / 2) / focal).astype(dtype)
@@ -60,8 +67,8 @@ class Camera:
 
 
 def camera_axes(forward: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Camera axes in W for a line of sight: columns right, down, forwards, with W's z axis upright in the
-    picture.
+    """Camera axes in W for a line of sight: columns right, down, forwards, with W's z axis upright
+    in the picture.
     """
     z = forward / np.linalg.norm(forward)
     up = np.array([0.0, 0.0, 1.0]) if abs(z[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
@@ -71,8 +78,8 @@ def camera_axes(forward: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def direction(azimuth: float, elevation: float) -> NDArray[np.float64]:
-    """Line of sight of an eye that stands at `azimuth` (about z, from x) and `elevation` above the horizon
-    [rad].
+    """Line of sight of an eye that stands at `azimuth` (about z, from x) and `elevation` above the
+    horizon [rad].
     """
     c = np.cos(elevation)
     return np.array([-c * np.cos(azimuth), -c * np.sin(azimuth), -np.sin(elevation)])
@@ -88,9 +95,9 @@ def fit(
 ) -> Camera:
     """The nearest camera with the given line of sight that holds all points (n, 3) in the picture.
 
-    In camera axes a point is inside the right border of a camera at c when x - c_x <= t (z - c_z), with t the
-    tangent of half the field of view; so each border needs only the largest x - t z (and so on) over the
-    points, and two opposite borders give c.
+    In camera axes a point is inside the right border of a camera at c when x - c_x <= t (z - c_z),
+    with t the tangent of half the field of view; so each border needs only the largest x - t z (and
+    so on) over the points, and two opposite borders give c.
 
     Args:
         points: what has to be visible, in W [m].

@@ -55,7 +55,8 @@ class Part:
         return self.X if self.link is None else X_WL[self.link] @ self.X
 
     def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lower and upper corner (3,) of the axis-aligned box around mesh or balls, in its own frame."""
+        """Lower and upper corner (3,) of the axis-aligned box around mesh or balls, in its own
+        frame."""
         return self.vertices.min(axis=0) - self.radius, self.vertices.max(axis=0) + self.radius
 
 
@@ -70,24 +71,40 @@ def robot_parts(model: Model) -> list[Part]:
         for visual in visuals:
             for vertices, faces, rgba in _visual_meshes(visual):
                 parts.append(
-                    Part(f"{link}/{visual.name or len(parts)}", link, visual.X_LV, vertices, faces, rgba)
+                    Part(
+                        f"{link}/{visual.name or len(parts)}",
+                        link,
+                        visual.X_LV,
+                        vertices,
+                        faces,
+                        rgba,
+                    )
                 )
     shown = {part.link for part in parts}
     for collider in model.colliders:
         if collider.link not in shown:
             parts.append(
-                Part(collider.name, collider.link, collider.X_LC, *shape_mesh(collider.shape), ROBOT_COLOR)
+                Part(
+                    collider.name,
+                    collider.link,
+                    collider.X_LC,
+                    *shape_mesh(collider.shape),
+                    ROBOT_COLOR,
+                )
             )
     return parts
 
 
 def collider_parts(model: Model) -> list[Part]:
     """What the robot collides with."""
-    return [Part(c.name, c.link, c.X_LC, *shape_mesh(c.shape), COLLIDER_COLOR) for c in model.colliders]
+    return [
+        Part(c.name, c.link, c.X_LC, *shape_mesh(c.shape), COLLIDER_COLOR) for c in model.colliders
+    ]
 
 
 def scene_parts(scene: Scene) -> list[Part]:
-    """The objects of a scene, each as its mesh or points where it was made from such, else as its shapes."""
+    """The objects of a scene, each as its mesh or points where it was made from such, else as its
+    shapes."""
     parts = []
     for thing in scene.objects.values():
         held = scene.attachments.get(thing.name)
@@ -120,12 +137,19 @@ def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Me
             yield np.eye(4), (cloud.points, np.empty((0, 3), np.int64)), True, cloud.radius
     else:
         for shape, X_OS in zip(thing.shapes, thing.shape_poses, strict=True):
-            yield X_OS, shape_mesh(shape), not (isinstance(shape, Shape) and shape.type == "half_space"), 0.0
+            yield (
+                X_OS,
+                shape_mesh(shape),
+                not (isinstance(shape, Shape) and shape.type == "half_space"),
+                0.0,
+            )
 
 
-def _visual_meshes(visual: Visual) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Color]]:
-    """The meshes of a visual with their colors: its own color, where it has one, goes before the mesh
-    file's.
+def _visual_meshes(
+    visual: Visual,
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Color]]:
+    """The meshes of a visual with their colors: its own color, where it has one, goes before the
+    mesh file's.
     """
     if visual.shape is not None:
         yield *shape_mesh(visual.shape), visual.rgba or ROBOT_COLOR
@@ -137,9 +161,11 @@ def _visual_meshes(visual: Visual) -> Iterator[tuple[NDArray[np.float64], NDArra
         yield scaled, outward, visual.rgba or rgba or ROBOT_COLOR
 
 
-def colored_mesh_file(path: Path) -> list[tuple[NDArray[np.float64], NDArray[np.int64], Color | None]]:
-    """The pieces of a mesh file, one for each color in it: vertices [m], faces, and the color or None where
-    the file has none.
+def colored_mesh_file(
+    path: Path,
+) -> list[tuple[NDArray[np.float64], NDArray[np.int64], Color | None]]:
+    """The pieces of a mesh file, one for each color in it: vertices [m], faces, and the color or
+    None where the file has none.
 
     Raises:
         MeshError: the file is missing or malformed.
@@ -158,11 +184,11 @@ def colored_mesh_file(path: Path) -> list[tuple[NDArray[np.float64], NDArray[np.
 
 
 def _face_colors(path: Path) -> NDArray[np.uint8] | None:
-    """Color (m, 4) of each triangle of a file that has been read well before, in the same order; None where
-    it has none.
+    """Color (m, 4) of each triangle of a file that has been read well before, in the same order;
+    None where it has none.
 
-    Only plain colors count: textures are not opened. Colors are ornament, so whatever cannot be understood
-    means None.
+    Only plain colors count: textures are not opened. Colors are ornament, so whatever cannot be
+    understood means None.
     """
     import warnings
 
@@ -186,16 +212,21 @@ def _face_colors(path: Path) -> NDArray[np.uint8] | None:
                 elif visual.kind == "texture":
                     colors.append(
                         np.tile(
-                            np.asarray(visual.material.main_color, dtype=np.uint8), (len(geometry.faces), 1)
+                            np.asarray(visual.material.main_color, dtype=np.uint8),
+                            (len(geometry.faces), 1),
                         )
                     )
                 else:
                     return None
     except Exception:
         return None
-    # More shades than a description has materials are painted vertices; their mean would do, one part each
-    # would not.
-    return np.concatenate(colors) if colors and len(np.unique(np.concatenate(colors), axis=0)) <= 64 else None
+    # More shades than a description has materials are painted vertices; their mean would do, one
+    # part each would not.
+    return (
+        np.concatenate(colors)
+        if colors and len(np.unique(np.concatenate(colors), axis=0)) <= 64
+        else None
+    )
 
 
 def _color(rgba: NDArray[np.uint8]) -> Color:

@@ -1,4 +1,5 @@
-"""A motion as a film: a GIF, which opens everywhere, or an MP4, which is smaller and has all colors."""
+"""A motion as a film: a GIF, which opens everywhere, or an MP4, which is smaller and has all
+colors."""
 
 from __future__ import annotations
 
@@ -52,16 +53,18 @@ def render_film(
     elevation: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Write a motion as GIF or MP4, by the name's ending; whole or not at all, without browser, window or GPU.
+    """Write a motion as GIF or MP4, by the name's ending; whole or not at all, without browser,
+    window or GPU.
 
-    Objects of the scene are attached and let go as the motion's events say. Painting takes about a quarter of a second
-    for a picture of 640 x 480 pixels.
+    Objects of the scene are attached and let go as the motion's events say. Painting takes about a
+    quarter of a second for a picture of 640 x 480 pixels.
 
     Args:
         path: where to; an existing file is replaced.
         model, scene, trajectory, q: as of `show`.
         size: width and height [pixels], 16 to 4096 each; of an MP4 even.
-        rate: pictures per second of motion, 1 to 100 (of a GIF, which counts hundredths of a second, each is shown as
+        rate: pictures per second of motion, 1 to 100 (of a GIF, which counts hundredths of a
+        second, each is shown as
             long to the nearest); lowered for motions longer than 1200 pictures.
         azimuth, elevation: as of `picture`.
         progress: called with the number of pictures painted and of all.
@@ -79,7 +82,9 @@ def render_film(
         raise FileError(f"{os.fspath(path)}: a film ends in {' or '.join(ENDINGS)}")
     width, height = size
     if not (16 <= width <= 4096 and 16 <= height <= 4096):
-        raise RobosimError(f"a film of {width} x {height} pixels: each must lie between 16 and 4096")
+        raise RobosimError(
+            f"a film of {width} x {height} pixels: each must lie between 16 and 4096"
+        )
     if ending == ".mp4" and (width % 2 or height % 2):
         raise RobosimError(f"an MP4 of {width} x {height} pixels: both must be even")
     if not 1 <= rate <= 100:
@@ -87,11 +92,15 @@ def render_film(
     av = _import_av() if ending == ".mp4" else None
     stage = Stage(model, scene, trajectory, q=q)
     if not stage.duration > 0:
-        raise RobosimError("a film needs a motion; render_png makes a picture of a robot that stands")
+        raise RobosimError(
+            "a film needs a motion; render_png makes a picture of a robot that stands"
+        )
     count = int(min(max(np.ceil(stage.duration * rate - 1e-6), 1), _MOST))
     times = np.linspace(0, stage.duration, count + 1)
     camera = default_camera(stage, width / height, azimuth=azimuth, elevation=elevation)
-    view = View(camera, width, height, ground=stage.ground(), n_sun=_SUNS, n_sky=_SKIES, line_shadows=False)
+    view = View(
+        camera, width, height, ground=stage.ground(), n_sun=_SUNS, n_sky=_SKIES, line_shadows=False
+    )
     images = _told(_frames(stage, view, times), len(times), progress)
     data = _gif(images, times) if av is None else _mp4(av, images, times, size)
     write_file(path, data)
@@ -114,7 +123,9 @@ def _frames(stage: Stage, view: View, times: NDArray[np.float64]) -> Iterator[Im
     standing, lines = Surface.join([painter.surface(p, 0.0) for p in fixed]), tip_lines(stage)
 
     def surfaces(t: float) -> tuple[Surface, list[tuple[Surface, float]], Surface | None]:
-        moving = [painter.surface(p, t) for p in (*stage.robot, *stage.carried) if p.rgba[3] >= 0.99]
+        moving = [
+            painter.surface(p, t) for p in (*stage.robot, *stage.carried) if p.rgba[3] >= 0.99
+        ]
         clear = [(painter.surface(p, t), p.rgba[3]) for p in parts if p.rgba[3] < 0.99]
         return Surface.join([standing, *moving]), clear, arrows(stage, t)
 
@@ -142,9 +153,12 @@ def _gif(images: Iterator[Image], times: NDArray[np.float64]) -> bytes:
 
     painted = list(images)
     chosen = painted[:: max(len(painted) // _PALETTE_PICTURES, 1)]
-    palette = pillow.fromarray(_swatches(np.concatenate(chosen))).quantize(256, pillow.Quantize.MEDIANCUT)
+    palette = pillow.fromarray(_swatches(np.concatenate(chosen))).quantize(
+        256, pillow.Quantize.MEDIANCUT
+    )
     pages = [
-        pillow.fromarray(image).quantize(palette=palette, dither=pillow.Dither.NONE) for image in painted
+        pillow.fromarray(image).quantize(palette=palette, dither=pillow.Dither.NONE)
+        for image in painted
     ]
     # Each picture begins at the hundredth of a second nearest to its time.
     begins = np.rint(100 * (times + _REST * (times > 0)))
@@ -152,14 +166,20 @@ def _gif(images: Iterator[Image], times: NDArray[np.float64]) -> bytes:
     data = io.BytesIO()
     milliseconds = [int(10 * ms) for ms in np.maximum(ends - begins, 1)]
     pages[0].save(
-        data, "GIF", save_all=True, append_images=pages[1:], duration=milliseconds, loop=0, optimize=False
+        data,
+        "GIF",
+        save_all=True,
+        append_images=pages[1:],
+        duration=milliseconds,
+        loop=0,
+        optimize=False,
     )
     return data.getvalue()
 
 
 def _swatches(image: Image) -> Image:
-    """A picture (1, n, 3) of the same colors, in which rare ones take more room: of their share only a root counts, or
-    wide floors and skies would leave none for small things.
+    """A picture (1, n, 3) of the same colors, in which rare ones take more room: of their share
+    only a root counts, or wide floors and skies would leave none for small things.
     """
     pixels = image.reshape(-1, 3)
     coarse = pixels.astype(np.int64) >> 2
@@ -171,7 +191,9 @@ def _swatches(image: Image) -> Image:
     return np.repeat(colors, np.ceil(counts[there] ** 0.4).astype(int), axis=0)[None]
 
 
-def _mp4(av: ModuleType, images: Iterator[Image], times: NDArray[np.float64], size: tuple[int, int]) -> bytes:
+def _mp4(
+    av: ModuleType, images: Iterator[Image], times: NDArray[np.float64], size: tuple[int, int]
+) -> bytes:
     """H.264, as every browser and phone plays it."""
     rate = Fraction((len(times) - 1) / times[-1]).limit_denominator(10_000)
     rest = round(_REST * rate)
@@ -193,5 +215,6 @@ def _import_av() -> ModuleType:
         return importlib.import_module("av")
     except ImportError as error:
         raise MissingDependencyError(
-            "an MP4 needs the package av: pip install 'robosim[video]' brings it; a GIF needs nothing more"
+            "an MP4 needs the package av: pip install 'robosim[video]' brings it; a GIF needs"
+            " nothing more"
         ) from error

@@ -1,9 +1,10 @@
-"""Contact forces as arrows: from the point where a force acts on something that can move, along the force.
+"""Contact forces as arrows: from the point where a force acts on something that can move, along the
+force.
 
-An obstacle takes no arrow. Between two links that can move there are two, opposite ones, from the same point. Lengths
-are proportional to forces, with one scale for the whole replay: in the middle one of all moments with contacts, the
-longest arrow has LENGTH times the size of the robot. Forces that would give more than LONGEST times that, such as those
-of impacts, are drawn that long.
+An obstacle takes no arrow. Between two links that can move there are two, opposite ones, from the
+same point. Lengths are proportional to forces, with one scale for the whole replay: in the middle
+one of all moments with contacts, the longest arrow has LENGTH times the size of the robot. Forces
+that would give more than LONGEST times that, such as those of impacts, are drawn that long.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class ForceArrows:
         """Where the mesh of `arrow_mesh` goes for each arrow.
 
         Returns:
-            positions (k, 3) [m]; rotations (k, 3, 3), whose z axes are along the forces; scales (k, 3) in the mesh's
+            positions (k, 3) [m]; rotations (k, 3, 3), whose z axes are along the forces; scales (k,
+            3) in the mesh's
             axes [m].
         """
         start, force, _ = self._moments[moment]
@@ -91,14 +93,16 @@ class ForceArrows:
         p, R, scale = self.poses(moment)
         placed = np.einsum("kij,knj->kni", R, vertices * scale[:, None, :]) + p[:, None, :]
         numbered = (np.arange(len(p))[:, None, None] * len(vertices) + faces).reshape(-1, 3)
-        return (placed.reshape(-1, 3), numbered), np.repeat(colors(self._moments[moment]), len(faces), axis=0)
+        return (placed.reshape(-1, 3), numbered), np.repeat(
+            colors(self._moments[moment]), len(faces), axis=0
+        )
 
     def legend(self) -> str:
         """What lengths and colors mean."""
         shown = float(f"{self.length:.1g}")
         return (
-            f"contact forces: an arrow of {100 * shown:g} cm is {shown * self.newtons_per_meter:.3g} N; "
-            f"green sticks, magenta slides"
+            f"contact forces: an arrow of {100 * shown:g} cm is"
+            f" {shown * self.newtons_per_meter:.3g} N; green sticks, magenta slides"
         )
 
     def tips(self, moment: int) -> F64:
@@ -113,7 +117,8 @@ def colors(arrows: Arrows) -> F64:
 
 
 def tree_of(model: Model, link: str) -> tuple[str, bool]:
-    """The link on which the tree of links stands that this one belongs to, and whether this one can move in the world.
+    """The link on which the tree of links stands that this one belongs to, and whether this one can
+    move in the world.
 
     Trees are those that joints hold together: what is free to move is one by itself.
     """
@@ -136,7 +141,9 @@ def _arrows(contacts: list[ContactForce], movable: set[str]) -> Arrows:
     ]
     start, force, sliding = zip(*pushed, strict=True) if pushed else ((), (), ())
     return Arrows(
-        np.array(start).reshape(-1, 3), np.array(force).reshape(-1, 3), np.array(sliding, dtype=np.bool_)
+        np.array(start).reshape(-1, 3),
+        np.array(force).reshape(-1, 3),
+        np.array(sliding, dtype=np.bool_),
     )
 
 

@@ -1,5 +1,5 @@
-"""Choose the point of view: the side from which most of the moving robot can be seen past what stands around
-it.
+"""Choose the point of view: the side from which most of the moving robot can be seen past what
+stands around it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ def default_camera(
     Args:
         stage: what to look at.
         aspect: width / height of the picture.
-        azimuth: where the eye stands, about z from x [rad]; by default the best of 16, judged by the visible
-            area of the robot (each part drawn as its box at a few moments of the motion), of its tips' paths,
+        azimuth: where the eye stands, about z from x [rad]; by default the best of 16, judged by
+        the visible
+            area of the robot (each part drawn as its box at a few moments of the motion), of its
+            tips' paths,
             and of each thing around it, each relative to the most that any of the 16 shows of it.
         elevation: of the eye above the horizon [rad]; 24 degrees by default.
         margin: share of the picture left free at each border.
@@ -57,7 +59,8 @@ def default_camera(
     for camera in cameras:
         face = visible_faces(proxies, camera, round(aspect * _SIZE), _SIZE).face
         pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=1) + 1)
-        area = np.sum((camera.look_at - camera.position) ** 2)  # that a pixel shows, up to a common factor
+        # That a pixel shows, up to a common factor.
+        area = np.sum((camera.look_at - camera.position) ** 2)
         seen.append(area * pixels)
     share = np.array(seen) / np.maximum(np.max(seen, axis=0), 1e-9)
     around = share[:, 2:].mean(axis=1) if share.shape[1] > 2 else np.zeros(len(share))
@@ -66,14 +69,16 @@ def default_camera(
 
 
 def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
-    """Triangles and balls in W, without colors, and whose each is: 0 the robot's at some moment, a box for each
-    part; 1 its tips' paths; 2, 3, ... the things around it, a box for each, or coarse balls for a cloud.
+    """Triangles and balls in W, without colors, and whose each is: 0 the robot's at some moment, a
+    box for each part; 1 its tips' paths; 2, 3, ... the things around it, a box for each, or coarse
+    balls for a cloud.
     """
     robot, world = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
     for t in np.linspace(0, stage.duration, _POSES if stage.duration > 0 else 1):
         X_WL = stage.link_poses(stage.configuration(t))
         robot += [
-            transform(stage.part_pose(part, t, X_WL), _box(part)) for part in (*stage.robot, *stage.carried)
+            transform(stage.part_pose(part, t, X_WL), _box(part))
+            for part in (*stage.robot, *stage.carried)
         ]
     tubes = [tube_mesh(path, 0.02, segments=4) for path in stage.tip_paths(40)]
     paths = [np.empty((0, 3, 3)), *(vertices[faces] for vertices, faces in tubes)]
@@ -82,7 +87,11 @@ def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
     world += [transform(p.X, _box(p)) for p in solid]
     groups = [np.concatenate(group) for group in (robot, paths, world)]
     sides = len(world[-1]) or 1  # triangles of a box
-    owners = [np.full(len(groups[0]), 0), np.full(len(groups[1]), 1), 2 + np.arange(len(groups[2])) // sides]
+    owners = [
+        np.full(len(groups[0]), 0),
+        np.full(len(groups[1]), 1),
+        2 + np.arange(len(groups[2])) // sides,
+    ]
     proxies = replace(Surface.empty(), corners=np.concatenate(groups))
     for k, part in enumerate(clouds, start=2 + len(solid)):
         low, high = part.box()

@@ -1,4 +1,5 @@
-"""A motion as one HTML file that plays in any browser, offline: nothing is loaded from the network."""
+"""A motion as one HTML file that plays in any browser, offline: nothing is loaded from the
+network."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 _REST = 0.8  # seconds before and after the motion
 _MAX_FRAMES = 1200
-_STYLE = "position:fixed;top:0.6em;right:0.8em;font:0.85em sans-serif;color:#555;pointer-events:none"
+_STYLE = (
+    "position:fixed;top:0.6em;right:0.8em;font:0.85em sans-serif;color:#555;pointer-events:none"
+)
 
 
 def export_html(
@@ -36,7 +39,8 @@ def export_html(
     q: ArrayLike | None = None,
     rate: float = 30.0,
 ) -> None:
-    """Write a standalone HTML animation (about 1 MB), to be opened by double click; whole or not at all.
+    """Write a standalone HTML animation (about 1 MB), to be opened by double click; whole or not at
+    all.
 
     Args:
         path: where to; an existing file is replaced.

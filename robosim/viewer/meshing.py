@@ -1,7 +1,8 @@
 """Shapes as triangle meshes, and the normals that make them look round where they are round.
 
-A mesh here is a pair of arrays: vertices (n, 3) float64 [m] in the shape's frame, and faces (m, 3) int64,
-counter-clockwise seen from outside. Round shapes are inscribed: every vertex lies on the shape.
+A mesh here is a pair of arrays: vertices (n, 3) float64 [m] in the shape's frame, and faces (m, 3)
+int64, counter-clockwise seen from outside. Round shapes are inscribed: every vertex lies on the
+shape.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) 
     """Triangles of a collision shape.
 
     Args:
-        shape: of any type, a mesh, or a cloud, whose balls are coarse; a half-space is drawn as a square of its
+        shape: of any type, a mesh, or a cloud, whose balls are coarse; a half-space is drawn as a
+        square of its
             boundary plane, HALF_SPACE_EDGE wide.
         segments: number of sides of a round cross-section, at least 3.
 
@@ -44,7 +46,9 @@ def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) 
         return _revolve(*_cap_profile(shape.radius, shape.length, segments), segments)
     if kind == "cylinder":
         h = shape.length / 2
-        return _revolve(np.array([0.0, shape.radius, shape.radius, 0.0]), np.array([-h, -h, h, h]), segments)
+        return _revolve(
+            np.array([0.0, shape.radius, shape.radius, 0.0]), np.array([-h, -h, h, h]), segments
+        )
     if kind == "cone":
         h = shape.length / 2
         return _revolve(np.array([0.0, shape.radius, 0.0]), np.array([-h, -h, h]), segments)
@@ -52,14 +56,17 @@ def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) 
         ball, faces = _revolve(*_cap_profile(1.0, 0.0, segments), segments)
         return ball * np.asarray(shape.radii, float), faces
     if kind in ("box", "convex", "triangle") and shape.rounding > 0:
-        from robosim.meshes.tessellate import rounded_hull  # Qhull is slow to load, and seldom needed here
+        # Qhull is slow to load, and seldom needed here.
+        from robosim.meshes.tessellate import rounded_hull
 
         hull = rounded_hull(shape, segments)
         return hull.vertices, hull.faces
     if kind == "box":
         return box_mesh(np.asarray(shape.size, float))
     if kind == "triangle":  # from both sides
-        return np.array(shape.vertices, dtype=np.float64), np.array([[0, 1, 2], [0, 2, 1]], dtype=np.int64)
+        return np.array(shape.vertices, dtype=np.float64), np.array(
+            [[0, 1, 2], [0, 2, 1]], dtype=np.int64
+        )
     if kind == "half_space":
         e = HALF_SPACE_EDGE / 2
         square = np.array([[-e, -e, 0.0], [e, -e, 0.0], [e, e, 0.0], [-e, e, 0.0]])
@@ -74,7 +81,9 @@ def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) 
 
 def box_mesh(size: NDArray[np.float64]) -> Mesh:
     """A box of full edge lengths `size` (3,) [m] about the origin."""
-    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
+    corners = (
+        np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
+    )
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     faces = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
     return corners, np.array(faces, dtype=np.int64)
@@ -89,8 +98,8 @@ def arrow_mesh(*, segments: int = 16) -> Mesh:
 def tube_mesh(points: NDArray[np.float64], radius: float, *, segments: int = 8) -> Mesh:
     """A tube of `radius` [m] around a polyline (k, 3), k >= 2: how a path in space is drawn.
 
-    The cross-section is carried along by rotating it from one tangent to the next (rotation-minimizing
-    frames), so that the tube does not twist.
+    The cross-section is carried along by rotating it from one tangent to the next
+    (rotation-minimizing frames), so that the tube does not twist.
     """
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     points = points[np.concatenate([[True], steps > 1e-9])]
@@ -105,7 +114,9 @@ def tube_mesh(points: NDArray[np.float64], radius: float, *, segments: int = 8) 
         normal = normal - t * (t @ normal)
         normal /= max(float(np.linalg.norm(normal)), 1e-300)
         rings.append(
-            p + radius * (np.cos(angles)[:, None] * normal + np.sin(angles)[:, None] * np.cross(t, normal))
+            p
+            + radius
+            * (np.cos(angles)[:, None] * normal + np.sin(angles)[:, None] * np.cross(t, normal))
         )
     return np.concatenate(rings), _ring_faces(len(points), segments)
 
@@ -113,7 +124,8 @@ def tube_mesh(points: NDArray[np.float64], radius: float, *, segments: int = 8) 
 def _cap_profile(
     radius: float, length: float, segments: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Radii and heights, from the lower pole to the upper one, of a sphere pulled apart by `length`."""
+    """Radii and heights, from the lower pole to the upper one, of a sphere pulled apart by
+    `length`."""
     quarter = np.linspace(-np.pi / 2, 0, max(segments // 4, 2) + 1)
     r, z = radius * np.cos(quarter), radius * np.sin(quarter) - length / 2
     r[0] = 0.0
@@ -126,7 +138,10 @@ def _revolve(r: NDArray[np.float64], z: NDArray[np.float64], segments: int) -> M
     angles = np.arange(segments) * (2 * np.pi / segments)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     inner = np.concatenate(
-        [np.column_stack([ri * ring, np.full(segments, zi)]) for ri, zi in zip(r[1:-1], z[1:-1], strict=True)]
+        [
+            np.column_stack([ri * ring, np.full(segments, zi)])
+            for ri, zi in zip(r[1:-1], z[1:-1], strict=True)
+        ]
     )
     vertices = np.concatenate([inner, [[0.0, 0.0, z[0]], [0.0, 0.0, z[-1]]]])
     n_rings = len(r) - 2
@@ -139,8 +154,8 @@ def _revolve(r: NDArray[np.float64], z: NDArray[np.float64], segments: int) -> M
 
 
 def _ring_faces(n_rings: int, segments: int) -> NDArray[np.int64]:
-    """Faces between consecutive rings of `segments` vertices, which run counter-clockwise about the direction
-    of stacking.
+    """Faces between consecutive rings of `segments` vertices, which run counter-clockwise about the
+    direction of stacking.
     """
     i = np.arange(segments)
     j = (i + 1) % segments
@@ -153,12 +168,13 @@ def _ring_faces(n_rings: int, segments: int) -> NDArray[np.int64]:
 def corner_normals(
     vertices: NDArray[np.float64], faces: NDArray[np.int64], *, crease: float = 0.6
 ) -> NDArray[np.float64]:
-    """Unit normals (m, 3, 3) at the corners of each face: smooth over soft edges, sharp over edges bent by
-    more than `crease` [rad].
+    """Unit normals (m, 3, 3) at the corners of each face: smooth over soft edges, sharp over edges
+    bent by more than `crease` [rad].
 
-    The normal at a corner is the area-weighted mean over those faces around the vertex whose own normal lies
-    within `crease` of the face's. Vertices at the same place (to 1e-7 of the mesh's size) count as one, since
-    STL repeats them. Cost: the sum over the vertices of the number of faces around each, squared.
+    The normal at a corner is the area-weighted mean over those faces around the vertex whose own
+    normal lies within `crease` of the face's. Vertices at the same place (to 1e-7 of the mesh's
+    size) count as one, since STL repeats them. Cost: the sum over the vertices of the number of
+    faces around each, squared.
     """
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     weighted = np.cross(b - a, c - a)  # length is twice the area
@@ -170,8 +186,8 @@ def corner_normals(
     counts = np.bincount(corner_vertex)
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     total = np.zeros((len(corner_vertex), 3))
-    # Pair every corner with the k-th corner around its vertex, k = 0, 1, ...: at most as many rounds as the
-    # busiest vertex has.
+    # Pair every corner with the k-th corner around its vertex, k = 0, 1, ...: at most as many
+    # rounds as the busiest vertex has.
     degree = counts[corner_vertex]
     own = np.arange(len(corner_vertex)) // 3
     for k in range(min(int(counts.max(initial=0)), 64)):
@@ -185,9 +201,11 @@ def corner_normals(
 
 
 def is_solid(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> bool:
-    """Whether the mesh is closed with its outside outside: then its triangles need to be drawn on one side only.
+    """Whether the mesh is closed with its outside outside: then its triangles need to be drawn on
+    one side only.
 
-    Every edge must run once in each direction between the same two places, and the enclosed volume be positive.
+    Every edge must run once in each direction between the same two places, and the enclosed volume
+    be positive.
     """
     _, place = np.unique(vertices, axis=0, return_inverse=True)
     corners = np.asarray(place).reshape(-1)[faces]
@@ -199,13 +217,17 @@ def is_solid(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> bool:
     return bool(np.einsum("ij,ij->", a, np.cross(b, c)) > 0)
 
 
-def split_creases(vertices: NDArray[np.float64], faces: NDArray[np.int64], *, crease: float = 0.6) -> Mesh:
+def split_creases(
+    vertices: NDArray[np.float64], faces: NDArray[np.int64], *, crease: float = 0.6
+) -> Mesh:
     """The same surface with a vertex of its own for each side of a sharp edge.
 
-    For viewers that average the normals of all faces at a vertex: without this a box would be shaded like a
-    ball.
+    For viewers that average the normals of all faces at a vertex: without this a box would be
+    shaded like a ball.
     """
     normals = np.round(corner_normals(vertices, faces, crease=crease).reshape(-1, 3), 4)
     key = np.column_stack([faces.reshape(-1), normals])
     unique, inverse = np.unique(key, axis=0, return_inverse=True)
-    return vertices[unique[:, 0].astype(np.int64)], np.asarray(inverse).reshape(-1, 3).astype(np.int64)
+    return vertices[unique[:, 0].astype(np.int64)], np.asarray(inverse).reshape(-1, 3).astype(
+        np.int64
+    )

@@ -1,5 +1,5 @@
-"""A motion as one PNG picture: the robot at its goal, a ghost of where it came from, and the path of its
-tip.
+"""A motion as one PNG picture: the robot at its goal, a ghost of where it came from, and the path
+of its tip.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def render_png(
     azimuth: float | None = None,
     elevation: float | None = None,
 ) -> None:
-    """Write a PNG picture, whole or not at all; needs no browser, window or GPU. Arguments as of `picture`.
+    """Write a PNG picture, whole or not at all; needs no browser, window or GPU. Arguments as of
+    `picture`.
 
     Raises:
         FileError: the file cannot be written.
@@ -55,7 +56,14 @@ def render_png(
     from robosim.files import write_file
 
     image = picture(
-        model, scene, trajectory, q=q, size=size, ghosts=ghosts, azimuth=azimuth, elevation=elevation
+        model,
+        scene,
+        trajectory,
+        q=q,
+        size=size,
+        ghosts=ghosts,
+        azimuth=azimuth,
+        elevation=elevation,
     )
     data = io.BytesIO()
     Image.fromarray(image).save(data, "PNG")
@@ -73,18 +81,21 @@ def picture(
     azimuth: float | None = None,
     elevation: float | None = None,
 ) -> NDArray[np.uint8]:
-    """Paint the robot in its scene: solid at the end of the motion, a blue ghost at its start, fainter ones
-    between.
+    """Paint the robot in its scene: solid at the end of the motion, a blue ghost at its start,
+    fainter ones between.
 
     Args:
         model: the robot.
         scene: what stands around it.
-        trajectory: its motion; without one the robot is shown once. Of the replay of a simulation the last contact
-            forces are drawn too, as arrows like those of `show`; they shine through what hides them.
+        trajectory: its motion; without one the robot is shown once. Of the replay of a simulation
+        the last contact
+            forces are drawn too, as arrows like those of `show`; they shine through what hides
+            them.
         q: configuration shown when there is no trajectory; the neutral one by default.
         size: width and height [pixels], 16 to 8192 each.
         ghosts: number of ghosts between start and goal.
-        azimuth, elevation: where the eye stands, about z from x and above the horizon [rad]; chosen by what
+        azimuth, elevation: where the eye stands, about z from x and above the horizon [rad]; chosen
+        by what
             can be seen by default.
 
     Returns:
@@ -92,7 +103,9 @@ def picture(
     """
     width, height = size
     if not (16 <= width <= 8192 and 16 <= height <= 8192):
-        raise RobosimError(f"a picture of {width} x {height} pixels: each must lie between 16 and 8192")
+        raise RobosimError(
+            f"a picture of {width} x {height} pixels: each must lie between 16 and 8192"
+        )
     stage = Stage(model, scene, trajectory, q=q)
     camera = default_camera(stage, width / height, azimuth=azimuth, elevation=elevation)
     painter = Painter(stage)
@@ -119,7 +132,8 @@ def picture(
 
 
 class Painter:
-    """Turns parts into surfaces; the normals, which do not depend on where a part is, are computed once."""
+    """Turns parts into surfaces; the normals, which do not depend on where a part is, are computed
+    once."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -132,7 +146,9 @@ class Painter:
             self._poses = t, self.stage.link_poses(self.stage.configuration(t))
         return self._poses[1]
 
-    def surface(self, part: Part, t: float, tint: tuple[float, float, float] | None = None) -> Surface:
+    def surface(
+        self, part: Part, t: float, tint: tuple[float, float, float] | None = None
+    ) -> Surface:
         """The part where it is at time t, in its own color or one drawn towards a tint."""
         X = self.stage.part_pose(part, t, self._poses_at(t))
         rgb = np.array(part.rgba[:3])
@@ -157,7 +173,8 @@ class Painter:
         )
 
     def moving_parts(self) -> list[Part]:
-        """Parts of the robot, and of what it carries, that are elsewhere at some time than at the end."""
+        """Parts of the robot, and of what it carries, that are elsewhere at some time than at the
+        end."""
         stage = self.stage
         parts = (*stage.robot, *stage.carried)
 
@@ -168,7 +185,8 @@ class Painter:
         end, moving = places(stage.duration), np.zeros(len(parts), bool)
         for t in np.linspace(0, stage.duration, 12)[:-1]:
             moving |= [
-                not np.allclose(X, Y, rtol=0, atol=1e-4) for X, Y in zip(places(float(t)), end, strict=True)
+                not np.allclose(X, Y, rtol=0, atol=1e-4)
+                for X, Y in zip(places(float(t)), end, strict=True)
             ]
         return [part for part, moves in zip(parts, moving, strict=True) if moves]
 
@@ -182,7 +200,9 @@ def _tube(path: NDArray[np.float64]) -> Surface:
     vertices, faces = tube_mesh(path, 0.006)
     m = len(faces)
     color = np.tile(to_linear(np.array(_TRACE)), (m, 1))
-    return Surface(vertices[faces], corner_normals(vertices, faces), color, np.full(m, 0.2, np.float32))
+    return Surface(
+        vertices[faces], corner_normals(vertices, faces), color, np.full(m, 0.2, np.float32)
+    )
 
 
 def arrows(stage: Stage, t: float) -> Surface | None:
@@ -195,8 +215,13 @@ def arrows(stage: Stage, t: float) -> Surface | None:
 
 
 def _spaced_times(stage: Stage, count: int) -> NDArray[np.float64]:
-    """Moments of the motion between which the robot moves about equally far, measured in joint space."""
+    """Moments of the motion between which the robot moves about equally far, measured in joint
+    space."""
     t = np.linspace(0, stage.duration, 400)
     q = np.array([stage.configuration(float(x)) for x in t])
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1))])
-    return np.asarray(np.interp(np.linspace(0, way[-1], count), way, t)) if way[-1] > 0 else np.zeros(count)
+    return (
+        np.asarray(np.interp(np.linspace(0, way[-1], count), way, t))
+        if way[-1] > 0
+        else np.zeros(count)
+    )

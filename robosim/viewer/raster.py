@@ -1,10 +1,13 @@
-"""Which triangle or ball does each pixel see? Depth buffers of the engine: no window, no GPU, no browser.
+"""Which triangle or ball does each pixel see? Depth buffers of the engine: no window, no GPU, no
+browser.
 
-    nearness w = 1 / depth (perspective) or -depth + const (parallel): affine in pixel coordinates, larger is
+    nearness w = 1 / depth (perspective) or -depth + const (parallel): affine in pixel coordinates,
+    larger is
     nearer, positive.
 
-Pixel (row i, column j) is sampled at its center (j + 1/2, i + 1/2); rows run downwards. Both sides of a
-triangle are seen. Cost: some 30 ns for a small triangle or ball, and 0.5 ns for each pixel that it covers.
+Pixel (row i, column j) is sampled at its center (j + 1/2, i + 1/2); rows run downwards. Both sides
+of a triangle are seen. Cost: some 30 ns for a small triangle or ball, and 0.5 ns for each pixel
+that it covers.
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ _NO_POINTS, _NO_RADII = np.empty((0, 3)), np.empty(0)
 
 @dataclass(frozen=True)
 class Buffer:
-    """What a camera sees: for each pixel of (height, width) the nearest thing's number, -1 for none, and its
-    nearness, 0 for none. Triangles are numbered first, then balls.
+    """What a camera sees: for each pixel of (height, width) the nearest thing's number, -1 for
+    none, and its nearness, 0 for none. Triangles are numbered first, then balls.
     """
 
     face: NDArray[np.int32]
@@ -48,9 +51,11 @@ def rasterize(
         corners: (m, 3, 3), for each triangle and corner its pixel coordinates x, y and its nearness
             (positive, finite).
         width, height: size of the picture in pixels.
-        centers: (k, 3) of balls in the frame of the camera: x right, y down, z forwards [m]; nearness is 1 / z.
+        centers: (k, 3) of balls in the frame of the camera: x right, y down, z forwards [m];
+        nearness is 1 / z.
         radii: (k,) of balls [m]. A ball smaller than a pixel covers that about its center.
-        focal: the camera's focal length in pixels, its line of sight in the middle of the picture; for balls.
+        focal: the camera's focal length in pixels, its line of sight in the middle of the picture;
+        for balls.
         near: balls that reach nearer than this are left out [m].
 
     Returns:
@@ -59,7 +64,9 @@ def rasterize(
     return Buffer(*_engine.draw_picture(corners, centers, radii, width, height, focal, near))
 
 
-def clip_near(triangles: NDArray[np.float64], near: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def clip_near(
+    triangles: NDArray[np.float64], near: float
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Cut away what lies nearer than `near` (or behind the eye).
 
     Args:
@@ -67,7 +74,8 @@ def clip_near(triangles: NDArray[np.float64], near: float) -> tuple[NDArray[np.f
         near: smallest depth kept [m].
 
     Returns:
-        The remaining triangles (k, 3, 3) and, for each, the index of the triangle that it is (a part of).
+        The remaining triangles (k, 3, 3) and, for each, the index of the triangle that it is (a
+        part of).
     """
     inside = triangles[:, :, 2] >= near
     n_in = inside.sum(axis=1)

@@ -45,7 +45,9 @@ def save(
     """
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
-        raise FileError(f"{Path(path)}: the name must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+        raise FileError(
+            f"{Path(path)}: the name must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        )
     writers: dict[str, Callable[..., None]] = {".html": export_html, ".png": render_png}
     write = writers.get(ending, film.render_film)
     write(path, model, scene, trajectory, q=q, **options)

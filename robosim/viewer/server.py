@@ -1,4 +1,5 @@
-"""The live viewer: a viser server on this machine, with the motion's clock or one slider per joint."""
+"""The live viewer: a viser server on this machine, with the motion's clock or one slider per
+joint."""
 
 from __future__ import annotations
 
@@ -44,19 +45,22 @@ def show(
 ) -> Viewer:
     """Show a robot, its scene and its motion in the browser.
 
-    With a trajectory there is a time slider with play, pause and speed; without one, a slider for each joint.
-    Colliders can be shown over the visuals. The server listens on this machine only unless `host` says
-    otherwise.
+    With a trajectory there is a time slider with play, pause and speed; without one, a slider for
+    each joint. Colliders can be shown over the visuals. The server listens on this machine only
+    unless `host` says otherwise.
 
     Args:
         model: the robot.
         scene: what stands around it.
-        trajectory: its motion; or the replay of a simulation (`Simulation.replay`), whose contact forces are drawn as
-            arrows from where they act on what can move: green where it sticks, magenta where it slides.
+        trajectory: its motion; or the replay of a simulation (`Simulation.replay`), whose contact
+        forces are drawn as
+            arrows from where they act on what can move: green where it sticks, magenta where it
+            slides.
         q: configuration shown when there is no trajectory; the neutral one by default.
         host: address to listen on; "0.0.0.0" lets everybody in the network look and move sliders.
         port: port to listen on; the next free one is taken when it is busy (see Viewer.port).
-        block: keep serving until interrupted (Ctrl-C); otherwise return at once and serve from a thread.
+        block: keep serving until interrupted (Ctrl-C); otherwise return at once and serve from a
+        thread.
         on_ready: called with the viewer once it serves, before blocking.
 
     Raises:
@@ -151,7 +155,8 @@ class Viewer:
         threading.Thread(target=self._run_clock, daemon=True).start()
 
     def _run_clock(self) -> None:
-        """While playing, advance the time slider by real time, and start again a moment after the end."""
+        """While playing, advance the time slider by real time, and start again a moment after the
+        end."""
         now, last = 0.0, time.perf_counter()
         while not self._stopped.wait(_FRAME):
             step, last = (time.perf_counter() - last) * self._speed.value, time.perf_counter()
@@ -200,7 +205,8 @@ class Viewer:
 
 
 def quiet_server(host: str, port: int) -> Any:
-    """A viser server that prints nothing, not even when a stranger hangs up in the middle of a greeting."""
+    """A viser server that prints nothing, not even when a stranger hangs up in the middle of a
+    greeting."""
     viser = import_viser()
     logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
     with contextlib.redirect_stdout(io.StringIO()):
@@ -211,13 +217,16 @@ def free_port(host: str, port: int) -> int:
     """The first port from `port` on that nobody listens on, or any free one for 0.
 
     Raises:
-        FileError: the host is not an address of this machine, or the port is not allowed, or a hundred ports
+        FileError: the host is not an address of this machine, or the port is not allowed, or a
+        hundred ports
             are busy.
     """
     if not 0 <= port <= 65535:
         raise FileError(f"port {port} does not exist; ports are 0 to 65535")
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
     except OSError as error:
         raise FileError(
             f"cannot listen on host {host!r}: {error.strerror}; 127.0.0.1 is this machine"
@@ -230,5 +239,7 @@ def free_port(host: str, port: int) -> int:
                 return int(probe.getsockname()[1])
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
-                    raise FileError(f"cannot listen on {host}:{candidate}: {error.strerror}") from None
+                    raise FileError(
+                        f"cannot listen on {host}:{candidate}: {error.strerror}"
+                    ) from None
     raise FileError(f"ports {port} to {port + 99} of {host} are all busy; name another with port")

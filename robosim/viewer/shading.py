@@ -5,11 +5,12 @@ Diffuse light at a point with normal n and albedo a, both kinds of light with sh
     a * ( sun * mean_i V_i max(n . s_i, 0)  +  (2 / N) sum_j V_j sky(l_j) max(n . l_j, 0)
           +  bounce * (0.65 - 0.35 n_z) )
 
-The sun is a disc of directions s_i and the sky a hemisphere of directions l_j; V is 1 where the light is seen
-and comes from one parallel depth buffer per direction (shadow mapping). The sky's share with its shadows is
-ambient occlusion. The picture is drawn at twice its size each way, and each of a pixel's four samples asks a
-quarter of the directions: averaged, it has asked them all. Colors are linear inside and sRGB outside.
-Frames: everything in W. Cost: 0.2 us for each sample and some 50 small depth buffers, drawn by the engine.
+The sun is a disc of directions s_i and the sky a hemisphere of directions l_j; V is 1 where the
+light is seen and comes from one parallel depth buffer per direction (shadow mapping). The sky's
+share with its shadows is ambient occlusion. The picture is drawn at twice its size each way, and
+each of a pixel's four samples asks a quarter of the directions: averaged, it has asked them all.
+Colors are linear inside and sRGB outside. Frames: everything in W. Cost: 0.2 us for each sample and
+some 50 small depth buffers, drawn by the engine.
 """
 
 from __future__ import annotations
@@ -54,8 +55,9 @@ _QUARTERS = 4  # samples of a pixel, each of which asks a part of the lights
 
 @dataclass(frozen=True)
 class Surface:
-    """What is to be lit, in W: triangles by corners and unit normals (m, 3, 3), albedo (m, 3) linear, gloss (m,)
-    from 0 to 1; and balls about `centers` (k, 3) with `radii` (k,) [m], of albedo `tints` (k, 3), without gloss.
+    """What is to be lit, in W: triangles by corners and unit normals (m, 3, 3), albedo (m, 3)
+    linear, gloss (m,) from 0 to 1; and balls about `centers` (k, 3) with `radii` (k,) [m], of
+    albedo `tints` (k, 3), without gloss.
     """
 
     corners: F64
@@ -70,7 +72,10 @@ class Surface:
     def empty() -> Surface:
         """Nothing."""
         return Surface(
-            np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty((0, 3), np.float32), np.empty(0, np.float32)
+            np.empty((0, 3, 3)),
+            np.empty((0, 3, 3)),
+            np.empty((0, 3), np.float32),
+            np.empty(0, np.float32),
         )
 
     @staticmethod
@@ -78,7 +83,9 @@ class Surface:
         """All triangles of several surfaces, in order, and all their balls."""
         if not parts:
             return Surface.empty()
-        return Surface(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Surface)))
+        return Surface(
+            *(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Surface))
+        )
 
     def look(self, things: NDArray[np.int32]) -> tuple[F32, F32]:
         """Albedo (n, 3) and gloss (n,) of things by their numbers, triangles first."""
@@ -96,11 +103,15 @@ class Lights:
 
     @staticmethod
     def facing(forward: F64, *, n_sun: int = 24, n_sky: int = 32) -> Lights:
-        """Lights for a line of sight: the sun stands over the viewer's shoulder, so that every picture is lit
-        alike.
+        """Lights for a line of sight: the sun stands over the viewer's shoulder, so that every
+        picture is lit alike.
         """
         ahead = np.array([forward[0], forward[1], 0.0])
-        ahead = ahead / np.linalg.norm(ahead) if np.linalg.norm(ahead) > 1e-9 else np.array([0.0, 1.0, 0.0])
+        ahead = (
+            ahead / np.linalg.norm(ahead)
+            if np.linalg.norm(ahead) > 1e-9
+            else np.array([0.0, 1.0, 0.0])
+        )
         right = np.cross(ahead, [0.0, 0.0, 1.0])
         toward_sun = -SUN[0] * right + SUN[1] * ahead + SUN[2] * np.array([0.0, 0.0, 1.0])
         u = np.cross(toward_sun, right)
@@ -115,14 +126,15 @@ class Lights:
         sky = np.stack([side * np.cos(angle), side * np.sin(angle), z], axis=1)
         # Shuffle so that each quarter of the list covers the whole hemisphere.
         return Lights(
-            sun / np.linalg.norm(sun, axis=1, keepdims=True), sky[np.random.default_rng(0).permutation(n_sky)]
+            sun / np.linalg.norm(sun, axis=1, keepdims=True),
+            sky[np.random.default_rng(0).permutation(n_sky)],
         )
 
 
 @dataclass
 class _Samples:
-    """The samples that light falls on, a list of k of them: `where` (k,) is each one's place in the enlarged
-    picture, row by row.
+    """The samples that light falls on, a list of k of them: `where` (k,) is each one's place in the
+    enlarged picture, row by row.
     """
 
     where: NDArray[np.int64]
@@ -140,7 +152,9 @@ class _Samples:
     @staticmethod
     def join(a: _Samples, b: _Samples) -> _Samples:
         """Both lists, one after the other."""
-        return _Samples(*(np.concatenate([getattr(a, f.name), getattr(b, f.name)]) for f in fields(_Samples)))
+        return _Samples(
+            *(np.concatenate([getattr(a, f.name), getattr(b, f.name)]) for f in fields(_Samples))
+        )
 
 
 def draw(
@@ -158,7 +172,8 @@ def draw(
 
     Args:
         surface: what is solid.
-        ghosts: what is transparent and casts no shadow, with its opacity in 0..1, drawn in the given order.
+        ghosts: what is transparent and casts no shadow, with its opacity in 0..1, drawn in the
+        given order.
         camera: where from.
         width, height: of the picture [pixels].
         ground: height of an endless floor in W [m], or None for none.
@@ -168,7 +183,9 @@ def draw(
     Returns:
         sRGB picture (height, width, 3).
     """
-    return View(camera, width, height, ground=ground).draw(surface, ghosts, lines=lines, marks=marks)
+    return View(camera, width, height, ground=ground).draw(
+        surface, ghosts, lines=lines, marks=marks
+    )
 
 
 class View:
@@ -196,7 +213,8 @@ class View:
         self._w, self._h = 2 * width, 2 * height
         self._rays = camera.rays(self._w, self._h, np.float32).reshape(-1, 3)
         self._lights = Lights.facing(camera.R_WC[:, 2], n_sun=n_sun, n_sky=n_sky)
-        shades = _backdrop(camera.rays(width, height, np.float32))  # the same for all samples of a pixel
+        # The same for all samples of a pixel.
+        shades = _backdrop(camera.rays(width, height, np.float32))
         self._backdrop = shades.repeat(2, axis=0).repeat(2, axis=1).reshape(-1, 3)
         self._floor = _floor_samples(self._rays, camera, self._h, ground)
 
@@ -245,7 +263,9 @@ def visible_faces(surface: Surface, camera: Camera, width: int, height: int) -> 
         near=_NEAR,
     )
     # Clipped triangles are numbered anew: back to those of the surface.
-    number = np.concatenate([source, np.arange(len(surface.radii)) + len(local), [-1]]).astype(np.int32)
+    number = np.concatenate([source, np.arange(len(surface.radii)) + len(local), [-1]]).astype(
+        np.int32
+    )
     return Buffer(number[seen.face], seen.nearness)
 
 
@@ -289,12 +309,15 @@ def _normals_at(surface: Surface, things: NDArray[np.int32], points: F32, rays: 
 
 def _interpolate_normals(surface: Surface, faces: NDArray[np.int32], points: F32) -> F32:
     """Normals at points inside faces, by barycentric coordinates."""
-    # Of each face once, in doubles: rows that give the coordinates at b and c of a point relative to a.
+    # Of each face once, in doubles: rows that give the coordinates at b and c of a point relative
+    # to a.
     a, b, c = (surface.corners[:, k] for k in range(3))
     ab, ac = b - a, c - a
     d00, d01, d11 = (np.einsum("ij,ij->i", u, v) for u, v in ((ab, ab), (ab, ac), (ac, ac)))
     det = np.maximum(d00 * d11 - d01 * d01, 1e-300)[:, None]
-    rows = np.stack([d11[:, None] * ab - d01[:, None] * ac, d00[:, None] * ac - d01[:, None] * ab], axis=1)
+    rows = np.stack(
+        [d11[:, None] * ab - d01[:, None] * ac, d00[:, None] * ac - d01[:, None] * ab], axis=1
+    )
     rows = (rows / det[:, None]).astype(np.float32)
     relative = points - a.astype(np.float32)[faces]
     v, u = np.clip(np.einsum("nij,nj->in", rows[faces], relative), 0, 1)
@@ -307,8 +330,8 @@ def _interpolate_normals(surface: Surface, faces: NDArray[np.int32], points: F32
 
 
 def _ground_pattern(p: F32, pixel: F32) -> F32:
-    """Floor color at points (k, 3): a grid of 0.5 m whose lines are as sharp as the sample size `pixel` (k,)
-    [m] allows.
+    """Floor color at points (k, 3): a grid of 0.5 m whose lines are as sharp as the sample size
+    `pixel` (k,) [m] allows.
     """
     line = np.zeros(len(p), np.float32)
     for cell, strength in ((0.5, 0.55), (1.0, 0.45)):
@@ -323,11 +346,12 @@ def _ground_pattern(p: F32, pixel: F32) -> F32:
 
 
 def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int) -> F32:
-    """Light on each sample (k, 3), gloss included; each of a pixel's four samples takes every fourth
-    direction.
+    """Light on each sample (k, 3), gloss included; each of a pixel's four samples takes every
+    fourth direction.
     """
     sun_map = min(max(2 * w // 3, 320), 1600)  # as fine as the picture needs
-    sample = (s.where // w % 2 * 2 + s.where % 2).astype(np.uint8)  # which of its pixel's four each one is
+    # Which of its pixel's four each one is.
+    sample = (s.where // w % 2 * 2 + s.where % 2).astype(np.uint8)
 
     def gathered(directions: F64, side: int) -> F32:
         """Means over the directions of V max(n . l, 0), of l_z times that, and of V."""
@@ -347,7 +371,8 @@ def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int
 
     of_sun, of_sky = gathered(lights.sun, sun_map), 2 * gathered(lights.sky, sun_map // 5)
     sun, glint, sky, sky_z = of_sun[:, 0], of_sun[:, 2], of_sky[:, 0], of_sky[:, 1]
-    bounce = (0.65 - 0.35 * s.normal[:, 2:]) * _BOUNCE  # comes from everywhere, most of it from below
+    # Comes from everywhere, most of it from below.
+    bounce = (0.65 - 0.35 * s.normal[:, 2:]) * _BOUNCE
     light = (
         bounce
         + sun[:, None] * _SUN_COLOR
@@ -368,10 +393,16 @@ def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int
 
 
 def _blend_ghost(
-    image: F32, ghost: Surface, opacity: float, nearest: F32, camera: Camera, rays: F32, lights: Lights
+    image: F32,
+    ghost: Surface,
+    opacity: float,
+    nearest: F32,
+    camera: Camera,
+    rays: F32,
+    lights: Lights,
 ) -> None:
-    """Lay a transparent surface over the picture where nothing of nearness `nearest` stands before it; denser
-    where it is seen at a slant, like glass.
+    """Lay a transparent surface over the picture where nothing of nearness `nearest` stands before
+    it; denser where it is seen at a slant, like glass.
     """
     own = visible_faces(ghost, camera, nearest.shape[1], nearest.shape[0])
     front = np.flatnonzero((own.face >= 0) & (own.nearness > nearest))
@@ -380,7 +411,10 @@ def _blend_ghost(
         return
     ray = rays[front]
     normal = _normals_at(
-        ghost, faces, camera.position.astype(np.float32) + ray / own.nearness.reshape(-1)[front][:, None], ray
+        ghost,
+        faces,
+        camera.position.astype(np.float32) + ray / own.nearness.reshape(-1)[front][:, None],
+        ray,
     )
     facing = np.abs(np.einsum("ij,ij->i", normal, ray)) / np.linalg.norm(ray, axis=1)
     alpha = (opacity * (0.55 + 0.75 * (1 - facing) ** 2)).clip(0, 1)[:, None]
@@ -394,7 +428,8 @@ def _backdrop(rays: F32) -> F32:
     slope = rays[..., 2] / np.linalg.norm(rays, axis=-1)
     t = np.clip(slope * 1.6, 0, 1)[..., None]
     return np.asarray(
-        (1 - t) * np.array([0.90, 0.915, 0.935]) + t * np.array([0.72, 0.79, 0.88]), dtype=np.float32
+        (1 - t) * np.array([0.90, 0.915, 0.935]) + t * np.array([0.72, 0.79, 0.88]),
+        dtype=np.float32,
     )
 
 
@@ -402,10 +437,14 @@ def _to_srgb(linear: F32) -> F32:
     """Linear light to sRGB, with highlights above 0.8 rolled off instead of clipped."""
     x = np.maximum(linear, 0)
     x = np.where(x > 0.8, 0.8 + 0.2 * (1 - np.exp(-(x - 0.8) / 0.2)), x)
-    return np.asarray(np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055), dtype=np.float32)
+    return np.asarray(
+        np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055), dtype=np.float32
+    )
 
 
 def to_linear(srgb: F64) -> F32:
     """sRGB in 0..1 to linear light."""
     x = np.asarray(srgb, dtype=np.float64)
-    return np.asarray(np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4), dtype=np.float32)
+    return np.asarray(
+        np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4), dtype=np.float32
+    )

@@ -1,8 +1,8 @@
-"""What is to be seen, free of how it is drawn: colored triangle meshes fixed to links or to the world, and
-where links are.
+"""What is to be seen, free of how it is drawn: colored triangle meshes fixed to links or to the
+world, and where links are.
 
-The browser viewer, the HTML export and the PNG painter all draw a `Stage`. Frames: a part's mesh is given in
-its own frame, posed by X in its link's frame L (or in W when it stands in the world).
+The browser viewer, the HTML export and the PNG painter all draw a `Stage`. Frames: a part's mesh is
+given in its own frame, posed by X in its link's frame L (or in W when it stands in the world).
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class _Play:
-    """A trajectory that is shown from `start` [s] on: `columns` of q are its, the others are those of `rest` (n_q,)."""
+    """A trajectory that is shown from `start` [s] on: `columns` of q are its, the others are those
+    of `rest` (n_q,)."""
 
     start: float
     motion: Trajectory
@@ -63,17 +64,23 @@ class Stage:
     Args:
         model: the robot.
         scene: what stands around it and what it holds.
-        trajectory: its motion; must name positions of the robot. Several are shown one after the other, each from where
-            the one before left what it does not move. Their events attach objects of the scene to links and let go of
-            them. Or the replay of a simulation, of which every moment shows the nearest state; time counts from its
+        trajectory: its motion; must name positions of the robot. Several are shown one after the
+        other, each from where
+            the one before left what it does not move. Their events attach objects of the scene to
+            links and let go of
+            them. Or the replay of a simulation, of which every moment shows the nearest state; time
+            counts from its
             first.
-        q: configuration (n_q,) of what neither the trajectory moves nor its metadata know; by default the
+        q: configuration (n_q,) of what neither the trajectory moves nor its metadata know; by
+        default the
             neutral one.
 
     Attributes:
-        robot, colliders, world: the parts of each kind. Objects that the robot holds belong to `robot`; level
+        robot, colliders, world: the parts of each kind. Objects that the robot holds belong to
+        `robot`; level
             half-spaces are no parts but the `ground()`.
-        carried: parts of objects that events are about, each posed in its object's frame; see `object_pose`.
+        carried: parts of objects that events are about, each posed in its object's frame; see
+        `object_pose`.
         duration: of the motion [s], 0 when there is none.
         forces: the arrows of a replay, else None.
         tips: links whose paths through space are worth drawing.
@@ -112,11 +119,13 @@ class Stage:
         if self.replay is not None:
             if self.replay.q.shape[1:] != (model.n_q,):
                 raise SimulationError(
-                    f"the replay has configurations of {self.replay.q.shape[-1]} numbers; those of {model.name} "
-                    f"have {model.n_q}"
+                    f"the replay has configurations of {self.replay.q.shape[-1]} numbers; those of"
+                    f" {model.name} have {model.n_q}"
                 )
             self.duration = float(self.replay.times[-1] - self.replay.times[0])
-            held = {} if scene is None else {name: at.link for name, at in scene.attachments.items()}
+            held = (
+                {} if scene is None else {name: at.link for name, at in scene.attachments.items()}
+            )
             self.forces = ForceArrows(model, self.replay, held, self._robot_size())
         self._stays = self._follow_events(scene)
         moved = [p for p in things if p.name in self._stays]
@@ -125,7 +134,9 @@ class Stage:
             for p in moved
             if scene is not None
         ]
-        self.robot, self.world = ([p for p in parts if p not in moved] for parts in (self.robot, self.world))
+        self.robot, self.world = (
+            [p for p in parts if p not in moved] for parts in (self.robot, self.world)
+        )
 
     def moment(self, t: float) -> int:
         """Which state of the replay is nearest to time t."""
@@ -151,18 +162,22 @@ class Stage:
     def object_pose(
         self, name: str, t: float, X_WL: Mapping[str, NDArray[np.float64]] | None = None
     ) -> NDArray[np.float64]:
-        """X_WO (4, 4) at time t of an object that events are about; X_WL, where the links are then, if it is known."""
+        """X_WO (4, 4) at time t of an object that events are about; X_WL, where the links are then,
+        if it is known."""
         poses = self.link_poses(self.configuration(t)) if X_WL is None else X_WL
         return [stay for stay in self._stays[name] if stay.since <= t][-1].pose(poses)
 
-    def part_pose(self, part: Part, t: float, X_WL: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
+    def part_pose(
+        self, part: Part, t: float, X_WL: Mapping[str, NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         """Pose of a part's mesh in W (4, 4) at time t, when the links are at X_WL."""
         if any(part is carried for carried in self.carried):
             return np.asarray(self.object_pose(part.name, t, X_WL) @ part.X)
         return part.pose(X_WL)
 
     def _follow_events(self, scene: Scene | None) -> dict[str, list[_Stay]]:
-        """For each object that events are about, in the order of time, what carries it and where."""
+        """For each object that events are about, in the order of time, what carries it and
+        where."""
         stays: dict[str, list[_Stay]] = {}
         for play in self._plays:
             for event in play.motion.events:
@@ -170,11 +185,14 @@ class Stage:
                 if scene is None or name not in scene:
                     known = {} if scene is None else scene.objects
                     raise SceneError(
-                        f"{event.action} {name!r} at {t:g} s: the scene has no such object{suggestion(name, known)}"
+                        f"{event.action} {name!r} at {t:g} s: the scene has no such"
+                        f" object{suggestion(name, known)}"
                     )
                 if name not in stays:
                     at = scene.attachments.get(name)
-                    stays[name] = [_Stay(-np.inf, at.link if at else None, scene.objects[name].pose)]
+                    stays[name] = [
+                        _Stay(-np.inf, at.link if at else None, scene.objects[name].pose)
+                    ]
                 if event.action == "detach" and stays[name][-1].link is None:
                     raise SceneError(f"detach {name!r} at {t:g} s: nothing carries it then")
                 poses = self.link_poses(self.configuration(t))
@@ -182,14 +200,16 @@ class Stage:
                 if event.link is not None:
                     if event.link not in poses:
                         near = suggestion(event.link, poses)
-                        raise SceneError(f"attach {name!r} at {t:g} s: there is no link {event.link!r}{near}")
+                        raise SceneError(
+                            f"attach {name!r} at {t:g} s: there is no link {event.link!r}{near}"
+                        )
                     X_WO = np.linalg.inv(poses[event.link]) @ X_WO
                 stays[name].append(_Stay(t, event.link, X_WO))
         return stays
 
     def ground(self) -> float:
-        """Height in W at which the endless floor is drawn [m]: the scene's highest one, else 0, or under what
-        reaches below that.
+        """Height in W at which the endless floor is drawn [m]: the scene's highest one, else 0, or
+        under what reaches below that.
         """
         return max(self._floors) if self._floors else min(0.0, float(self.bounds()[:, 2].min()))
 
@@ -197,14 +217,18 @@ class Stage:
         """For each tip that moves, its path (count, 3) in W over the motion [m]."""
         if self.duration == 0.0:
             return []
-        poses = [self.link_poses(self.configuration(t)) for t in np.linspace(0, self.duration, count)]
+        poses = [
+            self.link_poses(self.configuration(t)) for t in np.linspace(0, self.duration, count)
+        ]
         paths = (np.array([X[tip][:3, 3] for X in poses]) for tip in self.tips)
         return [p for p in paths if np.ptp(p, axis=0).max() > 1e-4]
 
     def bounds(self, *, samples: int = 25) -> NDArray[np.float64]:
         """Points in W (k, 3) whose hull holds everything bounded, over the whole motion."""
         points = [
-            transform(p.X, _box_corners(p) if p.radius > 0 else p.vertices) for p in self.world if p.bounded
+            transform(p.X, _box_corners(p) if p.radius > 0 else p.vertices)
+            for p in self.world
+            if p.bounded
         ]
         for t in np.linspace(0, self.duration, samples if self.duration > 0 else 1):
             points += self.boxes(t)
@@ -213,13 +237,17 @@ class Stage:
         return np.concatenate(points) if points else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
 
     def boxes(self, t: float) -> list[NDArray[np.float64]]:
-        """The corners (8, 3) of the box around each part of the robot and of what it ever carries, in W [m]."""
+        """The corners (8, 3) of the box around each part of the robot and of what it ever carries,
+        in W [m]."""
         X_WL = self.link_poses(self.configuration(t))
-        return [transform(self.part_pose(p, t, X_WL), _box_corners(p)) for p in (*self.robot, *self.carried)]
+        return [
+            transform(self.part_pose(p, t, X_WL), _box_corners(p))
+            for p in (*self.robot, *self.carried)
+        ]
 
     def _robot_size(self) -> float:
-        """Diagonal of the box around the robot at the beginning; where several things move freely, the geometric mean
-        of the largest one's and of that around all [m].
+        """Diagonal of the box around the robot at the beginning; where several things move freely,
+        the geometric mean of the largest one's and of that around all [m].
         """
         corners: dict[str, list[NDArray[np.float64]]] = {}
         X_WL = self.link_poses(self.configuration(0.0))
@@ -240,7 +268,9 @@ def _listed(trajectory: Trajectory | Sequence[Trajectory] | None) -> list[Trajec
     listed = list(trajectory) if isinstance(trajectory, Iterable) else [trajectory]
     for item in listed:
         if not isinstance(item, Trajectory):
-            raise RobosimError(f"a motion is a Trajectory, several, or a Replay; found {type(item).__name__}")
+            raise RobosimError(
+                f"a motion is a Trajectory, several, or a Replay; found {type(item).__name__}"
+            )
     return listed
 
 

@@ -1,4 +1,5 @@
-"""A stage drawn by viser, for a browser: the same nodes serve the live viewer and the standalone HTML file.
+"""A stage drawn by viser, for a browser: the same nodes serve the live viewer and the standalone
+HTML file.
 
 Every link of the robot is a frame node; a motion only moves frames, so each mesh is sent once.
 """
@@ -60,8 +61,9 @@ class WebScene:
         server.initial_camera.position = tuple(camera.position)
         server.initial_camera.look_at = tuple(camera.look_at)
         server.initial_camera.fov = camera.fov
-        # viser's own sun in the zenith casts the shadows. What stands upright gets its light from over the visitor's
-        # shoulder and from the sky; an environment map would arrive late, and not at all in the HTML file.
+        # viser's own sun in the zenith casts the shadows. What stands upright gets its light from
+        # over the visitor's shoulder and from the sky; an environment map would arrive late, and
+        # not at all in the HTML file.
         scene.configure_environment_map(None)
         scene.add_light_hemisphere(
             "/sky", sky_color=(255, 255, 255), ground_color=(190, 185, 180), intensity=1.7
@@ -204,7 +206,8 @@ class WebScene:
         return handles
 
     def _add_cloud(self, part: Part, name: str, visible: bool) -> Any:
-        """One node for all points, about their middle, so that half precision does where it is fine enough."""
+        """One node for all points, about their middle, so that half precision does where it is fine
+        enough."""
         low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
         middle = (low + high) / 2
         coarse = _HALF_PRECISION * float((high - low).max()) / 2 > part.radius / 4
@@ -232,8 +235,8 @@ def wxyz(R: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _vivid(rgba: tuple[float, ...]) -> tuple[float, float, float]:
-    """A color that looks like the given one after the browser's film-like tone mapping, which grays and
-    brightens.
+    """A color that looks like the given one after the browser's film-like tone mapping, which grays
+    and brightens.
     """
     r, g, b = rgba[:3]
     gray = (r + g + b) / 3

@@ -1,4 +1,5 @@
-"""Worlds: robots and free objects, obstacles, materials, motors and closed loops. What a simulation is of."""
+"""Worlds: robots and free objects, obstacles, materials, motors and closed loops. What a simulation
+is of."""
 
 from robosim.world.closure import Closure, JointEquality, PointClosure, Weld
 from robosim.world.material import Material

@@ -1,4 +1,5 @@
-"""What closes loops, which a tree of joints cannot have: points and frames held together, and laws between joints."""
+"""What closes loops, which a tree of joints cannot have: points and frames held together, and laws
+between joints."""
 
 from __future__ import annotations
 
@@ -23,15 +24,18 @@ TERMS = 5
 
 @dataclass(frozen=True)
 class PointClosure(Value):
-    """A point of link `b` stays at a point of link `a`: a ball joint, a pin of a flat linkage, a wire through a ring.
+    """A point of link `b` stays at a point of link `a`: a ball joint, a pin of a flat linkage, a
+    wire through a ring.
 
     Attributes:
         a: name of a link; the model's root link for the world.
         b: name of another.
         at_a: (3,) the point in `a` [m], or (4, 4) a frame there.
         at_b: (3,) the point in `b` [m], or (4, 4) a frame there.
-        axes: of the frame at `a`, those along which the points stay together: `xyz`, or fewer where the mechanism
-            leaves fewer (of a linkage that moves in the plane of x and z, `xz`) or the point may slide.
+        axes: of the frame at `a`, those along which the points stay together: `xyz`, or fewer where
+        the mechanism
+            leaves fewer (of a linkage that moves in the plane of x and z, `xz`) or the point may
+            slide.
 
     Raises:
         SimulationError: a point or frame is neither, or the axes are not of x, y and z.
@@ -55,7 +59,13 @@ class PointClosure(Value):
 
     @classmethod
     def where_it_is(
-        cls, model: Model, q: ArrayLike, a: str, b: str, at_a: ArrayLike = (0.0, 0.0, 0.0), axes: str = "xyz"
+        cls,
+        model: Model,
+        q: ArrayLike,
+        a: str,
+        b: str,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        axes: str = "xyz",
     ) -> PointClosure:
         """At the point of `a`, with that point of `b` which is there in the configuration q.
 
@@ -106,7 +116,8 @@ class Weld(Value):
 class JointEquality(Value):
     """A joint follows a law of another: q = c0 + c1 q_of + c2 q_of^2 + c3 q_of^3 + c4 q_of^4.
 
-    Unlike a joint that mimics, which has no position of its own, it can be off the law, and comes back to it.
+    Unlike a joint that mimics, which has no position of its own, it can be off the law, and comes
+    back to it.
 
     Attributes:
         joint: that follows, with one position.
@@ -114,7 +125,8 @@ class JointEquality(Value):
         coefficients: c0, c1, ..., five at most [rad or m, per power of rad or m].
 
     Raises:
-        SimulationError: the coefficients are not one to five finite numbers, or more than c0 without a joint to follow.
+        SimulationError: the coefficients are not one to five finite numbers, or more than c0
+        without a joint to follow.
     """
 
     joint: str
@@ -130,7 +142,8 @@ class JointEquality(Value):
             )
         if self.of is None and numbers != (0.0, 1.0) and any(numbers[1:]):
             raise SimulationError(
-                f"{name}: coefficients are {self.coefficients}, but it follows no joint; expected one number"
+                f"{name}: coefficients are {self.coefficients}, but it follows no joint; expected"
+                " one number"
             )
         if self.of is None:
             numbers = numbers[:1]
@@ -149,7 +162,9 @@ def _frame(value: ArrayLike, what: str) -> Array:
     """A frame (4, 4), or one at a point (3,)."""
     X = np.asarray(value, dtype=np.float64)
     if X.shape not in ((3,), (4, 4)) or not np.isfinite(X).all():
-        raise SimulationError(f"{what} is {value!r}; expected a point (3,) or a pose (4, 4), finite")
+        raise SimulationError(
+            f"{what} is {value!r}; expected a point (3,) or a pose (4, 4), finite"
+        )
     return pose(X) if X.shape == (3,) else X
 
 

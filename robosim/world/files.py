@@ -3,25 +3,29 @@
     format: robosim-world
     version: 1
     name: cell
-    scene:                                    # optional: the entries of a scene file, or the name of one
+    scene:                                    # optional: the entries of a scene file, or the name
+                                              of one
       objects:
         - {name: floor, half_space: {}}
     parts:
       - {name: left, robot: ur5, q: ready, pose: {xyz: [0, 0.5, 0]}}
       - {name: hand, robot: gripper_2f, on: left/tool0}
-      - {name: crate, body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, pose: {xyz: [0.4, 1.2, 0.05]}}
+      - {name: crate, body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, pose: {xyz: [0.4, 1.2,
+        0.05]}}
     materials:                                # optional
       - {of: crate, friction: 0.7}
       - {of: [crate, floor], friction: 0.4}
     motors: {left/elbow_joint: {position_gain: 2000, velocity_gain: 100}}
     closures:
-      - {weld: [left/tool0, crate]}           # or point: with at_a, at_b, axes; or equality: with of, coefficients
+      - {weld: [left/tool0, crate]}           # or point: with at_a, at_b, axes; or equality: with
+        of, coefficients
 
-A part has one of: `robot`, the name of a bundled robot or the path of a file, from the world file's folder, with an
-optional `base` (fixed, floating, described); `body`, a shape as in scene files, with its `mass`; or `model`, the number
-of one of `models`, which hold all that a model is made of: so `save` writes them, to the bit. The first part may be
-without a name. `pose` is {xyz, rpy | quaternion} or a matrix (4, 4); `q` positions by name, the name of a state, or a
-list. Lengths in m, angles in rad. Unknown keys, formats and versions are refused by name.
+A part has one of: `robot`, the name of a bundled robot or the path of a file, from the world file's
+folder, with an optional `base` (fixed, floating, described); `body`, a shape as in scene files,
+with its `mass`; or `model`, the number of one of `models`, which hold all that a model is made of:
+so `save` writes them, to the bit. The first part may be without a name. `pose` is {xyz, rpy |
+quaternion} or a matrix (4, 4); `q` positions by name, the name of a state, or a list. Lengths in m,
+angles in rad. Unknown keys, formats and versions are refused by name.
 """
 
 from __future__ import annotations
@@ -80,18 +84,26 @@ def write_world(world: World, path: str | PathLike[str]) -> None:
         lines += [f"{name}:", *(f"  - {flow(entry)}" for entry in entries)] if entries else []
     if world.motors:
         lines.append("motors:")
-        lines += [f"  {text(name)}: {flow(_changed(motor))}" for name, motor in world.motors.items()]
+        lines += [
+            f"  {text(name)}: {flow(_changed(motor))}" for name, motor in world.motors.items()
+        ]
     write_lines(path, lines, f"world {world.name!r}")
 
 
 def _changed(value: Material | Motor) -> dict[str, Any]:
     """The fields that have another value than their default."""
-    return {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) != f.default}
+    return {
+        f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) != f.default
+    }
 
 
 def _closure_entry(closure: Closure) -> dict[str, Any]:
     if isinstance(closure, JointEquality):
-        return {"equality": closure.joint, "of": closure.of, "coefficients": list(closure.coefficients)}
+        return {
+            "equality": closure.joint,
+            "of": closure.of,
+            "coefficients": list(closure.coefficients),
+        }
     ends = {"at_a": np.asarray(closure.at_a).tolist(), "at_b": np.asarray(closure.at_b).tolist()}
     if isinstance(closure, Weld):
         return {"weld": [closure.a, closure.b], **ends}
@@ -104,7 +116,17 @@ def read_world(path: str | PathLike[str]) -> World:
 
     root, folder = read_yaml(path), Path(path).parent
     check_format(root, "world", FORMAT, VERSION)
-    known = ("format", "version", "name", "scene", "models", "parts", "materials", "motors", "closures")
+    known = (
+        "format",
+        "version",
+        "name",
+        "scene",
+        "models",
+        "parts",
+        "materials",
+        "motors",
+        "closures",
+    )
     top = root.mapping("world", keys=known)
     name = top["name"].text("name") if "name" in top else Path(path).stem
     models = [_located(x, model_from, x) for x in _entries(top, "models")]
@@ -112,7 +134,9 @@ def read_world(path: str | PathLike[str]) -> World:
     for node in _entries(top, "parts"):
         _located(node, _add_part, world, node, models, folder)
     for node in _entries(top, "materials"):
-        entry = node.mapping("material", keys=("of", *(f.name for f in fields(Material))), required=("of",))
+        entry = node.mapping(
+            "material", keys=("of", *(f.name for f in fields(Material))), required=("of",)
+        )
         of = entry["of"]
         is_pair = isinstance(of.value, list)
         names: Any = tuple(x.text("of") for x in of.sequence("of", 2)) if is_pair else of.text("of")
@@ -120,7 +144,9 @@ def read_world(path: str | PathLike[str]) -> World:
         world.materials[names] = _located(node, Material, **values)
     for joint, node in (top["motors"].mapping("motors") if "motors" in top else {}).items():
         entry = node.mapping(f"motor {joint!r}", keys=[f.name for f in fields(Motor)])
-        world.motors[joint] = Motor(**{key: x.number(key) for key, x in entry.items() if not x.is_null()})
+        world.motors[joint] = Motor(
+            **{key: x.number(key) for key, x in entry.items() if not x.is_null()}
+        )
     for node in _entries(top, "closures"):
         world.closures.append(_located(node, _closure, node))
     return world
@@ -152,7 +178,9 @@ def _add_part(world: World, node: Node, models: list[Model], folder: Path) -> No
     entry = node.mapping("part", keys=own)
     kinds = [key for key in ("robot", "body", "model") if key in entry]
     if len(kinds) != 1:
-        raise node.error(f"part: expected one of robot, body and model, found {', '.join(kinds) or 'none'}")
+        raise node.error(
+            f"part: expected one of robot, body and model, found {', '.join(kinds) or 'none'}"
+        )
     for key, kind in ("base", "robot"), ("mass", "body"):
         if key in entry and kinds != [kind]:
             raise entry[key].error(f"part: {key!r} is of a {kind}")
@@ -166,7 +194,9 @@ def _add_part(world: World, node: Node, models: list[Model], folder: Path) -> No
         what = f"part {name!r}, body"
         (shape, X), *others = read_part(entry["body"], what, name, folder)
         if others or isinstance(shape, PointCloud):
-            raise entry["body"].error(f"{what}: it must be one shape, or a mesh that is kept as it is")
+            raise entry["body"].error(
+                f"{what}: it must be one shape, or a mesh that is kept as it is"
+            )
         if X is not None:
             raise entry["body"].error(f"{what}: it has no pose; the part has one")
         mass = entry["mass"].number("mass") if "mass" in entry else 1.0
@@ -222,4 +252,6 @@ def _closure(node: Node) -> Closure:
     ends = {key: plain(entry[key]) for key in ("at_a", "at_b") if key in entry}
     if kind == "weld":
         return Weld(a, b, **ends)
-    return PointClosure(a, b, **ends, **({"axes": entry["axes"].text("axes")} if "axes" in entry else {}))
+    return PointClosure(
+        a, b, **ends, **({"axes": entry["axes"].text("axes")} if "axes" in entry else {})
+    )

@@ -1,7 +1,9 @@
-"""Models as entries of a world file: all that a model is made of, as plain data, and through all checks of the builder.
+"""Models as entries of a world file: all that a model is made of, as plain data, and through all
+checks of the builder.
 
-An entry holds the arguments of `robosim.model.rebuilt.rebuilt_model`. Parts of a model are mappings of their fields;
-what has its default is left out. Meshes stand once in an entry and are referred to by number.
+An entry holds the arguments of `robosim.model.rebuilt.rebuilt_model`. Parts of a model are mappings
+of their fields; what has its default is left out. Meshes stand once in an entry and are referred to
+by number.
 """
 
 from __future__ import annotations
@@ -119,7 +121,9 @@ def model_from(node: Node) -> Model:
         if kind == "mesh":
             return mesh(body, what)
         if kind not in shape_sizes():
-            raise entry.error(f"{what}: expected one of {', '.join(shape_sizes())} or mesh, found {kind!r}")
+            raise entry.error(
+                f"{what}: expected one of {', '.join(shape_sizes())} or mesh, found {kind!r}"
+            )
         return make_shape(what, kind, **plain(body))
 
     def mesh(entry: Node, what: str) -> TriangleMesh:
@@ -138,7 +142,9 @@ def model_from(node: Node) -> Model:
 
     def record(kind: type[Any], entry: Node, what: str) -> Any:
         known = [field.name for field in fields(kind)]
-        required = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
+        required = [
+            f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING
+        ]
         values = entry.mapping(what, keys=known, required=required)
         types = {field.name: str(field.type) for field in fields(kind)}
 
@@ -197,7 +203,8 @@ def model_from(node: Node) -> Model:
 
 
 def _typed(kind: str, value: Any) -> Any:
-    """A value of a field of this type: YAML has lists for tuples, and whole numbers without a point."""
+    """A value of a field of this type: YAML has lists for tuples, and whole numbers without a
+    point."""
     if isinstance(value, list) and kind.startswith("tuple"):
         return tuple(_typed("float" * ("float" in kind), x) for x in value)
     if isinstance(value, dict) and "float" in kind:
@@ -206,7 +213,8 @@ def _typed(kind: str, value: Any) -> Any:
 
 
 def plain(node: Node) -> Any:
-    """A node as text, numbers, None, lists and dicts. Quoted text stays text, as names that look like numbers are."""
+    """A node as text, numbers, None, lists and dicts. Quoted text stays text, as names that look
+    like numbers are."""
     if isinstance(node.value, dict):
         return {key: plain(x) for key, x in node.value.items()}
     if isinstance(node.value, list):
@@ -230,7 +238,9 @@ def _array(node: Node, what: str) -> NDArray[np.float64]:
 
 
 def _mesh(node: Node) -> TriangleMesh:
-    entry = node.mapping("mesh", keys=("vertices", "faces", "solid"), required=("vertices", "faces", "solid"))
+    entry = node.mapping(
+        "mesh", keys=("vertices", "faces", "solid"), required=("vertices", "faces", "solid")
+    )
     vertices, faces = (_rows(entry[key], key) for key in ("vertices", "faces"))
     return TriangleMesh(vertices, faces.astype(np.int64), solid=entry["solid"].boolean("solid"))
 

@@ -11,8 +11,8 @@ __all__ = ["Motor"]
 class Motor:
     """A drive that pulls a joint to a position and a velocity, within a limit.
 
-    tau = position_gain (q_target - q) + velocity_gain (v_target - v), of q and v at the end of each step: it is as
-    steady with stiff gains as with weak ones.
+    tau = position_gain (q_target - q) + velocity_gain (v_target - v), of q and v at the end of each
+    step: it is as steady with stiff gains as with weak ones.
 
     Attributes:
         position_gain: [N m/rad or N/m]; of joints with one position.

@@ -34,20 +34,25 @@ Configuration = ArrayLike | Mapping[str, float]
 
 
 class World:
-    """Robots and free objects among obstacles, with materials, motors and closed loops: what a simulation is of.
+    """Robots and free objects among obstacles, with materials, motors and closed loops: what a
+    simulation is of.
 
-    A world begins with one robot, or empty, and grows by `add`: another robot, a tool on a flange, a free object. Each
-    part keeps what its files say of it: limits, groups, named states, pairs that do not collide. With a name, all of
-    its names begin with that name and a slash.
+    A world begins with one robot, or empty, and grows by `add`: another robot, a tool on a flange,
+    a free object. Each part keeps what its files say of it: limits, groups, named states, pairs
+    that do not collide. With a name, all of its names begin with that name and a slash.
 
     Args:
         model: the first part, whose names stay as they are; None for an empty world.
-        scene: obstacles, and which pairs may touch without being told (`Scene.allow`); None for none.
-        materials: by name of a link or an object, or by a pair of names; `Material()` where nothing is said.
+        scene: obstacles, and which pairs may touch without being told (`Scene.allow`); None for
+        none.
+        materials: by name of a link or an object, or by a pair of names; `Material()` where nothing
+        is said.
         motors: by name of a joint.
-        closures: points and frames of links that stay together, and laws between joints. Two links that one holds
+        closures: points and frames of links that stay together, and laws between joints. Two links
+        that one holds
             together do not collide, as those that a joint connects.
-        q: the configuration of the first part at the start: (n_q,), positions by name, or the name of a state such as
+        q: the configuration of the first part at the start: (n_q,), positions by name, or the name
+        of a state such as
             "ready"; None for the neutral one.
         name: of the world.
 
@@ -115,13 +120,16 @@ class World:
     ) -> None:
         """Add a robot, a tool or a free object.
 
-        Its links and joints are called "name/link" and "name/joint"; the link of a part that has just one is called
-        "name". Links of different parts collide, but for those that are welded together.
+        Its links and joints are called "name/link" and "name/joint"; the link of a part that has
+        just one is called "name". Links of different parts collide, but for those that are welded
+        together.
 
         Args:
-            model: of the part. One with a floating base is free, one with a fixed base is welded to what carries it.
+            model: of the part. One with a floating base is free, one with a fixed base is welded to
+            what carries it.
             name: of the part, which no other has.
-            pose: (4, 4) of its root link in the world or, with `on`, in that link; None for the same frame. A free
+            pose: (4, 4) of its root link in the world or, with `on`, in that link; None for the
+            same frame. A free
                 part is there at the start; None leaves its base where `q` has it.
             on: the link that carries it, such as "left/tool0"; None for the world.
             q: its configuration at the start, as of `World`, by its own names.
@@ -132,24 +140,32 @@ class World:
         Raises:
             SimulationError: the name is empty or taken.
             SceneError: the pose is no pose.
-            ModelError: there is no link `on`, or it is to carry a floating base; gravity is another one; or q is no
+            ModelError: there is no link `on`, or it is to carry a floating base; gravity is another
+            one; or q is no
                 configuration of the model.
         """
         check_type(model, Model, "model", SimulationError)
         if not isinstance(name, str) or not name:
-            raise SimulationError(f"name of a part is {name!r}; it must be a string that is not empty")
+            raise SimulationError(
+                f"name of a part is {name!r}; it must be a string that is not empty"
+            )
         if any(part.name == name for part in self._parts):
-            raise SimulationError(f"there is a part {name!r} already; each must have a name of its own")
+            raise SimulationError(
+                f"there is a part {name!r} already; each must have a name of its own"
+            )
         part = Part(name, model, ROOT if on is None else on, checked_pose(pose, f"part {name!r}"))
         for k, one in enumerate((*self._parts, part)):
-            if k in (0, len(self._parts)):  # a first part of no name has not been beside others before
+            # A first part of no name has not been beside others before.
+            if k in (0, len(self._parts)):
                 check_part(one, self._parts[:k])
         _check_values(materials, Material, "materials")
         _check_values(motors, Motor, "motors")
         for joint in motors or {}:
             if joint not in model.velocity_names:
                 near = suggestion(joint, model.velocity_names)
-                raise SimulationError(f"motors name {joint!r}, which is no coordinate of part {name!r}{near}")
+                raise SimulationError(
+                    f"motors name {joint!r}, which is no coordinate of part {name!r}{near}"
+                )
         own = {link: part.link(link) for link in model.link_names}
         own |= {collider.name: part.collider(collider) for collider in model.colliders}
         surfaces: dict[Pair, Material] = {}
@@ -162,7 +178,10 @@ class World:
         held = [_renamed(closure, part) for closure in closures]
         start = _configuration(model, q)
         if model.floating_base and pose is not None:
-            start[:3], start[3:7] = part.X_PB[:3, 3], Rotation.from_matrix(part.X_PB[:3, :3]).as_quat()
+            start[:3], start[3:7] = (
+                part.X_PB[:3, 3],
+                Rotation.from_matrix(part.X_PB[:3, :3]).as_quat(),
+            )
 
         self._parts.append(part)
         self._starts.append(start)
@@ -208,7 +227,8 @@ class World:
 
     @property
     def model(self) -> Model:
-        """All parts in one model: the first itself, where there is no other. A new one after each `add`.
+        """All parts in one model: the first itself, where there is no other. A new one after each
+        `add`.
 
         Raises:
             SimulationError: the world has no part.
@@ -232,7 +252,8 @@ class World:
         return q
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all of the world as one file of YAML, whole or not at all; `load` gives the same numbers to the bit.
+        """Write all of the world as one file of YAML, whole or not at all; `load` gives the same
+        numbers to the bit.
 
         Raises:
             FileError: it cannot be written.
@@ -243,7 +264,8 @@ class World:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> World:
-        """Read a world file, written by `save` or by hand: `robosim/world/files.py` tells its format.
+        """Read a world file, written by `save` or by hand: `robosim/world/files.py` tells its
+        format.
 
         Raises:
             FileError: it cannot be read.
@@ -261,12 +283,18 @@ class World:
             closures=self.closures,
             name=self.name,
         )
-        other._parts, other._starts, other._model = list(self._parts), list(self._starts), self._model
+        other._parts, other._starts, other._model = (
+            list(self._parts),
+            list(self._starts),
+            self._model,
+        )
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = {
-            "parts": [(*part, start) for part, start in zip(self._parts, self._starts, strict=True)],
+            "parts": [
+                (*part, start) for part, start in zip(self._parts, self._starts, strict=True)
+            ],
             "scene": self.scene,
             "materials": self.materials,
             "motors": self.motors,

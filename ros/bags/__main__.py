@@ -1,4 +1,5 @@
-"""python -m robosim.ros.bags BAG: what is in a recording, and how closely the arm followed a plan."""
+"""python -m robosim.ros.bags BAG: what is in a recording, and how closely the arm followed a
+plan."""
 
 from __future__ import annotations
 
@@ -15,13 +16,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Show a recording; returns the exit status: 0, or 1 with a line on standard error."""
     parser = argparse.ArgumentParser(
         prog="python -m robosim.ros.bags",
-        description="Show what is in a recording (rosbag2, MCAP), and compare it with the plan that an arm followed.",
+        description=(
+            "Show what is in a recording (rosbag2, MCAP), and compare it with the plan that an arm"
+            " followed."
+        ),
     )
     parser.add_argument("bag", help="folder of the recording, or an .mcap file")
     parser.add_argument(
         "--plan", metavar="FILE", help="the plan that was followed; prints each joint's error"
     )
-    parser.add_argument("--start", type=float, metavar="SECONDS", help="when it began (default: as found)")
+    parser.add_argument(
+        "--start", type=float, metavar="SECONDS", help="when it began (default: as found)"
+    )
     parser.add_argument(
         "--tf-prefix", default="", metavar="TEXT", help="what the recorded joints' names begin with"
     )
@@ -29,9 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--joint-states", metavar="TOPIC", help="topic of the joint states, if there are several"
     )
     parser.add_argument("--plot", metavar="FILE", help="draw plan and recording (.png, .pdf, .svg)")
-    parser.add_argument("--save", metavar="FILE", help="write plan and recording, side by side (.csv, .npz)")
     parser.add_argument(
-        "--trajectory", metavar="FILE", help="write the recorded motion as a trajectory (.json, ...)"
+        "--save", metavar="FILE", help="write plan and recording, side by side (.csv, .npz)"
+    )
+    parser.add_argument(
+        "--trajectory",
+        metavar="FILE",
+        help="write the recorded motion as a trajectory (.json, ...)",
     )
     parser.add_argument(
         "--cutoff", type=float, metavar="HZ", help="low-pass for --trajectory (default: none)"
@@ -69,15 +79,18 @@ def _show(options: argparse.Namespace) -> int:
         prefixed = [f"{options.tf_prefix}{name}" for name in plan.position_names]
         start = options.start
         if start is None:
-            start = find_start(bag, plan, bag.joint_states(options.joint_states, joint_names=prefixed))
+            start = find_start(
+                bag, plan, bag.joint_states(options.joint_states, joint_names=prefixed)
+            )
         tracking = track(
             bag, plan, start=start, tf_prefix=options.tf_prefix, joint_states=options.joint_states
         )
         print(f"plan of {plan.duration:.2f} s, begun at {start:.3f} s")
         for row in tracking.summary():
             print(
-                f"  {row['name']}: error at most {row['max_error']:.3g} {row['unit']} (at "
-                f"{row['max_error_time']:.2f} s), rms {row['rms_error']:.3g}, at the end {row['final_error']:.3g}"
+                f"  {row['name']}: error at most {row['max_error']:.3g} {row['unit']} (at"
+                f" {row['max_error_time']:.2f} s), rms {row['rms_error']:.3g}, at the end"
+                f" {row['final_error']:.3g}"
             )
         if options.save:
             tracking.save(options.save)

@@ -1,9 +1,9 @@
 """Read the messages of an MCAP file from its beginning, trusting nothing in it.
 
-MCAP (mcap.dev/spec) is a magic number, then records: a byte that names the kind, a length in 64 bits, the content.
-Schemas name types, channels topics; messages refer to channels; a chunk is a run of such records, maybe compressed.
-Everything needed stands before its use, so no index is needed: a file that ends in the middle, because its writer was
-interrupted, is read as far as it goes.
+MCAP (mcap.dev/spec) is a magic number, then records: a byte that names the kind, a length in 64
+bits, the content. Schemas name types, channels topics; messages refer to channels; a chunk is a run
+of such records, maybe compressed. Everything needed stands before its use, so no index is needed: a
+file that ends in the middle, because its writer was interrupted, is read as far as it goes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _MAX_NAMES = 10_000
 
 
 class Message(NamedTuple):
-    """One message: topic, type ("std_msgs/msg/String"), when it was logged [ns], and its content in CDR."""
+    """One message: topic, type ("std_msgs/msg/String"), when it was logged [ns], and its content in
+    CDR."""
 
     topic: str
     type: str
@@ -50,13 +51,16 @@ class McapScan:
         self._channels: dict[int, tuple[str, str]] = {}
 
     def __iter__(self) -> Iterator[Message]:
-        """The messages. Raises BagError for anything malformed but an early end; FileError if it cannot be read."""
+        """The messages. Raises BagError for anything malformed but an early end; FileError if it
+        cannot be read."""
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, 2)
                 file.seek(0)
                 if file.read(8) != _MAGIC:
-                    raise self._error("is not an MCAP file: it does not begin with MCAP's magic number")
+                    raise self._error(
+                        "is not an MCAP file: it does not begin with MCAP's magic number"
+                    )
                 yield from self._records(file, size)
         except OSError as error:
             if isinstance(error, FileError):
@@ -108,7 +112,9 @@ class McapScan:
         except Exception as error:  # of the decompressors' own kinds
             if not whole:
                 return
-            raise self._error(f"a chunk cannot be unpacked from {compression!r} ({error})") from None
+            raise self._error(
+                f"a chunk cannot be unpacked from {compression!r} ({error})"
+            ) from None
         if whole and len(content) != length:
             raise self._error(f"a chunk says {length} bytes and has {len(content)}")
         if whole and checksum and zlib.crc32(content) != checksum:
@@ -182,6 +188,8 @@ def _unpack(packed: bytes, compression: str, length: int) -> bytes:
         return bytes(LZ4FrameDecompressor().decompress(packed, max_length=length + 1))
     if compression == "zstd":
         # rosbags brings the second where Python does not have the first.
-        zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+        zstd = import_module(
+            "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+        )
         return bytes(zstd.ZstdDecompressor().decompress(packed, max_length=length + 1))
     raise ValueError("known are none, lz4 and zstd")

@@ -1,9 +1,11 @@
-"""What an arm did, from a recording: as a Trajectory, as samples for identification, and beside its plan.
+"""What an arm did, from a recording: as a Trajectory, as samples for identification, and beside its
+plan.
 
-Filter: samples are put on an even grid at their median period by linear interpolation, then pass a Butterworth low-pass
-of order 4 forwards and backwards, which shifts nothing in time and halves the power at the cutoff twice (-6 dB).
-Derivatives are central differences on that grid. M. Gautier, Dynamic identification of robots with power model (ICRA
-1997), is the usual recipe; a cutoff of ten times the motion's bandwidth keeps the motion.
+Filter: samples are put on an even grid at their median period by linear interpolation, then pass a
+Butterworth low-pass of order 4 forwards and backwards, which shifts nothing in time and halves the
+power at the cutoff twice (-6 dB). Derivatives are central differences on that grid. M. Gautier,
+Dynamic identification of robots with power model (ICRA 1997), is the usual recipe; a cutoff of ten
+times the motion's bandwidth keeps the motion.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ _SEARCH_STEP = 0.01
 
 
 class Measurements(NamedTuple):
-    """Samples for identification: time (m,) [s], q, v, a and effort (m, n); what was not told is NaN."""
+    """Samples for identification: time (m,) [s], q, v, a and effort (m, n); what was not told is
+    NaN."""
 
     joint_names: tuple[str, ...]
     time: Array
@@ -46,26 +49,35 @@ def measurements(states: JointStates, *, cutoff: float | None = None) -> Measure
 
     Args:
         states: at least 4 samples at different times.
-        cutoff: of the filter [Hz], below half the rate of the samples, applied to q, v and effort alike. None: nothing
-            is filtered or resampled; accelerations are then differences of raw velocities, good for clean data only.
+        cutoff: of the filter [Hz], below half the rate of the samples, applied to q, v and effort
+        alike. None: nothing
+            is filtered or resampled; accelerations are then differences of raw velocities, good for
+            clean data only.
 
     Velocities are the recorded ones; where a joint has none, differences of its positions.
 
     Raises BagError: too few samples, or a cutoff that is not valid.
     """
     keep = np.diff(states.time, prepend=-np.inf) > 0
-    time, q, v, effort = states.time[keep], states.position[keep], states.velocity[keep], states.effort[keep]
+    time, q, v, effort = (
+        states.time[keep],
+        states.position[keep],
+        states.velocity[keep],
+        states.effort[keep],
+    )
     if len(time) < _ORDER:
         raise BagError(f"{len(time)} joint states at different times; at least {_ORDER} are needed")
     if cutoff is not None:
         period = float(np.median(np.diff(time)))
         if not 0 < cutoff < 0.5 / period:
             raise BagError(
-                f"a cutoff of {cutoff} Hz; it must be between 0 and {0.5 / period:.4g} Hz, half the rate"
+                f"a cutoff of {cutoff} Hz; it must be between 0 and {0.5 / period:.4g} Hz, half the"
+                " rate"
             )
         even = time[0] + period * np.arange(int((time[-1] - time[0]) / period + 1e-6) + 1)
         q, v, effort = (
-            _low_pass(_resample(even, time, values), cutoff * period * 2) for values in (q, v, effort)
+            _low_pass(_resample(even, time, values), cutoff * period * 2)
+            for values in (q, v, effort)
         )
         time = even
     unknown = np.isnan(v).any(axis=0)
@@ -74,15 +86,19 @@ def measurements(states: JointStates, *, cutoff: float | None = None) -> Measure
 
 
 def to_trajectory(states: JointStates, *, cutoff: float | None = None, **fields: Any) -> Trajectory:
-    """The motion as piecewise cubics with a knot at each sample, its position and its velocity. Time begins at 0.
+    """The motion as piecewise cubics with a knot at each sample, its position and its velocity.
+    Time begins at 0.
 
     Args:
-        states, cutoff: as of `measurements`; without a cutoff the trajectory meets every recorded position and
+        states, cutoff: as of `measurements`; without a cutoff the trajectory meets every recorded
+        position and
             velocity exactly.
         fields: of Trajectory, such as units and robot.
     """
     m = measurements(states, cutoff=cutoff)
-    return Trajectory.from_knots(m.time - m.time[0], m.q, m.v, position_names=m.joint_names, **fields)
+    return Trajectory.from_knots(
+        m.time - m.time[0], m.q, m.v, position_names=m.joint_names, **fields
+    )
 
 
 def track(
@@ -95,7 +111,8 @@ def track(
     speed_scaling: str | None = None,
     commands: str | None = None,
 ) -> Tracking:
-    """How closely the recorded arm followed a plan, from the plan's start to its end and a second more.
+    """How closely the recorded arm followed a plan, from the plan's start to its end and a second
+    more.
 
     Args:
         bag: the recording.
@@ -103,9 +120,11 @@ def track(
         start: when the plan began [s] since the recording's start; by default `find_start`.
         tf_prefix: what the recorded names begin with and the plan's do not.
         joint_states: topic, needed where there are several.
-        speed_scaling: topic (std_msgs/Float64, per cent) with which the plan's time runs; by default the topic of
+        speed_scaling: topic (std_msgs/Float64, per cent) with which the plan's time runs; by
+        default the topic of
             that name, where it was recorded.
-        commands: topic of a forward controller whose joints have the plan's order: gives the commanded positions.
+        commands: topic of a forward controller whose joints have the plan's order: gives the
+        commanded positions.
 
     Raises BagError: no such topics or joints, or no sample while the plan ran.
     """
@@ -123,8 +142,8 @@ def track(
     shown = (states.time >= start) & (states.time <= end)
     if not shown.any():
         raise BagError(
-            f"no joint state while the plan ran, from {start:.4g} s to {end:.4g} s after the start of the recording, "
-            f"which lasts {bag.duration:.4g} s",
+            f"no joint state while the plan ran, from {start:.4g} s to {end:.4g} s after the start"
+            f" of the recording, which lasts {bag.duration:.4g} s",
             file=bag.path,
         )
     commanded = np.full(states.position[shown].shape, np.nan)
@@ -150,8 +169,8 @@ def track(
 def find_start(bag: Bag, plan: Trajectory, states: JointStates) -> float:
     """When a plan began [s] since the recording's start.
 
-    When a trajectory that is the plan was sent on a recorded topic; else (an action's goals are not recorded) when it
-    fits best, see `fit_start`.
+    When a trajectory that is the plan was sent on a recorded topic; else (an action's goals are not
+    recorded) when it fits best, see `fit_start`.
     """
     recorded = states.joint_names
     for sent in bag.joint_trajectories():
@@ -161,7 +180,9 @@ def find_start(bag: Bag, plan: Trajectory, states: JointStates) -> float:
         order = [trajectory.joint_names.index(name) for name in recorded]
         last = trajectory.points[-1]
         points = [p for p in trajectory.points if len(p.positions) == len(order)]
-        if abs(last.time_from_start - plan.duration) > _SAME or len(points) < len(trajectory.points):
+        if abs(last.time_from_start - plan.duration) > _SAME or len(points) < len(
+            trajectory.points
+        ):
             continue
         at = np.array([point.time_from_start for point in points])
         positions = np.array([point.positions for point in points])[:, order]
@@ -171,22 +192,25 @@ def find_start(bag: Bag, plan: Trajectory, states: JointStates) -> float:
 
 
 def fit_start(plan: Trajectory, states: JointStates) -> float:
-    """When a plan began [s], as it fits the states best, at full speed and in the mean of squares."""
+    """When a plan began [s], as it fits the states best, at full speed and in the mean of
+    squares."""
     from scipy.optimize import minimize_scalar
 
     def misfit(start: float) -> float:
         return float(np.mean((plan.position(states.time - start) - states.position) ** 2))
 
     first, last_time = states.time[0] - plan.duration, states.time[-1]
-    starts = np.arange(first, last_time + _SEARCH_STEP, max(_SEARCH_STEP, (last_time - first) / 2000))
+    starts = np.arange(
+        first, last_time + _SEARCH_STEP, max(_SEARCH_STEP, (last_time - first) / 2000)
+    )
     best = float(starts[int(np.argmin([misfit(float(s)) for s in starts]))])
     step = float(starts[1] - starts[0]) if len(starts) > 1 else _SEARCH_STEP
     return float(minimize_scalar(misfit, bounds=(best - step, best + step), method="bounded").x)
 
 
 def _scaled_time(time: Array, start: float, changes: Array, scalings: Array) -> Array:
-    """The plan's time at each moment: it runs from `start` with the scaling that was told last, before the first with
-    1."""
+    """The plan's time at each moment: it runs from `start` with the scaling that was told last,
+    before the first with 1."""
     if not len(changes):
         return time - start
     keep = np.isfinite(scalings)

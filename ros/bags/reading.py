@@ -1,7 +1,8 @@
 """Read a recording: rosbag2's MCAP as arrays and as robosim's own types.
 
-A recording is a folder with MCAP files, or one such file; its metadata.yaml is not needed. Messages are decoded by the
-definitions that ROS 2 publishes, not by those in the file, which nobody vouches for.
+A recording is a folder with MCAP files, or one such file; its metadata.yaml is not needed. Messages
+are decoded by the definitions that ROS 2 publishes, not by those in the file, which nobody vouches
+for.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class JointStates:
 
 
 class Stamped(NamedTuple):
-    """A trajectory, on which topic it was sent, and when [s] since the recording's first message."""
+    """A trajectory, on which topic it was sent, and when [s] since the recording's first
+    message."""
 
     time: float
     topic: str
@@ -82,7 +84,8 @@ class Bag:
     """A recording on disk, read as far as it goes.
 
     Args:
-        path: the folder that `ros2 bag record` or BagWriter made (also one left over as <name>.partial), or an MCAP
+        path: the folder that `ros2 bag record` or BagWriter made (also one left over as
+        <name>.partial), or an MCAP
             file.
 
     Attributes:
@@ -108,7 +111,8 @@ class Bag:
                     seen = Topic(message.type, 0, message.time_ns, message.time_ns)
                 elif seen.type != message.type:
                     raise BagError(
-                        f"topic {message.topic} has the types {seen.type} and {message.type}", file=file
+                        f"topic {message.topic} has the types {seen.type} and {message.type}",
+                        file=file,
                     )
                 self.topics[message.topic] = Topic(
                     seen.type,
@@ -130,10 +134,11 @@ class Bag:
         return sorted(name for name, topic in self.topics.items() if topic.type == type_)
 
     def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
-        """When each message of a topic was received [ns], and the message with its fields as attributes.
+        """When each message of a topic was received [ns], and the message with its fields as
+        attributes.
 
-        In the order of time. Raises BagError for a topic that is not there, a type that is not known, or a message
-        that its type's definition does not fit.
+        In the order of time. Raises BagError for a topic that is not there, a type that is not
+        known, or a message that its type's definition does not fit.
         """
         if topic not in self.topics:
             raise BagError(
@@ -143,21 +148,30 @@ class Bag:
         type_ = self.topics[topic].type
         check_type(topic, type_, self.path)
         store = types()
-        raw = [message for file in self._files for message in McapScan(file) if message.topic == topic]
+        raw = [
+            message for file in self._files for message in McapScan(file) if message.topic == topic
+        ]
         for message in sorted(raw, key=lambda message: message.time_ns):
             yield message.time_ns, self._decode(store, message)
 
     def joint_states(
-        self, topic: str | None = None, *, joint_names: Sequence[str] | None = None, stamped: bool = True
+        self,
+        topic: str | None = None,
+        *,
+        joint_names: Sequence[str] | None = None,
+        stamped: bool = True,
     ) -> JointStates:
         """All samples of joint states that hold these joints.
 
         Args:
             topic: by default the only one of that type, or else /joint_states.
-            joint_names: which joints, in this order; by default those of the first message. Messages
+            joint_names: which joints, in this order; by default those of the first message.
+            Messages
                 without one of them (of another part of the robot) are left out.
-            stamped: take the times of the messages' headers, where all have one. If those were made by another clock
-                (the median is off by more than a second) they are shifted by that. Otherwise: when they were received.
+            stamped: take the times of the messages' headers, where all have one. If those were made
+            by another clock
+                (the median is off by more than a second) they are shifted by that. Otherwise: when
+                they were received.
 
         Raises BagError: no such topic, no message with these joints, or one that makes no sense.
         """
@@ -179,7 +193,8 @@ class Bag:
             stamps.append(nanoseconds_of(message.header.stamp))
         if not samples or not names:
             raise BagError(
-                f"topic {topic} holds no joint state with {', '.join(names or ['a joint'])}", file=self.path
+                f"topic {topic} holds no joint state with {', '.join(names or ['a joint'])}",
+                file=self.path,
             )
         times = np.array(received)
         if stamped and all(stamps):
@@ -198,7 +213,9 @@ class Bag:
     def joint_trajectories(self, topic: str | None = None) -> list[Stamped]:
         """The trajectories that were sent on a topic, or on all, in the order of time."""
         topics = (
-            self.topics_of(JOINT_TRAJECTORY) if topic is None else [self._one(JOINT_TRAJECTORY, topic, topic)]
+            self.topics_of(JOINT_TRAJECTORY)
+            if topic is None
+            else [self._one(JOINT_TRAJECTORY, topic, topic)]
         )
         found = [
             Stamped(self._seconds(time_ns), name, joint_trajectory(message))
@@ -208,7 +225,8 @@ class Bag:
         return sorted(found, key=lambda stamped: stamped.time)
 
     def commands(self, topic: str | None = None) -> tuple[Array, Array]:
-        """The set points of a forward controller: (m,) when [s] since the recording's start, and (m, n) values.
+        """The set points of a forward controller: (m,) when [s] since the recording's start, and
+        (m, n) values.
 
         Raises BagError when their number changes on the way.
         """
@@ -219,15 +237,20 @@ class Bag:
             values.append(np.array(message.data, dtype=float))
             if len(values[-1]) != len(values[0]):
                 raise BagError(
-                    f"topic {topic} at {times[-1]} s has {len(values[-1])} values, before it had {len(values[0])}",
+                    f"topic {topic} at {times[-1]} s has {len(values[-1])} values, before it had"
+                    f" {len(values[0])}",
                     file=self.path,
                 )
         return np.array(times), np.array(values)
 
     def numbers(self, topic: str) -> tuple[Array, Array]:
-        """A topic of std_msgs/Float64: (m,) when [s] since the recording's start, and (m,) values."""
+        """A topic of std_msgs/Float64: (m,) when [s] since the recording's start, and (m,)
+        values."""
         self._one(FLOAT64, topic, topic)
-        pairs = [(self._seconds(time_ns), float(message.data)) for time_ns, message in self.messages(topic)]
+        pairs = [
+            (self._seconds(time_ns), float(message.data))
+            for time_ns, message in self.messages(topic)
+        ]
         times, values = np.array(pairs, dtype=float).reshape(-1, 2).T
         return times, values
 
@@ -252,11 +275,14 @@ class Bag:
                 raise BagError(f"holds no topic of type {type_}; it holds {held}", file=self.path)
             if usual not in topics:
                 raise BagError(
-                    f"holds several topics of type {type_}; name one: {', '.join(topics)}", file=self.path
+                    f"holds several topics of type {type_}; name one: {', '.join(topics)}",
+                    file=self.path,
                 )
             return usual
         if topic in self.topics and self.topics[topic].type != type_:
-            raise BagError(f"topic {topic} is of type {self.topics[topic].type}, not {type_}", file=self.path)
+            raise BagError(
+                f"topic {topic} is of type {self.topics[topic].type}, not {type_}", file=self.path
+            )
         return topic
 
     def _decode(self, store: Any, message: Message) -> Any:
@@ -264,7 +290,8 @@ class Bag:
             return store.deserialize_cdr(message.data, message.type)
         except Exception as error:  # of many kinds: what the bytes happen to say
             raise BagError(
-                f"a message on {message.topic} is not a {message.type} ({type(error).__name__}: {error})",
+                f"a message on {message.topic} is not a {message.type} ({type(error).__name__}:"
+                f" {error})",
                 file=self.path,
             ) from None
 
@@ -283,7 +310,11 @@ def _mcap_files(path: Path) -> list[Path]:
     if not path.is_dir():
         raise FileError("is neither a folder nor a regular file", file=path)
     # An interrupted recording has its folder inside another.
-    found = [file for pattern in ("*.mcap", "*/*.mcap") for file in sorted(path.glob(pattern), key=_natural)]
+    found = [
+        file
+        for pattern in ("*.mcap", "*/*.mcap")
+        for file in sorted(path.glob(pattern), key=_natural)
+    ]
     if not found:
         help_ = next((text for suffix, text in _HELP.items() if any(path.glob(f"*{suffix}"))), "")
         raise BagError(f"holds no .mcap file{help_}", file=path)
@@ -299,4 +330,6 @@ _HELP = {
 
 def _natural(path: Path) -> list[tuple[int, str]]:
     """Sorts bag_10 after bag_9."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name)]
+    return [
+        (int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name)
+    ]

@@ -1,6 +1,8 @@
-"""A recording in progress: messages are queued by one thread and written by another, so that a slow disk delays nobody.
+"""A recording in progress: messages are queued by one thread and written by another, so that a slow
+disk delays nobody.
 
-Losses are counted, not guessed: by the numbers that a publisher gives its messages, where the middleware tells them.
+Losses are counted, not guessed: by the numbers that a publisher gives its messages, where the
+middleware tells them.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class TopicReport:
         lost: not received, by the gaps in the publisher's numbers.
         dropped: received and thrown away, because the disk did not keep up.
         largest_gap: between two messages [s].
-        mixed: several publishers' numbers came in turns, so that losses between them cannot be told.
+        mixed: several publishers' numbers came in turns, so that losses between them cannot be
+        told.
     """
 
     count: int = 0
@@ -44,7 +47,8 @@ class TopicReport:
 
 
 class Recording:
-    """Writes a bag in a thread of its own. `add_topic` and `put` may be called from one other thread.
+    """Writes a bag in a thread of its own. `add_topic` and `put` may be called from one other
+    thread.
 
     Args:
         path: the folder to make.
@@ -64,7 +68,8 @@ class Recording:
         self._flush_period, self._max_queued = flush_period, max_queued
         # What is to be done, and how many bytes wait for it.
         self._queue: queue.SimpleQueue[tuple[int, Callable[[], None]] | None] = queue.SimpleQueue()
-        self._queued, self._taken = 0, 0  # bytes put in and taken out: each counted by one thread only
+        # Bytes put in and taken out: each counted by one thread only.
+        self._queued, self._taken = 0, 0
         self.topics: dict[str, TopicReport] = {}
         self.error: RobosimError | None = None
         self._closed = False
@@ -92,7 +97,8 @@ class Recording:
         Args:
             topic, type_, data, time_ns: as of BagWriter.write.
             number: the publisher's, counting up by one.
-            alone: asked at a gap in the numbers, whether there is one publisher; those of several mix.
+            alone: asked at a gap in the numbers, whether there is one publisher; those of several
+            mix.
         """
         if self._closed:
             return
@@ -129,7 +135,11 @@ class Recording:
         for name, report in sorted(self.topics.items()):
             numbered = report.last_number is not None and not report.mixed
             losses = f"{report.lost} lost" if numbered or not report.count else "losses not known"
-            dropped = f", {report.dropped} dropped because writing failed or lagged" if report.dropped else ""
+            dropped = (
+                f", {report.dropped} dropped because writing failed or lagged"
+                if report.dropped
+                else ""
+            )
             gap = f", at most {1e3 * report.largest_gap:.1f} ms apart" if report.count > 1 else ""
             lines.append(f"{name}: {report.count} messages, {losses}{dropped}{gap}")
         return lines

@@ -1,4 +1,5 @@
-"""The message types that recordings hold, from rosbags: their definitions, and their messages to bytes and back."""
+"""The message types that recordings hold, from rosbags: their definitions, and their messages to
+bytes and back."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ FLOAT64 = "std_msgs/msg/Float64"
 FLOAT64_MULTI_ARRAY = "std_msgs/msg/Float64MultiArray"
 STRING = "std_msgs/msg/String"
 
-# Types outside ROS 2's common interfaces; constants take no part in what is sent or in the type's hash.
+# Types outside ROS 2's common interfaces; constants take no part in what is sent or in the type's
+# hash.
 _EXTRA = {
     "ur_dashboard_msgs/msg/SafetyMode": "uint8 mode",
     "ur_dashboard_msgs/msg/RobotMode": "int8 mode",
@@ -33,7 +35,8 @@ _EXTRA = {
 
 @cache
 def types() -> Any:
-    """rosbags' store of ROS 2's common interfaces, the same in Humble and Jazzy as far as they are used here.
+    """rosbags' store of ROS 2's common interfaces, the same in Humble and Jazzy as far as they are
+    used here.
 
     Raises MissingDependencyError without rosbags.
     """
@@ -52,4 +55,6 @@ def types() -> Any:
 def check_type(topic: str, type_: str, path: Path) -> None:
     """Raise BagError, naming the recording, for a type whose definition is not known."""
     if type_ not in types().fielddefs:
-        raise BagError(f"type {type_!r} of topic {topic} is none of ROS 2's common interfaces", file=path)
+        raise BagError(
+            f"type {type_!r} of topic {topic} is none of ROS 2's common interfaces", file=path
+        )

@@ -1,7 +1,7 @@
 """Write a recording: a folder with one MCAP file and metadata.yaml, as `ros2 bag record` makes it.
 
-It grows under the name <name>.partial and gets its own when it is closed, so what bears the name is whole. What was
-flushed before an interruption stays readable under the other name.
+It grows under the name <name>.partial and gets its own when it is closed, so what bears the name is
+whole. What was flushed before an interruption stays readable under the other name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _VERSION: Final = 8
 
 
 class BagWriter:
-    """A recording that is being written; close it, or use it as context. Not for several threads at once.
+    """A recording that is being written; close it, or use it as context. Not for several threads at
+    once.
 
     Args:
         path: the folder to make; its parent must exist.
@@ -69,15 +70,18 @@ class BagWriter:
                 "is left over from an interrupted recording; move it away", file=self.partial
             ) from None
         except OSError as error:
-            raise FileError(f"cannot be made: {error.strerror or error}", file=self.partial) from None
+            raise FileError(
+                f"cannot be made: {error.strerror or error}", file=self.partial
+            ) from None
 
-    # -- Messages --------------------------------------------------------------------------------------------
+    # -- Messages
+    # --------------------------------------------------------------------------------------------
 
     def add_topic(self, topic: str, type_: str, *, latched: bool = False) -> None:
         """Name a topic and its type (as "std_msgs/msg/String"), if that is not done yet.
 
-        `latched`: late subscribers of a replay shall get the last message. Raises BagError for a type whose
-        definition is not known.
+        `latched`: late subscribers of a replay shall get the last message. Raises BagError for a
+        type whose definition is not known.
         """
         if (topic, type_) in self._connections:
             return
@@ -88,26 +92,34 @@ class BagWriter:
         self.counts.setdefault(topic, 0)
 
     def write(self, topic: str, type_: str, data: bytes | memoryview, time_ns: int) -> None:
-        """A message as it came: CDR with its header of 4 bytes, at a time [ns, since 1970 on ROS's clock]."""
+        """A message as it came: CDR with its header of 4 bytes, at a time [ns, since 1970 on ROS's
+        clock]."""
         self.add_topic(topic, type_)
         if not 0 <= time_ns < 2**63:
             raise BagError(f"a time of {time_ns} ns cannot be recorded", file=self.path)
         try:
             self._writer.write(self._connections[topic, type_], int(time_ns), data)
         except OSError as error:
-            raise FileError(f"cannot be written: {error.strerror or error}", file=self.partial) from None
+            raise FileError(
+                f"cannot be written: {error.strerror or error}", file=self.partial
+            ) from None
         self.counts[topic] += 1
         self._unflushed += 1
 
     def write_joint_state(
         self, state: ArmState, *, topic: str = "/joint_states", time_ns: int | None = None
     ) -> None:
-        """A joint state; velocities that are NaN throughout, and efforts that are None, are left out.
+        """A joint state; velocities that are NaN throughout, and efforts that are None, are left
+        out.
 
         `time_ns`: when it was received; by default its own stamp.
         """
         stamp = nanoseconds(state.stamp)
-        velocity = np.zeros(0) if np.isnan(state.velocity).all() else np.asarray(state.velocity, dtype=float)
+        velocity = (
+            np.zeros(0)
+            if np.isnan(state.velocity).all()
+            else np.asarray(state.velocity, dtype=float)
+        )
         message = self._make(
             JOINT_STATE,
             header=self._header(stamp),
@@ -145,7 +157,11 @@ class BagWriter:
         self._write(topic, JOINT_TRAJECTORY, message, time_ns)
 
     def write_command(
-        self, values: ArrayLike, *, topic: str = "/forward_position_controller/commands", time_ns: int
+        self,
+        values: ArrayLike,
+        *,
+        topic: str = "/forward_position_controller/commands",
+        time_ns: int,
     ) -> None:
         """A set point of a forward controller: (n,) in the order of its joints."""
         layout = self._make("std_msgs/msg/MultiArrayLayout", dim=[], data_offset=0)
@@ -158,25 +174,31 @@ class BagWriter:
         """A std_msgs/Float64, such as the speed scaling in per cent."""
         self._write(topic, FLOAT64, self._make(FLOAT64, data=float(value)), time_ns)
 
-    def write_robot_description(self, text: str, *, topic: str = "/robot_description", time_ns: int) -> None:
+    def write_robot_description(
+        self, text: str, *, topic: str = "/robot_description", time_ns: int
+    ) -> None:
         """The robot's URDF."""
         self.add_topic(topic, STRING, latched=True)
         self._write(topic, STRING, self._make(STRING, data=text), time_ns)
 
-    # -- The file --------------------------------------------------------------------------------------------
+    # -- The file
+    # --------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Hand all that was written to the system: an interruption of this process does not lose it any more."""
+        """Hand all that was written to the system: an interruption of this process does not lose it
+        any more."""
         if not self._unflushed:
             return
-        # rosbags writes chunks of 1 MiB: seconds of an arm's states. Ending one early is no part of its interface,
-        # but of its MCAP storage.
+        # rosbags writes chunks of 1 MiB: seconds of an arm's states. Ending one early is no part of
+        # its interface, but of its MCAP storage.
         storage: Any = self._writer.storage
         try:
             storage.close_chunk()
             self._flush_file()
         except OSError as error:
-            raise FileError(f"cannot be written: {error.strerror or error}", file=self.partial) from None
+            raise FileError(
+                f"cannot be written: {error.strerror or error}", file=self.partial
+            ) from None
         self._unflushed = 0
 
     def close(self) -> None:
@@ -190,7 +212,8 @@ class BagWriter:
             self.partial.rmdir()
         except OSError as error:
             raise FileError(
-                f"cannot be finished: {error.strerror or error}; what was written is in {self.partial}",
+                f"cannot be finished: {error.strerror or error}; what was written is in"
+                f" {self.partial}",
                 file=self.path,
             ) from None
 
@@ -205,7 +228,10 @@ class BagWriter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         if error is None:
             self.close()
@@ -229,7 +255,14 @@ class BagWriter:
 
 
 def _qos(latched: bool) -> Any:
-    from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+    from rosbags.interfaces import (
+        Qos,
+        QosDurability,
+        QosHistory,
+        QosLiveliness,
+        QosReliability,
+        QosTime,
+    )
 
     # rosbag2 writes times without limit as the longest that fit.
     never = QosTime(9223372036, 854775807)

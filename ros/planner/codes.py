@@ -1,4 +1,5 @@
-"""What a request for a motion is answered with: MoveIt's error codes, and how planning's statuses become them.
+"""What a request for a motion is answered with: MoveIt's error codes, and how planning's statuses
+become them.
 
 | planning says | code |
 |---|---|
@@ -12,8 +13,8 @@
 | budget exhausted | TIMED_OUT |
 | cancelled | PREEMPTED |
 
-What cannot be planned at all is a `Refusal`, which carries its code; robosim_msgs/MotionPlanResponse says what each
-code means.
+What cannot be planned at all is a `Refusal`, which carries its code;
+robosim_msgs/MotionPlanResponse says what each code means.
 """
 
 from __future__ import annotations

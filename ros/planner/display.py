@@ -1,7 +1,9 @@
-"""What RViz is to show of a scene and a plan: marks, which `messages` turns into visualization_msgs/Marker.
+"""What RViz is to show of a scene and a plan: marks, which `messages` turns into
+visualization_msgs/Marker.
 
-Shown are the objects of the scene, the path of each tip that moves, and the robot's colliders with what it holds where
-the motion ends. All is drawn from shapes and triangles, so that RViz needs no file of ours.
+Shown are the objects of the scene, the path of each tip that moves, and the robot's colliders with
+what it holds where the motion ends. All is drawn from shapes and triangles, so that RViz needs no
+file of ours.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class Mark:
         namespace: whose it is: "scene/NAME", "path/LINK" or "goal/LINK".
         kind: of marker, as in visualization_msgs/Marker.
         X: (4, 4) pose in W.
-        scale: [m] full sizes of a cube, sphere or cylinder; width of a line in the first entry; diameter of the
+        scale: [m] full sizes of a cube, sphere or cylinder; width of a line in the first entry;
+        diameter of the
             spheres of a list; 1 for triangles.
         rgba: color and opacity, 0 to 1.
         points: (n, 3) [m] in the marker's frame: of lines and spheres, or three for each triangle.
@@ -86,7 +89,8 @@ def plan_marks(model: Model, result: PlanResult, scene: Scene | None) -> list[Ma
     }
     marks = []
     poses = [
-        model.link_poses(q) for q in result.configuration(np.linspace(0, trajectory.duration, PATH_POINTS))
+        model.link_poses(q)
+        for q in result.configuration(np.linspace(0, trajectory.duration, PATH_POINTS))
     ]
     for tip in tip_links(model):
         if tip in moving:
@@ -111,7 +115,9 @@ def _moves(position: str, joints: set[str]) -> bool:
     return position in joints or position.split("/")[0] in joints
 
 
-def _object_marks(thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Color) -> Iterator[Mark]:
+def _object_marks(
+    thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Color
+) -> Iterator[Mark]:
     """An object as what it was made from: its mesh, its points, else its shapes."""
     if isinstance(thing.source, MeshSource):
         mesh = thing.source.mesh

@@ -29,7 +29,9 @@ def stream_options(values: Any, joint_names: Sequence[str]) -> dict[str, Any]:
     Raises:
         ExecutionError: a requirement is not known.
     """
-    modes = {SafetyMode.NORMAL} | ({SafetyMode.REDUCED} if values.execution_allow_reduced_mode else set())
+    modes = {SafetyMode.NORMAL} | (
+        {SafetyMode.REDUCED} if values.execution_allow_reduced_mode else set()
+    )
     path = values.execution_path_tolerance
     return {
         "mode": "setpoints" if values.execution_interface == "forward_position" else "trajectory",
@@ -72,8 +74,8 @@ def execute(
 ) -> Answer:
     """Have the arm follow the plan to its end.
 
-    The scene is looked at about ten times a second: when it has changed and the rest of the motion is not free in it,
-    the arm is stopped.
+    The scene is looked at about ten times a second: when it has changed and the rest of the motion
+    is not free in it, the arm is stopped.
 
     Args:
         arm: that moves.
@@ -100,7 +102,9 @@ def execute(
             latest = scene_now()
             if latest is not seen and not stop.reason:
                 seen = latest
-                stop.reason = "; ".join(obstructions(model, result, latest, since=progress.plan_time))
+                stop.reason = "; ".join(
+                    obstructions(model, result, latest, since=progress.plan_time)
+                )
         except RobosimError as error:
             stop.reason = str(error)
 

@@ -1,7 +1,8 @@
 """Frames of tf: the latest transform of each, and how one lies in another.
 
-A planner asks where a frame is *now*, so that the latest transforms are enough; nothing is interpolated. Static ones
-hold for ever, others as long as a joint state does. Without ROS; `listen` feeds it from a node.
+A planner asks where a frame is *now*, so that the latest transforms are enough; nothing is
+interpolated. Static ones hold for ever, others as long as a joint state does. Without ROS; `listen`
+feeds it from a node.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Edge:
-    """A frame in its parent: the message's transform, and when it arrived [s]; None for a static one."""
+    """A frame in its parent: the message's transform, and when it arrived [s]; None for a static
+    one."""
 
     parent: str
     transform: Any
@@ -50,7 +52,8 @@ class Frames:
         """
         time = None if static else received
         fresh = {
-            _name(t.child_frame_id): _Edge(_name(t.header.frame_id), t.transform, time) for t in transforms
+            _name(t.child_frame_id): _Edge(_name(t.header.frame_id), t.transform, time)
+            for t in transforms
         }
         with self._lock:
             self._edges.update(fresh)
@@ -59,7 +62,9 @@ class Frames:
         """Whether tf has told of this frame, as a child or as a parent."""
         frame = _name(frame)
         with self._lock:
-            return frame in self._edges or any(edge.parent == frame for edge in self._edges.values())
+            return frame in self._edges or any(
+                edge.parent == frame for edge in self._edges.values()
+            )
 
     def connected(self, frame: str, target: str) -> bool:
         """Whether tf has told how two frames lie."""
@@ -69,7 +74,8 @@ class Frames:
     def above(
         self, frame: str, known: Container[str], *, now: float, max_age: float
     ) -> tuple[str, FloatArray] | None:
-        """The nearest of the known frames at or above a frame, and the frame's pose in it; None if there is none.
+        """The nearest of the known frames at or above a frame, and the frame's pose in it; None if
+        there is none.
 
         Raises Refusal: as `between`.
         """
@@ -99,7 +105,9 @@ class Frames:
                 ErrorCode.FRAME_TRANSFORM_FAILURE,
                 f"tf has no transform between {frame!r} and {target!r}: {self._why(frame, target)}",
             )
-        X_CF, X_CT = (self._chained(_until(common, names), now, max_age) for names in (ours, theirs))
+        X_CF, X_CT = (
+            self._chained(_until(common, names), now, max_age) for names in (ours, theirs)
+        )
         X: FloatArray = np.linalg.inv(X_CT) @ X_CF
         return X
 
@@ -108,7 +116,9 @@ class Frames:
             return self.problem
         unknown = [frame for frame in frames if frame not in self]
         if unknown:
-            return f"nothing has arrived on /tf and /tf_static of {' and '.join(map(repr, unknown))}"
+            return (
+                f"nothing has arrived on /tf and /tf_static of {' and '.join(map(repr, unknown))}"
+            )
         return "they belong to trees that are not connected"
 
     def _upward(self, frame: str) -> list[tuple[str, _Edge | None]]:
@@ -134,8 +144,8 @@ class Frames:
             if edge.received is not None and abs(now - edge.received) > max_age:
                 raise Refusal(
                     ErrorCode.FRAME_TRANSFORM_FAILURE,
-                    f"the transform from {edge.parent!r} to {name!r} is {now - edge.received:.3g} s old; at most "
-                    f"{max_age:g} s are allowed (parameter 'state_timeout')",
+                    f"the transform from {edge.parent!r} to {name!r} is {now - edge.received:.3g} s"
+                    f" old; at most {max_age:g} s are allowed (parameter 'state_timeout')",
                 )
             t, r = edge.transform.translation, edge.transform.rotation
             try:

@@ -1,4 +1,5 @@
-"""One thread that does what is asked for, in order, while the node's own thread goes on listening."""
+"""One thread that does what is asked for, in order, while the node's own thread goes on
+listening."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Job(Generic[T]):
         self._error: BaseException | None = None
 
     def cancel(self) -> None:
-        """Ask it to stop; it may have no use for that. One that has not begun is done at once: refused."""
+        """Ask it to stop; it may have no use for that. One that has not begun is done at once:
+        refused."""
         self._cancelled.set()
         self._on_cancel()
         self.run(begin=False)
@@ -111,7 +113,8 @@ class Worker:
         return job
 
     def close(self, timeout: float = 5.0) -> None:
-        """Cancel what goes on, refuse what waits, and end. Waits for that, `timeout` [s] at most."""
+        """Cancel what goes on, refuse what waits, and end. Waits for that, `timeout` [s] at
+        most."""
         self._closed.set()
         with self._lock:
             if self._current is not None:

@@ -1,7 +1,8 @@
 """Where the joints are: the latest of each joint, from any number of messages in any order.
 
-An arm and its gripper may each publish only their own joints, and messages may hold more joints than the robot that
-is planned for; so each joint is remembered by its name, with the time at which it was heard of.
+An arm and its gripper may each publish only their own joints, and messages may hold more joints
+than the robot that is planned for; so each joint is remembered by its name, with the time at which
+it was heard of.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ __all__ = ["JointStates", "Sample"]
 
 @dataclass(frozen=True)
 class Sample:
-    """One joint: position and velocity [rad or m, per s], and when that was [s]. A velocity not told is NaN."""
+    """One joint: position and velocity [rad or m, per s], and when that was [s]. A velocity not
+    told is NaN."""
 
     position: float
     velocity: float
@@ -47,7 +49,8 @@ class JointStates:
             names, positions: (n) of each; joints whose position is not finite are passed over.
             velocities: (n), or empty where none are told.
             received: now, on the node's clock [s].
-            stamp: the message's own time [s], on the clock of who sent it; 0 if it has none. A state counts as old
+            stamp: the message's own time [s], on the clock of who sent it; 0 if it has none. A
+            state counts as old
                 as the older of both says.
 
         Returns:
@@ -73,13 +76,15 @@ class JointStates:
             self._samples.clear()
 
     def age(self, names: Iterable[str], now: float) -> float:
-        """How long ago the least recently heard of these joints was told [s]; infinite if one never was."""
+        """How long ago the least recently heard of these joints was told [s]; infinite if one never
+        was."""
         with self._lock:
             samples = [self._samples.get(name) for name in names]
         return max((math.inf if s is None else now - s.time for s in samples), default=0.0)
 
     def wait_for(self, names: Iterable[str], seconds: float) -> bool:
-        """Wait until something is known of all these joints, at most so long by the computer's clock.
+        """Wait until something is known of all these joints, at most so long by the computer's
+        clock.
 
         A planner that has just begun is asked before the first states have found their way to it.
 
@@ -96,7 +101,8 @@ class JointStates:
         Args:
             names: of the joints.
             now: on the node's clock [s].
-            timeout: [s] older states do not count. A clock that was set back makes them just as useless.
+            timeout: [s] older states do not count. A clock that was set back makes them just as
+            useless.
 
         Raises:
             Refusal: nothing is known, a joint is missing, or what is known is too old.
@@ -105,17 +111,23 @@ class JointStates:
             samples = dict(self._samples)
         if names and not samples:
             raise Refusal(
-                ErrorCode.ROBOT_STATE_STALE, "no joint state has arrived; does somebody publish joint_states?"
+                ErrorCode.ROBOT_STATE_STALE,
+                "no joint state has arrived; does somebody publish joint_states?",
             )
         if missing := [name for name in names if name not in samples]:
             raise Refusal(
                 ErrorCode.INVALID_ROBOT_STATE,
-                f"joint_states says nothing of {_listed(missing)}; it has told of {_listed(sorted(samples))}",
+                f"joint_states says nothing of {_listed(missing)}; it has told of"
+                f" {_listed(sorted(samples))}",
             )
         for name in names:
             age = now - samples[name].time
             if abs(age) > timeout:
-                when = f"{age:.3g} s old" if age > 0 else f"from {-age:.3g} s ahead of this node's clock"
+                when = (
+                    f"{age:.3g} s old"
+                    if age > 0
+                    else f"from {-age:.3g} s ahead of this node's clock"
+                )
                 raise Refusal(
                     ErrorCode.ROBOT_STATE_STALE,
                     f"the state of joint {name!r} is {when}; at most {timeout:g} s are allowed "

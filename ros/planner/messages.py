@@ -1,4 +1,5 @@
-"""Between ROS messages and what planning works on. Reading goes by fields alone; making messages needs ROS."""
+"""Between ROS messages and what planning works on. Reading goes by fields alone; making messages
+needs ROS."""
 
 from __future__ import annotations
 
@@ -82,7 +83,9 @@ def display_trajectory(answer: Answer, model: Model) -> Any:
     assert answer.result is not None
     assert answer.trajectory is not None
     message = DisplayTrajectory(model_id=model.name)
-    message.trajectory.append(RobotTrajectory(joint_trajectory=joint_trajectory_message(answer.trajectory)))
+    message.trajectory.append(
+        RobotTrajectory(joint_trajectory=joint_trajectory_message(answer.trajectory))
+    )
     start = message.trajectory_start.joint_state
     start.header.frame_id = model.root_link
     start.name, start.position = _single_joints(model, answer.result)
@@ -92,7 +95,9 @@ def display_trajectory(answer: Answer, model: Model) -> Any:
 def _single_joints(model: Model, result: PlanResult) -> tuple[list[str], list[float]]:
     """Joints with one coordinate, and where they are at the start."""
     at = zip(model.position_names, result.q_rest, strict=True)
-    names, positions = zip(*((name, float(q)) for name, q in at if name in model.joint_names), strict=True)
+    names, positions = zip(
+        *((name, float(q)) for name, q in at if name in model.joint_names), strict=True
+    )
     return list(names), list(positions)
 
 

@@ -56,8 +56,8 @@ Feedback = Callable[[str, float], None]
 class PlannerNode(Node):
     """See `robosim.ros.planner`.
 
-    Threads: rclpy's takes in states, scenes and requests, and never waits for a plan; the worker's loads robots,
-    plans, and executes, one after the other.
+    Threads: rclpy's takes in states, scenes and requests, and never waits for a plan; the worker's
+    loads robots, plans, and executes, one after the other.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -92,7 +92,8 @@ class PlannerNode(Node):
             self.create_subscription(String, ROBOT_DESCRIPTION, self._on_description, LATCHED)
             self.create_subscription(String, ROBOT_DESCRIPTION_SEMANTIC, self._on_semantic, LATCHED)
 
-        # A request that is being worked on must not keep others, and everything else, from being served.
+        # A request that is being worked on must not keep others, and everything else, from being
+        # served.
         waits = ReentrantCallbackGroup()
         self.create_service(PlanMotionService, "~/plan", self._on_service, callback_group=waits)
         self._jobs: dict[bytes, Job[Answer]] = {}
@@ -204,7 +205,10 @@ class PlannerNode(Node):
         return CancelResponse.ACCEPT
 
     async def _answer(
-        self, do: Callable[[Job[Answer]], Answer], goal: Any = None, feedback: Feedback | None = None
+        self,
+        do: Callable[[Job[Answer]], Answer],
+        goal: Any = None,
+        feedback: Feedback | None = None,
     ) -> Any:
         """The response, when the worker has done it. Meanwhile the node's thread serves others."""
         done = Future()
@@ -231,7 +235,9 @@ class PlannerNode(Node):
                 if key is not None:
                     del self._jobs[key]
 
-    def _doing(self, request: Any, feedback: Feedback | None = None) -> Callable[[Job[Answer]], Answer]:
+    def _doing(
+        self, request: Any, feedback: Feedback | None = None
+    ) -> Callable[[Job[Answer]], Answer]:
         """What the worker does for a request."""
 
         def do(job: Job[Answer]) -> Answer:
@@ -240,7 +246,8 @@ class PlannerNode(Node):
             except Exception as error:
                 self.get_logger().error(traceback.format_exc())
                 answer = Answer(
-                    ErrorCode.FAILURE, f"a defect in robosim: {type(error).__name__}: {error}; see the log"
+                    ErrorCode.FAILURE,
+                    f"a defect in robosim: {type(error).__name__}: {error}; see the log",
                 )
             self._note(answer)
             return answer
@@ -268,7 +275,9 @@ class PlannerNode(Node):
         except RobosimError as error:
             return Answer(ErrorCode.INVALID_ROBOT_STATE, f"the robot cannot stand there: {error}")
         model = self._robot.model
-        settings = Settings(**{f.name: getattr(self._values, f.name) for f in dataclasses.fields(Settings)})
+        settings = Settings(
+            **{f.name: getattr(self._values, f.name) for f in dataclasses.fields(Settings)}
+        )
         allowed = request.allowed_planning_time or settings.allowed_planning_time
         begin = time.perf_counter()
 
@@ -309,24 +318,35 @@ class PlannerNode(Node):
             names = answer.result.trajectory.position_names
             options = stream_options(self._values, names)
             arm = self._reach(names, options["requirements"], job)
-            options["requirements"] = dataclasses.replace(options["requirements"], setting=arm.setting)
-            answer = execute(arm, answer, model, scene_now, options, cancelled=job.cancelled, feedback=tell)
+            options["requirements"] = dataclasses.replace(
+                options["requirements"], setting=arm.setting
+            )
+            answer = execute(
+                arm, answer, model, scene_now, options, cancelled=job.cancelled, feedback=tell
+            )
         except RobosimError as error:
             self._let_go()
             code = ErrorCode.PREEMPTED if job.cancelled() else ErrorCode.COMMUNICATION_FAILURE
-            answer = dataclasses.replace(answer, code=code, message=f"the arm was not reached: {error}")
+            answer = dataclasses.replace(
+                answer, code=code, message=f"the arm was not reached: {error}"
+            )
         if job.cancelled():  # an arm that was interrupted stays so
             self._let_go()
         if self._closing and not answer.ok:
             return dataclasses.replace(answer, code=ErrorCode.ABORT)
         return answer
 
-    def _reach(self, joint_names: tuple[str, ...], requirements: Requirements, job: Job[Answer]) -> RosArm:
+    def _reach(
+        self, joint_names: tuple[str, ...], requirements: Requirements, job: Job[Answer]
+    ) -> RosArm:
         """The arm with these joints, connected. Raises ExecutionError naming what is missing."""
         if self._arm_joints != joint_names:
             self._let_go()
         if fresh := self._arm is None:
-            interface, controller = self._values.execution_interface, self._values.execution_controller
+            interface, controller = (
+                self._values.execution_interface,
+                self._values.execution_controller,
+            )
             options = RosArmOptions(
                 interface,
                 find_driver(self._values.execution_profile, "parameter 'execution.profile'"),
@@ -356,7 +376,11 @@ class PlannerNode(Node):
             self.get_logger().warning(self._last)
 
     def _report(self) -> Report:
-        values: dict[str, object] = {**self._counts, "waiting": self._worker.waiting, "last": self._last}
+        values: dict[str, object] = {
+            **self._counts,
+            "waiting": self._worker.waiting,
+            "last": self._last,
+        }
         model = self._robot.model
         if model is None:
             return Report(Level.WARN, self._robot.problem, values)

@@ -28,29 +28,37 @@ _MOVED = 1e-9  # [m, and of a rotation matrix]: a base that differs by less stan
 class PlacedRobot:
     """Loads the robot, and loads it anew where its base has moved.
 
-    The base is where the parameter says; else where tf has the root link in the world frame; else the world's origin.
+    The base is where the parameter says; else where tf has the root link in the world frame; else
+    the world's origin.
 
     Args:
         options: how it is read.
         frames: of tf.
         world_frame: name of W.
-        base_pose: (6) x, y, z [m], roll, pitch, yaw [rad] of the root link in W; () for what tf says.
+        base_pose: (6) x, y, z [m], roll, pitch, yaw [rad] of the root link in W; () for what tf
+        says.
 
     Raises:
         ExecutionError: the base pose has another number of entries.
 
     Attributes:
-        model: the robot; its root link is the world frame where it is known how it stands there. None until it is read.
+        model: the robot; its root link is the world frame where it is known how it stands there.
+        None until it is read.
         problem: why there is none.
         where: how it stands, in words.
     """
 
     def __init__(
-        self, options: RobotOptions, frames: Frames, world_frame: str, base_pose: Sequence[float] = ()
+        self,
+        options: RobotOptions,
+        frames: Frames,
+        world_frame: str,
+        base_pose: Sequence[float] = (),
     ) -> None:
         if len(base_pose) not in (0, 6):
             raise ExecutionError(
-                f"parameter 'base_pose' has {len(base_pose)} numbers; it must have 6: x, y, z, roll, pitch, yaw"
+                f"parameter 'base_pose' has {len(base_pose)} numbers; it must have 6: x, y, z,"
+                " roll, pitch, yaw"
             )
         self._options, self._frames, self._world = options, frames, world_frame
         self._given = pose(base_pose[:3], rpy=base_pose[3:]) if base_pose else None
@@ -60,12 +68,14 @@ class PlacedRobot:
         self._until = monotonic() + _DISCOVERY
         self.model: Model | None = None
         self.problem = (
-            "no robot description has arrived on robot_description, and parameter 'robot' names none"
+            "no robot description has arrived on robot_description, and parameter 'robot' names"
+            " none"
         )
         self.where = ""
 
     def read(self, description: str, semantic: str) -> None:
-        """Read the robot of these texts, or the options' own. Raises RobosimError; then there is no model."""
+        """Read the robot of these texts, or the options' own. Raises RobosimError; then there is no
+        model."""
         self.model, self._base, self._texts = None, self._given, (description, semantic)
         try:
             self._load()
@@ -88,7 +98,12 @@ class PlacedRobot:
         """
         if self._given is not None or not self._root or self._root == self._world:
             return False
-        while not self._known() and not self._frames.problem and monotonic() < self._until and not stop():
+        while (
+            not self._known()
+            and not self._frames.problem
+            and monotonic() < self._until
+            and not stop()
+        ):
             time.sleep(0.02)
         if not self._known():
             return False
@@ -110,4 +125,6 @@ class PlacedRobot:
         else:
             x, y, z = (round(float(c), 6) for c in base[1][:3, 3])
             says = "parameter 'base_pose'" if self._given is not None else "tf"
-            self.where = f"with its base at ({x:g}, {y:g}, {z:g}) in {self._world!r}, as {says} says"
+            self.where = (
+                f"with its base at ({x:g}, {y:g}, {z:g}) in {self._world!r}, as {says} says"
+            )

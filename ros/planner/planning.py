@@ -95,7 +95,8 @@ def plan_motion(
     Args:
         request: what is asked for.
         model: the robot.
-        scene_now: the surroundings as they are; the same object as long as they are the same. May raise SceneError.
+        scene_now: the surroundings as they are; the same object as long as they are the same. May
+        raise SceneError.
         states: where the joints are.
         settings: for what the request leaves open.
         clock: of the states [s].
@@ -113,12 +114,15 @@ def plan_motion(
         answer = Answer(refusal.code, str(refusal))
     except MissingDependencyError as error:
         answer = Answer(ErrorCode.PLANNING_FAILED, str(error))
-    except PlanningError as error:  # the rest is valid by itself, so it is the group that does not go with it
+    # The rest is valid by itself, so it is the group that does not go with it.
+    except PlanningError as error:
         code = ErrorCode.INVALID_GROUP_NAME if request.group else ErrorCode.INVALID_GOAL_CONSTRAINTS
         answer = Answer(code, str(error))
     except RobosimError as error:  # SceneError, or a file of the scene
         answer = Answer(ErrorCode.INVALID_OBJECT_NAME, f"scene: {error}")
-    return dataclasses.replace(answer, planner=planner, seed=seed, seconds=time.perf_counter() - begin)
+    return dataclasses.replace(
+        answer, planner=planner, seed=seed, seconds=time.perf_counter() - begin
+    )
 
 
 def _plan_until_current(
@@ -153,7 +157,10 @@ def _plan_until_current(
     return dataclasses.replace(
         answer,
         code=ErrorCode.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE,
-        message=f"the scene changed {_ATTEMPTS} times while planning, each time so that the plan no longer held",
+        message=(
+            f"the scene changed {_ATTEMPTS} times while planning, each time so that the plan no"
+            " longer held"
+        ),
         trajectory=None,
     )
 
@@ -174,7 +181,8 @@ def _plan(
             progress=progress,
             stop=stop,
         )
-    # Straight lines know no budget: here it is a reason to stop, which the answer then tells from the caller's.
+    # Straight lines know no budget: here it is a reason to stop, which the answer then tells from
+    # the caller's.
     end = time.perf_counter() + options.allowed_time
     if progress is not None:
         progress("search")
@@ -224,8 +232,11 @@ def _same_goal(request: MotionRequest, scene: Scene | None, latest: Scene | None
     return old is None and new is None
 
 
-def obstructions(model: Model, result: PlanResult, scene: Scene | None, *, since: float = 0.0) -> list[str]:
-    """What stands in the way of a plan's motion from time `since` [s] on, in another scene than it was made for.
+def obstructions(
+    model: Model, result: PlanResult, scene: Scene | None, *, since: float = 0.0
+) -> list[str]:
+    """What stands in the way of a plan's motion from time `since` [s] on, in another scene than it
+    was made for.
 
     Returns:
         In words; empty when the rest of the motion is free.

@@ -1,7 +1,8 @@
 """From a request to a planning problem: what it means for this robot, this state, and this scene.
 
-Every field is judged before planning begins, and what is wrong is refused with the code that a user of MoveIt would
-look for. Field names are those of robosim_msgs/MotionPlanRequest, which documents them.
+Every field is judged before planning begins, and what is wrong is refused with the code that a user
+of MoveIt would look for. Field names are those of robosim_msgs/MotionPlanRequest, which documents
+them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from robosim.ros.planner.joint_states import JointStates
     from robosim.scene import Scene
 
-__all__ = ["CARTESIAN", "FramePose", "MotionRequest", "Options", "Settings", "make_options", "make_problem"]
+__all__ = [
+    "CARTESIAN",
+    "FramePose",
+    "MotionRequest",
+    "Options",
+    "Settings",
+    "make_options",
+    "make_problem",
+]
 
 FloatArray = NDArray[np.float64]
 CARTESIAN = "cartesian"  # the planner's name that asks for a straight line
@@ -122,13 +131,17 @@ def make_options(request: MotionRequest, settings: Settings) -> Options:
     allowed_time = request.allowed_planning_time or settings.allowed_planning_time
     if not allowed_time > 0:  # infinite is fine
         raise refuse(
-            "allowed_planning_time", f"{allowed_time:g} s", "positive, or 0 for the node's parameter"
+            "allowed_planning_time",
+            f"{allowed_time:g} s",
+            "positive, or 0 for the node's parameter",
         )
     scalings = {}
     for name in ("max_velocity_scaling_factor", "max_acceleration_scaling_factor"):
         scalings[name] = getattr(request, name) or getattr(settings, name)
         if not 0 < scalings[name] <= 1:
-            raise refuse(name, f"{scalings[name]:g}", "above 0 and at most 1, or 0 for the node's parameter")
+            raise refuse(
+                name, f"{scalings[name]:g}", "above 0 and at most 1, or 0 for the node's parameter"
+            )
     jerk = request.jerk_limit or settings.jerk_limit
     if not jerk >= 0:
         raise refuse("jerk_limit", f"{jerk:g}", "positive, or 0 for the node's parameter")
@@ -177,7 +190,9 @@ def make_problem(
     start, velocity = _start(request, model, states, settings, now)
     where = _Where(model, start, settings, frames, now)
     goal = _goal(request, model, scene, start, where)
-    return Problem(model, scene, start=start, goal=goal, start_velocity=velocity, group=group or None)
+    return Problem(
+        model, scene, start=start, goal=goal, start_velocity=velocity, group=group or None
+    )
 
 
 # Start
@@ -200,9 +215,9 @@ def _start(
         if abs(sample.velocity) > settings.stopped_velocity:  # false for NaN: it does not tell
             raise Refusal(
                 ErrorCode.START_STATE_INVALID,
-                f"joint {name!r} moves at {sample.velocity:.3g} per s; a plan from the present state needs an arm at "
-                f"rest, below {settings.stopped_velocity:g}, since it would have gone on when the plan is there "
-                "(parameter 'stopped_velocity')",
+                f"joint {name!r} moves at {sample.velocity:.3g} per s; a plan from the present"
+                f" state needs an arm at rest, below {settings.stopped_velocity:g}, since it would"
+                " have gone on when the plan is there (parameter 'stopped_velocity')",
             )
     try:
         rest = model.configuration({name: sample.position for name, sample in measured.items()})
@@ -218,18 +233,26 @@ def _start(
 
 
 def _by_name(
-    what: str, names: Sequence[str], values: Sequence[float], code: ErrorCode, kind: str = "positions"
+    what: str,
+    names: Sequence[str],
+    values: Sequence[float],
+    code: ErrorCode,
+    kind: str = "positions",
 ) -> dict[str, float]:
     """Values by name, when there is one finite value for each of distinct names."""
     if len(names) != len(values):
-        raise Refusal(code, f"{what}: {len(names)} joints are named, and there are {len(values)} {kind}")
+        raise Refusal(
+            code, f"{what}: {len(names)} joints are named, and there are {len(values)} {kind}"
+        )
     by_name = dict(zip(names, values, strict=True))
     if len(by_name) != len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise Refusal(code, f"{what}: joint {twice!r} is named twice")
     for name, value in by_name.items():
         if not math.isfinite(value):
-            raise Refusal(code, f"{what}: the {kind} hold {value} for joint {name!r}; they must be finite")
+            raise Refusal(
+                code, f"{what}: the {kind} hold {value} for joint {name!r}; they must be finite"
+            )
     return by_name
 
 
@@ -247,7 +270,9 @@ def _goal(
     }
     given = [way for way, value in ways.items() if value]
     if len(given) > 1:
-        raise Refusal(code, f"the goal is given in {len(given)} ways: {' and '.join(given)}; give one")
+        raise Refusal(
+            code, f"the goal is given in {len(given)} ways: {' and '.join(given)}; give one"
+        )
     if request.goal_poses:
         return _pose_goals(request, model, where)
     if given == ["joint positions"]:
@@ -282,7 +307,9 @@ def _named_goal(name: str, model: Model, scene: Scene | None, start: FloatArray)
     return name
 
 
-def _check_positions(model: Model, positions: Mapping[str, float] | str, rest: FloatArray, what: str) -> None:
+def _check_positions(
+    model: Model, positions: Mapping[str, float] | str, rest: FloatArray, what: str
+) -> None:
     try:
         model.configuration(positions, rest=rest)
     except ModelError as error:
@@ -304,7 +331,8 @@ def _pose_goals(request: MotionRequest, model: Model, where: _Where) -> list[Goa
         if len(tips) != 1:
             raise Refusal(
                 ErrorCode.INVALID_LINK_NAME,
-                f"goal_link is empty, and {model.name!r} has several end effectors: {', '.join(tips)}",
+                f"goal_link is empty, and {model.name!r} has several end effectors:"
+                f" {', '.join(tips)}",
             )
         link = tips[0]
     _check_link(model, link)
@@ -335,7 +363,8 @@ class _Where:
     now: float
 
     def frame(self, name: str) -> FloatArray:
-        """X_WF of a frame: of the world, of a link at the start, or of tf, as it lies to what is nearest of these."""
+        """X_WF of a frame: of the world, of a link at the start, or of tf, as it lies to what is
+        nearest of these."""
         name = name.lstrip("/")
         if (X := self._own(name)) is not None:
             return X
@@ -350,7 +379,9 @@ class _Where:
             return X_WB @ X_BF
         # Through the link that is nearest to the root of those that tf knows, too.
         links = (self.settings.world_frame, *self.model.link_names)
-        link = next((link for link in links if self.frames.connected(name, link)), self.model.root_link)
+        link = next(
+            (link for link in links if self.frames.connected(name, link)), self.model.root_link
+        )
         X_WL = self._own(link)
         assert X_WL is not None
         return X_WL @ self.frames.between(name, link, now=self.now, max_age=age)
@@ -368,8 +399,10 @@ class _Where:
         why = problem or "nothing has arrived of it on /tf and /tf_static"
         return Refusal(
             ErrorCode.FRAME_TRANSFORM_FAILURE,
-            f"the frame {name!r} is not known: it must be empty or {self.settings.world_frame!r} for the world, a link "
-            f"of {self.model.name!r}{suggestion(name, self.model.link_names)}, or a frame of tf: {why}",
+            f"the frame {name!r} is not known: it must be empty or {self.settings.world_frame!r}"
+            " for the world, a link of"
+            f" {self.model.name!r}{suggestion(name, self.model.link_names)}, or a frame of tf:"
+            f" {why}",
         )
 
 
@@ -379,7 +412,8 @@ def _pose(given: FramePose) -> FloatArray:
     if not all(math.isfinite(c) for c in numbers) or not abs(length - 1) < 0.01:
         raise Refusal(
             ErrorCode.INVALID_GOAL_CONSTRAINTS,
-            f"a goal pose has the position {list(given.position)} and the quaternion (x, y, z, w) "
-            f"{list(given.quaternion)} of length {length:.4g}; numbers must be finite, and the length 1",
+            f"a goal pose has the position {list(given.position)} and the quaternion (x, y, z, w)"
+            f" {list(given.quaternion)} of length {length:.4g}; numbers must be finite, and the"
+            " length 1",
         )
     return pose(given.position, quaternion=given.quaternion)

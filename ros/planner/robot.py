@@ -27,7 +27,8 @@ class RobotOptions:
 
     Attributes:
         robot: a bundled robot or a file, taken instead of what arrives; empty for what arrives.
-        srdf: a bundled robot, whose SRDF it is, or a file; empty for what arrives or lies beside the robot's file.
+        srdf: a bundled robot, whose SRDF it is, or a file; empty for what arrives or lies beside
+        the robot's file.
         joint_limits: likewise of the limits of acceleration, which a URDF does not have.
         tf_prefix: put before the names in these three.
         package_dirs: where package:// looks first.
@@ -52,7 +53,8 @@ def load(
         options: how.
         description: URDF text, used unless the options name a robot.
         semantic: SRDF text, used unless the options name one.
-        base: a frame that becomes the root link, and the pose in it of the one that the description has.
+        base: a frame that becomes the root link, and the pose in it of the one that the description
+        has.
 
     Raises:
         RobosimError: something cannot be read; says what, with file and line.
@@ -77,7 +79,8 @@ def load(
 
 
 def _beside(name: str, ending: str) -> Path | None:
-    """The file of a bundled robot that ends so, or the file of this name; None for an empty name."""
+    """The file of a bundled robot that ends so, or the file of this name; None for an empty
+    name."""
     if not name:
         return None
     if name not in bundled_robots():

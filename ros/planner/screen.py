@@ -25,7 +25,8 @@ __all__ = ["Screen"]
 
 
 class Screen:
-    """The node's publishers for people. Marks take a while to mesh: a thread of their own makes them."""
+    """The node's publishers for people. Marks take a while to mesh: a thread of their own makes
+    them."""
 
     def __init__(self, node: Any) -> None:
         self._node = node

@@ -1,4 +1,5 @@
-"""The scene that is planned in: from texts that arrive, or a bundled one or file; kept between requests."""
+"""The scene that is planned in: from texts that arrive, or a bundled one or file; kept between
+requests."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ class Surroundings:
 
     Args:
         name: bundled scene or file to begin with; empty for none.
-        tf_prefix: put before the robot's names in bundled scenes and files, where the robot has them so.
+        tf_prefix: put before the robot's names in bundled scenes and files, where the robot has
+        them so.
     """
 
     def __init__(self, name: str = "", tf_prefix: str = "") -> None:
@@ -33,8 +35,8 @@ class Surroundings:
     def update(self, text: str) -> Scene | None:
         """Take over the scene of this text; an empty one takes it back to where the node began.
 
-        A text that is no scene is not passed over: until a better one arrives, nothing is planned without a scene of
-        its own, since what stands around the robot is not known.
+        A text that is no scene is not passed over: until a better one arrives, nothing is planned
+        without a scene of its own, since what stands around the robot is not known.
 
         Raises:
             SceneError: it is not a valid scene; with its line.
@@ -77,7 +79,8 @@ class Surroundings:
         """
         if request.scene_name and request.scene_text:
             raise Refusal(
-                ErrorCode.INVALID_OBJECT_NAME, "both scene_name and scene_text are given; give one of them"
+                ErrorCode.INVALID_OBJECT_NAME,
+                "both scene_name and scene_text are given; give one of them",
             )
         if request.scene_text:
             return Scene.from_text(request.scene_text)
@@ -88,7 +91,8 @@ class Surroundings:
 
 
 def with_prefix(scene: Scene, tf_prefix: str, model: Model) -> Scene:
-    """The scene with `tf_prefix` before those names of joints and links that the robot has only so."""
+    """The scene with `tf_prefix` before those names of joints and links that the robot has only
+    so."""
     known = {*model.link_names, *model.position_names, *(joint.name for joint in model.joints)}
 
     def own(name: str) -> str:
@@ -101,7 +105,9 @@ def with_prefix(scene: Scene, tf_prefix: str, model: Model) -> Scene:
         out.add(thing)
     for name, held in scene.attachments.items():
         pose = scene.objects[name].pose
-        out.attach(name, own(held.link), pose=pose, touch_links=[own(link) for link in held.touch_links])
+        out.attach(
+            name, own(held.link), pose=pose, touch_links=[own(link) for link in held.touch_links]
+        )
     for pair in scene.allowed:
         out.allow(*(name if name in scene else own(name) for name in pair))
     for label, start in scene.starts.items():

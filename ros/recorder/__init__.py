@@ -1,7 +1,9 @@
-"""recorder: states and commands of an arm as a ROS 2 node writes them to rosbag2's MCAP, without losing one.
+"""recorder: states and commands of an arm as a ROS 2 node writes them to rosbag2's MCAP, without
+losing one.
 
-Messages are taken as the bytes that came and written as they are, by a thread of their own; topics need not exist yet.
-At the end it says what was recorded and what was lost. `python -m robosim.ros.bags` compares a recording with its plan.
+Messages are taken as the bytes that came and written as they are, by a thread of their own; topics
+need not exist yet. At the end it says what was recorded and what was lost. `python -m
+robosim.ros.bags` compares a recording with its plan.
 """
 
 from __future__ import annotations
@@ -30,17 +32,22 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "bag",
         "",
-        "Folder to make; by default robosim-DATE-TIME. A second recording of the same process adds _1, and so on.",
+        "Folder to make; by default robosim-DATE-TIME. A second recording of the same process adds"
+        " _1, and so on.",
         read_only=True,
     ),
     Parameter(
         "topics",
         DEFAULT_TOPICS,
-        "What to record, each as `topic:package/msg/Type`, with `:latched` after it for transient local topics.",
+        "What to record, each as `topic:package/msg/Type`, with `:latched` after it for transient"
+        " local topics.",
         read_only=True,
     ),
     Parameter(
-        "start", True, "Record from the start; else when the service ~/record says so.", read_only=True
+        "start",
+        True,
+        "Record from the start; else when the service ~/record says so.",
+        read_only=True,
     ),
     Parameter(
         "depth",
@@ -53,7 +60,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "reliable",
         True,
-        "Ask for reliable publishers; false also hears those of best effort, and may lose messages.",
+        "Ask for reliable publishers; false also hears those of best effort, and may lose"
+        " messages.",
         read_only=True,
     ),
     Parameter(
@@ -83,14 +91,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parse_topic(text: str) -> tuple[str, str, bool]:
     """Topic, type and whether it is latched, of an entry of the parameter `topics`.
 
-    Raises ExecutionError for anything else than `topic:package/msg/Type` or `topic:package/msg/Type:latched`.
+    Raises ExecutionError for anything else than `topic:package/msg/Type` or
+    `topic:package/msg/Type:latched`.
     """
     topic, _, rest = text.partition(":")
     type_, _, how = rest.partition(":")
     parts = type_.split("/")
-    if not topic or len(parts) != 3 or parts[1] != "msg" or not all(parts) or how not in ("", "latched"):
+    if (
+        not topic
+        or len(parts) != 3
+        or parts[1] != "msg"
+        or not all(parts)
+        or how not in ("", "latched")
+    ):
         raise ExecutionError(
-            f"parameter 'topics' has the entry {text!r}; each must be topic:package/msg/Type, or that with :latched"
+            f"parameter 'topics' has the entry {text!r}; each must be topic:package/msg/Type, or"
+            " that with :latched"
         )
     return topic, type_, how == "latched"
 

@@ -28,7 +28,8 @@ class Recorder(Node):
     """Records topics.
 
     Raises:
-        RobosimError: a parameter is not valid, a type is not known, or the recording cannot be made.
+        RobosimError: a parameter is not valid, a type is not known, or the recording cannot be
+        made.
     """
 
     def __init__(self) -> None:
@@ -107,10 +108,16 @@ class Recorder(Node):
         try:
             kind = getattr(importlib.import_module(f"{package}.msg"), name)
         except (ImportError, AttributeError) as error:
-            raise ExecutionError(f"type {type_!r} of topic {topic} cannot be had: {error}") from None
+            raise ExecutionError(
+                f"type {type_!r} of topic {topic} cannot be had: {error}"
+            ) from None
         qos = LATCHED
         if not latched:
-            reliable = ReliabilityPolicy.RELIABLE if self.values.reliable else ReliabilityPolicy.BEST_EFFORT
+            reliable = (
+                ReliabilityPolicy.RELIABLE
+                if self.values.reliable
+                else ReliabilityPolicy.BEST_EFFORT
+            )
             qos = QoSProfile(depth=self.values.depth, reliability=reliable)
 
         def alone() -> bool:
@@ -123,7 +130,9 @@ class Recorder(Node):
             if recording is None:
                 return
             simulated = self.get_clock().ros_time_is_active
-            time_ns = self.get_clock().now().nanoseconds if simulated else info["received_timestamp"]
+            time_ns = (
+                self.get_clock().now().nanoseconds if simulated else info["received_timestamp"]
+            )
             number = info.get("publication_sequence_number")
             if not recording.topics[topic].count:
                 self.get_logger().info(f"hears {topic}")
@@ -139,8 +148,11 @@ class Recorder(Node):
             return Report(Level.ERROR, f"the recording failed: {recording.error}")
         lost = sum(topic.lost + topic.dropped for topic in recording.topics.values())
         values = {
-            name: f"{topic.count} messages, {topic.lost} lost" for name, topic in recording.topics.items()
+            name: f"{topic.count} messages, {topic.lost} lost"
+            for name, topic in recording.topics.items()
         }
         return Report(
-            Level.WARN if lost else Level.OK, f"{lost} messages lost" if lost else "recording", values
+            Level.WARN if lost else Level.OK,
+            f"{lost} messages lost" if lost else "recording",
+            values,
         )

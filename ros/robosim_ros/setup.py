@@ -1,4 +1,5 @@
-"""robosim_ros for colcon: executables, launch files, parameters. The code is robosim.ros of the installed robosim."""
+"""robosim_ros for colcon: executables, launch files, parameters. The code is robosim.ros of the
+installed robosim."""
 
 from pathlib import Path
 
@@ -31,7 +32,8 @@ setup(
     zip_safe=True,
     entry_points={
         "console_scripts": [
-            f"{node} = robosim.ros.{node}:main" for node in ("sim_arm", "streamer", "planner", "recorder")
+            f"{node} = robosim.ros.{node}:main"
+            for node in ("sim_arm", "streamer", "planner", "recorder")
         ]
     },
 )

@@ -1,8 +1,9 @@
-"""sim_arm: a simulated arm as a ROS 2 lifecycle node, which stands in for a Universal Robots driver.
+"""sim_arm: a simulated arm as a ROS 2 lifecycle node, which stands in for a Universal Robots
+driver.
 
-It is the arm, its trajectory controller with ros2_control's semantics, robot_state_publisher and what the driver tells
-of the robot, in one process. Renamed to the controller's name (`-r __node:=scaled_joint_trajectory_controller`) it has
-the driver's names.
+It is the arm, its trajectory controller with ros2_control's semantics, robot_state_publisher and
+what the driver tells of the robot, in one process. Renamed to the controller's name (`-r
+__node:=scaled_joint_trajectory_controller`) it has the driver's names.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ __all__ = ["PARAMETERS", "main"]
 
 PARAMETERS: tuple[Parameter, ...] = (
     # The robot
-    Parameter("robot", "ur5", "A bundled robot, or the path of a URDF or xacro file.", read_only=True),
+    Parameter(
+        "robot", "ur5", "A bundled robot, or the path of a URDF or xacro file.", read_only=True
+    ),
     Parameter(
         "xacro_arguments",
         (),
@@ -32,18 +35,22 @@ PARAMETERS: tuple[Parameter, ...] = (
         kind="string array",
         read_only=True,
     ),
-    Parameter("tf_prefix", "", "Put before the names of all links and joints, as `left_`.", read_only=True),
+    Parameter(
+        "tf_prefix", "", "Put before the names of all links and joints, as `left_`.", read_only=True
+    ),
     Parameter(
         "joints",
         (),
-        "The joints that the controller commands, in its order; by default a UR arm's six, else all of the robot.",
+        "The joints that the controller commands, in its order; by default a UR arm's six, else all"
+        " of the robot.",
         kind="string array",
         read_only=True,
     ),
     Parameter(
         "series",
         "auto",
-        "Of a UR arm, for the rate: CB3 has 125 Hz, e-Series 500 Hz. By default what the robot's name says.",
+        "Of a UR arm, for the rate: CB3 has 125 Hz, e-Series 500 Hz. By default what the robot's"
+        " name says.",
         choices=("auto", "cb3", "e-series"),
         read_only=True,
     ),
@@ -58,7 +65,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "initial_state",
         "",
-        "Named state in which it starts; by default `home` if there is one, else zeros as far as the limits allow.",
+        "Named state in which it starts; by default `home` if there is one, else zeros as far as"
+        " the limits allow.",
         read_only=True,
     ),
     Parameter(
@@ -71,7 +79,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "tracking",
         "ideal",
-        "`ideal`: the arm is where it is commanded; `dynamics`: torques under PD control move its masses.",
+        "`ideal`: the arm is where it is commanded; `dynamics`: torques under PD control move its"
+        " masses.",
         choices=("ideal", "dynamics"),
         read_only=True,
     ),
@@ -91,7 +100,11 @@ PARAMETERS: tuple[Parameter, ...] = (
         read_only=True,
     ),
     Parameter(
-        "constraints.goal", 0.1, "Position error allowed at the end [rad, m]; 0: any.", 0, read_only=True
+        "constraints.goal",
+        0.1,
+        "Position error allowed at the end [rad, m]; 0: any.",
+        0,
+        read_only=True,
     ),
     Parameter(
         "constraints.stopped_velocity_tolerance",
@@ -103,18 +116,23 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
         "constraints.goal_time",
         0.0,
-        "Time to get within the goal's tolerances after the last point [s]; 0: as long as it takes.",
+        "Time to get within the goal's tolerances after the last point [s]; 0: as long as it"
+        " takes.",
         0,
         read_only=True,
     ),
     Parameter(
         "constraints.decelerate_on_cancel",
         False,
-        "Slow down with the acceleration limits when a goal is cancelled, instead of holding at once.",
+        "Slow down with the acceleration limits when a goal is cancelled, instead of holding at"
+        " once.",
         read_only=True,
     ),
     Parameter(
-        "allow_partial_joints_goal", False, "Trajectories may leave joints out; those hold.", read_only=True
+        "allow_partial_joints_goal",
+        False,
+        "Trajectories may leave joints out; those hold.",
+        read_only=True,
     ),
     Parameter(
         "allow_nonzero_velocity_at_trajectory_end",
@@ -130,9 +148,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         read_only=True,
     ),
     Parameter(
-        "cmd_timeout", 0.0, "Time after a trajectory's end to give it up [s]; 0: never.", 0, read_only=True
+        "cmd_timeout",
+        0.0,
+        "Time after a trajectory's end to give it up [s]; 0: never.",
+        0,
+        read_only=True,
     ),
-    Parameter("action_monitor_rate", 20.0, "Of the action's feedback [Hz].", 0.1, 200.0, read_only=True),
+    Parameter(
+        "action_monitor_rate", 20.0, "Of the action's feedback [Hz].", 0.1, 200.0, read_only=True
+    ),
     Parameter(
         "state_publish_rate",
         50.0,
@@ -142,19 +166,28 @@ PARAMETERS: tuple[Parameter, ...] = (
         read_only=True,
     ),
     Parameter(
-        "publish_tf", True, "Publish /tf and /tf_static, as robot_state_publisher does.", read_only=True
+        "publish_tf",
+        True,
+        "Publish /tf and /tf_static, as robot_state_publisher does.",
+        read_only=True,
     ),
     # The surroundings
     Parameter(
         "watchdog",
         0.1,
-        "The arm holds when a stream of set points (forward_position_controller/commands) stops for longer [s].",
+        "The arm holds when a stream of set points (forward_position_controller/commands) stops for"
+        " longer [s].",
         0.002,
         read_only=True,
     ),
-    Parameter("speed_slider", 1.0, "Speed scaling, as the slider on the teach pendant: 0 pauses.", 0, 1),
     Parameter(
-        "autostart", True, "Configure and activate itself; else the lifecycle's services do.", read_only=True
+        "speed_slider", 1.0, "Speed scaling, as the slider on the teach pendant: 0 pauses.", 0, 1
+    ),
+    Parameter(
+        "autostart",
+        True,
+        "Configure and activate itself; else the lifecycle's services do.",
+        read_only=True,
     ),
 )
 
@@ -162,7 +195,8 @@ PARAMETERS: tuple[Parameter, ...] = (
 def _make(stop: Callable[[int], None]) -> Any:
     from robosim.ros.sim_arm.node import SimArm
 
-    # The control thread shall not wait long for the executor's to let go of the interpreter (5 ms by default).
+    # The control thread shall not wait long for the executor's to let go of the interpreter (5 ms
+    # by default).
     sys.setswitchinterval(0.0005)
     return SimArm(stop)
 

@@ -34,7 +34,9 @@ def read_robot(values: Any) -> Description:
     for text in values.xacro_arguments:
         name, assign, value = text.partition(":=")
         if not (name and assign):
-            raise ExecutionError(f"parameter 'xacro_arguments' has {text!r}; it must be name:=value")
+            raise ExecutionError(
+                f"parameter 'xacro_arguments' has {text!r}; it must be name:=value"
+            )
         arguments[name] = value
     return describe(
         values.robot,
@@ -72,8 +74,8 @@ def initial_configuration(values: Any, model: Model, joints: Sequence[str]) -> A
     if positions:
         if len(positions) != len(joints):
             raise ExecutionError(
-                f"parameter 'initial_positions' has {len(positions)} numbers; there are {len(joints)} joints: "
-                f"{', '.join(joints)}"
+                f"parameter 'initial_positions' has {len(positions)} numbers; there are"
+                f" {len(joints)} joints: {', '.join(joints)}"
             )
         q = model.configuration(dict(zip(joints, positions, strict=True)), rest=q)
     return q
@@ -87,7 +89,8 @@ def make_arm(
     Args:
         values: of the parameters.
         model: the robot.
-        now: ROS time [s]: the arm's clock begins there, so that its log reads well, and goes on by itself.
+        now: ROS time [s]: the arm's clock begins there, so that its log reads well, and goes on by
+        itself.
         on_event: is told what the arm has to say.
 
     Raises:
@@ -100,7 +103,10 @@ def make_arm(
     options: dict[str, Any] = {}
     if values.constraints_decelerate_on_cancel:
         speeds = [model.velocity_names.index(name) for name in joints]
-        options = {"decelerate_on_cancel": True, "max_deceleration": model.limits.acceleration[speeds]}
+        options = {
+            "decelerate_on_cancel": True,
+            "max_deceleration": model.limits.acceleration[speeds],
+        }
     arm = SimulatedArm(
         model,
         joint_names=joints,
@@ -117,9 +123,9 @@ def make_arm(
         initial=q,
         watchdog=values.watchdog,
         allow_partial_joints_goal=values.allow_partial_joints_goal,
-        allow_nonzero_velocity_at_trajectory_end=None
-        if moving_end == "distribution"
-        else moving_end == "true",
+        allow_nonzero_velocity_at_trajectory_end=(
+            None if moving_end == "distribution" else moving_end == "true"
+        ),
         interpolate_from_desired_state=values.interpolate_from_desired_state,
         cmd_timeout=values.cmd_timeout,
         **options,

@@ -1,9 +1,11 @@
-"""The control thread: one call per control period, on a grid of absolute deadlines, in real or in simulated time.
+"""The control thread: one call per control period, on a grid of absolute deadlines, in real or in
+simulated time.
 
-Real time: the monotonic clock drives, which nobody can set; the ROS clock only gives the stamps, and where it is set
-to another time the stamps follow and the arm does not. Simulated time (`use_sim_time`): the ROS clock drives; when it
-stands still so does the arm. In both, periods that were overslept are made up for up to a bound; a jump beyond it, or
-one back, is no time that has passed for the arm: it goes on from where it is, with one period.
+Real time: the monotonic clock drives, which nobody can set; the ROS clock only gives the stamps,
+and where it is set to another time the stamps follow and the arm does not. Simulated time
+(`use_sim_time`): the ROS clock drives; when it stands still so does the arm. In both, periods that
+were overslept are made up for up to a bound; a jump beyond it, or one back, is no time that has
+passed for the arm: it goes on from where it is, with one period.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class ControlThread:
     Args:
         clock: the node's rclpy clock.
         rate: [Hz].
-        on_period: gets the stamp of the period's end [ns, ROS time]; stamps are whole periods apart, without holes but
+        on_period: gets the stamp of the period's end [ns, ROS time]; stamps are whole periods
+        apart, without holes but
             where time has jumped.
         on_jump: is told in words what happened to the clock.
         on_failure: is given what `on_period` raised; the thread has ended then.
@@ -82,7 +85,8 @@ class ControlThread:
         except BaseException as failure:
             self._on_failure(failure)
 
-    # -- Real time -------------------------------------------------------------------------------------------
+    # -- Real time
+    # -------------------------------------------------------------------------------------------
 
     def _real_time(self) -> None:
         """Until it is stopped, or simulated time begins."""
@@ -92,7 +96,10 @@ class ControlThread:
             tick = loop.wait()
             off = self._ros_offset() - offset
             if abs(off) > _CLOCK_SET:
-                self._jump(f"the clock was set by {off / 1e9:.3f} s; stamps follow, the arm does not notice")
+                self._jump(
+                    f"the clock was set by {off / 1e9:.3f} s; stamps follow, the arm does not"
+                    " notice"
+                )
                 offset += off
             else:
                 # Not at once: between the two readings the thread may have been put to sleep.
@@ -102,7 +109,8 @@ class ControlThread:
     def _ros_offset(self) -> int:
         return int(self._clock.now().nanoseconds) - time.monotonic_ns()
 
-    # -- Simulated time --------------------------------------------------------------------------------------
+    # -- Simulated time
+    # --------------------------------------------------------------------------------------
 
     def _simulated_time(self) -> None:
         """Until it is stopped, or simulated time ends."""
@@ -110,7 +118,9 @@ class ControlThread:
         from rclpy.duration import Duration
 
         threshold = JumpThreshold(
-            min_forward=Duration(nanoseconds=1), min_backward=Duration(nanoseconds=-1), on_clock_change=True
+            min_forward=Duration(nanoseconds=1),
+            min_backward=Duration(nanoseconds=-1),
+            on_clock_change=True,
         )
         with self._clock.create_jump_callback(threshold, post_callback=lambda _: self._moved.set()):
             if not self._sleep(0):  # nobody has said yet what time it is
@@ -121,7 +131,9 @@ class ControlThread:
             def sleep_until(deadline: float) -> None:
                 self._sleep(origin + round(deadline * 1e9))
 
-            self._loop = loop = DeadlineLoop(self._rate, lambda: (self._now() - origin) / 1e9, sleep_until)
+            self._loop = loop = DeadlineLoop(
+                self._rate, lambda: (self._now() - origin) / 1e9, sleep_until
+            )
             last = 0.0
             while True:
                 tick = loop.wait()
@@ -129,7 +141,8 @@ class ControlThread:
                     return
                 if tick.time < last:
                     self._jump(
-                        f"the clock went back by {last - tick.time:.3f} s; the arm goes on from where it is"
+                        f"the clock went back by {last - tick.time:.3f} s; the arm goes on from"
+                        " where it is"
                     )
                 last = tick.time
                 self._periods(tick.missed, origin + round(tick.deadline * 1e9))
@@ -139,7 +152,8 @@ class ControlThread:
         return self._last
 
     def _sleep(self, deadline: int) -> bool:
-        """Until the ROS clock shows more than 0 and `deadline` [ns] or later, or has gone back. False: to the end."""
+        """Until the ROS clock shows more than 0 and `deadline` [ns] or later, or has gone back.
+        False: to the end."""
         while True:
             self._moved.clear()
             if self._stopped.is_set() or not self._clock.ros_time_is_active:
@@ -149,7 +163,8 @@ class ControlThread:
                 return True
             self._moved.wait(_LOOK)
 
-    # -- Both ------------------------------------------------------------------------------------------------
+    # -- Both
+    # ----------------------------------------------------------------------------------------------
 
     def _jump(self, what: str) -> None:
         self.jumps += 1

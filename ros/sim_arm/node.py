@@ -1,5 +1,5 @@
-"""The lifecycle node: unconfigured there is no robot; inactive the robot stands there and shows its state, but refuses
-commands; active it follows them.
+"""The lifecycle node: unconfigured there is no robot; inactive the robot stands there and shows its
+state, but refuses commands; active it follows them.
 """
 
 from __future__ import annotations
@@ -58,22 +58,27 @@ class SimArm(LifecycleNode):
         if name == "speed_slider" and self._robot is not None:
             self._robot.slider = cast(float, value)
 
-    # -- Lifecycle -------------------------------------------------------------------------------------------
+    # -- Lifecycle
+    # -------------------------------------------------------------------------------------------
 
     def _refusing(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """The lifecycle's service, which answers that a transition is not possible now, as ROS nodes in C++ do.
+        """The lifecycle's service, which answers that a transition is not possible now, as ROS
+        nodes in C++ do.
 
-        In rclpy (up to Jazzy at least) that raises in the executor, which ends the node. What is asked for by label it
-        refuses by itself.
+        In rclpy (up to Jazzy at least) that raises in the executor, which ends the node. What is
+        asked for by label it refuses by itself.
         """
 
         def answer(request: Any, response: Any) -> Any:
-            possible = {number: label for number, label, *_ in self._state_machine.available_transitions}
+            possible = {
+                number: label for number, label, *_ in self._state_machine.available_transitions
+            }
             if not request.transition.label and request.transition.id not in possible:
                 state = self._state_machine.current_state[1]
                 others = ", ".join(f"{label} ({number})" for number, label in possible.items())
                 self.get_logger().warning(
-                    f"transition {request.transition.id} is refused: the node is {state}; possible: {others or 'none'}"
+                    f"transition {request.transition.id} is refused: the node is {state}; possible:"
+                    f" {others or 'none'}"
                 )
                 response.success = False
                 return response
@@ -112,7 +117,8 @@ class SimArm(LifecycleNode):
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Abort a goal, hold, and end the process, which lets the answers to this and to the goal arrive."""
+        """Abort a goal, hold, and end the process, which lets the answers to this and to the goal
+        arrive."""
         if self._robot is not None:
             self._robot.switch(False)
         self._answers.given()

@@ -1,8 +1,10 @@
-"""What a Universal Robots driver shows of the robot beside its trajectory controller, and the dashboard's buttons.
+"""What a Universal Robots driver shows of the robot beside its trajectory controller, and the
+dashboard's buttons.
 
-Topics: speed scaling in percent, whether the program runs, safety and robot mode. Services: play, stop and unlock as on
-the dashboard, a protective stop (as a collision makes one), the list of controllers. What needs message packages that
-are not installed (ur_dashboard_msgs, controller_manager_msgs) is left out, and the log says so.
+Topics: speed scaling in percent, whether the program runs, safety and robot mode. Services: play,
+stop and unlock as on the dashboard, a protective stop (as a collision makes one), the list of
+controllers. What needs message packages that are not installed (ur_dashboard_msgs,
+controller_manager_msgs) is left out, and the log says so.
 """
 
 from __future__ import annotations
@@ -78,7 +80,8 @@ class Robot:
             message.mode = value
             publisher.publish(message)
 
-    # -- Buttons ---------------------------------------------------------------------------------------------
+    # -- Buttons
+    # ---------------------------------------------------------------------------------------------
 
     def _play(self) -> tuple[bool, str]:
         if self._arm.safety_mode not in (SafetyMode.NORMAL, SafetyMode.REDUCED):
@@ -96,7 +99,10 @@ class Robot:
 
     def _unlock(self) -> tuple[bool, str]:
         if self._arm.safety_mode is not SafetyMode.PROTECTIVE_STOP:
-            return False, f"there is no protective stop; the safety mode is {self._arm.safety_mode.name}"
+            return (
+                False,
+                f"there is no protective stop; the safety mode is {self._arm.safety_mode.name}",
+            )
         self._arm.unlock_protective_stop()
         return True, "unlocked; play starts the program again"
 
@@ -110,14 +116,17 @@ class Robot:
 
         self._services.append(self._node.create_service(Trigger, name, serve))
 
-    # -- What may not be installed ---------------------------------------------------------------------------
+    # -- What may not be installed
+    # ---------------------------------------------------------------------------
 
     def _offer_modes(self) -> None:
         try:
             from ur_dashboard_msgs.msg import RobotMode
             from ur_dashboard_msgs.msg import SafetyMode as SafetyModeMessage
         except ImportError:
-            self._node.get_logger().info("ur_dashboard_msgs is not installed: no safety_mode and robot_mode")
+            self._node.get_logger().info(
+                "ur_dashboard_msgs is not installed: no safety_mode and robot_mode"
+            )
             return
         for kind, topic in ((SafetyModeMessage, names.SAFETY_MODE), (RobotMode, names.ROBOT_MODE)):
             self._modes.append((self._publisher(kind, topic, LATCHED), kind()))
@@ -126,10 +135,14 @@ class Robot:
         try:
             from controller_manager_msgs.srv import ListControllers
         except ImportError:
-            self._node.get_logger().info("controller_manager_msgs is not installed: no list_controllers")
+            self._node.get_logger().info(
+                "controller_manager_msgs is not installed: no list_controllers"
+            )
             return
         self._services.append(
-            self._node.create_service(ListControllers, names.LIST_CONTROLLERS, self._list_controllers)
+            self._node.create_service(
+                ListControllers, names.LIST_CONTROLLERS, self._list_controllers
+            )
         )
 
     def _list_controllers(self, _: Any, response: Any) -> Any:
@@ -152,8 +165,18 @@ class Robot:
                 commands,
                 positions,
             ),
-            (names.JOINT_STATE_BROADCASTER, "joint_state_broadcaster/JointStateBroadcaster", "active", []),
-            ("speed_scaling_state_broadcaster", "ur_controllers/SpeedScalingStateBroadcaster", "active", []),
+            (
+                names.JOINT_STATE_BROADCASTER,
+                "joint_state_broadcaster/JointStateBroadcaster",
+                "active",
+                [],
+            ),
+            (
+                "speed_scaling_state_broadcaster",
+                "ur_controllers/SpeedScalingStateBroadcaster",
+                "active",
+                [],
+            ),
             ("io_and_status_controller", "ur_controllers/GPIOController", "active", []),
         ):
             controller = ControllerState(name=name, type=type_, state=state)

@@ -1,7 +1,7 @@
 """A robot between configure and cleanup: the arm, its control thread, and all that ROS sees of it.
 
-Threads: the control thread steps the arm and publishes joint_states; the executor's thread does everything else. One
-lock guards the arm; it is held for one step, or for judging one goal.
+Threads: the control thread steps the arm and publishes joint_states; the executor's thread does
+everything else. One lock guards the arm; it is held for one step, or for judging one goal.
 """
 
 from __future__ import annotations
@@ -80,7 +80,10 @@ class Simulation:
         others = [name for name in commandable(self._model) if name not in self._arm.joint_names]
         self._n = len(self._arm.joint_names)
         self._position = np.concatenate(
-            [self._arm.state().position, self._q[joint_columns(self._model, others)] if others else []]
+            [
+                self._arm.state().position,
+                self._q[joint_columns(self._model, others)] if others else [],
+            ]
         )
         self._velocity = np.zeros(len(self._position))
         self._effort = np.zeros(len(self._position)) if values.tracking == "dynamics" else None
@@ -100,7 +103,9 @@ class Simulation:
         )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = [
-            node.create_timer(1 / values.action_monitor_rate, self._server.publish_feedback, clock=steady),
+            node.create_timer(
+                1 / values.action_monitor_rate, self._server.publish_feedback, clock=steady
+            ),
             node.create_timer(1 / values.state_publish_rate, self._publish_slowly, clock=steady),
         ]
         self._diagnostics = Diagnostics(node, self._model.name)
@@ -112,15 +117,18 @@ class Simulation:
             "trajectory controller", partial(report_controller, self._arm, lock, self._server)
         )
         self._diagnostics.add("robot", partial(report_arm, self._arm, lock))
-        # What lives as long as the node need not be looked through again at every collection of garbage.
+        # What lives as long as the node need not be looked through again at every collection of
+        # garbage.
         gc.collect()
         gc.freeze()
         self._control.start()
         node.get_logger().info(
-            f"{self._model.name} with {self._n} joints at {rate:g} Hz ({', '.join(self._arm.joint_names)})"
+            f"{self._model.name} with {self._n} joints at {rate:g} Hz"
+            f" ({', '.join(self._arm.joint_names)})"
         )
 
-    # -- Ending ----------------------------------------------------------------------------------------------
+    # -- Ending
+    # ----------------------------------------------------------------------------------------------
 
     def switch(self, active: bool) -> None:
         """Follow commands, or refuse them."""
@@ -143,7 +151,8 @@ class Simulation:
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
 
-    # -- The control thread ----------------------------------------------------------------------------------
+    # -- The control thread
+    # ----------------------------------------------------------------------------------
 
     def _on_period(self, stamp: int) -> None:
         arm = self._arm
@@ -158,7 +167,9 @@ class Simulation:
         if self._effort is not None and state.effort is not None:
             self._effort[: self._n] = state.effort
         self._stamp = stamp
-        self._states.publish(self._message.fill(stamp, self._position, self._velocity, self._effort))
+        self._states.publish(
+            self._message.fill(stamp, self._position, self._velocity, self._effort)
+        )
 
     def _on_failure(self, failure: BaseException) -> None:
         if not self._node.context.ok():  # the context was shut down under us
@@ -180,7 +191,8 @@ class Simulation:
         else:
             log.info(event.text)
 
-    # -- The executor's thread -------------------------------------------------------------------------------
+    # -- The executor's thread
+    # -------------------------------------------------------------------------------
 
     def _on_command(self, message: Any) -> None:
         setpoint = Setpoint(np.array(message.data, dtype=float))

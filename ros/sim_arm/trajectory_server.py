@@ -1,7 +1,9 @@
-"""The joint trajectory controller's ROS interface: the action, the topic, and the state that it publishes.
+"""The joint trajectory controller's ROS interface: the action, the topic, and the state that it
+publishes.
 
-A goal that the arm refuses is rejected, which in ROS carries no reason: the log has it. An accepted goal's callback is
-a coroutine that waits for a future; the control thread sets it when the goal has ended, so no thread ever blocks.
+A goal that the arm refuses is rejected, which in ROS carries no reason: the log has it. An accepted
+goal's callback is a coroutine that waits for a future; the control thread sets it when the goal has
+ended, so no thread ever blocks.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ class TrajectoryServer:
         self._answers = answers
         self._log = node.get_logger()
         self._running: list[_Running] = []
-        self._accepted: _Running | None = None  # by the goal callback, on its way to the execute callback
+        # By the goal callback, on its way to the execute callback.
+        self._accepted: _Running | None = None
         self._by_id: dict[bytes, _Running] = {}
         self.accepted = self.rejected = 0
         self.last_rejection = ""
@@ -92,8 +95,8 @@ class TrajectoryServer:
         self._node.destroy_publisher(self._state_publisher)
 
     def notice(self) -> None:
-        """Look whether goals have ended; the lock is held. Called after every control period, and whatever ends
-        goals."""
+        """Look whether goals have ended; the lock is held. Called after every control period, and
+        whatever ends goals."""
         ended = [running for running in self._running if running.goal.status.done]
         if not ended:
             return
@@ -103,7 +106,8 @@ class TrajectoryServer:
         if self._node.executor is not None:
             self._node.executor.wake()
 
-    # -- The action ------------------------------------------------------------------------------------------
+    # -- The action
+    # ------------------------------------------------------------------------------------------
 
     def _on_goal(self, request: Any) -> GoalResponse:
         self._answers.given()  # accepted or not
@@ -148,8 +152,8 @@ class TrajectoryServer:
         elif result.status is GoalStatus.ABORTED:
             handle.abort()
         else:
-            # Humble's controller cancels a goal that is replaced, though nobody has asked for it; the states of an
-            # action know no such way, so it goes through CANCELING.
+            # Humble's controller cancels a goal that is replaced, though nobody has asked for it;
+            # the states of an action know no such way, so it goes through CANCELING.
             if not handle.is_cancel_requested:
                 handle._update_state(GoalEvent.CANCEL_GOAL)
             handle.canceled()
@@ -169,7 +173,8 @@ class TrajectoryServer:
                 setattr(message, name, _point(feedback, name))
             running.handle.publish_feedback(message)
 
-    # -- The topics ------------------------------------------------------------------------------------------
+    # -- The topics
+    # ------------------------------------------------------------------------------------------
 
     def _on_trajectory(self, message: Any) -> None:
         trajectory = self._on_our_clock(messages.joint_trajectory(message), message)
@@ -188,10 +193,13 @@ class TrajectoryServer:
         message = self._state
         message.header.stamp = self._node.get_clock().now().to_msg()
         output = JointTrajectoryPoint(
-            positions=command.position, velocities=command.velocity, accelerations=command.acceleration
+            positions=command.position,
+            velocities=command.velocity,
+            accelerations=command.acceleration,
         )
         desired, actual = _point(feedback, "desired"), _point(feedback, "actual")
-        # The fields' names differ between distributions; some have older and newer ones side by side.
+        # The fields' names differ between distributions; some have older and newer ones side by
+        # side.
         for field, point in (
             ("reference", desired),
             ("desired", desired),

@@ -1,4 +1,5 @@
-"""What robot_state_publisher does: the transforms of fixed joints once, latched, and of moving joints at a rate."""
+"""What robot_state_publisher does: the transforms of fixed joints once, latched, and of moving
+joints at a rate."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class Transforms:
     """The messages for /tf and /tf_static.
 
     Args:
-        model: the robot; every joint of it gives one transform, from the parent link to the child link.
+        model: the robot; every joint of it gives one transform, from the parent link to the child
+        link.
     """
 
     def __init__(self, model: Model) -> None:

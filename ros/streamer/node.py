@@ -1,5 +1,5 @@
-"""The node: what it has to send comes from a file or a topic; one thread connects, checks and keeps the deadlines, the
-executor's thread does everything else.
+"""The node: what it has to send comes from a file or a topic; one thread connects, checks and keeps
+the deadlines, the executor's thread does everything else.
 """
 
 from __future__ import annotations
@@ -95,12 +95,14 @@ class Streamer(Node):
         self._arm.interrupt()
         self._worker.join(_PARTING)
         self._arm.close()
-        # What DDS has not delivered when the process ends is lost. A middleware that cannot tell says so.
+        # What DDS has not delivered when the process ends is lost. A middleware that cannot tell
+        # says so.
         with suppress(NotImplementedError):
             self._status.wait_for_all_acked(Duration(seconds=_ARRIVING))
         return EXIT_NOT_THERE if undone else EXIT_DONE
 
-    # -- What the parameters say -----------------------------------------------------------------------------
+    # -- What the parameters say
+    # -----------------------------------------------------------------------------
 
     def _on_parameter(self, name: str, value: Value) -> None:
         if name == "require":
@@ -122,7 +124,9 @@ class Streamer(Node):
         )
 
     def _requirements(self) -> Requirements:
-        modes = {SafetyMode.NORMAL} | ({SafetyMode.REDUCED} if self.values.allow_reduced_mode else set())
+        modes = {SafetyMode.NORMAL} | (
+            {SafetyMode.REDUCED} if self.values.allow_reduced_mode else set()
+        )
         given: Requirements = requirements_of(
             self.values.require or self._driver.require,
             "parameter 'require'",
@@ -162,13 +166,15 @@ class Streamer(Node):
             self._model = load_robot(self._description, visuals=False)
         if self._model is None:
             return own
-        # A description made with the prefix has it in its names. Joints that are none of the robot's are found later.
+        # A description made with the prefix has it in its names. Joints that are none of the
+        # robot's are found later.
         for ours in (names.prefixed(joints, self.values.tf_prefix), joints):
             if all(name in self._model.velocity_names for name in ours):
                 return strictest(own, model_limits(self._model, ours))
         return own
 
-    # -- In the executor's thread ----------------------------------------------------------------------------
+    # -- In the executor's thread
+    # ----------------------------------------------------------------------------
 
     def _on_description(self, message: Any) -> None:
         self._description = message.data
@@ -186,7 +192,10 @@ class Streamer(Node):
             self._stop_event.set()
             return
         if self._busy:
-            text = "a trajectory is refused: another one is being followed; ~/stop or an empty one ends it"
+            text = (
+                "a trajectory is refused: another one is being followed; ~/stop or an empty one"
+                " ends it"
+            )
             if self._refusals.is_new(text):
                 self.get_logger().warning(text)
             return
@@ -194,7 +203,9 @@ class Streamer(Node):
         self._stop_event.clear()
         trajectory = joint_trajectory(message)
         stamp = nanoseconds_of(message.header.stamp)
-        self._trajectories.put(replace(trajectory, stamp=self._arm.from_ros(stamp)) if stamp else trajectory)
+        self._trajectories.put(
+            replace(trajectory, stamp=self._arm.from_ros(stamp)) if stamp else trajectory
+        )
 
     def _report_arm(self) -> Report:
         arm, status = self._arm, self._arm.status()
@@ -237,7 +248,8 @@ class Streamer(Node):
         }
         return Report(Level.OK if report.ok else Level.WARN, report.outcome.value, values)
 
-    # -- In the deadlines' thread ----------------------------------------------------------------------------
+    # -- In the deadlines' thread
+    # ----------------------------------------------------------------------------
 
     def _work(self) -> None:
         try:
@@ -247,7 +259,9 @@ class Streamer(Node):
                     return
             if self._plan is not None:
                 self._send(self._plan)
-                self._stop(EXIT_DONE if self._report is not None and self._report.ok else EXIT_NOT_THERE)
+                self._stop(
+                    EXIT_DONE if self._report is not None and self._report.ok else EXIT_NOT_THERE
+                )
                 return
             self._tell("ready")
             while not self._ending.is_set():

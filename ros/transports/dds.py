@@ -26,8 +26,8 @@ class DdsTransport:
     """Publishes to ROS 2's topics through cyclonedds, and listens to joint states."""
 
     summary = (
-        "ROS 2's topics without ROS, through cyclonedds; topics only: nothing acknowledges a trajectory, success is "
-        "judged from joint states"
+        "ROS 2's topics without ROS, through cyclonedds; topics only: nothing acknowledges a"
+        " trajectory, success is judged from joint states"
     )
 
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
@@ -39,7 +39,11 @@ class DdsTransport:
                 option, metavar="NAME", default=default, help=f"{text} (default: %(default)s)"
             )
 
-        add("--dds-controller", names.SCALED_CONTROLLER, "publish trajectories on NAME/joint_trajectory")
+        add(
+            "--dds-controller",
+            names.SCALED_CONTROLLER,
+            "publish trajectories on NAME/joint_trajectory",
+        )
         add(
             "--dds-forward-controller",
             names.FORWARD_POSITION_CONTROLLER,
@@ -51,8 +55,8 @@ class DdsTransport:
         add("--dds-tf-prefix", "", "what the arm's joint names begin with and the plan's do not")
         parser.add_argument(
             "--dds-require", metavar="LIST", default="program_running,safety_mode",
-            help="what the arm has to say before it moves, separated by commas; leave out what your robot has not "
-            "(default: %(default)s)",
+            help="what the arm has to say before it moves, separated by commas; leave out what your "
+            "robot has not (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--dds-state-age", metavar="SECONDS", type=float, default=0.2,
@@ -60,14 +64,19 @@ class DdsTransport:
         )  # fmt: skip
         parser.add_argument(
             "--dds-timeout", metavar="SECONDS", type=float, default=20.0,
-            help="how long to wait for joint states and a listener before the first motion (default: %(default)g)",
+            help="how long to wait for joint states and a listener before the first motion "
+            "(default: %(default)g)",
         )  # fmt: skip
 
-    def connect(self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace) -> DdsArm:
-        """Take part in the domain that ROS_DOMAIN_ID names and wait for joint states and a listener.
+    def connect(
+        self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace
+    ) -> DdsArm:
+        """Take part in the domain that ROS_DOMAIN_ID names and wait for joint states and a
+        listener.
 
-        Raises MissingDependencyError without cyclonedds; ExecutionError when a name or a variable of the environment
-        is not valid, or when after --dds-timeout nobody was found, saying who is missing.
+        Raises MissingDependencyError without cyclonedds; ExecutionError when a name or a variable
+        of the environment is not valid, or when after --dds-timeout nobody was found, saying who is
+        missing.
         """
         from robosim.ros.dds_arm import DdsArm, DdsNames
         from robosim.ros.transports.ros2 import requirements_of
@@ -76,7 +85,9 @@ class DdsTransport:
             value = getattr(options, f"dds_{name}")
             if not 0 < value < float("inf"):
                 option = f"--dds-{name.replace('_', '-')}"
-                raise ExecutionError(f"{option} is {value}; it must be a positive number of seconds")
+                raise ExecutionError(
+                    f"{option} is {value}; it must be a positive number of seconds"
+                )
         arm = DdsArm(
             joint_names,
             setpoints=getattr(options, "mode", "trajectory") == "setpoints",

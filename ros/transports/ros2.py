@@ -35,12 +35,14 @@ class Ros2Transport:
 
         parser.add_argument(
             "--ros2-profile", choices=names.PROFILES, default=names.PROFILES[0],
-            help="the arm's driver: what its controllers are called, and what the robot tells of itself "
-            "(default: %(default)s)",
+            help="the arm's driver: what its controllers are called, and what the robot tells of "
+            "itself (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
-            "--ros2-interface", choices=("auto", "action", "passthrough", "forward_position"), default="auto",
-            help="the kind of controller; auto: action for a whole trajectory, forward_position for set points",
+            "--ros2-interface", choices=("auto", "action", "passthrough", "forward_position"),
+            default="auto",
+            help="the kind of controller; auto: action for a whole trajectory, forward_position "
+            "for set points",
         )  # fmt: skip
         parser.add_argument(
             "--ros2-controller", metavar="NAME", default="",
@@ -61,18 +63,21 @@ class Ros2Transport:
         parser.add_argument(
             "--ros2-require", metavar="LIST", default="profile",
             help="what the arm has to say before it moves, separated by commas, of "
-            f"{', '.join(REQUIREMENTS)}; leave out what your robot has not (default: what the profile says)",
+            f"{', '.join(REQUIREMENTS)}; leave out what your robot has not (default: what the "
+            "profile says)",
         )  # fmt: skip
         parser.add_argument(
             "--ros2-timeout", metavar="SECONDS", type=float, default=20.0,
             help="how long to look for joint states and a controller (default: %(default)g)",
         )  # fmt: skip
 
-    def connect(self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace) -> RosArm:
+    def connect(
+        self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace
+    ) -> RosArm:
         """Make a node, find the arm.
 
-        Raises MissingDependencyError without rclpy or a message package; ExecutionError when an option is not valid, or
-        when after --ros2-timeout nobody was found, saying who is missing.
+        Raises MissingDependencyError without rclpy or a message package; ExecutionError when an
+        option is not valid, or when after --ros2-timeout nobody was found, saying who is missing.
         """
         from robosim.ros.drivers import find_driver
         from robosim.ros.run import require
@@ -88,10 +93,13 @@ class Ros2Transport:
         if setpoints != (interface == "forward_position"):
             takes = "set points" if interface == "forward_position" else "whole trajectories"
             raise ExecutionError(
-                f"--ros2-interface {interface} takes {takes}; it does not go with --mode {options.mode}"
+                f"--ros2-interface {interface} takes {takes}; it does not go with --mode"
+                f" {options.mode}"
             )
         driver = find_driver(options.ros2_profile, "--ros2-profile")
-        given = driver.require if options.ros2_require == "profile" else options.ros2_require.split(",")
+        given = (
+            driver.require if options.ros2_require == "profile" else options.ros2_require.split(",")
+        )
         required = requirements_of(given, "--ros2-require")
         require("rclpy", "sensor_msgs", "std_msgs", "control_msgs")
         from robosim.ros.arm import RosArmOptions
@@ -128,7 +136,8 @@ def requirements_of(given: Any, option: str, **others: Any) -> Any:
 
 
 def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout: float) -> RosArm:
-    """A RosArm that brings its own context, node and executor, and takes them along when it is closed."""
+    """A RosArm that brings its own context, node and executor, and takes them along when it is
+    closed."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 

@@ -1,11 +1,14 @@
-"""Run in a process of its own: every call of robosim with every combination of its optional arguments, in every world.
+"""Run in a process of its own: every call of robosim with every combination of its optional
+arguments, in every world.
 
-Arguments: a file that names the call being made, so that a crash tells where; then maybe names of worlds. Prints the
-number of calls, and ends with status 1 where one raised what no caller expects, or never returned.
+Arguments: a file that names the call being made, so that a crash tells where; then maybe names of
+worlds. Prints the number of calls, and ends with status 1 where one raised what no caller expects,
+or never returned.
 
-For each call arguments are looked for that it takes, for lists and arrays of 1, 0, 2 and 3 parts. Then it is made with
-all combinations of values of its optional arguments, left out and given, where these are no more than LIMIT; else with
-all pairs of them. Operations of the registry, which take their arrays in tuples, are called by what it says of them.
+For each call arguments are looked for that it takes, for lists and arrays of 1, 0, 2 and 3 parts.
+Then it is made with all combinations of values of its optional arguments, left out and given, where
+these are no more than LIMIT; else with all pairs of them. Operations of the registry, which take
+their arrays in tuples, are called by what it says of them.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ from robosim.errors import RobosimError
 EXPECTED = (RobosimError, TypeError, ValueError)
 IS_FULL = os.environ.get("ROBOSIM_TEST_SCALE") == "full"
 LIMIT = 250 if IS_FULL else 4
-IN_GATE = ("fixed", "floating", "free", "nothing")  # those that take least; every call returns in one
+# Those that take least; every call returns in one.
+IN_GATE = ("fixed", "floating", "free", "nothing")
 MOST = 5 if IS_FULL else 1  # values of one argument, each with all of the others'
 NOTED = 1000  # characters of a call
 MIXED = 40  # combinations of what must be given, where the plainest are refused
@@ -60,7 +64,9 @@ Given = dict[str, Any]
 class Battery:
     """Makes all calls in one world, and counts."""
 
-    def __init__(self, name: str, values: Values, note: Callable[[str], None], files: dict[str, str]) -> None:
+    def __init__(
+        self, name: str, values: Values, note: Callable[[str], None], files: dict[str, str]
+    ) -> None:
         self.name, self.values, self.note, self.files = name, values, note, files
         self.calls = 0
         self.returned: set[str] = set()
@@ -71,9 +77,12 @@ class Battery:
         self._slow: set[str] = set()
 
     def attempt(self, call: Call, given: Given, which: int = 0) -> tuple[bool, Any]:
-        """Whether it returned, and what; or why it did not. A method's is called on this one of what it may be on."""
+        """Whether it returned, and what; or why it did not. A method's is called on this one of
+        what it may be on."""
         own = [] if call.owner is None else [self.values.owners(call.owner)[which]]
-        self.note(f"{self.name}: {call.name}({', '.join(f'{k}={_told(v)}' for k, v in given.items())})")
+        self.note(
+            f"{self.name}: {call.name}({', '.join(f'{k}={_told(v)}' for k, v in given.items())})"
+        )
         self.calls += 1
         began = perf_counter()
         expected = (*EXPECTED, AttributeError) if call.is_property else EXPECTED
@@ -98,7 +107,8 @@ class Battery:
         return True, result
 
     def fitted(self, call: Call, given: Given, tries: int = TRIES) -> tuple[bool, Given]:
-        """The same call with arrays in the shapes that it asks for, and whether it then returned."""
+        """The same call with arrays in the shapes that it asks for, and whether it then
+        returned."""
         shapes: dict[str, Shape] = {}
         options: dict[str, Iterator[Shape]] = {}
         for name, value in given.items():
@@ -111,7 +121,9 @@ class Battery:
         asked_for: set[tuple[str, Shape]] = set()
         has_more = False  # an axis in front of what is asked for
         for _ in range(tries if shapes else 1):
-            filled = {n: self.values.filled(v, shapes[n]) if n in shapes else v for n, v in given.items()}
+            filled = {
+                n: self.values.filled(v, shapes[n]) if n in shapes else v for n, v in given.items()
+            }
             is_returned, answer = self.attempt(call, filled)
             if is_returned:
                 for name, shape in shapes.items():
@@ -126,7 +138,9 @@ class Battery:
                 asked_for.add((name, shape))
                 is_free = len(shape) > 1 and shape[0] == 1 and (name, ()) not in asked_for
                 asked_for.add((name, ()))
-                shapes[name] = _resized(shape, self.values.leading(given[name])) if is_free else shape
+                shapes[name] = (
+                    _resized(shape, self.values.leading(given[name])) if is_free else shape
+                )
             elif asked_for and not has_more:
                 has_more = True
                 for n, shape in shapes.items():
@@ -137,7 +151,8 @@ class Battery:
         return False, filled
 
     def _named(self, text: str, shapes: dict[str, Shape]) -> str | None:
-        """The parameter that a refusal is about, as far as it says; else one of those that have shapes."""
+        """The parameter that a refusal is about, as far as it says; else one of those that have
+        shapes."""
         if text in shapes:
             return text
         for name in shapes:
@@ -170,7 +185,9 @@ class Battery:
                 self.attempt(call, {}, which)
         required = [p for p in known if p.default is ABSENT]
         optional = [p for p in known if p.default is not ABSENT]
-        given = [value for p in known for value in (() if p.name == "out" else self.values.of(p, 2))]
+        given = [
+            value for p in known for value in (() if p.name == "out" else self.values.of(p, 2))
+        ]
         has_parts = any(self.values.leading(x) or isinstance(x, list | tuple | dict) for x in given)
         has_parts |= any(p.name in ("n", "count") for p in known)
         for k in (1, 0, 2, 3) if has_parts else (1,):
@@ -179,7 +196,9 @@ class Battery:
             self.no_way.pop(call.name, None)
         return not unknown
 
-    def _run(self, call: Call, required: list[Parameter], optional: list[Parameter], k: int) -> None:
+    def _run(
+        self, call: Call, required: list[Parameter], optional: list[Parameter], k: int
+    ) -> None:
         base = self._base(call, required, optional, k)
         if base is None:
             return
@@ -193,14 +212,18 @@ class Battery:
         for combination in _combinations(choices, 8 if call.name in self._slow else LIMIT):
             self.attempt(call, base | combination)
 
-    def _base(self, call: Call, required: list[Parameter], optional: list[Parameter], k: int) -> Given | None:
+    def _base(
+        self, call: Call, required: list[Parameter], optional: list[Parameter], k: int
+    ) -> Given | None:
         """Values of what must be given that the call takes; None where none are found."""
         offers = {p.name: self._offers(call, {}, p, k) for p in required}
         if any(not values for values in offers.values()):
             return None
         first = {name: values[0] for name, values in offers.items()}
         # Some need what they take without.
-        more = offers | {p.name: values for p in optional if (values := self._offers(call, {}, p, k))}
+        more = offers | {
+            p.name: values for p in optional if (values := self._offers(call, {}, p, k))
+        }
         is_returned, found = self.fitted(call, first)
         for _ in range(8):  # names that a refusal has
             corrected = None if is_returned else _corrected(first, self.refusals.get(call.name, ""))
@@ -212,7 +235,8 @@ class Battery:
             ()
             if is_returned
             else itertools.chain(
-                _one_by_one(first, offers), *(_mixed(x, MIXED if k == 1 else 4) for x in (offers, more))
+                _one_by_one(first, offers),
+                *(_mixed(x, MIXED if k == 1 else 4) for x in (offers, more)),
             )
         ):
             is_returned, found = self.fitted(call, combination, 8)
@@ -232,13 +256,18 @@ class Battery:
         if any(type(v) is str for v in values):  # what a refusal says that there is
             answer = str(self.attempt(call, base | {p.name: "nothing like it"})[1])
             words = [
-                w for quoted, listed in WORDS.findall(answer) for w in (quoted, *re.split(r"[, ]+", listed))
+                w
+                for quoted, listed in WORDS.findall(answer)
+                for w in (quoted, *re.split(r"[, ]+", listed))
             ]
             values = [*values, *[w for w in dict.fromkeys(words) if w and w not in values][:20]]
         elif p.is_spread and any(type(v) is list and v and type(v[0]) is str for v in values):
             answer = str(self.attempt(call, base | {p.name: ["nothing like it"]})[1])
             words = [
-                word for _, listed in WORDS.findall(answer) for word in re.split(r"[, ]+", listed) if word
+                word
+                for _, listed in WORDS.findall(answer)
+                for word in re.split(r"[, ]+", listed)
+                if word
             ]
             values = [*([word] for word in words[:20]), words[:2], *values]
         return values
@@ -287,7 +316,11 @@ def _combinations(choices: dict[str, list[Any]], limit: int) -> Iterator[Given]:
 
 def _resized(shape: Shape, leading: int | None) -> Shape:
     """With another first extent, but for poses and matrices of three rows, which have theirs."""
-    return shape if len(shape) < 2 or shape in ((4, 4), (3, 3)) or leading is None else (leading, *shape[1:])
+    return (
+        shape
+        if len(shape) < 2 or shape in ((4, 4), (3, 3)) or leading is None
+        else (leading, *shape[1:])
+    )
 
 
 def _told(value: Any) -> str:
@@ -302,7 +335,9 @@ def _is_of_world(call: Call) -> bool:
     """False for what is the same in all: shapes, trajectories, data."""
     shapes = ("Shape", "Compound", "TriangleMesh", "HeightField", "PointCloud")
     alone = ("geometry.", "trajectory.", *(f"_engine.{name}" for name in shapes))
-    return not call.name.startswith(alone) and "_engine.Shape" not in str([p.type for p in call.parameters])
+    return not call.name.startswith(alone) and "_engine.Shape" not in str(
+        [p.type for p in call.parameters]
+    )
 
 
 def main(place: str, *worlds: str) -> int:
@@ -330,7 +365,11 @@ def main(place: str, *worlds: str) -> int:
             for path in folder.iterdir():
                 path.unlink()
             began = perf_counter()
-            with contextlib.chdir(folder) if hasattr(contextlib, "chdir") else contextlib.nullcontext():
+            with (
+                contextlib.chdir(folder)
+                if hasattr(contextlib, "chdir")
+                else contextlib.nullcontext()
+            ):
                 world = WORLDS[name]()
                 world.scene.save("scene.yaml")
                 files = FILES | {"a_scene.yaml": (folder / "scene.yaml").read_text()}
@@ -338,22 +377,34 @@ def main(place: str, *worlds: str) -> int:
                 others = Operations(name, battery.values.world.model, note)
                 others.run()
                 every = [call for call in every if call.name not in others.returned]
-                pending, known = (every if name == first else [c for c in every if _is_of_world(c)]), -1
+                pending, known = (
+                    (every if name == first else [c for c in every if _is_of_world(c)]),
+                    -1,
+                )
                 while known < (known := len(battery.values.found) + len(battery.returned)):
-                    pending = [c for c in pending if not battery.run(c) or c.name not in battery.returned]
+                    pending = [
+                        c for c in pending if not battery.run(c) or c.name not in battery.returned
+                    ]
                     robosim.set_threads(2)
             calls += battery.calls + others.calls
             returned |= battery.returned | others.returned
             made |= {kind.__name__ for kind in (*battery.values.found, *battery.values.world.make)}
             refusals |= battery.refusals | battery.no_way
-            ways = battery.no_way if ways is None else {n: t for n, t in ways.items() if n in battery.no_way}
+            ways = (
+                battery.no_way
+                if ways is None
+                else {n: t for n, t in ways.items() if n in battery.no_way}
+            )
             unexpected |= battery.unexpected | others.unexpected
             print(
-                f"{name}: {battery.calls + others.calls} calls in {perf_counter() - began:.1f} s", flush=True
+                f"{name}: {battery.calls + others.calls} calls in {perf_counter() - began:.1f} s",
+                flush=True,
             )
     never = names - returned
     # What other calls make need not be made by hand.
-    by_others = {c.name for c in every if inspect.isclass(c.function) and c.function.__name__ in made}
+    by_others = {
+        c.name for c in every if inspect.isclass(c.function) and c.function.__name__ in made
+    }
     never -= by_others | set(ELSEWHERE)
     ways = {name: text for name, text in (ways or {}).items() if name not in by_others}
     for name in sorted(never):

@@ -1,4 +1,5 @@
-"""Calls of the engine's registry of operations, by what it says of each: inputs, results, what it takes."""
+"""Calls of the engine's registry of operations, by what it says of each: inputs, results, what it
+takes."""
 
 from __future__ import annotations
 
@@ -102,8 +103,17 @@ class Operations:
         common = (index, self._engine, self._data)
         result = self._call(_engine.evaluate, *common, given, told=f"evaluate {name}", **choices)
         for out in (result, None if result is None else given[0]):
-            self._call(_engine.evaluate, *common, given, told=f"evaluate {name} into out", out=out, **choices)
-        self._call(_engine.evaluate, *common, given[1:], told=f"evaluate {name} of too few", **choices)
+            self._call(
+                _engine.evaluate,
+                *common,
+                given,
+                told=f"evaluate {name} into out",
+                out=out,
+                **choices,
+            )
+        self._call(
+            _engine.evaluate, *common, given[1:], told=f"evaluate {name} of too few", **choices
+        )
 
     def _evaluate_batch(
         self, name: str, index: int, inputs: dict[str, tuple[int, ...]], choices: dict[str, Any]
@@ -112,15 +122,25 @@ class Operations:
         for count, threads in [*((count, 0) for count in COUNTS), (COUNTS[-1], 1)]:
             given = tuple(self._array(n, shape, count) for n, shape in inputs.items())
             told = f"evaluate_batch {name} of {count}"
-            result = self._call(_engine.evaluate_batch, *common, given, told=told, threads=threads, **choices)
+            result = self._call(
+                _engine.evaluate_batch, *common, given, told=told, threads=threads, **choices
+            )
             self._call(
-                _engine.evaluate_batch, *common, given, told=told, out=result, threads=threads, **choices
+                _engine.evaluate_batch,
+                *common,
+                given,
+                told=told,
+                out=result,
+                threads=threads,
+                **choices,
             )
             for k in range(
                 len(given) if threads == 0 and count in (0, 2) else 0
             ):  # one that all states share
                 shared = tuple(x[0] if i == k and count else x for i, x in enumerate(given))
-                self._call(_engine.evaluate_batch, *common, shared, told=f"{told}, {k} shared", **choices)
+                self._call(
+                    _engine.evaluate_batch, *common, shared, told=f"{told}, {k} shared", **choices
+                )
 
     def _bind(
         self, name: str, index: int, inputs: dict[str, tuple[int, ...]], choices: dict[str, Any]
@@ -139,7 +159,12 @@ class Operations:
             )
             if bound is None:
                 continue
-            for arguments in (given, tuple(x.tolist() for x in given), given[1:], ("x",) * len(given)):
+            for arguments in (
+                given,
+                tuple(x.tolist() for x in given),
+                given[1:],
+                ("x",) * len(given),
+            ):
                 result = self._call(bound, *arguments, told=f"bound {name}")
             self._call(lambda x=bound: x.results, told=f"results of {name}")
             if isinstance(result, np.ndarray) and result.shape == given[0].shape:

@@ -1,7 +1,9 @@
-"""What can be called: everything in `robosim._engine` and in the public packages over it, with its parameters.
+"""What can be called: everything in `robosim._engine` and in the public packages over it, with its
+parameters.
 
-Nothing is listed here by hand but the packages: functions come from their `__all__`, methods from their classes, and
-what the engine takes from its stubs, which the gate compares with the extension module.
+Nothing is listed here by hand but the packages: functions come from their `__all__`, methods from
+their classes, and what the engine takes from its stubs, which the gate compares with the extension
+module.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ class Call:
 
 @cache
 def _names(module: ModuleType) -> dict[str, Any]:
-    """What annotations mean in a module: its names, and those that it imports for type checkers alone."""
+    """What annotations mean in a module: its names, and those that it imports for type checkers
+    alone."""
     names = dict(vars(module))
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -91,7 +94,9 @@ def public_calls() -> Iterator[Call]:
 
 
 def _class_calls(where: str, thing: type) -> Iterator[Call]:
-    if not issubclass(thing, tuple | Exception | Enum) and not getattr(thing, "_is_protocol", False):
+    if not issubclass(thing, tuple | Exception | Enum) and not getattr(
+        thing, "_is_protocol", False
+    ):
         yield Call(where, thing, _parameters(thing))
     for name, _ in inspect.getmembers(thing):
         raw = inspect.getattr_static(thing, name)
@@ -109,7 +114,8 @@ def _class_calls(where: str, thing: type) -> Iterator[Call]:
 def _parameters(function: Any) -> tuple[Parameter, ...]:
     base = function.__init__ if inspect.isclass(function) else function
     base = getattr(inspect.unwrap(base), "__func__", inspect.unwrap(base))
-    # What a data class was given belongs to the class, whose fields are in its bases' modules as well.
+    # What a data class was given belongs to the class, whose fields are in its bases' modules as
+    # well.
     module = sys.modules[function.__module__]
 
     def parameter(p: inspect.Parameter) -> Parameter:
@@ -169,8 +175,14 @@ def _stub_parameters(node: ast.FunctionDef) -> tuple[Parameter, ...]:
 
     defaults = [None] * (len(given.args) - len(given.defaults)) + list(given.defaults)
     return (
-        *(parameter(arg, default, False) for arg, default in zip(given.args, defaults, strict=True)),
-        *(parameter(arg, d, True) for arg, d in zip(given.kwonlyargs, given.kw_defaults, strict=True)),
+        *(
+            parameter(arg, default, False)
+            for arg, default in zip(given.args, defaults, strict=True)
+        ),
+        *(
+            parameter(arg, d, True)
+            for arg, d in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        ),
     )
 
 
@@ -178,7 +190,11 @@ def missing_from_stubs() -> set[str]:
     """What the extension module can do and its stubs do not tell of."""
     told = {call.name.removeprefix("_engine.") for call in engine_calls()}
     told |= {node.name for node in _stubs().body if isinstance(node, ast.ClassDef)}
-    there = {name for name, thing in vars(_engine).items() if callable(thing) and not name.startswith("_")}
+    there = {
+        name
+        for name, thing in vars(_engine).items()
+        if callable(thing) and not name.startswith("_")
+    }
     for name in list(there):
         thing = getattr(_engine, name)
         if inspect.isclass(thing):

@@ -26,7 +26,9 @@ def test_every_call_with_every_combination_of_arguments(tmp_path):
     )
     print(done.stdout)
     where = last.read_text().strip() if last.exists() else "the start"
-    assert done.returncode in (0, 1), f"crashed ({done.returncode}) in {where}\n{done.stderr[-3000:]}"
+    assert done.returncode in (0, 1), (
+        f"crashed ({done.returncode}) in {where}\n{done.stderr[-3000:]}"
+    )
     assert done.returncode == 0, done.stdout[-6000:]
     assert "calls of" in done.stdout
 

@@ -25,7 +25,9 @@ def test_gradients_of_many_runs_by_some_controls(by, count):
     arm = load_robot("ur5")
     simulation = Simulation(World(arm))
     start = simulation.state(0.1 * np.arange(count)[:, None] + np.zeros(6))
-    runs = simulation.rollout(start, 7, Control(tau=0.1 * np.arange(count)[:, None, None] + np.zeros((7, 6))))
+    runs = simulation.rollout(
+        start, 7, Control(tau=0.1 * np.arange(count)[:, None, None] + np.zeros((7, 6)))
+    )
     bars = np.ones((8, 6))
     whole, some = runs.vjp(bars, bars), runs.vjp(bars, bars, by=by)
     np.testing.assert_array_equal(some.q, whole.q)
@@ -41,7 +43,10 @@ def test_jacobians_by_nothing_that_moves(robot, by):
     model = load_robot(robot, base="floating" if robot == "quadruped" else "fixed")
     simulation = Simulation(World(model))
     state = simulation.state()
-    some, every = simulation.linearize(state).jacobians(*by), simulation.linearize(state).jacobians()
+    some, every = (
+        simulation.linearize(state).jacobians(*by),
+        simulation.linearize(state).jacobians(),
+    )
     for name in ("q", "v", *DRIVES):
         found = getattr(some, name)
         assert found.size == (getattr(every, name).size if name in by else 0)

@@ -1,6 +1,7 @@
 """Arguments of calls by their types: plain values, what other calls gave, and arrays.
 
-Arrays begin without numbers, and get the shape that the refusal asks for: "q has shape (0,); expected (7,)".
+Arrays begin without numbers, and get the shape that the refusal asks for: "q has shape (0,);
+expected (7,)".
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ __all__ = ["TUPLES", "ArrayOf", "NoWay", "Shape", "Values"]
 Shape = tuple[int, ...]
 
 # What a name says of numbers that are no free ones.
-_CONFIGURATIONS = re.compile(r"q\d?|q_rest|q_target|start|goals?|seeds|reference|path|waypoints|knots")
+_CONFIGURATIONS = re.compile(
+    r"q\d?|q_rest|q_target|start|goals?|seeds|reference|path|waypoints|knots"
+)
 _POSES = re.compile(r"X_\w+|poses?|X")
 _RISING = re.compile(r"breaks|times")
 _CORNERS = [[0.0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 _FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
-_PARTS = {"model": _engine.Model, "scene": _engine.CollisionScene}  # where the engine takes any object
+# Where the engine takes any object.
+_PARTS = {"model": _engine.Model, "scene": _engine.CollisionScene}
 # The arrays of what the engine takes in tuples.
 _STATE, _TANGENT = ("q", "v"), ("q_bar", "v_bar")
 TUPLES = {
@@ -52,8 +56,8 @@ class NoWay(TypeError):
 
 
 class ArrayOf:
-    """An array that is still without its shape; `leading` is its first extent where that may be anything, and `last`
-    the last one where that is known."""
+    """An array that is still without its shape; `leading` is its first extent where that may be
+    anything, and `last` the last one where that is known."""
 
     def __init__(self, name: str, leading: int, last: int | None = None) -> None:
         self.name, self.leading, self.last = name, leading, last
@@ -85,7 +89,8 @@ class Values:
             self.keep(value)
 
     def keep(self, value: Any, depth: int = 2, *, parts: int = 0) -> None:
-        """What a call gave, and what is in it. Or what was put together of so many `parts`: what has most of them."""
+        """What a call gave, and what is in it. Or what was put together of so many `parts`: what
+        has most of them."""
         if isinstance(value, list | tuple | dict | set | frozenset) and depth > 0:
             for part in list(value.values() if isinstance(value, dict) else value)[:4]:
                 self.keep(part, depth - 1)
@@ -126,7 +131,8 @@ class Values:
         return [self.world.make[kind]()] if kind in self.world.make else self.found.get(kind, [])
 
     def of(self, parameter: Parameter, k: int) -> list[Any]:
-        """Values that may be given for it, the plainest first; lists and arrays have k parts where they may."""
+        """Values that may be given for it, the plainest first; lists and arrays have k parts where
+        they may."""
         values: list[Any] = []
         for value in self._of(parameter.type, parameter.name, k, parameter.default):
             if value is not None or parameter.default is not None:
@@ -135,16 +141,25 @@ class Values:
 
     def _of(self, kind: Any, name: str, k: int, default: Any = ABSENT) -> list[Any]:
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
-        if kind in (Any, ABSENT) and name in ("progress", "stop", "look_up", "results", "otherwise"):
+        if kind in (Any, ABSENT) and name in (
+            "progress",
+            "stop",
+            "look_up",
+            "results",
+            "otherwise",
+        ):
             return [lambda *_: True, None]
         if kind in (Any, ABSENT) and name in _PARTS:
             return [self.world.make[_PARTS[name]](), None]
         if kind is Any or kind is ABSENT:
             return [ArrayOf(name, k), None]
         members = [member for member in dir(kind) if not member.startswith("_")]
-        if getattr(kind, "_is_protocol", False) and members:  # of ours: whatever has what it asks for
+        # Of ours: whatever has what it asks for.
+        if getattr(kind, "_is_protocol", False) and members:
             kept = [value for values in self.found.values() for value in values]
-            return [value for value in kept if all(hasattr(value, member) for member in members)][:2]
+            return [value for value in kept if all(hasattr(value, member) for member in members)][
+                :2
+            ]
         if _is_array(kind):
             return [ArrayOf(name, k), *([None] if "None" in str(kind) else [])]
         if kind is PathLike or origin is PathLike:
@@ -152,10 +167,16 @@ class Values:
         if origin is typing.Literal:
             return list(inner)
         if origin is typing.Annotated and _is_array(inner[0]):  # of this dtype
-            return [np.array(_INDICES[name], dtype=inner[1])] if name in _INDICES else [ArrayOf(name, k)]
+            return (
+                [np.array(_INDICES[name], dtype=inner[1])]
+                if name in _INDICES
+                else [ArrayOf(name, k)]
+            )
         if origin is typing.Annotated:
             size = re.search(r"FixedSize\((\d+)\)", str(kind.__metadata__))
-            return self._lists(typing.get_args(inner[0])[0], name, int(size[1]) if size else k, default)
+            return self._lists(
+                typing.get_args(inner[0])[0], name, int(size[1]) if size else k, default
+            )
         if origin in (typing.Union, types.UnionType):
             return self._union(inner, name, k, default)
         if isinstance(kind, typing.TypeVar):
@@ -187,7 +208,9 @@ class Values:
             raise failures[0]
         return values
 
-    def _generic(self, origin: Any, inner: Sequence[Any], name: str, k: int, default: Any) -> list[Any]:
+    def _generic(
+        self, origin: Any, inner: Sequence[Any], name: str, k: int, default: Any
+    ) -> list[Any]:
         if origin is collections.abc.Callable:
             return [lambda *_: True]
         if issubclass(origin, tuple):
@@ -195,7 +218,9 @@ class Values:
                 return [tuple(x) for x in self._lists(inner[0], name, k, default)]
             if len(inner) == len(TUPLES.get(name, ())):
                 widths = {"q": self._n_q, "q_target": self._n_q}
-                whole = tuple(ArrayOf(part, k, widths.get(part, self._n_v)) for part in TUPLES[name])
+                whole = tuple(
+                    ArrayOf(part, k, widths.get(part, self._n_v)) for part in TUPLES[name]
+                )
                 return [whole, (None,) * len(whole)] if name == "control" else [whole]
             if all(_is_array(t) for t in inner):  # a mesh
                 return [(np.array(_CORNERS), np.array(_FACES))]
@@ -209,9 +234,15 @@ class Values:
         return self._lists(inner[0], name, k, default)
 
     def _lists(self, inner: Any, name: str, k: int, default: Any) -> list[Any]:
-        if isinstance(default, tuple | list) and default and all(isinstance(x, str) for x in default):
+        if (
+            isinstance(default, tuple | list)
+            and default
+            and all(isinstance(x, str) for x in default)
+        ):
             return [
-                list(part) for n in range(len(default) + 1) for part in itertools.combinations(default, n)
+                list(part)
+                for n in range(len(default) + 1)
+                for part in itertools.combinations(default, n)
             ]
         if inner is bool:
             return [list(x) for x in itertools.product((False, True), repeat=k)]
@@ -242,9 +273,15 @@ class Values:
             return [0.5, 0.0, 1e-3, -1.0] if default is ABSENT else [0.3, 0.0, -1.0]
         if kind is str:
             new = f"new{next(self._number)}"
-            texts = [path.read_text() for path in self.folder.glob("*.yaml")][:2] if name == "text" else []
+            texts = (
+                [path.read_text() for path in self.folder.glob("*.yaml")][:2]
+                if name == "text"
+                else []
+            )
             kinds = ("revolute", *_engine.joint_kinds) if name == "kind" else ()
-            return [*texts, new, *self.words] if name == "name" else [*texts, *kinds, *self.words, new]
+            return (
+                [*texts, new, *self.words] if name == "name" else [*texts, *kinds, *self.words, new]
+            )
         if kind is Path:
             return [Path(file) for file in self._files()]
         if kind in (dict, list, tuple):
@@ -263,13 +300,17 @@ class Values:
         """That of the arrays in it that are without shape; None where there are none."""
         if isinstance(value, ArrayOf):
             return value.leading
-        parts = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+        parts = (
+            value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+        )
         return next((n for n in map(self.leading, parts) if n is not None), None)
 
     def filled(self, value: Any, shape: Shape) -> Any:
         """The value with arrays of this shape where they were without."""
         if isinstance(value, ArrayOf):
-            return self.numbers(value.name, shape if value.last is None else (*shape[:-1], value.last))
+            return self.numbers(
+                value.name, shape if value.last is None else (*shape[:-1], value.last)
+            )
         if type(value) in (list, tuple):
             return type(value)(self.filled(x, shape) for x in value)
         if type(value) is dict:
@@ -337,5 +378,7 @@ def _is_array(kind: Any) -> bool:
     if kind is ArrayLike or kind is np.ndarray or typing.get_origin(kind) is np.ndarray:
         return True
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        return any(getattr(t, "__module__", "").startswith("numpy._typing") for t in typing.get_args(kind))
+        return any(
+            getattr(t, "__module__", "").startswith("numpy._typing") for t in typing.get_args(kind)
+        )
     return False

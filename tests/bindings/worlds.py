@@ -21,7 +21,8 @@ __all__ = ["FILES", "WORLDS", "World"]
 
 # What there is to read, by name.
 FILES = {
-    "moveit_scene.yaml": """
+    "moveit_scene.yaml": (
+        """
 name: kitchen
 world:
   collision_objects:
@@ -30,13 +31,18 @@ world:
       operation: 0
       primitives: [{type: 2, dimensions: [0.3]}]
       primitive_poses: [{position: [0, 0, 1]}]
-""",
-    "moveit_request.yaml": """
+"""
+    ),
+    "moveit_request.yaml": (
+        """
 group_name: all
 start_state: {joint_state: {name: [joint0], position: [0.1]}}
 goal_constraints: [{joint_constraints: [{joint_name: joint0, position: 0.4}]}]
-""",
-    "a_state.json": '{"format": "robosim state 1", "time": 0.5, "q": [0.1], "v": [0.2], "q_target": [0.1]}',
+"""
+    ),
+    "a_state.json": (
+        '{"format": "robosim state 1", "time": 0.5, "q": [0.1], "v": [0.2], "q_target": [0.1]}'
+    ),
 }
 
 
@@ -61,7 +67,9 @@ class World:
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
-def _link(builder: ModelBuilder, name: str, size: tuple[float, float, float], mass: float = 1.0) -> None:
+def _link(
+    builder: ModelBuilder, name: str, size: tuple[float, float, float], mass: float = 1.0
+) -> None:
     x, y, z = np.square(size)
     builder.add_link(name, mass=mass, inertia=mass / 12 * np.diag([y + z, x + z, x + y]))
     builder.add_collider(name, Shape.box(size))
@@ -128,7 +136,9 @@ def _impact() -> Any:
     return island.impacts[0]
 
 
-def _world(builder: Callable[[], ModelBuilder], height: float, closures: tuple[Any, ...] = ()) -> World:
+def _world(
+    builder: Callable[[], ModelBuilder], height: float, closures: tuple[Any, ...] = ()
+) -> World:
     model = builder().build()
     scene = _scene(height, model.links[-1].name)
     singles = [name for name in model.joint_names if name in model.velocity_names]
@@ -197,7 +207,8 @@ def _free() -> ModelBuilder:
     return builder
 
 
-# Each function makes one: fixed, floating on a floor that it touches, with closures, with a mimic joint, free, rigid.
+# Each function makes one: fixed, floating on a floor that it touches, with closures, with a mimic
+# joint, free, rigid.
 WORLDS: Mapping[str, Callable[[], World]] = {
     "fixed": lambda: _world(lambda: _arm("fixed", first="prismatic"), -1.0),
     "floating": lambda: _world(lambda: _arm("floating", floating=True), -0.0495),
@@ -210,6 +221,8 @@ WORLDS: Mapping[str, Callable[[], World]] = {
         ),
     ),
     "mimic": lambda: _world(lambda: _arm("mimic", mimic=True), -0.0495),
-    "free": lambda: _world(_free, -0.0495, (PointClosure("body0", "body1", (0.1, 0, 0), (-0.1, 0, 0)),)),
+    "free": lambda: _world(
+        _free, -0.0495, (PointClosure("body0", "body1", (0.1, 0, 0), (-0.1, 0, 0)),)
+    ),
     "nothing": lambda: _world(_nothing, -1.0),
 }

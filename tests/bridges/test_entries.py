@@ -15,7 +15,9 @@ STEP = 1e-6
 
 def central(function, size):
     """(..., size) derivatives of `function` of a vector, at zero."""
-    return np.stack([(function(e) - function(-e)) / (2 * STEP) for e in STEP * np.eye(size)], axis=-1)
+    return np.stack(
+        [(function(e) - function(-e)) / (2 * STEP) for e in STEP * np.eye(size)], axis=-1
+    )
 
 
 def any_configuration(model, rng):
@@ -59,7 +61,8 @@ def test_there_and_back_is_nothing():
     t_bar = rng.normal(size=(2, 3, model.n_v))
     entries = to_entries(model, q, t_bar)
     back = from_entries(model, q, entries)
-    np.testing.assert_allclose(back, t_bar, rtol=0, atol=1e-14)  # a few roundings of numbers about 1
+    # A few roundings of numbers about 1.
+    np.testing.assert_allclose(back, t_bar, rtol=0, atol=1e-14)
     for i in np.ndindex(2, 3):
         np.testing.assert_array_equal(entries[i], to_entries(model, q[i], t_bar[i]))
         np.testing.assert_array_equal(back[i], from_entries(model, q[i], entries[i]))

@@ -1,4 +1,5 @@
-"""JAX's bridge: bits beside `Simulation`, differences, and all that JAX does with functions, x64 on and off."""
+"""JAX's bridge: bits beside `Simulation`, differences, and all that JAX does with functions, x64 on
+and off."""
 
 from __future__ import annotations
 
@@ -56,13 +57,17 @@ def random_bars(states, rng):
 
 def gradient_of(simulation, bars, **options):
     """The function that gives the gradient of a loss of all states, by all operands."""
-    return jax.grad(lambda operands, bars=bars: loss_of(run(simulation, *operands, **options), bars))
+    return jax.grad(
+        lambda operands, bars=bars: loss_of(run(simulation, *operands, **options), bars)
+    )
 
 
 @pytest.mark.usefixtures("_x64")
 @pytest.mark.parametrize("interval", [1, 4])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation, interval, compiled):
+def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(
+    simulation, interval, compiled
+):
     rng = np.random.default_rng(0)
     arrays, model = many(simulation, rng, 3), simulation.model
     operands = [jnp.asarray(x) for x in (*arrays, *values(simulation))]
@@ -81,7 +86,9 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
         t_bar = from_entries(model, motion.q, q_bar)
         t_bar[0] = 0  # the first q is what was given
         expected = motion.vjp(t_bar, v_bar)
-        np.testing.assert_array_equal(found[0][i], to_entries(model, motion.q[0], expected.q) + q_bar[0])
+        np.testing.assert_array_equal(
+            found[0][i], to_entries(model, motion.q[0], expected.q) + q_bar[0]
+        )
         for got, name in zip(found[1:5], ("v", *DRIVE), strict=True):
             np.testing.assert_array_equal(got[i], getattr(expected, name))
         numbers = numbers + np.concatenate([expected.parameters[key].ravel() for key in KEYS])
@@ -93,21 +100,32 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
 @pytest.mark.usefixtures("_x64")
 def test_gradients_are_differences_in_every_entry(simulation):
     arrays = [x[0] for x in many(simulation, np.random.default_rng(1), 1)]
-    keys = ("friction", ("position_gain", "swing"), ("mass", "arm"), ("com", "arm"), ("radius", ("box", 0)))
+    keys = (
+        "friction",
+        ("position_gain", "swing"),
+        ("mass", "arm"),
+        ("com", "arm"),
+        ("radius", ("box", 0)),
+    )
     operands = tuple(jnp.asarray(x) for x in (*arrays, *values(simulation, keys)))
 
     # 1e-6 beside 1e-9 of rounding over 1e-7; larger steps lift a foot.
     def states(*x):
         parameters = dict(zip(keys, x[len(arrays) :], strict=True))
         return rollout(
-            simulation, *x[:2], STEPS, **dict(zip(DRIVE, x[2:], strict=False)), parameters=parameters
+            simulation,
+            *x[:2],
+            STEPS,
+            **dict(zip(DRIVE, x[2:], strict=False)),
+            parameters=parameters,
         )[:2]
 
     check_vjp(states, lambda *x: jax.vjp(states, *x), operands, eps=1e-7, atol=1e-6, rtol=1e-5)
 
 
 def test_without_x64_all_is_computed_in_double(simulation):
-    """States are the double ones, rounded once; gradients the double ones through the states that were not rounded."""
+    """States are the double ones, rounded once; gradients the double ones through the states that
+    were not rounded."""
     rng = np.random.default_rng(3)
     operands = [x.astype(np.float32) for x in many(simulation, rng, 3)]
     states = run(simulation, *operands)
@@ -120,7 +138,10 @@ def test_without_x64_all_is_computed_in_double(simulation):
     for got, wanted in zip((*states[:2], *found), (q, v, *expected[:5]), strict=True):
         assert got.dtype == np.float32
         np.testing.assert_array_equal(got, wanted.astype(np.float32))
-    assert run(simulation, *(jnp.asarray(x, dtype=jnp.bfloat16) for x in operands)).q.dtype == jnp.bfloat16
+    assert (
+        run(simulation, *(jnp.asarray(x, dtype=jnp.bfloat16) for x in operands)).q.dtype
+        == jnp.bfloat16
+    )
     with pytest.raises(SimulationError, match="int32"):
         step(simulation, operands[0].astype(int), operands[1].astype(int))
 
@@ -155,7 +176,10 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
         for whole, one in zip(mapped, alone, strict=True):
             np.testing.assert_array_equal(whole[i], one)
         shared_drive = gradient(
-            friction, *(x[i] for x in bars), *(x[i] for x in arrays[:2]), *(x[0] for x in arrays[2:])
+            friction,
+            *(x[i] for x in bars),
+            *(x[i] for x in arrays[:2]),
+            *(x[0] for x in arrays[2:]),
         )
         for whole, one in zip(swapped, shared_drive, strict=True):
             np.testing.assert_array_equal(whole[i], one)
@@ -164,16 +188,18 @@ def test_vmap_is_one_call_and_the_same_to_the_bit(simulation, monkeypatch):
 @pytest.mark.usefixtures("_x64")
 def test_jacrev_is_the_jacobian_of_the_step(simulation):
     arrays = many(simulation, np.random.default_rng(6), 2)
-    by_q, by_v = jax.jit(jax.vmap(jax.jacrev(lambda q, v: step(simulation, q, v).v, argnums=(0, 1))))(
-        *arrays[:2]
-    )
+    by_q, by_v = jax.jit(
+        jax.vmap(jax.jacrev(lambda q, v: step(simulation, q, v).v, argnums=(0, 1)))
+    )(*arrays[:2])
     for i in range(2):
         expected = simulation.linearize(State(arrays[0][i], arrays[1][i])).jacobians()
         for got, wanted in (
             (by_v, expected.v[1]),
             (by_q, to_entries(simulation.model, arrays[0][i], expected.q[1])),
         ):
-            np.testing.assert_allclose(got[i], wanted, rtol=0, atol=1e-12 * max(1, np.abs(wanted).max()))
+            np.testing.assert_allclose(
+                got[i], wanted, rtol=0, atol=1e-12 * max(1, np.abs(wanted).max())
+            )
 
 
 @pytest.mark.usefixtures("_x64")
@@ -196,8 +222,12 @@ def test_a_scan_of_checkpointed_steps_is_a_rollout(simulation):
     assert unsolved.shape == (STEPS,)
     assert not unsolved.any()
     by_all = tuple(range(5))
-    chained = jax.jit(jax.grad(lambda *x: sum(y.sum() for y in scanned(*x)[:2]), argnums=by_all))(*arrays)
-    expected = jax.grad(lambda *x: sum(y[-1].sum() for y in run(simulation, *x)[:2]), argnums=by_all)(*arrays)
+    chained = jax.jit(jax.grad(lambda *x: sum(y.sum() for y in scanned(*x)[:2]), argnums=by_all))(
+        *arrays
+    )
+    expected = jax.grad(
+        lambda *x: sum(y[-1].sum() for y in run(simulation, *x)[:2]), argnums=by_all
+    )(*arrays)
     for got, wanted in zip(chained, expected, strict=True):
         # From tangent space to entries and back at each step: some roundings more.
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-12 * float(abs(wanted).max()))
@@ -231,8 +261,12 @@ def test_what_is_not_there_says_so(simulation, x64, request):
 
 
 def test_many_runs_in_compiled_code_come_back(simulation):
-    """Arrays above the size that JAX hands over at once: callbacks that wait for them have hung before."""
-    q, v = (jnp.asarray(np.tile(x, (2048, 1))) for x in many(simulation, np.random.default_rng(11), 1)[:2])
+    """Arrays above the size that JAX hands over at once: callbacks that wait for them have hung
+    before."""
+    q, v = (
+        jnp.asarray(np.tile(x, (2048, 1)))
+        for x in many(simulation, np.random.default_rng(11), 1)[:2]
+    )
     gradient = jax.jit(jax.grad(lambda q, v: (rollout(simulation, q, v, 3).v ** 2).sum()))(q, v)
     assert gradient.shape == q.shape
     np.testing.assert_array_equal(gradient, np.broadcast_to(gradient[:1], q.shape))
@@ -286,5 +320,7 @@ def one(x, _):
     return jnp.concatenate([q, v], axis=1), x.sum()
 jax.jit(lambda x: jax.lax.scan(one, x, length=5000))(jnp.ones((16, 4)))
 """
-    done = subprocess.run([*PYTHON, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [*PYTHON, "-c", script], capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr

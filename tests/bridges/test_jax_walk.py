@@ -1,4 +1,5 @@
-"""The walk in JAX that `benchmarks/bench_rollouts.py` compares with: the same states and gradients as ours."""
+"""The walk in JAX that `benchmarks/bench_rollouts.py` compares with: the same states and gradients
+as ours."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def test_only_feet_and_motors_act_in_the_walk():
     for i in range(0, 5000, 7):
         control = Control(q_target=walk.control.q_target[i])
         details = walk.simulation.linearize(State(motion.q[i], motion.v[i]), control)
-        assert all(contact.A.endswith("_foot/0") and contact.B == "floor" for contact in details.contacts)
+        assert all(
+            contact.A.endswith("_foot/0") and contact.B == "floor" for contact in details.contacts
+        )
         assert {joint.source for joint in details.joints} == {"motor"}
     assert not any(map(np.any, (walk.simulation.model.damping, walk.simulation.model.armature)))
 

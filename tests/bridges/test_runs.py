@@ -1,4 +1,5 @@
-"""What the bridges stand on: arrays with leading axes, one world for each set of numbers, errors."""
+"""What the bridges stand on: arrays with leading axes, one world for each set of numbers,
+errors."""
 
 from __future__ import annotations
 
@@ -15,7 +16,17 @@ from robosim.errors import SimulationError
 from robosim.simulation import Simulation, StepStatus
 from robosim.world import JointEquality, World
 
-from .worlds import KEYS, MOTORS, STEPS, SURFACES, control, many, model_of_all_kinds, sliding_world, values
+from .worlds import (
+    KEYS,
+    MOTORS,
+    STEPS,
+    SURFACES,
+    control,
+    many,
+    model_of_all_kinds,
+    sliding_world,
+    values,
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +38,9 @@ def test_runs_are_those_of_the_simulation(simulation):
     arrays = many(simulation, np.random.default_rng(0), 4)
     q, v, unsolved = Runs(simulation, STEPS).forward(arrays)
     for i in range(4):
-        motion = simulation.rollout(simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i))
+        motion = simulation.rollout(
+            simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i)
+        )
         np.testing.assert_array_equal(q[i], motion.q)
         np.testing.assert_array_equal(v[i], motion.v)
         assert not unsolved[i]
@@ -48,7 +61,9 @@ def test_every_set_of_numbers_has_its_own_world(simulation):
     q_bar, v_bar = rng.normal(size=q.shape), rng.normal(size=v.shape)
     gradients = runs.vjp(operands, q, v, q_bar, v_bar)
     for i in range(3):
-        own = simulation.with_parameters({key: x[i % len(x), 0] for key, x in zip(KEYS, given, strict=True)})
+        own = simulation.with_parameters(
+            {key: x[i % len(x), 0] for key, x in zip(KEYS, given, strict=True)}
+        )
         for j in range(2):
             motion = own.rollout(own.state(arrays[0][j], arrays[1][j]), STEPS, control(arrays, j))
             np.testing.assert_array_equal(q[i, j], motion.q)
@@ -75,7 +90,9 @@ def test_with_parameters_is_the_world_that_is_made_of_them(simulation):
     np.testing.assert_array_equal(swing, [20, 1, 40])  # the first is as it was
     back = other.with_parameters(before)
     state = simulation.state(arrays[0][0], arrays[1][0])
-    expected, got, changed = (x.rollout(state, STEPS, control(arrays, 0)) for x in (simulation, back, other))
+    expected, got, changed = (
+        x.rollout(state, STEPS, control(arrays, 0)) for x in (simulation, back, other)
+    )
     np.testing.assert_array_equal(got.q, expected.q)
     assert np.abs(changed.v - expected.v).max() > 1e-4
     with pytest.raises(SimulationError, match="'friction' has shape"):
@@ -99,7 +116,9 @@ def test_other_numbers_leave_the_rest_of_the_world_as_it_is():
 def test_what_is_not_solved_is_told():
     world = sliding_world(height=0.0)
     arrays = many(world, np.random.default_rng(3), 2)
-    report = world.rollout(world.state(arrays[0][0], arrays[1][0]), STEPS, control(arrays, 0)).report
+    report = world.rollout(
+        world.state(arrays[0][0], arrays[1][0]), STEPS, control(arrays, 0)
+    ).report
     assert report.status == StepStatus.relaxed
     assert Runs(world, STEPS).forward(arrays)[2].all()
 

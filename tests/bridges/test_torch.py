@@ -1,4 +1,5 @@
-"""PyTorch's bridge: bits beside `Simulation`, differences, and all that PyTorch does with functions."""
+"""PyTorch's bridge: bits beside `Simulation`, differences, and all that PyTorch does with
+functions."""
 
 from __future__ import annotations
 
@@ -54,7 +55,10 @@ def test_states_and_gradients_are_those_of_the_simulation_to_the_bit(simulation,
     gradients = torch.autograd.grad(loss_of(states, bars), given)
     for i in range(3):
         motion = simulation.rollout(
-            simulation.state(arrays[0][i], arrays[1][i]), STEPS, control(arrays, i), interval=interval
+            simulation.state(arrays[0][i], arrays[1][i]),
+            STEPS,
+            control(arrays, i),
+            interval=interval,
         )
         np.testing.assert_array_equal(states.q[i].detach(), motion.q)
         np.testing.assert_array_equal(states.v[i].detach(), motion.v)
@@ -88,7 +92,14 @@ def test_gradients_are_differences_in_every_entry(simulation):
     arrays = [x[0] for x in many(simulation, np.random.default_rng(1), 1)]
     given = tensors(arrays)
     of_motor = [(name, "swing") for name in MOTORS]
-    keys = ("friction", *of_motor, ("mass", "arm"), ("com", "arm"), ("radius", ("box", 0)), "gravity")
+    keys = (
+        "friction",
+        *of_motor,
+        ("mass", "arm"),
+        ("com", "arm"),
+        ("radius", ("box", 0)),
+        "gravity",
+    )
 
     def end(q, v, tau, q_target, v_target, *numbers):
         drive = dict(zip(DRIVE, (tau, q_target, v_target), strict=True))
@@ -152,7 +163,9 @@ def test_what_runs_share_has_the_sum_of_their_gradients(simulation):
     )
 
     def loss(tau, friction, q, v):
-        return (rollout(simulation, q, v, STEPS, tau=tau, parameters={"friction": friction}).v ** 2).sum()
+        return (
+            rollout(simulation, q, v, STEPS, tau=tau, parameters={"friction": friction}).v ** 2
+        ).sum()
 
     grad = torch.func.grad(loss, argnums=(0, 1))
     whole = grad(tau, friction, q, v)
@@ -180,11 +193,14 @@ def test_jacrev_is_the_jacobian_of_the_step(simulation):
             (by_tau, of_tau.tau[1]),
             (by_q, to_entries(simulation.model, arrays[0][i], of_tau.q[1])),
         ):
-            np.testing.assert_allclose(got[i], expected, rtol=0, atol=1e-12 * max(1, np.abs(expected).max()))
+            np.testing.assert_allclose(
+                got[i], expected, rtol=0, atol=1e-12 * max(1, np.abs(expected).max())
+            )
 
 
 def test_float32_comes_back_as_float32_computed_in_double(simulation):
-    """States are the double ones, rounded once; gradients the double ones through the states that were not rounded."""
+    """States are the double ones, rounded once; gradients the double ones through the states that
+    were not rounded."""
     rng = np.random.default_rng(7)
     single = tensors(many(simulation, rng, 3), torch.float32)
     double = [x.detach().double().requires_grad_() for x in single]
@@ -208,7 +224,9 @@ def test_steps_one_after_the_other_are_a_rollout(simulation):
     given = tensors(arrays)
     q, v, *drive = given
     for i in range(STEPS):
-        q, v, unsolved = step(simulation, q, v, **{name: x[i] for name, x in zip(DRIVE, drive, strict=True)})
+        q, v, unsolved = step(
+            simulation, q, v, **{name: x[i] for name, x in zip(DRIVE, drive, strict=True)}
+        )
         assert not unsolved
     whole = run(simulation, *given)
     np.testing.assert_array_equal(q.detach(), whole.q[-1].detach())
@@ -250,7 +268,8 @@ def test_what_is_not_there_says_so(simulation):
 
 
 def test_a_policy_learns_through_rollouts_many_at_once(simulation):
-    """A linear policy for the arm, an ensemble of three: functional_call, vmap over parameters, grad through steps."""
+    """A linear policy for the arm, an ensemble of three: functional_call, vmap over parameters,
+    grad through steps."""
     rng = np.random.default_rng(11)
     q, v, *_ = (torch.tensor(x) for x in many(simulation, rng, 4))
     q[:, 7], v[:, 6] = torch.linspace(-0.4, 0.4, 4), 0.0
@@ -260,8 +279,12 @@ def test_a_policy_learns_through_rollouts_many_at_once(simulation):
     def loss(parameters, q, v):
         total = 0.0
         for _ in range(10):
-            force = torch.func.functional_call(policy, parameters, torch.stack([q[:, 7], v[:, 6]], dim=1))
-            q, v, _ = step(simulation, q, v, tau=torch.cat([others[:, :6], force, others[:, 7:]], dim=1))
+            force = torch.func.functional_call(
+                policy, parameters, torch.stack([q[:, 7], v[:, 6]], dim=1)
+            )
+            q, v, _ = step(
+                simulation, q, v, tau=torch.cat([others[:, :6], force, others[:, 7:]], dim=1)
+            )
             total = total + (q[:, 7] ** 2).mean()
         return total
 

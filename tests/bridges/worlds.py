@@ -1,4 +1,5 @@
-"""A world in which all kinds of q, contacts and motors are at work, and no contact changes what it does."""
+"""A world in which all kinds of q, contacts and motors are at work, and no contact changes what it
+does."""
 
 from __future__ import annotations
 
@@ -35,14 +36,21 @@ FELT = (
 
 
 def model_of_all_kinds(height=0.5):
-    """A floating box on feet with an arm that bears a follower, and a puck on a plane: n_q is 11, n_v 10."""
+    """A floating box on feet with an arm that bears a follower, and a puck on a plane: n_q is 11,
+    n_v 10."""
     builder = ModelBuilder("kinds")
     builder.add_link("root")
     for name, mass in ("box", 2.0), ("arm", 0.3), ("follower", 0.1), ("puck", 0.5):
-        builder.add_link(name, mass=mass, com=(0.01, 0, 0.02), inertia=mass * np.diag([0.01, 0.02, 0.015]))
+        builder.add_link(
+            name, mass=mass, com=(0.01, 0, 0.02), inertia=mass * np.diag([0.01, 0.02, 0.015])
+        )
     builder.add_joint("free", "floating", "root", "box")
-    builder.add_joint("swing", "revolute", "box", "arm", axis=(0, 1, 0), lower=-3, upper=3, effort=50.0)
-    builder.add_joint("follow", "revolute", "arm", "follower", axis=(0, 1, 0), mimic=("swing", 0.5, 0.1))
+    builder.add_joint(
+        "swing", "revolute", "box", "arm", axis=(0, 1, 0), lower=-3, upper=3, effort=50.0
+    )
+    builder.add_joint(
+        "follow", "revolute", "arm", "follower", axis=(0, 1, 0), mimic=("swing", 0.5, 0.1)
+    )
     builder.add_joint("glide", "planar", "root", "puck", axis=(0, 0, 1), X_PJ=pose((0, 0, height)))
     # Three feet: how four share the forces is open, and changes with a jump.
     for x, y in (0.1, 0.0), (-0.08, 0.12), (-0.08, -0.12):
@@ -52,8 +60,8 @@ def model_of_all_kinds(height=0.5):
 
 
 def sliding_world(height=0.5):
-    """The box slides on the floor, the arm is driven within its limit. A puck that is held in the floor, at height 0,
-    is a contact that cannot be solved."""
+    """The box slides on the floor, the arm is driven within its limit. A puck that is held in the
+    floor, at height 0, is a contact that cannot be solved."""
     return Simulation(
         World(
             model_of_all_kinds(height),

@@ -1,7 +1,8 @@
-"""Run in a process of its own with ROBOSIM_ISA set: every method, every choice, every state, bit for bit.
+"""Run in a process of its own with ROBOSIM_ISA set: every method, every choice, every state, bit
+for bit.
 
-Calls for 1, 7, 64 and 1000 states (fewer and more than lanes, with and without a rest), on 1, 2 and 8 threads,
-against one state at a time, by Model and by Data.
+Calls for 1, 7, 64 and 1000 states (fewer and more than lanes, with and without a rest), on 1, 2 and
+8 threads, against one state at a time, by Model and by Data.
 """
 
 from __future__ import annotations

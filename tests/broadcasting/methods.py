@@ -1,4 +1,5 @@
-"""All methods of Model that take states: what they take, and how to call them for many states and for one.
+"""All methods of Model that take states: what they take, and how to call them for many states and
+for one.
 
 A new method enters every test by its signature.
 """
@@ -54,7 +55,11 @@ def calls(model: Model, name: str, n: int) -> list[dict[str, Any]]:
         base["link"] = links[-1]
     found = [base]
     if "frame" in parameters(function):
-        other = {"link": links[len(links) // 2], "frame": "local", "point": rng.uniform(-1, 1, (n, 3))}
+        other = {
+            "link": links[len(links) // 2],
+            "frame": "local",
+            "point": rng.uniform(-1, 1, (n, 3)),
+        }
         found += [other, {**other, "point": other["point"][0]}]
     if "external" in parameters(function):
         wrenches = {links[-1]: rng.uniform(-9, 9, (n, 6)), links[1]: rng.uniform(-9, 9, 6)}
@@ -67,7 +72,10 @@ def calls(model: Model, name: str, n: int) -> list[dict[str, Any]]:
 def of_state(value: Any, i: int) -> Any:
     """The share of state i of an argument or result."""
     if isinstance(value, Mapping):
-        return {link: of_state(array, i) if np.ndim(array) > 1 else array for link, array in value.items()}
+        return {
+            link: of_state(array, i) if np.ndim(array) > 1 else array
+            for link, array in value.items()
+        }
     if isinstance(value, tuple):
         return tuple(array[i] for array in value)
     return value[i]
@@ -80,11 +88,15 @@ def together(
     return getattr(model, name)(*(given[key] for key in ARGUMENTS[name]), **choices, **more)
 
 
-def alone(owner: Any, name: str, given: dict[str, np.ndarray], choices: dict[str, Any], i: int) -> Any:
+def alone(
+    owner: Any, name: str, given: dict[str, np.ndarray], choices: dict[str, Any], i: int
+) -> Any:
     """The same for state i alone, by the method of Model or Data."""
     arrays = [given[key][i] for key in ARGUMENTS[name]]
     own = {
-        key: of_state(value, i) if key == "external" or (key == "point" and np.ndim(value) > 1) else value
+        key: of_state(value, i)
+        if key == "external" or (key == "point" and np.ndim(value) > 1)
+        else value
         for key, value in choices.items()
     }
     return getattr(owner, name)(*arrays, **own)

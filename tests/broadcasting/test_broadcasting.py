@@ -1,4 +1,5 @@
-"""Many states in one call: the same bits as one state at a time, arrays in and out, errors, threads, processes."""
+"""Many states in one call: the same bits as one state at a time, arrays in and out, errors,
+threads, processes."""
 
 import multiprocessing
 import os
@@ -32,7 +33,8 @@ def _threads():
 
 
 def test_the_battery_has_every_operation_on_states():
-    """But the factor of M and solving with it, which have a test of their own, and frames of several links."""
+    """But the factor of M and solving with it, which have a test of their own, and frames of
+    several links."""
     assert len(ARGUMENTS) >= len(_engine.operations()) - 3
 
 
@@ -62,7 +64,8 @@ def test_an_argument_without_leading_axes_is_shared(robot, name):
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_any_leading_axes_broadcast(robot, name):
-    """All arguments but the last have the axes (4, 1, 3), the last (2, 1) or, where it is alone, (4, 2, 3)."""
+    """All arguments but the last have the axes (4, 1, 3), the last (2, 1) or, where it is alone,
+    (4, 2, 3)."""
     keys = ARGUMENTS[name]
     given = arguments(robot, 24, seed=14)
     choices = calls(robot, name, 24)[0]
@@ -105,10 +108,14 @@ def test_wrenches_and_points_broadcast(robot):
                 q[k], v[k], a[k], external={"l1": wrenches["l1"][i, 0], "l2": wrenches["l2"]}
             )
             np.testing.assert_array_equal(found[i, k], alone)
-            np.testing.assert_array_equal(jacobians[i, k], robot.jacobian(q[k], "l2", point=points[i, 0]))
+            np.testing.assert_array_equal(
+                jacobians[i, k], robot.jacobian(q[k], "l2", point=points[i, 0])
+            )
     # One state, many wrenches.
     alone = robot.forward_dynamics(q[0], v[0], a[0], external={"l1": np.zeros((4, 6))})
-    np.testing.assert_array_equal(alone, np.repeat(robot.forward_dynamics(q[0], v[0], a[0])[None], 4, 0))
+    np.testing.assert_array_equal(
+        alone, np.repeat(robot.forward_dynamics(q[0], v[0], a[0])[None], 4, 0)
+    )
 
 
 def test_factors_broadcast(robot):
@@ -122,7 +129,9 @@ def test_factors_broadcast(robot):
             factor = robot.mass_factor(q[i, k])
             np.testing.assert_array_equal(found[i, k], factor.solve(B[k]))
             np.testing.assert_array_equal(matrices[i, k], factor.solve(B.T))
-    np.testing.assert_array_equal(alone, np.repeat(robot.mass_factor(q[0, 0]).solve(B.T)[None], 4, 0))
+    np.testing.assert_array_equal(
+        alone, np.repeat(robot.mass_factor(q[0, 0]).solve(B.T)[None], 4, 0)
+    )
 
 
 def test_out_of_several_leading_axes_is_filled_in_place(robot):
@@ -193,19 +202,28 @@ def test_wrong_arguments_are_refused(robot):
     given = arguments(robot, 4, seed=5)
     q, v, a = given["q"], given["v"], given["a"]
     for call, message in (
-        (lambda: robot.inverse_dynamics(q[:, 1:], v, a), r"q has shape \(4, 12\); it must be \(..., 13\)"),
+        (
+            lambda: robot.inverse_dynamics(q[:, 1:], v, a),
+            r"q has shape \(4, 12\); it must be \(..., 13\)",
+        ),
         (
             lambda: robot.inverse_dynamics(q, v[:3], a),
             r"leading axes must broadcast; they are of q \(4,\), v \(3,\), a \(4,\)",
         ),
         (lambda: robot.inverse_dynamics(q, v, a[..., None]), r"a has shape \(4, 12, 1\)"),
-        (lambda: robot.inverse_dynamics(q[:2, None], v, a[:, None]), r"q \(2, 1\), v \(4,\), a \(4, 1\)"),
+        (
+            lambda: robot.inverse_dynamics(q[:2, None], v, a[:, None]),
+            r"q \(2, 1\), v \(4,\), a \(4, 1\)",
+        ),
         (lambda: robot.inverse_dynamics(q, v, a, out=np.empty((5, robot.n_v))), "out"),
         (
             lambda: robot.inverse_dynamics(q[:, None], v, a, out=np.empty((4, robot.n_v))),
             r"out has shape \(4, 12\)",
         ),
-        (lambda: robot.data().inverse_dynamics(q, v, a), r"q has shape \(4, 13\); expected \(13,\)"),
+        (
+            lambda: robot.data().inverse_dynamics(q, v, a),
+            r"q has shape \(4, 13\); expected \(13,\)",
+        ),
         (lambda: robot.inverse_dynamics(q * np.nan, v, a), "q holds nan"),
         (lambda: robot.inverse_dynamics(q + 1j, v, a), "q has dtype complex"),
         (lambda: robot.inverse_dynamics(q, v, None), "a"),
@@ -242,7 +260,8 @@ def test_no_states_give_no_results(robot):
 
 
 def pendulum(mass: float) -> Model:
-    """Two hinges about one line; without mass on the second, M is singular where both turn about the first's mass."""
+    """Two hinges about one line; without mass on the second, M is singular where both turn about
+    the first's mass."""
     builder = ModelBuilder("pendulum")
     builder.add_link("base")
     builder.add_link("arm")
@@ -289,9 +308,13 @@ def test_factored_mass_matrices_solve_as_single_ones_do(robot):
         np.testing.assert_array_equal(matrices[i], one.solve(J[i]))
     out = np.empty_like(given["v"])
     assert factors.solve(given["v"], out=out) is out
-    with pytest.raises(ModelError, match=r"B has shape \(30, 11\); it must be \(..., 12\) or \(..., 12, m\)"):
+    with pytest.raises(
+        ModelError, match=r"B has shape \(30, 11\); it must be \(..., 12\) or \(..., 12, m\)"
+    ):
         factors.solve(given["v"][:, 1:])
-    with pytest.raises(ModelError, match=r"leading axes must broadcast; they are of L \(30,\), B \(29,\)"):
+    with pytest.raises(
+        ModelError, match=r"leading axes must broadcast; they are of L \(30,\), B \(29,\)"
+    ):
         factors.solve(given["v"][1:])
 
 
@@ -300,7 +323,9 @@ def test_random_configurations_are_those_of_single_calls(robot):
     expected = [robot.random_configuration(rng) for _ in range(10)]
     for size in (10, (2, 5), (10,)):
         found = robot.random_configuration(np.random.default_rng(8), size)
-        np.testing.assert_array_equal(found, np.reshape(expected, (*np.atleast_1d(size), robot.n_q)))
+        np.testing.assert_array_equal(
+            found, np.reshape(expected, (*np.atleast_1d(size), robot.n_q))
+        )
     assert robot.random_configuration(rng, (3, 0)).shape == (3, 0, robot.n_q)
 
 
@@ -354,7 +379,9 @@ def test_calls_from_several_threads_do_not_disturb_each_other(robot):
     given = [arguments(robot, 50, seed=seed) for seed in range(8)]
     expected = [together(robot, "forward_dynamics", one, {}) for one in given]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda k: together(robot, "forward_dynamics", given[k % 8], {}), range(200)))
+        found = list(
+            pool.map(lambda k: together(robot, "forward_dynamics", given[k % 8], {}), range(200))
+        )
     for k, result in enumerate(found):
         np.testing.assert_array_equal(result, expected[k % 8])
 
@@ -419,7 +446,9 @@ def test_the_model_is_not_kept_alive(robot):
     model = branched_robot()
     given = arguments(model, 3, seed=12)
     together(model, "gravity", given, {})
-    assert_same(of_state(together(model, "gravity", given, {}), 1), alone(model, "gravity", given, {}, 1))
+    assert_same(
+        of_state(together(model, "gravity", given, {}), 1), alone(model, "gravity", given, {}, 1)
+    )
     alive = weakref.ref(model)
     del model
     gc.collect()

@@ -87,7 +87,9 @@ def spread(steps: int, count: int) -> list[int]:
     return sorted({int(x) for x in np.linspace(0, steps - 1, min(count, steps))})
 
 
-def laws(scene: ZooScene, simulation: Simulation, run: Run, solver: str, patience: Patience) -> Laws:
+def laws(
+    scene: ZooScene, simulation: Simulation, run: Run, solver: str, patience: Patience
+) -> Laws:
     """Audit steps of a run that are spread over it; then look at what overlaps in more of them."""
     found = Laws()
     count = len(run.controls)
@@ -169,7 +171,8 @@ def moved(simulation: Simulation, run: Run) -> float:
 
 
 def gradients(simulation: Simulation, run: Run, patience: Patience) -> Gradients:
-    """Compare derivatives at states of a run with differences, in an order that is spread over it."""
+    """Compare derivatives at states of a run with differences, in an order that is spread over
+    it."""
     rng = np.random.default_rng(0)
     found = Gradients()
     end = time.perf_counter() + patience.seconds
@@ -206,11 +209,12 @@ def derivative_error(
 ) -> float | None:
     """Error of a step's derivative along a random direction, of the largest entry of it.
 
-    Ridders' differences tell the derivative where those of two lengths that follow each other agree.
-    Many contacts have so many features that steps beside are by another formula however near, though
-    that matters nothing. So a derivative is right where it is what differences tell; it is wrong
-    where it is not and all of these steps are by one formula; else nothing is told, and it is None.
-    The gradient is compared with the same derivative, in the product with another direction.
+    Ridders' differences tell the derivative where those of two lengths that follow each other
+    agree. Many contacts have so many features that steps beside are by another formula however
+    near, though that matters nothing. So a derivative is right where it is what differences tell;
+    it is wrong where it is not and all of these steps are by one formula; else nothing is told, and
+    it is None. The gradient is compared with the same derivative, in the product with another
+    direction.
 
     Raises:
         TimeoutError: it is not told by this end [s, of `time.perf_counter`].

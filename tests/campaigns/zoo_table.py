@@ -1,12 +1,12 @@
 """All scenes of the zoo by one solver, beside MuJoCo: times, laws of contact, energy, derivatives.
 
 Both sides take the same steps from the same start, on one thread, in blocks of 20 that take turns;
-each step's time is the least of three identical runs, less the overhead of a call from Python, which
-is measured in the same run. MuJoCo has the elliptic cone and its default tolerance; contacts of both
-are counted, as they need not find the same. The laws of contact and the energy are audited in sixty
-steps of each run, drift at rest in the last tenth of the runs that come to rest, and derivatives at
-states that are spread over each run. What a figure means is told in zoo_measures.py. The exit status
-is 1 where a bar is missed.
+each step's time is the least of three identical runs, less the overhead of a call from Python,
+which is measured in the same run. MuJoCo has the elliptic cone and its default tolerance; contacts
+of both are counted, as they need not find the same. The laws of contact and the energy are audited
+in sixty steps of each run, drift at rest in the last tenth of the runs that come to rest, and
+derivatives at states that are spread over each run. What a figure means is told in zoo_measures.py.
+The exit status is 1 where a bar is missed.
 
     python tests/campaigns/zoo_table.py [--solver NAME] [--scene PART]... [--without PART]...
         [--states N] [--seconds S] [--quick] [--markdown] [--json FILE] [--any-machine]
@@ -107,7 +107,9 @@ def main() -> int:
     parser.add_argument(
         "--without", action="append", default=[], metavar="PART", help="but those that have this"
     )
-    parser.add_argument("--states", type=int, help=f"whose derivatives are checked (default {STATES})")
+    parser.add_argument(
+        "--states", type=int, help=f"whose derivatives are checked (default {STATES})"
+    )
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="S",
         help=f"the most for our steps in a run, and for derivatives (default {SECONDS:g})",
@@ -144,7 +146,9 @@ def main() -> int:
     _print_table(rows, options.markdown)
     failures = [f"{row.scene}: {', '.join(row.missed)}" for row in rows if row.missed]
     judged = [
-        row.scene for row in rows if any(not (options.any_machine and _by_machine(x)) for x in row.missed)
+        row.scene
+        for row in rows
+        if any(not (options.any_machine and _by_machine(x)) for x in row.missed)
     ]
     if mean is not None:
         print(f"\ngeometric mean of medians, ours / MuJoCo's: {mean:.3f} (bar {MEAN_BAR})")
@@ -160,7 +164,12 @@ def main() -> int:
 def _write(options: argparse.Namespace, rows: list[Row], absent: list[str]) -> None:
     """Write what there is until now, so that a run that is ended leaves it."""
     if options.json is not None:
-        content = {"solver": options.solver, "machine": machine(), "mean": _mean(rows), "absent": absent}
+        content = {
+            "solver": options.solver,
+            "machine": machine(),
+            "mean": _mean(rows),
+            "absent": absent,
+        }
         write_json(options.json, content | {"rows": [asdict(row) for row in rows]})
 
 
@@ -244,7 +253,9 @@ def _missed(scene: ZooScene, row: Row, run: Run) -> list[str]:
     found = []
     ratios = row.ratios()
     if ratios is not None:
-        for name, ratio, bar in zip(BY_MACHINE[:3], ratios, (MEDIAN_BAR, P99_BAR, WORST_BAR), strict=True):
+        for name, ratio, bar in zip(
+            BY_MACHINE[:3], ratios, (MEDIAN_BAR, P99_BAR, WORST_BAR), strict=True
+        ):
             if ratio > bar:
                 at = f" at step {int(np.argmax(run.times))}" if name == "worst" else ""
                 found.append(f"{name} {ratio:.1f} x{at}")
@@ -286,7 +297,9 @@ def _cells(row: Row) -> list[str]:
     ratios = row.ratios()
     laws, told = row.laws, row.gradients
     peer = "" if row.peer_p50 is None else f"{1e6 * row.peer_p50:.1f}"
-    contacts = f"{row.contacts}" if row.peer_contacts is None else f"{row.contacts}/{row.peer_contacts}"
+    contacts = (
+        f"{row.contacts}" if row.peer_contacts is None else f"{row.contacts}/{row.peer_contacts}"
+    )
     return [
         row.scene,
         *(f"{1e6 * x:.1f}" for x in (row.p50, row.p99, row.worst)),
@@ -321,7 +334,9 @@ def _print_table(rows: list[Row], markdown: bool) -> None:
         return
     widths = [max(len(line[i]) for line in table) for i in range(len(HEAD))]
     for line in table:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )
 
 
 if __name__ == "__main__":

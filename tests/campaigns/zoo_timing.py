@@ -120,12 +120,17 @@ def _our_step(simulation: Simulation, q: Array, v: Array, control: Control) -> A
 
 
 def timed_run(
-    scene: ZooScene, simulation: Simulation, twin: Twin | None, steps: int, cost: Overhead, patience: Patience
+    scene: ZooScene,
+    simulation: Simulation,
+    twin: Twin | None,
+    steps: int,
+    cost: Overhead,
+    patience: Patience,
 ) -> Run:
     """Run a scene several times on both sides, in blocks that take turns.
 
-    States, statuses and contacts are those of the first run: the others are the same to the bit. Its
-    end is where patience does.
+    States, statuses and contacts are those of the first run: the others are the same to the bit.
+    Its end is where patience does.
 
     Raises:
         AssertionError: a later run ends elsewhere.
@@ -181,4 +186,6 @@ def _their_block(twin: Twin, found: Run, block: range, spent: Array, is_first: b
         spent[k] = perf_counter_ns() - begin
         if is_first:
             found.peer_contacts.append(int(data.ncon))
-            found.peer_overlaps.append(float(max(-data.contact.dist.min(), 0.0)) if data.ncon else 0.0)
+            found.peer_overlaps.append(
+                float(max(-data.contact.dist.min(), 0.0)) if data.ncon else 0.0
+            )

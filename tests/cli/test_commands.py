@@ -133,7 +133,10 @@ def test_goals_in_joint_space(goal, expected, tmp_path, capsys):
 def test_goal_pose(frame, tmp_path, capsys):
     path = tmp_path / "plan.json"
     pose = ["-0.4", "0.2", "0.5", "0", "1", "0", "0"]
-    assert main(["plan", "ur5", "--start", "ready", "--goal-pose", *pose, *frame, "-o", str(path)]) == 0
+    assert (
+        main(["plan", "ur5", "--start", "ready", "--goal-pose", *pose, *frame, "-o", str(path)])
+        == 0
+    )
     model, trajectory = load_robot("ur5"), Trajectory.load(path)
     X = model.frame_pose(trajectory.position(trajectory.duration), frame[-1] if frame else "tool0")
     assert np.allclose(X[:3, 3], [-0.4, 0.2, 0.5], atol=1e-5)
@@ -148,14 +151,24 @@ def test_scaling_slows_down(capsys):
         ["--acceleration-scaling", "0.25"],
         ["--jerk-limit", "20"],
     ):
-        assert main(["plan", "ur5", "--start", HOME, "--goal-named", "ready", "--json", *options]) == 0
+        assert (
+            main(["plan", "ur5", "--start", HOME, "--goal-named", "ready", "--json", *options]) == 0
+        )
         durations.append(json.loads(capsys.readouterr().out)["duration"])
     assert min(durations[1:]) > 1.05 * durations[0]
 
 
 def test_unwinding(capsys):
     """From a full turn to 0: nothing to do, unless the positions are asked for as given."""
-    command = ["plan", "ur5", "--start", "wrist_3_joint=6.283", "--goal", "wrist_3_joint=0", "--json"]
+    command = [
+        "plan",
+        "ur5",
+        "--start",
+        "wrist_3_joint=6.283",
+        "--goal",
+        "wrist_3_joint=0",
+        "--json",
+    ]
     durations = []
     for options in ([], ["--full-turns"], ["--no-full-turns"]):
         assert main([*command, *options]) == 0
@@ -196,14 +209,20 @@ def test_no_plan_is_code_3_with_the_reason(tmp_path, capsys):
         (["plan", "ur5", "--goal-named", "hom"], "home"),
         (["plan", "ur5", "--goal-pose", *"0001111"], "length 2;"),
         (["plan", "ur5", "--goal-pose", *"1000001", "--frame", "tool9"], "tool9"),
-        (["plan", "ur5", "--goal-named", "home", "--frame", "tool0"], "--frame is about --goal-pose"),
+        (
+            ["plan", "ur5", "--goal-named", "home", "--frame", "tool0"],
+            "--frame is about --goal-pose",
+        ),
         (["plan", "ur5", "--goal-named", "home", "--planner", "magic"], "rrt_connect"),
         (["plan", "ur5", "--goal-named", "home", "--group", "leg"], "leg"),
         (["plan", "ur5", "--goal-named", "home", "--velocity-scaling", "2"], "2"),
         (["plan", "ur5", "--goal-named", "home", "--budget", "-1"], "-1"),
         (["plan", "ur5", "--goal-named", "home", "-o", "plan.txt"], ".json, .csv or .npz"),
         (["plan", "ur5", "--goal-named", "home", "-o", "nowhere/plan.json"], "nowhere"),
-        (["plan", "ur5", "--goal-named", "home", "--plot", "a.png", "--render", "a.png"], "same file"),
+        (
+            ["plan", "ur5", "--goal-named", "home", "--plot", "a.png", "--render", "a.png"],
+            "same file",
+        ),
         (["inspect", "none.urdf"], "none.urdf"),
         (["inspect", "broken.urdf"], "broken.urdf:2"),
         (["view", "ur5", "--trajectory", "none.json"], "none.json"),
@@ -213,7 +232,9 @@ def test_no_plan_is_code_3_with_the_reason(tmp_path, capsys):
         (["render", "ur5", "-o", "a.png", "--size", "9x9"], "9 x 9"),
     ],
 )
-def test_bad_input_is_one_line_with_the_remedy_and_code_2(arguments, expected, tmp_path, monkeypatch, capsys):
+def test_bad_input_is_one_line_with_the_remedy_and_code_2(
+    arguments, expected, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.urdf").write_text("<robot name='r'>\n<link name='a'></lnk>\n</robot>\n")
     assert main(arguments) == 2
@@ -239,7 +260,9 @@ def test_plot_and_render(tmp_path, capsys):
 
 def test_plan_and_view(monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr("robosim.viewer.show", lambda *what, **options: shown.append((what, options)))
+    monkeypatch.setattr(
+        "robosim.viewer.show", lambda *what, **options: shown.append((what, options))
+    )
     assert main([*SHELF, "--view", "--json"]) == 0
     json.loads(capsys.readouterr().out)
     ((model, scene, trajectory), options) = shown[0]
@@ -277,7 +300,9 @@ def test_every_bundled_robot_is_drawn_and_shown_without_a_scene(name, monkeypatc
     path, shown = tmp_path / "robot.png", []
     assert main(["render", name, "--scene", "none", "-o", str(path), "--size", "64x64"]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
-    monkeypatch.setattr("robosim.viewer.show", lambda *what, **options: shown.append((what, options)))
+    monkeypatch.setattr(
+        "robosim.viewer.show", lambda *what, **options: shown.append((what, options))
+    )
     assert main(["view", name, "--scene", "none", "--no-open"]) == 0
     ((model, scene, _), options) = shown[0]
     assert (model.name, scene) == (name, None)
@@ -322,7 +347,10 @@ def test_names_cannot_steer_the_terminal_nor_break_an_old_one(tmp_path):
     path.write_text(HOSTILE.format(WELD), encoding="utf-8")
     for encoding in ("utf-8", "ascii", "latin-1"):
         done = robosim(
-            "inspect", str(path), env={**os.environ, "PYTHONIOENCODING": encoding}, encoding=encoding
+            "inspect",
+            str(path),
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            encoding=encoding,
         )
         if done.returncode == 2:  # the reader may refuse such a name, but must say so
             assert "robosim: error: " in done.stderr
@@ -335,7 +363,11 @@ def test_names_cannot_steer_the_terminal_nor_break_an_old_one(tmp_path):
 
 
 def test_lists(capsys):
-    for what, expected in (("robots", "ur5"), ("scenes", "bookshelf_small"), ("planners", "rrt_connect")):
+    for what, expected in (
+        ("robots", "ur5"),
+        ("scenes", "bookshelf_small"),
+        ("planners", "rrt_connect"),
+    ):
         assert main([what]) == 0
         assert expected in capsys.readouterr().out.splitlines()
         assert main([what, "--json"]) == 0

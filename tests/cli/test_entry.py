@@ -50,7 +50,17 @@ def test_help_imports_nothing_heavy(arguments):
 
 def test_every_command_is_listed_and_has_help():
     text = robosim("--help").stdout
-    for command in ("plan", "stream", "inspect", "view", "render", "check", "robots", "scenes", "planners"):
+    for command in (
+        "plan",
+        "stream",
+        "inspect",
+        "view",
+        "render",
+        "check",
+        "robots",
+        "scenes",
+        "planners",
+    ):
         assert f"    {command}" in text
         helped = robosim(command, "--help")
         assert helped.returncode == 0
@@ -177,7 +187,9 @@ def test_check_tells_the_kernels_instruction_set_and_the_environment_forces_one(
     for name in usable:
         assert kernels(ROBOSIM_ISA=name)["kernels"] == name
     assert kernels(ROBOSIM_ISA="sse9") == (
-        "robosim: error: ROBOSIM_ISA: 'sse9' is no instruction set; valid here: " + ", ".join(usable) + "\n"
+        "robosim: error: ROBOSIM_ISA: 'sse9' is no instruction set; valid here: "
+        + ", ".join(usable)
+        + "\n"
     )
 
 
@@ -199,7 +211,9 @@ def test_colors_only_on_a_terminal(monkeypatch):
 
 
 def test_control_characters_are_escaped(monkeypatch, capsys):
-    assert output.printable({"a\x1b[2J": ["\r", 1, "\u00e9"]}) == {"a\\x1b[2J": ["\\r", 1, "\u00e9"]}
+    assert output.printable({"a\x1b[2J": ["\r", 1, "\u00e9"]}) == {
+        "a\\x1b[2J": ["\\r", 1, "\u00e9"]
+    }
 
     def broken(_args):
         raise PlanningError("joint '\x1b[31m' is\nodd")

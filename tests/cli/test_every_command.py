@@ -1,7 +1,8 @@
 """Every subcommand on every bundled robot, scene and planner, with and without --json.
 
-Commands, their options and choices come from the parser, and what they are run on from the package's lists: what is new
-is run by itself. Each ends with 0, or refuses in one line for a reason that the test can tell from the robot's facts.
+Commands, their options and choices come from the parser, and what they are run on from the
+package's lists: what is new is run by itself. Each ends with 0, or refuses in one line for a reason
+that the test can tell from the robot's facts.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ FILES = {"render": ["out.png", "out.html"]}
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (choices,) = (a.choices for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    (choices,) = (
+        a.choices for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)
+    )
     return dict(choices)
 
 
@@ -51,8 +54,11 @@ def of(*needed: str) -> list[str]:
 
 
 def run(capsys, command: str, *arguments: str) -> tuple[int, str, str]:
-    """Exit code, output and errors: JSON where that is asked for, one line where it refuses, never a traceback."""
-    short = [x for option, value in SHORT.items() if takes(command, option) for x in (option, value)]
+    """Exit code, output and errors: JSON where that is asked for, one line where it refuses, never
+    a traceback."""
+    short = [
+        x for option, value in SHORT.items() if takes(command, option) for x in (option, value)
+    ]
     code = main([command, *arguments, *short])
     out, err = capsys.readouterr()
     assert code in (DONE, REFUSED, NO_PLAN), (command, arguments, err)
@@ -82,7 +88,9 @@ def ends(robot: str) -> list[np.ndarray]:
     ]
     start = next(q for q in starts if not scene.collides(q))
     is_straight = np.array([kind != "quaternion" for kind in model.position_kinds])
-    goals = (np.clip(start + step * is_straight, lower, upper) for step in (0.02, -0.02, 1e-3, -1e-3))
+    goals = (
+        np.clip(start + step * is_straight, lower, upper) for step in (0.02, -0.02, 1e-3, -1e-3)
+    )
     return [start, next(q for q in goals if not scene.collides(q))]
 
 
@@ -119,14 +127,22 @@ def test_the_parser_is_known():
                     f"{command}: no way to give {action.dest!r}"
                 )
     assert set(of("robot", "--output")) >= set(FILES)
-    assert {"robots", "scenes", "planners", "check"} <= set(COMMANDS) - set(of("robot")) - set(of("plan"))
+    assert {"robots", "scenes", "planners", "check"} <= set(COMMANDS) - set(of("robot")) - set(
+        of("plan")
+    )
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if not takes(c, "robot") and not takes(c, "plan")])
+@pytest.mark.parametrize(
+    "command", [c for c in COMMANDS if not takes(c, "robot") and not takes(c, "plan")]
+)
 def test_commands_about_the_installation(command, capsys):
     for json_option in ([], ["--json"]):
         assert run(capsys, command, *json_option)[0] == DONE
-    lists = {"robots": bundled_robots(), "scenes": bundled_scenes(), "planners": available_planners()}
+    lists = {
+        "robots": bundled_robots(),
+        "scenes": bundled_scenes(),
+        "planners": available_planners(),
+    }
     if command in lists:
         assert json.loads(run(capsys, command, "--json")[1])[command] == sorted(lists[command])
 
@@ -174,7 +190,17 @@ def test_every_plan_is_streamed(robot, capsys):
     """Or refused, where it moves what no controller of joints commands."""
     start, goal = ends(robot)
     assert (
-        run(capsys, "plan", robot, "--start", written(start), "--goal", written(goal), "-o", "plan.json")[0]
+        run(
+            capsys,
+            "plan",
+            robot,
+            "--start",
+            written(start),
+            "--goal",
+            written(goal),
+            "-o",
+            "plan.json",
+        )[0]
         == DONE
     )
     model = load_robot(robot)
@@ -216,7 +242,8 @@ def test_every_scene(robot, scene, capsys):
 
 @pytest.mark.parametrize("scene", bundled_scenes())
 def test_scenes_of_what_is_no_arm(scene, capsys):
-    """A scene is made for the robot, which must be able to solve it: else one line says that it cannot."""
+    """A scene is made for the robot, which must be able to solve it: else one line says that it
+    cannot."""
     robot = next(r for r in bundled_robots() if len(load_robot(r).joint_names) < 3)
     code, _, err = run(capsys, "simulate", robot, "--scene", scene)
     assert code == REFUSED
@@ -230,7 +257,9 @@ def test_every_planner(planner, capsys):
     scenes = some(bundled_scenes(), 2)
     for command, scene in itertools.product(of("robot", "--planner"), scenes):
         for json_option in [], ["--json"]:
-            code, out, err = run(capsys, command, robot, "--scene", scene, "--planner", planner, *json_option)
+            code, out, err = run(
+                capsys, command, robot, "--scene", scene, "--planner", planner, *json_option
+            )
             assert code == DONE, out + err
             assert planner in out
             assert load_scene(scene).name in out

@@ -27,7 +27,9 @@ def test_an_arm_swings_and_keeps_its_energy_to_first_order(capsys):
     np.testing.assert_allclose(np.divide(lost[:-1], lost[1:]), 2, rtol=0.01)
 
 
-@pytest.mark.parametrize(("robot", "mass"), [("half_cheetah", 14.0), ("jump_worm", 4.0), ("catapult", 1.0)])
+@pytest.mark.parametrize(
+    ("robot", "mass"), [("half_cheetah", 14.0), ("jump_worm", 4.0), ("catapult", 1.0)]
+)
 def test_what_moves_freely_in_a_plane_falls_on_a_floor_too(robot, mass, capsys):
     """And lies there in the end, carried by as much as it weighs; of the catapult the ball."""
     assert main(["simulate", robot, "--for", "2s", "--json"]) == 0
@@ -37,7 +39,16 @@ def test_what_moves_freely_in_a_plane_falls_on_a_floor_too(robot, mass, capsys):
 
 def test_a_gripper_falls_on_a_floor_and_lies(capsys, tmp_path):
     curves, page = tmp_path / "fall.png", tmp_path / "fall.html"
-    arguments = ["simulate", "gripper_2f", "--base", "floating", "--for", "1s", "--plot", str(curves)]
+    arguments = [
+        "simulate",
+        "gripper_2f",
+        "--base",
+        "floating",
+        "--for",
+        "1s",
+        "--plot",
+        str(curves),
+    ]
     assert main([*arguments, "--render", str(page)]) == 0
     out = capsys.readouterr().out
     assert "gripper_2f: 1000 steps of 1 ms" in out
@@ -52,12 +63,18 @@ def test_the_plot_shows_energy_forces_and_contacts(capsys, monkeypatch):
 
     kept = []
     monkeypatch.setattr(files, "save_figure", lambda figure, name: kept.append(figure))
-    assert main(["simulate", "gripper_2f", "--base", "floating", "--for", "500ms", "--plot", "fall.svg"]) == 0
+    assert (
+        main(
+            ["simulate", "gripper_2f", "--base", "floating", "--for", "500ms", "--plot", "fall.svg"]
+        )
+        == 0
+    )
     _, energies, forces, contacts = kept[0].axes
     kinetic, potential, together = (line.get_ydata() for line in energies.lines)
     assert potential.min() == 0.0
     np.testing.assert_allclose(together, kinetic + potential, rtol=1e-15)
-    # Free fall by 1 cm keeps it, to the first order of steps of a millisecond; impacts never add to it.
+    # Free fall by 1 cm keeps it, to the first order of steps of a millisecond; impacts never add to
+    # it.
     np.testing.assert_allclose(together[:44], together[0], rtol=0.04)
     assert (np.diff(together) < 1e-12).all()
     normal, friction, weight = (line.get_ydata() for line in forces.lines)
@@ -68,7 +85,10 @@ def test_the_plot_shows_energy_forces_and_contacts(capsys, monkeypatch):
     assert forces.get_yscale() == "symlog"
     np.testing.assert_allclose(normal[times > 0.4], weight[0], rtol=1e-6)
     assert friction[-1] == pytest.approx(0, abs=1e-6 * weight[0])
-    assert [text.get_text() for text in contacts.get_legend().get_texts()] == ["sticking", "sliding"]
+    assert [text.get_text() for text in contacts.get_legend().get_texts()] == [
+        "sticking",
+        "sliding",
+    ]
 
 
 @pytest.mark.parametrize("driven", [[], ["--hold"]])
@@ -89,7 +109,9 @@ def test_motors_hold_a_free_robot_on_its_legs(name, capsys):
     told = json.loads(capsys.readouterr().out)
     robot = load_robot(name, base="floating")
     assert told["pushing"] == pytest.approx(robot.total_mass * 9.80665, rel=1e-6)
-    for joint, position in zip(robot.position_names[7:], robot.configuration("standing")[7:], strict=True):
+    for joint, position in zip(
+        robot.position_names[7:], robot.configuration("standing")[7:], strict=True
+    ):
         assert told["q"][joint] == pytest.approx(position, abs=0.005), joint
 
 
@@ -154,10 +176,13 @@ def test_options_overrule_base_and_floor(capsys):
         assert falls["scene"] == {"name": "none", "why": "--scene"}
         assert falls["contacts"] == 0
         assert falls["q"] == told["--base floating --scene none"]["q"]
-        # A hundred steps of a millisecond, each by g dt more; of its center of mass, about which joints swing.
+        # A hundred steps of a millisecond, each by g dt more; of its center of mass, about which
+        # joints swing.
         robot = load_robot(name, base="floating")
         fell = robot.center_of_mass(np.array(list(falls["q"].values())))[2]
-        begin = robot.center_of_mass(np.array(list(starts(capsys, name, "--scene", "none").values())))[2]
+        begin = robot.center_of_mass(
+            np.array(list(starts(capsys, name, "--scene", "none").values()))
+        )[2]
         assert fell - begin == pytest.approx(-9.80665 * 1e-6 * 5050, rel=1e-3)
 
 
@@ -211,7 +236,8 @@ def test_where_it_begins(capsys):
     (["--from", "nothing.json"], "no such file"),
     (["--start", "nowhere"], "'ur5' has no state 'nowhere'"),
     (["--start", "0.1,0.2"], "q has shape (2,); it must be (..., 6)"),
-    (["--start", "0,0,0,0,0,0", "--from", "state.json"], "--from: not allowed with argument --start"),
+    (["--start", "0,0,0,0,0,0", "--from", "state.json"],
+        "--from: not allowed with argument --start"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_refused(arguments, text, capsys):
     scene = ["--scene", "bookshelf_small"]

@@ -1,4 +1,5 @@
-"""`robosim stream` end to end: the simulated arm, outputs, refusals, interruption, other transports."""
+"""`robosim stream` end to end: the simulated arm, outputs, refusals, interruption, other
+transports."""
 
 import argparse
 import importlib.metadata
@@ -70,7 +71,16 @@ def test_a_plan_is_followed_and_the_table_says_how_well(plan_file, tmp_path, cap
 def test_json_has_it_all(plan_file, capsys, mode, tracking, bound, rate):
     capsys.readouterr()
     code, data = run_json(
-        capsys, plan_file, "--mode", mode, "--tracking", tracking, "--rate", rate, "--sim-rate", rate
+        capsys,
+        plan_file,
+        "--mode",
+        mode,
+        "--tracking",
+        tracking,
+        "--rate",
+        rate,
+        "--sim-rate",
+        rate,
     )
     assert code == 0
     assert data["ok"]
@@ -92,7 +102,14 @@ def test_json_has_it_all(plan_file, capsys, mode, tracking, bound, rate):
 
 def test_the_same_command_gives_the_same_file(plan_file, tmp_path, capsys):
     for name in ("a.npz", "b.npz"):
-        options = ["--mode", "setpoints", "--speed-scaling", "0.5", "--record", str(tmp_path / name)]
+        options = [
+            "--mode",
+            "setpoints",
+            "--speed-scaling",
+            "0.5",
+            "--record",
+            str(tmp_path / name),
+        ]
         assert main(["stream", str(plan_file), *options]) == 0
     a, b = (Tracking.load(tmp_path / name) for name in ("a.npz", "b.npz"))
     for name in ("time", "desired", "commanded", "actual"):
@@ -107,8 +124,11 @@ def test_every_distribution(plan_file, capsys, distribution):
         capsys, plan_file, "--distribution", distribution, "--feedforward", "inverse_dynamics"
     )
     assert code == 0
-    # Humble's controller commands without looking ahead, so that its arm is one of 2 ms periods late.
-    assert max(joint["max_error"] for joint in data["joints"]) < (7e-3 if distribution == "humble" else 5e-4)
+    # Humble's controller commands without looking ahead, so that its arm is one of 2 ms periods
+    # late.
+    assert max(joint["max_error"] for joint in data["joints"]) < (
+        7e-3 if distribution == "humble" else 5e-4
+    )
 
 
 def test_joints_that_the_plan_does_not_move_are_left_alone(tmp_path, capsys):
@@ -139,13 +159,17 @@ def test_real_time_takes_its_time(plan_file, capsys):
     [
         (
             ["--initial", "elbow_joint=1,wrist_1_joint=-1"],
-            "elbow_joint is at 1 and the trajectory starts at 0, 1 away; it has to start within 0.01: plan again from "
-            "the present state\nwrist_1_joint is at -1",
+            (
+                "elbow_joint is at 1 and the trajectory starts at 0, 1 away; it has to start within"
+                " 0.01: plan again from the present state\nwrist_1_joint is at -1"
+            ),
         ),
         (["--tracking", "dynamics", "--max-error", "1e-4"], "it may be 0.0001 at most"),
     ],
 )
-def test_an_arm_that_refuses_or_does_not_arrive_is_code_3(plan_file, tmp_path, capsys, arguments, reason):
+def test_an_arm_that_refuses_or_does_not_arrive_is_code_3(
+    plan_file, tmp_path, capsys, arguments, reason
+):
     plot = tmp_path / "t.png"
     capsys.readouterr()
     code, data = run_json(capsys, plan_file, *arguments, "--plot", plot)
@@ -243,7 +267,9 @@ def test_a_plan_that_does_not_name_a_robot_we_have(plan_file, tmp_path, capsys):
 
 def test_limits_are_the_stricter_ones_of_plan_and_robot(plan_file, tmp_path, capsys):
     slower = tmp_path / "joint_limits.yaml"
-    slower.write_text("joint_limits:\n  elbow_joint:\n    has_velocity_limits: true\n    max_velocity: 0.5\n")
+    slower.write_text(
+        "joint_limits:\n  elbow_joint:\n    has_velocity_limits: true\n    max_velocity: 0.5\n"
+    )
     assert main(["stream", str(plan_file), "--joint-limits", str(slower)]) == 3
     out, _ = capsys.readouterr()
     assert "velocity of elbow_joint is" in out
@@ -311,7 +337,8 @@ def test_interruption_holds_the_arm_and_says_so(plan_file, tmp_path, mode):
     slow = ["--real-time", "--speed-scaling", "0.05", "--mode", mode, "--record", str(record)]
     process = subprocess.Popen(
         [*PYTHON, "-c", WATCHED, "stream", str(plan_file), *slow],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     try:

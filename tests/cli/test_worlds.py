@@ -21,8 +21,10 @@ version: 1
 name: cell
 scene: {objects: [{name: floor, half_space: {}}]}
 parts:
-  - {name: left, robot: ur5, q: {shoulder_lift_joint: -1.2, elbow_joint: 1.0}, pose: {xyz: [0, 0.5, 0.02]}}
-  - {name: right, robot: ur5, q: {shoulder_lift_joint: -1.2, elbow_joint: 1.0}, pose: {xyz: [0, -0.5, 0.02]}}
+  - {name: left, robot: ur5, pose: {xyz: [0, 0.5, 0.02]},
+     q: {shoulder_lift_joint: -1.2, elbow_joint: 1.0}}
+  - {name: right, robot: ur5, pose: {xyz: [0, -0.5, 0.02]},
+     q: {shoulder_lift_joint: -1.2, elbow_joint: 1.0}}
   - {name: hand, robot: gripper_2f, on: left/tool0}
   - {name: crate, body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, pose: {xyz: [0.4, 1.2, 0.05]}}
 materials: [{of: crate, friction: 0.7}]
@@ -56,7 +58,9 @@ def test_a_plan_begins_where_the_world_does(cell, tmp_path, capsys):
     world, trajectory = World.load(cell), Trajectory.load(out)
     assert np.array_equal(trajectory.configuration(0.0, world.model, world.start), world.start)
     goal = JointGoal({"left/elbow_joint": 1.4})
-    problem = Problem(world.model, world.scene, start=world.start, goal=goal, group="left/manipulator")
+    problem = Problem(
+        world.model, world.scene, start=world.start, goal=goal, group="left/manipulator"
+    )
     assert np.array_equal(plan(problem).trajectory.coefficients, trajectory.coefficients)
 
 

@@ -19,7 +19,9 @@ OPERATIONS: dict[str, dict[str, Any]] = _engine.operations()
 COLUMNS = 3
 
 
-def extents(model: Model, shape: tuple[str | int, ...], options: Mapping[str, Any]) -> tuple[int, ...]:
+def extents(
+    model: Model, shape: tuple[str | int, ...], options: Mapping[str, Any]
+) -> tuple[int, ...]:
     """Numbers for a row's symbolic shape."""
     bodies = model.floating_base + sum(joint.kind != "fixed" for joint in model.joints)
     known = {
@@ -65,7 +67,8 @@ def random_inputs(
 ) -> Inputs:
     """(n, ...) arrays for all inputs, by name; those in `given` as they are.
 
-    Wrenches are last and as large as forces on a robot; the factor L of M is that of q in `given` or of random ones.
+    Wrenches are last and as large as forces on a robot; the factor L of M is that of q in `given`
+    or of random ones.
     """
     given = given or {}
     inputs: Inputs = {}
@@ -81,7 +84,9 @@ def random_inputs(
             inputs[name] = rng.uniform(-2, 2, (n, *extents(model, shape, options)))
     if options.get("wrench_frames"):
         shape = (n, len(options["wrench_frames"]), 6)
-        inputs["wrenches"] = given["wrenches"] if "wrenches" in given else rng.uniform(-10, 10, shape)
+        inputs["wrenches"] = (
+            given["wrenches"] if "wrenches" in given else rng.uniform(-10, 10, shape)
+        )
     return inputs
 
 
@@ -89,7 +94,9 @@ def random_configurations(model: Model, rng: np.random.Generator, n: int) -> Arr
     return np.array([model.random_configuration(rng) for _ in range(n)]).reshape(n, model.n_q)
 
 
-def evaluate(model: Model, operation: str, inputs: Inputs, options: Mapping[str, Any]) -> tuple[Array, ...]:
+def evaluate(
+    model: Model, operation: str, inputs: Inputs, options: Mapping[str, Any]
+) -> tuple[Array, ...]:
     """All results for one state."""
     index = OPERATIONS[operation]["index"]
     data = _engine.OperationData(model._engine)

@@ -1,8 +1,10 @@
-"""The robots of PyPI's example-robot-data that can be loaded, in both libraries, with random states.
+"""The robots of PyPI's example-robot-data that can be loaded, in both libraries, with random
+states.
 
-Pinocchio's model has all joints free; mimic joints of ours become a linear map of velocities, v_theirs = G v. What a
-function of theirs says of forces and derivatives is then contracted with G along each axis of velocities:
-tau = G^T tau_free. G of a robot without mimic joints is a permutation.
+Pinocchio's model has all joints free; mimic joints of ours become a linear map of velocities,
+v_theirs = G v. What a function of theirs says of forces and derivatives is then contracted with G
+along each axis of velocities: tau = G^T tau_free. G of a robot without mimic joints is a
+permutation.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ REFUSED = {
     "romeo_description/urdf/romeo_small.urdf",
 }
 
-# With mimic joints, but some link alone has an inertia that no distribution of mass has: their mimic joints are free.
+# With mimic joints, but some link alone has an inertia that no distribution of mass has: their
+# mimic joints are free.
 REFUSED_AS_URDF = {
     "alex_description/urdf/alex_psyonic_hands.urdf",
     "pr2_description/urdf/pr2.urdf",
@@ -73,11 +76,20 @@ class Robot:
     """
 
     def __init__(
-        self, name: str, model: Model, source: pin.Model, own_name: Callable[[str], str], seed: int = 0
+        self,
+        name: str,
+        model: Model,
+        source: pin.Model,
+        own_name: Callable[[str], str],
+        seed: int = 0,
     ) -> None:
         self.name, self.model, self.source = name, model, source
         rng = np.random.default_rng([seed, source.nv])
-        indices = {frame.name: i for i, frame in enumerate(source.frames) if frame.type == pin.FrameType.BODY}
+        indices = {
+            frame.name: i
+            for i, frame in enumerate(source.frames)
+            if frame.type == pin.FrameType.BODY
+        }
         known = [
             (i, model._frames[own_name(link)])
             for link, i in indices.items()
@@ -135,23 +147,29 @@ class Robot:
             if theirs.nv == 1:
                 values = ratio * values + offset
             if theirs.nq == values.shape[1] + 1:  # an angle is a point on the circle
-                values = np.column_stack([values[:, :-1], np.cos(values[:, -1]), np.sin(values[:, -1])])
+                values = np.column_stack(
+                    [values[:, :-1], np.cos(values[:, -1]), np.sin(values[:, -1])]
+                )
             out[:, theirs.idx_q : theirs.idx_q + theirs.nq] = values
             self.G[theirs.idx_v + np.arange(theirs.nv), v_of[name]] = ratio
         return out
 
     def one_of_two(self, theirs: Array) -> Array:
-        """(n, source.nq) with quaternions whose largest entry is positive: their negatives turn alike."""
+        """(n, source.nq) with quaternions whose largest entry is positive: their negatives turn
+        alike."""
         out = theirs.copy()
         for joint in self.source.joints:
             if joint.nv == 6:
                 quaternion = out[:, joint.idx_q + 3 : joint.idx_q + 7]
-                largest = np.take_along_axis(quaternion, np.abs(quaternion).argmax(axis=1)[:, None], 1)
+                largest = np.take_along_axis(
+                    quaternion, np.abs(quaternion).argmax(axis=1)[:, None], 1
+                )
                 quaternion *= np.sign(largest)
         return out
 
     def wrapped(self, v: Array) -> Array:
-        """(n, source.nv) with angles of continuous joints from -pi to pi; ours count turns, theirs do not."""
+        """(n, source.nv) with angles of continuous joints from -pi to pi; ours count turns, theirs
+        do not."""
         out = v.copy()
         for joint in self.source.joints:
             if joint.nv == 1 and joint.nq == 2:
@@ -162,7 +180,10 @@ class Robot:
     def bodies(self) -> list[int]:
         """Their joint that moves each of our bodies; a floating base has another name there."""
         names = [joint.name for joint in self.model._engine.joints[1:]]
-        return [self.source.getJointId(name) if self.source.existJointName(name) else 1 for name in names]
+        return [
+            self.source.getJointId(name) if self.source.existJointName(name) else 1
+            for name in names
+        ]
 
     @property
     def follows(self) -> bool:
@@ -212,16 +233,23 @@ def load_urdf(path: Path, base: Literal["fixed", "floating"], *, strict: bool = 
 def load(file: str, *, free_flying: bool) -> Robot:
     path = robots_folder() / file
     name = f"{file.split('/')[-1]}{', free-flying' if free_flying else ''}"
-    source = pin.buildModelFromUrdf(str(path), *((pin.JointModelFreeFlyer(),) if free_flying else ()))
+    source = pin.buildModelFromUrdf(
+        str(path), *((pin.JointModelFreeFlyer(),) if free_flying else ())
+    )
     if "<mimic" in path.read_text() and file not in REFUSED_AS_URDF:
-        model = load_urdf(path, "floating" if free_flying else "fixed").with_gravity(source.gravity.linear)
+        model = load_urdf(path, "floating" if free_flying else "fixed").with_gravity(
+            source.gravity.linear
+        )
         return Robot(name, model, source, lambda link: link)
-    return Robot(name, convert(source, allow_massless=file in SINGULAR), source, lambda link: f"frame {link}")
+    return Robot(
+        name, convert(source, allow_massless=file in SINGULAR), source, lambda link: f"frame {link}"
+    )
 
 
 @functools.cache
 def robots() -> tuple[Robot, ...]:
-    """All, in the gate a slice of them that has what is singular: on fixed and on free-flying bases.
+    """All, in the gate a slice of them that has what is singular: on fixed and on free-flying
+    bases.
 
     But for two flying robots without joints where their base is fixed.
     """
@@ -233,13 +261,19 @@ def robots() -> tuple[Robot, ...]:
 
 @functools.cache
 def random_robots() -> tuple[Robot, ...]:
-    """Trees of each kind of joint with random axes and armature, of all kinds together, and samples of theirs."""
+    """Trees of each kind of joint with random axes and armature, of all kinds together, and samples
+    of theirs."""
     kinds = list(PEERS)
     found = []
     for seed, chosen in enumerate([*([kind] * 5 for kind in kinds), kinds * 2, kinds[::-1] * 3]):
         case = random_tree(chosen, seed)
         found.append(
-            Robot(f"tree of {chosen[0]}, {seed}", case.model, case.source, lambda link: f"frame {link}")
+            Robot(
+                f"tree of {chosen[0]}, {seed}",
+                case.model,
+                case.source,
+                lambda link: f"frame {link}",
+            )
         )
     pin.seed(1)
     rng = np.random.default_rng(1)

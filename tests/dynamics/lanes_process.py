@@ -1,7 +1,8 @@
-"""Run in a process of its own with ROBOSIM_ISA set: all operations on many states in lanes, and one by one.
+"""Run in a process of its own with ROBOSIM_ISA set: all operations on many states in lanes, and one
+by one.
 
-Arguments: a file for the results. Prints how many results were compared, bit for bit. States differ in every lane, and
-their number leaves a rest for every number of lanes.
+Arguments: a file for the results. Prints how many results were compared, bit for bit. States differ
+in every lane, and their number leaves a rest for every number of lanes.
 """
 
 from __future__ import annotations
@@ -29,14 +30,23 @@ def main(file: str) -> None:
         for local, wrenches, joint_forces in product((False, True), repeat=3):
             if (local and not row["takes_frames"]) or (wrenches and not row["takes_wrenches"]):
                 continue
-            options = options_of(operation, frames, local=local, wrenches=wrenches, joint_forces=joint_forces)
+            options = options_of(
+                operation, frames, local=local, wrenches=wrenches, joint_forces=joint_forces
+            )
             rng = np.random.default_rng([k, row["index"]])
             inputs = random_inputs(model, operation, options, rng, STATES)
             batch = evaluate_batch(model, operation, inputs, options)
             for i in range(STATES):
-                alone = evaluate(model, operation, {name: x[i] for name, x in inputs.items()}, options)
+                alone = evaluate(
+                    model, operation, {name: x[i] for name, x in inputs.items()}, options
+                )
                 for a, b in zip(alone, batch, strict=True):
-                    assert np.asarray(a).tobytes() == b[i].tobytes(), (model.name, operation, options, i)
+                    assert np.asarray(a).tobytes() == b[i].tobytes(), (
+                        model.name,
+                        operation,
+                        options,
+                        i,
+                    )
                     compared += 1
             for (name, _), value in zip(row["outputs"].items(), batch, strict=True):
                 results[f"{k} {operation} {name} {local} {wrenches} {joint_forces}"] = value

@@ -17,7 +17,12 @@ Reference = Callable[[Sample], Answer]
 
 def rows_of(*modules: ModuleType) -> dict[str, Reference]:
     """The modules' functions that are named as operations."""
-    return {name: getattr(module, name) for module in modules for name in OPERATIONS if hasattr(module, name)}
+    return {
+        name: getattr(module, name)
+        for module in modules
+        for name in OPERATIONS
+        if hasattr(module, name)
+    }
 
 
 REFERENCES = rows_of(references_kinematics, references_dynamics, references_parameters)
@@ -46,4 +51,8 @@ CONDITIONED = {name for name, row in OPERATIONS.items() if row["solves"]} | {"ma
 def allowed(robot: Robot, operation: str) -> Array:
     """(STATES,) of the largest entry of the reference, or of one."""
     floor = np.full(len(robot.q), 1e-10)
-    return np.maximum(floor, 10 * np.finfo(float).eps * robot.cond) if operation in CONDITIONED else floor
+    return (
+        np.maximum(floor, 10 * np.finfo(float).eps * robot.cond)
+        if operation in CONDITIONED
+        else floor
+    )

@@ -1,4 +1,5 @@
-"""Pinocchio's answers about forces, accelerations and energies, and about their derivatives in the state."""
+"""Pinocchio's answers about forces, accelerations and energies, and about their derivatives in the
+state."""
 
 from __future__ import annotations
 
@@ -98,7 +99,8 @@ def gravity_forces_derivatives(s: Sample) -> Answer:
 
 
 def kinetic_energy_derivatives(s: Sample) -> Answer:
-    """By Hamel's equations: d/dt (M v) + V x* p of each joint's momentum p - dT/dq = C v, and dM/dt = C + C^T."""
+    """By Hamel's equations: d/dt (M v) + V x* p of each joint's momentum p - dT/dq = C v, and dM/dt
+    = C + C^T."""
     v = s["v"]
     p = symmetric(pin.crba(s.model, s.data, s.q)) @ v
     dq = pin.computeCoriolisMatrix(s.model, s.data, s.q, v).T @ v

@@ -16,13 +16,17 @@ def frame_poses(s: Sample) -> Answer:
 
 def frame_velocities(s: Sample) -> Answer:
     pin.forwardKinematics(s.model, s.data, s.q, s["v"])
-    return np.array([pin.getFrameVelocity(s.model, s.data, i, s.axes).vector for i in s.robot.point_frames])
+    return np.array(
+        [pin.getFrameVelocity(s.model, s.data, i, s.axes).vector for i in s.robot.point_frames]
+    )
 
 
 def frame_accelerations(s: Sample) -> Answer:
     pin.forwardKinematics(s.model, s.data, s.q, s["v"], s["a"])
     frames = s.robot.point_frames
-    return np.array([pin.getFrameClassicalAcceleration(s.model, s.data, i, s.axes).vector for i in frames])
+    return np.array(
+        [pin.getFrameClassicalAcceleration(s.model, s.data, i, s.axes).vector for i in frames]
+    )
 
 
 def frame_jacobians(s: Sample) -> Answer:
@@ -50,7 +54,9 @@ def frame_velocity_derivatives(s: Sample) -> Answer:
     for i in s.robot.point_frames:
         frame = s.model.frames[i]
         # Linear rows of a point that moves with the frame, and of the angular velocity.
-        point = pin.getPointVelocityDerivatives(s.model, s.data, frame.parentJoint, frame.placement, s.axes)
+        point = pin.getPointVelocityDerivatives(
+            s.model, s.data, frame.parentJoint, frame.placement, s.axes
+        )
         point = tuple(np.vstack([x, x]) for x in point)
         results.append(stacked(point, pin.getFrameVelocityDerivatives(s.model, s.data, i, s.axes)))
     return tuple(s.ours(np.array(matrices), 2) for matrices in zip(*results, strict=True))
@@ -71,10 +77,12 @@ def frame_acceleration_derivatives(s: Sample) -> Answer:
 def angular_acceleration_derivatives(s: Sample, i: int) -> tuple[Array, ...]:
     """Of a frame's velocity in q and acceleration in q, v, a; angular rows.
 
-    From those in local axes, x_W = R x: what theirs gives in world axes disagrees with differences of its own
-    accelerations where a free joint follows another.
+    From those in local axes, x_W = R x: what theirs gives in world axes disagrees with differences
+    of its own accelerations where a free joint follows another.
     """
-    local = tuple(x.copy() for x in pin.getFrameAccelerationDerivatives(s.model, s.data, i, pin.LOCAL))
+    local = tuple(
+        x.copy() for x in pin.getFrameAccelerationDerivatives(s.model, s.data, i, pin.LOCAL)
+    )
     if s.axes == pin.LOCAL:
         return local
     R = s.data.oMf[i].rotation

@@ -1,4 +1,5 @@
-"""Pinocchio's answers about inertial parameters: its regressor, with the chain rule to what a body is made of."""
+"""Pinocchio's answers about inertial parameters: its regressor, with the chain rule to what a body
+is made of."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def of_bodies(robot: Robot) -> tuple[Array, Array]:
 
 
 def of_a_body(inertia: pin.Inertia) -> tuple[Array, Array]:
-    """Derivatives of (m, m c, I about the origin) in m (10) and in c (10, 3), I about c held fixed."""
+    """Derivatives of (m, m c, I about the origin) in m (10) and in c (10, 3), I about c held
+    fixed."""
     m, c = inertia.mass, inertia.lever
     in_mass = np.concatenate([[1], c, moments(c @ c * np.eye(3) - np.outer(c, c))])
     in_com = np.zeros((10, 3))
@@ -69,7 +71,8 @@ def body_derivatives(s: Sample, a: Array) -> tuple[Array, Array, Array]:
 
 
 def freed(source: pin.Model, joint: int) -> tuple[pin.Model, list[int]]:
-    """The model with one more joint, free in all directions, before this one; and where the old ones are in it."""
+    """The model with one more joint, free in all directions, before this one; and where the old
+    ones are in it."""
     model, index = pin.Model(), [0]
     model.gravity = source.gravity
     for i in range(1, source.njoints):
@@ -84,7 +87,8 @@ def freed(source: pin.Model, joint: int) -> tuple[pin.Model, list[int]]:
     for frame in source.frames:
         if frame.type == pin.FrameType.BODY:
             model.addFrame(
-                pin.Frame(frame.name, index[frame.parentJoint], 0, frame.placement, frame.type), False
+                pin.Frame(frame.name, index[frame.parentJoint], 0, frame.placement, frame.type),
+                False,
             )
     return model, index
 
@@ -92,16 +96,23 @@ def freed(source: pin.Model, joint: int) -> tuple[pin.Model, list[int]]:
 def placement_derivatives(s: Sample, a: Array) -> Array:
     """(n_v, bodies, 6) of inverse dynamics: in a joint at rest before ours.
 
-    Of one body for each of the first states, a different one each time; not a number for the others.
+    Of one body for each of the first states, a different one each time; not a number for the
+    others.
     """
     out = np.full((s.robot.model.n_v, len(s.robot.bodies), 6), np.nan)
     if s.k < PLACED_STATES:
         body = (7 * s.k + 3) % len(s.robot.bodies)
         joint = s.robot.bodies[body]
         model, index = freed(s.model, joint)
-        at = np.concatenate([model.joints[i].idx_v + np.arange(model.joints[i].nv) for i in index[1:]])
+        at = np.concatenate(
+            [model.joints[i].idx_v + np.arange(model.joints[i].nv) for i in index[1:]]
+        )
         q, v, acceleration = pin.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
-        q[np.concatenate([model.joints[i].idx_q + np.arange(model.joints[i].nq) for i in index[1:]])] = s.q
+        q[
+            np.concatenate(
+                [model.joints[i].idx_q + np.arange(model.joints[i].nq) for i in index[1:]]
+            )
+        ] = s.q
         v[at], acceleration[at] = s["v"], s.robot.G @ a
         forces = pin.StdVec_Force()
         for i in range(model.njoints):
@@ -118,7 +129,9 @@ def placement_derivatives(s: Sample, a: Array) -> Array:
 def times(A: Array, derivatives: tuple[Array, ...]) -> tuple[Array, ...]:
     """Products with matrices or vectors, where derivatives are known."""
     return tuple(
-        np.full((*A.shape[:-1], *x.shape[1:]), np.nan) if np.isnan(x).all() else np.tensordot(A, x, 1)
+        np.full((*A.shape[:-1], *x.shape[1:]), np.nan)
+        if np.isnan(x).all()
+        else np.tensordot(A, x, 1)
         for x in derivatives
     )
 

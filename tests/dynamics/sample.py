@@ -23,7 +23,9 @@ def jacobians(model: pin.Model, data: pin.Data, q: Array, frames: list[int]) -> 
     pin.computeJointJacobians(model, data, q)
     pin.updateFramePlacements(model, data)
     world = pin.LOCAL_WORLD_ALIGNED
-    return np.array([pin.getFrameJacobian(model, data, i, world) for i in frames]).reshape(-1, 6, model.nv)
+    return np.array([pin.getFrameJacobian(model, data, i, world) for i in frames]).reshape(
+        -1, 6, model.nv
+    )
 
 
 def turning_wrenches(
@@ -31,8 +33,8 @@ def turning_wrenches(
 ) -> Array:
     """What their dtau_dq lacks: it holds forces fixed in the bodies' axes, ours in the world's.
 
-    Held in a link's axes, f changes by w x f under a turn w = J_w dq; ours stays, which is -w x f = [f] J_w dq more,
-    and dtau = -J^T df.
+    Held in a link's axes, f changes by w x f under a turn w = J_w dq; ours stays, which is -w x f =
+    [f] J_w dq more, and dtau = -J^T df.
     """
     out = np.zeros((model.nv, model.nv))
     if wrenches is not None:
@@ -68,7 +70,8 @@ class Sample:
 
     @functools.cached_property
     def forces(self) -> pin.StdVec_Force:
-        """The wrenches on their bodies, in these' axes; ours are in world axes at links' origins."""
+        """The wrenches on their bodies, in these' axes; ours are in world axes at links'
+        origins."""
         if self.wrenches is None:
             return self.robot.no_forces
         out = pin.StdVec_Force(self.robot.no_forces)
@@ -83,7 +86,9 @@ class Sample:
     @property
     def link_jacobians(self) -> Array:
         """(links, 6, nv) of the links that wrenches act on, theirs, world axes."""
-        return jacobians(self.model, self.data, self.q, [] if self.wrenches is None else self.robot.links)
+        return jacobians(
+            self.model, self.data, self.q, [] if self.wrenches is None else self.robot.links
+        )
 
     @property
     def turning_wrenches(self) -> Array:
@@ -105,7 +110,9 @@ class Sample:
     def forward_dynamics(self) -> tuple[Array, Array, Array, Array]:
         """a, da_dq, da_dv and M^-1, in our coordinates; their algorithm has no mimic joints."""
         if self.robot.follows:
-            h = pin.rnea(self.model, self.data, self.q, self["v"], np.zeros(self.model.nv), self.forces)
+            h = pin.rnea(
+                self.model, self.data, self.q, self["v"], np.zeros(self.model.nv), self.forces
+            )
             M_inverse = np.linalg.inv(self.M)
             a = np.linalg.solve(self.M, self.given["tau"] - self.ours(h, 0))
             dq, dv = self.inverse_dynamics(a)

@@ -1,8 +1,8 @@
-"""Every operation against Pinocchio on robots of example-robot-data, fixed and free-flying, and on random trees.
-All robots in full, every fifth in the gate; thirty-two random states of each.
+"""Every operation against Pinocchio on robots of example-robot-data, fixed and free-flying, and on
+random trees. All robots in full, every fifth in the gate; thirty-two random states of each.
 
-Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference); cond(M) counts
-where the operation solves with M.
+Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference);
+cond(M) counts where the operation solves with M.
 """
 
 import numpy as np

@@ -1,6 +1,8 @@
-"""Lanes against one state at a time, bit for bit, on every instruction set; and the sets against each other.
+"""Lanes against one state at a time, bit for bit, on every instruction set; and the sets against
+each other.
 
-Mechanisms with joints of every kind, every operation with every choice, different data in each lane.
+Mechanisms with joints of every kind, every operation with every choice, different data in each
+lane.
 """
 
 import os
@@ -55,7 +57,8 @@ def test_lanes_have_the_bits_of_single_states(results):
 
 @pytest.mark.parametrize("isa", SETS[1:])
 def test_instruction_sets_agree(results, isa):
-    """Sets differ in fused products and so in rounding: by 1e-13 of the largest entry of a result, or of one.
+    """Sets differ in fused products and so in rounding: by 1e-13 of the largest entry of a result,
+    or of one.
 
     What solves with M by 1e-12, or ten eps cond(M) where that is more.
     """
@@ -70,6 +73,8 @@ def test_instruction_sets_agree(results, isa):
             allowed = max(1e-12, 10 * EPS * first[f"{k} condition"].max())
         value = other[key]
         off = np.abs(value - reference).max(initial=0) / max(1, np.abs(reference).max(initial=0))
-        assert off <= allowed or operation == "condition", f"{key}: {off:.2g}, allowed {allowed:.2g}"
+        assert off <= allowed or operation == "condition", (
+            f"{key}: {off:.2g}, allowed {allowed:.2g}"
+        )
         differ += off > 0
     assert differ > len(battery())  # else the same set ran twice

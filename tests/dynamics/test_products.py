@@ -1,6 +1,8 @@
-"""Products with derivatives against the full matrices; second-order products against differences of first-order ones.
+"""Products with derivatives against the full matrices; second-order products against differences of
+first-order ones.
 
-On the robots of example-robot-data, with wrenches. What solves with M is as accurate as its condition number allows.
+On the robots of example-robot-data, with wrenches. What solves with M is as accurate as its
+condition number allows.
 """
 
 import itertools
@@ -13,8 +15,8 @@ from .example_robots import Robot, robots
 
 EPS = np.finfo(float).eps
 
-# Of inverse and of forward dynamics: the matrices' operation, how many values come before its matrices, the arguments
-# that it is taken in, and the name of the cotangent.
+# Of inverse and of forward dynamics: the matrices' operation, how many values come before its
+# matrices, the arguments that it is taken in, and the name of the cotangent.
 KINDS = {
     "rnea": ("rnea_derivatives", 0, ("q", "v", "a"), "tau_bar"),
     "forward_dynamics": ("forward_dynamics_derivatives", 1, ("q", "v", "tau"), "a_bar"),
@@ -26,7 +28,8 @@ def times(A: Array, x: Array) -> Array:
 
 
 def worst(value: Array, reference: Array, allowed: Array) -> float:
-    """Of all states, in units of what is allowed of the largest entry of the reference, or of one."""
+    """Of all states, in units of what is allowed of the largest entry of the reference, or of
+    one."""
     scale = np.maximum(1, np.abs(reference).max(axis=1, initial=0))
     return float((np.abs(value - reference).max(axis=1, initial=0) / scale / allowed).max())
 
@@ -62,7 +65,9 @@ def test_products_are_those_of_the_matrices(kind, wrenches):
             call | dict(zip(("dq", "dv", "dx"), along, strict=True)) | ends,
             options,
         )[-1]
-        vjp = evaluate_batch(robot.model, f"{kind}_vjp", call | {bar: inputs[bar]} | ends, options)[before:]
+        vjp = evaluate_batch(robot.model, f"{kind}_vjp", call | {bar: inputs[bar]} | ends, options)[
+            before:
+        ]
         allowed = np.full(len(robot.q), 1e-12)
         if kind == "forward_dynamics":
             allowed = np.maximum(allowed, 10 * EPS * robot.cond)
@@ -74,11 +79,15 @@ def test_products_are_those_of_the_matrices(kind, wrenches):
     assert_all(ratios)
 
 
-def gradients(robot: Robot, kind: str, state: Inputs, direction: Inputs, t: float, options: dict) -> Array:
+def gradients(
+    robot: Robot, kind: str, state: Inputs, direction: Inputs, t: float, options: dict
+) -> Array:
     """(n, 3 n_v) of the first-order product, at the state moved by t along the direction."""
     q, v, x = KINDS[kind][2]
     moved = {
-        q: evaluate_batch(robot.model, "integrate", {"q": state[q], "v": t * direction["dq"]}, {})[0],
+        q: evaluate_batch(robot.model, "integrate", {"q": state[q], "v": t * direction["dq"]}, {})[
+            0
+        ],
         v: state[v] + t * direction["dv"],
         x: state[x] + t * direction[f"d{x}"],
     }
@@ -89,8 +98,9 @@ def gradients(robot: Robot, kind: str, state: Inputs, direction: Inputs, t: floa
 def ridders(central: list[Array]) -> Array:
     """(n, m) the limit of central differences with steps h, h/2, ...
 
-    Of all extrapolations that which differs least from those it is made of, for each state. Ridders, "Accurate
-    computation of F'(x) and F'(x) F''(x)", Advances in Engineering Software 4(2), 1982.
+    Of all extrapolations that which differs least from those it is made of, for each state.
+    Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Advances in Engineering Software
+    4(2), 1982.
     """
     column, best, error = central, central[-1], np.full(len(central[0]), np.inf)
     for order in range(1, 6):
@@ -107,7 +117,8 @@ def ridders(central: list[Array]) -> Array:
 @pytest.mark.parametrize("wrenches", [False, True], ids=["", "wrenches"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_second_order_products_are_derivatives_of_the_first(kind, wrenches):
-    """To 1e-10 and 1e4 eps cond(M), of the largest entry: what rounding of the gradients makes of steps down to 1e-4.
+    """To 1e-10 and 1e4 eps cond(M), of the largest entry: what rounding of the gradients makes of
+    steps down to 1e-4.
 
     Steps are as small as that where M is nearly singular and forward dynamics bends sharply.
     """
@@ -119,7 +130,10 @@ def test_second_order_products_are_derivatives_of_the_first(kind, wrenches):
         inputs = robot.inputs(f"{kind}_hvp", options)
         product = np.concatenate(evaluate_batch(robot.model, f"{kind}_hvp", inputs, options), 1)
         state = {name: inputs[name] for name in (q, v, x, bar, "wrenches") if name in inputs}
-        at = [[gradients(robot, kind, state, inputs, sign * h, options) for sign in (1, -1)] for h in steps]
+        at = [
+            [gradients(robot, kind, state, inputs, sign * h, options) for sign in (1, -1)]
+            for h in steps
+        ]
         limit = ridders([(a - b) / (2 * h) for (a, b), h in zip(at, steps, strict=True)])
         cond = robot.cond if kind == "forward_dynamics" else np.ones(len(robot.q))
         ratios[robot.name] = worst(product, limit, 1e-10 + 1e4 * EPS * cond)

@@ -11,10 +11,13 @@ KINDS = ("revolute", "prismatic", "continuous", "helical", "planar", "floating")
 
 
 def random_tree(seed: int, n: int, *, floating: bool, mimic: bool) -> Model:
-    """Of n moving joints, each on one of the last bodies: chains with branches. Some joints mimic others."""
+    """Of n moving joints, each on one of the last bodies: chains with branches. Some joints mimic
+    others."""
     rng = np.random.default_rng(seed)
     builder = ModelBuilder(f"tree {seed}", floating_base=floating)
-    builder.add_link("link 0", mass=2, com=rng.uniform(-0.2, 0.2, 3), inertia=np.diag([0.2, 0.3, 0.25]))
+    builder.add_link(
+        "link 0", mass=2, com=rng.uniform(-0.2, 0.2, 3), inertia=np.diag([0.2, 0.3, 0.25])
+    )
     simple: list[str] = []
     for i in range(1, n + 1):
         kind = KINDS[i % len(KINDS)] if i % 4 == 0 else "revolute"

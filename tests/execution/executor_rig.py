@@ -1,4 +1,5 @@
-"""An executor and an arm that does what it is told, for tests, with short ways to write trajectories."""
+"""An executor and an arm that does what it is told, for tests, with short ways to write
+trajectories."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ class Rig:
 
     def send(self, *points, **fields):
         """Submit points; the goal, which must be accepted."""
-        goal = self.executor.submit(Goal(JointTrajectory(NAMES, points, fields.pop("stamp", 0.0)), **fields))
+        goal = self.executor.submit(
+            Goal(JointTrajectory(NAMES, points, fields.pop("stamp", 0.0)), **fields)
+        )
         assert isinstance(goal, ExecutorGoal), goal
         return goal
 

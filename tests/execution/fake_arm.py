@@ -1,4 +1,5 @@
-"""A small arm for tests: it follows exactly, its time moves when someone sleeps, and its faults are scripted.
+"""A small arm for tests: it follows exactly, its time moves when someone sleeps, and its faults are
+scripted.
 
 It interpolates whole trajectories with the executor, and remembers every set point and position.
 """
@@ -26,7 +27,8 @@ LIMITS = TrajectoryLimits(
 
 
 def plan(goal=(1.0, -0.5), start=(0.0, 0.0), duration=2.0, limits=LIMITS, names=NAMES):
-    """A quintic from rest to rest. Its greatest speed is 1.875 and its acceleration 5.78 times distance/time^k."""
+    """A quintic from rest to rest. Its greatest speed is 1.875 and its acceleration 5.78 times
+    distance/time^k."""
     zero = np.zeros((2, len(names)))
     return Trajectory.from_knots(
         [0, duration], [start, goal], zero, zero, position_names=names, limits=limits
@@ -39,13 +41,16 @@ class FakeArm:
     Attributes:
         script: time -> callable(arm), each called once when the time is reached.
         delays: how much longer each sleep takes than it was asked to [s].
-        frozen: states are not renewed; missing: there are none; stuck: nothing moves; ceiling: nothing gets above it;
+        frozen: states are not renewed; missing: there are none; stuck: nothing moves; ceiling:
+        nothing gets above it;
             drift: added to the position once more every period.
         setpoints: (time, position) of every set point.
         path: (time, position) of every period of the arm.
     """
 
-    def __init__(self, position=(0.0, 0.0), *, names=NAMES, period=0.002, script=None, delays=(), extra=()):
+    def __init__(
+        self, position=(0.0, 0.0), *, names=NAMES, period=0.002, script=None, delays=(), extra=()
+    ):
         self.joint_names = tuple(names)
         self._clock = ManualClock(50.0)
         self.start = 50.0
@@ -54,7 +59,10 @@ class FakeArm:
         self.velocity = np.zeros(len(self.position))
         self.extra = dict(extra)
         self._status = ArmStatus(
-            connected=True, controller_active=True, program_running=True, safety_mode=SafetyMode.NORMAL
+            connected=True,
+            controller_active=True,
+            program_running=True,
+            safety_mode=SafetyMode.NORMAL,
         )
         self.script = dict(script or {})
         self.delays = list(delays)
@@ -64,12 +72,15 @@ class FakeArm:
         self.stops = 0
         self._wanted = None
         self.executor = TrajectoryExecutor(
-            self.joint_names, clock=self._clock, tolerances=ControllerTolerances(goal=0.05, path=0.5)
+            self.joint_names,
+            clock=self._clock,
+            tolerances=ControllerTolerances(goal=0.05, path=0.5),
         )
         self._measure()
         self.executor.activate(self._state)
 
-    # -- Arm -------------------------------------------------------------------------------------------------
+    # -- Arm
+    # ----------------------------------------------------------------------------------------------
 
     def clock(self):
         return self._clock()
@@ -103,7 +114,8 @@ class FakeArm:
     def close(self):
         self.stop()
 
-    # -- What happens ----------------------------------------------------------------------------------------
+    # -- What happens
+    # ----------------------------------------------------------------------------------------
 
     def set_status(self, **fields):
         self._status = dataclasses.replace(self._status, **fields)
@@ -123,7 +135,8 @@ class FakeArm:
             self._measure()
 
     def _measure(self):
-        # In reverse order and with joints that are nobody's business: everyone has to match by name.
+        # In reverse order and with joints that are nobody's business: everyone has to match by
+        # name.
         names = (*self.extra, *reversed(self.joint_names))
         position = np.concatenate([list(self.extra.values()), self.position[::-1]])
         velocity = np.concatenate([np.zeros(len(self.extra)), self.velocity[::-1]])

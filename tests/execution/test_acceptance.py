@@ -16,7 +16,10 @@ from robosim.trajectory import TrajectoryLimits
 NAMES = ("a", "b")
 NOW = 100.0
 LIMITS = TrajectoryLimits(
-    lower=np.array([-1.0, -2.0]), upper=np.ones(2), velocity=np.ones(2), acceleration=np.full(2, 5.0)
+    lower=np.array([-1.0, -2.0]),
+    upper=np.ones(2),
+    velocity=np.ones(2),
+    acceleration=np.full(2, 5.0),
 )
 
 
@@ -73,15 +76,33 @@ FLAWS = (
     (RejectReason.SIZE, at(1, velocities=[0.0]), ("1 velocities", "0 or 2")),
     (RejectReason.SIZE, at(2, accelerations=[0.0] * 4), ("point 2", "4 accelerations")),
     (RejectReason.EFFORT, at(2, effort=[1.0, 1.0]), ("point 2", "2 efforts")),
-    (RejectReason.NOT_FINITE, at(1, positions=[math.nan, 0.0]), ("positions of b", "point 1", "nan")),
-    (RejectReason.NOT_FINITE, at(1, accelerations=[0.0, -math.inf]), ("accelerations of a", "-inf")),
-    (RejectReason.OUT_OF_LIMITS, at(2, positions=[0.0, -1.1]), ("positions of a", "-1.1", "[-1, 1]")),
+    (
+        RejectReason.NOT_FINITE,
+        at(1, positions=[math.nan, 0.0]),
+        ("positions of b", "point 1", "nan"),
+    ),
+    (
+        RejectReason.NOT_FINITE,
+        at(1, accelerations=[0.0, -math.inf]),
+        ("accelerations of a", "-inf"),
+    ),
+    (
+        RejectReason.OUT_OF_LIMITS,
+        at(2, positions=[0.0, -1.1]),
+        ("positions of a", "-1.1", "[-1, 1]"),
+    ),
     (RejectReason.OUT_OF_LIMITS, at(1, velocities=[-1.1, 0.0]), ("velocities of b", "-1.1")),
-    (RejectReason.OUT_OF_LIMITS, at(0, accelerations=[5.1, 0.0]), ("accelerations of b", "[-5, 5]")),
+    (
+        RejectReason.OUT_OF_LIMITS,
+        at(0, accelerations=[5.1, 0.0]),
+        ("accelerations of b", "[-5, 5]"),
+    ),
 )
 
 
-@pytest.mark.parametrize(("reason", "spoil", "words"), FLAWS, ids=lambda x: getattr(x, "name", None))
+@pytest.mark.parametrize(
+    ("reason", "spoil", "words"), FLAWS, ids=lambda x: getattr(x, "name", None)
+)
 def test_each_flaw_is_refused_with_its_reason(reason, spoil, words):
     draft = Draft()
     assert check(draft.made(), NOW, AcceptanceRules(NAMES, limits=LIMITS)) is None
@@ -105,7 +126,9 @@ def test_the_first_of_two_flaws_is_the_reason(first, second):
         # Flaws of points come in the order of the points, and of the fields in a point.
         pointwise = (RejectReason.SIZE, RejectReason.EFFORT, RejectReason.TIMES)
         limits = (RejectReason.NOT_FINITE, RejectReason.OUT_OF_LIMITS)
-        group = next((g for g in (pointwise, limits) if first[0] in g and second[0] in g), (first[0],))
+        group = next(
+            (g for g in (pointwise, limits) if first[0] in g and second[0] in g), (first[0],)
+        )
         assert rejection.reason in group
 
 
@@ -117,7 +140,9 @@ def test_partial_trajectories_where_they_are_allowed():
     assert none is not None
     assert none.reason is RejectReason.NO_JOINTS
     # More names than joints: one of them is unknown or repeated.
-    many = check(JointTrajectory(("a", "b", "a"), (JointTrajectoryPoint(1.0, [0.5] * 3),)), NOW, rules)
+    many = check(
+        JointTrajectory(("a", "b", "a"), (JointTrajectoryPoint(1.0, [0.5] * 3),)), NOW, rules
+    )
     assert many is not None
     assert many.reason is RejectReason.REPEATED_JOINT
 
@@ -138,7 +163,9 @@ def test_an_end_velocity_is_a_matter_of_the_rules():
     assert check(draft.made(), NOW, AcceptanceRules(NAMES)) is None
 
 
-@pytest.mark.parametrize(("when", "refused"), [(0.0, False), (98.001, False), (97.999, True), (500.0, False)])
+@pytest.mark.parametrize(
+    ("when", "refused"), [(0.0, False), (98.001, False), (97.999, True), (500.0, False)]
+)
 def test_a_stamp_may_be_past_while_the_end_is_not(when, refused):
     draft = Draft()
     draft.stamp = when
@@ -169,12 +196,16 @@ def first_flaw(trajectory, limits):
                 low, high = lower[NAMES.index(name)], upper[NAMES.index(name)]
                 margin = 1e-6 * max(1.0, abs(value))
                 if value < low - margin or value > high + margin:
-                    return RejectReason.OUT_OF_LIMITS, f"{field} of {name} at point {i}: {value:.9g}"
+                    return (
+                        RejectReason.OUT_OF_LIMITS,
+                        f"{field} of {name} at point {i}: {value:.9g}",
+                    )
     return None
 
 
 def test_of_many_flawed_values_the_first_is_told():
-    """Points that fill one to three fields, with none to a dozen flaws, at the limits to the last bits."""
+    """Points that fill one to three fields, with none to a dozen flaws, at the limits to the last
+    bits."""
     rng = np.random.default_rng(7)
     found = set()
     odd = [math.nan, math.inf, -math.inf, 1e308, 6.0, -6.0, 1 + 0.9e-6, 1 + 1.1e-6, -1 - 1.1e-6]

@@ -1,4 +1,5 @@
-"""Each check before a motion, by the text that it gives; and that a good start passes all of them."""
+"""Each check before a motion, by the text that it gives; and that a good start passes all of
+them."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ ALL = Requirements(controller_active=True, program_running=True, safety_mode=Tru
 
 
 def state(position=(0.0, 0.0), velocity=(0.0, 0.0), names=NAMES, stamp=10.0):
-    return ArmState(tuple(names), np.array(position, dtype=float), np.array(velocity, dtype=float), stamp)
+    return ArmState(
+        tuple(names), np.array(position, dtype=float), np.array(velocity, dtype=float), stamp
+    )
 
 
 def texts(trajectory=None, at=None, status=GOOD, limits=None, now=10.01, **options):
@@ -75,7 +78,9 @@ def test_a_full_turn_counts_only_for_continuous_joints():
 
 def test_an_arm_that_moves_is_not_where_it_says():
     found = texts(at=state(velocity=(0.0, 0.5)))
-    assert found == ["b moves at 0.5 per s and the trajectory starts at 0; they have to agree within 0.1"]
+    assert found == [
+        "b moves at 0.5 per s and the trajectory starts at 0; they have to agree within 0.1"
+    ]
 
 
 def test_a_message_whose_first_point_comes_later_starts_where_the_arm_is():
@@ -92,7 +97,9 @@ def test_a_message_whose_first_point_comes_later_starts_where_the_arm_is():
 def test_joints_are_matched_by_name():
     other = plan(names=("a", "c"))
     found = texts(other, at=state((0, 0, 0), (0, 0, 0), ("a", "b", "c")), joint_names=NAMES)
-    assert found == ["the trajectory moves 'c', which the arm has not and lacks 'b'; the arm's joints: a, b"]
+    assert found == [
+        "the trajectory moves 'c', which the arm has not and lacks 'b'; the arm's joints: a, b"
+    ]
     lacking = plan((1.0,), (0.0,), names=("a",), limits=None)
     options = {"limits": TrajectoryLimits(velocity=[2.0]), "joint_names": NAMES}
     assert texts(lacking, **options) == ["the trajectory lacks 'b'; the arm's joints: a, b"]
@@ -107,7 +114,8 @@ def test_joints_are_matched_by_name():
     [
         ((3.5, 0.0), 8.0, "position of a is 3.5 at 8 s, above its limit 3"),
         ((1.0, 0.0), 0.9, "velocity of a is 2.08333333 at 0.45 s, above its limit 2"),
-        # 10 / sqrt(3) distance / time^2 at 0.5 + sqrt(3) / 6 of the time; the other side is the second that is found.
+        # 10 / sqrt(3) distance / time^2 at 0.5 + sqrt(3) / 6 of the time; the other side is the
+        # second that is found.
         ((0.4, 0.0), 0.5, "acceleration of a is -9.23760431 at 0.394338 s, below its limit -8"),
     ],
 )
@@ -117,8 +125,11 @@ def test_limits_between_the_samples(goal, duration, text):
     found = check_before_motion(motion_of(trajectory), state(), GOOD, now=10.0)
     assert found[0].reason is RejectReason.OUT_OF_LIMITS
     assert found[0].text == text
-    # As a message, judged by what a controller makes of it, a little room is left for interpolation.
-    assert check_before_motion(motion_of(from_trajectory(trajectory)), state(), GOOD, LIMITS, now=10.0)
+    # As a message, judged by what a controller makes of it, a little room is left for
+    # interpolation.
+    assert check_before_motion(
+        motion_of(from_trajectory(trajectory)), state(), GOOD, LIMITS, now=10.0
+    )
 
 
 def test_limits_have_to_be_known():
@@ -141,11 +152,17 @@ def test_the_end_has_to_be_at_rest():
 
 def test_messages_that_are_not_finite_or_not_well_formed():
     nan = JointTrajectory(NAMES, (JointTrajectoryPoint(1.0, [0.1, np.nan], [0.0, 0.0]),))
-    assert texts(nan, limits=LIMITS) == ["positions of b at point 0 are nan; they have to be finite"]
+    assert texts(nan, limits=LIMITS) == [
+        "positions of b at point 0 are nan; they have to be finite"
+    ]
     assert "no points" in texts(JointTrajectory(NAMES, ()), limits=LIMITS)[0]
     points = (JointTrajectoryPoint(1.0, [0.1, 0.1]), JointTrajectoryPoint(1.0, [0.2, 0.2]))
     assert "not after" in texts(JointTrajectory(NAMES, points), limits=LIMITS)[0]
-    jagged = (*points[:1], JointTrajectoryPoint(2.0, [0.2, 0.0]), JointTrajectoryPoint(3.0, [0.0, 0.0]))
+    jagged = (
+        *points[:1],
+        JointTrajectoryPoint(2.0, [0.2, 0.0]),
+        JointTrajectoryPoint(3.0, [0.0, 0.0]),
+    )
     assert "jumps" in texts(JointTrajectory(NAMES, jagged), limits=LIMITS)[0]
 
 
@@ -165,7 +182,9 @@ def test_states_that_cannot_be_trusted(at, text):
 
 def test_no_state_at_all():
     found = check_before_motion(motion_of(plan()), None, GOOD, now=10.0)
-    assert [r.text for r in found] == ["no joint state has arrived yet; the arm has to publish them"]
+    assert [r.text for r in found] == [
+        "no joint state has arrived yet; the arm has to publish them"
+    ]
 
 
 def test_a_velocity_that_is_not_measured_is_nan():
@@ -206,17 +225,24 @@ def test_status(fields, text):
 
 
 def test_refusals_name_what_changes_the_rule():
-    """By the name that the caller gives it; where a fact is wrong that no setting changes, none is named."""
+    """By the name that the caller gives it; where a fact is wrong that no setting changes, none is
+    named."""
     named = replace(ALL, setting=lambda rule: f"option {rule}")
     for fields in ({"controller_active": None}, {"program_running": None}, {"safety_mode": None}):
-        assert check_status(replace(GOOD, **fields), named)[0].text.endswith("is required (option require)")
+        assert check_status(replace(GOOD, **fields), named)[0].text.endswith(
+            "is required (option require)"
+        )
     reduced = check_status(replace(GOOD, safety_mode=SafetyMode.REDUCED), named)
     assert reduced[0].text.endswith("it has to be NORMAL (option allow_reduced_mode)")
     assert "option" not in check_status(replace(GOOD, safety_mode=SafetyMode.FAULT), named)[0].text
     assert check_state(state(), 99.0, named, ("a",))[0].text.endswith("at most (option watchdog)")
-    late = check_before_motion(motion_of(plan()), state((0.5, 0.5)), GOOD, now=10.0, requirements=named)
+    late = check_before_motion(
+        motion_of(plan()), state((0.5, 0.5)), GOOD, now=10.0, requirements=named
+    )
     assert all(r.text.endswith("from the present state (option start_tolerance)") for r in late)
-    unlimited = check_before_motion(motion_of(plan(limits=None)), state(), GOOD, now=10.0, requirements=named)
+    unlimited = check_before_motion(
+        motion_of(plan(limits=None)), state(), GOOD, now=10.0, requirements=named
+    )
     assert unlimited[0].text.endswith("a plan that has its own (option robot)")
 
 

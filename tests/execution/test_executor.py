@@ -1,4 +1,5 @@
-"""The executor, row by row of the written semantics (docs/execution.md): following, time, what it tells and refuses."""
+"""The executor, row by row of the written semantics (docs/execution.md): following, time, what it
+tells and refuses."""
 
 from __future__ import annotations
 
@@ -7,13 +8,20 @@ import pytest
 
 from robosim.errors import ExecutionError
 from robosim.execution.goals import GoalStatus, Rejection, RejectReason
-from robosim.execution.messages import ArmState, Goal, JointTolerance, JointTrajectory, JointTrajectoryPoint
+from robosim.execution.messages import (
+    ArmState,
+    Goal,
+    JointTolerance,
+    JointTrajectory,
+    JointTrajectoryPoint,
+)
 from robosim.execution.profiles import HUMBLE, JAZZY
 from robosim.execution.tolerances import ControllerTolerances
 
 from .executor_rig import NAMES, PERIOD, REACHED, Rig, each_profile, point, spline
 
-# -- Following -----------------------------------------------------------------------------------------------
+# -- Following
+# -----------------------------------------------------------------------------------------------
 
 
 @each_profile
@@ -24,7 +32,8 @@ def test_a_goal_is_followed_to_its_end_and_its_last_point_kept(profile):
     assert goal.status is GoalStatus.EXECUTING
     assert goal.result is None
     commands = rig.step(130)
-    # Taken over in the first cycle; commands are for the end of the cycle where the profile looks ahead.
+    # Taken over in the first cycle; commands are for the end of the cycle where the profile looks
+    # ahead.
     ahead = PERIOD if profile.command_lookahead else 0.0
     want = spline(*points)
     for k, command in enumerate(commands):
@@ -111,7 +120,8 @@ def test_joints_that_are_left_out_keep_their_last_command():
     goal = rig.executor.submit(
         Goal(
             JointTrajectory(
-                ("a",), (JointTrajectoryPoint(0.0, [0.0], [0.0]), JointTrajectoryPoint(0.5, [1.0], [0.0]))
+                ("a",),
+                (JointTrajectoryPoint(0.0, [0.0], [0.0]), JointTrajectoryPoint(0.5, [1.0], [0.0])),
             )
         )
     )
@@ -122,7 +132,8 @@ def test_joints_that_are_left_out_keep_their_last_command():
     assert commands[-1, 0, 0] == 1.0
 
 
-# -- Speed scaling and time ----------------------------------------------------------------------------------
+# -- Speed scaling and time
+# ----------------------------------------------------------------------------------
 
 
 @each_profile
@@ -166,7 +177,8 @@ def test_a_clock_that_jumps_does_not_move_what_goes_on():
     np.testing.assert_array_equal(jumped.step(50), rig.step(50))
 
 
-# -- What it tells, and what it does not take ----------------------------------------------------------------
+# -- What it tells, and what it does not take
+# ----------------------------------------------------------------
 
 
 def test_feedback_is_desired_minus_actual():

@@ -1,4 +1,5 @@
-"""The executor, row by row of the written semantics (docs/execution.md): what ends or replaces a goal from outside."""
+"""The executor, row by row of the written semantics (docs/execution.md): what ends or replaces a
+goal from outside."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from robosim.execution.profiles import HUMBLE, JAZZY, ROLLING
 
 from .executor_rig import NAMES, PERIOD, REACHED, Rig, each_profile, point, spline
 
-# -- One after the other -------------------------------------------------------------------------------------
+# -- One after the other
+# -------------------------------------------------------------------------------------
 
 
 @each_profile
@@ -41,7 +43,9 @@ def test_a_refused_goal_leaves_the_one_that_goes_on_alone(profile):
     assert refused.reason is RejectReason.UNKNOWN_JOINT
     rig.step(50)
     assert first.result == REACHED
-    assert [event.text for event in rig.executor.events].count(f"goal rejected: {refused.text}") == 1
+    assert [event.text for event in rig.executor.events].count(
+        f"goal rejected: {refused.text}"
+    ) == 1
 
 
 @each_profile
@@ -68,7 +72,10 @@ def test_an_empty_topic_ends_the_goal_and_holds_the_last_command(profile, names)
         np.testing.assert_array_equal(command[0], last[0])
         np.testing.assert_array_equal(command[1:], 0.0)
     assert goal.result is not None
-    assert (goal.result.status, goal.result.error_code) == (GoalStatus.ABORTED, ErrorCode.INVALID_GOAL)
+    assert (goal.result.status, goal.result.error_code) == (
+        GoalStatus.ABORTED,
+        ErrorCode.INVALID_GOAL,
+    )
     assert goal.result.error_string == "Current goal ended by an empty trajectory on the topic."
     again = rig.send(point(0.2, 0.5))
     rig.step(40)
@@ -92,9 +99,12 @@ def test_rolling_follows_the_old_trajectory_until_the_new_one_starts():
     rest = spline(seam, point(0.5, 0.2))
     for k in range(30, 90):
         np.testing.assert_allclose(commands[k], rest.sample((k - 29) * PERIOD)[0], atol=1e-8)
-    # The others leave the old trajectory at once: from where the arm is measured, to the first point at its time.
+    # The others leave the old trajectory at once: from where the arm is measured, to the first
+    # point at its time.
     plain.step()
-    measured = JointTrajectoryPoint(0.0, plain.executor.actual.position, plain.executor.actual.velocity)
+    measured = JointTrajectoryPoint(
+        0.0, plain.executor.actual.position, plain.executor.actual.velocity
+    )
     coming = spline(measured, point(0.8, 0.2))
     for k, command in enumerate(plain.step(70)):
         np.testing.assert_allclose(command, coming.sample((k + 2) * PERIOD)[0], atol=1e-8)
@@ -110,13 +120,17 @@ def test_on_rolling_joints_that_are_left_out_finish_the_old_trajectory():
     commands = rig.step(100)
     want = spline(*old)
     for k, command in enumerate(commands[:70]):
-        np.testing.assert_allclose(command[:, 1], want.sample(0.31 + k * PERIOD)[0][:, 1], atol=1e-8)
+        np.testing.assert_allclose(
+            command[:, 1], want.sample(0.31 + k * PERIOD)[0][:, 1], atol=1e-8
+        )
     np.testing.assert_allclose(commands[25:, 0, 0], 0.0, atol=1e-12)
     assert goal.result == REACHED
 
 
 def test_a_joint_that_arrives_before_the_others_rests_where_it_was_sent():
-    rig = Rig(ROLLING, allow_partial_joints_goal=True, allow_nonzero_velocity_at_trajectory_end=True)
+    rig = Rig(
+        ROLLING, allow_partial_joints_goal=True, allow_nonzero_velocity_at_trajectory_end=True
+    )
     rig.send(point(0.0, 0.0), point(0.5, 0.5, 1.0), point(1.0, 1.0))
     rig.step(30)
     moving_end = (JointTrajectoryPoint(0.1, [0.3], [2.0], [1.0]),)
@@ -128,7 +142,8 @@ def test_a_joint_that_arrives_before_the_others_rests_where_it_was_sent():
     np.testing.assert_array_equal(commands[-1, 0], [0.3, 1.0])
 
 
-# -- Cancel, stop, deactivate --------------------------------------------------------------------------------
+# -- Cancel, stop, deactivate
+# --------------------------------------------------------------------------------
 
 
 @each_profile
@@ -190,7 +205,10 @@ def test_deactivation_aborts_and_activation_holds_where_the_arm_is():
     rig.step(30)
     rig.executor.deactivate()
     assert goal.result is not None
-    assert (goal.result.status, goal.result.error_code) == (GoalStatus.ABORTED, ErrorCode.INVALID_GOAL)
+    assert (goal.result.status, goal.result.error_code) == (
+        GoalStatus.ABORTED,
+        ErrorCode.INVALID_GOAL,
+    )
     assert "deactivate" in goal.result.error_string
     last = rig.executor.command.position
     np.testing.assert_array_equal(rig.step(3)[:, 0], [last] * 3)

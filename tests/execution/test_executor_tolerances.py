@@ -1,4 +1,5 @@
-"""The executor, row by row of the written semantics (docs/execution.md): tolerances, and what their violation ends."""
+"""The executor, row by row of the written semantics (docs/execution.md): tolerances, and what their
+violation ends."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ def test_goal_time_is_counted_from_the_last_point():
         GoalStatus.ABORTED,
         ErrorCode.GOAL_TOLERANCE_VIOLATED,
     )
-    assert goal.result.error_string.startswith("Aborted due to goal_time_tolerance exceeding by 0.300000")
+    assert goal.result.error_string.startswith(
+        "Aborted due to goal_time_tolerance exceeding by 0.300000"
+    )
     measured = rig.executor.actual.position.copy()
     np.testing.assert_allclose(rig.step()[0][0], measured)
 
@@ -117,7 +120,10 @@ def test_cmd_timeout_gives_up_after_the_end():
     assert goal.result is not None
     assert "command timeout" in goal.result.error_string
     assert goal.result.error_code is ErrorCode.GOAL_TOLERANCE_VIOLATED
-    assert Rig(tolerances=ControllerTolerances(goal_time=1.0), cmd_timeout=0.5).executor._cmd_timeout == 0.0
+    assert (
+        Rig(tolerances=ControllerTolerances(goal_time=1.0), cmd_timeout=0.5).executor._cmd_timeout
+        == 0.0
+    )
 
 
 def test_errors_of_continuous_joints_go_the_short_way_round():

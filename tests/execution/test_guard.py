@@ -1,4 +1,5 @@
-"""The guard: finite, within limits, one sample's motion, whatever comes in; and what it says about it."""
+"""The guard: finite, within limits, one sample's motion, whatever comes in; and what it says about
+it."""
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ def guard():
 @settings(deadline=None, max_examples=300)
 @given(
     st.lists(
-        st.tuples(st.lists(st.one_of(anything, st.floats(-2, 2)), min_size=3, max_size=3), st.floats(0, 1)),
+        st.tuples(
+            st.lists(st.one_of(anything, st.floats(-2, 2)), min_size=3, max_size=3), st.floats(0, 1)
+        ),
         max_size=20,
     )
 )
@@ -49,12 +52,14 @@ def test_whatever_comes_in(steps):
         ([0.01, 0.02, 0.5], 1.0, [0.01, 0.02, 0.5], ""),
         ([0.01, np.nan, 0.0], 1.0, [0, 0, 0], "position nan of b is refused; holding"),
         ([0.0, 0.0, -np.inf], 1.0, [0, 0, 0], "position -inf of c is refused; holding"),
-        ([0.0, 0.0, 0.6], 1.0, [0, 0, 0.5], "position 0.6 of c is outside its limits 0 to 0.5; clipped"),
+        ([0.0, 0.0, 0.6], 1.0, [0, 0, 0.5],
+            "position 0.6 of c is outside its limits 0 to 0.5; clipped"),
         ([0.0, -0.1, 0.0], 1.0, [0, -0.024, 0],
          "position -0.1 of b, 0.1 away, is more than one sample's motion, 0.024; clipped"),
         ([0.01, 0.0, 0.0], 0.5, [0.008, 0, 0],
          "position 0.01 of a, 0.01 away, is more than one sample's motion, 0.008; clipped"),
-        ([0.01, 0.0, 0.4], 0.0, [0, 0, 0], "position 0.4 of c is not gone to while the speed scaling is 0"),
+        ([0.01, 0.0, 0.4], 0.0, [0, 0, 0],
+            "position 0.4 of c is not gone to while the speed scaling is 0"),
     ],
 )  # fmt: skip
 def test_what_it_makes_of_it_and_says(wanted, scaling, position, complaint):

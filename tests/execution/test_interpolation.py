@@ -1,4 +1,5 @@
-"""Splines through points: they pass through the knots, are as smooth as promised, and are what a Trajectory is."""
+"""Splines through points: they pass through the knots, are as smooth as promised, and are what a
+Trajectory is."""
 
 from __future__ import annotations
 
@@ -26,14 +27,15 @@ def random_knots(seed, fields, n=3, m=6):
 def test_it_meets_the_knots_and_is_smooth(seed, fields):
     times, values, knots = random_knots(seed, fields)
     spline = JointSpline(knots)
-    size = np.abs(values).max() / np.diff(times).min() ** np.arange(4)  # of q and its derivatives, at most
+    # Of q and its derivatives, at most.
+    size = np.abs(values).max() / np.diff(times).min() ** np.arange(4)
     for i, t in enumerate(times):
         at, passed = spline.sample(t)
         assert passed == (i == len(times) - 1)
         for d in range(fields):
             np.testing.assert_allclose(at[d], values[d, i], atol=1e-12 * size[d])
-        # Continuous in as many derivatives as there are fields: in 1e-9 s a value moves by that of the next one,
-        # of which a quintic can have 200 times the size.
+        # Continuous in as many derivatives as there are fields: in 1e-9 s a value moves by that of
+        # the next one, of which a quintic can have 200 times the size.
         if 0 < i < len(times) - 1:
             left = spline.sample(t - 1e-9)[0]
             for d in range(fields):
@@ -93,7 +95,9 @@ def test_without_interpolation_it_goes_from_point_to_point():
     times, values, knots = random_knots(3, CUBIC)
     spline = JointSpline(knots, "none")
     spline.come_from(Knots.one(times[0] - 1, np.full(3, 9.0)))
-    np.testing.assert_array_equal(spline.sample(times[0] - 0.5)[0], np.array([[9.0] * 3, [0] * 3, [0] * 3]))
+    np.testing.assert_array_equal(
+        spline.sample(times[0] - 0.5)[0], np.array([[9.0] * 3, [0] * 3, [0] * 3])
+    )
     for i in range(5):
         at, _ = spline.sample(0.5 * (times[i] + times[i + 1]))
         np.testing.assert_array_equal(at[:2], values[:2, i + 1])

@@ -12,7 +12,12 @@ from robosim.errors import TrajectoryError
 from robosim.execution.clock import ManualClock
 from robosim.execution.executor import TrajectoryExecutor
 from robosim.execution.goals import GoalStatus
-from robosim.execution.joint_trajectory import MOST_POINTS, deviation, from_trajectory, to_trajectory
+from robosim.execution.joint_trajectory import (
+    MOST_POINTS,
+    deviation,
+    from_trajectory,
+    to_trajectory,
+)
 from robosim.execution.messages import ArmState, Goal, JointTrajectory, JointTrajectoryPoint
 from robosim.execution.profiles import JAZZY
 from robosim.planners import Problem, plan
@@ -31,7 +36,9 @@ def ur5():
 def plans(request, ur5):
     """Real plans; table_pick's have pieces of a microsecond."""
     scenes = ("table_pick", "bookshelf_small", "cage")
-    results = [plan(Problem(ur5, load_scene(s, model=ur5)), jerk=request.param, seed=1) for s in scenes]
+    results = [
+        plan(Problem(ur5, load_scene(s, model=ur5)), jerk=request.param, seed=1) for s in scenes
+    ]
     assert all(results)
     return [result.trajectory for result in results]
 
@@ -49,7 +56,8 @@ def test_real_plans_are_followed_to_a_hundred_thousandth_and_within_their_limits
         points = from_trajectory(trajectory)
         off = deviation(points, trajectory)
         assert off.position <= 1e-5
-        # At the exact extrema, between samples too: 3 % above the acceleration limit at most, nothing else above.
+        # At the exact extrema, between samples too: 3 % above the acceleration limit at most,
+        # nothing else above.
         follow = to_trajectory(points)
         limits = trajectory.limits
         assert limits is not None
@@ -67,7 +75,8 @@ def test_points_are_complete_and_as_messages_have_them(plans):
         times = np.array([p.time_from_start for p in made.points])
         assert times[0] == 0.0
         assert times[-1] == trajectory.duration
-        # ROS's durations are whole nanoseconds; nothing is lost, and no gap is so short that rounding counts.
+        # ROS's durations are whole nanoseconds; nothing is lost, and no gap is so short that
+        # rounding counts.
         np.testing.assert_array_equal(times[:-1], np.round(times[:-1], 9))
         assert np.diff(times).min() > 1e-5
         assert np.diff(times).max() <= 0.1 + 1e-9
@@ -205,12 +214,18 @@ def test_there_and_back(plans):
 
 
 def test_to_trajectory_is_what_the_fields_ask_for():
-    cubic = JointTrajectory(NAMES, tuple(JointTrajectoryPoint(t, (t, 0), (0, 0)) for t in (0.0, 1.0, 3.0)))
+    cubic = JointTrajectory(
+        NAMES, tuple(JointTrajectoryPoint(t, (t, 0), (0, 0)) for t in (0.0, 1.0, 3.0))
+    )
     made = to_trajectory(cubic)
-    want = Trajectory.from_knots([0, 1, 3], [[0, 0], [1, 0], [3, 0]], np.zeros((3, 2)), position_names=NAMES)
+    want = Trajectory.from_knots(
+        [0, 1, 3], [[0, 0], [1, 0], [3, 0]], np.zeros((3, 2)), position_names=NAMES
+    )
     np.testing.assert_allclose(made.coefficients, want.coefficients, atol=1e-14)
     state = ArmState(("b", "x", "a"), (2.0, 9.0, 1.0), (0.5, 9.0, 0.0), 0.0)
-    later = JointTrajectory(NAMES, tuple(JointTrajectoryPoint(t, (t, 0), (0, 0)) for t in (1.0, 3.0)))
+    later = JointTrajectory(
+        NAMES, tuple(JointTrajectoryPoint(t, (t, 0), (0, 0)) for t in (1.0, 3.0))
+    )
     coming = to_trajectory(later, from_state=state)
     assert coming.duration == 3.0
     np.testing.assert_allclose(coming.position(0.0), (1.0, 2.0))
@@ -223,14 +238,23 @@ def test_to_trajectory_is_what_the_fields_ask_for():
     [
         ([], "there are 0"),
         ([JointTrajectoryPoint(1.0, (0, 0))], "there are 1"),
-        ([JointTrajectoryPoint(0.0, (0, 0)), JointTrajectoryPoint(0.0, (1, 1))], "strictly increasing"),
-        ([JointTrajectoryPoint(0.0, (0, 0)), JointTrajectoryPoint(1.0, (1,))], r"points\[1\].positions"),
+        (
+            [JointTrajectoryPoint(0.0, (0, 0)), JointTrajectoryPoint(0.0, (1, 1))],
+            "strictly increasing",
+        ),
+        (
+            [JointTrajectoryPoint(0.0, (0, 0)), JointTrajectoryPoint(1.0, (1,))],
+            r"points\[1\].positions",
+        ),
         (
             [JointTrajectoryPoint(0.0, (0, 0), (1,)), JointTrajectoryPoint(1.0, (1, 1))],
             r"points\[0\].velocities",
         ),
         ([JointTrajectoryPoint(0.0, (0, 0)), JointTrajectoryPoint(1.0, (np.nan, 1))], "finite"),
-        ([JointTrajectoryPoint(t, (q, q)) for t, q in ((0, 0), (1, 1), (2, 0))], "velocity of a jumps"),
+        (
+            [JointTrajectoryPoint(t, (q, q)) for t, q in ((0, 0), (1, 1), (2, 0))],
+            "velocity of a jumps",
+        ),
     ],
 )
 def test_points_that_make_no_motion_are_refused(points, words):

@@ -30,7 +30,8 @@ def test_the_strictest_of_two():
     second = TrajectoryLimits(lower=[-2, -1], upper=[2, 1], velocity=[1, 3], acceleration=[5, 5])
     both = strictest(first, second)
     expected = {
-        "lower": [-1, -1], "upper": [1, 1], "velocity": [1, 1], "acceleration": [5, 5], "jerk": [9, 9],
+        "lower": [-1, -1], "upper": [1, 1], "velocity": [1, 1], "acceleration": [5, 5],
+        "jerk": [9, 9],
     }  # fmt: skip
     for field, values in expected.items():
         assert getattr(both, field).tolist() == values

@@ -1,4 +1,5 @@
-"""The deadline loop: the grid is kept, stalls are skipped and counted, nothing bursts, statistics are what happened."""
+"""The deadline loop: the grid is kept, stalls are skipped and counted, nothing bursts, statistics
+are what happened."""
 
 from __future__ import annotations
 
@@ -40,7 +41,9 @@ def test_deadlines_are_absolute():
     # 1e-9 s: rounding of the times near 1000 s is 1e-13.
     wanted = 1000 + np.array([0, 0.002, 0.0045, 0.006, 0.0099, 0.010])
     assert np.allclose([tick.time for tick in ticks], wanted, rtol=0, atol=1e-9)
-    assert np.allclose([tick.deadline for tick in ticks], 1000 + 0.002 * np.arange(6), rtol=0, atol=1e-9)
+    assert np.allclose(
+        [tick.deadline for tick in ticks], 1000 + 0.002 * np.arange(6), rtol=0, atol=1e-9
+    )
 
 
 def test_a_stall_is_skipped_and_counted():
@@ -61,7 +64,8 @@ def test_a_stall_is_skipped_and_counted():
     work=st.lists(st.floats(0.0, 0.5) | st.just(0.0), max_size=60),
 )
 def test_no_pattern_of_stalls_makes_a_burst(rate, delays, work):
-    """Each tick has a grid interval of its own, wherever the time was lost: asleep or in the caller's own work."""
+    """Each tick has a grid interval of its own, wherever the time was lost: asleep or in the
+    caller's own work."""
     scheduler = Scheduler(delays)
     loop = scheduler.loop(rate)
     ticks = []
@@ -96,7 +100,12 @@ def test_statistics_are_of_the_ticks_that_ran():
     times = np.array([loop.wait().time for _ in range(102)])
     statistics = loop.statistics()
     jitter = np.abs(np.diff(times) - 0.001)
-    expected = (*np.percentile(delays, (50, 99)), delays[-1], *np.percentile(jitter, (50, 99)), jitter.max())
+    expected = (
+        *np.percentile(delays, (50, 99)),
+        delays[-1],
+        *np.percentile(jitter, (50, 99)),
+        jitter.max(),
+    )
     found = (
         statistics.lateness_p50, statistics.lateness_p99, statistics.lateness_max,
         statistics.jitter_p50, statistics.jitter_p99, statistics.jitter_max,

@@ -1,7 +1,8 @@
-"""Random lives of an executor against the written semantics: statuses, codes, texts, commands and holds must agree.
+"""Random lives of an executor against the written semantics: statuses, codes, texts, commands and
+holds must agree.
 
-Each profile lives through 100,000 events in `.ci/full`, in stretches of 400. An event is four bytes, so that hypothesis
-draws a stretch at once and can shrink it.
+Each profile lives through 100,000 events in `.ci/full`, in stretches of 400. An event is four
+bytes, so that hypothesis draws a stretch at once and can shrink it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Script(bytes):
     """What happens in a life: 4 bytes for its parameters and 4 for each event."""
 
     def __repr__(self) -> str:
-        return f"Script(bytes.fromhex({self.rstrip(bytes(1)).hex()!r}).ljust({len(self)}, bytes(1)))"
+        return (
+            f"Script(bytes.fromhex({self.rstrip(bytes(1)).hex()!r}).ljust({len(self)}, bytes(1)))"
+        )
 
 
 class Life:
@@ -66,7 +69,11 @@ class Life:
             "goal_time": pick.choice((0.0, 0.6, 0.9)),
             "limits": limits,
         }
-        path, goal, stopped = pick.choice((0.0, 0.1)), pick.choice((0.0, 0.02)), pick.choice((0.0, 0.31))
+        path, goal, stopped = (
+            pick.choice((0.0, 0.1)),
+            pick.choice((0.0, 0.02)),
+            pick.choice((0.0, 0.31)),
+        )
         self.o["path"] = dict.fromkeys(NAMES, (path, 0.0))
         self.o["goal"] = dict.fromkeys(NAMES, (goal, stopped))
         self.clock = ManualClock(pick.choice((10.0, 1.7e9)))
@@ -102,7 +109,8 @@ class Life:
         """One cycle; the arm follows the command but for the disturbance."""
         self.clock.advance(period)
         q, v = self.q + self.offset, self.v
-        names = NAMES if period < 0.1 else NAMES[::-1]  # the order of a state's joints is not ours to choose
+        # The order of a state's joints is not ours to choose.
+        names = NAMES if period < 0.1 else NAMES[::-1]
         turned = slice(None) if period < 0.1 else slice(None, None, -1)
         state = ArmState(names, q[turned].copy(), v[turned].copy(), self.clock())
         got = self.executor.update(state, period, speed_scaling=self.scaling)
@@ -133,9 +141,14 @@ class Life:
         assert self.executor.active == self.reference.active
         assert self.executor.holding == self.reference.hold_flag or not self.executor.active
         for goal, want in list(self.goals):
-            got = goal.result and (goal.result.status, goal.result.error_code, goal.result.error_string)
+            got = goal.result and (
+                goal.result.status,
+                goal.result.error_code,
+                goal.result.error_string,
+            )
             if got and want.outcome and want.outcome[2].startswith("Aborted due to goal_time"):
-                assert got[2][:48] == want.outcome[2][:48]  # the rest is a sum of times to six digits
+                # The rest is a sum of times to six digits.
+                assert got[2][:48] == want.outcome[2][:48]
                 got, want_outcome = got[:2], want.outcome[:2]
             else:
                 want_outcome = want.outcome
@@ -188,10 +201,12 @@ def make_trajectory(seed: int, now: float, may_be_nan: bool) -> JointTrajectory:
             points[0][1] = []
         elif flaw == 10:
             count = 0
-        elif flaw == 11 and len(point) > 3:  # none: accelerations without velocities count for nothing
+        # None: accelerations without velocities count for nothing.
+        elif flaw == 11 and len(point) > 3:
             point[2] = []
     made = [
-        JointTrajectoryPoint(p[0], *p[1:], **({"effort": effort} if effort else {})) for p in points[:count]
+        JointTrajectoryPoint(p[0], *p[1:], **({"effort": effort} if effort else {}))
+        for p in points[:count]
     ]
     return JointTrajectory(tuple(names), tuple(made), 0.0 if stamp is None else now + stamp)
 
@@ -204,7 +219,9 @@ def make_goal(seed: int, now: float, may_be_nan: bool) -> Goal:
             return ()
         names = [pick.choice((*NAMES, *NAMES, "wrist" if pick.random() < 0.2 else NAMES[0]))]
         values = (0.0, 0.0, -1.0, 0.05, 0.2, -1.0 if pick.random() < 0.8 else -0.5)
-        return tuple(JointTolerance(name, pick.choice(values), pick.choice(values)) for name in names)
+        return tuple(
+            JointTolerance(name, pick.choice(values), pick.choice(values)) for name in names
+        )
 
     goal_time = pick.choice((0.0, 0.0, -1.0, 0.35, 0.35, -2.0))
     return Goal(make_trajectory(seed, now, may_be_nan), tolerances(), tolerances(), goal_time)

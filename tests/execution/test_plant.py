@@ -1,4 +1,5 @@
-"""The simulated body: the equation of its step, energy, steady state, saturation, friction, stops, stability."""
+"""The simulated body: the equation of its step, energy, steady state, saturation, friction, stops,
+stability."""
 
 import numpy as np
 import pytest
@@ -27,7 +28,10 @@ def random_arm(rng: np.random.Generator, n: int):
 
     for i in range(n):
         builder.add_link(
-            f"l{i + 1}", mass=rng.uniform(0.1, 5), com=rng.normal(size=3) / 5, inertia=0.05 * np.eye(3)
+            f"l{i + 1}",
+            mass=rng.uniform(0.1, 5),
+            com=rng.normal(size=3) / 5,
+            inertia=0.05 * np.eye(3),
         )
         builder.add_joint(
             f"j{i}",
@@ -49,10 +53,13 @@ def random_arm(rng: np.random.Generator, n: int):
 @settings(deadline=None, max_examples=200)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 7))
 def test_the_velocity_solves_the_equation_of_the_step(seed, n):
-    """M (v - v0) = dt (f(v) - h) with every force on its own graph: the definition, checked joint by joint."""
+    """M (v - v0) = dt (f(v) - h) with every force on its own graph: the definition, checked joint
+    by joint."""
     rng = np.random.default_rng(seed)
     model, dt = random_arm(rng, n), 10 ** rng.uniform(-4, -3)
-    gains = Gains(*(np.where(rng.random(n) < 0.3, 0.0, 10 ** rng.uniform(-2, 6, n)) for _ in range(2)))
+    gains = Gains(
+        *(np.where(rng.random(n) < 0.3, 0.0, 10 ** rng.uniform(-2, 6, n)) for _ in range(2))
+    )
     plant = DynamicPlant(model, model.joint_names, np.zeros(n), gains=gains, feedforward="none")
     limits, before = model.limits, np.zeros(n)
     for _ in range(10):
@@ -64,7 +71,8 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
         assert (plant.position <= limits.upper).all()
         lower = np.maximum(-limits.velocity, (limits.lower - q) / dt)
         upper = np.minimum(limits.velocity, (limits.upper - q) / dt)
-        # Rounding of the bounds of stops, which are differences of positions, and of what pulls at a joint.
+        # Rounding of the bounds of stops, which are differences of positions, and of what pulls at
+        # a joint.
         slack = 1e-14 / dt + 1e-12 * np.abs(rate).max()
         assert (lower - slack <= v).all()
         assert (v <= upper + slack).all()
@@ -74,7 +82,8 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
         effort = np.clip(drive, -limits.effort, limits.effort)
         needed = M @ (v - v0) / dt + h
         base = effort - model.damping * v
-        # Dry friction is any force up to mu at rest, a stop any force inwards, from 1e-5 rad before it on.
+        # Dry friction is any force up to mu at rest, a stop any force inwards, from 1e-5 rad before
+        # it on.
         rest, near = 1e-9 * (1 + np.abs(v).max()), slack + 1e-5 / dt
         most = np.where(
             v <= lower + near, np.inf, base + np.where(v <= rest, model.friction, -model.friction)
@@ -83,14 +92,19 @@ def test_the_velocity_solves_the_equation_of_the_step(seed, n):
             v >= upper - near, -np.inf, base - np.where(v >= -rest, model.friction, -model.friction)
         )
         # Rounding of a solution whose matrix has a condition up to about 1e6, divided by dt.
-        scale = (np.abs(M) @ (np.abs(v) + np.abs(v0))).max() / dt + np.abs(h).max() + np.abs(effort).max()
+        scale = (
+            (np.abs(M) @ (np.abs(v) + np.abs(v0))).max() / dt
+            + np.abs(h).max()
+            + np.abs(effort).max()
+        )
         assert (needed <= most + 1e-8 * scale).all()
         assert (needed >= least - 1e-8 * scale).all()
         assert np.allclose(plant.effort, effort, rtol=1e-9, atol=1e-9 * scale)
 
 
 def test_joints_between_which_nothing_has_mass_share_what_they_move():
-    """Two about one axis with a massless link between them: only the sum of their motions moves mass."""
+    """Two about one axis with a massless link between them: only the sum of their motions moves
+    mass."""
     builder = ModelBuilder("two")
     for link in ("base", "between"):
         builder.add_link(link)
@@ -132,41 +146,50 @@ def test_ideal_tracking_is_where_it_shall_be():
 
 
 def energy_drift(period):
-    """Greatest change of the energy of a free double swing of a UR5 over half a second, from period-long steps."""
+    """Greatest change of the energy of a free double swing of a UR5 over half a second, from
+    period-long steps."""
     plant = DynamicPlant(
         UR5.with_limits(velocity=100.0), UR5.joint_names, READY, gains=NO_GAINS, feedforward="none"
     )
     start, worst = UR5.potential_energy(READY), 0.0
     for _ in range(round(0.5 / period)):
         plant.step(READY, np.zeros(6), np.zeros(6), period)
-        energy = UR5.kinetic_energy(plant.position, plant.velocity) + UR5.potential_energy(plant.position)
+        energy = UR5.kinetic_energy(plant.position, plant.velocity) + UR5.potential_energy(
+            plant.position
+        )
         worst = max(worst, abs(energy - start))
     assert UR5.kinetic_energy(plant.position, plant.velocity) > 30  # it does fall
     return worst
 
 
 def test_energy_is_kept_to_first_order():
-    """Without drives and friction energy stays; the method is of first order, so half the step halves the drift."""
+    """Without drives and friction energy stays; the method is of first order, so half the step
+    halves the drift."""
     coarse, fine = energy_drift(1e-3), energy_drift(5e-4)
     assert coarse < 1.0  # of more than 30 J that are turned over
     assert 1.6 < coarse / fine < 2.4
 
 
 def test_work_of_friction_is_what_energy_loses():
-    """With viscous friction the energy lost is the integral of D v^2, to first order in the step."""
+    """With viscous friction the energy lost is the integral of D v^2, to first order in the
+    step."""
     model = pendulum(damping=0.4)
     plant = DynamicPlant(model, ["hinge"], [2.0], gains=NO_GAINS, feedforward="none")
     start, work, dt = model.potential_energy([2.0]), 0.0, 5e-4
     for _ in range(2000):
         plant.step(np.array([2.0]), np.zeros(1), np.zeros(1), dt)
         work += dt * 0.4 * plant.velocity[0] ** 2
-    end = model.potential_energy(plant.position) + model.kinetic_energy(plant.position, plant.velocity)
+    end = model.potential_energy(plant.position) + model.kinetic_energy(
+        plant.position, plant.velocity
+    )
     assert work > 2
-    assert start - end == pytest.approx(work, rel=0.01)  # half the error at half the step: first order
+    # Half the error at half the step: first order.
+    assert start - end == pytest.approx(work, rel=0.01)
 
 
 def test_free_fall_is_that_of_a_fine_integration():
-    """The pendulum's angle after a second against scipy's DOP853 of the textbook equation, damping and all."""
+    """The pendulum's angle after a second against scipy's DOP853 of the textbook equation, damping
+    and all."""
     from scipy.integrate import solve_ivp
 
     def rate(_t, y):
@@ -187,8 +210,12 @@ def test_free_fall_is_that_of_a_fine_integration():
 
 def test_steady_state_without_feedforward_is_what_gravity_and_stiffness_say():
     """At rest kp (q_d - q) = g(q), exactly: dynamics have no part in it."""
-    gains = Gains(np.array([4e3, 4e3, 2e3, 500.0, 500.0, 100.0]), np.array([200.0, 200, 100, 20, 20, 2]))
-    plant = hold(DynamicPlant(UR5, UR5.joint_names, READY, gains=gains, feedforward="none"), READY, 3.0)
+    gains = Gains(
+        np.array([4e3, 4e3, 2e3, 500.0, 500.0, 100.0]), np.array([200.0, 200, 100, 20, 20, 2])
+    )
+    plant = hold(
+        DynamicPlant(UR5, UR5.joint_names, READY, gains=gains, feedforward="none"), READY, 3.0
+    )
     sag = READY - plant.position
     assert np.abs(sag).max() > 1e-3
     assert np.allclose(gains.kp * sag, UR5.gravity(plant.position), atol=1e-6)
@@ -203,7 +230,8 @@ def test_steady_state_with_gravity_feedforward_has_no_error():
 
 
 def test_effort_saturates_at_the_limit_and_the_motion_is_that_of_the_limit():
-    """A reference far away: while the drive is at its limit L the joint moves as under the force L alone."""
+    """A reference far away: while the drive is at its limit L the joint moves as under the force L
+    alone."""
     model = pendulum(effort=3.0, velocity=50.0).with_gravity([0, 0, 0])
     plant = DynamicPlant(model, ["hinge"], [0.0], feedforward="none")
     for k in range(1, 101):
@@ -216,7 +244,8 @@ def test_effort_saturates_at_the_limit_and_the_motion_is_that_of_the_limit():
 
 
 def test_too_weak_a_drive_lets_the_arm_sink_until_it_can_hold():
-    """It needs 9.8 N m and has 5: it comes to rest where gravity asks for 5, which is at 0.53 rad."""
+    """It needs 9.8 N m and has 5: it comes to rest where gravity asks for 5, which is at 0.53
+    rad."""
     model = pendulum(effort=5.0, damping=3.0)
     plant = hold(DynamicPlant(model, ["hinge"], [1.5]), np.array([1.5]), 10.0)
     weight = model.gravity([np.pi / 2])[0]
@@ -226,7 +255,8 @@ def test_too_weak_a_drive_lets_the_arm_sink_until_it_can_hold():
 
 @pytest.mark.parametrize(("angle", "moves"), [(0.3, False), (0.7, True)])
 def test_dry_friction_holds_up_to_its_force(angle, moves):
-    """m g r sin(q) against 5 N m of friction, at 0.3 rad 2.9 N m and at 0.7 rad 6.3 N m: no creep at all below."""
+    """m g r sin(q) against 5 N m of friction, at 0.3 rad 2.9 N m and at 0.7 rad 6.3 N m: no creep
+    at all below."""
     model = pendulum(friction=5.0, damping=0.1)
     plant = DynamicPlant(model, ["hinge"], [angle], gains=NO_GAINS, feedforward="none")
     hold(plant, np.array([angle]), 2.0)
@@ -236,7 +266,8 @@ def test_dry_friction_holds_up_to_its_force(angle, moves):
 
 @pytest.mark.parametrize(("begin", "beyond", "stop"), [(-1.0, 3.0, 0.5), (0.5, -3.0, -1.0)])
 def test_speed_and_position_limits_are_hard(begin, beyond, stop):
-    """Thrown at its end stop by a reference beyond it, a joint arrives at its greatest speed and stays there."""
+    """Thrown at its end stop by a reference beyond it, a joint arrives at its greatest speed and
+    stays there."""
     model = pendulum(lower=-1.0, upper=0.5, velocity=2.0, effort=1e4).with_gravity([0, 0, 0])
     gains = Gains(np.array(1e6), np.array(0.0))
     plant = DynamicPlant(model, ["hinge"], [begin], feedforward="none", gains=gains)
@@ -254,7 +285,8 @@ def test_speed_and_position_limits_are_hard(begin, beyond, stop):
 @pytest.mark.parametrize("kp", [0.0, 1.0, 1e3, 1e6, 1e9, 1e12])
 @pytest.mark.parametrize("kd", [0.0, 1.0, 1e3, 1e6, 1e9])
 def test_no_gain_makes_it_unstable(kp, kd):
-    """From rest a held reference is never left further than gravity's sag: the PD law is taken at the step's end."""
+    """From rest a held reference is never left further than gravity's sag: the PD law is taken at
+    the step's end."""
     plant = DynamicPlant(UR5, UR5.joint_names, READY, gains=Gains(np.array(kp), np.array(kd)))
     away = READY + 1e-3
     for period in (0.002, 0.008):
@@ -268,13 +300,16 @@ def test_no_gain_makes_it_unstable(kp, kd):
 )
 @pytest.mark.parametrize("rate", [125, 500])
 def test_default_gains_follow_a_plan_closely(rate, feedforward, bound):
-    """Default gains allow 2 mrad for inertial forces at the acceleration limits (see Gains.for_model); gravity
-    without feedforward adds its sag, and inverse dynamics leave what the reference's corners make."""
+    """Default gains allow 2 mrad for inertial forces at the acceleration limits (see
+    Gains.for_model); gravity without feedforward adds its sag, and inverse dynamics leave what the
+    reference's corners make."""
     start = dict(zip(UR5.joint_names, READY, strict=True))
     trajectory = plan(Problem(UR5, start=start, goal=[1.4, -0.7, 0.3, -1.0, -0.4, 2.0])).trajectory
     plant, worst = DynamicPlant(UR5, UR5.joint_names, READY, feedforward=feedforward), 0.0
     for t in np.arange(1, int(trajectory.duration * rate) + 1) / rate:
-        plant.step(trajectory.position(t), trajectory.velocity(t), trajectory.acceleration(t), 1 / rate)
+        plant.step(
+            trajectory.position(t), trajectory.velocity(t), trajectory.acceleration(t), 1 / rate
+        )
         worst = max(worst, np.abs(plant.position - trajectory.position(t)).max())
     assert np.abs(trajectory.velocity(np.linspace(0, trajectory.duration, 200))).max() > 1
     assert worst < bound
@@ -297,7 +332,9 @@ def test_the_same_run_gives_the_same_bits():
         plant = DynamicPlant(UR5, UR5.joint_names, READY, feedforward="inverse_dynamics")
         rng = np.random.default_rng(3)
         for _ in range(100):
-            plant.step(READY + rng.normal(size=6) * 0.01, rng.normal(size=6), rng.normal(size=6), 0.004)
+            plant.step(
+                READY + rng.normal(size=6) * 0.01, rng.normal(size=6), rng.normal(size=6), 0.004
+            )
         runs.append((plant.position, plant.velocity, plant.effort))
     for a, b in zip(*runs, strict=True):
         assert np.array_equal(a, b)
@@ -308,10 +345,22 @@ def test_the_same_run_gives_the_same_bits():
     [
         (lambda: DynamicPlant(UR5, ["elbow"], READY), "'elbow' is no joint of 'ur5'"),
         (lambda: DynamicPlant(UR5, ["elbow_joint"] * 2, READY), "distinct"),
-        (lambda: DynamicPlant(UR5, UR5.joint_names, READY, feedforward="gravty"), "valid are none, gravity"),
-        (lambda: DynamicPlant(UR5, UR5.joint_names, READY, gains=Gains(np.ones(5), np.ones(6))), "kp is"),
-        (lambda: DynamicPlant(UR5, UR5.joint_names, READY, gains=Gains(np.ones(6), -np.ones(6))), "kd is"),
-        (lambda: DynamicPlant(massless(), ["hinge"], [0.0]), "nothing with mass moves along with 'hinge'"),
+        (
+            lambda: DynamicPlant(UR5, UR5.joint_names, READY, feedforward="gravty"),
+            "valid are none, gravity",
+        ),
+        (
+            lambda: DynamicPlant(UR5, UR5.joint_names, READY, gains=Gains(np.ones(5), np.ones(6))),
+            "kp is",
+        ),
+        (
+            lambda: DynamicPlant(UR5, UR5.joint_names, READY, gains=Gains(np.ones(6), -np.ones(6))),
+            "kd is",
+        ),
+        (
+            lambda: DynamicPlant(massless(), ["hinge"], [0.0]),
+            "nothing with mass moves along with 'hinge'",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(make, expected):

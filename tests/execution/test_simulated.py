@@ -1,4 +1,5 @@
-"""The simulated arm behind the port: made for any robot, it follows plans, set points and speed scaling."""
+"""The simulated arm behind the port: made for any robot, it follows plans, set points and speed
+scaling."""
 
 import numpy as np
 import pytest
@@ -15,14 +16,16 @@ from robosim.execution.tracking import TrackingRecorder
 
 from .simulated_ur5 import READY, SHELF, START, UR5, N, arm_at, texts, trajectory
 
-# -- Following -----------------------------------------------------------------------------------------------
+# -- Following
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", [125.0, 500.0])
 @pytest.mark.parametrize(("tracking", "bound"), [("ideal", 1e-5), ("dynamics", 2e-3)])
 def test_a_plan_is_followed(rate, tracking, bound):
-    """Ideal: the interpolation of the message deviates at most 1e-5 rad from the plan (see from_trajectory), and
-    that is all. Dynamics: the 2 mrad that default gains allow for inertial forces."""
+    """Ideal: the interpolation of the message deviates at most 1e-5 rad from the plan (see
+    from_trajectory), and that is all. Dynamics: the 2 mrad that default gains allow for inertial
+    forces."""
     arm = arm_at(START, rate=rate, tracking=tracking)
     handle = arm.send(Goal(from_trajectory(SHELF)))
     worst, begin = 0.0, arm.clock()
@@ -50,8 +53,8 @@ def test_every_distribution_arrives(profile):
 @pytest.mark.parametrize("stream_rate", [50, 125, 500])
 @pytest.mark.parametrize("arm_rate", [125.0, 500.0])
 def test_a_stream_of_set_points_is_reached_on_time(stream_rate, arm_rate):
-    """Each set point is there when the next one is due, whichever of the two is faster, and between them the arm
-    moves evenly: not in jumps of the stream's period."""
+    """Each set point is there when the next one is due, whichever of the two is faster, and between
+    them the arm moves evenly: not in jumps of the stream's period."""
     arm = arm_at(START, rate=arm_rate)
     peak = np.abs(SHELF.velocity(np.linspace(0, SHELF.duration, 500))).max()
     matching = max(arm_rate, stream_rate) % min(arm_rate, stream_rate) == 0
@@ -64,7 +67,8 @@ def test_a_stream_of_set_points_is_reached_on_time(stream_rate, arm_rate):
         if stream_rate <= arm_rate:
             off = np.abs(arm.state().position - SHELF.position(k / stream_rate)).max()
             assert off <= (1e-12 if matching else peak / arm_rate)
-    # Where periods do not match, an interval of three for one of two and a half makes a third of a difference.
+    # Where periods do not match, an interval of three for one of two and a half makes a third of a
+    # difference.
     steps = np.abs(np.diff(arm.recorder.tracking().actual, axis=0))
     assert steps.max() <= peak / arm_rate * (1.01 if matching else 4 / 3)
     assert not [event for event in arm.events if event.level != "info"]
@@ -100,7 +104,9 @@ def test_set_points_do_not_move_an_arm_whose_speed_scaling_is_0():
 
 def test_only_named_joints_move_and_the_rest_stays():
     names = ("wrist_1_joint", "elbow_joint")
-    arm = SimulatedArm(UR5, joint_names=names, initial=dict(zip(UR5.joint_names, READY, strict=True)))
+    arm = SimulatedArm(
+        UR5, joint_names=names, initial=dict(zip(UR5.joint_names, READY, strict=True))
+    )
     assert arm.state().joint_names == names
     assert np.allclose(arm.state().position, READY[[3, 2]])
     handle = arm.send(Goal(trajectory((1.0, [0.2, 0.9]), names=names[::-1])))
@@ -143,7 +149,8 @@ def test_the_same_commands_give_the_same_bits(tracking):
     assert np.array_equal(run_twice(tracking), run_twice(tracking))
 
 
-# -- Being made ----------------------------------------------------------------------------------------------
+# -- Being made
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

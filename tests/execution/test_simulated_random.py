@@ -12,10 +12,14 @@ from robosim.execution.profiles import PROFILES
 from .simulated_ur5 import READY, UR5, N, arm_at, texts, trajectory
 
 number = st.one_of(
-    st.floats(-7, 7), st.floats(allow_nan=True, allow_infinity=True), st.sampled_from([0.0, 1e308, -1e308])
+    st.floats(-7, 7),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from([0.0, 1e308, -1e308]),
 )
 vector = st.lists(number, min_size=N, max_size=N)
-time_step = st.one_of(st.floats(1e-3, 1.0), st.floats(-1, 5), st.floats(1e-300, 1e-6), st.just(float("nan")))
+time_step = st.one_of(
+    st.floats(1e-3, 1.0), st.floats(-1, 5), st.floats(1e-300, 1e-6), st.just(float("nan"))
+)
 
 
 @st.composite
@@ -33,7 +37,8 @@ def message(draw):
 
 @st.composite
 def gentle(draw):
-    """A trajectory of positions within the limits, with velocities that make its interpolation overshoot."""
+    """A trajectory of positions within the limits, with velocities that make its interpolation
+    overshoot."""
     inside = st.lists(st.floats(-3.1, 3.1), min_size=N, max_size=N)
     speed = st.lists(st.floats(-3.1, 3.1), min_size=N, max_size=N)
     times = np.cumsum(draw(st.lists(st.floats(1e-4, 0.3), min_size=1, max_size=4)))
@@ -44,7 +49,8 @@ def gentle(draw):
 operation = st.one_of(
     st.tuples(st.just("stream"), vector),
     st.tuples(
-        st.just("stream"), st.lists(st.floats(-0.02, 0.02), min_size=N, max_size=N).map(lambda d: READY + d)
+        st.just("stream"),
+        st.lists(st.floats(-0.02, 0.02), min_size=N, max_size=N).map(lambda d: READY + d),
     ),
     st.tuples(st.just("send"), message()),
     st.tuples(st.just("send"), gentle()),
@@ -90,7 +96,9 @@ def apply(arm, what, value):
 )
 def test_nothing_makes_it_leave_its_limits_or_jump(tracking, operations, rate, profile):
     limits = UR5.limits
-    arm = arm_at(rate=rate, tracking=tracking, profile=profile, allow_nonzero_velocity_at_trajectory_end=True)
+    arm = arm_at(
+        rate=rate, tracking=tracking, profile=profile, allow_nonzero_velocity_at_trajectory_end=True
+    )
     reach = limits.velocity / rate * (1 + 1e-9)  # rounding of the sum of a period's steps
     for (what, value), periods in operations:
         answer = apply(arm, what, value)

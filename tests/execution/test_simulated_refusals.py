@@ -17,7 +17,11 @@ from .simulated_ur5 import READY, SHELF, START, UR5, N, arm_at, texts, trajector
     [
         (trajectory((1.0, np.full(N, np.nan))), RejectReason.NOT_FINITE, "nan"),
         (trajectory((1.0, np.full(N, 7.0))), RejectReason.OUT_OF_LIMITS, "7"),
-        (trajectory((1.0, READY[:3]), names=UR5.joint_names[:3]), RejectReason.JOINT_COUNT, "3 joints"),
+        (
+            trajectory((1.0, READY[:3]), names=UR5.joint_names[:3]),
+            RejectReason.JOINT_COUNT,
+            "3 joints",
+        ),
         (trajectory((1.0, READY, np.full(N, 0.1))), RejectReason.END_VELOCITY, "0.1"),
         (trajectory(), RejectReason.NO_POINTS, "no points"),
     ],
@@ -111,7 +115,10 @@ def test_a_set_point_beyond_a_limit_ends_at_the_limit_and_is_told():
     arm.stream(Setpoint(wild))
     arm.sleep_until(3.0)
     assert arm.state().position[2] == UR5.limits.upper[2]
-    assert "position 100 of elbow_joint is outside its limits -3.14159 to 3.14159; clipped" in texts(arm)
+    assert (
+        "position 100 of elbow_joint is outside its limits -3.14159 to 3.14159; clipped"
+        in texts(arm)
+    )
 
 
 def test_when_the_stream_stops_it_holds_within_the_watchdog():
@@ -204,7 +211,9 @@ def emergency(arm):
     ],
 )
 @pytest.mark.parametrize("tracking", ["ideal", "dynamics"])
-def test_what_stops_an_arm_aborts_its_goal_and_refuses_others_with_the_reason(happens, text, tracking):
+def test_what_stops_an_arm_aborts_its_goal_and_refuses_others_with_the_reason(
+    happens, text, tracking
+):
     arm = arm_at(START, tracking=tracking)
     handle = arm.send(Goal(from_trajectory(SHELF)))
     arm.sleep_until(1.0)
@@ -221,7 +230,8 @@ def test_what_stops_an_arm_aborts_its_goal_and_refuses_others_with_the_reason(ha
     arm.stream(Setpoint(READY))
     assert f"set point refused: {text}" in texts(arm)
     arm.sleep_until(2.0)
-    # A body with dynamics needs a moment to stop: from 3 rad/s under its drives, some hundredths of a radian.
+    # A body with dynamics needs a moment to stop: from 3 rad/s under its drives, some hundredths of
+    # a radian.
     assert np.abs(arm.state().position - there).max() < (1e-12 if tracking == "ideal" else 0.05)
     assert np.abs(arm.state().velocity).max() < 1e-6
 
@@ -247,7 +257,8 @@ def test_after_a_protective_stop_nothing_goes_on_by_itself():
 
 
 def test_a_body_that_sags_does_not_sag_further_with_every_stop():
-    """Without feedforward the arm rests below its command; switching off and on holds the command, not the sag."""
+    """Without feedforward the arm rests below its command; switching off and on holds the command,
+    not the sag."""
     arm = arm_at(tracking="dynamics", feedforward="none")
     arm.sleep_until(2.0)
     sagged = arm.state().position
@@ -260,7 +271,8 @@ def test_a_body_that_sags_does_not_sag_further_with_every_stop():
 
 
 def test_an_arm_too_weak_for_a_plan_gives_it_up():
-    """With a tenth of its torque a UR5 cannot follow: the path tolerance ends it, and it says which joint."""
+    """With a tenth of its torque a UR5 cannot follow: the path tolerance ends it, and it says which
+    joint."""
     weak = UR5.with_limits(effort=UR5.limits.effort * 0.1)
     arm = SimulatedArm(weak, tracking="dynamics", initial=START)
     handle = arm.send(Goal(from_trajectory(SHELF)))

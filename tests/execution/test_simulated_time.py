@@ -34,7 +34,8 @@ def test_periods_do_not_drift():
 
 
 class RunningClock:
-    """A clock that runs by itself: every look at it takes time, and tests may make it stall or go back."""
+    """A clock that runs by itself: every look at it takes time, and tests may make it stall or go
+    back."""
 
     def __init__(self):
         self.now = 50.0
@@ -54,7 +55,8 @@ def running(monkeypatch):
 
 
 def test_real_time_makes_up_for_periods_that_have_passed(running):
-    """A sender that is late does not delay the arm: its own loop has gone on, and its watchdog has seen the gap."""
+    """A sender that is late does not delay the arm: its own loop has gone on, and its watchdog has
+    seen the gap."""
     arm = arm_at(START, clock=running)
     handle = arm.send(Goal(from_trajectory(SHELF)))
     begin = running.now

@@ -1,4 +1,5 @@
-"""Streaming against a small arm whose faults are scripted: every way to end, and no step above one sample's motion."""
+"""Streaming against a small arm whose faults are scripted: every way to end, and no step above one
+sample's motion."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ def test_set_points_are_the_plan_at_the_rate(rate):
 
 
 def test_a_stream_follows_speed_scaling():
-    """1, 0.3, 0, 1: the same path, never faster than scaling allows once the ramp is over, and paused at 0."""
+    """1, 0.3, 0, 1: the same path, never faster than scaling allows once the ramp is over, and
+    paused at 0."""
     script = {
         0.4: lambda arm: arm.set_status(speed_scaling=0.3),
         1.2: lambda arm: arm.set_status(speed_scaling=0.0),
@@ -77,11 +79,13 @@ def test_a_stream_follows_speed_scaling():
     slow, paused = (times[1:] > 0.51) & (times[1:] < 1.2), (times[1:] > 1.31) & (times[1:] < 2.0)
     assert (speeds[slow] <= 0.3 * PEAK * (1 + 1e-6)).all()
     assert (speeds[paused] == 0).all()
-    # On the straight line of the plan throughout, and gentle: the ramp may add the acceleration limit once.
+    # On the straight line of the plan throughout, and gentle: the ramp may add the acceleration
+    # limit once.
     assert np.allclose(positions[:, 1], -0.5 * positions[:, 0], rtol=0, atol=1e-9)
     rising = times[2:] > 2.0
     assert (np.diff(speeds, axis=0)[rising] * 500 <= 2 * 8.0).all()
-    # 0.4 s at 1, 0.8 at 0.3, 0.8 at 0 and the rest at 1, the ramps (0.1 s each way) taking a little more or less.
+    # 0.4 s at 1, 0.8 at 0.3, 0.8 at 0 and the rest at 1, the ramps (0.1 s each way) taking a little
+    # more or less.
     assert report.tracking.time[-1] == pytest.approx(0.4 + 0.8 + 0.8 + (2 - 0.4 - 0.24), abs=0.15)
 
 
@@ -113,7 +117,8 @@ def test_set_points_do_not_wait_for_a_stamp():
     report = stream_trajectory(FakeArm(), message, mode="setpoints", limits=LIMITS)
     assert report.outcome is Outcome.REFUSED
     assert (
-        report.reason == "the trajectory starts at 51.000 s; set points start at once, its stamp has to be 0"
+        report.reason
+        == "the trajectory starts at 51.000 s; set points start at once, its stamp has to be 0"
     )
     arm = FakeArm()
     assert stream_trajectory(arm, message, limits=LIMITS).ok
@@ -172,8 +177,14 @@ FAULTS = {
     "stale": (_freeze, "s old; it may be 0.2 s old at most"),
     "no state": (_vanish, "no joint state has arrived"),
     "disconnected": (lambda arm: arm.set_status(connected=False), "the arm is not connected"),
-    "inactive": (lambda arm: arm.set_status(controller_active=False), "the controller is not active"),
-    "no program": (lambda arm: arm.set_status(program_running=False), "the robot's program is not running"),
+    "inactive": (
+        lambda arm: arm.set_status(controller_active=False),
+        "the controller is not active",
+    ),
+    "no program": (
+        lambda arm: arm.set_status(program_running=False),
+        "the robot's program is not running",
+    ),
     "protective stop": (
         lambda arm: arm.set_status(safety_mode=SafetyMode.PROTECTIVE_STOP),
         "the safety mode is PROTECTIVE_STOP; it has to be NORMAL",
@@ -196,7 +207,8 @@ def test_holds_on_a_fault(mode, fault):
     # Held within the greatest age of a state and a few looks, or when the error has grown enough.
     assert arm.clock() - arm.start < 0.9 + 0.35
     if fault != "jump":
-        assert (steps(arm.path) <= PEAK * arm.period * 4 + 1e-9).all()  # a set point per four of its periods
+        # A set point per four of its periods.
+        assert (steps(arm.path) <= PEAK * arm.period * 4 + 1e-9).all()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -208,7 +220,8 @@ def test_stops_when_asked_and_slows_down_on_the_way(mode):
     if mode == "setpoints":
         positions = np.array([position for _, position in arm.setpoints])
         speeds = np.abs(np.diff(positions, axis=0)) * 125
-        # No step of speed is more than the ramp's, plus the plan's own acceleration of at most 1.44 rad/s^2.
+        # No step of speed is more than the ramp's, plus the plan's own acceleration of at most 1.44
+        # rad/s^2.
         assert np.abs(np.diff(speeds, axis=0)).max() * 125 <= PEAK.max() / 0.25 + 1.45
         assert speeds[-1].max() < PEAK.max() * 0.04
         assert np.allclose(positions[:, 1], -0.5 * positions[:, 0], rtol=0, atol=1e-9)
@@ -252,7 +265,8 @@ def test_the_arm_gives_up():
 
 
 class Answering:
-    """A goal handle without feedback, which gives this result at this time, and does not mind being cancelled."""
+    """A goal handle without feedback, which gives this result at this time, and does not mind being
+    cancelled."""
 
     def __init__(self, arm, time, result):
         self.arm, self.time, self.answer = arm, time, result
@@ -308,7 +322,8 @@ def test_late_answers():
     )
     report = stream_trajectory(answering(2.5, GoalResult(GoalStatus.SUCCEEDED)), plan())
     assert report.ok
-    # Without feedback the desired position is estimated: an idle turn of the loop at 50 Hz is 0.02 rad.
+    # Without feedback the desired position is estimated: an idle turn of the loop at 50 Hz is 0.02
+    # rad.
     assert report.tracking.max_error.max() < 0.04
     stop = threading.Event()
     stop.set()
@@ -326,7 +341,10 @@ def test_a_goal_that_is_not_reached():
     arm.ceiling = 0.9
     report = stream_trajectory(arm, plan(), mode="setpoints", goal_time=1.0)
     assert report.outcome is Outcome.ABORTED
-    assert report.reason == "a is 0.1 from the goal 1 s after the plan's end; it may be 0.02 at most, at rest"
+    assert (
+        report.reason
+        == "a is 0.1 from the goal 1 s after the plan's end; it may be 0.02 at most, at rest"
+    )
 
 
 def test_another_turn_of_a_continuous_joint():
@@ -348,8 +366,11 @@ def test_another_turn_of_a_continuous_joint():
     rate=st.sampled_from([125.0, 500.0]),
 )
 def test_no_stall_makes_a_jump(delays, scalings, rate):
-    """Whatever the scheduler and the speed slider do, two set points are one sample's motion apart at most."""
-    script = {time: lambda arm, s=s: arm.set_status(speed_scaling=s) for time, s in scalings.items()}
+    """Whatever the scheduler and the speed slider do, two set points are one sample's motion apart
+    at most."""
+    script = {
+        time: lambda arm, s=s: arm.set_status(speed_scaling=s) for time, s in scalings.items()
+    }
     script[4.0] = lambda arm: arm.set_status(speed_scaling=1.0)
     arm = FakeArm(script=script, delays=delays)
     report = stream_trajectory(arm, plan(), mode="setpoints", rate=rate)

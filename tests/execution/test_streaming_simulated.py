@@ -1,4 +1,5 @@
-"""A planned motion of a UR5 streamed to the simulated arm: both modes, ideal and with masses, paused and stopped."""
+"""A planned motion of a UR5 streamed to the simulated arm: both modes, ideal and with masses,
+paused and stopped."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def motion(ur5):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("tracking", "error"), [("ideal", 1e-5), ("dynamics", 0.05)])
 def test_a_plan_is_followed(ur5, motion, mode, tracking, error):
-    """Ideal: the message's 1e-5 rad, and one period's lag of the state in set points. Masses: under PD control."""
+    """Ideal: the message's 1e-5 rad, and one period's lag of the state in set points. Masses: under
+    PD control."""
     arm = SimulatedArm(ur5, tracking=tracking, initial=START)
     report = stream_trajectory(
         arm, motion, mode=mode, rate=500.0, limits=model_limits(ur5, motion.position_names)

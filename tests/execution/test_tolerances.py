@@ -10,7 +10,9 @@ from robosim.execution.messages import Goal, JointTolerance, JointTrajectory
 from robosim.execution.tolerances import ControllerTolerances, merge
 
 NAMES = ("a", "b")
-OWN = ControllerTolerances(path=(0.1, 0.2), goal=0.05, stopped_velocity=0.01, goal_time=2.0).resolve(2)
+OWN = ControllerTolerances(
+    path=(0.1, 0.2), goal=0.05, stopped_velocity=0.01, goal_time=2.0
+).resolve(2)
 
 
 def goal(path=(), end=(), time=0.0):
@@ -36,8 +38,14 @@ def test_zero_is_the_controllers_own_value_and_minus_one_is_no_limit():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (goal([JointTolerance("a", 0.3), JointTolerance("c", 0.3)]), ("path_tolerance", "'c'", "'a', 'b'")),
-        (goal((), [JointTolerance("a", 0.3), JointTolerance("b", -0.5)]), ("goal_tolerance of b", "-0.5")),
+        (
+            goal([JointTolerance("a", 0.3), JointTolerance("c", 0.3)]),
+            ("path_tolerance", "'c'", "'a', 'b'"),
+        ),
+        (
+            goal((), [JointTolerance("a", 0.3), JointTolerance("b", -0.5)]),
+            ("goal_tolerance of b", "-0.5"),
+        ),
         (goal([JointTolerance("a", 0.3, 0.0, -2.0)]), ("acceleration", "-2.0")),
         (goal([JointTolerance("a", 0.3)], time=-3.0), ("goal_time_tolerance", "-3.0")),
     ],
@@ -50,10 +58,12 @@ def test_one_invalid_tolerance_makes_all_of_the_goals_void(given, words):
 
 def test_a_violation_names_joint_quantity_error_and_tolerance():
     path = merge(OWN, goal([JointTolerance("a", velocity=0.5)]), NAMES)[0].path
-    assert path.violation(np.array([0.1, 0.2]), np.array([0.5, 9.0])) is None  # on the bound; b has none
+    # On the bound; b has none.
+    assert path.violation(np.array([0.1, 0.2]), np.array([0.5, 9.0])) is None
     assert path.violation(np.array([0.0, -0.21]), np.zeros(2)) == (1, "position", -0.21, 0.2)
     assert path.violation(np.zeros(2), np.array([-0.6, 0.0])) == (0, "velocity", -0.6, 0.5)
-    assert path.violation(np.zeros(2), None) is None  # no velocity command: velocities are not judged
+    # No velocity command: velocities are not judged.
+    assert path.violation(np.zeros(2), None) is None
 
 
 @pytest.mark.parametrize(

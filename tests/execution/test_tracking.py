@@ -71,11 +71,17 @@ def test_files_give_back_every_bit(tmp_path, ending, m):
 
 
 def test_csv_is_for_spreadsheets(tmp_path):
-    tracking = Tracking(("a",), [0.0, 0.5], [[1.0], [2.0]], [[np.nan], [2.5]], [[1.25], [2.25]], robot="r")
+    tracking = Tracking(
+        ("a",), [0.0, 0.5], [[1.0], [2.0]], [[np.nan], [2.5]], [[1.25], [2.25]], robot="r"
+    )
     tracking.save(tmp_path / "t.csv")
     lines = (tmp_path / "t.csv").read_text().splitlines()
     assert lines[0] == "# robosim-tracking 1"
-    assert lines[2:] == ['"time","a.desired","a.commanded","a.actual"', "0.0,1.0,,1.25", "0.5,2.0,2.5,2.25"]
+    assert lines[2:] == [
+        '"time","a.desired","a.commanded","a.actual"',
+        "0.0,1.0,,1.25",
+        "0.5,2.0,2.5,2.25",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +169,9 @@ def test_other_files_are_refused(tmp_path):
 
 def test_pickled_objects_are_never_loaded(tmp_path):
     arrays = {name: np.zeros(0) for name in ("time", "desired", "commanded", "actual")}
-    np.savez(tmp_path / "t.npz", header=np.array([print], dtype=object), allow_pickle=True, **arrays)
+    np.savez(
+        tmp_path / "t.npz", header=np.array([print], dtype=object), allow_pickle=True, **arrays
+    )
     with pytest.raises(ExecutionError):
         Tracking.load(tmp_path / "t.npz")
 
@@ -171,7 +179,9 @@ def test_pickled_objects_are_never_loaded(tmp_path):
 def test_plot_shows_each_joint_twice_and_all_errors():
     m, t = 200, np.linspace(0, 2, 200)
     desired = np.sin(t[:, None] + np.arange(3))
-    tracking = Tracking(NAMES, t, desired, desired, desired + 1e-3, units=("rad", "rad", "m"), robot="arm")
+    tracking = Tracking(
+        NAMES, t, desired, desired, desired + 1e-3, units=("rad", "rad", "m"), robot="arm"
+    )
     figure = tracking.plot()
     *joints, errors = figure.axes
     assert len(joints) == 3

@@ -1,4 +1,5 @@
-"""What is watched while an arm moves: states that are late are no jump, and jumps are found whatever a clock says."""
+"""What is watched while an arm moves: states that are late are no jump, and jumps are found
+whatever a clock says."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ class Told:
 
 
 def watched(states):
-    """The first complaint about states of (position, stamp, measured), "" where there is none, and the watch."""
+    """The first complaint about states of (position, stamp, measured), "" where there is none, and
+    the watch."""
     arm = Told()
     watch = Watch(arm, ("a",), np.array([SPEED]), requirements=Requirements(state_age=0.2))
     for position, stamp, measured in states:
@@ -37,7 +39,8 @@ def watched(states):
 
 
 def late(lost, clock):
-    """Two states that arrive 1 ms apart and were measured `lost` periods apart, at the greatest speed."""
+    """Two states that arrive 1 ms apart and were measured `lost` periods apart, at the greatest
+    speed."""
     apart = lost * PERIOD
     return [(0.0, 10.0, clock), (SPEED * apart, 10.001, None if clock is None else clock + apart)]
 
@@ -54,8 +57,10 @@ def test_states_that_were_late_together_are_no_jump(lost, clock):
 def test_without_a_clock_of_the_source_arrival_counts():
     # 0.15 rad in 1 ms, where 0.051 s and a noise of 0.01 rad would explain 0.0355.
     complaint, _ = watched(late(lost=37, clock=None))
-    assert complaint == (
-        "the measured position of a jumped from 0 to 0.148 in 0.0010 s; at its greatest speed, 0.5 per s, it cannot"
+    assert (
+        complaint
+        == "the measured position of a jumped from 0 to 0.148 in 0.0010 s; at its greatest speed,"
+        " 0.5 per s, it cannot"
     )
 
 

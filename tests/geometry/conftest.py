@@ -20,7 +20,8 @@ class Row(NamedTuple):
     support: Callable[[Shape, np.ndarray], np.ndarray]
     """h(d) = max of d.x over the shape, for directions (k, 3)."""
     outside: Callable[[Shape, np.ndarray], float]
-    """Distance from the surface to first order: positive outside the shape, zero on it, negative inside."""
+    """Distance from the surface to first order: positive outside the shape, zero on it, negative
+    inside."""
 
 
 def _rounding(rng: np.random.Generator, s: float) -> float:
@@ -56,7 +57,9 @@ def _from_triangles(p: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) 
 
 def _outside_ellipsoid(s: Shape, p: np.ndarray) -> float:
     u = p / s.radii
-    return float((np.linalg.norm(u) - 1) * np.linalg.norm(u) / max(np.linalg.norm(u / s.radii), 1e-300))
+    return float(
+        (np.linalg.norm(u) - 1) * np.linalg.norm(u) / max(np.linalg.norm(u / s.radii), 1e-300)
+    )
 
 
 def _outside_cone(s: Shape, p: np.ndarray) -> float:
@@ -80,7 +83,9 @@ SHAPES = {
     "capsule": Row(
         lambda rng, s: Shape.capsule(s * rng.uniform(0.05, 0.3), s * rng.uniform(0.1, 1)),
         lambda s, d: s.length / 2 * np.abs(d[:, 2]) + s.radius * np.linalg.norm(d, axis=1),
-        lambda s, p: np.linalg.norm(p - (0, 0, np.clip(p[2], -s.length / 2, s.length / 2))) - s.radius,
+        lambda s, p: (
+            np.linalg.norm(p - (0, 0, np.clip(p[2], -s.length / 2, s.length / 2))) - s.radius
+        ),
     ),
     "cylinder": Row(
         lambda rng, s: Shape.cylinder(s * rng.uniform(0.1, 0.5), s * rng.uniform(0.1, 1)),
@@ -113,7 +118,9 @@ SHAPES = {
         _outside_cone,
     ),
     "triangle": Row(  # without a rounding it has no inside
-        lambda rng, s: Shape.triangle(s * rng.uniform(-0.5, 0.5, (3, 3)), rounding=_rounding(rng, s)),
+        lambda rng, s: Shape.triangle(
+            s * rng.uniform(-0.5, 0.5, (3, 3)), rounding=_rounding(rng, s)
+        ),
         lambda s, d: (d @ s.vertices.T).max(axis=1) + s.rounding * np.linalg.norm(d, axis=1),
         lambda s, p: _from_triangles(p, *s.vertices[:, None]) - s.rounding,
     ),

@@ -53,7 +53,8 @@ def test_distances_agree(oracle, type_A, type_B):
         theirs -= getattr(A, "rounding", 0) + getattr(B, "rounding", 0)
         ours = signed_distance(A, X_WA, B, X_WB).distance
         if {type_A, type_B} == {"sphere", "cylinder"} and ours < 0:
-            # coal does not find the nearer of mantle and cap from inside; ours is certified in test_pairs.py.
+            # coal does not find the nearer of mantle and cap from inside; ours is certified in
+            # test_pairs.py.
             assert ours > theirs - 5e-6
             continue
         assert abs(ours - theirs) < 5e-6

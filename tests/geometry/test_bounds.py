@@ -12,7 +12,8 @@ from ..scale import repeats  # noqa: TID252 (tests have no absolute name)
 
 
 def surface_points(oracle, shape, rng):
-    """Points of the shape that stick out in random directions, found by bisection along rays from its inside."""
+    """Points of the shape that stick out in random directions, found by bisection along rays from
+    its inside."""
     center = bounding_ball(shape)[0] if shape.type != "convex" else shape.vertices.mean(axis=0)
     points = []
     for d in oracle.unit(rng.normal(size=(200, 3))):
@@ -20,7 +21,9 @@ def surface_points(oracle, shape, rng):
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (
-                (middle, high) if oracle.outside(shape, np.eye(4), center + middle * d) < 0 else (low, middle)
+                (middle, high)
+                if oracle.outside(shape, np.eye(4), center + middle * d) < 0
+                else (low, middle)
             )
         points.append(center + low * d)
     return np.array(points)
@@ -76,7 +79,8 @@ def test_balls_of_primitives_are_the_smallest():
     ("radius", "length"), [(3, 8), (3, 3.001), (3, 3), (3, 2), (1e-6, 1), (1, 1e-6)], ids=str
 )
 def test_the_ball_of_a_cone_is_the_smallest(radius, length):
-    """Its center lies in the hull of the points that it touches, apex and rim; the converse would be a smaller ball."""
+    """Its center lies in the hull of the points that it touches, apex and rim; the converse would
+    be a smaller ball."""
     center, r = bounding_ball(Shape.cone(radius, length))
     np.testing.assert_array_equal(center[:2], 0)
     to_apex, to_rim = length / 2 - center[2], np.hypot(radius, center[2] + length / 2)
@@ -91,12 +95,18 @@ def test_the_ball_of_a_cone_is_the_smallest(radius, length):
 def test_farthest_points_of_primitives():
     p = np.array((0.3, -0.4, 0.2))
     assert _engine.farthest_from(Shape.sphere(2), p) == pytest.approx(2 + np.linalg.norm(p))
-    assert _engine.farthest_from(Shape.box((2, 4, 6)), p) == pytest.approx(np.linalg.norm((1.3, 2.4, 3.2)))
-    assert _engine.farthest_from(Shape.capsule(0.1, 2), p) == pytest.approx(np.hypot(0.5, 1.2) + 0.1)
+    assert _engine.farthest_from(Shape.box((2, 4, 6)), p) == pytest.approx(
+        np.linalg.norm((1.3, 2.4, 3.2))
+    )
+    assert _engine.farthest_from(Shape.capsule(0.1, 2), p) == pytest.approx(
+        np.hypot(0.5, 1.2) + 0.1
+    )
     assert _engine.farthest_from(Shape.cylinder(0.1, 2), p) == pytest.approx(np.hypot(0.6, 1.2))
     apex, rim = np.linalg.norm((0.3, 0.4, 0.8)), np.hypot(0.5 + 0.1, 1.2)
     assert _engine.farthest_from(Shape.cone(0.1, 2), p) == pytest.approx(max(apex, rim))
-    assert _engine.farthest_from(Shape.cone(0.1, 2), p * (1, 1, -4)) == pytest.approx(np.hypot(0.5, 1.8))
+    assert _engine.farthest_from(Shape.cone(0.1, 2), p * (1, 1, -4)) == pytest.approx(
+        np.hypot(0.5, 1.8)
+    )
     tetrahedron = Shape.convex([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 0.5]])
     assert _engine.farthest_from(tetrahedron, p) == pytest.approx(np.linalg.norm(p - (0, 1, 0)))
 

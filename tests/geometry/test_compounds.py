@@ -1,4 +1,5 @@
-"""Bodies made of convex pieces: what their classes hold and refuse, and that every query takes them."""
+"""Bodies made of convex pieces: what their classes hold and refuse, and that every query takes
+them."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ from robosim.geometry import (
 )
 
 SQUARE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
-TETRAHEDRON = ([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+TETRAHEDRON = (
+    [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)],
+    [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)],
+)
 
 
 def random_pose(rng: np.random.Generator, reach: float) -> np.ndarray:
@@ -34,7 +38,11 @@ def test_bodies_give_back_what_they_hold():
     mesh = TriangleMesh(SQUARE, [(0, 1, 2), (0, 2, 3)])
     np.testing.assert_array_equal(mesh.vertices, SQUARE)
     np.testing.assert_array_equal(mesh.faces, [(0, 1, 2), (0, 2, 3)])
-    assert (mesh.n_pieces, mesh.is_closed, repr(mesh)) == (2, False, "TriangleMesh(4 vertices, 2 faces)")
+    assert (mesh.n_pieces, mesh.is_closed, repr(mesh)) == (
+        2,
+        False,
+        "TriangleMesh(4 vertices, 2 faces)",
+    )
     assert TriangleMesh(*TETRAHEDRON).is_closed
     heights = np.arange(12.0).reshape(3, 4) / 10
     field = HeightField(heights, (0.5, 0.25))
@@ -44,13 +52,19 @@ def test_bodies_give_back_what_they_hold():
     cloud = PointCloud(SQUARE, 0.5)
     np.testing.assert_array_equal(cloud.points, SQUARE)
     assert (cloud.radius, cloud.n_pieces, field.n_pieces) == (0.5, 4, 12)
-    assert repr(Compound([(cloud, pose()), (Shape.sphere(1), pose())])) == "Compound(2 parts, 5 pieces)"
+    assert (
+        repr(Compound([(cloud, pose()), (Shape.sphere(1), pose())]))
+        == "Compound(2 parts, 5 pieces)"
+    )
 
 
 @pytest.mark.parametrize(
     ("make", "named"),
     [
-        (lambda: TriangleMesh(SQUARE, [(0, 1, 2), (0, 2, 7)]), "face 1 names vertex 7; there are 4"),
+        (
+            lambda: TriangleMesh(SQUARE, [(0, 1, 2), (0, 2, 7)]),
+            "face 1 names vertex 7; there are 4",
+        ),
         (lambda: TriangleMesh(SQUARE, [(0, 1, 2**40)]), "face 0 names vertex"),
         (lambda: TriangleMesh([(0, 0, 0), (1, np.nan, 0), (0, 1, 0)], [(0, 1, 2)]), "vertex 1"),
         (lambda: TriangleMesh(SQUARE, [(0, 1, 1)]), "none of its 1 faces has an area"),
@@ -67,7 +81,10 @@ def test_bodies_give_back_what_they_hold():
         (lambda: PointCloud(np.zeros((0, 3)), 0.1), "no points"),
         (lambda: PointCloud(SQUARE, 0.0), "radius"),
         (lambda: Compound([]), "no parts"),
-        (lambda: Compound([(Shape.sphere(1), pose()), (Shape.sphere(1), np.eye(3))]), "part 1: its pose"),
+        (
+            lambda: Compound([(Shape.sphere(1), pose()), (Shape.sphere(1), np.eye(3))]),
+            "part 1: its pose",
+        ),
     ],
 )
 def test_bad_bodies_are_refused_by_name(make, named):
@@ -88,7 +105,10 @@ def test_every_query_takes_them_in_either_order():
         PointCloud(rng.uniform(-0.5, 0.5, (30, 3)), 0.05),
         Compound(part),
         Compound(
-            [(TriangleMesh(*TETRAHEDRON), random_pose(rng, 0.2)), (Compound(part), random_pose(rng, 0.2))]
+            [
+                (TriangleMesh(*TETRAHEDRON), random_pose(rng, 0.2)),
+                (Compound(part), random_pose(rng, 0.2)),
+            ]
         ),
         Shape.cylinder(0.2, 0.4),
     ]
@@ -105,7 +125,8 @@ def test_every_query_takes_them_in_either_order():
             assert bool(near) == (w.distance < 0.1)
             closest = closest_pieces(A, X_WA, B, X_WB)
             manifolds = contact_manifolds(A, X_WA, B, X_WB, margin=0.1)
-            # In the same order, but for triangles that have nothing of their own, or are touched elsewhere first.
+            # In the same order, but for triangles that have nothing of their own, or are touched
+            # elsewhere first.
             known = {c[1:] for c in near}
             others = [m for m in manifolds if m[1:] not in known]
             manifolds = [m for m in manifolds if m[1:] in known]
@@ -113,7 +134,9 @@ def test_every_query_takes_them_in_either_order():
             assert (len(manifolds) == len(near) and not others) or has_surface
             for m in others:
                 apart = m.manifold.p_WB - m.manifold.p_WA
-                np.testing.assert_allclose(apart, m.manifold.gap[:, None] * m.manifold.normal, atol=1e-11)
+                np.testing.assert_allclose(
+                    apart, m.manifold.gap[:, None] * m.manifold.normal, atol=1e-11
+                )
                 assert m.manifold.gap.max() <= 0.1
                 assert m.manifold.gap.min() >= min(w.distance, 0) - 1e-11
             left = iter(near)
@@ -124,14 +147,18 @@ def test_every_query_takes_them_in_either_order():
             for m, c in zip(manifolds, of, strict=True):
                 np.testing.assert_array_equal(m.manifold.normal, c.witness.normal)
                 np.testing.assert_allclose(
-                    m.manifold.p_WB - m.manifold.p_WA, m.manifold.gap[:, None] * c.witness.normal, atol=1e-11
+                    m.manifold.p_WB - m.manifold.p_WA,
+                    m.manifold.gap[:, None] * c.witness.normal,
+                    atol=1e-11,
                 )
             assert not near or closest[1:] in [c[1:] for c in near]
             d = signed_distance_derivatives(A, X_WA, B, X_WB)
             assert d.witness.distance == w.distance
             # The slope of the distance along a translation of B, in its own axes, is the normal.
             if not d.one_sided and w.distance > 0:
-                np.testing.assert_allclose(d.twist.distance[6:9], X_WB[:3, :3].T @ w.normal, atol=1e-9)
+                np.testing.assert_allclose(
+                    d.twist.distance[6:9], X_WB[:3, :3].T @ w.normal, atol=1e-9
+                )
 
 
 def test_a_body_of_the_parts_of_a_shape_is_that_shape_and_its_box():
@@ -140,7 +167,10 @@ def test_a_body_of_the_parts_of_a_shape_is_that_shape_and_its_box():
     body = Compound([(halves, pose((-0.1, 0, 0))), (halves, pose((0.1, 0, 0)))])
     for _ in range(50):
         X, other, X_other = random_pose(rng, 1), Shape.sphere(0.1), random_pose(rng, 1)
-        whole, parts = signed_distance(box, X, other, X_other), signed_distance(body, X, other, X_other)
+        whole, parts = (
+            signed_distance(box, X, other, X_other),
+            signed_distance(body, X, other, X_other),
+        )
         if whole.distance > 0:
             assert parts.distance == pytest.approx(whole.distance, abs=1e-13)
             np.testing.assert_allclose(parts.p_WA, whole.p_WA, atol=1e-12)
@@ -155,7 +185,8 @@ def test_derivatives_in_sizes_of_the_piece_that_touches():
     below = signed_distance_derivatives(ground, pose(), Shape.sphere(0.2), pose((0.6, 0.3, 0.15)))
     assert below.witness.distance == pytest.approx(-0.05, abs=1e-15)
     rates = below.sizes_A["vertices"].distance
-    # Raising a vertex raises the plane under the ball by the vertex's weight: (1 - x, x - y, y) of this triangle.
+    # Raising a vertex raises the plane under the ball by the vertex's weight: (1 - x, x - y, y) of
+    # this triangle.
     np.testing.assert_allclose(rates[:, 2], (-0.4, -0.3, -0.3), atol=1e-12)
     assert closest_pieces(ground, pose(), Shape.sphere(0.2), pose((0.6, 0.3, 0.15))).piece_A == 0
 

@@ -1,4 +1,5 @@
-"""Derivatives of signed distances, through the public functions: every pair of shapes, every parameter."""
+"""Derivatives of signed distances, through the public functions: every pair of shapes, every
+parameter."""
 
 from __future__ import annotations
 
@@ -20,19 +21,22 @@ from robosim.geometry import (
     signed_distance_derivatives,
 )
 
-# Differences of a query that is exact to 1e-13, over steps of 1e-4 and more, extrapolated: 1e-9 at best.
+# Differences of a query that is exact to 1e-13, over steps of 1e-4 and more, extrapolated: 1e-9 at
+# best.
 TOLERANCE = 1e-7
 
 
 def moved(X: np.ndarray, k: int, t: float) -> np.ndarray:
-    """X after the twist e_k of its own frame for the time t: for one axis, a screw is a turn and a shift."""
+    """X after the twist e_k of its own frame for the time t: for one axis, a screw is a turn and a
+    shift."""
     e = np.zeros(6)
     e[k] = t
     return X @ pose(e[:3], rpy=e[3:])
 
 
 def difference(query, h: float) -> tuple[np.ndarray, ...]:
-    """Of a function of t at t = 0: central differences over h, h / 2, h / 4 and h / 8, extrapolated to h = 0."""
+    """Of a function of t at t = 0: central differences over h, h / 2, h / 4 and h / 8, extrapolated
+    to h = 0."""
 
     def row(step: float) -> list[np.ndarray]:
         plus, minus = query(step), query(-step)
@@ -76,7 +80,9 @@ def smooth_cases(oracle, kind_A: str, kind_B: str, n: int):
             continue
         h = min(2e-3, 0.05 * room)
         around = [
-            signed_distance(A, moved(X_WA, k, t), B, X_WB).normal for k in range(6) for t in (-2 * h, 2 * h)
+            signed_distance(A, moved(X_WA, k, t), B, X_WB).normal
+            for k in range(6)
+            for t in (-2 * h, 2 * h)
         ]
         if (
             max(np.linalg.norm(normal - d.witness.normal) for normal in around) < 0.1
@@ -90,8 +96,11 @@ def smooth_cases(oracle, kind_A: str, kind_B: str, n: int):
 
 def test_derivatives_are_those_of_the_query(oracle, kind_A, kind_B):
     if kind_A == kind_B == "half_space":
-        d = signed_distance_derivatives(Shape.half_space(), pose(), Shape.half_space(), pose(rpy=(0.3, 0, 0)))
-        assert d.one_sided  # without end inside each other, as always but where they face each other exactly
+        d = signed_distance_derivatives(
+            Shape.half_space(), pose(), Shape.half_space(), pose(rpy=(0.3, 0, 0))
+        )
+        # Without end inside each other, as always but where they face each other exactly.
+        assert d.one_sided
         assert not np.any(d.twist.distance)
         return
     for case in smooth_cases(oracle, kind_A, kind_B, 4):
@@ -103,7 +112,9 @@ def check_rates(A, X_WA, B, X_WB, d, h):
         np.testing.assert_array_equal(a, b)
     for k in range(6):
         same_rates(d.twist, (k,), lambda t, k=k: signed_distance(A, moved(X_WA, k, t), B, X_WB), h)
-        same_rates(d.twist, (6 + k,), lambda t, k=k: signed_distance(A, X_WA, B, moved(X_WB, k, t)), h)
+        same_rates(
+            d.twist, (6 + k,), lambda t, k=k: signed_distance(A, X_WA, B, moved(X_WB, k, t)), h
+        )
     for shape, sizes in ((A, d.sizes_A), (B, d.sizes_B)):
         assert sizes.keys() == shape_sizes()[shape.type].keys()
         for name in sizes.keys() - {"vertices"}:
@@ -115,7 +126,10 @@ def check_rates(A, X_WA, B, X_WB, d, h):
                 def query(t, sizes=sizes, name=name, i=i):
                     own = sizes is d.sizes_A
                     return signed_distance(
-                        grown(A, name, i, t) if own else A, X_WA, B if own else grown(B, name, i, t), X_WB
+                        grown(A, name, i, t) if own else A,
+                        X_WA,
+                        B if own else grown(B, name, i, t),
+                        X_WB,
                     )
 
                 same_rates(sizes[name], i, query, h)
@@ -136,14 +150,17 @@ def test_growing_as_a_whole_is_growing_in_every_size(oracle, kind_A, kind_B):
                     .sum(-1)
                     for name, rates in sizes.items()
                 )
-                # Straight features may slide on themselves: points differ along them, gap and normal do not.
+                # Straight features may slide on themselves: points differ along them, gap and
+                # normal do not.
                 if part in (0, 3):
                     np.testing.assert_allclose(total, scale[part], rtol=0, atol=1e-11)
 
 
 def test_of_a_mesh_the_vertices_that_touch_alone_count():
     box = Shape.convex(np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, 8).T)
-    d = signed_distance_derivatives(Shape.half_space(), pose(), box, pose((0, 0, 2), rpy=(0.3, 0.4, 0)))
+    d = signed_distance_derivatives(
+        Shape.half_space(), pose(), box, pose((0, 0, 2), rpy=(0.3, 0.4, 0))
+    )
     assert d.feature_B.kind == "vertex"
     rates = d.sizes_B["vertices"]
     assert rates.distance.shape == (8, 3)
@@ -163,7 +180,12 @@ def test_of_a_mesh_the_vertices_that_touch_alone_count():
         (Shape.sphere(1), Shape.sphere(1), pose(), {"curved"}),
         (Shape.capsule(0.5, 1), Shape.sphere(0.2), pose(), {"curved"}),
         (Shape.cylinder(1, 1), Shape.cylinder(1, 1), pose((0, 0, 3)), {"face", "edge"}),
-        (Shape.box((1, 1, 1)), Shape.sphere(0.1), pose((0.5, 0.5, 2)), {"face", "edge", "vertex", "curved"}),
+        (
+            Shape.box((1, 1, 1)),
+            Shape.sphere(0.1),
+            pose((0.5, 0.5, 2)),
+            {"face", "edge", "vertex", "curved"},
+        ),
         (Shape.half_space(), Shape.half_space(), pose(), {"face"}),
         (Shape.half_space(), Shape.box((1, 1, 1)), pose((0, 0, 1)), {"face", "edge", "vertex"}),
     ],
@@ -186,14 +208,18 @@ def test_bad_poses_are_refused():
 
 
 def test_a_witness_is_part_of_its_derivatives():
-    d = signed_distance_derivatives(Shape.sphere(1), pose(), Shape.box((1, 1, 1)), pose((3, 0.1, 0.2)))
+    d = signed_distance_derivatives(
+        Shape.sphere(1), pose(), Shape.box((1, 1, 1)), pose((3, 0.1, 0.2))
+    )
     assert isinstance(d.witness, Witness)
     assert d.witness.distance == pytest.approx(1.5, abs=1e-15)
 
 
 def test_arrays_that_are_made_later_are_of_the_shapes_and_poses_that_were_given():
     def queried(X_WA, X_WB):
-        return signed_distance_derivatives(Shape.capsule(0.1, 0.5), X_WA, Shape.box((1, 0.8, 0.6)), X_WB)
+        return signed_distance_derivatives(
+            Shape.capsule(0.1, 0.5), X_WA, Shape.box((1, 0.8, 0.6)), X_WB
+        )
 
     X_WA, X_WB = pose((0.1, 0.2, 0.9), rpy=(0.2, 1.4, 0.3)), pose(rpy=(0.1, 0.2, 0.3))
     at_once, later = queried(X_WA, X_WB), queried(X_WA, X_WB)

@@ -1,4 +1,5 @@
-"""Times of impact against samples of the motion; exact times and derivatives of every pair are in the C++ tests."""
+"""Times of impact against samples of the motion; exact times and derivatives of every pair are in
+the C++ tests."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robosim.errors import GeometryError
-from robosim.geometry import Shape, pose, signed_distance, time_of_impact, time_of_impact_derivatives
+from robosim.geometry import (
+    Shape,
+    pose,
+    signed_distance,
+    time_of_impact,
+    time_of_impact_derivatives,
+)
 
 
 def at(X, t):
@@ -68,7 +75,9 @@ def test_derivatives_of_the_time():
         def time(step, which=which, direction=direction):
             Y = X.copy()
             Y[which] = X[which] @ pose(step * direction[:3])
-            Y[which, :3, :3] = X[which, :3, :3] @ Rotation.from_rotvec(step * direction[3:]).as_matrix()
+            Y[which, :3, :3] = (
+                X[which, :3, :3] @ Rotation.from_rotvec(step * direction[3:]).as_matrix()
+            )
             return time_of_impact(A, Y[:2], B, Y[2:], margin=0.01, tolerance=1e-13).t
 
         expected = (time(1e-5) - time(-1e-5)) / 2e-5

@@ -34,13 +34,17 @@ def contacts(oracle, kind_A, kind_B, n):
         A, B = oracle.make(kind_A, rng), oracle.make(kind_B, rng)
         X_WA, X_WB = oracle.random_pose(rng, 0.3), oracle.random_pose(rng, 2.0)
         if i % 2:  # axes against each other: ends, bases and faces; else mostly a corner or an edge
-            X_WB = X_WA @ pose((0.05, 0.02, 1.5), rpy=(np.pi + 1e-4 * (i % 4 - 1), 1e-4 * (i % 4 - 1), i))
+            X_WB = X_WA @ pose(
+                (0.05, 0.02, 1.5), rpy=(np.pi + 1e-4 * (i % 4 - 1), 1e-4 * (i % 4 - 1), i)
+            )
         yield A, X_WA, B, brought_near(A, X_WA, B, X_WB, (0.02, 0.001, 0.0, -0.003)[i // 2 % 4])
 
 
 def test_points_lie_on_both_surfaces_along_one_normal(oracle, kind_A, kind_B):
     if kind_A == kind_B == "half_space":
-        assert contact_manifold(Shape.half_space(), pose(), Shape.half_space(), pose()).gap.shape == (0,)
+        assert contact_manifold(
+            Shape.half_space(), pose(), Shape.half_space(), pose()
+        ).gap.shape == (0,)
         return
     for A, X_WA, B, X_WB in contacts(oracle, kind_A, kind_B, 16):
         m = contact_manifold(A, X_WA, B, X_WB, margin=MARGIN)
@@ -82,7 +86,8 @@ def grown(shape, name, index, t):
 
 
 def same_rates(rates, index, query, base, h=1e-4, *, forward=False):
-    """Central differences of all points (or forward ones), extrapolated once: 1e-9 of the entries at best."""
+    """Central differences of all points (or forward ones), extrapolated once: 1e-9 of the entries
+    at best."""
     steps, weights = ((0, 1, 2), (-3, 4, -1)) if forward else ((-1, 1), (-1, 1))
 
     def row(step):
@@ -92,8 +97,12 @@ def same_rates(rates, index, query, base, h=1e-4, *, forward=False):
             # A tilted disc has its lowest point besides.
             order = {f: i for i, f in enumerate(zip(m.features_A, m.features_B, strict=True))}
             same = [order[f] for f in zip(base.features_A, base.features_B, strict=True)]
-            ends.append([m.normal if name == "normal" else getattr(m, name)[same] for name in rates._fields])
-        return [sum(map(np.multiply, weights, parts)) / (2 * step) for parts in zip(*ends, strict=True)]
+            ends.append(
+                [m.normal if name == "normal" else getattr(m, name)[same] for name in rates._fields]
+            )
+        return [
+            sum(map(np.multiply, weights, parts)) / (2 * step) for parts in zip(*ends, strict=True)
+        ]
 
     for name, coarse, fine in zip(rates._fields, row(h), row(h / 2), strict=True):
         want = (4 * fine - coarse) / 3
@@ -106,7 +115,9 @@ def same_rates(rates, index, query, base, h=1e-4, *, forward=False):
         )
 
 
-PRISM = Shape.convex([(x, y, z) for z in (-0.2, 0.3) for x, y in ((-0.3, -0.2), (0.4, -0.3), (0.1, 0.5))])
+PRISM = Shape.convex(
+    [(x, y, z) for z in (-0.2, 0.3) for x, y in ((-0.3, -0.2), (0.4, -0.3), (0.1, 0.5))]
+)
 RESTING = {
     "box on a box": (
         Shape.box((2, 2, 1)),
@@ -127,7 +138,12 @@ RESTING = {
         pose((0.1, 0.2, 0.202), rpy=(0, 0, 0.3)),
     ),
     "box on a prism": (Shape.box((2, 2, 1)), pose((0, 0, 0.8)), PRISM, pose((0.1, 0.2, 0))),
-    "cylinder on the ground": (Shape.half_space(), pose(), Shape.cylinder(0.3, 0.5), pose((0, 0, 0.25))),
+    "cylinder on the ground": (
+        Shape.half_space(),
+        pose(),
+        Shape.cylinder(0.3, 0.5),
+        pose((0, 0, 0.25)),
+    ),
     "lying cylinder": (
         Shape.box((2, 2, 1)),
         pose((0, 0, -0.5)),
@@ -165,11 +181,16 @@ def test_derivatives_are_those_of_the_manifold(case):
     for k in range(6):
         same_rates(d.twist, (k,), lambda t, k=k: at(X_WA=moved(X_WA, k, t)), base)
         same_rates(d.twist, (6 + k,), lambda t, k=k: at(X_WB=moved(X_WB, k, t)), base)
-    for own, shape, sizes, scale in (("A", A, d.sizes_A, d.scale_A), ("B", B, d.sizes_B, d.scale_B)):
+    for own, shape, sizes, scale in (
+        ("A", A, d.sizes_A, d.scale_A),
+        ("B", B, d.sizes_B, d.scale_B),
+    ):
         assert sizes.keys() == shape_sizes()[shape.type].keys()
         for name, rates in sizes.items():
             if name == "rounding" and case == "over an edge":
-                continue  # of a tilted corner without a rounding yet: by the face beside it, see docs/geometry.md
+                # Of a tilted corner without a rounding yet: by the face beside it, see
+                # docs/geometry.md.
+                continue
             for i in np.ndindex(rates.gap.shape[1:]):
                 same_rates(
                     rates,
@@ -181,7 +202,9 @@ def test_derivatives_are_those_of_the_manifold(case):
         if sizes:  # Euler: growing as a whole is growing in every size
             for part in ("gap", "normal"):
                 want = getattr(scale, part)
-                parts = [np.asarray(getattr(shape, name)) * getattr(r, part) for name, r in sizes.items()]
+                parts = [
+                    np.asarray(getattr(shape, name)) * getattr(r, part) for name, r in sizes.items()
+                ]
                 total = sum(x.reshape(*want.shape, -1).sum(-1) for x in parts)
                 np.testing.assert_allclose(total, want, atol=1e-12)
 
@@ -209,26 +232,34 @@ def test_bad_poses_are_refused():
 
 @pytest.mark.parametrize("body", ["box", "hull"])
 def test_a_rounded_corner_that_all_but_lies_flat_turns_with_the_lean(body):
-    """Above a corner of the core the surface is the corner's ball, an edge's or the face, as that leans.
+    """Above a corner of the core the surface is the corner's ball, an edge's or the face, as that
+    leans.
 
-    Of the gap's derivative that is the rounding times the lean: the same part of it however small the lean is, also
-    where all of these are as high but for rounding.
+    Of the gap's derivative that is the rounding times the lean: the same part of it however small
+    the lean is, also where all of these are as high but for rounding.
     """
     rounding, ground = 0.01, Shape.box((2, 2, 2))
-    corners = np.array([[x, y, z] for x in (-0.06, 0.05) for y in (-0.05, 0.07) for z in (-0.05, 0.05)])
+    corners = np.array(
+        [[x, y, z] for x in (-0.06, 0.05) for y in (-0.05, 0.07) for z in (-0.05, 0.05)]
+    )
     shape = (
-        Shape.box((0.12, 0.1, 0.1), rounding) if body == "box" else Shape.convex(corners, rounding=rounding)
+        Shape.box((0.12, 0.1, 0.1), rounding)
+        if body == "box"
+        else Shape.convex(corners, rounding=rounding)
     )
     rng = np.random.default_rng(5)
 
     def beyond(way, lean):
-        """(n, 3) what the gaps' derivatives by rotations of the shape have beyond those of its points."""
+        """(n, 3) what the gaps' derivatives by rotations of the shape have beyond those of its
+        points."""
         X = pose((0.1, 0.2, 1.0 + 0.05 + rounding * (body == "hull")), rpy=(*(lean * way), 0.3))
         d = contact_manifold_derivatives(ground, pose(), shape, X, margin=1e-3)
         assert len(d.manifold.gap) == 4
         assert d.manifold.reference == "A"
         arms = d.manifold.p_WB - X[:3, 3]
-        rigid = np.array([[d.manifold.normal @ np.cross(X[:3, k], arm) for k in range(3)] for arm in arms])
+        rigid = np.array(
+            [[d.manifold.normal @ np.cross(X[:3, k], arm) for k in range(3)] for arm in arms]
+        )
         return d.twist.gap[:, 9:] - rigid
 
     for _ in range(20):

@@ -1,4 +1,5 @@
-"""Every ordered pair of shapes: the certificates that make a signed distance true, whatever computed it."""
+"""Every ordered pair of shapes: the certificates that make a signed distance true, whatever
+computed it."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ import pytest
 from robosim import _engine
 from robosim.geometry import Shape, Witness, collide, pose, signed_distance
 
-# Iterative pairs end by a duality gap: 1e-9 m on shapes of about 1 m, more than a hundred times what they reach.
+# Iterative pairs end by a duality gap: 1e-9 m on shapes of about 1 m, more than a hundred times
+# what they reach.
 TOLERANCE = 1e-9
 N_POSES = 24
 
@@ -34,9 +36,9 @@ def cases(oracle, kind_A, kind_B, n=N_POSES, size=1.0):
 def check(oracle, A, X_WA, B, X_WB, w: Witness, tolerance: float) -> None:
     """The certificate of a signed distance.
 
-    Always: both points on the surfaces, at distance * normal from each other, and both shapes behind the
-    planes through them with that normal (so a positive distance is a lower bound, and a translation by a
-    negative one separates). Negative: no other direction separates by less.
+    Always: both points on the surfaces, at distance * normal from each other, and both shapes
+    behind the planes through them with that normal (so a positive distance is a lower bound, and a
+    translation by a negative one separates). Negative: no other direction separates by less.
     """
     assert np.isfinite(w.distance)
     assert abs(np.linalg.norm(w.normal) - 1) < 1e-12
@@ -102,7 +104,9 @@ def test_small_and_large_shapes(oracle, kind_A, kind_B, size):
 
 
 def test_half_spaces_that_cannot_be_separated():
-    w = signed_distance(Shape.half_space(), pose(), Shape.half_space(), pose((0, 0, 5), rpy=(0.1, 0, 0)))
+    w = signed_distance(
+        Shape.half_space(), pose(), Shape.half_space(), pose((0, 0, 5), rpy=(0.1, 0, 0))
+    )
     assert w.distance == -np.inf
     assert collide(Shape.half_space(), pose(), Shape.half_space(), pose((0, 0, 5)))
     slot = signed_distance(

@@ -14,7 +14,9 @@ def test_rpy_turns_about_fixed_axes():
     rng = np.random.default_rng(0)
     for rpy in rng.uniform(-7, 7, (50, 3)):
         X = pose((1, 2, 3), rpy=rpy)
-        np.testing.assert_allclose(X[:3, :3], Rotation.from_euler("xyz", rpy).as_matrix(), atol=1e-15)
+        np.testing.assert_allclose(
+            X[:3, :3], Rotation.from_euler("xyz", rpy).as_matrix(), atol=1e-15
+        )
         np.testing.assert_array_equal(X[:, 3], (1, 2, 3, 1))
 
 
@@ -34,7 +36,9 @@ def test_quaternion_there_and_back():
 def test_quaternions_of_any_length_are_taken():
     expected = pose(quaternion=(1, 2, 3, 4))
     for scale in (1e-300, 1e-150, 1e150, 1e300):
-        np.testing.assert_allclose(pose(quaternion=np.array((1, 2, 3, 4)) * scale), expected, atol=1e-15)
+        np.testing.assert_allclose(
+            pose(quaternion=np.array((1, 2, 3, 4)) * scale), expected, atol=1e-15
+        )
 
 
 @pytest.mark.parametrize(

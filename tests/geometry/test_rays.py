@@ -1,4 +1,5 @@
-"""Ray casts: what holds of every hit, whatever computed it; the C++ tests compare with extended precision."""
+"""Ray casts: what holds of every hit, whatever computed it; the C++ tests compare with extended
+precision."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ from robosim.geometry import (
 def rays_at(oracle, shape, X, rng, n):
     """Rays from about 2 m away to points about a shape of about 1 m."""
     origins = X[:3, 3] + 2 * oracle.unit(rng.normal(size=(n, 3)))
-    return origins, (X[:3, 3] + rng.uniform(-0.4, 0.4, (n, 3)) - origins) * rng.uniform(0.1, 3, (n, 1))
+    return origins, (X[:3, 3] + rng.uniform(-0.4, 0.4, (n, 3)) - origins) * rng.uniform(
+        0.1, 3, (n, 1)
+    )
 
 
 def test_hits_lie_on_the_surface_and_nothing_lies_before(oracle, kind):
@@ -44,15 +47,21 @@ def test_hits_lie_on_the_surface_and_nothing_lies_before(oracle, kind):
                 continue
             else:
                 n_hits += 1
-                reach, steep = hits.t[i], -hits.normal[i] @ directions[i] / np.linalg.norm(directions[i])
-                np.testing.assert_allclose(hits.point[i], origins[i] + reach * directions[i], atol=1e-14)
+                reach, steep = (
+                    hits.t[i],
+                    -hits.normal[i] @ directions[i] / np.linalg.norm(directions[i]),
+                )
+                np.testing.assert_allclose(
+                    hits.point[i], origins[i] + reach * directions[i], atol=1e-14
+                )
                 assert abs(np.linalg.norm(hits.normal[i]) - 1) < 1e-14
                 assert steep >= 0
                 assert abs(oracle.outside(shape, X, hits.point[i])) < 1e-13
                 if kind != "half_space":
                     plane = oracle.support(shape, X, hits.normal[i : i + 1])[0]
                     assert abs(hits.normal[i] @ hits.point[i] - plane) < 1e-12
-                # A ball about the point is as deep in the shape as it is wide, but from a sharp edge.
+                # A ball about the point is as deep in the shape as it is wide, but from a sharp
+                # edge.
                 depth = signed_distance(shape, X, Shape.sphere(1e-3), pose(hits.point[i])).distance
                 assert depth == pytest.approx(-1e-3, abs=1e-12)
                 if steep > 1e-2:
@@ -60,9 +69,9 @@ def test_hits_lie_on_the_surface_and_nothing_lies_before(oracle, kind):
                     assert again.t[i] == pytest.approx(reach, rel=1e-12)
             for part in np.linspace(0, 1, 20, endpoint=False):  # a point of 1 nm on the way there
                 p = origins[i] + part * reach * directions[i]
-                assert not collide(shape, X, Shape.sphere(1e-9), pose(p)) or part * reach > hits.t[i] * (
-                    1 - 1e-6
-                )
+                assert not collide(shape, X, Shape.sphere(1e-9), pose(p)) or part * reach > hits.t[
+                    i
+                ] * (1 - 1e-6)
     assert n_hits > 10
 
 
@@ -76,19 +85,29 @@ def test_derivatives_are_those_of_the_cast(oracle, kind):
         o, d = origins[0], directions[0]
         rates = ray_cast_derivatives(shape, X, o, d)
         assert rates.sizes.keys() == shape_sizes()[kind].keys()
-        if not rates.hit.hit or rates.one_sided or min(rates.feature.slide, rates.feature.tilt) < 0.01:
+        if (
+            not rates.hit.hit
+            or rates.one_sided
+            or min(rates.feature.slide, rates.feature.tilt) < 0.01
+        ):
             continue
         if -rates.hit.normal @ d < 0.3 * np.linalg.norm(d):
             continue
         n += 1
         for k, e in enumerate(np.eye(3)):
-            check_rates(rates.origin, k, lambda t, o=o, d=d, e=e, S=shape, X=X: ray_cast(S, X, o + t * e, d))
             check_rates(
-                rates.direction, k, lambda t, o=o, d=d, e=e, S=shape, X=X: ray_cast(S, X, o, d + t * e)
+                rates.origin, k, lambda t, o=o, d=d, e=e, S=shape, X=X: ray_cast(S, X, o + t * e, d)
+            )
+            check_rates(
+                rates.direction,
+                k,
+                lambda t, o=o, d=d, e=e, S=shape, X=X: ray_cast(S, X, o, d + t * e),
             )
         for k in range(6):
             check_rates(
-                rates.twist, k, lambda t, o=o, d=d, k=k, S=shape, X=X: ray_cast(S, moved(X, k, t), o, d)
+                rates.twist,
+                k,
+                lambda t, o=o, d=d, k=k, S=shape, X=X: ray_cast(S, moved(X, k, t), o, d),
             )
         for name, size in rates.sizes.items():
             assert size.t.shape == np.shape(getattr(shape, name))
@@ -101,7 +120,8 @@ def moved(X, k, t):
 
 
 def check_rates(rates, k, cast):
-    """Central differences of step 1e-5 err by some 1e-7 of the entries on surfaces with radii of 0.05 m and more."""
+    """Central differences of step 1e-5 err by some 1e-7 of the entries on surfaces with radii of
+    0.05 m and more."""
     h = 1e-5
     ahead, behind = cast(h), cast(-h)
     for name in ("t", "point", "normal"):

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from robosim.errors import GeometryError
-from robosim.geometry import Shape, bounding_ball, bounding_box, collide, pose, shape_sizes, signed_distance
+from robosim.geometry import (
+    Shape,
+    bounding_ball,
+    bounding_box,
+    collide,
+    pose,
+    shape_sizes,
+    signed_distance,
+)
 
 _TETRAHEDRON = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 BAD_SIZES = [0.0, -1.0, np.nan, np.inf, -np.inf, 1e-12, 1e300]
@@ -16,7 +24,12 @@ def test_full_sizes_come_back():
     assert Shape.sphere(0.25).radius == 0.25
     np.testing.assert_array_equal(Shape.box((0.1, 0.2, 0.3)).size, (0.1, 0.2, 0.3))
     capsule, cylinder = Shape.capsule(0.1, 0.5), Shape.cylinder(0.2, 0.7)
-    assert (capsule.radius, capsule.length, cylinder.radius, cylinder.length) == (0.1, 0.5, 0.2, 0.7)
+    assert (capsule.radius, capsule.length, cylinder.radius, cylinder.length) == (
+        0.1,
+        0.5,
+        0.2,
+        0.7,
+    )
     cone = Shape.cone(radius=0.2, length=0.7)
     assert (cone.radius, cone.length) == (0.2, 0.7)
     np.testing.assert_array_equal(Shape.ellipsoid(radii=(0.1, 0.2, 0.3)).radii, (0.1, 0.2, 0.3))
@@ -109,7 +122,9 @@ def test_sizes_that_make_no_body_are_refused(name, make, bad):
         make(bad)
 
 
-@pytest.mark.parametrize("size", [(1, 2), (1, 2, 3, 4), 1.0, "abc", [[1, 2, 3]], (1, 2, None), (1, 2j, 3)])
+@pytest.mark.parametrize(
+    "size", [(1, 2), (1, 2, 3, 4), 1.0, "abc", [[1, 2, 3]], (1, 2, None), (1, 2j, 3)]
+)
 def test_sizes_of_the_wrong_form_are_refused(size):
     with pytest.raises(GeometryError, match="box: size"):
         Shape.box(size)
@@ -168,9 +183,14 @@ def test_a_rounding_offsets_the_surface_and_keeps_the_sizes():
         np.testing.assert_array_equal(getattr(shape, name), getattr(core, name))
         assert (core.rounding, shape.rounding) == (0, 0.25)
         for _ in range(20):
-            other, X = Shape.cylinder(0.3, 0.5), pose(rng.uniform(-2, 2, 3), quaternion=rng.normal(size=4))
+            other, X = (
+                Shape.cylinder(0.3, 0.5),
+                pose(rng.uniform(-2, 2, 3), quaternion=rng.normal(size=4)),
+            )
             gap = signed_distance(core, pose(), other, X).distance
-            assert signed_distance(shape, pose(), other, X).distance == pytest.approx(gap - 0.25, abs=1e-14)
+            assert signed_distance(shape, pose(), other, X).distance == pytest.approx(
+                gap - 0.25, abs=1e-14
+            )
 
 
 def test_faces_are_checked():
@@ -202,7 +222,9 @@ def test_hull_agrees_with_qhull():
         shape, hull = Shape.convex(points), ConvexHull(points)
         np.testing.assert_array_equal(shape.vertices, points[np.sort(hull.vertices)])
         a, b, c = (shape.vertices[shape.faces[:, i]] for i in range(3))
-        np.testing.assert_allclose(np.einsum("ij,ij->", a, np.cross(b, c)) / 6, hull.volume, rtol=1e-12)
+        np.testing.assert_allclose(
+            np.einsum("ij,ij->", a, np.cross(b, c)) / 6, hull.volume, rtol=1e-12
+        )
 
 
 def test_a_large_cloud_becomes_a_hull():

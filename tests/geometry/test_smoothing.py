@@ -16,7 +16,8 @@ def tilted(angle: float) -> np.ndarray:
 
 
 def test_follows_its_derivative_where_the_exact_point_jumps():
-    """Over the ground all has a closed form: x = 0.2 tanh(0.2 sin(tilt) / smoothing), in the box's frame."""
+    """Over the ground all has a closed form: x = 0.2 tanh(0.2 sin(tilt) / smoothing), in the box's
+    frame."""
     e = 0.004
     for tilt in (-0.05, -1e-3, 0.0, 2e-3, 0.1):
         s = smoothed_distance(GROUND, pose(), BOX, tilted(tilt), smoothing=e)
@@ -28,12 +29,17 @@ def test_follows_its_derivative_where_the_exact_point_jumps():
         np.testing.assert_allclose(p, expected, rtol=0, atol=1e-14)
         h = 1e-5
         after, before = (
-            smoothed_distance(GROUND, pose(), BOX, tilted(tilt) @ pose(rpy=(0, t, 0)), smoothing=e).witness
+            smoothed_distance(
+                GROUND, pose(), BOX, tilted(tilt) @ pose(rpy=(0, t, 0)), smoothing=e
+            ).witness
             for t in (h, -h)
         )
-        # Of second order: the third derivative is some 10 / (smoothing / size)^2 of the first one at most.
+        # Of second order: the third derivative is some 10 / (smoothing / size)^2 of the first one
+        # at most.
         slope = (after.p_WB - before.p_WB) / (2 * h)
-        np.testing.assert_allclose(s.twist.p_WB[:, 10], slope, rtol=0, atol=1e-5 * max(1, abs(slope[0])))
+        np.testing.assert_allclose(
+            s.twist.p_WB[:, 10], slope, rtol=0, atol=1e-5 * max(1, abs(slope[0]))
+        )
         assert not s.one_sided
 
 

@@ -13,14 +13,15 @@ LIMIT = 2.0  # [s] by the issue: no bad file may cost more
 
 
 def _processor_seconds() -> float:
-    """Spent so far by us and by our children: unlike the clock on the wall it does not grow with what else runs
-    here."""
+    """Spent so far by us and by our children: unlike the clock on the wall it does not grow with
+    what else runs here."""
     return sum(os.times()[:4])
 
 
 @pytest.fixture
 def refuses():
-    """Call something that must raise `error`, whose message begins with file:line and matches `pattern`, in time."""
+    """Call something that must raise `error`, whose message begins with file:line and matches
+    `pattern`, in time."""
 
     def check(call, error, *, place, pattern):
         begin = _processor_seconds()

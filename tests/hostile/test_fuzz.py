@@ -1,7 +1,8 @@
 """Random damage to good files: nothing but RobosimError ever comes out, and in time.
 
-Each round takes a good file and applies a few random edits: bytes flipped, pieces cut, doubled or swapped, numbers
-replaced by hostile ones, tags and attributes exchanged. A failure prints the seed that makes it again.
+Each round takes a good file and applies a few random edits: bytes flipped, pieces cut, doubled or
+swapped, numbers replaced by hostile ones, tags and attributes exchanged. A failure prints the seed
+that makes it again.
 """
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
@@ -86,11 +87,19 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
         words = [m.span() for m in re.finditer(rb"[a-z_]{3,}", data)]
         match rng.randrange(7):
             case 0:
-                data = data[:at] + bytes(rng.randrange(256) for _ in range(length)) + data[at + length :]
+                data = (
+                    data[:at]
+                    + bytes(rng.randrange(256) for _ in range(length))
+                    + data[at + length :]
+                )
             case 1:
                 data = data[:at] + data[at + length :]
             case 2:
-                data = data[:at] + data[at : at + length] * rng.choice([2, 2, 50]) + data[at + length :]
+                data = (
+                    data[:at]
+                    + data[at : at + length] * rng.choice([2, 2, 50])
+                    + data[at + length :]
+                )
             case 3:
                 data = data[: rng.randrange(len(data) + 1)]
             case 4 if numbers:
@@ -161,7 +170,9 @@ def test_urdf_that_once_escaped(folder, seed):
         load_robot(folder / "r.urdf", filter_self_collisions=False)
 
 
-@pytest.mark.parametrize("size", [b"1e308", b"-1e308", b"1e200", b"1e154", b"1e100", b"1e-154", b"1e-308"])
+@pytest.mark.parametrize(
+    "size", [b"1e308", b"-1e308", b"1e200", b"1e154", b"1e100", b"1e-154", b"1e-308"]
+)
 def test_each_number_so_large_that_products_overflow(folder, size):
     """Every number of a description in turn: refused, or what it makes is finite."""
     spans = [m.span() for m in re.finditer(rb'(?<=[" ])-?\d+\.?\d*(?=[" ])', URDF)]
@@ -191,7 +202,9 @@ def test_joint_limits(folder):
 
     def call(data):
         (folder / "limits.yaml").write_bytes(data)
-        load_robot(folder / "r.urdf", joint_limits=folder / "limits.yaml", filter_self_collisions=False)
+        load_robot(
+            folder / "r.urdf", joint_limits=folder / "limits.yaml", filter_self_collisions=False
+        )
 
     rounds(LIMITS, "limits", call)
 

@@ -1,8 +1,10 @@
-"""Malformed and hostile URDF: strict reading refuses each with the error's class, file, line and the thing named.
+"""Malformed and hostile URDF: strict reading refuses each with the error's class, file, line and
+the thing named.
 
 Otherwise what has a meaning is read, and never in silence.
 
-In each case the line that is at fault carries the mark (!), which is taken out before the file is written.
+In each case the line that is at fault carries the mark (!), which is taken out before the file is
+written.
 """
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
@@ -38,7 +40,9 @@ def two(joint: str = "", *, link: str = "", kind: str = "revolute", name: str = 
 
 
 def collision(geometry: str) -> str:
-    return robot("<link name='a'>", "<collision><geometry>", geometry, "</geometry></collision></link>")
+    return robot(
+        "<link name='a'>", "<collision><geometry>", geometry, "</geometry></collision></link>"
+    )
 
 
 def inertial(mass: str = "1", tensor: str = 'ixx="1" iyy="1" izz="1"') -> str:
@@ -52,7 +56,8 @@ CASES: dict[str, tuple[str, str]] = {
     "blank": ("(!)  \n\n ", "empty"),
     "not xml": ("(!)hello, this is no robot", "not well-formed|XML"),
     "truncated": ("<robot name='r'>\n<link name='a'>\n(!)<visual><geom", "not well-formed"),
-    "two documents": (robot("<link name='a'/>") + "(!)" + robot("<link name='b'/>"), "not well-formed"),
+    "two documents": (robot("<link name='a'/>") + "(!)" + robot("<link name='b'/>"),
+        "not well-formed"),
     "wrong root": ("(!)<sdf version='1.6'><model/></sdf>", "begins with <sdf>"),
     "entity bomb": (
         '(!)<!DOCTYPE robot [<!ENTITY a "aaaaaaaaaa">'
@@ -66,31 +71,50 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "external dtd": ("(!)<!DOCTYPE robot SYSTEM 'http://127.0.0.1:9/x.dtd'>\n<robot name='r'><link name='a'/></robot>", "DOCTYPE"),
     "parameter entity": ("(!)<!DOCTYPE robot [<!ENTITY % p SYSTEM 'file:///dev/zero'> %p;]>\n<robot name='r'/>", "DOCTYPE|not well"),
-    "undefined entity": ("<robot name='r'>\n(!)<link name='&nope;'/></robot>", "Entity|entity|not well-formed"),
+    "undefined entity": ("<robot name='r'>\n(!)<link name='&nope;'/></robot>",
+        "Entity|entity|not well-formed"),
     "null bytes": (robot("<link name='a'/>") + "(!)\x00\x00", "null bytes"),
     "deep nesting": ("(!)" + "<robot>" * 5000 + "</robot>" * 5000, "nested|depth|Excessive"),
-    "deep within": (robot("<link name='a'>", "(!)" + "<visual>" * 120 + "</visual>" * 120, "</link>"), "nested|depth"),
+    "deep within": (robot("<link name='a'>", "(!)" + "<visual>" * 120 + "</visual>" * 120,
+        "</link>"), "nested|depth"),
     "duplicate attribute": (robot("(!)<link name='a' name='b'/>"), "not well-formed"),
     "unbound prefix": (robot("<link name='a'/>", "(!)<drake:joint/>"), "not well-formed"),
     "unexpanded xacro": ("<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'>\n(!)<xacro:include filename='x'/></robot>", "xacro"),
     "stray text": (robot("(!)<link name='a'>", "hello", "</link>"), "stray text 'hello'"),
     # structure
     "no link": ("(!)<robot name='r'></robot>", "lacks <link>"),
-    "misspelled origin": (robot("<link name='a'>", "<visual>", "(!)<orign xyz='0 0 1'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "unknown element <orign>; did you mean 'origin'"),
-    "misspelled attribute": (robot("<link name='a'><visual>", "(!)<origin xzy='0 0 1'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "unknown attribute 'xzy' of <origin>; did you mean 'xyz'"),
-    "misspelled joint": (robot("<link name='a'/>", "(!)<jiont name='j'/>"), "unknown element <jiont>; did you mean 'joint'"),
-    "loop joint": (robot("<link name='a'/>", "(!)<loop_joint name='j'/>"), "unknown element <loop_joint>"),
-    "two inertials": (robot("<link name='a'>", INERTIAL, "(!)" + INERTIAL, "</link>"), "more than 1 <inertial>"),
+    "misspelled origin": (robot("<link name='a'>", "<visual>", "(!)<orign xyz='0 0 1'/>",
+        "<geometry><box size='1 1 1'/></geometry></visual></link>"),
+        "unknown element <orign>; did you mean 'origin'"),
+    "misspelled attribute": (robot("<link name='a'><visual>", "(!)<origin xzy='0 0 1'/>",
+        "<geometry><box size='1 1 1'/></geometry></visual></link>"),
+        "unknown attribute 'xzy' of <origin>; did you mean 'xyz'"),
+    "misspelled joint": (robot("<link name='a'/>", "(!)<jiont name='j'/>"),
+        "unknown element <jiont>; did you mean 'joint'"),
+    "loop joint": (robot("<link name='a'/>", "(!)<loop_joint name='j'/>"),
+        "unknown element <loop_joint>"),
+    "two inertials": (robot("<link name='a'>", INERTIAL, "(!)" + INERTIAL, "</link>"),
+        "more than 1 <inertial>"),
     "no geometry": (robot("<link name='a'>", "(!)<collision/>", "</link>"), "lacks <geometry>"),
-    "empty geometry": (robot("<link name='a'><visual>", "(!)<geometry/>", "</visual></link>"), "just one of <box>"),
-    "two geometries": (robot("<link name='a'><visual>", "(!)<geometry><box size='1 1 1'/><sphere radius='1'/></geometry>", "</visual></link>"), "just one of"),
+    "empty geometry": (robot("<link name='a'><visual>", "(!)<geometry/>", "</visual></link>"),
+        "just one of <box>"),
+    "two geometries": (robot("<link name='a'><visual>",
+        "(!)<geometry><box size='1 1 1'/><sphere radius='1'/></geometry>", "</visual></link>"),
+        "just one of"),
     "unnamed link": (robot("(!)<link/>"), "lacks attribute 'name'"),
     "empty name": (robot("(!)<link name=''/>"), "attribute 'name' of <link> is empty"),
-    "duplicate link": (robot("<link name='a'/>", "(!)<link name='a'/>"), "link 'a': the name is taken by the link in line 2"),
-    "duplicate joint": (robot("<link name='a'/>", "<link name='b'/>", "<link name='c'/>", "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>", "(!)<joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint>"), "joint 'j': the name is taken"),
+    "duplicate link": (robot("<link name='a'/>", "(!)<link name='a'/>"),
+        "link 'a': the name is taken by the link in line 2"),
+    "duplicate joint": (robot("<link name='a'/>", "<link name='b'/>", "<link name='c'/>",
+        "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>",
+        "(!)<joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint>"),
+        "joint 'j': the name is taken"),
     # numbers
-    "nan": (robot("<link name='a'><visual>", "(!)<origin xyz='0 nan 0'/>", "<geometry><box size='1 1 1'/></geometry></visual></link>"), "xyz='0 nan 0' of <origin> must be 3 finite numbers"),
-    "inf": (collision("(!)<sphere radius='inf'/>"), "radius='inf' of <sphere> must be one finite number"),
+    "nan": (robot("<link name='a'><visual>", "(!)<origin xyz='0 nan 0'/>",
+        "<geometry><box size='1 1 1'/></geometry></visual></link>"),
+        "xyz='0 nan 0' of <origin> must be 3 finite numbers"),
+    "inf": (collision("(!)<sphere radius='inf'/>"),
+        "radius='inf' of <sphere> must be one finite number"),
     "huge": (collision("(!)<sphere radius='1e300'/>"), "too large"),
     "overflow": (collision("(!)<sphere radius='1e999'/>"), "too large"),
     "too few": (collision("(!)<box size='1 1'/>"), "size='1 1' of <box> must be 3 finite numbers"),
@@ -99,38 +123,71 @@ CASES: dict[str, tuple[str, str]] = {
     "decimal comma": (collision("(!)<sphere radius='0,5'/>"), "radius='0,5'"),
     "underscore": (collision("(!)<sphere radius='1_0'/>"), "radius='1_0'"),
     "a million digits": (collision(f"(!)<sphere radius='{'9' * 1_000_000}'/>"), "too large"),
-    "negative radius": (collision("(!)<sphere radius='-1'/>"), "radius='-1' of <sphere> must be positive"),
+    "negative radius": (collision("(!)<sphere radius='-1'/>"),
+        "radius='-1' of <sphere> must be positive"),
     "zero box": (collision("(!)<box size='1 0 1'/>"), "must be positive"),
-    "wrong color": (robot("<link name='a'/>", "<material name='m'>", "(!)<color rgba='1 1'/>", "</material>"), "rgba='1 1'"),
+    "wrong color": (robot("<link name='a'/>", "<material name='m'>", "(!)<color rgba='1 1'/>",
+        "</material>"), "rgba='1 1'"),
     # inertia
-    "negative mass": (robot("<link name='a'>", inertial(mass="-1"), "</link>"), "link 'a'.*mass.*-1"),
-    "nan mass": (robot("<link name='a'>", inertial(mass="nan"), "</link>"), "value='nan' of <mass>"),
-    "negative inertia": (robot("<link name='a'>", inertial(tensor='ixx="-1" iyy="1" izz="1"'), "</link>"), "link 'a'.*negative"),
-    "indefinite inertia": (robot("<link name='a'>", inertial(tensor='ixx="1" iyy="1" izz="1" ixy="5"'), "</link>"), "link 'a'.*negative"),
-    "triangle inequality": (robot("<link name='a'>", inertial(tensor='ixx="1" iyy="1" izz="3"'), "</link>"), "link 'a'.*exceeds the sum of the other two"),
-    "inertia lacks izz": (robot("<link name='a'>", inertial(tensor='ixx="1" iyy="1"'), "</link>"), "lacks attribute 'izz'"),
-    "no inertia": (two().replace(INERTIAL, "").replace("<link name='b'>", "(!)<link name='b'>"), "link 'b': moves, but has no mass"),
+    "negative mass": (robot("<link name='a'>", inertial(mass="-1"), "</link>"),
+        "link 'a'.*mass.*-1"),
+    "nan mass": (robot("<link name='a'>", inertial(mass="nan"), "</link>"),
+        "value='nan' of <mass>"),
+    "negative inertia": (robot("<link name='a'>", inertial(tensor='ixx="-1" iyy="1" izz="1"'),
+        "</link>"), "link 'a'.*negative"),
+    "indefinite inertia": (robot("<link name='a'>",
+        inertial(tensor='ixx="1" iyy="1" izz="1" ixy="5"'), "</link>"), "link 'a'.*negative"),
+    "triangle inequality": (robot("<link name='a'>", inertial(tensor='ixx="1" iyy="1" izz="3"'),
+        "</link>"), "link 'a'.*exceeds the sum of the other two"),
+    "inertia lacks izz": (robot("<link name='a'>", inertial(tensor='ixx="1" iyy="1"'), "</link>"),
+        "lacks attribute 'izz'"),
+    "no inertia": (two().replace(INERTIAL, "").replace("<link name='b'>", "(!)<link name='b'>"),
+        "link 'b': moves, but has no mass"),
     "zero mass": (two(link='<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>').replace("<link name='b'>", "(!)<link name='b'>"), "link 'b': moves, but has no mass"),
     # tree
     "two roots": (robot("(!)<link name='a'/>", "<link name='b'/>"), "2 root links"),
-    "self parent": (robot("<link name='a'/>", "(!)<joint name='j' type='fixed'><parent link='a'/><child link='a'/></joint>"), "joint 'j'.*both its parent and its child"),
-    "cycle": ("(!)" + robot("<link name='a'/>", "<link name='b'/>", "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>", "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint>"), "cycle"),
-    "cycle beside a root": (robot("<link name='r'/>", "(!)<link name='a'/>", "<link name='b'/>", "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>", "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint>"), "cycle"),
-    "two parents": (robot("<link name='a'/>", "<link name='b'/>", "(!)<link name='c'/>", "<joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint>", "<joint name='k' type='fixed'><parent link='b'/><child link='c'/></joint>"), "'c' hangs from two joints"),
-    "unknown parent": (robot("<link name='a'/>", "(!)<joint name='j' type='fixed'><parent link='nope'/><child link='a'/></joint>"), "joint 'j': its parent link 'nope' does not exist"),
-    "unknown child": (robot("<link name='a'/>", "(!)<joint name='j' type='fixed'><parent link='a'/><child link='nope'/></joint>"), "joint 'j': its child link 'nope' does not exist"),
+    "self parent": (robot("<link name='a'/>",
+        "(!)<joint name='j' type='fixed'><parent link='a'/><child link='a'/></joint>"),
+        "joint 'j'.*both its parent and its child"),
+    "cycle": ("(!)" + robot("<link name='a'/>", "<link name='b'/>",
+        "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>",
+        "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint>"), "cycle"),
+    "cycle beside a root": (robot("<link name='r'/>", "(!)<link name='a'/>", "<link name='b'/>",
+        "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>",
+        "<joint name='k' type='fixed'><parent link='b'/><child link='a'/></joint>"), "cycle"),
+    "two parents": (robot("<link name='a'/>", "<link name='b'/>", "(!)<link name='c'/>",
+        "<joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint>",
+        "<joint name='k' type='fixed'><parent link='b'/><child link='c'/></joint>"),
+        "'c' hangs from two joints"),
+    "unknown parent": (robot("<link name='a'/>",
+        "(!)<joint name='j' type='fixed'><parent link='nope'/><child link='a'/></joint>"),
+        "joint 'j': its parent link 'nope' does not exist"),
+    "unknown child": (robot("<link name='a'/>",
+        "(!)<joint name='j' type='fixed'><parent link='a'/><child link='nope'/></joint>"),
+        "joint 'j': its child link 'nope' does not exist"),
     # joints
-    "unknown type": (two(kind="spherical").replace("<joint", "(!)<joint"), "joint 'j': unknown joint type 'spherical'; known are revolute"),
-    "no parent": (robot("<link name='a'/>", "(!)<joint name='j' type='fixed'><child link='a'/></joint>"), "joint 'j': lacks <parent>"),
+    "unknown type": (two(kind="spherical").replace("<joint", "(!)<joint"),
+        "joint 'j': unknown joint type 'spherical'; known are revolute"),
+    "no parent": (robot("<link name='a'/>",
+        "(!)<joint name='j' type='fixed'><child link='a'/></joint>"), "joint 'j': lacks <parent>"),
     "zero axis": (two("(!)<axis xyz='0 0 0'/>" + LIMIT), "joint 'j': axis '0 0 0' is zero"),
-    "no limit": (two("<axis xyz='0 0 1'/>").replace("<joint", "(!)<joint"), "joint 'j': a revolute joint needs a <limit>"),
-    "limits reversed": (two("(!)<limit lower='1' upper='-1' effort='1' velocity='1'/>"), "lower limit 1 must not be above upper limit -1"),
+    "no limit": (two("<axis xyz='0 0 1'/>").replace("<joint", "(!)<joint"),
+        "joint 'j': a revolute joint needs a <limit>"),
+    "limits reversed": (two("(!)<limit lower='1' upper='-1' effort='1' velocity='1'/>"),
+        "lower limit 1 must not be above upper limit -1"),
     "soft limits cross": (two("<safety_controller soft_lower_limit='0.5' soft_upper_limit='-0.5' k_velocity='1'/>" + LIMIT).replace("<joint", "(!)<joint"), "joint 'j'"),
-    "negative velocity": (two("(!)<limit lower='-1' upper='1' effort='1' velocity='-2'/>"), "velocity limit must not be negative, got -2"),
-    "negative damping": (two("(!)<dynamics damping='-1'/>" + LIMIT), "damping must not be negative, got -1"),
-    "mimics itself": (two("<mimic joint='j'/>" + LIMIT).replace("<joint", "(!)<joint"), "'j' mimics"),
-    "mimics nothing": (two("<mimic joint='nope'/>" + LIMIT).replace("<joint", "(!)<joint"), "mimics 'nope', which is not a joint"),
-    "mimic cycle": (robot("<link name='a'/>", f"<link name='b'>{INERTIAL}</link>", f"<link name='c'>{INERTIAL}</link>", "(!)<joint name='j' type='revolute'>", f"<parent link='a'/><child link='b'/>{LIMIT}<mimic joint='k'/></joint>", f"<joint name='k' type='revolute'><parent link='b'/><child link='c'/>{LIMIT}<mimic joint='j'/></joint>"), "mimics"),
+    "negative velocity": (two("(!)<limit lower='-1' upper='1' effort='1' velocity='-2'/>"),
+        "velocity limit must not be negative, got -2"),
+    "negative damping": (two("(!)<dynamics damping='-1'/>" + LIMIT),
+        "damping must not be negative, got -1"),
+    "mimics itself": (two("<mimic joint='j'/>" + LIMIT).replace("<joint", "(!)<joint"),
+        "'j' mimics"),
+    "mimics nothing": (two("<mimic joint='nope'/>" + LIMIT).replace("<joint", "(!)<joint"),
+        "mimics 'nope', which is not a joint"),
+    "mimic cycle": (robot("<link name='a'/>", f"<link name='b'>{INERTIAL}</link>",
+        f"<link name='c'>{INERTIAL}</link>", "(!)<joint name='j' type='revolute'>",
+        f"<parent link='a'/><child link='b'/>{LIMIT}<mimic joint='k'/></joint>",
+        f"<joint name='k' type='revolute'><parent link='b'/><child link='c'/>{LIMIT}<mimic joint='j'/></joint>"), "mimics"),
     "nan multiplier": (two("(!)<mimic joint='j' multiplier='nan'/>" + LIMIT), "multiplier='nan'"),
 }  # fmt: skip
 
@@ -141,7 +198,9 @@ def test_refused(name, tmp_path, refuses):
     line = marked[: marked.index("(!)")].count("\n") + 1
     path = tmp_path / "bad.urdf"
     path.write_text(marked.replace("(!)", ""))
-    refuses(lambda: load_robot(path, strict=True), UrdfError, place=f"{path}:{line}: ", pattern=pattern)
+    refuses(
+        lambda: load_robot(path, strict=True), UrdfError, place=f"{path}:{line}: ", pattern=pattern
+    )
     _read_or_refused(lambda: load_robot(path), str(path))
 
 
@@ -159,8 +218,10 @@ BYTES = {
     "binary junk": (bytes(range(256)) * 16, r":\d+: "),
     "elf": (b"\x7fELF\x02\x01\x01" + bytes(400), r":\d+: "),
     "utf-16 without a mark": ("<robot name='r'/>".encode("utf-16-le"), "null bytes"),
-    "latin-1 said to be utf-8": ("<robot name='r\xe4'>\n<link name='a'/></robot>".encode("latin-1"), ":1: is not utf-8"),
-    "unknown encoding": (b"<?xml version='1.0' encoding='klingon'?><robot name='r'/>", ":1: declares the unknown encoding 'klingon'"),
+    "latin-1 said to be utf-8": ("<robot name='r\xe4'>\n<link name='a'/></robot>".encode("latin-1"),
+        ":1: is not utf-8"),
+    "unknown encoding": (b"<?xml version='1.0' encoding='klingon'?><robot name='r'/>",
+        ":1: declares the unknown encoding 'klingon'"),
 }  # fmt: skip
 
 
@@ -202,7 +263,12 @@ def test_refused_mesh_reference(name, use, tmp_path, refuses):
     place = f"{path}:3: link 'a': mesh "
     refuses(lambda: load_robot(path, strict=True), MeshError, place=place, pattern=pattern)
     if use == "collision":
-        refuses(lambda: load_robot(path), MeshError, place=place, pattern=f"{pattern}.*missing_meshes='skip'")
+        refuses(
+            lambda: load_robot(path),
+            MeshError,
+            place=place,
+            pattern=f"{pattern}.*missing_meshes='skip'",
+        )
     model = load_robot(path, missing_meshes="skip")
     [warning] = model.warnings
     assert warning.startswith(place)
@@ -270,7 +336,9 @@ def test_missing_sources(source, refuses):
 
 def test_sources_of_other_kinds(refuses, tmp_path):
     refuses(lambda: load_robot(3), UrdfError, place="", pattern="not int")
-    refuses(lambda: load_robot(tmp_path), FileError, place=str(tmp_path), pattern="it holds no file")
+    refuses(
+        lambda: load_robot(tmp_path), FileError, place=str(tmp_path), pattern="it holds no file"
+    )
 
 
 def test_pipe_does_not_block(tmp_path, refuses):

@@ -1,6 +1,6 @@
-"""The disk cache answers only what it should, survives damage, and pieces are convex, deterministic and cover the mesh."""
+"""The disk cache answers only what it should, survives damage, and pieces are convex, deterministic
+and cover the mesh."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np
@@ -28,11 +28,16 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def channel(folder):
-    """A channel as STL, one closed surface: 3 wide, 2 high, 4 long, with a slot 1 wide and 1.5 deep."""
+    """A channel as STL, one closed surface: 3 wide, 2 high, 4 long, with a slot 1 wide and 1.5
+    deep."""
     outline = np.array([[0, 0], [3, 0], [3, 2], [2, 2], [2, 0.5], [1, 0.5], [1, 2], [0, 2]])
     caps = [[0, 1, 4], [0, 4, 5], [1, 2, 4], [2, 3, 4], [0, 5, 7], [5, 6, 7]]
     vertices = np.vstack([np.column_stack([outline, np.full(8, z)]) for z in (0.0, 4.0)])
-    sides = [f for i in range(8) for f in ([i, (i + 1) % 8, 8 + i], [(i + 1) % 8, 8 + (i + 1) % 8, 8 + i])]
+    sides = [
+        f
+        for i in range(8)
+        for f in ([i, (i + 1) % 8, 8 + i], [(i + 1) % 8, 8 + (i + 1) % 8, 8 + i])
+    ]
     faces = [c[::-1] for c in caps] + [[8 + i for i in c] for c in caps] + sides
     path = folder / "channel.stl"
     trimesh.Trimesh(vertices, faces, process=False).export(path)
@@ -42,7 +47,8 @@ def channel(folder):
 def test_hull_comes_back_from_the_cache(channel, monkeypatch):
     first = convex_hull_of_file(channel)
     assert len(list(cache_folder().iterdir())) == 1
-    monkeypatch.setattr("robosim.meshes.pieces.parse_mesh", None)  # the file must not be parsed again
+    # The file must not be parsed again.
+    monkeypatch.setattr("robosim.meshes.pieces.parse_mesh", None)
     second = convex_hull_of_file(channel)
     np.testing.assert_array_equal(first.vertices, second.vertices)
     np.testing.assert_array_equal(first.faces, second.faces)

@@ -24,7 +24,9 @@ def test_contains_its_points_and_nothing_more(seed, size):
     assert is_closed(hull)
     assert heights(hull, points).max() < 1e-9 * size
     # Outward faces give a positive volume, Qhull's own.
-    assert mesh_mass_properties(hull)[0].volume == pytest.approx(ConvexHull(points).volume, rel=1e-9)
+    assert mesh_mass_properties(hull)[0].volume == pytest.approx(
+        ConvexHull(points).volume, rel=1e-9
+    )
     # Its vertices are among the points, bit for bit.
     assert {tuple(v) for v in hull.vertices} <= {tuple(p) for p in points}
 
@@ -41,7 +43,9 @@ def test_thinned_hull_still_contains_all(seed, n):
 
 def test_thinning_leaves_small_hulls_alone():
     points = np.random.default_rng(0).normal(size=(10, 3))
-    np.testing.assert_array_equal(convex_hull(points, max_vertices=10).vertices, convex_hull(points).vertices)
+    np.testing.assert_array_equal(
+        convex_hull(points, max_vertices=10).vertices, convex_hull(points).vertices
+    )
 
 
 @pytest.mark.parametrize("flat", [1, 2])
@@ -52,7 +56,8 @@ def test_flat_points_get_a_thickness(flat):
     R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     hull = convex_hull(points @ R.T + 1)
     assert is_closed(hull)
-    # 0.2 mm across each missing direction; two of them may be turned in their plane, which then adds up to sqrt(2).
+    # 0.2 mm across each missing direction; two of them may be turned in their plane, which then
+    # adds up to sqrt(2).
     across = np.ptp((hull.vertices - 1) @ R[:, 3 - flat :], axis=0)
     assert np.all(across > 2e-4 * (1 - 1e-6))
     assert np.all(across < 2e-4 * (1 + 1e-6) * np.sqrt(flat))

@@ -1,4 +1,5 @@
-"""Every format gives the same triangles; scale, units, axes, transforms and polygons are as documented."""
+"""Every format gives the same triangles; scale, units, axes, transforms and polygons are as
+documented."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -20,7 +21,9 @@ FORMATS = ["stl", "stl_ascii", "obj", "ply", "ply_ascii", "glb", "dae"]
 
 def write(folder, form: str, vertices=VERTICES, faces=FACES):
     mesh = trimesh.Trimesh(vertices, faces, process=False)
-    options = {"file_type": "ply", "encoding": "ascii"} if form == "ply_ascii" else {"file_type": form}
+    options = (
+        {"file_type": "ply", "encoding": "ascii"} if form == "ply_ascii" else {"file_type": form}
+    )
     data = mesh.export(**options)
     path = folder / f"m.{form[:3]}"
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -28,7 +31,8 @@ def write(folder, form: str, vertices=VERTICES, faces=FACES):
 
 
 def sorted_triangles(mesh) -> np.ndarray:
-    """Triangles as a set: each begins at its least corner (which keeps the winding), then all sorted."""
+    """Triangles as a set: each begins at its least corner (which keeps the winding), then all
+    sorted."""
     rows = []
     for triangle in np.round(mesh.triangles, 5) + 0.0:
         start = min(range(3), key=lambda i: tuple(triangle[i]))
@@ -62,7 +66,9 @@ def test_suffix_in_any_case(suffix, tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("scale", [(2, 3, 4), (-1, 1, 1), (0.001, -0.001, 0.001), (-1, -1, -1), (-1, -2, 1)])
+@pytest.mark.parametrize(
+    "scale", [(2, 3, 4), (-1, 1, 1), (0.001, -0.001, 0.001), (-1, -1, -1), (-1, -2, 1)]
+)
 def test_scale_keeps_the_outside_outside(form, scale, tmp_path):
     path = write(tmp_path, form)
     plain, scaled = load_mesh(path), load_mesh(path, scale=scale)
@@ -116,11 +122,14 @@ DAE = """<?xml version="1.0"?>
 @pytest.mark.parametrize(
     "layout", [{"at": 0, "other": 1, "p": "0 0 1 0 2 0"}, {"at": 1, "other": 0, "p": "0 0 0 1 0 2"}]
 )
-@pytest.mark.parametrize(("primitive", "vcount"), [("triangles", ""), ("polylist", "<vcount>3</vcount>")])
+@pytest.mark.parametrize(
+    ("primitive", "vcount"), [("triangles", ""), ("polylist", "<vcount>3</vcount>")]
+)
 def test_dae_unit_counts_and_up_axis_does_not(unit, up, primitive, vcount, layout, tmp_path):
     path = tmp_path / "m.dae"
     path.write_text(DAE.format(unit=unit, up=up, primitive=primitive, vcount=vcount, **layout))
-    # Node b turns by 90 degrees about z, then a shifts by 10 in x; the shared node shifts by 5 in z.
+    # Node b turns by 90 degrees about z, then a shifts by 10 in x; the shared node shifts by 5 in
+    # z.
     first = [[10, 0, 0], [10, 1, 0], [8, 0, 0]]
     second = [[0, 0, 5], [1, 0, 5], [0, 2, 5]]
     mesh = load_mesh(path)
@@ -156,7 +165,9 @@ def test_glb_transforms_against_trimesh(tmp_path):
 
 def test_mirroring_node_keeps_the_outside_outside(tmp_path):
     scene = trimesh.Scene()
-    scene.add_geometry(trimesh.Trimesh(VERTICES, FACES, process=False), transform=np.diag([-1.0, 1, 1, 1]))
+    scene.add_geometry(
+        trimesh.Trimesh(VERTICES, FACES, process=False), transform=np.diag([-1.0, 1, 1, 1])
+    )
     path = tmp_path / "m.glb"
     path.write_bytes(scene.export(file_type="glb"))
     properties, exact = mesh_mass_properties(load_mesh(path))
@@ -205,7 +216,9 @@ ODD = {
     "one line.stl": f"solid a\n{FACETS}".replace("\n", " ") + "\nendsolid a",
     "two solids.stl": f"solid a\n{FACETS[: len(FACETS) // 2]}endsolid a\nsolid b\n{FACETS[len(FACETS) // 2 :]}endsolid b\n",
     "indented.stl": f"solid a\n{FACETS}endsolid a\n".replace("\n", "\n   \t"),
-    "nan normals.stl": f"solid a\n{FACETS}endsolid a\n".replace("normal 0 0 0", "normal nan nan nan"),
+    "nan normals.stl": f"solid a\n{FACETS}endsolid a\n".replace(
+        "normal 0 0 0", "normal nan nan nan"
+    ),
     "byte order mark.obj": "\ufeff" + TETRAHEDRON_OBJ,
     "carriage returns.obj": TETRAHEDRON_OBJ.replace("\n", "\r"),
     "carriage returns.ply": (
@@ -237,7 +250,9 @@ def test_odd_but_whole_files(name, tmp_path):
 
 @pytest.mark.parametrize("trailing", [b"", b"\n", b"\0" * 40])
 def test_binary_stl_with_a_little_behind_it(trailing, tmp_path):
-    records = b"".join(np.float32([0, 0, 1, *x]).tobytes() + b"\0\0" for x in np.arange(36).reshape(4, 9))
+    records = b"".join(
+        np.float32([0, 0, 1, *x]).tobytes() + b"\0\0" for x in np.arange(36).reshape(4, 9)
+    )
     path = tmp_path / "m.stl"
     path.write_bytes(b"solid".ljust(80) + BINARY[80:] + records + trailing)
     mesh = load_mesh(path)
@@ -255,7 +270,11 @@ def test_binary_stl_with_a_little_behind_it(trailing, tmp_path):
         ("m.stl", f"solid a\n{FACETS}endsolid".replace("1 0 0", "١ 0 0"), "must be numbers, got"),
         ("m.obj", TETRAHEDRON_OBJ.replace("v 1 0 0", "v 1_0 0 0"), "must be numbers, got '1_0'"),
         ("m.stl", f"solid a\n{FACETS[:-20]}\nendsolid", "'facet normal' belongs to no whole facet"),
-        ("m.dae", tetrahedron_dae(scene=SCENE.replace("#S", "#T")), "names '#T', which is no visual scene"),
+        (
+            "m.dae",
+            tetrahedron_dae(scene=SCENE.replace("#S", "#T")),
+            "names '#T', which is no visual scene",
+        ),
     ],
 )
 def test_files_that_say_why_not(name, content, pattern, tmp_path):

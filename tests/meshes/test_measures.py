@@ -1,13 +1,20 @@
-"""Stand-off, left-out distance, mass properties and overlap against closed forms and against the engine."""
+"""Stand-off, left-out distance, mass properties and overlap against closed forms and against the
+engine."""
 
-# ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 from robosim.geometry import Shape, pose, signed_distance
-from robosim.meshes import TriangleMesh, convex_hull, hull_standoff, is_closed, left_out, mesh_mass_properties
+from robosim.meshes import (
+    TriangleMesh,
+    convex_hull,
+    hull_standoff,
+    is_closed,
+    left_out,
+    mesh_mass_properties,
+)
 from robosim.meshes.intersect import meshes_overlap
 from robosim.meshes.tessellate import tessellated
 
@@ -15,8 +22,15 @@ from robosim.meshes.tessellate import tessellated
 def prism(outline: np.ndarray, caps: list[list[int]], height: float) -> TriangleMesh:
     """Extrude a counter-clockwise outline; `caps` triangulates it."""
     n = len(outline)
-    lower, upper = np.column_stack([outline, np.zeros(n)]), np.column_stack([outline, np.full(n, height)])
-    sides = [f for i in range(n) for f in ([i, (i + 1) % n, n + i], [(i + 1) % n, n + (i + 1) % n, n + i])]
+    lower, upper = (
+        np.column_stack([outline, np.zeros(n)]),
+        np.column_stack([outline, np.full(n, height)]),
+    )
+    sides = [
+        f
+        for i in range(n)
+        for f in ([i, (i + 1) % n, n + i], [(i + 1) % n, n + (i + 1) % n, n + i])
+    ]
     faces = [c[::-1] for c in caps] + [[n + i for i in c] for c in caps] + sides
     return TriangleMesh(np.vstack([lower, upper]), np.array(faces))
 
@@ -35,8 +49,8 @@ def test_channel_is_sound():
 
 
 def test_mass_properties_without_symmetry():
-    """A tetrahedron: volume by the triple product, center at the mean of its corners, second moment V/20 (sum x x^T + 4^2 c c^T)
-    about the origin. The channel: three boxes."""
+    """A tetrahedron: volume by the triple product, center at the mean of its corners, second moment
+    V/20 (sum x x^T + 4^2 c c^T) about the origin. The channel: three boxes."""
     corners = np.random.default_rng(3).normal(size=(4, 3)) + 2
     got, _ = mesh_mass_properties(convex_hull(corners))
     volume = abs(np.linalg.det(corners[1:] - corners[0])) / 6
@@ -58,7 +72,8 @@ def test_standoff_of_overlapping_pieces():
 
 
 def test_standoff_of_a_channel():
-    """The hull bridges the slot; the point of the bridge farthest from the mesh is in the middle, half a slot from each side."""
+    """The hull bridges the slot; the point of the bridge farthest from the mesh is in the middle,
+    half a slot from each side."""
     standoff = hull_standoff([convex_hull(CHANNEL.vertices)], CHANNEL)
     assert abs(standoff.distance - 0.5) <= standoff.resolution
     assert standoff.resolution < 0.05
@@ -70,7 +85,9 @@ def test_standoff_of_exact_pieces_is_zero():
     boxes = [((0, 0), (3, 0.5)), ((0, 0.5), (1, 2)), ((2, 0.5), (3, 2))]
     pieces = [
         convex_hull(
-            np.array([[x, y, z] for x in (a[0], b[0]) for y in (a[1], b[1]) for z in (0, 4)], dtype=float)
+            np.array(
+                [[x, y, z] for x in (a[0], b[0]) for y in (a[1], b[1]) for z in (0, 4)], dtype=float
+            )
         )
         for a, b in boxes
     ]
@@ -128,10 +145,12 @@ def test_open_mesh_counts_with_its_hull():
 def test_tessellation_is_inscribed(shape):
     mesh = tessellated(shape)
     assert is_closed(mesh)
-    slanted = np.pi - np.arccos(1 / np.sqrt(3))  # between the normals at the tetrahedron's slanted edges
+    # Between the normals at the tetrahedron's slanted edges.
+    slanted = np.pi - np.arccos(1 / np.sqrt(3))
 
     def rounded(volume, area, bends):
-        """Steiner's formula; bends: the sum of the edges' lengths times the angles between normals."""
+        """Steiner's formula; bends: the sum of the edges' lengths times the angles between
+        normals."""
         r = shape.rounding
         return volume + area * r + bends / 2 * r**2 + 4 / 3 * np.pi * r**3
 
@@ -140,7 +159,9 @@ def test_tessellation_is_inscribed(shape):
         "cylinder": lambda: np.pi * shape.radius**2 * shape.length,
         "capsule": lambda: np.pi * shape.radius**2 * (shape.length + 4 / 3 * shape.radius),
         "box": lambda: rounded(np.prod(shape.size), 22, 24 * np.pi / 2),
-        "convex": lambda: rounded(1 / 6, (3 + np.sqrt(3)) / 2, 3 * np.pi / 2 + 3 * np.sqrt(2) * slanted),
+        "convex": lambda: rounded(
+            1 / 6, (3 + np.sqrt(3)) / 2, 3 * np.pi / 2 + 3 * np.sqrt(2) * slanted
+        ),
         "triangle": lambda: rounded(0, 1, np.pi * (2 + np.sqrt(2))),
         "cone": lambda: np.pi / 3 * shape.radius**2 * shape.length,
         "ellipsoid": lambda: 4 / 3 * np.pi * np.prod(shape.radii),
@@ -151,7 +172,8 @@ def test_tessellation_is_inscribed(shape):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_overlap_of_convex_meshes_against_the_engine(seed):
-    """Random polyhedra at random distances: the triangles overlap just when the engine's convex shapes do."""
+    """Random polyhedra at random distances: the triangles overlap just when the engine's convex
+    shapes do."""
     rng = np.random.default_rng(seed)
     A, B = (
         convex_hull(rng.normal(size=(20, 3))),

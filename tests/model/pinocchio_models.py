@@ -1,4 +1,5 @@
-"""Pinocchio models turned into ours, for comparison: joints by name, body frames as welded massless links."""
+"""Pinocchio models turned into ours, for comparison: joints by name, body frames as welded massless
+links."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ import pytest
 import robosim
 from robosim.model import Model, ModelBuilder
 
-pin = pytest.importorskip("pinocchio", reason="the peer that the dynamics are compared with, extra `bench`")
+pin = pytest.importorskip(
+    "pinocchio", reason="the peer that the dynamics are compared with, extra `bench`"
+)
 
-# 26 robots of PyPI's example-robot-data: arms, hands, humanoids, quadrupeds, wheels; revolute joints about any axis,
-# continuous and prismatic ones, mimic joints.
+# 26 robots of PyPI's example-robot-data: arms, hands, humanoids, quadrupeds, wheels; revolute
+# joints about any axis, continuous and prismatic ones, mimic joints.
 ROBOTS = (
     "a1_description/urdf/a1.urdf",
     "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
@@ -44,7 +47,8 @@ ROBOTS = (
     "z1_description/urdf/z1.urdf",
 )
 
-# Some of their links, though not the bodies that fixed joints make of them, have inertias that no body can have.
+# Some of their links, though not the bodies that fixed joints make of them, have inertias that no
+# body can have.
 REFUSED = ("anymal.urdf", "pr2.urdf", "tiago_dual.urdf")
 
 # Pinocchio refuses its mimic joints, whose source comes later in the tree.
@@ -58,10 +62,12 @@ def robots_folder() -> Path:
     return folder
 
 
-# A random joint of each of our kinds that move; the test battery runs over JointKind and so asks for a row for each.
+# A random joint of each of our kinds that move; the test battery runs over JointKind and so asks
+# for a row for each.
 PEERS = {
     "revolute": lambda axis, pitch: pin.JointModelRevoluteUnaligned(axis),
-    "continuous": lambda axis, pitch: pin.JointModelRUBX(),  # the one about any axis takes none from Python
+    # The one about any axis takes none from Python.
+    "continuous": lambda axis, pitch: pin.JointModelRUBX(),
     "prismatic": lambda axis, pitch: pin.JointModelPrismaticUnaligned(axis),
     "helical": pin.JointModelHelicalUnaligned,
     "planar": lambda axis, pitch: pin.JointModelPlanar(),
@@ -89,7 +95,9 @@ def random_tree(kinds: list[str], seed: int) -> Case:
         )
     model = convert(source)
     frames = {
-        i: f"frame {frame.name}" for i, frame in enumerate(source.frames) if frame.name.startswith("body")
+        i: f"frame {frame.name}"
+        for i, frame in enumerate(source.frames)
+        if frame.name.startswith("body")
     }
     return Case(model, source, frames, [f"body of {name}" for name in source.names])
 
@@ -113,11 +121,14 @@ def one_joint(joint: pin.JointModel) -> pin.Model:
 
 
 def convert(source: pin.Model, name: str = "robot", *, allow_massless: bool = False) -> Model:
-    """The same mechanism by ModelBuilder. A free-flying root keeps its place as an ordinary floating joint."""
+    """The same mechanism by ModelBuilder. A free-flying root keeps its place as an ordinary
+    floating joint."""
     builder = ModelBuilder(name)
     link_of = ["world"]
     base = source.inertias[0]
-    builder.add_link("world", mass=base.mass, com=base.lever, inertia=(base.inertia + base.inertia.T) / 2)
+    builder.add_link(
+        "world", mass=base.mass, com=base.lever, inertia=(base.inertia + base.inertia.T) / 2
+    )
     for i in range(1, source.njoints):
         inertia = source.inertias[i]
         link = f"body of {source.names[i]}"
@@ -152,7 +163,8 @@ def convert(source: pin.Model, name: str = "robot", *, allow_massless: bool = Fa
 
 
 def load(path: Path, *, free_flying: bool, by_urdf: bool) -> Case:
-    """A robot in both libraries. By URDF mimic joints are honored on both sides; the conversion makes them free."""
+    """A robot in both libraries. By URDF mimic joints are honored on both sides; the conversion
+    makes them free."""
     root = (pin.JointModelFreeFlyer(),) if free_flying else ()
     if not by_urdf:
         source = pin.buildModelFromUrdf(str(path), *root)
@@ -166,7 +178,9 @@ def load(path: Path, *, free_flying: bool, by_urdf: bool) -> Case:
             text, base="floating" if free_flying else "fixed", srdf=False, joint_limits=False
         ).with_gravity(source.gravity.linear)
         frames = {i: frame.name for i, frame in enumerate(source.frames)}
-        child = {joint.name: joint.child for joint in model.joints} | {"root_joint": model.root_link}
+        child = {joint.name: joint.child for joint in model.joints} | {
+            "root_joint": model.root_link
+        }
         bodies = [child.get(name, model.root_link) for name in source.names]
     known = {
         i: name
@@ -177,7 +191,8 @@ def load(path: Path, *, free_flying: bool, by_urdf: bool) -> Case:
 
 
 def without_geometry(path: Path) -> str:
-    """The URDF without shapes, whose meshes take seconds to load and have no part in the dynamics."""
+    """The URDF without shapes, whose meshes take seconds to load and have no part in the
+    dynamics."""
     tree = ElementTree.parse(path).getroot()
     for link in tree.iter("link"):
         for part in [*link.findall("visual"), *link.findall("collision")]:
@@ -195,7 +210,9 @@ class Case:
         bodies: our link at each of their joints.
     """
 
-    def __init__(self, model: Model, source: pin.Model, frames: dict[int, str], bodies: list[str]) -> None:
+    def __init__(
+        self, model: Model, source: pin.Model, frames: dict[int, str], bodies: list[str]
+    ) -> None:
         self.model, self.source, self.frames, self.bodies = model, source, frames, bodies
         self.pairs = []
         for i in range(1, source.njoints):

@@ -1,7 +1,7 @@
 """Kinematics and dynamics against Pinocchio on real robots, fixed and free-flying.
 
-Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference); the condition
-number matters for ABA alone, which solves with M.
+Agreement is asked to max(1e-10, 10 eps cond(M)) relative to max(1, largest entry of the reference);
+the condition number matters for ABA alone, which solves with M.
 """
 
 from typing import get_args
@@ -11,7 +11,15 @@ import pytest
 
 from robosim.model import JointKind
 
-from .pinocchio_models import REFUSED, REFUSED_BY_PINOCCHIO, ROBOTS, load, pin, random_tree, robots_folder
+from .pinocchio_models import (
+    REFUSED,
+    REFUSED_BY_PINOCCHIO,
+    ROBOTS,
+    load,
+    pin,
+    random_tree,
+    robots_folder,
+)
 
 MOVING = [kind for kind in get_args(JointKind) if kind != "fixed"]
 CASES = [
@@ -30,7 +38,9 @@ def agree(value, reference, tolerance=1e-10):
     assert worst <= tolerance, f"off by {worst:.2e} of {scale:.3g}, {tolerance:.1e} is allowed"
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: ", ".join([case[0].split("/")[-1], *case[1:]]))
+@pytest.fixture(
+    scope="module", params=CASES, ids=lambda case: ", ".join([case[0].split("/")[-1], *case[1:]])
+)
 def case(request):
     robot, base, route = request.param
     return load(robots_folder() / robot, free_flying=base != "fixed", by_urdf=route == "URDF")
@@ -40,7 +50,11 @@ def case(request):
 def state(case):
     model = case.model
     rng = np.random.default_rng(20)
-    return model.random_configuration(rng), rng.uniform(-1, 1, model.n_v), rng.uniform(-2, 2, model.n_v)
+    return (
+        model.random_configuration(rng),
+        rng.uniform(-1, 1, model.n_v),
+        rng.uniform(-2, 2, model.n_v),
+    )
 
 
 def test_frames(case, state):
@@ -88,7 +102,8 @@ def test_external_forces(case, state):
     for i in range(source.njoints):
         wrench = rng.uniform(-10, 10, 6)
         R = data.oMi[i].rotation
-        forces.append(pin.Force(R.T @ wrench[:3], R.T @ wrench[3:]))  # theirs: in the joint's own axes
+        # Theirs: in the joint's own axes.
+        forces.append(pin.Force(R.T @ wrench[:3], R.T @ wrench[3:]))
         if i > 0:
             external[case.bodies[i]] = wrench
     expected = pin.rnea(source, data, case.q(q), case.v(v), case.v(a), forces)
@@ -125,7 +140,9 @@ def test_energies_and_center_of_mass(case, state):
         kinetic = pin.computeKineticEnergy(source, data, case.q(q), case.v(v))
     pin.forwardKinematics(source, data, case.q(q))
     mass = sum(inertia.mass for inertia in source.inertias)
-    moment = sum(body.mass * X.act(body.lever) for body, X in zip(source.inertias, data.oMi, strict=True))
+    moment = sum(
+        body.mass * X.act(body.lever) for body, X in zip(source.inertias, data.oMi, strict=True)
+    )
     agree(model.kinetic_energy(q, v), kinetic)
     agree(model.potential_energy(q), -source.gravity.linear @ moment)
     agree(model.total_mass, mass)
@@ -140,7 +157,9 @@ def test_integrate_and_difference(case, state):
     agree(case.v(model.difference(q, other)), pin.difference(source, case.q(q), case.q(other)))
 
 
-@pytest.mark.parametrize("kinds", [*([kind] * 4 for kind in MOVING), MOVING * 2], ids=lambda kinds: kinds[0])
+@pytest.mark.parametrize(
+    "kinds", [*([kind] * 4 for kind in MOVING), MOVING * 2], ids=lambda kinds: kinds[0]
+)
 def test_trees_of_every_kind_of_joint_agree(kinds):
     """All of the above on random trees of one kind each, and of all together."""
     case = random_tree(kinds, seed=len(kinds))

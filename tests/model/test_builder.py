@@ -24,7 +24,12 @@ def chain(n: int, **options) -> ModelBuilder:
 
 def add_next(builder: ModelBuilder, i: int, **options) -> None:
     builder.add_link(f"l{i}", mass=1, com=(0, 0, 0.05), inertia=BOX)
-    usual = {"kind": "revolute", "parent": f"l{i - 1}", "axis": (0, 1, 0), "X_PJ": pose((0, 0, 0.1))}
+    usual = {
+        "kind": "revolute",
+        "parent": f"l{i - 1}",
+        "axis": (0, 1, 0),
+        "X_PJ": pose((0, 0, 0.1)),
+    }
     builder.add_joint(f"j{i}", child=f"l{i}", **usual | options)
 
 
@@ -71,7 +76,8 @@ def test_coordinates_of_every_joint_kind():
 
 
 def test_welded_links_are_one_body_with_the_same_dynamics():
-    # A weld of two links moves exactly as one link with the summed inertia, here also computed by plain NumPy.
+    # A weld of two links moves exactly as one link with the summed inertia, here also computed by
+    # plain NumPy.
     rng = np.random.default_rng(0)
     X = pose((0.1, -0.2, 0.3), rpy=(0.4, -0.5, 0.6))
     com, inertia = np.array([0.05, 0.02, -0.04]), np.diag([0.01, 0.02, 0.025])
@@ -89,7 +95,12 @@ def test_welded_links_are_one_body_with_the_same_dynamics():
     def shifted(m, r):
         return m * (r @ r * np.eye(3) - np.outer(r, r))
 
-    total = BOX + shifted(1, own - center) + X[:3, :3] @ inertia @ X[:3, :3].T + shifted(0.7, tool - center)
+    total = (
+        BOX
+        + shifted(1, own - center)
+        + X[:3, :3] @ inertia @ X[:3, :3].T
+        + shifted(0.7, tool - center)
+    )
     one.add_link("l1", mass=mass, com=center, inertia=(total + total.T) / 2)
     one.add_joint("j1", "revolute", "l0", "l1", X_PJ=pose((0, 0, 0.1)), axis=(0, 1, 0))
     add_next(one, 2)
@@ -105,9 +116,15 @@ def test_welded_links_are_one_body_with_the_same_dynamics():
 
 def test_limits_and_their_defaults():
     builder = chain(1)
-    add_next(builder, 2, kind="prismatic", lower=-0.1, upper=0.2, velocity=1.5, effort=30, acceleration=7)
-    add_next(builder, 3, safety=Safety(soft_lower=-1, soft_upper=1, k_velocity=10), lower=-2, upper=0.5)
-    add_next(builder, 4, kind="planar", axis=(0, 0, 1), lower=(-1, -2, -np.inf), upper=(1, 2, np.inf))
+    add_next(
+        builder, 2, kind="prismatic", lower=-0.1, upper=0.2, velocity=1.5, effort=30, acceleration=7
+    )
+    add_next(
+        builder, 3, safety=Safety(soft_lower=-1, soft_upper=1, k_velocity=10), lower=-2, upper=0.5
+    )
+    add_next(
+        builder, 4, kind="planar", axis=(0, 0, 1), lower=(-1, -2, -np.inf), upper=(1, 2, np.inf)
+    )
     limits = builder.build().limits
     assert limits.lower.tolist() == [-np.inf, -0.1, -1, -1, -2, -np.inf]
     assert limits.upper.tolist() == [np.inf, 0.2, 0.5, 1, 2, np.inf]
@@ -115,9 +132,13 @@ def test_limits_and_their_defaults():
     assert limits.effort.tolist() == [np.inf, 30, *[np.inf] * 4]
     assert limits.acceleration.tolist() == [5, 7, 5, 2, 2, 5]
     assert (
-        limits.acceleration_source == "robot description for j2; default 5 rad/s^2 and 2 m/s^2 for the others"
+        limits.acceleration_source
+        == "robot description for j2; default 5 rad/s^2 and 2 m/s^2 for the others"
     )
-    assert chain(1).build().limits.acceleration_source == "default 5 rad/s^2 and 2 m/s^2 (none were given)"
+    assert (
+        chain(1).build().limits.acceleration_source
+        == "default 5 rad/s^2 and 2 m/s^2 (none were given)"
+    )
     with pytest.raises(ValueError, match="read-only"):
         limits.lower[0] = 0
 
@@ -145,7 +166,8 @@ def test_mimic_chains_resolve_to_their_source_and_bind_it():
     assert model.limits.lower == pytest.approx([-1.3])
     assert model.limits.upper == pytest.approx([0.7])
     assert model.limits.velocity == pytest.approx([4])
-    # |r| = 1: damping, friction and its width as they are; beyond the width of 0.01 rad/s it is Coulomb's.
+    # |r| = 1: damping, friction and its width as they are; beyond the width of 0.01 rad/s it is
+    # Coulomb's.
     assert model.joint_forces([0.3], [2.0]) == pytest.approx([-(0.5 * 2 + 3)], abs=3 * 0.01**2 / 8)
     assert model.armature == pytest.approx([0.1])
 
@@ -322,7 +344,10 @@ def test_border_cases_of_inertia_are_accepted():
         ({"friction_width": 0}, "friction width is 0; it must be a number > 0"),
         ({"stiffness": -2}, "stiffness is -2"),
         ({"spring_reference": np.inf}, "spring reference is not finite"),
-        ({"kind": "planar", "stiffness": 1}, "a planar joint has no spring; continuous, revolute, prismatic"),
+        (
+            {"kind": "planar", "stiffness": 1},
+            "a planar joint has no spring; continuous, revolute, prismatic",
+        ),
         ({"kind": "fixed", "stiffness": 1}, "a fixed joint has no spring"),
         ({"rotor_inertia": -1}, "rotor inertia is -1"),
         ({"gear_ratio": np.nan}, "gear ratio is not finite"),
@@ -368,7 +393,10 @@ def test_impossible_trees_are_refused():
     missing = chain(1)
     missing.add_joint("to nowhere", "revolute", "l1", "gone")
     refused(missing, "'to nowhere': child: there is no link 'gone'")
-    for add in (lambda: missing.add_link("l1"), lambda: missing.add_joint("j1", "fixed", "l0", "x")):
+    for add in (
+        lambda: missing.add_link("l1"),
+        lambda: missing.add_joint("j1", "fixed", "l0", "x"),
+    ):
         with pytest.raises(ModelError, match="exists already"):
             add()
 
@@ -415,9 +443,12 @@ def test_joints_that_move_no_mass():
     assert np.isfinite(a).all()
 
 
-@pytest.mark.parametrize("kind", ["revolute", "continuous", "helical", "prismatic", "planar", "floating"])
+@pytest.mark.parametrize(
+    "kind", ["revolute", "continuous", "helical", "prismatic", "planar", "floating"]
+)
 def test_moments_without_mass_resist_what_turns(kind):
-    """They are those of a body of vanishing mass: enough for a joint that only turns, and for no other."""
+    """They are those of a body of vanishing mass: enough for a joint that only turns, and for no
+    other."""
     pitch = {"pitch": 0.1} if kind == "helical" else {}
     builder = chain(1)
     builder.add_link("rotor", inertia=BOX)
@@ -441,7 +472,8 @@ def test_moments_without_mass_resist_what_turns(kind):
 
 
 def test_links_with_a_fault_have_kinematics_only():
-    """Every operation that uses inertia raises, naming the link, its place and reason; all others work."""
+    """Every operation that uses inertia raises, naming the link, its place and reason; all others
+    work."""
     builder = chain(2)
     builder.add_link("bad", mass=1, inertia=np.diag([1, 1, 3]), fault="cannot be", place="r.urdf:7")
     builder.add_joint("k", "revolute", "l2", "bad")
@@ -459,12 +491,14 @@ def test_links_with_a_fault_have_kinematics_only():
             m.potential_energy,
             m.centroidal_momentum_matrix,
         ):
-            with pytest.raises(ModelError, match=r"no valid dynamics: r\.urdf:7: link 'bad': cannot be"):
+            with pytest.raises(
+                ModelError, match=r"no valid dynamics: r\.urdf:7: link 'bad': cannot be"
+            ):
                 call(q)
             refusals += 1
     assert refusals == 10
-    # Of the whole registry, what needs no inertia: a moved frame, a moved configuration, the joints' own forces, and
-    # the regressor, whose columns multiply it.
+    # Of the whole registry, what needs no inertia: a moved frame, a moved configuration, the
+    # joints' own forces, and the regressor, whose columns multiply it.
     rows = _engine.operations()
     free = {name for name, row in rows.items() if not row["uses_inertia"]}
     assert free == {name for name, row in rows.items() if row["takes_frames"]} | {
@@ -497,7 +531,8 @@ def test_set_acceleration_limits():
 
 
 def test_products_that_overflow_are_refused_by_the_joint_that_makes_them():
-    """Multipliers of mimic joints one after the other, distances times masses, friction over its width."""
+    """Multipliers of mimic joints one after the other, distances times masses, friction over its
+    width."""
 
     def followers(multiplier: float) -> ModelBuilder:
         builder = chain(1)

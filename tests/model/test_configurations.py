@@ -14,8 +14,12 @@ def model() -> Model:
     for name in ("base", "cart", "slider", "finger", "other_finger"):
         builder.add_link(name, mass=1.0, inertia=inertia)
     builder.add_joint("plane", "planar", "base", "cart")
-    builder.add_joint("slide", "prismatic", "cart", "slider", lower=-1, upper=1, velocity=1, effort=1)
-    builder.add_joint("grip", "revolute", "slider", "finger", lower=0, upper=1, velocity=1, effort=1)
+    builder.add_joint(
+        "slide", "prismatic", "cart", "slider", lower=-1, upper=1, velocity=1, effort=1
+    )
+    builder.add_joint(
+        "grip", "revolute", "slider", "finger", lower=0, upper=1, velocity=1, effort=1
+    )
     builder.add_joint(
         *("follow", "revolute", "slider", "other_finger"),
         **{"lower": -2, "upper": 2, "velocity": 1, "effort": 1, "mimic": ("grip", -2.0, 0.1)},
@@ -57,7 +61,9 @@ def test_a_mimic_joint_may_be_listed_where_it_follows(model: Model) -> None:
         ("closed", "has no state 'closed'"),
     ],
 )
-def test_complaints_name_the_thing(model: Model, positions: dict[str, float] | str, message: str) -> None:
+def test_complaints_name_the_thing(
+    model: Model, positions: dict[str, float] | str, message: str
+) -> None:
     with pytest.raises(ModelError) as caught:
         model.configuration(positions)
     assert message in str(caught.value)

@@ -79,7 +79,9 @@ def test_results_are_the_model_s_and_stay_in_place(robot, name):
     assert second is first or isinstance(first, dict)
     assert all(one is other for one, other in zip(arrays_of(first), arrays_of(second), strict=True))
     assert any(
-        (array != other).any() for array, other in zip(arrays_of(second), kept, strict=True) if array.size
+        (array != other).any()
+        for array, other in zip(arrays_of(second), kept, strict=True)
+        if array.size
     )
     # By keyword it is the same call.
     again = arrays_of(getattr(data, name)(**arguments(robot, names, 1)))
@@ -91,11 +93,15 @@ def test_results_are_the_model_s_and_stay_in_place(robot, name):
 @pytest.mark.parametrize("name", sorted(PLAIN - {"random_configuration", "mass_factor"}))
 def test_other_methods_are_the_model_s(robot, name):
     given = arguments(robot, methods()[name], 3)
-    np.testing.assert_array_equal(getattr(robot.data(), name)(**given), getattr(robot, name)(**given))
+    np.testing.assert_array_equal(
+        getattr(robot.data(), name)(**given), getattr(robot, name)(**given)
+    )
 
 
 def test_every_method_of_arrays_alone_is_compiled(robot):
-    alone = {name for name, names in methods().items() if names and not {"link", "rng"} & set(names)}
+    alone = {
+        name for name, names in methods().items() if names and not {"link", "rng"} & set(names)
+    }
     assert set(_BY_ARRAYS) == alone - PLAIN - {"link_poses", "joint_force_derivatives"}
     data = robot.data()
     for name in _BY_ARRAYS:
@@ -159,10 +165,18 @@ def test_wrong_arguments_are_refused(robot):
     data = robot.data()
     q, v, a = arguments(robot, ("q", "v", "a"), 7).values()
     for call, error, message in (
-        (lambda: data.inverse_dynamics(q[1:], v, a), ModelError, r"q has shape \(12,\); expected \(13,\)"),
+        (
+            lambda: data.inverse_dynamics(q[1:], v, a),
+            ModelError,
+            r"q has shape \(12,\); expected \(13,\)",
+        ),
         (lambda: data.inverse_dynamics(q, v, a * np.nan), ModelError, "a holds nan"),
         (lambda: data.inverse_dynamics(q, v, 1j * a), ModelError, "a has dtype complex"),
-        (lambda: data.inverse_dynamics(q, v), TypeError, "missing 1 required positional argument: 'a'"),
+        (
+            lambda: data.inverse_dynamics(q, v),
+            TypeError,
+            "missing 1 required positional argument: 'a'",
+        ),
         (lambda: data.inverse_dynamics(q, v, a, a), TypeError, "positional arguments"),
         (lambda: data.inverse_dynamics(q, v, a, speed=1), TypeError, "speed"),
         (lambda: data.jacobian(q, "l99"), ModelError, "no link 'l99'"),
@@ -189,11 +203,13 @@ def test_calls_allocate_nothing(robot, name):
         after = tracemalloc.take_snapshot()
     finally:
         tracemalloc.stop()
-    # The loop's own counter and the snapshot are all there is: less than the smallest of results would take.
+    # The loop's own counter and the snapshot are all there is: less than the smallest of results
+    # would take.
     ours = (tracemalloc.Filter(False, tracemalloc.__file__), tracemalloc.Filter(False, "<unknown>"))
     grown = after.filter_traces(ours).compare_to(before.filter_traces(ours), "filename")
     assert sum(stat.count_diff for stat in grown if stat.size_diff > 1000) == 0
-    assert end - start < 8 * robot.n_v * 100  # a thousand results of n_v numbers would be ten times as much
+    # A thousand results of n_v numbers would be ten times as much.
+    assert end - start < 8 * robot.n_v * 100
     assert peak - start < 8 * robot.n_v * 100
 
 
@@ -204,7 +220,8 @@ def test_data_is_collected(robot):
     call = data.gravity
     del data
     gc.collect()
-    assert alive() is not None  # as long as one of its methods is held, which hands some calls on to it
+    # As long as one of its methods is held, which hands some calls on to it.
+    assert alive() is not None
     call(robot.neutral())
     del call
     gc.collect()

@@ -1,7 +1,8 @@
-"""Derivatives by Model's methods: against differences of the methods themselves, and against each other.
+"""Derivatives by Model's methods: against differences of the methods themselves, and against each
+other.
 
-Central differences with steps of 1e-6 in double precision leave 1e-8 of the values' size, here up to a few hundred.
-The engine's own tests hold them to 1e-12 with dual numbers.
+Central differences with steps of 1e-6 in double precision leave 1e-8 of the values' size, here up
+to a few hundred. The engine's own tests hold them to 1e-12 with dual numbers.
 """
 
 import numpy as np
@@ -17,7 +18,9 @@ TOLERANCE = {"rtol": 2e-7, "atol": 2e-7}
 WRENCHES = {"l3": [1.0, 2, 3, 4, 5, 6], "l5": [0.0, -1, 0, 2, 0, 1]}
 
 
-@pytest.fixture(params=[(True, True), (True, False), (False, False)], ids=["mimic", "floating", "fixed"])
+@pytest.fixture(
+    params=[(True, True), (True, False), (False, False)], ids=["mimic", "floating", "fixed"]
+)
 def robot(request) -> Model:
     floating, mimic = request.param
     return branched_robot(floating=floating, mimic=mimic)
@@ -48,24 +51,34 @@ def in_vector(f, x):
     return np.stack(columns, axis=-1)
 
 
-@pytest.mark.parametrize("choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"])
+@pytest.mark.parametrize(
+    "choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"]
+)
 def test_inverse_dynamics(robot, state, choices):
     q, v, a = state
     found = robot.inverse_dynamics_derivatives(q, v, a, **choices)
     np.testing.assert_allclose(
-        found.dtau_dq, in_q(robot, lambda q: robot.inverse_dynamics(q, v, a, **choices), q), **TOLERANCE
+        found.dtau_dq,
+        in_q(robot, lambda q: robot.inverse_dynamics(q, v, a, **choices), q),
+        **TOLERANCE,
     )
     np.testing.assert_allclose(
-        found.dtau_dv, in_vector(lambda v: robot.inverse_dynamics(q, v, a, **choices), v), **TOLERANCE
+        found.dtau_dv,
+        in_vector(lambda v: robot.inverse_dynamics(q, v, a, **choices), v),
+        **TOLERANCE,
     )
     np.testing.assert_allclose(found.dtau_da, robot.mass_matrix(q), atol=1e-13)
 
 
-@pytest.mark.parametrize("choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"])
+@pytest.mark.parametrize(
+    "choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"]
+)
 def test_forward_dynamics(robot, state, choices):
     q, v, tau = state
     found = robot.forward_dynamics_derivatives(q, v, tau, **choices)
-    np.testing.assert_allclose(found.a, robot.forward_dynamics(q, v, tau, **choices), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(
+        found.a, robot.forward_dynamics(q, v, tau, **choices), rtol=1e-11, atol=1e-11
+    )
     scale = max(1.0, np.abs(found.da_dq).max())
     for matrix, expected in (
         (found.da_dq, in_q(robot, lambda q: robot.forward_dynamics(q, v, tau, **choices), q)),
@@ -76,7 +89,9 @@ def test_forward_dynamics(robot, state, choices):
     np.testing.assert_allclose(found.da_dtau, robot.mass_matrix_inverse(q), rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"])
+@pytest.mark.parametrize(
+    "choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"]
+)
 def test_products_are_those_of_the_matrices(robot, state, choices):
     q, v, x = state
     rng = np.random.default_rng(17)
@@ -107,7 +122,9 @@ def test_products_are_those_of_the_matrices(robot, state, choices):
         np.testing.assert_allclose(gradient, J @ back.tau_bar, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"])
+@pytest.mark.parametrize(
+    "choices", [{}, {"external": WRENCHES, "joint_forces": True}], ids=["plain", "all"]
+)
 def test_second_order_products(robot, state, choices):
     q, v, x = state
     rng = np.random.default_rng(18)
@@ -136,17 +153,24 @@ def test_kinematics(robot, state, frame, point):
     q, v, a = state
     link = "l3"
     J = robot.jacobian(q, link, frame, point=point)
-    np.testing.assert_allclose(J @ v, robot.frame_velocity(q, v, link, frame, point=point), atol=1e-13)
+    np.testing.assert_allclose(
+        J @ v, robot.frame_velocity(q, v, link, frame, point=point), atol=1e-13
+    )
     rate = (
         robot.jacobian(robot.integrate(q, STEP * v), link, frame, point=point)
         - robot.jacobian(robot.integrate(q, -STEP * v), link, frame, point=point)
     ) / (2 * STEP)
-    np.testing.assert_allclose(robot.jacobian_rate(q, v, link, frame, point=point), rate, **TOLERANCE)
+    np.testing.assert_allclose(
+        robot.jacobian_rate(q, v, link, frame, point=point), rate, **TOLERANCE
+    )
 
     velocity = robot.frame_velocity_derivatives(q, v, link, frame, point=point)
     acceleration = robot.frame_acceleration_derivatives(q, v, a, link, frame, point=point)
     for found, expected in (
-        (velocity.dV_dq, in_q(robot, lambda q: robot.frame_velocity(q, v, link, frame, point=point), q)),
+        (
+            velocity.dV_dq,
+            in_q(robot, lambda q: robot.frame_velocity(q, v, link, frame, point=point), q),
+        ),
         (velocity.dV_dv, J),
         (acceleration.dV_dq, velocity.dV_dq),
         (
@@ -178,16 +202,23 @@ def test_momentum(robot, state):
     np.testing.assert_allclose(J @ v, robot.center_of_mass_velocity(q, v), atol=1e-13)
     jerk = robot.center_of_mass_jacobian(robot.integrate(q, STEP * v)) @ (v + STEP * a)
     jerk -= robot.center_of_mass_jacobian(robot.integrate(q, -STEP * v)) @ (v - STEP * a)
-    np.testing.assert_allclose(robot.center_of_mass_acceleration(q, v, a), jerk / (2 * STEP), **TOLERANCE)
+    np.testing.assert_allclose(
+        robot.center_of_mass_acceleration(q, v, a), jerk / (2 * STEP), **TOLERANCE
+    )
 
     h, A = robot.centroidal_momentum(q, v), robot.centroidal_momentum_matrix(q)
     np.testing.assert_allclose(A @ v, h, atol=1e-12)
     np.testing.assert_allclose(h[:3], mass * (J @ v), atol=1e-11)
-    rate, matrix = robot.centroidal_momentum_rate(q, v, a), robot.centroidal_momentum_matrix_rate(q, v)
+    rate, matrix = (
+        robot.centroidal_momentum_rate(q, v, a),
+        robot.centroidal_momentum_matrix_rate(q, v),
+    )
     np.testing.assert_allclose(rate.h, h, atol=1e-12)
     np.testing.assert_allclose(matrix.A, A, atol=1e-12)
     np.testing.assert_allclose(A @ a + matrix.A_dot @ v, rate.h_dot, atol=1e-11)
-    np.testing.assert_allclose(rate.h_dot[:3], mass * robot.center_of_mass_acceleration(q, v, a), atol=1e-11)
+    np.testing.assert_allclose(
+        rate.h_dot[:3], mass * robot.center_of_mass_acceleration(q, v, a), atol=1e-11
+    )
     found = robot.centroidal_momentum_derivatives(q, v, a)
     for matrix, expected in (
         (found.dh_dq, in_q(robot, lambda q: robot.centroidal_momentum(q, v), q)),
@@ -206,8 +237,11 @@ def test_coriolis_gravity_and_energies(robot, state):
         robot.integrate(q, -STEP * v)
     )
     np.testing.assert_allclose(C + C.T, M_rate / (2 * STEP), **TOLERANCE)
-    np.testing.assert_allclose(robot.gravity_derivatives(q), in_q(robot, robot.gravity, q), **TOLERANCE)
-    conservative = robot.gravity(q) - robot.joint_forces(q, 0 * v)  # at rest of the joints' own only springs
+    np.testing.assert_allclose(
+        robot.gravity_derivatives(q), in_q(robot, robot.gravity, q), **TOLERANCE
+    )
+    # At rest of the joints' own only springs.
+    conservative = robot.gravity(q) - robot.joint_forces(q, 0 * v)
     np.testing.assert_allclose(
         conservative, in_q(robot, lambda q: np.array(robot.potential_energy(q)), q), **TOLERANCE
     )
@@ -226,7 +260,9 @@ def test_regressor(robot, state):
     np.testing.assert_allclose(Y @ pi, robot.inverse_dynamics(q, v, a), rtol=1e-12, atol=1e-11)
     x, bar = rng.uniform(-1, 1, pi.size), rng.uniform(-1, 1, robot.n_v)
     np.testing.assert_allclose(robot.regressor_times(q, v, a, x), Y @ x, rtol=1e-11, atol=1e-10)
-    np.testing.assert_allclose(robot.regressor_transpose_times(q, v, a, bar), bar @ Y, rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(
+        robot.regressor_transpose_times(q, v, a, bar), bar @ Y, rtol=1e-11, atol=1e-10
+    )
 
 
 def test_parameters(robot, state):
@@ -236,8 +272,15 @@ def test_parameters(robot, state):
     n, n_b = robot.n_v, len(robot.body_joints)
 
     inverse = robot.inverse_dynamics_parameter_derivatives(q, v, x, **choices)
-    assert [array.shape for array in inverse] == [(n, n_b), (n, n_b, 3), (n, n_b, 6), (n, n_b, 6), (n, n)]
-    # Mass at the fixed center c with fixed moments about it: m, m c, I = I_c + m (c^2 1 - c c^T) in the regressor.
+    assert [array.shape for array in inverse] == [
+        (n, n_b),
+        (n, n_b, 3),
+        (n, n_b, 6),
+        (n, n_b, 6),
+        (n, n),
+    ]
+    # Mass at the fixed center c with fixed moments about it: m, m c, I = I_c + m (c^2 1 - c c^T) in
+    # the regressor.
     Y = robot.inertial_regressor(q, v, x).reshape(n, n_b, 10)
     pi = robot.inertial_parameters.reshape(n_b, 10)
     c = pi[:, 1:4] / pi[:, :1]
@@ -263,7 +306,9 @@ def test_parameters(robot, state):
 
     choices["joint_forces"] = True
     forward = robot.forward_dynamics_parameter_derivatives(q, v, x, **choices)
-    np.testing.assert_allclose(forward.a, robot.forward_dynamics(q, v, x, **choices), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        forward.a, robot.forward_dynamics(q, v, x, **choices), rtol=1e-10, atol=1e-10
+    )
     at_a = robot.inverse_dynamics_parameter_derivatives(q, v, forward.a, external=WRENCHES)
     factor = robot.mass_factor(q)
     for found, matrix in zip(forward[1:], at_a, strict=True):
@@ -287,7 +332,9 @@ def test_mass_factor(robot, state):
     for B in (v, J.T, np.eye(robot.n_v), np.asfortranarray(J.T), np.zeros((robot.n_v, 0))):
         found, expected = factor.solve(B), np.linalg.solve(M, B)
         assert found.shape == B.shape
-        np.testing.assert_allclose(found, expected, atol=10 * eps * max(1.0, np.abs(expected).max(initial=0)))
+        np.testing.assert_allclose(
+            found, expected, atol=10 * eps * max(1.0, np.abs(expected).max(initial=0))
+        )
     out = np.empty((robot.n_v, 6))
     assert factor.solve(J.T, out=out) is out
     np.testing.assert_allclose(

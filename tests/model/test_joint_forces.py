@@ -11,21 +11,34 @@ INERTIA = np.diag([0.02, 0.03, 0.04])
 
 
 def robot(*, planar: bool = True, **joint) -> Model:
-    """A turning and a sliding joint, the latter followed backwards by a third, and a planar one; damping everywhere."""
+    """A turning and a sliding joint, the latter followed backwards by a third, and a planar one;
+    damping everywhere."""
     builder = ModelBuilder("springs")
     builder.add_link("base")
     for i, (kind, options) in enumerate(
         [
-            ("revolute", {"stiffness": 5.0, "spring_reference": 0.4, "friction": 0.8, "damping": 0.1}),
+            (
+                "revolute",
+                {"stiffness": 5.0, "spring_reference": 0.4, "friction": 0.8, "damping": 0.1},
+            ),
             ("prismatic", {"stiffness": 60.0, "friction_width": 0.05, "friction": 2.0}),
-            ("prismatic", {"stiffness": 30.0, "spring_reference": -0.1, "mimic": ("j1", -2.0, 0.05)}),
+            (
+                "prismatic",
+                {"stiffness": 30.0, "spring_reference": -0.1, "mimic": ("j1", -2.0, 0.05)},
+            ),
             ("planar", {"damping": 0.7, "friction": 0.3}),
         ][: 4 if planar else 3]
     ):
         builder.add_link(f"l{i}", mass=1, com=(0.1, 0, 0.05), inertia=INERTIA)
         parent = "base" if i == 0 else f"l{i - 1}"
         builder.add_joint(
-            f"j{i}", kind, parent, f"l{i}", axis=(0, 1, 0), X_PJ=pose((0, 0, 0.1)), **options | joint
+            f"j{i}",
+            kind,
+            parent,
+            f"l{i}",
+            axis=(0, 1, 0),
+            X_PJ=pose((0, 0, 0.1)),
+            **options | joint,
         )
     return builder.build()
 
@@ -36,7 +49,9 @@ def test_the_law():
     follower = -2 * q[1] + 0.05
     springs = np.array([-5 * (0.9 - 0.4), -60 * 0.2 + 2 * 30 * (follower + 0.1), 0, 0, 0])
     friction = model.friction * v / np.sqrt(v**2 + model.friction_width**2)
-    np.testing.assert_allclose(model.joint_forces(q, v), springs - model.damping * v - friction, atol=1e-14)
+    np.testing.assert_allclose(
+        model.joint_forces(q, v), springs - model.damping * v - friction, atol=1e-14
+    )
     np.testing.assert_allclose(model.joint_forces(q, 0 * v), springs, atol=1e-14)
     # What the springs hold, beside gravity.
     held = 2.5 * 0.5**2 + 30 * 0.2**2 + 15 * (follower + 0.1) ** 2
@@ -50,17 +65,22 @@ def test_forces_act_in_both_directions_of_the_dynamics():
     rng = np.random.default_rng(0)
     q, v, a = model.random_configuration(rng), rng.normal(size=5), rng.normal(size=5)
     tau = model.inverse_dynamics(q, v, a, joint_forces=True)
-    np.testing.assert_allclose(tau, model.inverse_dynamics(q, v, a) - model.joint_forces(q, v), atol=1e-13)
+    np.testing.assert_allclose(
+        tau, model.inverse_dynamics(q, v, a) - model.joint_forces(q, v), atol=1e-13
+    )
     np.testing.assert_allclose(model.forward_dynamics(q, v, tau, joint_forces=True), a, atol=1e-11)
 
 
 def test_energy_is_kept_by_springs_and_gravity_alone():
-    """Runge and Kutta's fourth-order steps of 1 ms: (20 rad/s dt)^5 / 120 each, 3e-8 of the energy in 1000 of them."""
+    """Runge and Kutta's fourth-order steps of 1 ms: (20 rad/s dt)^5 / 120 each, 3e-8 of the energy
+    in 1000 of them."""
     model = robot(planar=False, damping=0.0, friction=0.0).with_stiffness({"j0": 40.0})
     x, dt = np.array([1.4, 0.2, 1.0, 0.2]), 1e-3
 
     def rate(x):
-        return np.concatenate([x[2:], model.forward_dynamics(x[:2], x[2:], np.zeros(2), joint_forces=True)])
+        return np.concatenate(
+            [x[2:], model.forward_dynamics(x[:2], x[2:], np.zeros(2), joint_forces=True)]
+        )
 
     potential, total = [], []
     for _ in range(1000):
@@ -88,18 +108,20 @@ def test_derivatives():
         cases = {
             "q": lambda x, e=unit: model.joint_forces(model.integrate(q, x * e), v),
             "v": lambda x, e=unit: model.joint_forces(q, v + x * e),
-            "damping": lambda x, e=unit: model.with_damping(model.damping + (x + h) * e).joint_forces(q, v),
-            "friction": lambda x, e=unit: model.with_friction(model.friction + (x + h) * e).joint_forces(
-                q, v
-            ),
+            "damping": lambda x, e=unit: model.with_damping(
+                model.damping + (x + h) * e
+            ).joint_forces(q, v),
+            "friction": lambda x, e=unit: model.with_friction(
+                model.friction + (x + h) * e
+            ).joint_forces(q, v),
             "friction_width": lambda x, e=unit: model.with_friction(
                 width=model.friction_width + x * e
             ).joint_forces(q, v),
         }
         if k < 2:
-            cases["stiffness"] = lambda x, e=unit: model.with_stiffness(model.stiffness + x * e).joint_forces(
-                q, v
-            )
+            cases["stiffness"] = lambda x, e=unit: model.with_stiffness(
+                model.stiffness + x * e
+            ).joint_forces(q, v)
             cases["spring_reference"] = lambda x, e=unit: model.with_stiffness(
                 reference=model.spring_reference + x * e
             ).joint_forces(q, v)
@@ -108,7 +130,15 @@ def test_derivatives():
             np.testing.assert_allclose(
                 difference(function), got[name][k] * unit, atol=1e-6 * (1 + abs(got[name][k]))
             )
-    assert set(got) == {"q", "v", "damping", "friction", "friction_width", "stiffness", "spring_reference"}
+    assert set(got) == {
+        "q",
+        "v",
+        "damping",
+        "friction",
+        "friction_width",
+        "stiffness",
+        "spring_reference",
+    }
     assert not got["stiffness"][2:].any()
     assert not got["q"][2:].any()
 
@@ -117,7 +147,11 @@ def test_a_geared_rotor_is_armature():
     model = robot(armature=0.02, rotor_inertia=1e-5, gear_ratio=-100.0)
     # Of the mimic joint the square of its ratio as much.
     np.testing.assert_allclose(model.armature, [0.12, 0.12 * 5, 0.12, 0.12, 0.12], rtol=1e-14)
-    assert (model.joints[0].rotor_inertia, model.joints[0].gear_ratio, model.joints[0].armature) == (
+    assert (
+        model.joints[0].rotor_inertia,
+        model.joints[0].gear_ratio,
+        model.joints[0].armature,
+    ) == (
         1e-5,
         -100,
         0.02,
@@ -135,7 +169,9 @@ def test_copies_change_what_they_say_and_nothing_else():
     assert changed.damping.tolist() == [2.0, 0.0, 0.7, 0.7, 3.0]
     assert changed.friction.tolist() == model.friction.tolist()
     np.testing.assert_allclose(
-        changed.joint_forces(q, v) - model.joint_forces(q, v), [-1.9 * 0.3, 0, 0, 0, -2.3 * 0.3], atol=1e-13
+        changed.joint_forces(q, v) - model.joint_forces(q, v),
+        [-1.9 * 0.3, 0, 0, 0, -2.3 * 0.3],
+        atol=1e-13,
     )
     assert model.with_friction(4.0).friction.tolist() == [4.0] * 5
     assert model.with_friction(width={"j3": 0.5}).friction_width[2:].tolist() == [0.5] * 3
@@ -168,7 +204,10 @@ def test_armature_decides_whether_a_joint_moves_mass():
         (lambda m: m.with_damping({"j9": 1}), "there is no joint or coordinate 'j9'"),
         (lambda m: m.with_friction([1, 2]), "friction has 2 numbers; 1 or 5 are needed"),
         (lambda m: m.with_friction({"j0": np.inf}), "friction of 'j0' is inf"),
-        (lambda m: m.with_friction(width={"j1": 0}), "friction width of 'j1' is 0; it must be positive"),
+        (
+            lambda m: m.with_friction(width={"j1": 0}),
+            "friction width of 'j1' is 0; it must be positive",
+        ),
         (lambda m: m.with_stiffness(1), "joint 'j3' has not one position and so has no spring"),
         (lambda m: m.with_stiffness({"j0": -1}), "stiffness of 'j0' is -1"),
         (lambda m: m.with_stiffness(reference={"j0": np.inf}), "spring reference of 'j0' is inf"),

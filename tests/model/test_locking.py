@@ -104,7 +104,9 @@ def test_all_joints_may_be_locked_and_none(name):
     statue = whole.with_locked_joints(whole.joint_names)
     assert (statue.n_q, statue.n_v) == (0, 0)
     for link in whole.link_names:
-        assert np.allclose(statue.frame_pose([], link), whole.frame_pose(whole.neutral(), link), atol=1e-13)
+        assert np.allclose(
+            statue.frame_pose([], link), whole.frame_pose(whole.neutral(), link), atol=1e-13
+        )
     same = whole.with_locked_joints([])
     assert same.position_names == whole.position_names
     q = whole.random_configuration(np.random.default_rng(2))
@@ -128,7 +130,9 @@ def test_locked_models_are_pickled_saved_and_locked_again(tmp_path):
     q = arm.random_configuration(np.random.default_rng(3))
     assert np.array_equal(pickle.loads(pickle.dumps(arm)).mass_matrix(q), arm.mass_matrix(q))
     World(arm).save(tmp_path / "world.yaml")
-    assert np.array_equal(World.load(tmp_path / "world.yaml").model.mass_matrix(q), arm.mass_matrix(q))
+    assert np.array_equal(
+        World.load(tmp_path / "world.yaml").model.mass_matrix(q), arm.mass_matrix(q)
+    )
     again = arm.with_locked_joints(["shoulder_pan_joint"], q)
     assert again.joint_names == arm.joint_names[1:]
     assert np.allclose(again.frame_pose(q[1:], "tool0"), arm.frame_pose(q, "tool0"), atol=1e-14)

@@ -30,12 +30,14 @@ def test_inverse_dynamics_agrees_with_the_numerical_oracle(robot, state):
     ]
     gravity = np.array([0, 0, -9.80665])
     expected = inverse_dynamics(bodies, robot.integrate, q, v, a, gravity)
-    # Five-point differences twice over, step 1e-3: truncation and rounding near 1e-9 of forces near 100 N.
+    # Five-point differences twice over, step 1e-3: truncation and rounding near 1e-9 of forces near
+    # 100 N.
     np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), expected, atol=1e-6)
 
 
 def test_free_flying_robot_keeps_its_momentum(robot, state):
-    # Without gravity and joint forces the total momentum is constant, so that the center of mass moves in a line.
+    # Without gravity and joint forces the total momentum is constant, so that the center of mass
+    # moves in a line.
     q, v, _ = state
     robot = robot.with_gravity((0, 0, 0))
     a = robot.forward_dynamics(q, v, np.zeros(robot.n_v))
@@ -62,7 +64,9 @@ def test_equations_of_motion_fit_together(robot, state):
 def test_joint_forces_are_the_same_in_both_directions(robot, state):
     q, v, a = state
     tau = robot.inverse_dynamics(q, v, a, joint_forces=True)
-    np.testing.assert_allclose(tau, robot.inverse_dynamics(q, v, a) - robot.joint_forces(q, v), atol=1e-13)
+    np.testing.assert_allclose(
+        tau, robot.inverse_dynamics(q, v, a) - robot.joint_forces(q, v), atol=1e-13
+    )
     np.testing.assert_allclose(robot.forward_dynamics(q, v, tau, joint_forces=True), a, atol=1e-10)
     assert robot.with_stiffness(0).joint_forces(q, v) @ v < 0
     out = np.empty(robot.n_v)

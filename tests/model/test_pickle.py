@@ -1,4 +1,5 @@
-"""A model that went through `pickle` computes to the bit what the original does; what is no model is refused."""
+"""A model that went through `pickle` computes to the bit what the original does; what is no model
+is refused."""
 
 from __future__ import annotations
 
@@ -40,14 +41,23 @@ def made_by_hand() -> Model:
     builder = ModelBuilder("by hand", floating_base=True)
     for i in range(4):
         builder.add_link(f"l{i}", mass=1 + i, com=rng.normal(size=3), inertia=np.eye(3))
-    builder.add_joint("weld", "fixed", "l0", "l1", X_PJ=pose(rng.normal(size=3), rpy=rng.normal(size=3)))
     builder.add_joint(
-        "screw", "helical", "l1", "l2", axis=(1, 2, 3), pitch=0.1, lower=-2, upper=2, safety=Safety(-1, 1.5, 3, 4),
+        "weld", "fixed", "l0", "l1", X_PJ=pose(rng.normal(size=3), rpy=rng.normal(size=3))
+    )
+    builder.add_joint(
+        "screw", "helical", "l1", "l2", axis=(1, 2, 3), pitch=0.1, lower=-2, upper=2,
+        safety=Safety(-1, 1.5, 3, 4),
         acceleration=7, rotor_inertia=0.1, gear_ratio=20,
     )  # fmt: skip
-    builder.add_joint("hinge", "revolute", "l2", "l3", axis=rng.normal(size=3), mimic=("screw", -2.0, 0.3))
-    builder.add_collider("l3", BOWL, X_LC=pose(rng.normal(size=3), rpy=rng.normal(size=3)), name="a/b")
-    builder.add_collider("l1", Shape.convex(rng.normal(size=(60, 3))), X_LC=pose((0, 1, 0), rpy=(1, 2, 3)))
+    builder.add_joint(
+        "hinge", "revolute", "l2", "l3", axis=rng.normal(size=3), mimic=("screw", -2.0, 0.3)
+    )
+    builder.add_collider(
+        "l3", BOWL, X_LC=pose(rng.normal(size=3), rpy=rng.normal(size=3)), name="a/b"
+    )
+    builder.add_collider(
+        "l1", Shape.convex(rng.normal(size=(60, 3))), X_LC=pose((0, 1, 0), rpy=(1, 2, 3))
+    )
     builder.add_collider("l3", Shape.box((1, 2, 3), rounding=0.1))
     builder.add_visual("l0", Visual(mesh=Path("nowhere.stl"), rgba=(1, 0, 0, 1), name="seen"))
     builder.add_group("arm", ["screw", "hinge"], tip="l3")
@@ -76,7 +86,9 @@ def changed(model: Model) -> dict[str, Model]:
         "with_friction": model.with_friction(v_limit, width=v_limit / 100),
         "with_fault": model.with_fault(model.root_link, "cannot be"),
         "with_gravity": model.with_gravity(rng.normal(size=3)),
-        "with_limits": model.with_limits(lower=q_limit - 1, upper=q_limit, velocity=v_limit, effort=np.inf),
+        "with_limits": model.with_limits(
+            lower=q_limit - 1, upper=q_limit, velocity=v_limit, effort=np.inf
+        ),
         "with_locked_joints": model.with_locked_joints(model.joint_names[:1]),
         "with_stiffness": model.with_stiffness(springs),
         "with_warnings": model.with_warnings(["r.urdf:3: link 'a': looks wrong"]),
@@ -102,7 +114,14 @@ def assert_alike(other: Model, model: Model) -> None:
     assert_same(model_arguments(other)["numbers"], model_arguments(model)["numbers"])
     for name in ("joint_names", "position_names", "position_kinds", "velocity_names", "link_names"):
         assert getattr(other, name) == getattr(model, name)
-    for name in ("groups", "named_states", "end_effectors", "warnings", "ignored", "disabled_collisions"):
+    for name in (
+        "groups",
+        "named_states",
+        "end_effectors",
+        "warnings",
+        "ignored",
+        "disabled_collisions",
+    ):
         assert getattr(other, name) == getattr(model, name)
     for name in ("links", "joints", "colliders"):
         assert_records(getattr(other, name), getattr(model, name))
@@ -124,7 +143,8 @@ def assert_alike(other: Model, model: Model) -> None:
     q = given["q"][0]
     if len(model.collision_pairs):
         assert_same(
-            tuple(Scene().compile(other).min_distance(q)), tuple(Scene().compile(model).min_distance(q))
+            tuple(Scene().compile(other).min_distance(q)),
+            tuple(Scene().compile(model).min_distance(q)),
         )
 
 
@@ -208,8 +228,10 @@ def test_what_is_no_model_is_refused():
 
 
 BODIES = [
-    Shape.convex(np.random.default_rng(0).normal(size=(30, 3)), rounding=0.1), Shape.triangle(np.eye(3), 0.1),
-    Shape.box((1, 2, 3)), Shape.ellipsoid((1, 2, 3)), Shape.capsule(1, 2), BOWL, HeightField(np.eye(3), 0.5),
+    Shape.convex(np.random.default_rng(0).normal(size=(30, 3)), rounding=0.1),
+    Shape.triangle(np.eye(3), 0.1),
+    Shape.box((1, 2, 3)), Shape.ellipsoid((1, 2, 3)), Shape.capsule(1, 2), BOWL,
+    HeightField(np.eye(3), 0.5),
     PointCloud(np.eye(3), 0.1), Compound([(BOWL, np.eye(4)), (Shape.sphere(1), pose((1, 2, 3)))]),
 ]  # fmt: skip
 
@@ -222,4 +244,6 @@ def test_what_is_no_shape_is_refused(body):
             rebuild(make, with_other(state, way, other))
         except RobosimError:
             continue
-        assert not refused or way[-1:] in (("vertices",), ("heights",), ("points",)), f"{way}: {other!r}"
+        assert not refused or way[-1:] in (("vertices",), ("heights",), ("points",)), (
+            f"{way}: {other!r}"
+        )

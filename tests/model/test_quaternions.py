@@ -1,6 +1,8 @@
-"""Quaternions of any length stand for a rotation, but for those that cannot be scaled to length 1: nothing takes these.
+"""Quaternions of any length stand for a rotation, but for those that cannot be scaled to length 1:
+nothing takes these.
 
-Functions come from the engine's registry and from the public signatures: what takes a configuration is asked by itself.
+Functions come from the engine's registry and from the public signatures: what takes a configuration
+is asked by itself.
 """
 
 from __future__ import annotations
@@ -38,11 +40,14 @@ def with_length(model: Model, length: float) -> np.ndarray:
 
 
 def calls(model: Model, count: int | None):
-    """Methods that take configurations, and the values of their required arguments: for one state, or for `count`."""
+    """Methods that take configurations, and the values of their required arguments: for one state,
+    or for `count`."""
     for name, function in inspect.getmembers(model, inspect.isroutine):
         if name.startswith("_") or (count is not None and not hasattr(Methods, name)):
             continue
-        parameters = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+        parameters = [
+            p for p in inspect.signature(function).parameters.values() if p.default is p.empty
+        ]
         if not any(p.name in NAMES for p in parameters):
             continue
         given = {}
@@ -89,7 +94,8 @@ def test_functions_of_configurations(place, length, model):
             text = refused(function, **(given | {argument: q}))
             assert f"{argument} holds" in text
             assert count is None or "in configuration 1" in text
-            if count is None and set(given) <= {*NAMES, "v", "a", "tau"}:  # the quick way, by position
+            # The quick way, by position.
+            if count is None and set(given) <= {*NAMES, "v", "a", "tau"}:
                 refused(function, *(given | {argument: q}).values())
             asked.add((name, argument))
     # Whatever the registry has has a function.
@@ -101,11 +107,15 @@ def test_functions_of_configurations(place, length, model):
 def test_other_lengths_are_scaled(length, model):
     unit, other = with_length(model, 1.0), with_length(model, length)
     np.testing.assert_allclose(
-        model.frame_pose(other, model.link_names[0]), model.frame_pose(unit, model.link_names[0]), atol=1e-15
+        model.frame_pose(other, model.link_names[0]),
+        model.frame_pose(unit, model.link_names[0]),
+        atol=1e-15,
     )
     np.testing.assert_allclose(model.gravity(other), model.gravity(unit), atol=1e-12)
     np.testing.assert_allclose(
-        model.integrate(other, np.ones(model.n_v)), model.integrate(unit, np.ones(model.n_v)), atol=1e-14
+        model.integrate(other, np.ones(model.n_v)),
+        model.integrate(unit, np.ones(model.n_v)),
+        atol=1e-14,
     )
     np.testing.assert_allclose(
         model.mass_matrix(np.array([unit, other]))[1], model.mass_matrix(unit), atol=1e-13
@@ -118,11 +128,19 @@ def test_operations_of_the_registry(model):
     engine = model._engine
     data, memory = _engine.OperationData(engine), _engine.Batch()
     bodies = engine.n_bodies - 1
-    known = {"n_q": model.n_q, "n_v": model.n_v, "bodies": bodies, "joints": bodies, "inertial": 10 * bodies}
+    known = {
+        "n_q": model.n_q,
+        "n_v": model.n_v,
+        "bodies": bodies,
+        "joints": bodies,
+        "inertial": 10 * bodies,
+    }
     known |= {"frames": 1, "columns": 2, "wrenches": 0}
     asked = 0
     for row in _engine.operations().values():
-        shapes = {name: tuple(known.get(n, n) for n in shape) for name, shape in row["inputs"].items()}
+        shapes = {
+            name: tuple(known.get(n, n) for n in shape) for name, shape in row["inputs"].items()
+        }
         given = {name: np.full(shape, 0.1) for name, shape in shapes.items()}
         given |= {name: model.neutral() for name, shape in shapes.items() if shape == (model.n_q,)}
         for name in (name for name, shape in shapes.items() if shape == (model.n_q,)):
@@ -200,7 +218,14 @@ def test_scenes_and_planners(length, model):
     refused(_engine.contact_rates, compiled, q, 0.1, 0.0)
     refused(_engine.scene_ray_cast, compiled, q, np.zeros((1, 3)), np.eye(3)[:1], 1.0, [], 1)
     for reference, seeds in (q, None), (good, [good, q]):
-        refused(_engine.inverse_kinematics, model._engine, 1, np.eye(4), reference=reference, seeds=seeds)
+        refused(
+            _engine.inverse_kinematics,
+            model._engine,
+            1,
+            np.eye(4),
+            reference=reference,
+            seeds=seeds,
+        )
     link = model.link_names[-1]
     goal = PoseGoal(link, model.frame_pose(good, link))
     for call in (

@@ -27,14 +27,18 @@ def ur5():
 
 
 def random_arm(seed, kinds, *, floating_base=False, effort=None, damping=0.0, friction=0.0):
-    """A chain of massive links with random placements, axes and limits; its tip is the link "tip"."""
+    """A chain of massive links with random placements, axes and limits; its tip is the link
+    "tip"."""
     rng = np.random.default_rng(seed)
     builder = ModelBuilder("arm", floating_base=floating_base)
     builder.add_link("link_0", mass=1.0, inertia=0.01 * np.eye(3))
     for i, kind in enumerate(kinds):
         inertia = np.diag(rng.uniform(0.01, 0.013, 3))
         builder.add_link(
-            f"link_{i + 1}", mass=rng.uniform(0.5, 2), com=rng.normal(size=3) * 0.05, inertia=inertia
+            f"link_{i + 1}",
+            mass=rng.uniform(0.5, 2),
+            com=rng.normal(size=3) * 0.05,
+            inertia=inertia,
         )
         mimic = None
         if kind == "mimic":
@@ -69,7 +73,8 @@ def make_arm():
 
 
 def blend_polyline(waypoints, fraction=0.4):
-    """A polyline, its corners rounded by quadratic Bezier curves over `fraction` of the shorter edge."""
+    """A polyline, its corners rounded by quadratic Bezier curves over `fraction` of the shorter
+    edge."""
     points = np.asarray(waypoints, dtype=float)
     edges = np.diff(points, axis=0)
     lengths = np.linalg.norm(edges, axis=1)

@@ -1,4 +1,5 @@
-"""Inverse kinematics against the closed form of the UR5, and by its own definition on other robots."""
+"""Inverse kinematics against the closed form of the UR5, and by its own definition on other
+robots."""
 
 import numpy as np
 import pytest
@@ -65,7 +66,8 @@ def test_the_ur5_has_all_its_closed_form_solutions(ur5, ur5_ik):
         strays.extend(gaps.min(axis=0))
     assert expected > 1300
     assert found >= 0.995 * expected  # missed: a few whose basin no seed hit
-    # And nothing but those. Next to a singularity a pose error below the tolerance is a large error of angles.
+    # And nothing but those. Next to a singularity a pose error below the tolerance is a large error
+    # of angles.
     assert np.median(strays) < 1e-8
     assert np.mean(np.array(strays) > 1e-4) < 0.005
 
@@ -75,7 +77,18 @@ def test_the_ur5_has_all_its_closed_form_solutions(ur5, ur5_ik):
     [
         (("revolute",) * 6, 400),
         (("revolute",) * 7, 300),
-        (("revolute", "continuous", "prismatic", "revolute", "revolute", "continuous", "revolute"), 200),
+        (
+            (
+                "revolute",
+                "continuous",
+                "prismatic",
+                "revolute",
+                "revolute",
+                "continuous",
+                "revolute",
+            ),
+            200,
+        ),
         (("planar", "revolute", "revolute", "revolute", "prismatic"), 100),
     ],
 )
@@ -135,15 +148,16 @@ def test_out_of_reach_says_by_how_much(beyond):
 
 
 def test_too_near_says_by_how_much():
-    # Nothing closer to the shoulder than 0.6 - 0.4, with the elbow at its limit of 3 rad a little more.
+    # Nothing closer to the shoulder than 0.6 - 0.4, with the elbow at its limit of 3 rad a little
+    # more.
     least = np.sqrt(0.6**2 + 0.4**2 + 2 * 0.6 * 0.4 * np.cos(3.0))
     result = solve(shoulder_and_elbow(), "hand", pose((0.05, 0, 0)), **POSITION_ONLY)
     assert result.best_error[0] == pytest.approx(least - 0.05, abs=1e-6)
 
 
 def test_wrong_orientation_says_by_how_much():
-    # Two pitch joints behind a yaw never roll: half a turn of roll about the arm's own axis is out of reach by what the
-    # yaw cannot make up for.
+    # Two pitch joints behind a yaw never roll: half a turn of roll about the arm's own axis is out
+    # of reach by what the yaw cannot make up for.
     model = shoulder_and_elbow()
     result = solve(model, "hand", pose((0.5, 0, 0), rpy=(0.3, 0, 0)), **ORIENTATION_ONLY)
     assert len(result.solutions) == 0
@@ -173,13 +187,20 @@ def test_a_free_spin_leaves_the_axis_where_it_should_point(ur5, axis):
     for _ in range(20):
         X = ur5.frame_pose(rng.uniform(-3, 3, 6), "tool0")
         result = solve(
-            ur5, "tool0", X, rng.uniform(-3, 3, 6), box_lower=lower, box_upper=upper, max_solutions=5
+            ur5,
+            "tool0",
+            X,
+            rng.uniform(-3, 3, 6),
+            box_lower=lower,
+            box_upper=upper,
+            max_solutions=5,
         )
         assert len(result.solutions) == 5
         for q in result.solutions:
             E = np.linalg.inv(X) @ ur5.frame_pose(q, "tool0")
             assert np.linalg.norm(E[:3, 3]) <= 1.1e-6
-            assert np.arccos(np.clip(E[axis, axis], -1, 1)) <= 3e-6  # arccos near 1 loses half the digits
+            # arccos near 1 loses half the digits.
+            assert np.arccos(np.clip(E[axis, axis], -1, 1)) <= 3e-6
             spins.append(Rotation.from_matrix(E[:3, :3]).as_rotvec()[axis])
     assert np.ptp(spins) > 3  # and it is used
 
@@ -196,7 +217,13 @@ def test_regions_hold_position_and_angles(ur5, seed):
     for _ in range(10):
         X = ur5.frame_pose(rng.uniform(-3, 3, 6), "tool0")
         result = solve(
-            ur5, "tool0", X, rng.uniform(-3, 3, 6), box_lower=lower, box_upper=upper, max_solutions=4
+            ur5,
+            "tool0",
+            X,
+            rng.uniform(-3, 3, 6),
+            box_lower=lower,
+            box_upper=upper,
+            max_solutions=4,
         )
         assert len(result.solutions) > 0
         for q in result.solutions:
@@ -241,7 +268,13 @@ def test_only_the_columns_move(ur5):
         assert max(pose_error(X, ur5.frame_pose(q, "tool0"))) <= 1.1e-6
     # Narrower limits than the model's are kept as well.
     narrow = solve(
-        ur5, "tool0", X, reference, columns=columns, lower=target[columns] - 0.1, upper=target[columns] + 0.1
+        ur5,
+        "tool0",
+        X,
+        reference,
+        columns=columns,
+        lower=target[columns] - 0.1,
+        upper=target[columns] + 0.1,
     )
     assert len(narrow.solutions) == 1
     np.testing.assert_allclose(narrow.solutions[0], target, atol=1e-4)

@@ -1,4 +1,5 @@
-"""Time parameterization: closed forms, limits at every time, optimality, degenerate paths, end velocities."""
+"""Time parameterization: closed forms, limits at every time, optimality, degenerate paths, end
+velocities."""
 
 from itertools import pairwise
 
@@ -15,7 +16,9 @@ def to_trajectory(result, velocity=None, acceleration=None, jerk=None):
     assert result.status == "solved", result.reason
     n = result.coefficients.shape[2]
     limits = TrajectoryLimits(velocity=velocity, acceleration=acceleration, jerk=jerk)
-    return Trajectory(result.breaks, result.coefficients, [f"joint_{j}" for j in range(n)], limits=limits)
+    return Trajectory(
+        result.breaks, result.coefficients, [f"joint_{j}" for j in range(n)], limits=limits
+    )
 
 
 def straight(start, end):
@@ -69,7 +72,12 @@ def test_a_straight_segment_between_given_velocities(seed):
     tangent = c[0, 1]
     velocity = np.full(4, 1.2) * np.abs(tangent).max()
     result = _engine.time_path(
-        breaks, c, velocity, acceleration, start_velocity=speed * tangent, end_velocity=end_speed * tangent
+        breaks,
+        c,
+        velocity,
+        acceleration,
+        start_velocity=speed * tangent,
+        end_velocity=end_speed * tangent,
     )
     T = to_trajectory(result, velocity, acceleration)
     assert T.validate(tolerance=1e-9) == []
@@ -103,7 +111,9 @@ def test_every_limit_is_kept_at_every_time_and_the_path_is_followed(seed, blend)
     t = np.linspace(0, T.duration, int(min(T.duration * 10_000, 200_000)))
     assert (np.abs(T.velocity(t)) <= velocity * (1 + 1e-6)).all()
     assert (np.abs(T.acceleration(t)) <= acceleration * (1 + 1e-6)).all()
-    np.testing.assert_allclose(T.position([0, T.duration]), on_path(breaks, c, breaks[[0, -1]]), atol=1e-12)
+    np.testing.assert_allclose(
+        T.position([0, T.duration]), on_path(breaks, c, breaks[[0, -1]]), atol=1e-12
+    )
     np.testing.assert_allclose(T.velocity([0, T.duration]), 0, atol=1e-9)
     # Chords of 200 per piece are this close to a parabola.
     sagitta = np.max(np.linalg.norm(c[:, 2], axis=1) * (np.diff(breaks) / 200) ** 2)
@@ -117,8 +127,11 @@ def test_at_nearly_every_time_some_limit_is_reached(seed, blend):
     velocity, acceleration = rng.uniform(1, 4, 6), rng.uniform(3, 30, 6)
     T = to_trajectory(_engine.time_path(breaks, c, velocity, acceleration))
     t = np.linspace(0, T.duration, 5000)
-    share = np.maximum(np.abs(T.velocity(t)) / velocity, np.abs(T.acceleration(t)) / acceleration).max(axis=1)
-    # Bang-bang: exact where the path is straight; in the blends the grid costs up to a few per cent.
+    share = np.maximum(
+        np.abs(T.velocity(t)) / velocity, np.abs(T.acceleration(t)) / acceleration
+    ).max(axis=1)
+    # Bang-bang: exact where the path is straight; in the blends the grid costs up to a few per
+    # cent.
     assert np.mean(share > 0.99) > 0.9
     assert np.mean(share > 0.95) > 0.98
     # And a thirty times finer grid gains little.
@@ -133,7 +146,9 @@ def split(breaks, c, parts):
         h = (breaks[i + 1] - breaks[i]) / parts
         for k in range(parts):
             r = h * k
-            pieces.append([c[i, 0] + r * (c[i, 1] + r * c[i, 2]), c[i, 1] + 2 * r * c[i, 2], c[i, 2]])
+            pieces.append(
+                [c[i, 0] + r * (c[i, 1] + r * c[i, 2]), c[i, 1] + 2 * r * c[i, 2], c[i, 2]]
+            )
             new_breaks.append(breaks[i] + h * (k + 1))
     return np.array(new_breaks), np.array(pieces)
 
@@ -212,7 +227,9 @@ def test_tiny_segments_and_repeated_points(tiny, blend):
         [points[0], points[0] + tiny * rng.normal(size=3), *points[1:]],
     ):
         breaks, c = blend(waypoints)
-        T = to_trajectory(_engine.time_path(breaks, c, velocity, acceleration), velocity, acceleration)
+        T = to_trajectory(
+            _engine.time_path(breaks, c, velocity, acceleration), velocity, acceleration
+        )
         assert T.validate(tolerance=1e-6) == []
         np.testing.assert_allclose(T.position(T.duration), points[-1], atol=1e-10)
         assert T.duration < 20
@@ -272,10 +289,17 @@ def test_end_velocities_that_cannot_be_are_refused_with_the_reason():
     off = _engine.time_path(breaks, c, *limits, start_velocity=[0.5, 0.4], names=["a", "b"])
     assert off.status == "start_velocity"
     assert "not along the path" in off.reason
-    assert _engine.time_path(breaks, c, *limits, start_velocity=[-0.5, -0.5]).status == "start_velocity"
-    assert _engine.time_path(breaks, c, *limits, start_velocity=[1.1, 1.1]).status == "start_velocity"
+    assert (
+        _engine.time_path(breaks, c, *limits, start_velocity=[-0.5, -0.5]).status
+        == "start_velocity"
+    )
+    assert (
+        _engine.time_path(breaks, c, *limits, start_velocity=[1.1, 1.1]).status == "start_velocity"
+    )
     assert _engine.time_path(breaks, c, *limits, end_velocity=[1.1, 1.1]).status == "end_velocity"
-    assert _engine.time_path([0, 1], 0 * c, *limits, start_velocity=[1, 0]).status == "start_velocity"
+    assert (
+        _engine.time_path([0, 1], 0 * c, *limits, start_velocity=[1, 0]).status == "start_velocity"
+    )
 
 
 def test_a_start_velocity_into_a_blended_path(blend):
@@ -319,7 +343,8 @@ def test_a_brake_comes_to_rest_within_limits_and_straight_on(jerk):
 
 
 def test_a_brake_before_a_path_honours_a_start_velocity(blend):
-    # What the planner does with a velocity that the path does not leave along: brake, and round the corner on the way.
+    # What the planner does with a velocity that the path does not leave along: brake, and round the
+    # corner on the way.
     q0, v0 = np.array([0.0, 0.0]), np.array([0.8, -0.3])
     velocity, acceleration = np.array([1.0, 1.0]), np.array([4.0, 4.0])
     breaks, c = _engine.brake(q0, v0, acceleration, fraction=0.5)

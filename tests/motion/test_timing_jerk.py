@@ -39,7 +39,8 @@ def test_it_is_the_moving_average_and_keeps_every_limit(seed, blend):
         smooth.acceleration(before)[:-1], smooth.acceleration(smooth.breaks[1:-1]), atol=1e-6
     )
     np.testing.assert_allclose(smooth.acceleration([0, smooth.duration]), 0, atol=1e-6)
-    # It ends where the path ends, and is nowhere further from the sharp motion half a window earlier than it says.
+    # It ends where the path ends, and is nowhere further from the sharp motion half a window
+    # earlier than it says.
     np.testing.assert_allclose(
         smooth.position([0, smooth.duration]), sharp.position([0, sharp.duration]), atol=1e-11
     )
@@ -96,7 +97,11 @@ def test_torques_are_kept_after_averaging(ur5, blend):
         path = blend(rng.uniform(-2, 2, (5, 6)))
         velocity, acceleration, jerk = ur5.limits.velocity, np.full(6, 40.0), np.full(6, 400.0)
         effort = 0.8 * ur5.limits.effort
-        result = _engine.time_path(*path, velocity, acceleration, jerk=jerk, model=ur5._engine, effort=effort)
-        T = to_trajectory(result, velocity=velocity, acceleration=acceleration, jerk=jerk, effort=effort)
+        result = _engine.time_path(
+            *path, velocity, acceleration, jerk=jerk, model=ur5._engine, effort=effort
+        )
+        T = to_trajectory(
+            result, velocity=velocity, acceleration=acceleration, jerk=jerk, effort=effort
+        )
         T = T.replace(inverse_dynamics=ur5.inverse_dynamics)
         assert T.validate() == []

@@ -1,4 +1,5 @@
-"""Caps of links' speeds on random robots of all joints: against velocities of the public kinematics, everywhere."""
+"""Caps of links' speeds on random robots of all joints: against velocities of the public
+kinematics, everywhere."""
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ KINDS = [
 
 
 def link_speeds(model, motion, columns, q_rest, link, count):
-    """(m,) speeds of the link's origin at so many times in each piece: v of planar joints is not the rate of q."""
+    """(m,) speeds of the link's origin at so many times in each piece: v of planar joints is not
+    the rate of q."""
     h = np.diff(motion.breaks)
     t = np.linspace(0, 1, count)[None, :] * h[:, None]
     c = motion.coefficients[:, None]
@@ -68,7 +70,8 @@ def test_random_robots_keep_the_cap_and_use_it(kinds, jerk, make_arm, blend):
         shares = []
         for link, cap in caps.items():
             speed = link_speeds(model, motion, columns, q_rest, link, 9)
-            assert speed.max() <= cap * (1 + 1e-5), (seed, link)  # a step of 1e-6 errs by its curvature
+            # A step of 1e-6 errs by its curvature.
+            assert speed.max() <= cap * (1 + 1e-5), (seed, link)
             shares.append(speed.max() / cap)
         used.append(max(shares))
     assert np.median(used) > 0.97 - (jerk is not None) * 0.2

@@ -1,4 +1,5 @@
-"""Torque limits: a pendulum in closed form, random robots against the public inverse dynamics, reasons."""
+"""Torque limits: a pendulum in closed form, random robots against the public inverse dynamics,
+reasons."""
 
 import numpy as np
 import pytest
@@ -19,7 +20,15 @@ def pendulum(effort, mass=2.0, length=0.5, inertia=0.01, **joint):
     builder.add_link("base")
     builder.add_link("bob", mass=mass, com=(0, 0, -length), inertia=inertia * np.eye(3))
     builder.add_joint(
-        "pivot", "revolute", "base", "bob", axis=(0, 1, 0), lower=-4, upper=4, effort=effort, **joint
+        "pivot",
+        "revolute",
+        "base",
+        "bob",
+        axis=(0, 1, 0),
+        lower=-4,
+        upper=4,
+        effort=effort,
+        **joint,
     )
     return builder.build()
 
@@ -52,7 +61,9 @@ def torques_of_rates(model):
     return inverse_dynamics
 
 
-def timed(model, path, velocity, acceleration, *, columns=None, q_rest=None, effort=None, **options):
+def timed(
+    model, path, velocity, acceleration, *, columns=None, q_rest=None, effort=None, **options
+):
     """The result and, when solved, its trajectory of all of q with the joint torques attached."""
     result = _engine.time_path(
         *path,
@@ -85,8 +96,9 @@ def timed(model, path, velocity, acceleration, *, columns=None, q_rest=None, eff
 @pytest.mark.parametrize("effort", [10.5, 12.0, 30.0])
 @pytest.mark.parametrize("end", [0.4, 1.5, 3.0])
 def test_a_pendulum_swings_up_in_the_time_of_full_torque_and_full_brake(effort, end):
-    # Holding it level takes m g l = 9.8 N m. With torque limits alone the optimum is +effort, then -effort:
-    # omega^2 I / 2 = effort theta - V(theta) up to the switch, where the work done is what the end needs.
+    # Holding it level takes m g l = 9.8 N m. With torque limits alone the optimum is +effort, then
+    # -effort: omega^2 I / 2 = effort theta - V(theta) up to the switch, where the work done is what
+    # the end needs.
     mass, length = 2.0, 0.5
     model = pendulum(effort, mass, length)
     inertia = 0.01 + mass * length**2
@@ -100,7 +112,8 @@ def test_a_pendulum_swings_up_in_the_time_of_full_torque_and_full_brake(effort, 
         work = effort * theta if theta < switch else effort * (2 * switch - theta)
         return np.sqrt(max(2 * (work - potential(theta)) / inertia, 1e-300))
 
-    # theta = switch u^2 and theta = end - (end - switch) u^2 take the square roots at the ends away.
+    # theta = switch u^2 and theta = end - (end - switch) u^2 take the square roots at the ends
+    # away.
     up = quad(lambda u: 2 * switch * u / omega(switch * u * u), 0, 1)[0]
     down = quad(lambda u: 2 * (end - switch) * u / omega(end - (end - switch) * u * u), 0, 1)[0]
     result, T = timed(model, line([0], [end]), [INF], [INF])
@@ -128,12 +141,16 @@ def test_a_pendulum_that_cannot_be_held_level_says_so():
 
 
 def random_line_or_blend(rng, blend, model, columns):
-    lower, upper = np.maximum(model.limits.lower, -1.5)[columns], np.minimum(model.limits.upper, 1.5)[columns]
+    lower, upper = (
+        np.maximum(model.limits.lower, -1.5)[columns],
+        np.minimum(model.limits.upper, 1.5)[columns],
+    )
     return blend(rng.uniform(lower, upper, (int(rng.integers(2, 6)), len(columns))))
 
 
 def margins(model, path, columns, q_rest, factor):
-    """Effort limits: `factor` times the greatest torque that holds the robot still along the path, plus a little."""
+    """Effort limits: `factor` times the greatest torque that holds the robot still along the path,
+    plus a little."""
     breaks, c = path
     greatest = np.zeros(model.n_v)
     for i in range(len(c)):
@@ -167,9 +184,17 @@ def test_random_robots_keep_their_torques_at_every_time(seed, make_arm, blend):
         effort[-1] = INF
     velocity, acceleration = np.full(len(columns), 8.0), np.full(len(columns), 60.0)
     free, _ = timed(
-        model, path, velocity, acceleration, columns=columns, q_rest=q_rest, effort=np.full(model.n_v, INF)
+        model,
+        path,
+        velocity,
+        acceleration,
+        columns=columns,
+        q_rest=q_rest,
+        effort=np.full(model.n_v, INF),
     )
-    result, T = timed(model, path, velocity, acceleration, columns=columns, q_rest=q_rest, effort=effort)
+    result, T = timed(
+        model, path, velocity, acceleration, columns=columns, q_rest=q_rest, effort=effort
+    )
     if result.status == "static_torque":  # dry friction on top of gravity
         assert friction > 0
         return
@@ -218,7 +243,9 @@ def test_efforts_that_do_not_bind_change_nothing(ur5, blend):
     result, T = timed(ur5, path, velocity, acceleration)
     assert not result.torque_limited
     assert T.validate() == []
-    np.testing.assert_array_equal(result.breaks, _engine.time_path(*path, velocity, acceleration).breaks)
+    np.testing.assert_array_equal(
+        result.breaks, _engine.time_path(*path, velocity, acceleration).breaks
+    )
 
 
 def test_the_ur5_thrown_at_its_torque_limits(ur5, blend):
@@ -229,7 +256,11 @@ def test_the_ur5_thrown_at_its_torque_limits(ur5, blend):
         result, T = timed(ur5, path, velocity, acceleration, effort=0.8 * ur5.limits.effort)
         assert result.status == "solved"
         assert (
-            T.validate(TrajectoryLimits(velocity=velocity, acceleration=acceleration, effort=T.limits.effort))
+            T.validate(
+                TrajectoryLimits(
+                    velocity=velocity, acceleration=acceleration, effort=T.limits.effort
+                )
+            )
             == []
         )
 
@@ -239,7 +270,9 @@ def test_a_payload_slows_it_down():
     builder.add_link("base")
     builder.add_link("arm", mass=1.0, com=(0.3, 0, 0), inertia=0.01 * np.eye(3))
     builder.add_link("load", mass=3.0)
-    builder.add_joint("pan", "revolute", "base", "arm", axis=(0, 0, 1), lower=-3, upper=3, effort=5.0)
+    builder.add_joint(
+        "pan", "revolute", "base", "arm", axis=(0, 0, 1), lower=-3, upper=3, effort=5.0
+    )
     builder.add_joint("grip", "fixed", "arm", "load", X_PJ=pose((0.6, 0, 0)))
     model = builder.build()
     result, T = timed(model, line([0], [2.0]), [INF], [INF])

@@ -27,11 +27,21 @@ def planar_arm(
     for i in range(1, n + 1):
         link = f"link{i}"
         builder.add_link(link, mass=1.0, com=(0.2, 0, 0), inertia=INERTIA)
-        builder.add_collider(link, Shape.capsule(0.03, 0.3), X_LC=pose((0.2, 0, 0), rpy=(0, np.pi / 2, 0)))
+        builder.add_collider(
+            link, Shape.capsule(0.03, 0.3), X_LC=pose((0.2, 0, 0), rpy=(0, np.pi / 2, 0))
+        )
         bounds = {} if continuous else {"lower": -limit, "upper": limit}
         kind = "continuous" if continuous else "revolute"
         builder.add_joint(
-            f"joint{i}", kind, parent, link, X_PJ=X, velocity=2.0, effort=50.0, acceleration=4.0, **bounds
+            f"joint{i}",
+            kind,
+            parent,
+            link,
+            X_PJ=X,
+            velocity=2.0,
+            effort=50.0,
+            acceleration=4.0,
+            **bounds,
         )
         parent, X = link, pose((0.4, 0, 0))
     builder.add_link("tip")
@@ -50,10 +60,21 @@ def gantry() -> Model:
         builder.add_link(name, mass=0.5, inertia=INERTIA)
         builder.add_collider(name, Shape.box((0.06, 0.03, 0.06)))
     numbers = {"velocity": 1.0, "effort": 100.0, "acceleration": 3.0}
-    builder.add_joint("x", "prismatic", "rail", "slide_x", axis=(1, 0, 0), lower=0, upper=2, **numbers)
-    builder.add_joint("y", "prismatic", "slide_x", "slide_y", axis=(0, 1, 0), lower=0, upper=2, **numbers)
     builder.add_joint(
-        "turn", "revolute", "slide_y", "wrist", X_PJ=pose((0, 0, -0.2)), lower=-2, upper=2, **numbers
+        "x", "prismatic", "rail", "slide_x", axis=(1, 0, 0), lower=0, upper=2, **numbers
+    )
+    builder.add_joint(
+        "y", "prismatic", "slide_x", "slide_y", axis=(0, 1, 0), lower=0, upper=2, **numbers
+    )
+    builder.add_joint(
+        "turn",
+        "revolute",
+        "slide_y",
+        "wrist",
+        X_PJ=pose((0, 0, -0.2)),
+        lower=-2,
+        upper=2,
+        **numbers,
     )
     for side, sign, mimic in (("left", 1, None), ("right", -1, ("finger_left_joint", 1.0, 0.0))):
         builder.add_joint(
@@ -81,12 +102,24 @@ def rover() -> Model:
     builder.add_link("mast", mass=1.0, inertia=INERTIA)
     builder.add_collider("hull", Shape.box((0.4, 0.2, 0.1)))
     builder.add_collider("mast", Shape.box((0.3, 0.04, 0.04)), X_LC=pose((0.15, 0, 0)))
-    bounds = {"lower": (-3, -3, -10), "upper": (3, 3, 10), "velocity": (1, 1, 2), "acceleration": (2, 2, 4)}
+    bounds = {
+        "lower": (-3, -3, -10),
+        "upper": (3, 3, 10),
+        "velocity": (1, 1, 2),
+        "acceleration": (2, 2, 4),
+    }
     builder.add_joint(
         "drive", "planar", "ground", "hull", X_PJ=pose((0, 0, 0.1)), effort=(60, 60, 60), **bounds
     )
     builder.add_joint(
-        "pan", "continuous", "hull", "mast", X_PJ=pose((0, 0, 0.15)), velocity=2, acceleration=4, effort=10
+        "pan",
+        "continuous",
+        "hull",
+        "mast",
+        X_PJ=pose((0, 0, 0.15)),
+        velocity=2,
+        acceleration=4,
+        effort=10,
     )
     return builder.build(allow_massless=True)
 
@@ -104,7 +137,9 @@ def arm() -> Model:
 @pytest.fixture(scope="session")
 def robots() -> SimpleNamespace:
     """The functions above that make robots and scenes."""
-    return SimpleNamespace(planar_arm=planar_arm, gantry=gantry, rover=rover, pillar_scene=pillar_scene)
+    return SimpleNamespace(
+        planar_arm=planar_arm, gantry=gantry, rover=rover, pillar_scene=pillar_scene
+    )
 
 
 @pytest.fixture(scope="session")
@@ -121,7 +156,8 @@ def pillar_scene() -> Scene:
 
 
 def assert_plan(problem, result: PlanResult, *, samples: int = 400) -> None:
-    """What holds for every plan: rest at both ends, no collision, no limit broken, torques included."""
+    """What holds for every plan: rest at both ends, no collision, no limit broken, torques
+    included."""
     assert result.ok, f"{result.status.value}: {result.reason}"
     trajectory = result.trajectory
     assert trajectory is not None

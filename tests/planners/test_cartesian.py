@@ -41,11 +41,14 @@ def test_rotation_log_and_exp():
 
 @pytest.mark.parametrize("bound", [1e-3, 1e-5])
 def test_line(ur5, bound):
-    """Independent measure: the distance from the segment, and the orientation at the nearest point, at 2000 times."""
+    """Independent measure: the distance from the segment, and the orientation at the nearest point,
+    at 2000 times."""
     X0 = ur5.frame_pose(HOME, "tool0")
     X1 = moved(X0, (0.1, 0.05, -0.2), (0.1, -0.2, 0.5))
     result = plan_cartesian(
-        Problem(ur5, None, HOME, PoseGoal("tool0", X1)), position_bound=bound, rotation_bound=10 * bound
+        Problem(ur5, None, HOME, PoseGoal("tool0", X1)),
+        position_bound=bound,
+        rotation_bound=10 * bound,
     )
     assert result.ok, result.reason
     assert result.fraction == 1.0
@@ -67,11 +70,14 @@ def test_line(ur5, bound):
 def test_several_lines_stop_between(ur5):
     X0 = ur5.frame_pose(HOME, "tool0")
     X1, X2 = moved(X0, (0, 0, -0.15)), moved(X0, (0.15, 0, -0.15), (0, 0, 0.4))
-    result = plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", X2), via=[PoseGoal("tool0", X1)]))
+    result = plan_cartesian(
+        Problem(ur5, None, HOME, PoseGoal("tool0", X2), via=[PoseGoal("tool0", X1)])
+    )
     assert result.ok, result.reason
     times = np.linspace(0, result.trajectory.duration, 8001)
     away = [
-        np.linalg.norm(ur5.frame_pose(q, "tool0")[:3, 3] - X1[:3, 3]) for q in result.configuration(times)
+        np.linalg.norm(ur5.frame_pose(q, "tool0")[:3, 3] - X1[:3, 3])
+        for q in result.configuration(times)
     ]
     assert min(away) < 1e-5
     assert np.abs(result.trajectory.velocity(times[int(np.argmin(away))])).max() < 0.05
@@ -86,7 +92,9 @@ def test_rotation_in_place(ur5):
 
 
 def test_no_motion(ur5):
-    result = plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", ur5.frame_pose(HOME, "tool0"))))
+    result = plan_cartesian(
+        Problem(ur5, None, HOME, PoseGoal("tool0", ur5.frame_pose(HOME, "tool0")))
+    )
     assert result.ok
     assert result.fraction == 1.0
 
@@ -126,7 +134,9 @@ def test_ends_at_the_reach(ur5):
 def test_ends_at_a_joint_limit(ur5):
     tight = ur5.with_limits(upper={"wrist_3_joint": 0.3})
     X0 = ur5.frame_pose(HOME, "tool0")
-    result = plan_cartesian(Problem(tight, None, HOME, PoseGoal("tool0", moved(X0, rpy=(0, 0, 1.0)))))
+    result = plan_cartesian(
+        Problem(tight, None, HOME, PoseGoal("tool0", moved(X0, rpy=(0, 0, 1.0))))
+    )
     assert result.status is Status.NO_PATH
     assert "'wrist_3_joint'" in result.reason
     assert result.fraction == pytest.approx(0.3, abs=0.01)
@@ -144,11 +154,14 @@ def test_joints_do_not_jump(ur5):
 
 
 def test_seven_joints(robots):
-    """More joints than needed, none of which can tilt the tip: it goes straight in its plane, by least motion."""
+    """More joints than needed, none of which can tilt the tip: it goes straight in its plane, by
+    least motion."""
     arm = robots.planar_arm(7)
     q = [1.2, -0.8, 0.9, -0.9, 0.8, -0.5, 0.6]
     X0 = arm.frame_pose(q, "tip")
-    result = plan_cartesian(Problem(arm, None, q, PoseGoal("tip", moved(X0, (0.2, -0.3, 0), (0, 0, 0.5)))))
+    result = plan_cartesian(
+        Problem(arm, None, q, PoseGoal("tip", moved(X0, (0.2, -0.3, 0), (0, 0, 0.5))))
+    )
     assert result.ok, result.reason
 
 
@@ -161,7 +174,8 @@ def panda():
 
 
 def random_lines(model, link, n):
-    """As in benchmarks/harness/null_space_lines.py: free configurations, and poses 0.1 to 0.3 m away."""
+    """As in benchmarks/harness/null_space_lines.py: free configurations, and poses 0.1 to 0.3 m
+    away."""
     rng = np.random.default_rng(0)
     scene = Scene().compile(model)
     while n > 0:
@@ -170,11 +184,15 @@ def random_lines(model, link, n):
         length = rng.uniform(0.1, 0.3)
         if not scene.collides(q):
             n -= 1
-            yield q, moved(model.frame_pose(q, link), length * direction / np.linalg.norm(direction))
+            yield (
+                q,
+                moved(model.frame_pose(q, link), length * direction / np.linalg.norm(direction)),
+            )
 
 
 def assert_follows(model, link, q, poses, result, bound=1e-3):
-    """At 1000 times: near the polyline through the poses, free, within limits, from q to the last pose."""
+    """At 1000 times: near the polyline through the poses, free, within limits, from q to the last
+    pose."""
     assert result.ok, result.reason
     ends = [model.frame_pose(q, link)[:3, 3], *(X[:3, 3] for X in poses)]
     scene = Scene().compile(model)
@@ -195,7 +213,8 @@ def assert_follows(model, link, q, poses, result, bound=1e-3):
 
 
 def test_redundancy(ur5, panda, robots):
-    """Coordinates that are left when the link is held: of three joints about z none, however few they are."""
+    """Coordinates that are left when the link is held: of three joints about z none, however few
+    they are."""
     for model, link, expected in [
         (ur5, "tool0", 0),
         (panda, "panda_link8", 1),
@@ -209,8 +228,8 @@ def test_redundancy(ur5, panda, robots):
 
 
 def test_lines_that_least_motion_does_not_follow(panda):
-    """Of the first hundred random lines those that a dense search over closed forms follows and least motion does not:
-    ten, at limits or singularities of the way that least motion takes."""
+    """Of the first hundred random lines those that a dense search over closed forms follows and
+    least motion does not: ten, at limits or singularities of the way that least motion takes."""
     hard = {3, 19, 21, 25, 45, 69, 72, 75, 78, 82}
     chosen = some(sorted(hard), 4)
     for i, (q, X) in enumerate(random_lines(panda, "panda_link8", 100)):
@@ -225,11 +244,16 @@ def test_there_and_back_over_the_null_space(panda):
     """Several lines, of which the first ends early by least motion."""
     q, X = list(random_lines(panda, "panda_link8", 4))[3]
     back = panda.frame_pose(q, "panda_link8")
-    problem = Problem(panda, None, q, PoseGoal("panda_link8", back), via=[PoseGoal("panda_link8", X)])
+    problem = Problem(
+        panda, None, q, PoseGoal("panda_link8", back), via=[PoseGoal("panda_link8", X)]
+    )
     result = plan_cartesian(problem)
     assert_follows(panda, "panda_link8", q, [X, back], result)
     times = np.linspace(0, result.trajectory.duration, 4001)
-    away = [np.linalg.norm(panda.frame_pose(each, "panda_link8") - X) for each in result.configuration(times)]
+    away = [
+        np.linalg.norm(panda.frame_pose(each, "panda_link8") - X)
+        for each in result.configuration(times)
+    ]
     assert min(away) < 1e-4
     again = plan_cartesian(problem)
     assert again.path.tobytes() == result.path.tobytes()
@@ -268,7 +292,11 @@ def test_says_that_what_is_ahead_is_out_of_reach(ur5, panda):
     assert "out of reach" in result.reason
     assert "'shoulder_pan_joint'" in result.reason
     assert "at most" in result.reason
-    q = panda.configuration("ready") if "ready" in {s.name for s in panda.named_states} else panda.neutral()
+    q = (
+        panda.configuration("ready")
+        if "ready" in {s.name for s in panda.named_states}
+        else panda.neutral()
+    )
     X = moved(panda.frame_pose(q, "panda_link8"), (1.5, 0, 0))
     result = plan_cartesian(Problem(panda, None, q, PoseGoal("panda_link8", X)))
     assert "out of reach" in result.reason
@@ -277,20 +305,23 @@ def test_says_that_what_is_ahead_is_out_of_reach(ur5, panda):
 
 
 def test_says_that_the_arm_is_singular(ur5):
-    """With axes 4 and 6 of the wrist in line nothing turns the tool about the axis square to them and to axis 5; the
-    smallest singular value is told, and that the pose itself could be had."""
+    """With axes 4 and 6 of the wrist in line nothing turns the tool about the axis square to them
+    and to axis 5; the smallest singular value is told, and that the pose itself could be had."""
     q = np.array([0.0, -1.2, 1.6, -1.97, 0.0, 0.0])
     X = moved(ur5.frame_pose(q, "tool0"), rpy=(0.4, 0, 0))
     result = plan_cartesian(Problem(ur5, None, q, PoseGoal("tool0", X)))
     assert result.status is Status.NO_PATH
     assert "other configurations could" in result.reason
     told = float(result.reason.split("singular value of the Jacobian being ")[1].split(";")[0])
-    assert told == pytest.approx(np.linalg.svd(ur5.jacobian(q, "tool0"), compute_uv=False)[-1], abs=1e-12)
+    assert told == pytest.approx(
+        np.linalg.svd(ur5.jacobian(q, "tool0"), compute_uv=False)[-1], abs=1e-12
+    )
     assert told < 1e-12
 
 
 def test_says_which_joint_stops_all_configurations(panda):
-    """Of an arm with joints to spare, too: the joint that stops most of them, its value and its limit."""
+    """Of an arm with joints to spare, too: the joint that stops most of them, its value and its
+    limit."""
     q, X = list(random_lines(panda, "panda_link8", 7))[6]
     result = plan_cartesian(Problem(panda, None, q, PoseGoal("panda_link8", X)))
     assert result.status is Status.NO_PATH
@@ -306,8 +337,14 @@ def test_badly_posed(ur5):
         (Problem(ur5, None, HOME, HOME, via=[PoseGoal("tool0", X)]), "needs a PoseGoal"),
         (Problem(ur5, None, HOME, PoseGoal("tool0", X, 0.1)), "exact poses"),
         (Problem(ur5, None, HOME, [PoseGoal("tool0", X)] * 2), "one goal"),
-        (Problem(ur5, None, HOME, PoseGoal("tool0", X), via=[PoseGoal("forearm_link", X)]), "same link"),
-        (Problem(ur5, None, HOME, PoseGoal("tool0", X), start_velocity=[0.1] * 6), "starts at rest"),
+        (
+            Problem(ur5, None, HOME, PoseGoal("tool0", X), via=[PoseGoal("forearm_link", X)]),
+            "same link",
+        ),
+        (
+            Problem(ur5, None, HOME, PoseGoal("tool0", X), start_velocity=[0.1] * 6),
+            "starts at rest",
+        ),
     ]:
         with pytest.raises(PlanningError, match=words):
             plan_cartesian(problem)

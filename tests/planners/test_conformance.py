@@ -1,4 +1,5 @@
-"""Every registered planner, bundled or installed, on small problems: what a planner promises by being one."""
+"""Every registered planner, bundled or installed, on small problems: what a planner promises by
+being one."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ def planner(request):
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_path_is_valid(planner, name, robots):
-    """From the start to a goal, within bounds, only columns move, and every edge is free where sampled."""
+    """From the start to a goal, within bounds, only columns move, and every edge is free where
+    sampled."""
     query = query_of(PROBLEMS[name](robots))
     found = planner.search(query)
     if not planner.complete and found.status is not SearchStatus.FOUND:
@@ -124,7 +126,8 @@ def test_several_goals(planner, robots):
 
 
 def test_gives_up(planner, robots):
-    """A goal behind a closed wall: the iterations run out, or the deadline comes, and the status says which."""
+    """A goal behind a closed wall: the iterations run out, or the deadline comes, and the status
+    says which."""
     found = planner.search(closed_query(robots, max_iterations=200))
     assert found.status is SearchStatus.EXHAUSTED
     assert found.path.shape == (0, 4)
@@ -132,6 +135,8 @@ def test_gives_up(planner, robots):
     found = planner.search(closed_query(robots, max_iterations=10**9, deadline_s=0.05))
     assert found.status is (SearchStatus.TIMEOUT if planner.complete else found.status)
     assert found.status is not SearchStatus.FOUND
-    found = planner.search(closed_query(robots, max_iterations=10**9, deadline_s=60.0, stop=lambda: True))
+    found = planner.search(
+        closed_query(robots, max_iterations=10**9, deadline_s=60.0, stop=lambda: True)
+    )
     assert found.status is (SearchStatus.CANCELLED if planner.complete else found.status)
     assert found.status is not SearchStatus.FOUND

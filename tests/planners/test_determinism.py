@@ -1,4 +1,5 @@
-"""The same seed gives the same plan: in another process, in many threads, under load, whatever the budget."""
+"""The same seed gives the same plan: in another process, in many threads, under load, whatever the
+budget."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from robosim.planners import Problem, plan
 from robosim.scene import generate
 ur5 = robosim.load_robot("ur5")
 result = plan(Problem(ur5, generate("bookshelf_small", 3, model=ur5)), seed=int(sys.argv[1]))
-print(hashlib.sha256(result.trajectory.coefficients.tobytes() + result.trajectory.breaks.tobytes()).hexdigest())
+motion = result.trajectory
+print(hashlib.sha256(motion.coefficients.tobytes() + motion.breaks.tobytes()).hexdigest())
 """
 
 

@@ -1,4 +1,5 @@
-"""Every form of goal and start: what is reached is what was asked for, and the nearest of what is equal."""
+"""Every form of goal and start: what is reached is what was asked for, and the nearest of what is
+equal."""
 
 from __future__ import annotations
 
@@ -44,7 +45,11 @@ def test_forms_of_positions(arm, check_plan):
         "arm/left",
         JointGoal("left"),
     ):
-        problem = Problem(arm, None, "left", goal) if goal == "never" else Problem(arm, None, [0, 0, 0], goal)
+        problem = (
+            Problem(arm, None, "left", goal)
+            if goal == "never"
+            else Problem(arm, None, [0, 0, 0], goal)
+        )
         result = plan(problem)
         check_plan(problem, result)
         ends.append(end(result))
@@ -97,7 +102,8 @@ def test_the_whole_configuration_of_a_plan_that_moves_some_joints(arm):
 
 
 def test_group_is_found(robots, check_plan):
-    """The smallest group that has what the goal needs; the gripper's joint does not move with the carriage."""
+    """The smallest group that has what the goal needs; the gripper's joint does not move with the
+    carriage."""
     gantry = robots.gantry()
     for goal, names in (
         ({"x": 1.0}, ("x", "y", "turn")),
@@ -114,7 +120,9 @@ def test_group_is_found(robots, check_plan):
 def test_mimic_joint_follows(robots):
     """The second finger mirrors the first, in the model and in what a state may say of it."""
     gantry = robots.gantry()
-    result = plan(Problem(gantry, None, {}, {"finger_left_joint": 0.03, "finger_right_joint": 0.03}))
+    result = plan(
+        Problem(gantry, None, {}, {"finger_left_joint": 0.03, "finger_right_joint": 0.03})
+    )
     q = end(result)
     left, right = (gantry.frame_pose(q, f"finger_{side}")[1, 3] for side in ("left", "right"))
     assert left == pytest.approx(0.07)
@@ -125,7 +133,12 @@ def test_mimic_joint_follows(robots):
 
 @pytest.mark.parametrize(
     ("start", "goal", "expected"),
-    [(3.0, -3.0, 2 * np.pi - 3), (0.1, -6.2, 2 * np.pi - 6.2), (6.0, 0.1, 0.1), (6.0, -0.1, 2 * np.pi - 0.1)],
+    [
+        (3.0, -3.0, 2 * np.pi - 3),
+        (0.1, -6.2, 2 * np.pi - 6.2),
+        (6.0, 0.1, 0.1),
+        (6.0, -0.1, 2 * np.pi - 0.1),
+    ],
 )
 def test_nearest_turn(ur5, start, goal, expected):
     """Goals 2 pi apart are equal, and the nearest within limits (+-2 pi) is taken."""
@@ -145,7 +158,8 @@ def test_continuous_joint_takes_the_short_way(robots):
 
 
 def test_several_goals(ur5):
-    """Any will do: the straight way to the nearest is free, so that is the one; its index is told."""
+    """Any will do: the straight way to the nearest is free, so that is the one; its index is
+    told."""
     goals = [JointGoal(np.array(HOME) + 0.9), JointGoal(np.array(HOME) + 0.2), JointGoal([9] * 6)]
     result = plan(Problem(ur5, None, HOME, goals))
     assert result.goal_index == 1
@@ -161,7 +175,8 @@ def test_targets_come_nearest_first(arm):
 
 
 def test_search_window(ur5):
-    """Joints of +-2 pi are searched over one turn or more about start and goal, within their limits; others whole."""
+    """Joints of +-2 pi are searched over one turn or more about start and goal, within their
+    limits; others whole."""
     rng = np.random.default_rng(0)
     columns = prepare(Problem(ur5, None, HOME, HOME)).columns
     for _ in range(50):
@@ -171,7 +186,8 @@ def test_search_window(ur5):
         assert (upper <= ur5.limits.upper).all()
         assert (lower <= ends.min(axis=0)).all()
         assert (upper >= ends.max(axis=0)).all()
-        # A turn shows all poses; what limits cut off on one side, such as the elbow's, is there on the other.
+        # A turn shows all poses; what limits cut off on one side, such as the elbow's, is there on
+        # the other.
         whole = np.minimum(ur5.limits.upper - ur5.limits.lower, 2 * np.pi)
         assert (upper - lower >= whole - 1e-9).all()
     lower, upper = sampling_window(columns, np.zeros(6), np.zeros((1, 6)))
@@ -180,7 +196,8 @@ def test_search_window(ur5):
 
 @pytest.mark.parametrize("seed", RNG_SEEDS)
 def test_pose_goal(ur5, seed, check_plan):
-    """The pose of a random configuration is reached to 1e-6 m and rad, the tolerance of the inverse kinematics."""
+    """The pose of a random configuration is reached to 1e-6 m and rad, the tolerance of the inverse
+    kinematics."""
     rng = np.random.default_rng(seed)
     target = np.array(HOME) + rng.uniform(-0.8, 0.8, 6)
     X = ur5.frame_pose(target, "tool0")
@@ -196,7 +213,8 @@ def test_pose_goal(ur5, seed, check_plan):
 
 
 def test_pose_goal_is_not_farther_than_known(ur5):
-    """Solutions come nearest first, and are no farther than the configuration that the pose was made from."""
+    """Solutions come nearest first, and are no farther than the configuration that the pose was
+    made from."""
     target = np.array(HOME) + np.array([0.3, -0.2, 0.3, 0.1, 0.2, -0.4])
     goal = PoseGoal("tool0", ur5.frame_pose(target, "tool0"))
     prepared = prepare(Problem(ur5, None, HOME, goal))
@@ -210,7 +228,9 @@ def test_tolerances(ur5, check_plan):
     """A region and a free axis: inside the tolerances, and nearer than the exact pose."""
     X = pose((0.35, -0.45, 0.3), rpy=(np.pi, 0, 0))
     exact = inverse_kinematics(ur5, PoseGoal("tool0", X), start=HOME)
-    goal = PoseGoal("tool0", X, position_tolerance=(0.05, 0.1, 0.0), rotation_tolerance=(0, 0, np.inf))
+    goal = PoseGoal(
+        "tool0", X, position_tolerance=(0.05, 0.1, 0.0), rotation_tolerance=(0, 0, np.inf)
+    )
     problem = Problem(ur5, None, HOME, goal)
     result = plan(problem)
     check_plan(problem, result)
@@ -224,11 +244,14 @@ def test_tolerances(ur5, check_plan):
 def test_position_only(ur5):
     goal = PoseGoal("tool0", pose((0.4, 0.3, 0.5)), rotation_tolerance=np.inf)
     result = plan(Problem(ur5, None, HOME, goal))
-    np.testing.assert_allclose(ur5.frame_pose(end(result), "tool0")[:3, 3], [0.4, 0.3, 0.5], atol=2e-6)
+    np.testing.assert_allclose(
+        ur5.frame_pose(end(result), "tool0")[:3, 3], [0.4, 0.3, 0.5], atol=2e-6
+    )
 
 
 def test_inverse_kinematics_finds_all_branches(ur5):
-    """A pose away from singularities has eight branches (shoulder, elbow, wrist); with +-2 pi the nearest of each."""
+    """A pose away from singularities has eight branches (shoulder, elbow, wrist); with +-2 pi the
+    nearest of each."""
     X = ur5.frame_pose([0.4, -1.1, 1.3, -1.2, -1.1, 0.3], "tool0")
     answer = inverse_kinematics(ur5, PoseGoal("tool0", X), start=HOME)
     assert answer
@@ -238,7 +261,9 @@ def test_inverse_kinematics_finds_all_branches(ur5):
         position, angle = pose_error(X, ur5.frame_pose(q, "tool0"))
         assert position < 2e-6
         assert angle < 3e-6
-    apart = [np.abs(a - b).max() for i, a in enumerate(answer.solutions) for b in answer.solutions[:i]]
+    apart = [
+        np.abs(a - b).max() for i, a in enumerate(answer.solutions) for b in answer.solutions[:i]
+    ]
     assert min(apart) > 1e-2
     assert len(answer.solutions) == 8
 

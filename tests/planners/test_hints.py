@@ -1,4 +1,5 @@
-"""What a user most likely meant is said where it explains the failure: degrees, millimeters, forms of a pose, order."""
+"""What a user most likely meant is said where it explains the failure: degrees, millimeters, forms
+of a pose, order."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ from robosim.world import World
 def limited_angle(model):
     """The first coordinate that is an angle with limits, or None."""
     kinds, upper = model.position_kinds, model.limits.upper
-    return next((k for k, kind in enumerate(kinds) if "angle" in kind and np.isfinite(upper[k])), None)
+    return next(
+        (k for k, kind in enumerate(kinds) if "angle" in kind and np.isfinite(upper[k])), None
+    )
 
 
 ROBOTS = [name for name in bundled_robots() if limited_angle(robosim.load_robot(name)) is not None]
@@ -31,7 +34,8 @@ def ur5():
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_degrees(name):
-    """A configuration in degrees is called that, as start and as goal; one that is out of limits in radians is not."""
+    """A configuration in degrees is called that, as start and as goal; one that is out of limits in
+    radians is not."""
     model = robosim.load_robot(name)
     limits = model.limits
     k = limited_angle(model)
@@ -85,9 +89,21 @@ def test_swapped_arguments(ur5):
         (lambda: Problem(ur5, [0.0] * 6), PlanningError, "scene must be a Scene, got list"),
         (lambda: plan(ur5), PlanningError, "problem must be a Problem, got Model"),
         (lambda: plan_cartesian(ur5), PlanningError, "problem must be a Problem, got Model"),
-        (lambda: inverse_kinematics(goal, ur5), PlanningError, "model must be a Model, got PoseGoal"),
-        (lambda: inverse_kinematics(ur5, np.eye(4)), PlanningError, "goal must be a PoseGoal, got ndarray"),
-        (lambda: Simulation(World(scene, ur5)), SimulationError, "model must be a Model, got Scene"),
+        (
+            lambda: inverse_kinematics(goal, ur5),
+            PlanningError,
+            "model must be a Model, got PoseGoal",
+        ),
+        (
+            lambda: inverse_kinematics(ur5, np.eye(4)),
+            PlanningError,
+            "goal must be a PoseGoal, got ndarray",
+        ),
+        (
+            lambda: Simulation(World(scene, ur5)),
+            SimulationError,
+            "model must be a Model, got Scene",
+        ),
         (lambda: Simulation(World("ur5")), SimulationError, "model must be a Model, got str"),
     ):
         with pytest.raises(error, match=f"{named}; are the arguments in order"):

@@ -1,4 +1,5 @@
-"""Inverse kinematics of many poses: answers by forward kinematics, whatever the threads; what is out of reach is."""
+"""Inverse kinematics of many poses: answers by forward kinematics, whatever the threads; what is
+out of reach is."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def arms():
 
 @pytest.mark.parametrize("name", arms())
 def test_poses_of_configurations_are_met(name):
-    """All but a few in ten thousand, to rounding and within limits, and sampled from all over the limits."""
+    """All but a few in ten thousand, to rounding and within limits, and sampled from all over the
+    limits."""
     model = robosim.load_robot(name)
     link = "tool0" if name != "panda" else "panda_link8"
     n = repeats(2000, 50_000)
@@ -160,7 +162,8 @@ def test_what_only_the_tolerance_accepts(arm):
 
 
 def test_scene(ur5):
-    """Answers are free by the plain query; where all collide it says so, and so does one pose at a time."""
+    """Answers are free by the plain query; where all collide it says so, and so does one pose at a
+    time."""
     scene = Scene("plates")
     scene.add_box("floor", (3, 3, 0.02), pose((0, 0, -0.02)))
     scene.add_box("plate", (0.5, 0.5, 0.02), pose((0.5, 0, 0.35)))
@@ -169,7 +172,8 @@ def test_scene(ur5):
     without = inverse_kinematics_many(ur5, "tool0", X)
     found = inverse_kinematics_many(ur5, "tool0", X, scene=scene)
     assert (
-        found.q.tobytes() == inverse_kinematics_many(ur5, "tool0", X, scene=compiled, threads=2).q.tobytes()
+        found.q.tobytes()
+        == inverse_kinematics_many(ur5, "tool0", X, scene=compiled, threads=2).q.tobytes()
     )
     collides = np.array([compiled.collides(q) for q in found.q])
     assert not collides[found.solved].any()
@@ -195,7 +199,8 @@ def robot_files():
 
 
 def test_what_can_be_reached_is_never_out_of_reach():
-    """Poses of random configurations within limits, of any link, all joints or a part of them moving."""
+    """Poses of random configurations within limits, of any link, all joints or a part of them
+    moving."""
     files, looked_at = robot_files(), 0
     for source in files:
         try:
@@ -213,7 +218,13 @@ def test_what_can_be_reached_is_never_out_of_reach():
             X = model.frame_pose(q, link)
             for box in ((1e-4, 1e-3), (0, 0), (0, INF), (0.01, (0, 0, INF))):
                 found = inverse_kinematics_many(
-                    model, link, X, start=q, position_tolerance=box[0], rotation_tolerance=box[1], attempts=1
+                    model,
+                    link,
+                    X,
+                    start=q,
+                    position_tolerance=box[0],
+                    rotation_tolerance=box[1],
+                    attempts=1,
                 )
                 far = found.status == IkStatus.OUT_OF_REACH
                 assert not far.any(), f"{source}, {link}: {found.reason(int(np.argmax(far)))}"
@@ -223,7 +234,8 @@ def test_what_can_be_reached_is_never_out_of_reach():
 
 
 def without_geometry(path):
-    """A URDF's text without shapes, which take seconds to read and say nothing of where links can be."""
+    """A URDF's text without shapes, which take seconds to read and say nothing of where links can
+    be."""
     root = ElementTree.parse(path).getroot()
     for link in root.iter("link"):
         for kind in ("visual", "collision"):
@@ -239,9 +251,12 @@ def _is_moved(model, link):
     return any(kinds[joint] != "floating" for joint in chain(model, link))
 
 
-@pytest.mark.parametrize(("name", "link", "reach"), [("ur5", "tool0", 1.15), ("panda", "panda_link8", 1.2)])
+@pytest.mark.parametrize(
+    ("name", "link", "reach"), [("ur5", "tool0", 1.15), ("panda", "panda_link8", 1.2)]
+)
 def test_what_is_too_far_takes_no_attempt(name, link, reach):
-    """Beyond the arm's length from its base in any direction; the reason tells joints, distance and bound."""
+    """Beyond the arm's length from its base in any direction; the reason tells joints, distance and
+    bound."""
     model = robosim.load_robot(name)
     rng = np.random.default_rng(2)
     X = np.tile(np.eye(4), (500, 1, 1))
@@ -279,11 +294,15 @@ def test_out_of_reach_one_at_a_time(ur5):
 
 
 def test_elbows_and_slides_count(robots):
-    """A limited elbow keeps the arm from stretching and from folding; sliding joints add their strokes and no more."""
+    """A limited elbow keeps the arm from stretching and from folding; sliding joints add their
+    strokes and no more."""
     arm = robots.planar_arm(2, limit=0.5)  # |q| <= 0.5: from 0.4 sqrt(2 + 2 cos 0.5) to 0.8
     least = 0.4 * np.sqrt(2 + 2 * np.cos(0.5))
     X = np.array(
-        [pose((r * np.cos(0.2), r * np.sin(0.2), 0.5)) for r in (least - 1e-3, least + 1e-3, 0.799, 0.801)]
+        [
+            pose((r * np.cos(0.2), r * np.sin(0.2), 0.5))
+            for r in (least - 1e-3, least + 1e-3, 0.799, 0.801)
+        ]
     )
     found = inverse_kinematics_many(arm, "tip", X, rotation_tolerance=INF)
     assert list(found.status == IkStatus.OUT_OF_REACH) == [True, False, False, True]

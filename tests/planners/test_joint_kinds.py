@@ -1,4 +1,5 @@
-"""Every kind of joint that a plan may move, planned end to end: a new kind enters by being one of `JointKind`."""
+"""Every kind of joint that a plan may move, planned end to end: a new kind enters by being one of
+`JointKind`."""
 
 from __future__ import annotations
 
@@ -47,13 +48,16 @@ def robot(kind: JointKind) -> Model:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plans_round_an_obstacle_to_positions_and_poses(kind, check_plan):
-    """A ball where the link is half-way: free of it and within all limits, torques included; a pose is met."""
+    """A ball where the link is half-way: free of it and within all limits, torques included; a pose
+    is met."""
     model = robot(kind)
     end = np.full(model.n_q, 0.9)
     end[-1] = -0.5  # of a planar joint the angle alone
     start = -end
     scene = Scene("ball")
-    scene.add_sphere("ball", 0.05, model.frame_pose(0.5 * (start + end), "arm1") @ pose((0.4, 0, 0)))
+    scene.add_sphere(
+        "ball", 0.05, model.frame_pose(0.5 * (start + end), "arm1") @ pose((0.4, 0, 0))
+    )
     problem = Problem(model, scene, start, JointGoal(end))
     result = plan(problem, seed=1)
     check_plan(problem, result)
@@ -63,4 +67,5 @@ def test_plans_round_an_obstacle_to_positions_and_poses(kind, check_plan):
     reached = plan(posed, seed=1)
     check_plan(posed, reached)
     q = reached.configuration(reached.trajectory.duration)
-    np.testing.assert_allclose(model.frame_pose(q, "arm1"), goal.pose, atol=5e-6)  # 1e-6 m and rad per axis
+    # 1e-6 m and rad per axis.
+    np.testing.assert_allclose(model.frame_pose(q, "arm1"), goal.pose, atol=5e-6)

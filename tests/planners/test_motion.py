@@ -1,4 +1,5 @@
-"""Timed motions: a start that moves, limited jerk, scalings, poses to pass, and the stages used alone."""
+"""Timed motions: a start that moves, limited jerk, scalings, poses to pass, and the stages used
+alone."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def test_moving_start_needs_no_stop(arm):
 
 
 def test_braking_uses_torque_too(arm):
-    """With weak motors the brake is gentler than the acceleration limit; the torques are kept (`validate`)."""
+    """With weak motors the brake is gentler than the acceleration limit; the torques are kept
+    (`validate`)."""
     weak = arm.with_limits(effort=2.0)
     result = plan(Problem(weak, None, [0, 0, 0], [1.5, 0.5, 0], start_velocity=[0.8, 0.0, 0.0]))
     assert result.ok, result.reason
@@ -72,14 +74,17 @@ def test_jerk_limit(ur5, wall, check_plan):
     check_plan(problem, limited)
     trajectory = limited.trajectory
     assert trajectory.duration > free.trajectory.duration
-    assert np.abs(trajectory.jerk(np.linspace(0, trajectory.duration, 5000))).max() <= 60 * (1 + 1e-6)
+    assert np.abs(trajectory.jerk(np.linspace(0, trajectory.duration, 5000))).max() <= 60 * (
+        1 + 1e-6
+    )
     inner = trajectory.breaks[1:-1]
     jumps = np.abs(trajectory.acceleration(inner + 1e-9) - trajectory.acceleration(inner - 1e-9))
     assert jumps.max() < 1e-5  # 60 rad/s^3 over 2e-9 s, and rounding of fifth powers
 
 
 def test_scaling(ur5):
-    """Half the velocity: at least twice as long where velocity limits; limits are those that were scaled."""
+    """Half the velocity: at least twice as long where velocity limits; limits are those that were
+    scaled."""
     problem = Problem(ur5, None, HOME, GOAL)
     full, slow = plan(problem), plan(problem, velocity_scaling=0.1)
     assert slow.trajectory.duration > 2 * full.trajectory.duration
@@ -88,12 +93,15 @@ def test_scaling(ur5):
         slow.trajectory.velocity(np.linspace(0, slow.trajectory.duration, 999))
     ).max() <= 0.1 * ur5.limits.velocity.max() * (1 + 1e-9)
     gentle = plan(problem, acceleration_scaling=0.25)
-    np.testing.assert_allclose(gentle.trajectory.limits.acceleration, 0.25 * ur5.limits.acceleration)
+    np.testing.assert_allclose(
+        gentle.trajectory.limits.acceleration, 0.25 * ur5.limits.acceleration
+    )
     assert gentle.trajectory.validate() == []
 
 
 def test_poses_are_passed_exactly_and_in_motion(ur5, check_plan):
-    """At each pose on the way the tool is there to the tolerance of inverse kinematics, and it is moving."""
+    """At each pose on the way the tool is there to the tolerance of inverse kinematics, and it is
+    moving."""
 
     def tool(q):
         return ur5.frame_pose(q, "tool0")[:3, 3]
@@ -128,13 +136,16 @@ def test_turning_back_at_a_pose_stops_there(arm):
 
 
 def test_via_in_collision_is_named(arm, robots):
-    result = plan(Problem(arm, robots.pillar_scene(), [1, 0, 0], [-1, 0, 0], via=[[2, 0, 0], [0, 0, 0]]))
+    result = plan(
+        Problem(arm, robots.pillar_scene(), [1, 0, 0], [-1, 0, 0], via=[[2, 0, 0], [0, 0, 0]])
+    )
     assert result.status is Status.GOAL_IN_COLLISION
     assert result.reason.startswith("via[1]:")
 
 
 def test_stages_alone(ur5, wall):
-    """prepare, goal_configurations, search, simplify, time_parameterize, check, one after the other: what plan does."""
+    """prepare, goal_configurations, search, simplify, time_parameterize, check, one after the
+    other: what plan does."""
     prepared = prepare(Problem(ur5, wall, HOME, GOAL))
     targets = goal_configurations(prepared, prepared.goals, prepared.start)
     found = search(prepared, targets.q)
@@ -174,10 +185,14 @@ def test_stops(arm):
     path = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0]], dtype=float)
     for wrong in (-1, len(path)):
         with pytest.raises(
-            PlanningError, match=f"stops holds {wrong}; it must hold indices .* 0 to {len(path) - 1}"
+            PlanningError,
+            match=f"stops holds {wrong}; it must hold indices .* 0 to {len(path) - 1}",
         ):
             time_parameterize(prepared, path, stops=[wrong])
-    rounded, stopped = time_parameterize(prepared, path), time_parameterize(prepared, path, stops=[1])
+    rounded, stopped = (
+        time_parameterize(prepared, path),
+        time_parameterize(prepared, path, stops=[1]),
+    )
     assert stopped.duration > rounded.duration
     times = np.linspace(0, stopped.duration, 20001)
     away = np.abs(stopped.position(times) - path[1]).max(axis=1)
@@ -197,13 +212,16 @@ def test_torque_function(ur5):
 
 
 def test_torque_of_planar_joint(robots):
-    """A rover that turns while it slides: forces in its moving frame, of a point mass by Newton's law.
+    """A rover that turns while it slides: forces in its moving frame, of a point mass by Newton's
+    law.
 
     The hull's center of mass is its origin, so m R^T p'' is the force, whatever the turning.
     """
     rover = robots.rover()
     result = plan(
-        Problem(rover, None, {}, {"drive/x": 1.0, "drive/y": 0.5, "drive/theta": 2.0}, group=["drive"])
+        Problem(
+            rover, None, {}, {"drive/x": 1.0, "drive/y": 0.5, "drive/theta": 2.0}, group=["drive"]
+        )
     )
     trajectory = result.trajectory
     assert trajectory.torque_names == ("drive/vx", "drive/vy", "drive/omega")
@@ -227,7 +245,9 @@ def test_result_tells(ur5, wall, tmp_path):
     assert list(dict.fromkeys(stages)) == list(result.timings)[:-1]
     assert {"setup", "search", "simplify", "timing", "check", "total"} <= set(result.timings)
     assert result.timings["total"] >= sum(v for k, v in result.timings.items() if k != "total")
-    assert result.path_length == pytest.approx(np.linalg.norm(np.diff(result.path, axis=0), axis=1).sum())
+    assert result.path_length == pytest.approx(
+        np.linalg.norm(np.diff(result.path, axis=0), axis=1).sum()
+    )
     assert result.acceleration_source == ur5.limits.acceleration_source
     assert result.trajectory.limits.acceleration_source == ur5.limits.acceleration_source
     told = json.loads(json.dumps(result.to_dict()))
@@ -242,7 +262,8 @@ def test_result_tells(ur5, wall, tmp_path):
 
 
 def test_budget_cuts_the_improvement_short(ur5, wall):
-    """The budget ends while the path is being simplified: still a trajectory, and the status says so."""
+    """The budget ends while the path is being simplified: still a trajectory, and the status says
+    so."""
     import time
 
     spent = []
@@ -260,4 +281,13 @@ def test_budget_cuts_the_improvement_short(ur5, wall):
 
 def test_start_velocity_outside_the_group(arm):
     with pytest.raises(PlanningError, match="joint3"):
-        plan(Problem(arm, None, [0, 0, 0], [1, 1, 0], group=["joint1", "joint2"], start_velocity=[0, 0, 1]))
+        plan(
+            Problem(
+                arm,
+                None,
+                [0, 0, 0],
+                [1, 1, 0],
+                group=["joint1", "joint2"],
+                start_velocity=[0, 0, 1],
+            )
+        )

@@ -1,4 +1,5 @@
-"""Noise: points that all but repeat, velocities of an arm at rest, and joints that are measured beyond their limits."""
+"""Noise: points that all but repeat, velocities of an arm at rest, and joints that are measured
+beyond their limits."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ from ..scale import repeats  # noqa: TID252
 
 HOME = np.array([0.3, -1.3, 1.4, -1.57, -1.3, 0.2])
 FIRST, SECOND = np.eye(6)[:2]
-# Of a start velocity that is kept: it is divided by the speed along the path and multiplied by it, the root of its
-# square. Four times a rounding of 1.1e-16, and as much again.
+# Of a start velocity that is kept: it is divided by the speed along the path and multiplied by it,
+# the root of its square. Four times a rounding of 1.1e-16, and as much again.
 ROUNDED = {"rtol": 1e-15, "atol": 0.0}
 
 
@@ -42,7 +43,8 @@ ROUNDED = {"rtol": 1e-15, "atol": 0.0}
 
 @pytest.mark.parametrize("off", [0, 1e-15, 1e-12, 3e-8, 1e-7, 9e-7])
 def test_near_duplicates_are_like_exact_ones(ur5, off):
-    """As a via point on the start or on each other: no stop, the same duration; the goal is reached as given."""
+    """As a via point on the start or on each other: no stop, the same duration; the goal is reached
+    as given."""
     goal = HOME + 0.1 * FIRST
     plain = plan(Problem(ur5, None, HOME, goal)).trajectory.duration
     middle = HOME + 0.04 * FIRST
@@ -62,7 +64,9 @@ def test_near_duplicates_are_like_exact_ones(ur5, off):
         for q in via:
             away = np.abs(result.trajectory.position(times) - q).max(axis=1).min()
             assert away < NEAR + 5e-6  # between two samples the arm moves some 1e-5
-        np.testing.assert_allclose(result.configuration(result.trajectory.duration), goal, atol=1e-15)
+        np.testing.assert_allclose(
+            result.configuration(result.trajectory.duration), goal, atol=1e-15
+        )
 
 
 def test_rounded_copies_of_the_start(ur5):
@@ -95,7 +99,9 @@ def test_stops_at_duplicates(ur5):
         ):
             trajectory = time_parameterize(prepared, np.array(path), stops=stops)
             assert trajectory.duration == pytest.approx(plain.duration, abs=1e-4)
-            np.testing.assert_allclose(trajectory.position(trajectory.duration), path[-1], atol=1e-15)
+            np.testing.assert_allclose(
+                trajectory.position(trajectory.duration), path[-1], atol=1e-15
+            )
     corner = HOME + 0.1 * FIRST
     path = np.array([HOME, corner, corner + 1e-9 * SECOND, corner + 0.1 * SECOND])
     for stops in ([1], [2], [1, 2]):  # one stop, whichever of the two it is asked for at
@@ -152,7 +158,8 @@ def test_poses_that_all_but_repeat(name, off):
         assert result.fraction == 1.0
         assert result.trajectory.validate() == []
         end = model.frame_pose(result.configuration(result.trajectory.duration), link)
-        assert np.abs(end - ways[-1].pose).max() < 3e-9  # a line is followed to 1e-9, shorter ones are none
+        # A line is followed to 1e-9, shorter ones are none.
+        assert np.abs(end - ways[-1].pose).max() < 3e-9
 
 
 # A start velocity of an arm at rest
@@ -168,21 +175,27 @@ def test_start_velocity_of_any_size(ur5, size, jerk):
         result = plan(problem, jerk=jerk)
         assert result.ok, result.reason
         rests = np.abs(v).max() < 1e-6
-        np.testing.assert_allclose(result.trajectory.velocity(0.0), 0 * v if rests else v, **ROUNDED)
+        np.testing.assert_allclose(
+            result.trajectory.velocity(0.0), 0 * v if rests else v, **ROUNDED
+        )
         assert result.trajectory.validate() == []
 
 
 def test_start_velocity_back_where_it_came_from(ur5):
-    """The whole way is shorter than what counts as a way: brake and go back to a goal that is the start."""
+    """The whole way is shorter than what counts as a way: brake and go back to a goal that is the
+    start."""
     for size in 2e-6, 1e-4, 1e-3, 3e-3:
         result = plan(Problem(ur5, None, HOME, HOME, start_velocity=size * FIRST))
         assert result.ok, result.reason
         np.testing.assert_allclose(result.trajectory.velocity(0.0), size * FIRST, **ROUNDED)
-        np.testing.assert_allclose(result.configuration(result.trajectory.duration), HOME, atol=1e-13)
+        np.testing.assert_allclose(
+            result.configuration(result.trajectory.duration), HOME, atol=1e-13
+        )
 
 
 def test_velocity_of_joints_that_stay(ur5):
-    """Noise in a joint outside the group is rest; more than that is refused, as it would have to stop in no time."""
+    """Noise in a joint outside the group is rest; more than that is refused, as it would have to
+    stop in no time."""
     hand = robosim.load_robot("ur5_gripper")
     finger = "gripper_left_finger_joint"
     problem = {"goal": {"elbow_joint": 1.0}, "group": "manipulator"}
@@ -192,7 +205,9 @@ def test_velocity_of_joints_that_stay(ur5):
         plan(Problem(hand, start_velocity={finger: 1e-5}, **problem))
     X = ur5.frame_pose(HOME, "tool0")
     X[2, 3] -= 0.05
-    assert plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", X), start_velocity=9e-7 * FIRST)).ok
+    assert plan_cartesian(
+        Problem(ur5, None, HOME, PoseGoal("tool0", X), start_velocity=9e-7 * FIRST)
+    ).ok
 
 
 @pytest.mark.parametrize("jerk", [None, 1e4])
@@ -209,7 +224,8 @@ def test_a_gentle_stop_where_motors_are_weak(arm, jerk):
 
 @pytest.mark.parametrize("size", [1e-6, 1e-5, 1e-4])
 def test_no_brake_takes_no_time(arm, size):
-    """Messages count nanoseconds, and what stops at once where nothing limits acceleration is not told by them."""
+    """Messages count nanoseconds, and what stops at once where nothing limits acceleration is not
+    told by them."""
     free = arm.with_limits(acceleration=1e6)
     v = size * np.ones(3)
     problem = Problem(free, None, [0, 0, 0], [1.0, 0.5, 0.2], start_velocity=v)
@@ -231,7 +247,8 @@ def test_no_acceleration_no_brake(arm):
 @pytest.mark.parametrize("excess", [1e-15, 1e-9, 1e-6, 1e-3])
 @pytest.mark.parametrize("joint", ["shoulder_pan_joint", "wrist_3_joint"])
 def test_beyond_a_limit_by_noise(ur5, joint, excess):
-    """A start is taken as it is, and what is beyond only shrinks; a goal and a via point are moved to the limit."""
+    """A start is taken as it is, and what is beyond only shrinks; a goal and a via point are moved
+    to the limit."""
     i = list(ur5.position_names).index(joint)
     for side, bound in (1, ur5.limits.upper[i]), (-1, ur5.limits.lower[i]):
         home, beyond = HOME.copy(), HOME.copy()
@@ -241,16 +258,24 @@ def test_beyond_a_limit_by_noise(ur5, joint, excess):
         trajectory = out.trajectory
         np.testing.assert_array_equal(trajectory.position(0.0), beyond)
         assert trajectory.validate() == []
-        excesses = np.maximum(side * (trajectory.position(np.linspace(0, 1, 5001))[:, i] - bound), 0)
+        excesses = np.maximum(
+            side * (trajectory.position(np.linspace(0, 1, 5001))[:, i] - bound), 0
+        )
         assert (np.diff(excesses) <= 1e-15).all()
         assert excesses[-1] == 0
-        result = plan(Problem(ur5, None, home, JointGoal(beyond), via=[JointGoal(beyond), JointGoal(home)]))
+        result = plan(
+            Problem(ur5, None, home, JointGoal(beyond), via=[JointGoal(beyond), JointGoal(home)])
+        )
         assert result.ok, result.reason
-        assert result.configuration(result.trajectory.duration)[i] == pytest.approx(bound, abs=1e-12)
+        assert result.configuration(result.trajectory.duration)[i] == pytest.approx(
+            bound, abs=1e-12
+        )
         assert result.trajectory.validate() == []
         # It may also be on its way in, or stand; not on its way out.
         for v in (-1e-3, -0.2):
-            moving = plan(Problem(ur5, None, beyond, JointGoal(home), start_velocity={joint: v * side}))
+            moving = plan(
+                Problem(ur5, None, beyond, JointGoal(home), start_velocity={joint: v * side})
+            )
             assert moving.ok, moving.reason
             assert moving.trajectory.validate() == []
         away = plan(Problem(ur5, None, beyond, JointGoal(home), start_velocity={joint: 0.2 * side}))
@@ -266,7 +291,9 @@ def test_beyond_a_limit_by_more_is_refused(ur5, robots):
         q[i] = model.limits.upper[i] + excess
         assert plan(Problem(model, None, q, inside)).status is Status.START_OUT_OF_LIMITS
         assert plan(Problem(model, None, inside, q)).status is Status.GOAL_OUT_OF_LIMITS
-        assert plan(Problem(model, None, inside, inside, via=[q])).status is Status.GOAL_OUT_OF_LIMITS
+        assert (
+            plan(Problem(model, None, inside, inside, via=[q])).status is Status.GOAL_OUT_OF_LIMITS
+        )
         q[i] = model.limits.upper[i] + 0.9 * excess
         assert plan(Problem(model, None, q, inside)).ok
 
@@ -321,7 +348,8 @@ def test_straight_lines_at_a_limit(ur5, excess):
 
 
 def test_pose_tolerances_by_default(arm):
-    """The pose itself where it can be reached, what an arm can hold where it cannot, and no more than that."""
+    """The pose itself where it can be reached, what an arm can hold where it cannot, and no more
+    than that."""
     goal = PoseGoal("tip", pose((0.9, 0.2, 0.5)))
     assert (goal.position_tolerance == 1e-4).all()
     assert (goal.rotation_tolerance == 1e-3).all()
@@ -348,7 +376,9 @@ def test_pose_tolerances_by_default(arm):
         assert result.ok == reached
         assert not inverse_kinematics(arm, PoseGoal("tip", X, 0.0, 0.0))
         if reached:
-            np.testing.assert_allclose(arm.frame_pose(answer.closest, "tip")[:3, 3], (1.2, 0, 0.5), atol=1e-4)
+            np.testing.assert_allclose(
+                arm.frame_pose(answer.closest, "tip")[:3, 3], (1.2, 0, 0.5), atol=1e-4
+            )
     # A free axis stays free.
     free = PoseGoal("tip", pose((1.2 + 9e-5, 0, 0.5)), rotation_tolerance=(0, 0, np.inf))
     assert inverse_kinematics(arm, free)
@@ -364,7 +394,9 @@ def test_numbers_that_differ_look_different(ur5):
     assert len(set(told_apart(1.0, np.nextafter(1.0, 2.0)))) == 2
     limit = ur5.limits.velocity[0]
     fast = plan(
-        Problem(ur5, None, HOME, HOME + 0.1, start_velocity={ur5.velocity_names[0]: limit * (1 + 1e-8)})
+        Problem(
+            ur5, None, HOME, HOME + 0.1, start_velocity={ur5.velocity_names[0]: limit * (1 + 1e-8)}
+        )
     )
     assert fast.status is Status.START_VELOCITY
     said, bound = fast.reason.split(" is ")[1].split(", beyond its limit ")
@@ -373,7 +405,11 @@ def test_numbers_that_differ_look_different(ur5):
     q = np.append(HOME, 0.0123456789)
     goal = q + np.array([0.1, 0, 0, 0, 0, 0, 1.0001e-4])
     with pytest.raises(PlanningError) as refused:
-        plan(Problem(hand, None, q + 1e5 * np.eye(7)[6], goal + 1e5 * np.eye(7)[6], group="manipulator"))
+        plan(
+            Problem(
+                hand, None, q + 1e5 * np.eye(7)[6], goal + 1e5 * np.eye(7)[6], group="manipulator"
+            )
+        )
     there, here = str(refused.value).split(" is ")[1].split(" at the start")[0].split(" and ")
     assert float(there) > float(here)
 
@@ -429,7 +465,8 @@ def free_motion(mover: Mover, rng: np.random.Generator) -> tuple[np.ndarray, np.
 
 @pytest.mark.parametrize("planner", sorted(available_planners()))
 def test_noise_of_any_size(planner):
-    """In start, goal, via points and start velocity: always a result, a valid plan, and that where one is promised."""
+    """In start, goal, via points and start velocity: always a result, a valid plan, and that where
+    one is promised."""
     rng = np.random.default_rng(34)
     everyone = movers()
     solved = 0
@@ -458,8 +495,12 @@ def test_noise_of_any_size(planner):
             x, w = start[moving], v[list(columns.v)]
             out = ((x < columns.lower + 2e-3) & (w < 0)) | ((x > columns.upper - 2e-3) & (w > 0))
             v[list(columns.v)] = np.where(out, -w, w)
-        problem = Problem(model, None, start, JointGoal(goal), [JointGoal(q) for q in via], v, mover.group)
-        options = ({}, {"jerk": 500.0}, {"optimizer_iterations": 5}, {"torque_limits": False})[k % 4]
+        problem = Problem(
+            model, None, start, JointGoal(goal), [JointGoal(q) for q in via], v, mover.group
+        )
+        options = ({}, {"jerk": 500.0}, {"optimizer_iterations": 5}, {"torque_limits": False})[
+            k % 4
+        ]
         what = f"{k}: {mover.name}, {mover.group}, {options}"
         try:
             result = plan(problem, planner=planner, seed=k, **options)
@@ -474,9 +515,13 @@ def test_noise_of_any_size(planner):
         end = np.clip(goal[moving], columns.lower, columns.upper)
         np.testing.assert_array_equal(trajectory.position(0.0), start[moving], what)
         np.testing.assert_allclose(trajectory.velocity(0.0), given, **ROUNDED, err_msg=what)
-        np.testing.assert_allclose(trajectory.position(trajectory.duration), end, atol=1e-9, err_msg=what)
+        np.testing.assert_allclose(
+            trajectory.position(trajectory.duration), end, atol=1e-9, err_msg=what
+        )
         assert trajectory.validate() == [], what
         if k % 10 == 0:
             again = plan(problem, planner=planner, seed=k, **options)
-            assert again.trajectory.coefficients.tobytes() == trajectory.coefficients.tobytes(), what
+            assert again.trajectory.coefficients.tobytes() == trajectory.coefficients.tobytes(), (
+                what
+            )
     assert solved >= runs / 2 or not available_planners()[planner].complete

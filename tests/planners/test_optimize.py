@@ -1,4 +1,5 @@
-"""Optimization of paths: never worse than what it is given, free, within limits, and with the clearance asked for."""
+"""Optimization of paths: never worse than what it is given, free, within limits, and with the
+clearance asked for."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def resampled(path: np.ndarray, steps: int) -> np.ndarray:
 
 
 def least_distance(prepared, path: np.ndarray, columns=()) -> float:
-    """Of what moves from what does not, at points 0.01 apart, less those within a tenth of the path of its ends."""
+    """Of what moves from what does not, at points 0.01 apart, less those within a tenth of the path
+    of its ends."""
     points = resampled(path, max(int(path_length(path) / 0.01), 20))
     part = len(points) // 10
     return min(prepared.scene.min_distance(q)[0] for q in points[part:-part])
@@ -54,7 +56,8 @@ def assert_valid(prepared, before: np.ndarray, after: np.ndarray) -> None:
     still = np.setdiff1d(np.arange(before.shape[1]), columns)
     assert (after[:, still] == before[0, still]).all()
     for a, b in pairwise(after):
-        assert prepared.scene.edge_free(a, b, resolution=5e-4)  # no closer than planning's 5 mm may leave it
+        # No closer than planning's 5 mm may leave it.
+        assert prepared.scene.edge_free(a, b, resolution=5e-4)
     for q in resampled(after, 300):
         assert not prepared.scene.collides(q)
 
@@ -63,7 +66,9 @@ def assert_valid(prepared, before: np.ndarray, after: np.ndarray) -> None:
 @pytest.mark.parametrize("family", ["bookshelf_small", "cage", "table_pick"])
 def test_never_worse(family, clearance, ur5):
     scene = generate(family, seed=4, model=ur5)
-    prepared, path = found_path(dataclasses.replace(Problem(ur5, scene), clearance=clearance), shortcuts=5)
+    prepared, path = found_path(
+        dataclasses.replace(Problem(ur5, scene), clearance=clearance), shortcuts=5
+    )
     better = optimize(prepared, path)
     assert_valid(prepared, path, better)
     if clearance == 0:
@@ -72,8 +77,11 @@ def test_never_worse(family, clearance, ur5):
 
 
 def test_pulls_taut(robots):
-    """From a rough path around a pillar, without shortcuts, to one about as short as a hundred shortcuts make it."""
-    problem = Problem(robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1])
+    """From a rough path around a pillar, without shortcuts, to one about as short as a hundred
+    shortcuts make it."""
+    problem = Problem(
+        robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1]
+    )
     prepared, rough = found_path(problem, shortcuts=0)
     short = optimize(prepared, rough)
     assert_valid(prepared, rough, short)
@@ -102,7 +110,9 @@ def test_keeps_the_clearance(robots):
 def test_cost_is_what_it_says(robots):
     """The cost before, by the formula in the header, from the distances that the scene gives."""
     clearance, smoothness = 0.05, 0.03
-    problem = Problem(robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1])
+    problem = Problem(
+        robots.planar_arm(), robots.pillar_scene(), [0.9, -0.2, 0.1], [-0.9, 0.2, -0.1]
+    )
     prepared, path = found_path(problem)
     columns = list(prepared.columns.q)
     result = _engine.optimize_path(
@@ -133,11 +143,17 @@ def test_cost_is_what_it_says(robots):
 
 
 def test_limits_are_respected(robots):
-    """A carriage that would pass a block with room on both sides stays between its limits, which leave less."""
+    """A carriage that would pass a block with room on both sides stays between its limits, which
+    leave less."""
     scene = Scene("block")
     scene.add_box("block", (0.3, 1.35, 1.0), pose((1.0, 1.025, 0)))
     problem = Problem(
-        robots.gantry(), scene, {"x": 0.3, "y": 1.8}, {"x": 1.7, "y": 1.8}, group=["x", "y"], clearance=0.3
+        robots.gantry(),
+        scene,
+        {"x": 0.3, "y": 1.8},
+        {"x": 1.7, "y": 1.8},
+        group=["x", "y"],
+        clearance=0.3,
     )
     prepared, path = found_path(problem)
     better = optimize(prepared, path)
@@ -179,7 +195,8 @@ def test_nothing_to_do(robots):
 
 
 def sign_changes(trajectory) -> float:
-    """Of the acceleration, per joint and second; what stays below a tenth of the limit does not count."""
+    """Of the acceleration, per joint and second; what stays below a tenth of the limit does not
+    count."""
     t = np.unique(np.concatenate([np.linspace(0, trajectory.duration, 20001), trajectory.breaks]))
     share = trajectory.acceleration(t) / trajectory.limits.acceleration
     count = 0
@@ -190,7 +207,8 @@ def sign_changes(trajectory) -> float:
 
 
 def test_motions_with_a_clearance_do_not_chatter(ur5):
-    """Nearly as few changes of sign as on a few long edges, 1.4: some 2, and 6 to 7 if each point is rounded alone."""
+    """Nearly as few changes of sign as on a few long edges, 1.4: some 2, and 6 to 7 if each point
+    is rounded alone."""
     plain, wide = [], []
     for name in ("table_pick", "table_under_pick", "box", "bookshelf_small", "bookshelf_tall"):
         scene = load_scene(name, model=ur5)
@@ -206,7 +224,8 @@ def test_motions_with_a_clearance_do_not_chatter(ur5):
 
 
 def test_smooth_runs_are_splines_through_the_middles(robots):
-    """Points of an arc at equal distances: the curve touches each edge in its middle, and bends but for its ends."""
+    """Points of an arc at equal distances: the curve touches each edge in its middle, and bends but
+    for its ends."""
     model = robots.planar_arm()
     prepared = prepare(Problem(model, None, [0.5, 0, 0], [0.5, 0, 0]))
     angle = np.linspace(0, np.pi / 2, 9)

@@ -1,4 +1,5 @@
-"""The last check's quick test of limits: what it passes is within them, and it passes what is within them by little."""
+"""The last check's quick test of limits: what it passes is within them, and it passes what is
+within them by little."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from robosim.trajectory import Trajectory, TrajectoryLimits
 
 
 def extremes(trajectory: Trajectory, derivative: int) -> tuple[np.ndarray, np.ndarray]:
-    """(c,) least and greatest value of a derivative, at the roots of the next one and the ends of pieces, by NumPy."""
+    """(c,) least and greatest value of a derivative, at the roots of the next one and the ends of
+    pieces, by NumPy."""
     n = trajectory.coefficients.shape[2]
     least, greatest = np.full(n, np.inf), np.full(n, -np.inf)
     lengths = np.diff(trajectory.breaks)
@@ -46,10 +48,13 @@ KINDS = ("lower", "upper", "velocity", "acceleration", "jerk")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_limit_is_found_to_hold_or_not(motion, kind):
-    """Each coordinate's limit in turn, from a tenth below what the motion needs to a tenth above."""
+    """Each coordinate's limit in turn, from a tenth below what the motion needs to a tenth
+    above."""
     derivative = max(KINDS.index(kind) - 1, 0)
     least, greatest = extremes(motion, derivative)
-    need = {"lower": least, "upper": greatest}.get(kind, np.maximum(np.abs(least), np.abs(greatest)))
+    need = {"lower": least, "upper": greatest}.get(
+        kind, np.maximum(np.abs(least), np.abs(greatest))
+    )
     n = len(need)
     none = np.full(n, np.inf)
     loose = TrajectoryLimits(lower=-none, upper=none, velocity=none, acceleration=none)
@@ -85,7 +90,8 @@ def test_motions_of_few_powers_have_no_higher_derivatives(powers):
     coefficients[0, -1] = 1.0
     limits = TrajectoryLimits(lower=[-2], upper=[2], velocity=[3], acceleration=[3], jerk=[1])
     motion = Trajectory([0.0, 1.0], coefficients, ["a"], units=["rad"], limits=limits)
-    assert _surely_within_limits(motion) == (powers < 3)  # an acceleration that is constant jumps at its ends
+    # An acceleration that is constant jumps at its ends.
+    assert _surely_within_limits(motion) == (powers < 3)
     limits = dataclasses.replace(limits, jerk=None)
     motion = motion.replace(limits=limits)
     assert _surely_within_limits(motion)

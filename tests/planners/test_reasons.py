@@ -41,7 +41,8 @@ def test_start_out_of_limits(arm):
 
 
 def test_start_in_collision(arm, robots):
-    """The pillar's axis is 0.8 m away, so the straight arm goes through it: both names, and the depth."""
+    """The pillar's axis is 0.8 m away, so the straight arm goes through it: both names, and the
+    depth."""
     result = refused(
         Problem(arm, robots.pillar_scene(), [0, 0, 0], [1, 0, 0]),
         Status.START_IN_COLLISION,
@@ -89,7 +90,10 @@ def test_goal_in_collision_and_out_of_limits(arm, robots):
 def test_all_alternatives_are_told(arm, robots):
     goals = [JointGoal([0, 0, 0]), JointGoal([0, 0, 9])]
     result = refused(
-        Problem(arm, robots.pillar_scene(), [1, 0, 0], goals), Status.GOAL_IN_COLLISION, "goal[0]", "goal[1]"
+        Problem(arm, robots.pillar_scene(), [1, 0, 0], goals),
+        Status.GOAL_IN_COLLISION,
+        "goal[0]",
+        "goal[1]",
     )
     assert "beyond its upper limit" in result.reason
 
@@ -97,7 +101,12 @@ def test_all_alternatives_are_told(arm, robots):
 def test_goal_unreachable(arm):
     """The arm is 1.2 m long: a point at 1.5 m is missed by 0.3 m."""
     result = refused(
-        Problem(arm, None, [0.1, 0.1, 0.1], PoseGoal("tip", pose((1.5, 0, 0.5)), rotation_tolerance=np.inf)),
+        Problem(
+            arm,
+            None,
+            [0.1, 0.1, 0.1],
+            PoseGoal("tip", pose((1.5, 0, 0.5)), rotation_tolerance=np.inf),
+        ),
         Status.GOAL_UNREACHABLE,
         "'tip'",
     )
@@ -133,7 +142,9 @@ def test_cancelled(robots):
         asked.append(1)
         return len(asked) >= 5
 
-    refused(closed(robots), Status.CANCELLED, "of the search", stop=fifth_time, max_iterations=10**9)
+    refused(
+        closed(robots), Status.CANCELLED, "of the search", stop=fifth_time, max_iterations=10**9
+    )
     assert len(asked) == 5
     stages: list[str] = []
     refused(closed(robots), Status.CANCELLED, "before the stage 'search'",
@@ -142,7 +153,8 @@ def test_cancelled(robots):
 
 
 def test_torque_limit(robots):
-    """An arm that turns in a vertical plane and cannot hold itself up: the reason names the joint."""
+    """An arm that turns in a vertical plane and cannot hold itself up: the reason names the
+    joint."""
     arm = robots.planar_arm().with_gravity((0, -9.81, 0)).with_limits(effort={"joint1": 3.0})
     result = refused(Problem(arm, None, [0, 0, 0], [0.5, 0, 0]), Status.NO_TIMING, "joint1")
     assert plan(Problem(arm, None, [0, 0, 0], [0.5, 0, 0]), torque_limits=False)
@@ -160,7 +172,9 @@ def test_start_velocity(arm, robots):
     refused(problem, Status.START_VELOCITY, "'joint1' is 2.5, beyond its limit 2")
     problem = Problem(arm, None, [3.0, 0, 0], [1, 0, 0], start_velocity=[1.9, 0, 0])
     refused(problem, Status.START_VELOCITY, "cannot stop", "'joint1'", "upper limit")
-    problem = Problem(arm, robots.pillar_scene(), [0.25, 0, 0], [1, 0, 0], start_velocity=[-1.9, 0, 0])
+    problem = Problem(
+        arm, robots.pillar_scene(), [0.25, 0, 0], [1, 0, 0], start_velocity=[-1.9, 0, 0]
+    )
     refused(problem, Status.START_VELOCITY, "cannot stop", "'pillar'")
 
 
@@ -184,7 +198,11 @@ def test_start_velocity(arm, robots):
         ({"start_velocity": [1, 2]}, "start_velocity has shape (2,)"),
         ({"start_velocity": {"joint5": 1.0}}, "no coordinate 'joint5'"),
         (
-            {"group": ["joint1", "joint2"], "start_velocity": {"joint3": 1.0}, "goal": {"joint1": 1.0}},
+            {
+                "group": ["joint1", "joint2"],
+                "start_velocity": {"joint3": 1.0},
+                "goal": {"joint1": 1.0},
+            },
             "'joint3' moves",
         ),
     ],
@@ -217,7 +235,9 @@ def test_badly_posed(arm, change, words):
     ],
 )
 def test_bad_options(arm, option, value):
-    with pytest.raises(PlanningError, match=option if option != "planner" else "did you mean 'rrt_connect'"):
+    with pytest.raises(
+        PlanningError, match=option if option != "planner" else "did you mean 'rrt_connect'"
+    ):
         plan(Problem(arm, None, [0, 0, 0], [1, 0, 0]), **{option: value})
 
 

@@ -41,7 +41,9 @@ def test_new_planner(clean, arm, robots):
     result = plan(Problem(arm, None, [0, 0, 0], [1, 0, 0]), planner="straight_only")
     assert result.ok
     assert result.planner == "straight_only"
-    assert not plan(Problem(arm, robots.pillar_scene(), [1, 0, 0], [-1, 0, 0]), planner="straight_only")
+    assert not plan(
+        Problem(arm, robots.pillar_scene(), [1, 0, 0], [-1, 0, 0]), planner="straight_only"
+    )
 
 
 def test_name_is_taken(clean):
@@ -60,7 +62,9 @@ def test_installed_packages_are_found(monkeypatch, clean):
             planner("from_elsewhere")(straight)
 
     monkeypatch.setattr(
-        importlib.metadata, "entry_points", lambda group: [Entry] if group == "robosim.planners" else []
+        importlib.metadata,
+        "entry_points",
+        lambda group: [Entry] if group == "robosim.planners" else [],
     )
     registry._discover.cache_clear()
     try:
@@ -102,7 +106,9 @@ def test_a_broken_package_takes_no_other_planner_down(monkeypatch, clean, capsys
             get_planner("from_elsewhere")
         assert main(["planners"]) == 0
         shown = capsys.readouterr().out
-        assert "broken.planners  could not be imported: NameError: name 'np' is not defined" in shown
+        assert (
+            "broken.planners  could not be imported: NameError: name 'np' is not defined" in shown
+        )
         assert main(["planners", "--json"]) == 0
         listed = json.loads(capsys.readouterr().out)
         assert "rrt_connect" in listed["planners"]

@@ -12,7 +12,8 @@ from robosim.planners import JointGoal, PoseGoal, Problem, plan, plan_cartesian
 from ..scale import repeats  # noqa: TID252
 
 HOME = np.array([0.3, -1.3, 1.4, -1.57, -1.3, 0.2])
-PATIENCE = 3.0  # [s] of processor time: it takes milliseconds, and took minutes where it went by the duration
+# [s] of processor time: it takes milliseconds, and took minutes where it went by the duration.
+PATIENCE = 3.0
 
 
 def test_scalings_of_any_size():
@@ -30,7 +31,11 @@ def test_scalings_of_any_size():
         options = [{}, {"jerk": 200.0}, {"torque_limits": False}, {"tool_speed": 0.1}][k % 4]
         what = f"{k}: {velocity}, {acceleration}, {options}"
         problem = Problem(
-            model, None, rest, JointGoal(rest + moves[0]), [JointGoal(rest + moves[1])] * (k % 3 == 0)
+            model,
+            None,
+            rest,
+            JointGoal(rest + moves[0]),
+            [JointGoal(rest + moves[1])] * (k % 3 == 0),
         )
         begin = time.process_time()
         result = plan(
@@ -42,7 +47,8 @@ def test_scalings_of_any_size():
         trajectory = result.trajectory
         assert trajectory.validate() == [], what
         assert time.process_time() - begin < PATIENCE, what
-        # No joint can be sooner there than at its full speed, nor than by full acceleration and full brake.
+        # No joint can be sooner there than at its full speed, nor than by full acceleration and
+        # full brake.
         columns = [model.position_names.index(name) for name in trajectory.position_names]
         way = np.abs(trajectory.position(trajectory.duration) - trajectory.position(0.0))
         least = max(
@@ -56,10 +62,13 @@ def test_scalings_of_any_size():
 
 
 def test_the_law_of_slow_motions():
-    """With accelerating as good as nothing, a thousandth of the speed takes a thousand times as long."""
+    """With accelerating as good as nothing, a thousandth of the speed takes a thousand times as
+    long."""
     ur5 = robosim.load_robot("ur5")
     problem = Problem(ur5, None, HOME, HOME + 0.3)
-    durations = [plan(problem, velocity_scaling=s).trajectory.duration for s in (1e-4, 1e-7, 1e-10, 1e-12)]
+    durations = [
+        plan(problem, velocity_scaling=s).trajectory.duration for s in (1e-4, 1e-7, 1e-10, 1e-12)
+    ]
     np.testing.assert_allclose(
         np.array(durations) * [1e-4, 1e-7, 1e-10, 1e-12], 0.3 / ur5.limits.velocity.min(), rtol=1e-3
     )
@@ -70,7 +79,9 @@ def test_slow_straight_lines(scaling):
     ur5 = robosim.load_robot("ur5")
     X = ur5.frame_pose(HOME, "tool0")
     X[2, 3] -= 0.1
-    result = plan_cartesian(Problem(ur5, None, HOME, PoseGoal("tool0", X)), velocity_scaling=scaling)
+    result = plan_cartesian(
+        Problem(ur5, None, HOME, PoseGoal("tool0", X)), velocity_scaling=scaling
+    )
     assert result.ok, result.reason
     assert result.trajectory.validate() == []
 

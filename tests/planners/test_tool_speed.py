@@ -7,7 +7,15 @@ import robosim
 from robosim import _engine
 from robosim.errors import PlanningError, TrajectoryError
 from robosim.model import ModelBuilder
-from robosim.planners import JointGoal, PoseGoal, Problem, motion_limits, plan, plan_cartesian, prepare
+from robosim.planners import (
+    JointGoal,
+    PoseGoal,
+    Problem,
+    motion_limits,
+    plan,
+    plan_cartesian,
+    prepare,
+)
 from robosim.trajectory import Trajectory
 
 from ..scale import repeats  # noqa: TID252
@@ -63,7 +71,15 @@ def test_a_turning_link_in_closed_form():
     builder.add_link("arm", mass=1, inertia=0.01 * np.eye(3))
     builder.add_link("tip")
     builder.add_joint(
-        "turn", "revolute", "base", "arm", axis=(0, 0, 1), lower=-3, upper=3, velocity=2, acceleration=4
+        "turn",
+        "revolute",
+        "base",
+        "arm",
+        axis=(0, 0, 1),
+        lower=-3,
+        upper=3,
+        velocity=2,
+        acceleration=4,
     )
     builder.add_joint("end", "fixed", "arm", "tip", X_PJ=robosim.geometry.pose((0.5, 0, 0)))
     model = builder.build()
@@ -75,7 +91,10 @@ def test_a_turning_link_in_closed_form():
     free = plan(problem, torque_limits=False).trajectory
     same = plan(problem, tool_speed={"tip": 1.0 + 1e-2}, torque_limits=False).trajectory
     assert same.duration == pytest.approx(free.duration, rel=1e-9)
-    assert plan(problem, tool_speed={"arm": 1e-3}, torque_limits=False).trajectory.duration == free.duration
+    assert (
+        plan(problem, tool_speed={"arm": 1e-3}, torque_limits=False).trajectory.duration
+        == free.duration
+    )
     (violation,) = free.validate(capped.limits)
     assert (violation.quantity, violation.name, violation.limit) == ("tool speed", "tip", 0.25)
     assert violation.value == pytest.approx(1.0, rel=1e-6)

@@ -1,4 +1,5 @@
-"""Torque limits of plans: with the damping and dry friction that a robot's description states, and with none."""
+"""Torque limits of plans: with the damping and dry friction that a robot's description states, and
+with none."""
 
 import dataclasses
 import re
@@ -69,7 +70,8 @@ def held_easily(model, prepared, rng, count):
 
 
 def greatest_shares(model, prepared, trajectory):
-    """(2001, c) |torque| / effort, the greatest for all, half or none of damping and friction, by other code."""
+    """(2001, c) |torque| / effort, the greatest for all, half or none of damping and friction, by
+    other code."""
     t = np.linspace(0, trajectory.duration, 2001)
     q, v = list(prepared.columns.q), list(prepared.columns.v)
     out = []
@@ -86,7 +88,8 @@ def greatest_shares(model, prepared, trajectory):
 
 
 def check_random_motions(model, group, rng, runs):
-    """Random polylines, fast and slow, with and without jerk limits; how many torque limits shape, and the costs."""
+    """Random polylines, fast and slow, with and without jerk limits; how many torque limits shape,
+    and the costs."""
     rest = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
     prepared = prepare(Problem(model, None, rest, rest, group=group))
     shaped, costs, reasons = 0, [], []
@@ -108,7 +111,9 @@ def check_random_motions(model, group, rng, runs):
             assert 0 <= cost["stated"] < trajectory.duration
             assert 0 <= cost["none"] < trajectory.duration
             costs.append(cost["none"] / trajectory.duration)
-    assert all("gravity" in reason or "torque limits cannot be kept" in reason for reason in reasons)
+    assert all(
+        "gravity" in reason or "torque limits cannot be kept" in reason for reason in reasons
+    )
     assert len(reasons) < runs / 2
     return shaped, costs
 
@@ -136,9 +141,11 @@ def test_robots_that_state_friction(example_robots, tmp_path, file, group):
 
 
 def test_peaks_within_pieces():
-    """From and to rest, where a torque is no parabola of the time: peaks were missed there by up to 4e-6 of the limit.
+    """From and to rest, where a torque is no parabola of the time: peaks were missed there by up to
+    4e-6 of the limit.
 
-    A motion keeps its limits to 1e-7 (torque_excess_allowed in engine/planning/timing.cpp), which all samples show.
+    A motion keeps its limits to 1e-7 (torque_excess_allowed in engine/planning/timing.cpp), which
+    all samples show.
     """
     model = robosim.load_robot("catapult")
     rng = np.random.default_rng(7)
@@ -167,18 +174,24 @@ def test_the_torque_shown_is_the_one_that_drives_have_to_exert():
     times = np.linspace(0, trajectory.duration, 50)
     expected = [
         model.inverse_dynamics(
-            trajectory.position(t), trajectory.velocity(t), trajectory.acceleration(t), joint_forces=True
+            trajectory.position(t),
+            trajectory.velocity(t),
+            trajectory.acceleration(t),
+            joint_forces=True,
         )
         for t in times
     ]
     np.testing.assert_allclose(trajectory.torque(times), expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(trajectory.torque(times[7]), expected[7], rtol=1e-12, atol=1e-12)
     turned = trajectory.reorder(["j2", "j0", "j3", "j1"])
-    np.testing.assert_allclose(turned.torque(times), trajectory.torque(times)[:, [2, 0, 3, 1]], rtol=1e-12)
+    np.testing.assert_allclose(
+        turned.torque(times), trajectory.torque(times)[:, [2, 0, 3, 1]], rtol=1e-12
+    )
 
 
 def test_a_brake_that_counts_on_friction_is_found():
-    """Slowing down with full effort and full friction: without the friction that takes more than the effort."""
+    """Slowing down with full effort and full friction: without the friction that takes more than
+    the effort."""
     rng = np.random.default_rng(6)
     model = arm(rng, 0.0, 6.0)
     rest = model.neutral()
@@ -186,9 +199,12 @@ def test_a_brake_that_counts_on_friction_is_found():
     with_friction = trajectory.torque(np.linspace(0, trajectory.duration, 4001))
     most = np.abs(with_friction).max(axis=0)
     limits = dataclasses.replace(trajectory.limits, effort=most * (1 + 1e-3))
-    stated_only = trajectory.replace(inverse_dynamics=lambda *state: trajectory.inverse_dynamics(*state))
+    stated_only = trajectory.replace(
+        inverse_dynamics=lambda *state: trajectory.inverse_dynamics(*state)
+    )
     assert stated_only.validate(limits) == []
-    # Whatever joint holds still has the same torque either way; the one that brakes has more without.
+    # Whatever joint holds still has the same torque either way; the one that brakes has more
+    # without.
     assert {v.quantity for v in trajectory.validate(limits)} == {"torque"}
     turned = trajectory.reorder(["j3", "j2", "j1", "j0"])
     order = [3, 2, 1, 0]

@@ -1,4 +1,5 @@
-"""Full turns: what is equal up to 2 pi is as good a goal, the shortest way wins, a goal can be asked for as given."""
+"""Full turns: what is equal up to 2 pi is as good a goal, the shortest way wins, a goal can be
+asked for as given."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ FEW = 20_000
 
 
 def turned(columns, goal, most=None):
-    """All configurations within limits that differ from goal (n_q,) by whole turns; joints without limits by `most`."""
+    """All configurations within limits that differ from goal (n_q,) by whole turns; joints without
+    limits by `most`."""
     choices = []
     for i, periodic, lower, upper in zip(
         columns.q, columns.periodic, columns.lower, columns.upper, strict=True
@@ -57,7 +59,10 @@ def random_world(rng, model):
     for i in range(rng.integers(2, 6)):
         angle, r = rng.uniform(-np.pi, np.pi), rng.uniform(0.25, 0.25 + 0.4 * model.n_q)
         scene.add_cylinder(
-            f"post{i}", rng.uniform(0.02, 0.08), 1.0, pose((r * np.cos(angle), r * np.sin(angle), 0.5))
+            f"post{i}",
+            rng.uniform(0.02, 0.08),
+            1.0,
+            pose((r * np.cos(angle), r * np.sin(angle), 0.5)),
         )
     compiled = scene.compile(model)
     lower, upper = model.limits.lower, model.limits.upper
@@ -73,7 +78,8 @@ def random_world(rng, model):
 
 @pytest.mark.parametrize("kind", ["revolute of two", "revolute of three", "continuous"])
 def test_free_straight_motions_are_found(robots, kind):
-    """60 random worlds: where the straight motion to any turn is free, the plan is no longer than the shortest."""
+    """60 random worlds: where the straight motion to any turn is free, the plan is no longer than
+    the shortest."""
     n = 3 if kind == "revolute of three" else 2
     model = robots.planar_arm(n, continuous=kind == "continuous", limit=TURN)
     rng = np.random.default_rng(len(kind))
@@ -97,7 +103,9 @@ def test_free_straight_motions_are_found(robots, kind):
         np.testing.assert_allclose(k, np.round(k), atol=1e-12)
         assert not columns.excess(result.path[-1]).any()
         # The goal as given is reached as given, if it is reached.
-        exact = plan(Problem(model, scene, start, JointGoal(goal, full_turns=False)), max_iterations=FEW)
+        exact = plan(
+            Problem(model, scene, start, JointGoal(goal, full_turns=False)), max_iterations=FEW
+        )
         straight = compiled.edge_free(start, goal, 0.02).free
         assert exact.ok or not straight
         if exact.ok:
@@ -120,7 +128,8 @@ def wall_behind():
 @pytest.mark.parametrize("planner", sorted(available_planners()))
 @pytest.mark.parametrize("continuous", [False, True])
 def test_no_straight_motion_is_free(robots, check_plan, planner, continuous):
-    """The nearest turn cannot be reached, nor any in a straight line: trees have to meet whole turns away."""
+    """The nearest turn cannot be reached, nor any in a straight line: trees have to meet whole
+    turns away."""
     model = robots.planar_arm(2, continuous=continuous, limit=TURN)
     scene = wall_behind()
     start, goal = np.array([2.3, 0.0]), np.array([-2.3, 0.0])
@@ -142,7 +151,8 @@ def test_no_straight_motion_is_free(robots, check_plan, planner, continuous):
 
 
 def test_limits_are_kept_on_the_way_to_another_turn(robots, check_plan):
-    """Limits of a turn and a bit: the other turn is a goal only where it is within them, and so is the way to it."""
+    """Limits of a turn and a bit: the other turn is a goal only where it is within them, and so is
+    the way to it."""
     scene = wall_behind()
     start, goal = np.array([2.3, 0.0]), np.array([-2.3, 0.0])
     for limit, ends_at in ((3.3, -2.3), (4.2, -2.3)):
@@ -155,7 +165,9 @@ def test_limits_are_kept_on_the_way_to_another_turn(robots, check_plan):
 def test_pose_goals_turn_too(robots, check_plan):
     """Inverse kinematics gives the nearest turn; where that is blocked another one is reached."""
     model = robots.planar_arm(2, limit=TURN)
-    problem = Problem(model, wall_behind(), [2.3, 0.0], PoseGoal("tip", model.frame_pose([-2.3, 0.0], "tip")))
+    problem = Problem(
+        model, wall_behind(), [2.3, 0.0], PoseGoal("tip", model.frame_pose([-2.3, 0.0], "tip"))
+    )
     result = plan(problem, max_iterations=FEW)
     check_plan(problem, result)
     assert result.path[-1][0] == pytest.approx(-2.3, abs=1e-5)
@@ -165,7 +177,10 @@ FORMS = {
     "array": lambda q: JointGoal(q, full_turns=False),
     "names": lambda q: JointGoal({"joint1": q[0], "joint2": q[1]}, full_turns=False),
     "group": lambda q: JointGoal(list(q), full_turns=False),
-    "several": lambda q: [JointGoal(q, full_turns=False), JointGoal(np.subtract(q, 0.3), full_turns=False)],
+    "several": lambda q: [
+        JointGoal(q, full_turns=False),
+        JointGoal(np.subtract(q, 0.3), full_turns=False),
+    ],
 }
 
 
@@ -230,7 +245,8 @@ def test_each_goal_says_for_itself(robots):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_all_turns_come_nearest_first(robots, seed):
-    """The enumeration is what a plain product of all turns is, sorted by length: none missing, none twice."""
+    """The enumeration is what a plain product of all turns is, sorted by length: none missing, none
+    twice."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 5))
     model = robots.planar_arm(
@@ -264,7 +280,8 @@ def test_all_turns_come_nearest_first(robots, seed):
 
 
 def test_a_longer_way_round_gives_way_to_another_turn(robots):
-    """The way round a post to the nearest turn is longer than the straight one to the next: that one is taken."""
+    """The way round a post to the nearest turn is longer than the straight one to the next: that
+    one is taken."""
     model = robots.planar_arm(1, limit=TURN)
     shut = Scene("post")
     shut.add_cylinder("post", 0.05, 1.0, pose((-0.3, 0, 0.5)))
@@ -287,7 +304,8 @@ def test_a_longer_way_round_gives_way_to_another_turn(robots):
 
 @pytest.mark.parametrize("planner", sorted(available_planners()))
 def test_planners_end_whole_turns_from_a_goal(planner, robots):
-    """With `turns` a path may leave the query's bounds, keeps the limits, and ends whole turns from its goal."""
+    """With `turns` a path may leave the query's bounds, keeps the limits, and ends whole turns from
+    its goal."""
     from robosim.planners.registry import SearchQuery, Turns
 
     model = robots.planar_arm(2, limit=TURN)
@@ -295,7 +313,9 @@ def test_planners_end_whole_turns_from_a_goal(planner, robots):
     columns = prepared.columns
     goals = goal_configurations(prepared, prepared.goals, prepared.start).q
     lower, upper = sampling_window(columns, prepared.start, goals)
-    query = SearchQuery(prepared.scene, prepared.start, goals, columns.q, lower, upper, max_iterations=FEW)
+    query = SearchQuery(
+        prepared.scene, prepared.start, goals, columns.q, lower, upper, max_iterations=FEW
+    )
     query.turns = Turns(np.array([True]), columns.periodic, columns.lower, columns.upper)
     found = available_planners()[planner].search(query)
     assert found.status is SearchStatus.FOUND

@@ -12,7 +12,9 @@ from robosim import _engine
 from robosim.geometry import Shape, pose
 from robosim.model import Model, ModelBuilder
 
-UR5 = (  # name, parent's offset xyz and rpy, axis, collider length along z: a UR5-like arm of capsules and boxes
+# Name, parent's offset xyz and rpy, axis, collider length along z: a UR5-like arm of capsules and
+# boxes.
+UR5 = (
     ("pan", (0, 0, 0.089), (0, 0, 0), (0, 0, 1)),
     ("lift", (0, 0.136, 0), (0, np.pi / 2, 0), (0, 1, 0)),
     ("elbow", (0, -0.12, 0.425), (0, 0, 0), (0, 1, 0)),
@@ -53,13 +55,16 @@ def arm() -> Model:
     builder.add_collider("wrist1", Shape.cylinder(0.045, 0.1))
     builder.add_collider("wrist2", Shape.sphere(0.04))
     builder.add_collider(
-        "wrist3", Shape.convex(rng.normal(size=(30, 3)) * (0.015, 0.02, 0.015)), X_LC=pose((0, 0.08, 0))
+        "wrist3",
+        Shape.convex(rng.normal(size=(30, 3)) * (0.015, 0.02, 0.015)),
+        X_LC=pose((0, 0.08, 0)),
     )
     return builder.build(allow_massless=True)
 
 
 def mobile() -> Model:
-    """A planar base, a lift, an arm of two joints of which one mimics, and a sliding tool: every bounded joint type."""
+    """A planar base, a lift, an arm of two joints of which one mimics, and a sliding tool: every
+    bounded joint type."""
     builder = ModelBuilder("mobile")
     for name in ("world", "base", "lift", "upper", "lower", "tool"):
         builder.add_link(name)
@@ -108,8 +113,12 @@ def mobile() -> Model:
         effort=9,
     )
     builder.add_collider("base", Shape.box((0.4, 0.3, 0.2)))
-    builder.add_collider("upper", Shape.capsule(0.04, 0.35), X_LC=pose((0.2, 0, 0), rpy=(0, np.pi / 2, 0)))
-    builder.add_collider("lower", Shape.cylinder(0.04, 0.25), X_LC=pose((0.15, 0, 0), rpy=(0, np.pi / 2, 0)))
+    builder.add_collider(
+        "upper", Shape.capsule(0.04, 0.35), X_LC=pose((0.2, 0, 0), rpy=(0, np.pi / 2, 0))
+    )
+    builder.add_collider(
+        "lower", Shape.cylinder(0.04, 0.25), X_LC=pose((0.15, 0, 0), rpy=(0, np.pi / 2, 0))
+    )
     builder.add_collider("tool", Shape.box((0.2, 0.05, 0.02)))
     return builder.build(allow_massless=True)
 
@@ -138,7 +147,8 @@ def planar_arm() -> Model:
 
 
 def pairs_of(model: Model, n_extras: int, bodies: list[int]) -> np.ndarray:
-    """All pairs on different bodies that are not parent and child, and everything that moves with the extras."""
+    """All pairs on different bodies that are not parent and child, and everything that moves with
+    the extras."""
     colliders, joints = model._engine.colliders, model._engine.joints
     n = len(colliders)
     body = [c.body for c in colliders] + bodies

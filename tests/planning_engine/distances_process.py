@@ -41,7 +41,8 @@ def shapes() -> list[Shape]:
 
 
 def bodies() -> tuple[_engine.CollisionScene, Callable[[int], np.ndarray]]:
-    """Every shape on a body that moves freely against every shape, and seeded configurations of that body."""
+    """Every shape on a body that moves freely against every shape, and seeded configurations of
+    that body."""
     builder = ModelBuilder("free")
     names = ("ground", "x", "y", "z", "roll", "pitch", "yaw")
     for name in names:
@@ -49,7 +50,9 @@ def bodies() -> tuple[_engine.CollisionScene, Callable[[int], np.ndarray]]:
     for k, (parent, child) in enumerate(pairwise(names)):
         kind = "prismatic" if k < 3 else "continuous"
         limits = {"lower": -9, "upper": 9} if k < 3 else {}
-        builder.add_joint(child, kind, parent, child, axis=np.eye(3)[k % 3], velocity=1, effort=1, **limits)
+        builder.add_joint(
+            child, kind, parent, child, axis=np.eye(3)[k % 3], velocity=1, effort=1, **limits
+        )
     all_shapes = shapes()
     for shape in all_shapes[:-1]:
         builder.add_collider("yaw", shape)
@@ -59,7 +62,9 @@ def bodies() -> tuple[_engine.CollisionScene, Callable[[int], np.ndarray]]:
     extras = [f"extra {j}" for j in range(n)]
     # Some in line with the axes, so that faces and edges come to be parallel; some not.
     poses = [pose(rpy=(0.3 * j, 0.2 * j, 0.1 * j) if j % 2 else (0, 0, 0)) for j in range(n)]
-    scene = _engine.CollisionScene(model._engine, extras, all_shapes, np.array(poses), [0] * n, pairs)
+    scene = _engine.CollisionScene(
+        model._engine, extras, all_shapes, np.array(poses), [0] * n, pairs
+    )
 
     def configurations(count: int) -> np.ndarray:
         """Anywhere, near by, on a grid with parallel axes, moving in small steps, far off."""
@@ -79,7 +84,8 @@ def bodies() -> tuple[_engine.CollisionScene, Callable[[int], np.ndarray]]:
 
 
 def worst_error() -> float:
-    """Of all pairs at 160 configurations, as a part of what the code for one pair promises: some 1e-12 of the size."""
+    """Of all pairs at 160 configurations, as a part of what the code for one pair promises: some
+    1e-12 of the size."""
     scene, configurations = bodies()
     q = configurations(160)
     one_at_a_time = np.array([scene.distances(row) for row in q])

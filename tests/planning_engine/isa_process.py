@@ -1,4 +1,5 @@
-"""Run in its own process with ROBOSIM_ISA set: what many configurations and edges of three scenes are found to be."""
+"""Run in its own process with ROBOSIM_ISA set: what many configurations and edges of three scenes
+are found to be."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ for seed, n in enumerate((12, 70, 30)):
     for a, far in zip(q[:100], q[100:], strict=True):
         b = a + 0.3 * (far - a)
         free = scene.edge_free(a, b).free
-        assert not (free and scene.collides_many(a + np.linspace(0, 1, 100)[:, None] * (b - a)).any())
+        assert not (
+            free and scene.collides_many(a + np.linspace(0, 1, 100)[:, None] * (b - a)).any()
+        )
         answers.append(free)
 print("".join(str(int(x)) for x in answers))

@@ -1,4 +1,5 @@
-"""Many configurations at once: the answers of one at a time, bit for bit, on any instruction set and any threads."""
+"""Many configurations at once: the answers of one at a time, bit for bit, on any instruction set
+and any threads."""
 
 from __future__ import annotations
 
@@ -85,7 +86,9 @@ def test_every_instruction_set_decides_alike():
     answers = {}
     for isa in _engine.build_info()["usable_kernels"]:
         env = os.environ | {"ROBOSIM_ISA": isa}
-        run = subprocess.run([sys.executable, script], env=env, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [sys.executable, script], env=env, capture_output=True, text=True, check=False
+        )
         assert run.returncode == 0, f"{isa}: {run.stderr[-2000:]}"
         answers[isa] = run.stdout.strip()
     assert len(set(answers.values())) == 1

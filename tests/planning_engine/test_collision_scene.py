@@ -27,7 +27,10 @@ def brute_force(model, q, shapes, poses, bodies, pairs):
 def test_queries_agree_with_exact_distances(problems, name, n_obstacles):
     model = problems.models[name]()
     rng = np.random.default_rng(n_obstacles)
-    shapes = [(Shape.box(rng.uniform(0.02, 0.2, 3)), Shape.sphere(0.05))[i % 2] for i in range(n_obstacles)]
+    shapes = [
+        (Shape.box(rng.uniform(0.02, 0.2, 3)), Shape.sphere(0.05))[i % 2]
+        for i in range(n_obstacles)
+    ]
     poses = [problems.random_pose(rng, 1.0) for _ in shapes]
     bodies = [0] * n_obstacles
     shapes.append(Shape.cylinder(0.03, 0.3))
@@ -48,7 +51,9 @@ def test_queries_agree_with_exact_distances(problems, name, n_obstacles):
         assert scene.collides(q) == bool(overlapping) or exact.min() > -1e-7
         found = {tuple(sorted((a, b))): d for a, b, d in scene.collisions(q)}
         assert set(overlapping) <= set(found)
-        assert all(d < 0 and d == pytest.approx(exact[names.index(n)], abs=1e-7) for n, d in found.items())
+        assert all(
+            d < 0 and d == pytest.approx(exact[names.index(n)], abs=1e-7) for n, d in found.items()
+        )
         near = {tuple(sorted((a, b))) for a, b, _ in scene.collisions(q, margin=0.1)}
         assert near == {n for n, d in zip(names, exact, strict=True) if d < 0.1}
         distance, a, b, p_a, p_b = scene.min_distance(q)
@@ -153,7 +158,9 @@ def test_self_collisions_are_counted_as_a_plain_loop_counts_them(problems):
     assert counts.min() == 0
     assert ((counts > 0) & (counts < 400)).any()
     some = pairs[[0, 5]]
-    assert np.array_equal(_engine.sample_self_collisions(model._engine, 3, 400, some)[1], counts[[0, 5]])
+    assert np.array_equal(
+        _engine.sample_self_collisions(model._engine, 3, 400, some)[1], counts[[0, 5]]
+    )
 
 
 def test_a_cluttered_scene_is_mixed(problems):

@@ -1,4 +1,5 @@
-"""Distances at many configurations side by side are those of one at a time, of every pair of shapes in every pose."""
+"""Distances at many configurations side by side are those of one at a time, of every pair of shapes
+in every pose."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def test_every_pair_of_shapes_in_every_kind_of_pose(distances):
 def test_every_instruction_set_measures_alike():
     for isa in _engine.build_info()["usable_kernels"]:
         env = os.environ | {"ROBOSIM_ISA": isa}
-        run = subprocess.run([sys.executable, SCRIPT], env=env, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [sys.executable, SCRIPT], env=env, capture_output=True, text=True, check=False
+        )
         assert run.returncode == 0, f"{isa}: {run.stderr[-2000:]}"
         assert float(run.stdout) < 1
 

@@ -1,4 +1,5 @@
-"""The edge check against dense sampling: what it calls free never touches; what it calls touching comes that near."""
+"""The edge check against dense sampling: what it calls free never touches; what it calls touching
+comes that near."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ def test_free_edges_are_free_and_touching_edges_come_near(problems, name, n_obst
 
 
 def test_passing_a_large_ball_closely_is_free(problems):
-    """A tool that slides by 1 mm above a ball of 0.5 m: bounds have to be rough in terms of that, not of the ball."""
+    """A tool that slides by 1 mm above a ball of 0.5 m: bounds have to be rough in terms of that,
+    not of the ball."""
     from robosim.model import ModelBuilder
 
     builder = ModelBuilder("slide")
@@ -69,7 +71,8 @@ def test_passing_a_large_ball_closely_is_free(problems):
 
 
 def test_what_is_beside_a_hull_but_on_its_axis_is_free():
-    """A long wedge, whose box has its axis outside of it: balls about that axis say nothing of what they meet."""
+    """A long wedge, whose box has its axis outside of it: balls about that axis say nothing of what
+    they meet."""
     from robosim.model import ModelBuilder
 
     builder = ModelBuilder("wedge")
@@ -80,7 +83,9 @@ def test_what_is_beside_a_hull_but_on_its_axis_is_free():
     model = builder.build(allow_massless=True)
     for x, free in ((0.5, True), (0.1, False)):
         at = pose((x, 0.05, 0.05))[None]
-        scene = _engine.CollisionScene(model._engine, ["ball"], [Shape.sphere(0.01)], at, [0], [(0, 1)])
+        scene = _engine.CollisionScene(
+            model._engine, ["ball"], [Shape.sphere(0.01)], at, [0], [(0, 1)]
+        )
         assert scene.collides([0.0]) != free
         assert scene.edge_free([-0.005], [0.005], 0.001).free == free
 
@@ -94,7 +99,10 @@ def test_a_thin_wall_between_two_free_ends_is_found_at_any_length(problems):
         at = 0.9 * np.array([np.cos(angle), np.sin(angle), 0])
         plate = Shape.box((0.2, 1e-4, 0.2))
         scene = problems.scene_of(model, [plate], [pose(at, rpy=(0, 0, angle))])
-        q0, q1 = np.array([angle - rng.uniform(0.1, 1.5), 0]), np.array([angle + rng.uniform(0.1, 1.5), 0])
+        q0, q1 = (
+            np.array([angle - rng.uniform(0.1, 1.5), 0]),
+            np.array([angle + rng.uniform(0.1, 1.5), 0]),
+        )
         assert not scene.collides(q0)
         assert not scene.collides(q1)
         assert not scene.edge_free(q0, q1, 0.05).free
@@ -102,7 +110,8 @@ def test_a_thin_wall_between_two_free_ends_is_found_at_any_length(problems):
 
 @pytest.mark.parametrize("clearance", [1e-3, 1e-4, 6e-5])
 def test_a_motion_may_leave_a_state_that_all_but_touches(problems, clearance):
-    """The growth shrinks towards the ends: 5 mm of resolution does not forbid to start 0.06 mm off a wall."""
+    """The growth shrinks towards the ends: 5 mm of resolution does not forbid to start 0.06 mm off
+    a wall."""
     model = problems.planar_arm()
     # The straight arm along x, of half-width 0.02, above a block; turning up moves it away.
     block = Shape.box((2, 1, 1))
@@ -114,11 +123,13 @@ def test_a_motion_may_leave_a_state_that_all_but_touches(problems, clearance):
 
 
 def test_resolution_is_the_room_that_a_passage_needs(problems):
-    """A gap is passable when it is wider than the link by more than the growth, and never when it is narrower."""
+    """A gap is passable when it is wider than the link by more than the growth, and never when it
+    is narrower."""
     model = problems.planar_arm()
 
     def through(gap):
-        # The tip, bent by nothing, swings between two blocks; the sweep of the outer link fits a slot along an arc.
+        # The tip, bent by nothing, swings between two blocks; the sweep of the outer link fits a
+        # slot along an arc.
         top = [pose((0.98 + gap / 2 + 0.5, 0, 0))]
         scene = problems.scene_of(model, [Shape.box((1.0, 0.2, 0.2))], top)
         return scene.edge_free(np.array([-0.5, 0]), np.array([0.5, 0]), 0.005).free
@@ -153,7 +164,9 @@ def random_trajectory(model, rng, q, pieces, order):
     for i in range(pieces):
         T = breaks[i + 1] - breaks[i]
         c[i, 0] = q
-        c[i, 1:] = rng.uniform(-0.5, 0.5, (order - 1, model.n_q)) / T ** np.arange(1, order)[:, None]
+        c[i, 1:] = (
+            rng.uniform(-0.5, 0.5, (order - 1, model.n_q)) / T ** np.arange(1, order)[:, None]
+        )
         q = (c[i] * T ** np.arange(order)[:, None]).sum(axis=0)
     return breaks, c
 
@@ -185,7 +198,8 @@ def test_trajectories_called_free_are_free(problems, name, pieces, order):
             verdicts.append(result.free)
             if result.free:
                 assert not any(
-                    scene.collides(position(breaks, c, t)) for t in np.linspace(breaks[0], breaks[-1], 1000)
+                    scene.collides(position(breaks, c, t))
+                    for t in np.linspace(breaks[0], breaks[-1], 1000)
                 )
             else:
                 assert breaks[0] <= result.t <= breaks[-1]
@@ -210,12 +224,15 @@ def test_a_line_as_a_trajectory_gets_the_same_answer(problems):
         # Columns that rest keep the rest of q.
         rest = q0.copy()
         rest[2:] = q1[2:]
-        partial = scene.trajectory_free([0, 1], np.stack([q0, q1 - q0])[None][:, :, :2], [0, 1], rest)
+        partial = scene.trajectory_free(
+            [0, 1], np.stack([q0, q1 - q0])[None][:, :, :2], [0, 1], rest
+        )
         end = rest.copy()
         end[:2] = q1[:2]
         begin = np.concatenate([q0[:2], rest[2:]])
         edge = scene.edge_free(begin, end)
-        # Between 0 and half the resolution either answer is right: an edge needs more room than a trajectory.
+        # Between 0 and half the resolution either answer is right: an edge needs more room than a
+        # trajectory.
         if partial.free != edge.free:
             assert partial.free
             assert 0 < least_distance(scene, along(begin, end, 1000)) < RESOLUTION / 2
@@ -229,7 +246,9 @@ def test_a_floating_body_turns_the_shorter_way(problems):
     builder.add_collider("plate", Shape.box((1.0, 0.02, 0.02)))
     model = builder.build(allow_massless=True)
     ball = Shape.sphere(0.05)
-    scene = _engine.CollisionScene(model._engine, ["ball"], [ball], pose((0, 0.45, 0))[None], [0], [(0, 1)])
+    scene = _engine.CollisionScene(
+        model._engine, ["ball"], [ball], pose((0, 0.45, 0))[None], [0], [(0, 1)]
+    )
     quarter = np.array([0, 0, 0, 0, 0, np.sin(np.pi / 6), np.cos(np.pi / 6)])
     still = np.array([0, 0, 0, 0, 0, 0, 1.0])
     assert scene.edge_free(still, quarter).free  # 60 degrees: the ball is at 90
@@ -244,7 +263,12 @@ def test_a_floating_body_turns_the_shorter_way(problems):
 
 def test_wrong_trajectories_are_refused(problems):
     scene = problems.scene_of(problems.planar_arm(), [Shape.sphere(0.1)], [pose((2, 0, 0))])
-    good = {"times": [0, 1], "coefficients": np.zeros((1, 2, 2)), "columns": [0, 1], "q_rest": np.zeros(2)}
+    good = {
+        "times": [0, 1],
+        "coefficients": np.zeros((1, 2, 2)),
+        "columns": [0, 1],
+        "q_rest": np.zeros(2),
+    }
     assert scene.trajectory_free(**good)
     for change, said in (
         ({"times": [0.0]}, "two breaks"),

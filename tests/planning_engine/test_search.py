@@ -1,4 +1,5 @@
-"""RRT-Connect, shortcuts and blends: answers that hold, every status, the same answer for the same seed."""
+"""RRT-Connect, shortcuts and blends: answers that hold, every status, the same answer for the same
+seed."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ import pytest
 from robosim import _engine
 from robosim.geometry import Shape, pose
 
-# Other samples than the planner's see the same edge: the planner's room of 2.5 mm is not asked for again.
+# Other samples than the planner's see the same edge: the planner's room of 2.5 mm is not asked for
+# again.
 PROOF = 1e-5
 
 
@@ -30,7 +32,9 @@ def search(scene, model, start, goals, **options):
 
 
 def dense(path, n=150):
-    return np.concatenate([a + np.linspace(0, 1, n)[:, None] * (b - a) for a, b in itertools.pairwise(path)])
+    return np.concatenate(
+        [a + np.linspace(0, 1, n)[:, None] * (b - a) for a, b in itertools.pairwise(path)]
+    )
 
 
 def length(path):
@@ -47,7 +51,8 @@ def free_pair(problems, model, scene, seed):
 
 @pytest.fixture(scope="module")
 def passage(problems):
-    """The two-link arm between two posts: straight ahead is blocked, it has to fold to change sides."""
+    """The two-link arm between two posts: straight ahead is blocked, it has to fold to change
+    sides."""
     model = problems.planar_arm()
     posts = [pose((0.75, 0.0, 0)), pose((-0.7, 0.0, 0)), pose((0.55, 0.42, 0))]
     scene = problems.scene_of(model, [Shape.cylinder(0.12, 0.5)] * 3, posts)
@@ -91,7 +96,9 @@ def test_solutions_are_free_and_repeat(which, request):
         paths[seed] = result.path
     # The same seed again: in other threads at once, and after other searches.
     with ThreadPoolExecutor(4) as pool:
-        again = list(pool.map(lambda s: search(scene, model, start, goal, seed=s).path, [3, 2, 1, 0] * 2))
+        again = list(
+            pool.map(lambda s: search(scene, model, start, goal, seed=s).path, [3, 2, 1, 0] * 2)
+        )
     for seed, path in zip([3, 2, 1, 0] * 2, again, strict=True):
         assert np.array_equal(path, paths[seed])
     assert not np.array_equal(paths[0], paths[1])
@@ -164,7 +171,12 @@ def test_deadline_and_progress_stop_a_hopeless_search(hopeless):
     assert time.perf_counter() - before < 5
     calls = []
     result = search(
-        scene, model, start, goal, max_iterations=10**9, progress=lambda: calls.append(1) or len(calls) < 2
+        scene,
+        model,
+        start,
+        goal,
+        max_iterations=10**9,
+        progress=lambda: calls.append(1) or len(calls) < 2,
     )
     assert result.status == "cancelled"
     assert len(calls) == 2
@@ -177,11 +189,14 @@ def test_deadline_and_progress_stop_a_hopeless_search(hopeless):
 
 
 def test_iterations_count_what_they_take(hopeless, problems):
-    """Among many shapes an iteration asks more, and counts as several: their number bounds what a search takes."""
+    """Among many shapes an iteration asks more, and counts as several: their number bounds what a
+    search takes."""
     model, scene, start, goal = hopeless
     posts = [pose((0.3 * np.cos(a), 0.3 * np.sin(a), 0)) for a in (-0.7, 0.7)]
     rng = np.random.default_rng(0)
-    far = [pose((x, y, 0)) for x, y in rng.uniform(0.45, 0.9, (400, 2)) * rng.choice([-1, 1], (400, 2))]
+    far = [
+        pose((x, y, 0)) for x, y in rng.uniform(0.45, 0.9, (400, 2)) * rng.choice([-1, 1], (400, 2))
+    ]
     crowded = problems.scene_of(
         model, [Shape.cylinder(0.05, 0.5)] * 2 + [Shape.sphere(0.005)] * 400, posts + far
     )
@@ -232,7 +247,13 @@ def test_other_threads_run_while_it_searches(hopeless):
 )
 def test_wrong_arguments_are_refused(passage, change, said):
     _, scene, start, goal = passage
-    arguments = {"start": start, "goals": goal[None], "columns": [0, 1], "lower": [-3, -3], "upper": [3, 3]}
+    arguments = {
+        "start": start,
+        "goals": goal[None],
+        "columns": [0, 1],
+        "lower": [-3, -3],
+        "upper": [3, 3],
+    }
     with pytest.raises(ValueError, match=said):
         _engine.rrt_connect(scene, **(arguments | change))
 
@@ -258,7 +279,8 @@ def test_shortcuts_are_shorter_free_and_repeat(which, request):
 
 
 def test_shortcuts_among_pins_are_free(problems):
-    """Pins of half a millimeter, which samples of an edge miss as a rule: what seems free is not, time and again."""
+    """Pins of half a millimeter, which samples of an edge miss as a rule: what seems free is not,
+    time and again."""
     model = problems.planar_arm()
     columns = [0, 1]
     refused = 0
@@ -279,7 +301,9 @@ def test_shortcuts_among_pins_are_free(problems):
         assert length(shorter) <= length(path) * (1 + 1e-12)
         assert all(scene.edge_free(a, b, PROOF) for a, b in itertools.pairwise(shorter))
         assert not any(scene.collides(q) for q in dense(shorter, 400))
-        assert np.array_equal(_engine.shortcut(scene, path, columns, seed=seed, iterations=40), shorter)
+        assert np.array_equal(
+            _engine.shortcut(scene, path, columns, seed=seed, iterations=40), shorter
+        )
     assert refused > 20
 
 
@@ -304,7 +328,9 @@ def test_blends_are_smooth_free_and_close(which, request):
     model, scene, start, goal = request.getfixturevalue(which)
     columns = list(range(model.n_q))
     for seed in range(4):
-        path = _engine.shortcut(scene, search(scene, model, start, goal, seed=seed).path, columns, seed=seed)
+        path = _engine.shortcut(
+            scene, search(scene, model, start, goal, seed=seed).path, columns, seed=seed
+        )
         blend = _engine.blend_corners(scene, path, columns)
         assert len(blend.stops) == 0
         assert np.allclose(evaluate(blend, 0), start)
@@ -364,6 +390,10 @@ def test_a_corner_at_a_wall_gets_a_small_blend(problems):
     for where in (scene, problems.scene_of(model, [], [])):
         assert all(where.edge_free(a, b) for a, b in itertools.pairwise(path))
         blend = _engine.blend_corners(where, path, [0, 1])
-        sizes.append(blend.breaks[-2] - blend.breaks[1] if len(blend.breaks) > 3 else blend.breaks[-1])
-        assert not any(where.collides(evaluate(blend, s)) for s in np.linspace(0, blend.breaks[-1], 1000))
+        sizes.append(
+            blend.breaks[-2] - blend.breaks[1] if len(blend.breaks) > 3 else blend.breaks[-1]
+        )
+        assert not any(
+            where.collides(evaluate(blend, s)) for s in np.linspace(0, blend.breaks[-1], 1000)
+        )
     assert sizes[0] <= sizes[1]

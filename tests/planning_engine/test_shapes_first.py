@@ -1,4 +1,5 @@
-"""Searches where hulls stand for meshes: by the hulls as far as these leave a way, and by the meshes beyond."""
+"""Searches where hulls stand for meshes: by the hulls as far as these leave a way, and by the
+meshes beyond."""
 
 from __future__ import annotations
 
@@ -32,7 +33,15 @@ def model():
     for axis, name in zip(np.eye(3), "xyz", strict=True):
         builder.add_link(name, mass=1, inertia=INERTIA)
         builder.add_joint(
-            f"along {name}", "prismatic", at, name, axis=axis, lower=-REACH, upper=REACH, velocity=1, effort=1
+            f"along {name}",
+            "prismatic",
+            at,
+            name,
+            axis=axis,
+            lower=-REACH,
+            upper=REACH,
+            velocity=1,
+            effort=1,
         )
         at = name
     builder.add_collider(at, Shape.box((0.1, 0.1, 0.1)))
@@ -75,7 +84,8 @@ INSIDE = np.array([0.0, 0.0, 0.05])
 
 
 def test_around_the_hull_where_there_is_room(scene):
-    """The way around is found among the hulls, though the straight one through the channel is free."""
+    """The way around is found among the hulls, though the straight one through the channel is
+    free."""
     assert scene.edge_free(OUTSIDE, THROUGH, 0.005).free
     found = search(scene, OUTSIDE, THROUGH)
     assert found.status == "solved"
@@ -129,10 +139,13 @@ def test_detours_within_the_hull_become_straight(scene):
 
 
 def test_a_path_through_the_hull_is_optimized(scene):
-    """Between its ends the optimizer goes by the mesh of the pair that overlaps by its hull, and proves all edges."""
+    """Between its ends the optimizer goes by the mesh of the pair that overlaps by its hull, and
+    proves all edges."""
     path = np.array([[-0.6, 0.0, 0.0], [0.0, 0.02, 0.06], [0.6, 0.0, 0.0]])
     bounds = np.full(3, REACH)
-    found = _engine.optimize_path(scene, path, COLUMNS, -bounds, bounds, clearance=0.01, iterations=60)
+    found = _engine.optimize_path(
+        scene, path, COLUMNS, -bounds, bounds, clearance=0.01, iterations=60
+    )
     assert found.improved
     assert is_free(scene, found.path)
     length = np.linalg.norm(np.diff(found.path, axis=0), axis=1).sum()

@@ -1,4 +1,5 @@
-"""Tables of where two colliders are apart: what they call free is free, and answers are the same as without them."""
+"""Tables of where two colliders are apart: what they call free is free, and answers are the same as
+without them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def alone(model, pairs, tables=None):
 
 
 def chain(*axes, link=LINK, mimic=False):
-    """A base, and links of 0.3 m that turn about the axes given; the base stands beside where the second one goes."""
+    """A base, and links of 0.3 m that turn about the axes given; the base stands beside where the
+    second one goes."""
     builder = ModelBuilder("chain")
     builder.add_link("base")
     builder.add_collider("base", Shape.cylinder(0.06, 0.2))
@@ -48,7 +50,9 @@ def fork():
     builder.add_link("palm")
     for i, x in enumerate((-0.08, 0.08)):
         builder.add_link(f"f{i}")
-        builder.add_joint(f"j{i}", "continuous", "palm", f"f{i}", X_PJ=pose((x, 0, 0)), axis=(0, 1, 0))
+        builder.add_joint(
+            f"j{i}", "continuous", "palm", f"f{i}", X_PJ=pose((x, 0, 0)), axis=(0, 1, 0)
+        )
         builder.add_collider(f"f{i}", Shape.capsule(0.02, 0.06), X_LC=pose((0, 0, 0.04)))
     return builder.build(allow_massless=True, filter_adjacent=False)
 
@@ -73,7 +77,8 @@ def case(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_is_free_is_apart(name):
-    """At random angles, in cells whole and cut, of pairs that are apart in some places, and never by chance."""
+    """At random angles, in cells whole and cut, of pairs that are apart in some places, and never
+    by chance."""
     model, pair = case(name)
     (table,) = _engine.turn_tables(model._engine, [pair], least=LEAST)
     scene = alone(model, [pair])

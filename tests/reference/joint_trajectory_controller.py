@@ -1,8 +1,10 @@
-"""The written semantics of a joint trajectory controller (docs/execution.md), row by row, in plain Python.
+"""The written semantics of a joint trajectory controller (docs/execution.md), row by row, in plain
+Python.
 
-An oracle for the executor: slow, without arrays of coefficients, state machines or shared code. A motion is a list of
-rows (time, q, v or None, a or None) on a time axis of its own; a segment is found by solving for the polynomial that
-meets the fields given at both of its ends. Only the vocabulary (statuses, codes, reasons, messages) is robosim's.
+An oracle for the executor: slow, without arrays of coefficients, state machines or shared code. A
+motion is a list of rows (time, q, v or None, a or None) on a time axis of its own; a segment is
+found by solving for the polynomial that meets the fields given at both of its ends. Only the
+vocabulary (statuses, codes, reasons, messages) is robosim's.
 """
 
 from __future__ import annotations
@@ -22,21 +24,27 @@ def _inverse(length, derivatives):
     rows = []
     for s in (0.0, length):
         for d in range(derivatives):
-            rows.append([math.perm(j, d) * s ** (j - d) if j >= d else 0.0 for j in range(degree + 1)])
+            rows.append(
+                [math.perm(j, d) * s ** (j - d) if j >= d else 0.0 for j in range(degree + 1)]
+            )
     return np.linalg.inv(np.array(rows))
 
 
 def _segment(left, right, time):
     """(q, v, a) at `time` between two rows."""
     derivatives = 1
-    while derivatives < 3 and left[derivatives + 1] is not None and right[derivatives + 1] is not None:
+    while (
+        derivatives < 3 and left[derivatives + 1] is not None and right[derivatives + 1] is not None
+    ):
         derivatives += 1
     length = right[0] - left[0]
     ends = [row[1 + d] for row in (left, right) for d in range(derivatives)]
     c = _inverse(length, derivatives) @ np.array(ends)
     s = time - left[0]
     return tuple(
-        sum(math.perm(j, d) * s ** (j - d) * c[j] for j in range(d, len(c))) if d < len(c) else 0 * c[0]
+        sum(math.perm(j, d) * s ** (j - d) * c[j] for j in range(d, len(c)))
+        if d < len(c)
+        else 0 * c[0]
         for d in range(3)
     )
 
@@ -46,7 +54,8 @@ def _row_sample(row):
 
 
 def sample(rows, before, time):
-    """(q, v, a) and whether the last row is passed; `before` is the row that the motion comes from."""
+    """(q, v, a) and whether the last row is passed; `before` is the row that the motion comes
+    from."""
     if time >= rows[-1][0]:
         return _row_sample(rows[-1]), True
     if time < rows[0][0]:
@@ -77,7 +86,8 @@ class ReferenceController:
         self.command = None
         self.tolerances = self.own = (options["path"], options["goal"], options["goal_time"])
 
-    # -- Row "refused", in this order ------------------------------------------------------------------------
+    # -- Row "refused", in this order
+    # ------------------------------------------------------------------------
 
     def refusal(self, message, now):
         names, points = list(message.joint_names), message.points
@@ -122,7 +132,8 @@ class ReferenceController:
                         return RejectReason.OUT_OF_LIMITS
         return None
 
-    # -- Rows about goals, topics, ends ----------------------------------------------------------------------
+    # -- Rows about goals, topics, ends
+    # ----------------------------------------------------------------------
 
     def activate(self, q, v):
         self.active, self.goal, self.motion = True, None, None
@@ -155,9 +166,11 @@ class ReferenceController:
         return self.goal
 
     def merged(self, goal):
-        """0: own value, -1: none; anything else negative or unknown: all of the goal's tolerances are void."""
+        """0: own value, -1: none; anything else negative or unknown: all of the goal's tolerances
+        are void."""
         given = [(goal.goal_time_tolerance,)] + [
-            (t.position, t.velocity, t.acceleration) for t in (*goal.path_tolerance, *goal.goal_tolerance)
+            (t.position, t.velocity, t.acceleration)
+            for t in (*goal.path_tolerance, *goal.goal_tolerance)
         ]
         names = {t.name for t in (*goal.path_tolerance, *goal.goal_tolerance)}
         if names - set(self.names) or any(x < 0 and x != -1 for values in given for x in values):
@@ -214,7 +227,8 @@ class ReferenceController:
             rows.append((t, np.array(q), np.array(v), None))
         self.next = ("rows", rows)
 
-    # -- Row "a cycle" ---------------------------------------------------------------------------------------
+    # -- Row "a cycle"
+    # ---------------------------------------------------------------------------------------
 
     def update(self, q, v, now, period, scaling):
         self.q, self.v = np.array(q), np.array(v)
@@ -248,13 +262,19 @@ class ReferenceController:
         rows = []
         for p in what.points:
             fields = []
-            for values, rest in ((p.positions, self.command[0]), (p.velocities, 0), (p.accelerations, 0)):
+            for values, rest in (
+                (p.positions, self.command[0]),
+                (p.velocities, 0),
+                (p.accelerations, 0),
+            ):
                 if not len(values) or (len(fields) == 2 and fields[1] is None):
                     fields.append(None)
                     continue
                 given = dict(zip(what.joint_names, values, strict=True))
                 rest = rest if len(fields) == 0 else [0.0] * len(self.names)
-                fields.append(np.array([given.get(name, rest[i]) for i, name in enumerate(self.names)]))
+                fields.append(
+                    np.array([given.get(name, rest[i]) for i, name in enumerate(self.names)])
+                )
             rows.append((p.time_from_start, *fields))
         start = what.stamp if what.stamp != 0 else now  # when the message's time is 0
         if self.o["profile"] == "rolling" and old is not None and len(old[0]) > 1:
@@ -265,11 +285,16 @@ class ReferenceController:
                 self.motion, self.time = (spliced, None), 0.0
                 return
         self.time = now - start
-        before = (self.time, *self.command) if self.o["from_desired"] else (self.time, self.q, self.v, None)
+        before = (
+            (self.time, *self.command)
+            if self.o["from_desired"]
+            else (self.time, self.q, self.v, None)
+        )
         self.motion = (rows, before)
 
     def spliced(self, old, cursor, rows, delay, named):
-        """Old motion until the new one begins, new rows ahead of that; unnamed joints stay on the old motion."""
+        """Old motion until the new one begins, new rows ahead of that; unnamed joints stay on the
+        old motion."""
         seam = max(delay, 0.0)
         ahead = [(row[0] + delay, *row[1:]) for row in rows if row[0] + delay > seam]
         if not ahead:
@@ -283,7 +308,9 @@ class ReferenceController:
             for a, b in zip(new[1:], other[1:], strict=True):
                 both = a is not None and b is not None
                 fields.append(
-                    np.array([x if k else y for k, x, y in zip(named, a, b, strict=True)]) if both else None
+                    np.array([x if k else y for k, x, y in zip(named, a, b, strict=True)])
+                    if both
+                    else None
                 )
             return (t, *fields)
 
@@ -307,7 +334,11 @@ class ReferenceController:
                 position, velocity = table[name]
                 if position > 0 and abs(desired[0][i] - self.q[i]) > position:
                     return True
-                if self.o["velocity_command"] and velocity > 0 and abs(desired[1][i] - self.v[i]) > velocity:
+                if (
+                    self.o["velocity_command"]
+                    and velocity > 0
+                    and abs(desired[1][i] - self.v[i]) > velocity
+                ):
                     return True
             return False
 

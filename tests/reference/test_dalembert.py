@@ -21,7 +21,8 @@ def posed(R, p):
 
 
 def test_two_link_arm_has_the_closed_form_of_the_textbook():
-    # Siciliano et al., "Robotics" (2009), eq. 7.82: planar arm in a vertical plane, angles from the horizontal.
+    # Siciliano et al., "Robotics" (2009), eq. 7.82: planar arm in a vertical plane, angles from the
+    # horizontal.
     m, length, c, inertia = (2.0, 1.5), (0.7, 0.5), (0.3, 0.2), (0.05, 0.02)
 
     def first(q):
@@ -51,12 +52,16 @@ def test_two_link_arm_has_the_closed_form_of_the_textbook():
 
 
 def test_spinning_body_obeys_euler():
-    # Coordinates are a rotation matrix, v the body's angular velocity: tau = I w' + w x I w in the body frame.
+    # Coordinates are a rotation matrix, v the body's angular velocity: tau = I w' + w x I w in the
+    # body frame.
     from scipy.spatial.transform import Rotation
 
     inertia = np.diag([0.1, 0.2, 0.25])
     body = Body(
-        lambda q: posed(Rotation.from_rotvec(q[:3]).as_matrix(), np.zeros(3)), 1.0, np.zeros(3), inertia
+        lambda q: posed(Rotation.from_rotvec(q[:3]).as_matrix(), np.zeros(3)),
+        1.0,
+        np.zeros(3),
+        inertia,
     )
 
     def integrate(q, dv):

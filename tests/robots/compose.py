@@ -1,7 +1,9 @@
-"""ur5_gripper is the UR5 with the two-finger gripper on its flange: its files are put together from theirs, here.
+"""ur5_gripper is the UR5 with the two-finger gripper on its flange: its files are put together from
+theirs, here.
 
-After a change to robots/ur5 or robots/gripper_2f, run this file to write robots/ur5_gripper again; a test compares.
-(Composed files are kept in the repository, rather than a xacro, so that any URDF reader can take the robot as it is.)
+After a change to robots/ur5 or robots/gripper_2f, run this file to write robots/ur5_gripper again;
+a test compares. (Composed files are kept in the repository, rather than a xacro, so that any URDF
+reader can take the robot as it is.)
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ def _body(robot: str, suffix: str) -> str:
 
 def compose() -> dict[str, str]:
     """Content of each file of robots/ur5_gripper, by name."""
-    head = '<?xml version="1.0"?>\n<!-- UR5 with the two-finger gripper: put together by tests/robots/compose.py. -->\n'
+    head = (
+        '<?xml version="1.0"?>\n<!-- UR5 with the two-finger gripper: put together by'
+        " tests/robots/compose.py. -->\n"
+    )
     begin, end = '<robot name="ur5_gripper"%s>\n', "</robot>\n"
     urdf = (
         head
@@ -50,9 +55,12 @@ def compose() -> dict[str, str]:
     arm = _body("ur5", "srdf").replace('tip_link="tool0"', 'tip_link="gripper_tcp"')
     arm = arm.replace(
         '<end_effector name="tool" parent_link="tool0" group="manipulator"/>',
-        '<end_effector name="gripper" parent_link="tool0" group="gripper" parent_group="manipulator"/>',
+        '<end_effector name="gripper" parent_link="tool0" group="gripper"'
+        ' parent_group="manipulator"/>',
     )
-    pairs = [(a, b, "Adjacent") for a, b in _NEXT_TO_EACH_OTHER] + [(a, b, "Never") for a, b in _NEVER]
+    pairs = [(a, b, "Adjacent") for a, b in _NEXT_TO_EACH_OTHER] + [
+        (a, b, "Never") for a, b in _NEVER
+    ]
     disabled = "".join(
         f'  <disable_collisions link1="{a}" link2="{b}" reason="{why}"/>\n' for a, b, why in pairs
     )

@@ -17,7 +17,8 @@ def placed(robot, state):
 
 
 def on_the_floor(contacts):
-    """The force [N] that the floor exerts on all that stands on it, and the names of what touches it."""
+    """The force [N] that the floor exerts on all that stands on it, and the names of what touches
+    it."""
     force, touching = np.zeros(3), set()
     for contact in contacts:
         others = {contact.A, contact.B} - {"floor"}

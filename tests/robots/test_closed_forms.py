@@ -1,4 +1,5 @@
-"""Robots that move as a formula says: carts with poles, a drone that hovers, a car that rolls and brakes, a ball."""
+"""Robots that move as a formula says: carts with poles, a drone that hovers, a car that rolls and
+brakes, a ball."""
 
 from __future__ import annotations
 
@@ -24,13 +25,17 @@ def period(times, x):
 def test_a_hanging_cart_pole_swings_with_the_frequency_of_the_formula():
     robot = load_robot("cart_pole")
     cart, pole, half = 1.0, 0.1, 0.5
-    # (M + m) x'' + m l theta'' = 0,  4/3 m l^2 theta'' + m l x'' + m g l theta = 0  (Barto et al., linear, hanging).
+    # (M + m) x'' + m l theta'' = 0,  4/3 m l^2 theta'' + m l x'' + m g l theta = 0  (Barto et al.,
+    # linear, hanging).
     squared = pole * G * half / (4 / 3 * pole * half**2 - (pole * half) ** 2 / (cart + pole))
     simulation = Simulation(World(robot.with_friction(0).with_damping(0)))
     motion = simulation.rollout(simulation.state([0, np.pi + 0.01]), 10_000)
     assert motion.report.status == StepStatus.solved
-    # An amplitude of 0.01 rad makes it slower by 1/16 of its square, steps of 1 ms by (w dt)^2 / 24.
-    assert period(motion.times, motion.q[:, 1] - np.pi) == pytest.approx(2 * np.pi / squared**0.5, rel=1e-5)
+    # An amplitude of 0.01 rad makes it slower by 1/16 of its square, steps of 1 ms by (w dt)^2 /
+    # 24.
+    assert period(motion.times, motion.q[:, 1] - np.pi) == pytest.approx(
+        2 * np.pi / squared**0.5, rel=1e-5
+    )
     # Nothing pushes it along the rail: the center of mass stays where it was.
     lever = pole * half / (cart + pole)
     where = motion.q[:, 0] + lever * np.sin(motion.q[:, 1])
@@ -52,7 +57,8 @@ def test_a_hanging_double_cart_pole_has_the_two_frequencies_of_the_formula():
     m, length, half = pole.mass, 0.6, 0.3
     assert second.mass == m
     inertia = pole.inertia[1, 1]
-    # Positions x, and angles of both poles from the vertical; kinetic and potential energy to second order.
+    # Positions x, and angles of both poles from the vertical; kinetic and potential energy to
+    # second order.
     M = np.array(
         [
             [cart.mass + 2 * m, m * (half + length), m * half],
@@ -114,7 +120,9 @@ def test_a_drone_turns_against_its_rotors():
     assert motion.v[-1, 6] > 1
     momentum = robot.centroidal_momentum(motion.q[-1], motion.v[-1])
     np.testing.assert_allclose(momentum, 0, rtol=0, atol=1e-12)
-    assert motion.v[-1, 5] == pytest.approx(-spin * (motion.v[-1, 5] + motion.v[-1, 6]) / 0.012, rel=0.1)
+    assert motion.v[-1, 5] == pytest.approx(
+        -spin * (motion.v[-1, 5] + motion.v[-1, 6]) / 0.012, rel=0.1
+    )
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +151,11 @@ def test_the_car_as_a_whole_is_the_published_one(car):
 
 def test_a_car_with_free_wheels_rolls_on(car):
     simulation = Simulation(
-        World(car, floor(), motors={f"front_{side}_steering": Motor(50, 1) for side in ("left", "right")})
+        World(
+            car,
+            floor(),
+            motors={f"front_{side}_steering": Motor(50, 1) for side in ("left", "right")},
+        )
     )
     q = placed(car, "straight")
     hold = Control(q_target=q)
@@ -155,7 +167,9 @@ def test_a_car_with_free_wheels_rolls_on(car):
     assert len(touching) == 4
     np.testing.assert_allclose(force, [0, 0, car.total_mass * G], rtol=0, atol=1e-6)
     # The load is shared as the axles' distances say.
-    front = sum(c.force[2] for c in simulation.linearize(motion.end, hold).contacts if "front" in c.A + c.B)
+    front = sum(
+        c.force[2] for c in simulation.linearize(motion.end, hold).contacts if "front" in c.A + c.B
+    )
     assert abs(front) == pytest.approx(car.total_mass * G * 0.17145 / (0.15875 + 0.17145), rel=1e-6)
 
 
@@ -171,7 +185,8 @@ def test_a_car_with_locked_wheels_slides_as_far_as_friction_lets_it(car):
     v[0] = speed
     motion = simulation.rollout(simulation.state(q, v), 700, Control(q_target=q))
     assert motion.report.status <= StepStatus.basic
-    # v^2 / (2 mu g), less half a step's way at first, as the velocity is new before the position is.
+    # v^2 / (2 mu g), less half a step's way at first, as the velocity is new before the position
+    # is.
     assert motion.q[-1, 0] == pytest.approx(speed**2 / (2 * mu * G) - speed * 1e-3 / 2, rel=1e-4)
     assert np.abs(motion.q[-1, 1]) < 1e-9
     assert np.abs(motion.v[-1]).max() < 1e-6
@@ -186,7 +201,9 @@ def test_the_steered_car_drives_to_the_side_that_it_is_steered_to(car):
     motors |= {name: Motor(50, 1) for name in car.groups["steering"].joints}
     simulation = Simulation(World(car, floor(), motors=motors))
     q = placed(car, "left")
-    motion = simulation.rollout(simulation.state(q), 1000, Control(q_target=q, v_target=rolling(car, 0.5)))
+    motion = simulation.rollout(
+        simulation.state(q), 1000, Control(q_target=q, v_target=rolling(car, 0.5))
+    )
     assert motion.report.status not in (StepStatus.relaxed, StepStatus.inconsistent)
     assert motion.q[-1, 1] > 0.05
     assert 2 * np.arctan2(motion.q[-1, 5], motion.q[-1, 6]) > 0.3
@@ -222,9 +239,13 @@ def test_a_jump_worm_that_stretches_jumps():
     simulation = Simulation(World(robot, floor(), motors=dict.fromkeys(body, Motor(200, 5))))
     ready = robot.configuration("ready")
     ready[1] -= floor().compile(robot).min_distance(ready)[0]
-    flat = simulation.rollout(simulation.state(), 500, Control(q_target=robot.configuration("flat")))
-    assert flat.report.status <= StepStatus.basic  # more points lie on the ground than a plane needs
-    # Its head lies on the ground already, and its tail, 25 mm above, sinks to it 0.7 m behind the head's end.
+    flat = simulation.rollout(
+        simulation.state(), 500, Control(q_target=robot.configuration("flat"))
+    )
+    # More points lie on the ground than a plane needs.
+    assert flat.report.status <= StepStatus.basic
+    # Its head lies on the ground already, and its tail, 25 mm above, sinks to it 0.7 m behind the
+    # head's end.
     assert flat.q[-1, 2] == pytest.approx(np.arctan2(0.025, 0.7), abs=1e-5)
     np.testing.assert_allclose(flat.q[-1, 3:], 0, rtol=0, atol=1e-2)
     dt = 1e-4  # it stretches at 36 rad/s, and steps are right to first order

@@ -23,7 +23,9 @@ def composition():
 def test_files_are_up_to_date():
     compose = composition()
     for name, content in compose.compose().items():
-        assert (compose.ROBOTS / "ur5_gripper" / name).read_text() == content, f"run {HERE / 'compose.py'}"
+        assert (compose.ROBOTS / "ur5_gripper" / name).read_text() == content, (
+            f"run {HERE / 'compose.py'}"
+        )
 
 
 def test_arm_and_gripper_move_as_they_do_alone():

@@ -1,4 +1,5 @@
-"""The humanoid's segments are those of the anthropometric table, whatever its joints are made of."""
+"""The humanoid's segments are those of the anthropometric table, whatever its joints are made
+of."""
 
 from __future__ import annotations
 
@@ -8,11 +9,18 @@ import pytest
 from robosim import load_robot
 
 MASS, STATURE = 73.0, 1.741
-# de Leva (1996), table 4, men: share of the mass, length [m], center as a share of the length from the upper end (of
-# the foot from the heel), radii of gyration as shares of it, about x, y and z as the humanoid stands; and its links.
+# de Leva (1996), table 4, men: share of the mass, length [m], center as a share of the length from
+# the upper end (of the foot from the heel), radii of gyration as shares of it, about x, y and z as
+# the humanoid stands; and its links.
 TABLE = {
     "lower trunk": (0.1117, 0.1457, 0.6115, (0.615, 0.551, 0.587), ["pelvis"]),
-    "middle trunk": (0.1633, 0.2155, 0.4502, (0.482, 0.383, 0.468), ["lumbar_1", "lumbar_2", "abdomen"]),
+    "middle trunk": (
+        0.1633,
+        0.2155,
+        0.4502,
+        (0.482, 0.383, 0.468),
+        ["lumbar_1", "lumbar_2", "abdomen"],
+    ),
     "upper trunk": (0.1596, 0.1707, 0.2999, (0.716, 0.454, 0.659), ["thorax_1", "thorax"]),
     "head": (0.0694, 0.2033, 0.5976, (0.362, 0.376, 0.312), ["neck_1", "neck_2", "head"]),
     "upper arm": (
@@ -41,7 +49,8 @@ def composite(robot, names):
     links = [link for link in robot.links if link.name in names]
     assert len(links) == len(names)
     mass = sum(link.mass for link in links)
-    centers = [poses[link.name][:3, 3] + link.com for link in links]  # all frames are parallel at zero
+    # All frames are parallel at zero.
+    centers = [poses[link.name][:3, 3] + link.com for link in links]
     center = sum(link.mass * c for link, c in zip(links, centers, strict=True)) / mass
     inertia = np.zeros((3, 3))
     for link, c in zip(links, centers, strict=True):
@@ -57,7 +66,9 @@ def test_each_segment_is_that_of_the_table(robot, segment, side):
     names = [name.replace("*", side) for name in links]
     mass, where, inertia = composite(robot, names)
     assert mass == pytest.approx(share * MASS, rel=1e-9)
-    np.testing.assert_allclose(inertia, mass * np.diag(np.square(radii)) * length**2, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        inertia, mass * np.diag(np.square(radii)) * length**2, rtol=0, atol=1e-8
+    )
     joint = robot.frame_pose(np.zeros(robot.n_q), names[-1])[:3, 3]
     if segment == "foot":
         assert where[0] - joint[0] == pytest.approx(center * length - 0.065, abs=1e-8)
@@ -89,4 +100,6 @@ def test_every_joint_is_named_for_its_axis(robot):
     moving = [joint for joint in robot.joints if joint.kind != "fixed"]
     assert len(moving) == 34
     for joint in moving:
-        np.testing.assert_array_equal(joint.axis, axes[joint.name.split("_")[-1]], err_msg=joint.name)
+        np.testing.assert_array_equal(
+            joint.axis, axes[joint.name.split("_")[-1]], err_msg=joint.name
+        )

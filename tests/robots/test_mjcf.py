@@ -19,13 +19,16 @@ from robosim.world import World
 
 FILE = Path(__file__).parents[2] / "benchmarks" / "harness" / "mjcf.py"
 ROUNDING = (
-    1e-11  # relative: of the inertias of trees of some ten bodies, which MuJoCo keeps in principal axes
+    # Relative: of the inertias of trees of some ten bodies, which MuJoCo keeps in principal axes.
+    1e-11
 )
 
 
 @pytest.fixture(scope="module")
 def mujoco():
-    return pytest.importorskip("mujoco", reason="the peer that our MJCF is compared with, extra `bench`")
+    return pytest.importorskip(
+        "mujoco", reason="the peer that our MJCF is compared with, extra `bench`"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +42,8 @@ def harness():
 
 
 def mixed():
-    """Every joint that both have, welded links, springs, damping, rotors, and inertias in any axes."""
+    """Every joint that both have, welded links, springs, damping, rotors, and inertias in any
+    axes."""
     builder = ModelBuilder("mixed")
     builder.add_link("ground")
     inertia = np.array([[0.03, 0.004, -0.002], [0.004, 0.05, 0.003], [-0.002, 0.003, 0.04]])
@@ -57,7 +61,14 @@ def mixed():
         spring_reference=0.2,
     )
     builder.add_joint(
-        "hinge", "continuous", "slider", "arm", X_PJ=tilt, axis=(0.6, 0, 0.8), damping=0.7, armature=0.02
+        "hinge",
+        "continuous",
+        "slider",
+        "arm",
+        X_PJ=tilt,
+        axis=(0.6, 0, 0.8),
+        damping=0.7,
+        armature=0.02,
     )
     builder.add_joint("welded", "fixed", "arm", "weld", X_PJ=tilt)
     builder.add_joint(
@@ -93,7 +104,11 @@ def matched(request, harness, mujoco):
 def states(model, count=5):
     rng = np.random.default_rng(3)
     for _ in range(count):
-        yield model.random_configuration(rng), rng.normal(size=model.n_v), rng.normal(size=model.n_v)
+        yield (
+            model.random_configuration(rng),
+            rng.normal(size=model.n_v),
+            rng.normal(size=model.n_v),
+        )
 
 
 def test_mass_matrix_and_nonlinear_effects_are_the_same(matched):
@@ -101,7 +116,8 @@ def test_mass_matrix_and_nonlinear_effects_are_the_same(matched):
 
 
 def test_forces_of_joints_accelerate_both_alike(matched, mujoco):
-    """Damping, springs and armature included, which are none of the mass matrix and the nonlinear effects."""
+    """Damping, springs and armature included, which are none of the mass matrix and the nonlinear
+    effects."""
     model, peer = matched.model, copy.copy(matched.peer)
     assert not model.friction.any()  # a smooth law here, a constraint there
     flags = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
@@ -112,7 +128,9 @@ def test_forces_of_joints_accelerate_both_alike(matched, mujoco):
         mujoco.mj_forward(peer, data)
         a = model.forward_dynamics(q, v, tau, joint_forces=True)
         expected = matched.velocity_map(q) @ a + matched.turning(q, v)
-        np.testing.assert_allclose(data.qacc, expected, rtol=0, atol=1e-9 * max(1, np.abs(expected).max()))
+        np.testing.assert_allclose(
+            data.qacc, expected, rtol=0, atol=1e-9 * max(1, np.abs(expected).max())
+        )
 
 
 def test_velocities_move_both_alike(matched, mujoco):
@@ -128,7 +146,11 @@ def test_velocities_move_both_alike(matched, mujoco):
 def test_limits_are_the_same(matched):
     model, peer = matched.model, matched.peer
     limits = dict(
-        zip(model.position_names, zip(model.limits.lower, model.limits.upper, strict=True), strict=True)
+        zip(
+            model.position_names,
+            zip(model.limits.lower, model.limits.upper, strict=True),
+            strict=True,
+        )
     )
     for name in model.joint_names:
         if name not in limits:
@@ -140,7 +162,8 @@ def test_limits_are_the_same(matched):
 
 
 def test_the_same_may_touch(matched, mujoco):
-    """Colliders that are made balls of 100 m all meet: contacts are between the bodies that may touch."""
+    """Colliders that are made balls of 100 m all meet: contacts are between the bodies that may
+    touch."""
     model, peer = matched.model, copy.copy(matched.peer)
     scene = Scene("floor")
     scene.add_half_space("floor")
@@ -150,7 +173,8 @@ def test_the_same_may_touch(matched, mujoco):
     peer.geom_type[balls] = mujoco.mjtGeom.mjGEOM_SPHERE
     peer.geom_size[balls, 0] = peer.geom_rbound[balls] = 100.0
     peer.geom_aabb[balls] = [0, 0, 0, 100, 100, 100]
-    peer.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)  # its boxes are those of before
+    # Its boxes are those of before.
+    peer.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
     data = mujoco.MjData(peer)
     data.qpos[:] = matched.position(model.neutral())
     mujoco.mj_forward(peer, data)
@@ -162,7 +186,9 @@ def two_links(kind="revolute", shape=None, **options):
     builder = ModelBuilder("two")
     builder.add_link("a", mass=1, inertia=np.eye(3))
     builder.add_link("b", mass=1, inertia=np.eye(3))
-    builder.add_joint("j", kind, "a", "b", **({"axis": (0, 0, 1)} if kind != "floating" else {}), **options)
+    builder.add_joint(
+        "j", kind, "a", "b", **({"axis": (0, 0, 1)} if kind != "floating" else {}), **options
+    )
     builder.add_collider("b", shape or Shape.sphere(0.1))
     return builder
 

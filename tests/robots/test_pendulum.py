@@ -1,4 +1,5 @@
-"""The benchmarks' pendulum of n links, against what is known of rods, double pendulums and hanging chains."""
+"""The benchmarks' pendulum of n links, against what is known of rods, double pendulums and hanging
+chains."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ def pendulum():
 
 
 def stiffness(model):
-    """(n, n) of gravity about the hanging state, by differences of a gradient that is a sum of sines."""
+    """(n, n) of gravity about the hanging state, by differences of a gradient that is a sum of
+    sines."""
     step = 1e-4
     rows = np.eye(model.n_v) * step
     return np.array([model.gravity(row) - model.gravity(-row) for row in rows]) / (2 * np.sin(step))
@@ -44,7 +46,9 @@ def test_inertia_and_gravity_are_those_of_thin_rods(pendulum, n):
     M = share * rod**2 * (below + 1 / 2 - np.eye(n) / 6)
     K = share * G * rod * np.diag(np.arange(n)[::-1] + 1 / 2)
     vertical = np.tril(np.ones((n, n)))  # from the angles between rods
-    np.testing.assert_allclose(model.mass_matrix(np.zeros(n)), vertical.T @ M @ vertical, rtol=1e-12)
+    np.testing.assert_allclose(
+        model.mass_matrix(np.zeros(n)), vertical.T @ M @ vertical, rtol=1e-12
+    )
     np.testing.assert_allclose(stiffness(model), vertical.T @ K @ vertical, rtol=1e-6, atol=1e-6)
 
 
@@ -55,7 +59,8 @@ def test_one_link_swings_as_a_rod_does(pendulum):
 
 
 def test_many_links_swing_as_a_hanging_chain_does(pendulum):
-    """D. Bernoulli's chain: J0(2 w sqrt(L / g)) = 0; rods come near it with the square of their length."""
+    """D. Bernoulli's chain: J0(2 w sqrt(L / g)) = 0; rods come near it with the square of their
+    length."""
     length, errors = 2.0, []
     chain = jn_zeros(0, 3) / 2 * np.sqrt(G / length)
     for n in (20, 40):
@@ -74,7 +79,8 @@ def test_it_swings_in_its_plane_and_keeps_its_energy(pendulum):
     simulation = Simulation(World(model), dt=1e-4)
     motion = simulation.rollout(simulation.state(q), 5000)
     energy = [
-        model.kinetic_energy(*x) + model.potential_energy(x[0]) for x in zip(motion.q, motion.v, strict=True)
+        model.kinetic_energy(*x) + model.potential_energy(x[0])
+        for x in zip(motion.q, motion.v, strict=True)
     ]
     # Steps are right to first order: some 1e-4 of what swings.
     assert np.ptp(energy) < 1e-3 * (np.max(energy) - model.potential_energy(np.zeros(5)))

@@ -1,5 +1,5 @@
-"""Forward kinematics of the bundled arms against the Denavit-Hartenberg tables that their makers publish, and of the
-quadruped against its maker's description."""
+"""Forward kinematics of the bundled arms against the Denavit-Hartenberg tables that their makers
+publish, and of the quadruped against its maker's description."""
 
 from __future__ import annotations
 
@@ -67,7 +67,11 @@ def test_ur_flange_is_the_published_product(name):
         expected = np.eye(4)
         for angle, (a, d, alpha) in zip(q, UR[name], strict=True):
             expected = (
-                expected @ rotation(2, angle) @ translation(2, d) @ translation(0, a) @ rotation(0, alpha)
+                expected
+                @ rotation(2, angle)
+                @ translation(2, d)
+                @ translation(0, a)
+                @ rotation(0, alpha)
             )
         found = np.linalg.inv(model.frame_pose(q, "base")) @ model.frame_pose(q, "tool0")
         # Twelve products of matrices whose angles are written with 16 digits.
@@ -82,7 +86,11 @@ def test_panda_flange_is_the_published_product():
         expected = np.eye(4)
         for angle, (a, d, alpha) in zip(q, PANDA, strict=True):
             expected = (
-                expected @ rotation(0, alpha) @ translation(0, a) @ rotation(2, angle) @ translation(2, d)
+                expected
+                @ rotation(0, alpha)
+                @ translation(0, a)
+                @ rotation(2, angle)
+                @ translation(2, d)
             )
         expected = expected @ translation(2, 0.107)
         np.testing.assert_allclose(model.frame_pose(q, "panda_link8"), expected, rtol=0, atol=1e-12)
@@ -90,7 +98,8 @@ def test_panda_flange_is_the_published_product():
 
 @pytest.mark.parametrize("name", UR)
 def test_ur_frames_are_those_of_ros(name):
-    """REP 199's base_link is the controller's base turned by pi; flange has x out; names as in ur_description."""
+    """REP 199's base_link is the controller's base turned by pi; flange has x out; names as in
+    ur_description."""
     model = load_robot(name)
     assert model.joint_names == (
         "shoulder_pan_joint",
@@ -106,7 +115,9 @@ def test_ur_frames_are_those_of_ros(name):
     np.testing.assert_allclose(flange[:3, 0], tool[:3, 2], rtol=0, atol=1e-12)
     np.testing.assert_allclose(flange[:3, 3], tool[:3, 3], rtol=0, atol=1e-15)
     # At zero the arm lies along base_link's x, as in RViz.
-    assert model.frame_pose(np.zeros(6), "wrist_1_link")[0, 3] == pytest.approx(0.425 + 0.3922, abs=1e-4)
+    assert model.frame_pose(np.zeros(6), "wrist_1_link")[0, 3] == pytest.approx(
+        0.425 + 0.3922, abs=1e-4
+    )
 
 
 def test_published_limits():
@@ -116,15 +127,20 @@ def test_published_limits():
     np.testing.assert_allclose(ur5.velocity, PI)
     np.testing.assert_allclose(ur5.effort, [150, 150, 150, 28, 28, 28])
     np.testing.assert_allclose(ur5.acceleration, 5)
-    np.testing.assert_allclose(panda.upper, [2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973])
-    np.testing.assert_allclose(panda.lower, [-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973])
+    np.testing.assert_allclose(
+        panda.upper, [2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973]
+    )
+    np.testing.assert_allclose(
+        panda.lower, [-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973]
+    )
     np.testing.assert_allclose(panda.velocity, [2.175] * 4 + [2.61] * 3)
     np.testing.assert_allclose(panda.acceleration, [15, 7.5, 10, 12.5, 15, 20, 20])
     np.testing.assert_allclose(panda.effort, [87] * 4 + [12] * 3)
 
 
 def test_the_quadruped_moves_as_its_maker_describes_it():
-    """The A1's URDF of the PyPI package example-robot-data, an older one with heavier legs: names, feet and limits."""
+    """The A1's URDF of the PyPI package example-robot-data, an older one with heavier legs: names,
+    feet and limits."""
     try:
         files = metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:

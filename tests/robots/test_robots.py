@@ -20,7 +20,8 @@ def capsule(radius, length):
     return np.pi * radius**2 * length + 4 / 3 * np.pi * radius**3
 
 
-# Masses [kg] as published, or as designed for the gripper: of the links that move, and of the base where it is stated.
+# Masses [kg] as published, or as designed for the gripper: of the links that move, and of the base
+# where it is stated.
 PUBLISHED_MASS = {
     "ur5": 4.0 + 3.7 + 8.393 + 2.33 + 1.219 + 1.219 + 0.1879,
     "ur5e": 4.0 + 3.761 + 8.058 + 2.846 + 1.37 + 1.3 + 0.365,
@@ -51,7 +52,8 @@ def robot(request):
 
 
 def driven(robot):
-    """(n_v,) which coordinates have a motor: those of the groups. The rest swings, rolls or flies."""
+    """(n_v,) which coordinates have a motor: those of the groups. The rest swings, rolls or
+    flies."""
     joints = {joint for group in robot.groups.values() for joint in group.joints}
     return np.array([name in joints for name in robot.velocity_names])
 
@@ -82,7 +84,9 @@ def test_what_has_no_motor_is_said_to_be_passive(robot):
     file = ROBOTS / robot.name / f"{robot.name}.srdf"
     named = re.findall(r'<passive_joint name="([^"]+)"', file.read_text()) if file.is_file() else []
     without = {
-        n.split("/")[0] for n, motor in zip(robot.velocity_names, driven(robot), strict=True) if not motor
+        n.split("/")[0]
+        for n, motor in zip(robot.velocity_names, driven(robot), strict=True)
+        if not motor
     }
     assert sorted(named) == sorted(without)
 
@@ -113,9 +117,9 @@ def test_limits_are_in_order_and_their_source_is_known(robot):
         assert source.endswith("joint_limits.yaml")
         motors = driven(robot)
         assert joints or motors.all()
-        assert {n for n, motor in zip(robot.velocity_names, motors, strict=True) if motor and joints} <= set(
-            joints.split(";")[0].split(", ")
-        )
+        assert {
+            n for n, motor in zip(robot.velocity_names, motors, strict=True) if motor and joints
+        } <= set(joints.split(";")[0].split(", "))
     else:
         assert "default" in limits.acceleration_source
 
@@ -148,28 +152,36 @@ def test_masses_and_inertias(robot):
 
 
 def test_gravity_can_be_held(robot):
-    """At rest in any configuration, its base held, no motor needs more than its torque; a wrong unit would.
+    """At rest in any configuration, its base held, no motor needs more than its torque; a wrong
+    unit would.
 
-    What has no motor falls. That legs carry the robot that they stand under is tested by letting it stand.
+    What has no motor falls. That legs carry the robot that they stand under is tested by letting it
+    stand.
     """
     motors = driven(robot)
     rng = np.random.default_rng(0)
     for _ in range(200):
-        q = rng.uniform(np.maximum(robot.limits.lower, -np.pi), np.minimum(robot.limits.upper, np.pi))
+        q = rng.uniform(
+            np.maximum(robot.limits.lower, -np.pi), np.minimum(robot.limits.upper, np.pi)
+        )
         assert (np.abs(robot.gravity(q)) < robot.limits.effort)[motors].all()
 
 
 def test_unchecked_pairs_are_next_to_each_other_or_never_meet(robot):
-    """`Never` in the SRDF is put to the test; of `Adjacent` links one is the nearest above the other with a shape."""
+    """`Never` in the SRDF is put to the test; of `Adjacent` links one is the nearest above the
+    other with a shape."""
     from robosim import _engine
 
     body = {frame.name: frame.body for frame in robot._engine.frames}
     shaped = {body[collider.link] for collider in robot.colliders}
     parents = {}
     for i, joint in enumerate(robot._engine.joints):  # parents come first
-        parents[i] = joint.parent if joint.parent in shaped else parents.get(joint.parent, joint.parent)
+        parents[i] = (
+            joint.parent if joint.parent in shaped else parents.get(joint.parent, joint.parent)
+        )
     indices = {
-        name: [i for i, c in enumerate(robot.colliders) if c.link == name] for name in robot.link_names
+        name: [i for i, c in enumerate(robot.colliders) if c.link == name]
+        for name in robot.link_names
     }
     never = []
     for pair in robot.disabled_collisions:
@@ -179,7 +191,8 @@ def test_unchecked_pairs_are_next_to_each_other_or_never_meet(robot):
         elif pair.reason == "Never":
             never += [(i, j) for i in indices[pair.link_a] for j in indices[pair.link_b]]
     if never:
-        # A quarter turn more than the limits would not help: 4000 samples of at most three joints between the links.
+        # A quarter turn more than the limits would not help: 4000 samples of at most three joints
+        # between the links.
         never_pairs, counts = _engine.sample_self_collisions(robot._engine, 0, 4000, never)
         assert not counts.any(), never_pairs[counts > 0]
 
@@ -193,7 +206,11 @@ def test_groups_reach_their_tips(robot):
 @pytest.mark.parametrize("name", NAMES)
 def test_base_is_described_as_the_documents_say(name):
     page = (ROBOTS.parent / "docs" / "robots.md").read_text(encoding="utf-8")
-    rows = [line.split("|") for line in page.splitlines() if line.startswith("|") and f"`{name}`" in line]
+    rows = [
+        line.split("|")
+        for line in page.splitlines()
+        if line.startswith("|") and f"`{name}`" in line
+    ]
     (base,) = {row[3].strip() for row in rows}
     assert load_robot(name, base="described").floating_base == (base == "floating")
     readme = (ROBOTS / name / "README.md").read_text(encoding="utf-8")

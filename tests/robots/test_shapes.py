@@ -1,4 +1,5 @@
-"""The UR5's colliders of primitives against the surface of the real arm, where a mesh of it is at hand."""
+"""The UR5's colliders of primitives against the surface of the real arm, where a mesh of it is at
+hand."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/ur5_mb
 
 @pytest.fixture(scope="module")
 def placements():
-    """Pose of each link of ours in that link of the older description with the meshes: both stretched out at zero."""
+    """Pose of each link of ours in that link of the older description with the meshes: both
+    stretched out at zero."""
     ours = load_robot("ur5")
     real = load_robot(
         DATA / "ur5.urdf",
@@ -58,12 +60,17 @@ def test_colliders_cover_the_mesh_closely(link, placements):
     points = a[chosen] + u * (b - a)[chosen] + v * (c - a)[chosen]
     points = points @ X_LM[link][:3, :3].T + X_LM[link][:3, 3]
 
-    colliders = [(collider.shape, collider.X_LC) for collider in model.colliders if collider.link == link]
+    colliders = [
+        (collider.shape, collider.X_LC) for collider in model.colliders if collider.link == link
+    ]
     speck, X = Shape.sphere(1e-9), np.eye(4)
     outside = []
     for point in points:
         X[:3, 3] = point
-        outside.append(min(signed_distance(speck, X, shape, X_LC).distance for shape, X_LC in colliders))
-    # Nothing of the arm sticks out by a centimeter, and by nature of a stand-off most of it lies just inside.
+        outside.append(
+            min(signed_distance(speck, X, shape, X_LC).distance for shape, X_LC in colliders)
+        )
+    # Nothing of the arm sticks out by a centimeter, and by nature of a stand-off most of it lies
+    # just inside.
     assert max(outside) < 0.010
     assert np.mean(outside) > -0.012

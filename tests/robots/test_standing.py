@@ -1,4 +1,5 @@
-"""Robots with legs stand on their feet: motors hold a posture, and the ground carries just what they weigh."""
+"""Robots with legs stand on their feet: motors hold a posture, and the ground carries just what
+they weigh."""
 
 from __future__ import annotations
 
@@ -14,7 +15,11 @@ from .on_floor import G, floor, on_the_floor, placed
 # Robot and posture, its feet, and gains of its motors: stiff for what they carry.
 STANDING = {
     "quadruped": ("standing", {f"{leg}_foot/0" for leg in ("FR", "FL", "RR", "RL")}, (400, 20)),
-    "quadruped, low": ("crouching", {f"{leg}_foot/0" for leg in ("FR", "FL", "RR", "RL")}, (400, 20)),
+    "quadruped, low": (
+        "crouching",
+        {f"{leg}_foot/0" for leg in ("FR", "FL", "RR", "RL")},
+        (400, 20),
+    ),
     "ant": ("standing", {f"foot_{leg}/0" for leg in (1, 2, 3, 4)}, (50, 5)),
     "humanoid": ("standing", {f"{side}_foot/0" for side in ("left", "right")}, (2000, 100)),
     "humanoid, low": ("crouching", {f"{side}_foot/0" for side in ("left", "right")}, (8000, 400)),
@@ -36,10 +41,14 @@ def test_motors_hold_it_on_its_feet_and_the_ground_carries_its_weight(case):
     details = simulation.linearize(motion.end, hold)
     force, touching = on_the_floor(details.contacts)
     assert touching == feet
-    # At rest after two seconds, but for what a stiff spring and its damper have left of the first settling.
+    # At rest after two seconds, but for what a stiff spring and its damper have left of the first
+    # settling.
     assert np.abs(motion.v[-1]).max() < 1e-6
-    np.testing.assert_allclose(force, [0, 0, robot.total_mass * G], rtol=0, atol=1e-5 * robot.total_mass * G)
-    # It stands where it was put: no joint gives way by 0.05 rad, and its trunk sinks and tilts as little.
+    np.testing.assert_allclose(
+        force, [0, 0, robot.total_mass * G], rtol=0, atol=1e-5 * robot.total_mass * G
+    )
+    # It stands where it was put: no joint gives way by 0.05 rad, and its trunk sinks and tilts as
+    # little.
     np.testing.assert_allclose(motion.q[-1], q, rtol=0, atol=0.05)
     # No motor is at its limit.
     limits = dict(zip(robot.velocity_names, robot.limits.effort, strict=True))
@@ -58,7 +67,8 @@ def test_without_motors_it_falls_and_comes_to_lie_on_the_floor(name):
     motion = simulation.rollout(simulation.state(q, v), 2000)
     assert motion.report.status != StepStatus.inconsistent
     assert motion.q[-1, 2] < 0.5 * q[2]
-    # Nothing of it is ever in the floor by more than half of what it falls in a step at that height, 10 mm.
+    # Nothing of it is ever in the floor by more than half of what it falls in a step at that
+    # height, 10 mm.
     world = floor().compile(robot)
     assert min(world.distances(q).min() for q in motion.q[::50]) > -0.01
 

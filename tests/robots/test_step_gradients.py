@@ -13,11 +13,14 @@ from .on_floor import floor
 
 
 def standing(name, posture, gains, solver, askew=0.0):
-    """Held on its feet, after it has settled: all of them stick. `askew`: how far joints are off the posture [rad]."""
+    """Held on its feet, after it has settled: all of them stick. `askew`: how far joints are off
+    the posture [rad]."""
     robot = load_robot(name, base="floating")
     group = next(state.group for state in robot.named_states if state.name == posture)
     joints = robot.groups[group].joints
-    simulation = Simulation(World(robot, floor(), motors=dict.fromkeys(joints, Motor(*gains))), solver=solver)
+    simulation = Simulation(
+        World(robot, floor(), motors=dict.fromkeys(joints, Motor(*gains))), solver=solver
+    )
     q = robot.configuration(posture)
     q[7:] += askew * np.random.default_rng(1).uniform(-1, 1, len(joints))
     q[2] -= floor().compile(robot).min_distance(q)[0]
@@ -36,8 +39,9 @@ def jumping_worm(solver):
     return simulation, simulation.rollout(simulation.state(start), 20, control).end, control
 
 
-# No joint at a limit, and no symmetry by which rows depend on each other just there: the shins of an ant that stands
-# straight meet in a point, so that what its feet must do has rank 11 instead of 12. A step has kinks there.
+# No joint at a limit, and no symmetry by which rows depend on each other just there: the shins of
+# an ant that stands straight meet in a point, so that what its feet must do has rank 11 instead of
+# 12. A step has kinks there.
 WORLDS = {
     "quadruped stands": lambda solver: standing("quadruped", "standing", (400, 20), solver),
     "ant stands askew": lambda solver: standing("ant", "standing", (50, 5), solver, askew=0.15),
@@ -70,4 +74,6 @@ def test_they_are_those_of_the_step_that_is_taken(world, solver):
             forward, back = loss(*way), loss(*(-x for x in way))
             # Rounding of the differences, and what is curved in them.
             scale = np.abs(along).max() * np.abs(direction).sum()
-            assert (forward - back) / (2 * step) == pytest.approx(along @ direction, abs=1e-5 * scale + 1e-9)
+            assert (forward - back) / (2 * step) == pytest.approx(
+                along @ direction, abs=1e-5 * scale + 1e-9
+            )

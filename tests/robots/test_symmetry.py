@@ -1,4 +1,5 @@
-"""Robots whose left mirrors their right: moved as mirror images they have the same energies and distances."""
+"""Robots whose left mirrors their right: moved as mirror images they have the same energies and
+distances."""
 
 from __future__ import annotations
 
@@ -31,11 +32,14 @@ def partner(name, swaps):
 
 
 def mirrored_joints(robot, swaps):
-    """For each joint with a coordinate the index of its partner, and the sign that its angle takes."""
+    """For each joint with a coordinate the index of its partner, and the sign that its angle
+    takes."""
     joints = {joint.name: joint for joint in robot.joints}
     names = [name for name in robot.joint_names if name in joints]  # without the free base
     images = [joints[partner(name, swaps)] for name in names]
-    signs = [-joints[name].axis * MIRROR @ image.axis for name, image in zip(names, images, strict=True)]
+    signs = [
+        -joints[name].axis * MIRROR @ image.axis for name, image in zip(names, images, strict=True)
+    ]
     np.testing.assert_allclose(np.abs(signs), 1, rtol=0, atol=1e-15)
     return [names.index(image.name) for image in images], np.round(signs)
 
@@ -61,12 +65,16 @@ def test_energies_and_distances_are_those_of_the_mirror_image(robot):
     world = floor().compile(robot)
     for _ in range(50):
         turn = rng.normal(size=4)
-        joints = rng.uniform(*np.clip([robot.limits.lower[7:], robot.limits.upper[7:]], -np.pi, np.pi))
+        joints = rng.uniform(
+            *np.clip([robot.limits.lower[7:], robot.limits.upper[7:]], -np.pi, np.pi)
+        )
         q = np.concatenate([rng.normal(size=3), turn / np.linalg.norm(turn), joints])
         v = rng.normal(size=robot.n_v)
         q_image, v_image = image_of(robot, q, v)
         # Nine printed digits of masses and inertias, alike on both sides: the rest is rounding.
-        assert robot.kinetic_energy(q_image, v_image) == pytest.approx(robot.kinetic_energy(q, v), rel=1e-12)
+        assert robot.kinetic_energy(q_image, v_image) == pytest.approx(
+            robot.kinetic_energy(q, v), rel=1e-12
+        )
         assert robot.potential_energy(q_image) == pytest.approx(
             robot.potential_energy(q), rel=1e-12, abs=1e-12
         )

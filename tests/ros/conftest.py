@@ -64,7 +64,9 @@ def _launcher(stash: pytest.Stash, domain: int, folder: Path) -> Iterator[Launch
 
 
 def _starter(launch: Launch, folder: Path) -> Launch:
-    def start(node: str, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> Process:
+    def start(
+        node: str, *arguments: str, env: Mapping[str, str] | None = None, **options: Any
+    ) -> Process:
         return launch(node, node_command(node, arguments, folder=folder, **options), env)
 
     return start
@@ -72,24 +74,28 @@ def _starter(launch: Launch, folder: Path) -> Launch:
 
 @pytest.fixture
 def domain(tmp_path: Path) -> Iterator[int]:
-    """A ROS_DOMAIN_ID that no other test uses now; it is also in the environment of this process."""
+    """A ROS_DOMAIN_ID that no other test uses now; it is also in the environment of this
+    process."""
     with _domain(tmp_path) as number:
         yield number
 
 
 @pytest.fixture
 def launch_process(request: pytest.FixtureRequest, domain: int, tmp_path: Path) -> Iterator[Launch]:
-    """`launch_process(name, command, env=None) -> Process`: any program in the test's domain, killed at the end."""
+    """`launch_process(name, command, env=None) -> Process`: any program in the test's domain,
+    killed at the end."""
     with _launcher(request.node.stash, domain, tmp_path) as launch:
         yield launch
 
 
 @pytest.fixture
 def start(launch_process: Launch, tmp_path: Path) -> Launch:
-    """`start(node, *arguments, params=None, remap=None, name=None, namespace=None, env=None) -> Process`.
+    """`start(node, *arguments, params=None, remap=None, name=None, namespace=None, env=None) ->
+    Process`.
 
-    Runs `python -m robosim.ros.<node>` as a process of its own. `params` are parameters by name, `remap` new names
-    by old ones, `name` and `namespace` the node's. It is killed at the end; its output is shown if the test fails.
+    Runs `python -m robosim.ros.<node>` as a process of its own. `params` are parameters by name,
+    `remap` new names by old ones, `name` and `namespace` the node's. It is killed at the end; its
+    output is shown if the test fails.
     """
     return _starter(launch_process, tmp_path)
 
@@ -102,7 +108,8 @@ def ros_node(domain: int) -> Iterator[Any]:
 
 
 class World(NamedTuple):
-    """What `domain`, `launch_process`, `start` and `ros_node` are for one test, for a whole module."""
+    """What `domain`, `launch_process`, `start` and `ros_node` are for one test, for a whole
+    module."""
 
     domain: int
     launch_process: Launch
@@ -111,7 +118,9 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
     """Processes and a client node that the tests of a module share; needs rclpy."""
     folder = tmp_path_factory.mktemp("world")
     with (
@@ -124,5 +133,6 @@ def world(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def wait_for() -> Callable[..., Any]:
-    """`wait_for(condition, what, timeout=60)`: what the condition gives once it is true, else the test fails."""
+    """`wait_for(condition, what, timeout=60)`: what the condition gives once it is true, else the
+    test fails."""
     return waiting.wait_for

@@ -9,7 +9,8 @@ from robosim.ros.answers import ARRIVING, SENDING, Answers
 
 
 class Clock:
-    """In place of the module `time`: it passes only while somebody sleeps. `at` is done on the way."""
+    """In place of the module `time`: it passes only while somebody sleeps. `at` is done on the
+    way."""
 
     def __init__(self) -> None:
         self.now = 100.0

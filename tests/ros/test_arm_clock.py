@@ -1,4 +1,5 @@
-"""The clock of an arm behind ROS, on a ROS clock that the test plays: it never goes back, and nobody hangs on it."""
+"""The clock of an arm behind ROS, on a ROS clock that the test plays: it never goes back, and
+nobody hangs on it."""
 
 from __future__ import annotations
 
@@ -67,7 +68,9 @@ def test_sleeping_on_simulated_time():
     ros, clock = made(now=10**9)
     clock()
     woke = []
-    thread = threading.Thread(target=lambda: (clock.sleep_until(1.0), woke.append(clock())), daemon=True)
+    thread = threading.Thread(
+        target=lambda: (clock.sleep_until(1.0), woke.append(clock())), daemon=True
+    )
     thread.start()
     for _ in range(10):
         assert not woke

@@ -1,4 +1,5 @@
-"""A recording in progress: losses are counted, a disk that fails or lags is told, nothing waits for it."""
+"""A recording in progress: losses are counted, a disk that fails or lags is told, nothing waits for
+it."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def test_losses_are_counted_by_the_publishers_numbers(tmp_path, numbers, alone, 
 
 
 def test_a_disk_that_lags_costs_messages_and_not_the_callers_time(tmp_path, monkeypatch):
-    """The writer is held up until the queue is full; what does not fit is counted, the rest is written."""
+    """The writer is held up until the queue is full; what does not fit is counted, the rest is
+    written."""
     go = threading.Event()
     write = BagWriter.write
 
@@ -116,7 +118,9 @@ def test_a_disk_that_fails_is_told_and_keeps_what_it_has(tmp_path, monkeypatch):
 
 def test_types_that_are_not_known_are_refused_before_anything_is_recorded(tmp_path):
     recording = Recording(tmp_path / "bag")
-    with pytest.raises(BagError, match=r"type 'my_msgs/msg/Own' of topic /a is none of ROS 2's common"):
+    with pytest.raises(
+        BagError, match=r"type 'my_msgs/msg/Own' of topic /a is none of ROS 2's common"
+    ):
         recording.add_topic("/a", "my_msgs/msg/Own")
     recording.close()
 

@@ -1,4 +1,5 @@
-"""Recordings: what is written is read back bit for bit, by us and by others; what is broken is refused in words."""
+"""Recordings: what is written is read back bit for bit, by us and by others; what is broken is
+refused in words."""
 
 from __future__ import annotations
 
@@ -32,14 +33,17 @@ def plan(seed=0):
     """Smooth, three seconds, at rest at both ends."""
     random = np.random.default_rng(seed)
     positions = np.cumsum(random.normal(scale=0.4, size=(7, 2)), axis=0)
-    return Trajectory.from_waypoints(np.linspace(0, 3, 7), positions, position_names=NAMES, robot="ur5")
+    return Trajectory.from_waypoints(
+        np.linspace(0, 3, 7), positions, position_names=NAMES, robot="ur5"
+    )
 
 
 SCALING = "/speed_scaling_state_broadcaster/speed_scaling"
 
 
 def record(path, plan_, *, begin=0.5, scaling=(), lag=0.0, rate=500, sent=True, prefix=""):
-    """An arm that follows `plan_` from `begin` on, `lag` late; its speed scaling changes as given: (time, per cent)."""
+    """An arm that follows `plan_` from `begin` on, `lag` late; its speed scaling changes as given:
+    (time, per cent)."""
     moved = plan_.replace(position_names=tuple(f"{prefix}{name}" for name in plan_.position_names))
     clock, speed, changes, k = 0.0, 1.0, list(scaling), 0
     with BagWriter(path) as bag:
@@ -53,14 +57,17 @@ def record(path, plan_, *, begin=0.5, scaling=(), lag=0.0, rate=500, sent=True, 
                     from_trajectory(moved), topic="/ctrl/joint_trajectory", time_ns=time_ns
                 )
             q, v = moved.position(clock - lag), moved.velocity(clock - lag) * speed
-            bag.write_joint_state(ArmState(moved.position_names, q, v, time_ns / 1e9), time_ns=time_ns)
+            bag.write_joint_state(
+                ArmState(moved.position_names, q, v, time_ns / 1e9), time_ns=time_ns
+            )
             if k / rate >= begin:
                 clock += speed / rate
             k += 1
     return Bag(path)
 
 
-# -- There and back ------------------------------------------------------------------------------------------
+# -- There and back
+# ------------------------------------------------------------------------------------------
 
 
 def test_states_are_read_back_bit_for_bit(tmp_path):
@@ -80,8 +87,12 @@ def test_states_are_read_back_bit_for_bit(tmp_path):
     assert states.joint_names == joints
     assert states.position.tobytes() == values[0].tobytes()
     for k in range(1000):
-        assert np.array_equal(states.velocity[k], values[1, k] if k % 3 else [np.nan] * 3, equal_nan=True)
-        assert np.array_equal(states.effort[k], values[2, k] if k % 2 else [np.nan] * 3, equal_nan=True)
+        assert np.array_equal(
+            states.velocity[k], values[1, k] if k % 3 else [np.nan] * 3, equal_nan=True
+        )
+        assert np.array_equal(
+            states.effort[k], values[2, k] if k % 2 else [np.nan] * 3, equal_nan=True
+        )
     assert states.time.tolist() == [(time - times[0]) / 1e9 for time in times]
     # Another order by name, and a part of the joints.
     swapped = Bag(tmp_path / "bag").joint_states(joint_names=("b", "c"))
@@ -91,7 +102,9 @@ def test_states_are_read_back_bit_for_bit(tmp_path):
 def test_everything_else_is_read_back(tmp_path):
     random = np.random.default_rng(2)
     points = tuple(
-        JointTrajectoryPoint(0.125 * (i + 1), *(random.standard_normal(2) for _ in range(4 if i else 1)))
+        JointTrajectoryPoint(
+            0.125 * (i + 1), *(random.standard_normal(2) for _ in range(4 if i else 1))
+        )
         for i in range(5)
     )
     commands = random.standard_normal((50, 6))
@@ -112,7 +125,11 @@ def test_everything_else_is_read_back(tmp_path):
     assert not bag.truncated
     assert bag.robot_description() == "<robot name='\u00e4'/>"
     (first, second) = bag.joint_trajectories()
-    assert (first.time, first.topic, first.trajectory.joint_names) == (0.0, "/a/joint_trajectory", NAMES)
+    assert (first.time, first.topic, first.trajectory.joint_names) == (
+        0.0,
+        "/a/joint_trajectory",
+        NAMES,
+    )
     assert first.trajectory.stamp == 12.5
     for got, put in zip(first.trajectory.points, points, strict=True):
         assert got.time_from_start == put.time_from_start
@@ -161,7 +178,8 @@ def test_stamps_of_another_clock_are_shifted(tmp_path):
         assert np.allclose(received, expected - expected[0], rtol=0, atol=1e-9)
 
 
-# -- What it says about the motion ---------------------------------------------------------------------------
+# -- What it says about the motion
+# ---------------------------------------------------------------------------
 
 
 def test_a_trajectory_meets_every_sample(tmp_path):
@@ -171,22 +189,32 @@ def test_a_trajectory_meets_every_sample(tmp_path):
     time = states.time - states.time[0]
     assert np.allclose(motion.position(time), states.position, rtol=0, atol=1e-12)
     assert np.allclose(motion.velocity(time), states.velocity, rtol=0, atol=1e-9)
-    # Between samples too: the error of a cubic over 2 ms is (h^4 / 384) |q''''|, far below a microradian.
+    # Between samples too: the error of a cubic over 2 ms is (h^4 / 384) |q''''|, far below a
+    # microradian.
     between = np.linspace(0.6, 3.4, 997)
     assert np.abs(motion.position(between) - plan().position(between - 0.5)).max() < 1e-6
 
 
 @pytest.mark.parametrize("told", [True, False])
 def test_identification_recovers_accelerations_under_noise(tmp_path, told):
-    """Noise of an encoder, at 500 Hz, a cutoff of 12 Hz: accelerations of a plan of 1 Hz, in the middle."""
+    """Noise of an encoder, at 500 Hz, a cutoff of 12 Hz: accelerations of a plan of 1 Hz, in the
+    middle."""
     motion, random = plan(), np.random.default_rng(4)
     with BagWriter(tmp_path / "bag") as bag:
         for k in range(1500):
             t = k / 500
-            velocity = motion.velocity(t) + random.normal(scale=1e-3, size=2) if told else np.full(2, np.nan)
+            velocity = (
+                motion.velocity(t) + random.normal(scale=1e-3, size=2)
+                if told
+                else np.full(2, np.nan)
+            )
             effort = np.array([3.0, -4.0]) + random.normal(scale=0.5, size=2)
             state = ArmState(
-                NAMES, motion.position(t) + random.normal(scale=1e-5, size=2), velocity, 1 + t, effort
+                NAMES,
+                motion.position(t) + random.normal(scale=1e-5, size=2),
+                velocity,
+                1 + t,
+                effort,
             )
             bag.write_joint_state(state)
     states = Bag(tmp_path / "bag").joint_states()
@@ -194,7 +222,8 @@ def test_identification_recovers_accelerations_under_noise(tmp_path, told):
     inner = (m.time > 0.3) & (m.time < 2.7)
     true = motion.acceleration(m.time)
     rms = np.sqrt(np.mean((m.a - true)[inner] ** 2))
-    # The plan's acceleration has corners, which a low-pass rounds; noise alone would give raw differences of 0.35.
+    # The plan's acceleration has corners, which a low-pass rounds; noise alone would give raw
+    # differences of 0.35.
     assert rms < 0.1 * np.sqrt(np.mean(true[inner] ** 2))
     if told:
         assert rms < 0.3 * np.sqrt(np.mean((raw.a - motion.acceleration(raw.time))[inner] ** 2))
@@ -215,7 +244,8 @@ def test_filter_neither_shifts_nor_scales(tmp_path):
             bag.write_joint_state(ArmState(("slow", "fast"), q, [np.nan, np.nan], 1 + t))
     m = measurements(Bag(tmp_path / "bag").joint_states(), cutoff=20.0)
     inner = slice(250, -250)
-    # Butterworth, twice: 1 / (1 + (f / cutoff)^8), 4e-11 of the slow one is lost; 2.6e-6 of the fast one is left.
+    # Butterworth, twice: 1 / (1 + (f / cutoff)^8), 4e-11 of the slow one is lost; 2.6e-6 of the
+    # fast one is left.
     assert np.abs(m.q[:, 0] - np.sin(2 * np.pi * m.time))[inner].max() < 1e-6
     assert np.abs(m.q[inner, 1]).max() < 5e-6
 
@@ -223,10 +253,13 @@ def test_filter_neither_shifts_nor_scales(tmp_path):
 @pytest.mark.parametrize("sent", [True, False])
 @pytest.mark.parametrize("prefix", ["", "left_"])
 def test_tracking_finds_the_start_and_the_error(tmp_path, sent, prefix):
-    """With the trajectory recorded or not (an action leaves none): an arm that follows exactly has no error."""
+    """With the trajectory recorded or not (an action leaves none): an arm that follows exactly has
+    no error."""
     bag = record(tmp_path / "bag", plan(), begin=0.75, sent=sent, prefix=prefix)
     states = bag.joint_states()
-    reference = plan().replace(position_names=tuple(prefix + name for name in NAMES)) if prefix else plan()
+    reference = (
+        plan().replace(position_names=tuple(prefix + name for name in NAMES)) if prefix else plan()
+    )
     # The fit resolves the start to a small part of a sample.
     assert find_start(bag, reference, states) == pytest.approx(0.75, abs=1e-9 if sent else 1e-4)
     tracking = track(bag, plan(), tf_prefix=prefix)
@@ -238,18 +271,26 @@ def test_tracking_finds_the_start_and_the_error(tmp_path, sent, prefix):
 def test_tracking_shows_a_lag(tmp_path):
     bag = record(tmp_path / "bag", plan(), lag=0.034)
     tracking = track(bag, plan())
-    expected = np.array([plan().position(t - 0.034) - plan().position(t) for t in np.linspace(0, 4, 2001)])
+    expected = np.array(
+        [plan().position(t - 0.034) - plan().position(t) for t in np.linspace(0, 4, 2001)]
+    )
     assert tracking.max_error == pytest.approx(np.abs(expected).max(axis=0), rel=0.01)
 
 
 def test_tracking_follows_the_speed_scaling(tmp_path):
     """Full speed, 30 %, paused, full speed: the plan's time runs as the arm's."""
     bag = record(
-        tmp_path / "bag", plan(), scaling=[(0.0, 100.0), (1.5, 30.0), (2.5, 5.0), (3.0, 100.0)], lag=0.0
+        tmp_path / "bag",
+        plan(),
+        scaling=[(0.0, 100.0), (1.5, 30.0), (2.5, 5.0), (3.0, 100.0)],
+        lag=0.0,
     )
     tracking = track(bag, plan())
-    # A change is told with the state after which it counts; half a sample of the fastest motion is the slack.
-    assert tracking.max_error.max() < 0.5 / 500 * np.abs(plan().velocity(np.linspace(0, 3, 500))).max()
+    # A change is told with the state after which it counts; half a sample of the fastest motion is
+    # the slack.
+    assert (
+        tracking.max_error.max() < 0.5 / 500 * np.abs(plan().velocity(np.linspace(0, 3, 500))).max()
+    )
     named = track(bag, plan(), speed_scaling=SCALING, start=0.5)
     assert np.array_equal(named.error, tracking.error)
 
@@ -273,8 +314,10 @@ def test_commands_beside_the_states(tmp_path):
 def test_command_line(tmp_path, capsys):
     record(tmp_path / "bag", plan())
     plan().save(tmp_path / "plan.json")
-    assert main([str(tmp_path / "bag"), "--plan", str(tmp_path / "plan.json"), "--plot", str(tmp_path / "p.png"),
-                 "--save", str(tmp_path / "t.npz"), "--trajectory", str(tmp_path / "m.json")]) == 0  # fmt: skip
+    assert main([str(tmp_path / "bag"), "--plan", str(tmp_path / "plan.json"), "--plot",
+        str(tmp_path / "p.png"),
+                 "--save", str(tmp_path / "t.npz"), "--trajectory",
+                 str(tmp_path / "m.json")]) == 0  # fmt: skip
     said = capsys.readouterr().out
     count = Bag(tmp_path / "bag").topics["/joint_states"].count
     assert f"/joint_states (sensor_msgs/msg/JointState): {count}, 500.0 Hz" in said
@@ -286,7 +329,8 @@ def test_command_line(tmp_path, capsys):
         assert capsys.readouterr().err.startswith("robosim: error: ")
 
 
-# -- Interrupted and hostile ---------------------------------------------------------------------------------
+# -- Interrupted and hostile
+# ---------------------------------------------------------------------------------
 
 
 def test_a_recording_bears_its_name_when_it_is_whole(tmp_path):
@@ -389,7 +433,8 @@ def healthy(tmp_path_factory):
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_hostile_bytes_give_an_error_or_a_recording(healthy, data):
-    """Bytes changed, cut out, doubled: never a crash, a hang, another kind of error, or much memory."""
+    """Bytes changed, cut out, doubled: never a crash, a hang, another kind of error, or much
+    memory."""
     path, whole = healthy
     content = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -417,7 +462,9 @@ def test_hostile_bytes_give_an_error_or_a_recording(healthy, data):
 
 def chunk(content, compression, packed, length=None, checksum=0):
     body = struct.pack("<QQQI", 0, 0, len(content) if length is None else length, checksum)
-    body += struct.pack("<I", len(compression)) + compression + struct.pack("<Q", len(packed)) + packed
+    body += (
+        struct.pack("<I", len(compression)) + compression + struct.pack("<Q", len(packed)) + packed
+    )
     return b"\x89MCAP0\r\n" + b"\x06" + struct.pack("<Q", len(body)) + body
 
 
@@ -478,9 +525,13 @@ def test_what_is_not_a_recording_is_refused_in_words(tmp_path):
             Bag(tmp_path / name)
         assert name in str(error.value)
     bag = Bag(tmp_path / "bag")
-    with pytest.raises(BagError, match="holds no topic '/other'; it holds /forward_position_controller/comm"):
+    with pytest.raises(
+        BagError, match="holds no topic '/other'; it holds /forward_position_controller/comm"
+    ):
         list(bag.messages("/other"))
-    with pytest.raises(BagError, match="topic /joint_states is of type sensor_msgs/msg/JointState, not"):
+    with pytest.raises(
+        BagError, match="topic /joint_states is of type sensor_msgs/msg/JointState, not"
+    ):
         bag.commands("/joint_states")
     with pytest.raises(BagError, match="holds no joint state with wrist"):
         bag.joint_states(joint_names=["wrist"])

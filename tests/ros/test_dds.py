@@ -1,4 +1,5 @@
-"""The dds transport against a talker, a listener and an arm that share no code with it, in other processes."""
+"""The dds transport against a talker, a listener and an arm that share no code with it, in other
+processes."""
 
 from __future__ import annotations
 
@@ -47,12 +48,14 @@ def ended(handle):
     return wait_for(lambda: handle.result, "the goal's end")
 
 
-# -- The wire: bits, order, holes ----------------------------------------------------------------------------
+# -- The wire: bits, order, holes
+# ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", [125, 500])
 def test_joint_states_arrive_whole_and_in_order(domain, rate):
-    """Everything that a foreign talker says arrives bit for bit, nothing is missing, nothing twice."""
+    """Everything that a foreign talker says arrives bit for bit, nothing is missing, nothing
+    twice."""
     taken = []
 
     class Recording(DdsArm):
@@ -65,7 +68,8 @@ def test_joint_states_arrive_whole_and_in_order(domain, rate):
     with (
         Recording(JOINTS) as arm,
         Peer(
-            "talk", domain, topic="rt/joint_states", type="state", joints=given, rate=rate, count=count,
+            "talk", domain, topic="rt/joint_states", type="state", joints=given, rate=rate,
+            count=count,
             held=True,
         ) as peer,
     ):  # fmt: skip
@@ -112,13 +116,17 @@ def test_a_trajectory_arrives_bit_for_bit(domain):
     prefixed = [f"left_{name}" for name in JOINTS]
     names = DdsNames(namespace="/left", controller="my_controller", tf_prefix="left_")
     with (
-        Peer("talk", domain, topic="rt/left/joint_states", type="state", joints=prefixed, count=5000),
+        Peer(
+            "talk", domain, topic="rt/left/joint_states", type="state", joints=prefixed, count=5000
+        ),
         DdsArm(JOINTS, names) as arm,
         Peer("listen", domain, topic=topic, type="trajectory") as peer,
     ):
         peer.next("matched")
         arm.wait_until_ready(60.0)
-        assert not isinstance(arm.send(Goal(JointTrajectory(JOINTS, points, stamp=5.25))), Rejection)
+        assert not isinstance(
+            arm.send(Goal(JointTrajectory(JOINTS, points, stamp=5.25))), Rejection
+        )
         (message,) = peer.heard(1)
     assert message["header"] == {"stamp": {"sec": 5, "nanosec": 250_000_000}, "frame_id": ""}
     assert message["joint_names"] == prefixed
@@ -131,7 +139,8 @@ def test_a_trajectory_arrives_bit_for_bit(domain):
         assert point["time_from_start"] == {"sec": span[0], "nanosec": span[1]}
 
 
-# -- Goals, judged from joint states -------------------------------------------------------------------------
+# -- Goals, judged from joint states
+# -------------------------------------------------------------------------
 
 
 def test_a_goal_succeeds_when_the_states_show_it(domain):
@@ -151,7 +160,8 @@ def test_a_goal_waits_for_an_arm_that_scales_its_speed(domain):
     with Peer("arm", domain, joints=JOINTS, start=START, scaling=0.3), DdsArm(JOINTS) as arm:
         arm.wait_until_ready(60.0)
         wait_for(lambda: arm.status().speed_scaling == pytest.approx(0.3), "the speed scaling")
-        # With the goal's time counted unscaled, it would be late after 0.5 + 0.2 s: the arm takes 1.67 s.
+        # With the goal's time counted unscaled, it would be late after 0.5 + 0.2 s: the arm takes
+        # 1.67 s.
         before = arm.clock()
         handle = arm.send(move(np.array(START) + 0.3, 0.5, goal_time_tolerance=0.2))
         assert ended(handle).status is GoalStatus.SUCCEEDED
@@ -172,7 +182,8 @@ def test_a_goal_that_starts_later_is_judged_later():
 
 
 def test_an_arm_that_does_not_follow_is_told_from_its_states(domain):
-    """A topic does not acknowledge: an arm that ignores a trajectory is noticed by standing still."""
+    """A topic does not acknowledge: an arm that ignores a trajectory is noticed by standing
+    still."""
     with Peer("arm", domain, joints=JOINTS, start=START, deaf=True), DdsArm(JOINTS) as arm:
         arm.wait_until_ready(60.0)
         result = ended(arm.send(move(np.array(START) + 1.0, 2.0)))
@@ -189,20 +200,28 @@ def test_cancel_brakes_along_the_way(domain):
         begin = arm.state()
         assert ended(handle).status is GoalStatus.CANCELED
         end = arm.state()
-        # On along the way, by what braking from its speed takes (v T / 2, T = v / 2), and what passed until then.
-        assert begin.position[0] <= end.position[0] < begin.position[0] + begin.velocity[0] ** 2 / 4 + 0.3
+        # On along the way, by what braking from its speed takes (v T / 2, T = v / 2), and what
+        # passed until then.
+        assert (
+            begin.position[0]
+            <= end.position[0]
+            < begin.position[0] + begin.velocity[0] ** 2 / 4 + 0.3
+        )
         assert np.array_equal(end.position[1:], START[1:])
         assert handle.result.error_code is ErrorCode.SUCCESSFUL
 
 
 def test_a_stop_brakes_along_the_way():
-    """Whatever the state says: old, on the way, off it, standing. Never a jump, never out of the plan's range."""
+    """Whatever the state says: old, on the way, off it, standing. Never a jump, never out of the
+    plan's range."""
     way = (0.0, 1.0, 0.5), (0.3, -0.2, 0.5), (-1.0, 0.4, 0.0)
     points = tuple(
         JointTrajectoryPoint(float(i + 1), q, np.full(3, 0.3 * (i < 2))) for i, q in enumerate(way)
     )
     start = ArmState(JOINTS, np.zeros(3), np.zeros(3), 0.0)
-    goal = PublishedGoal(Goal(JointTrajectory(JOINTS, points)), start, 0.0, Judgment(), lambda: None)
+    goal = PublishedGoal(
+        Goal(JointTrajectory(JOINTS, points)), start, 0.0, Judgment(), lambda: None
+    )
     plan = to_trajectory(JointTrajectory(JOINTS, points), from_state=start)
     goal.update(1.5, ArmState(JOINTS, plan.position(1.5), plan.velocity(1.5), 1.5), 1.0)
     assert goal.trajectory_time == 1.5
@@ -213,7 +232,8 @@ def test_a_stop_brakes_along_the_way():
         braked = to_trajectory(goal.braking(state), from_state=now)
         times = np.linspace(0, braked.duration, 200)
         assert np.abs(braked.velocity(braked.duration)).max() < 1e-12
-        passed = plan.position(np.linspace(1.5, 3, 4000))  # 0.8 mrad apart: a half of it is the grid's
+        # 0.8 mrad apart: a half of it is the grid's.
+        passed = plan.position(np.linspace(1.5, 3, 4000))
         near = np.abs(braked.position(times)[:, None] - passed[None]).max(axis=2)
         assert near.min(axis=1).max() < 6e-4
     for velocity in (np.zeros(3), np.array([1.0, 0.0, -2.0])):
@@ -231,7 +251,10 @@ def test_a_new_goal_replaces_the_old_one(domain):
         assert isinstance(wrong, Rejection)
         assert (wrong.reason, first.result) == (RejectReason.SIZE, None)
         second = arm.send(move(np.array(START) + 0.1, 0.5))
-        assert (first.result.status, first.result.error_code) == (GoalStatus.ABORTED, ErrorCode.INVALID_GOAL)
+        assert (first.result.status, first.result.error_code) == (
+            GoalStatus.ABORTED,
+            ErrorCode.INVALID_GOAL,
+        )
         assert ended(second).status is GoalStatus.SUCCEEDED
 
 
@@ -262,19 +285,25 @@ def test_velocities_that_are_not_told_are_differences(domain):
         arm.wait_until_ready(60.0)
         handle = arm.send(move(np.add(START, (0.8, 0.0, 0.0)), 2.0))
         speeds = []
-        wait_for(lambda: speeds.append(float(arm.state().velocity[0])) or handle.result, "the result")
+        wait_for(
+            lambda: speeds.append(float(arm.state().velocity[0])) or handle.result, "the result"
+        )
         assert handle.result.status is GoalStatus.SUCCEEDED
         assert max(speeds) > 0.4  # the cubic's peak is 0.6; single differences scatter upwards only
 
 
-# -- What is wrong is said -----------------------------------------------------------------------------------
+# -- What is wrong is said
+# -----------------------------------------------------------------------------------
 
 
 def test_goals_that_nobody_could_judge_are_refused(domain):
     with DdsArm(JOINTS) as arm:
         refused = arm.send(move(START))
         assert isinstance(refused, Rejection)
-        assert "nobody listens on rt/scaled_joint_trajectory_controller/joint_trajectory" in refused.text
+        assert (
+            "nobody listens on rt/scaled_joint_trajectory_controller/joint_trajectory"
+            in refused.text
+        )
         for goal, reason in (
             (move(START, joint_names=("a", "b", "c")), RejectReason.UNKNOWN_JOINT),
             (Goal(JointTrajectory(JOINTS, ())), RejectReason.NO_POINTS),
@@ -300,9 +329,12 @@ def test_connect_says_who_is_missing(domain):
     ):
         TRANSPORT.connect(None, JOINTS, options(dds_timeout=0.5))
     with (
-        Peer("talk", domain, topic="rt/joint_states", type="state", joints=JOINTS[:2], count=20_000),
+        Peer(
+            "talk", domain, topic="rt/joint_states", type="state", joints=JOINTS[:2], count=20_000
+        ),
         pytest.raises(
-            ExecutionError, match=r"lacks elbow_joint; it has shoulder_pan_joint, shoulder_lift_joint"
+            ExecutionError,
+            match=r"lacks elbow_joint; it has shoulder_pan_joint, shoulder_lift_joint",
         ),
     ):
         TRANSPORT.connect(None, JOINTS, options(dds_timeout=3.0))
@@ -311,7 +343,9 @@ def test_connect_says_who_is_missing(domain):
         pytest.raises(ExecutionError, match=r"nobody listens on rt/other/joint_trajectory: is"),
     ):
         TRANSPORT.connect(
-            None, JOINTS, options(dds_timeout=3.0, dds_controller="other", dds_forward_controller="another")
+            None,
+            JOINTS,
+            options(dds_timeout=3.0, dds_controller="other", dds_forward_controller="another"),
         )
     for timeout in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(ExecutionError, match="--dds-timeout"):
@@ -328,12 +362,18 @@ def test_unusable_joint_states_are_left_out_and_counted(domain):
         "names a joint twice": JointState(name=[*JOINTS, "elbow_joint"], position=[1.0] * 4),
         "lacks shoulder_lift_joint, elbow_joint; it": JointState(name=[JOINTS[0]], position=[1.0]),
         "lacks shoulder_pan_joint, shoulder_lift_joint": JointState(),
-        "3 joints and has 2 entries of position": JointState(name=list(JOINTS), position=[1.0, 2.0]),
+        "3 joints and has 2 entries of position": JointState(
+            name=list(JOINTS), position=[1.0, 2.0]
+        ),
         "3 joints and has 1 entries of velocity": JointState(
             name=list(JOINTS), position=[0.0] * 3, velocity=[1.0]
         ),
-        "joint 'shoulder_lift_joint' is at nan": JointState(name=list(JOINTS), position=[0.0, np.nan, 0.0]),
-        "joint 'shoulder_pan_joint' is at -inf": JointState(name=list(JOINTS), position=[-np.inf, 0.0, 0.0]),
+        "joint 'shoulder_lift_joint' is at nan": JointState(
+            name=list(JOINTS), position=[0.0, np.nan, 0.0]
+        ),
+        "joint 'shoulder_pan_joint' is at -inf": JointState(
+            name=list(JOINTS), position=[-np.inf, 0.0, 0.0]
+        ),
     }
     with DdsArm(JOINTS) as arm:
         part = Participant()
@@ -369,7 +409,10 @@ def test_status_topics(domain):
         wait_for(lambda: scaling.get_matched_subscriptions(), "a match")
         for sent, expected in ((30.0, 0.3), (np.nan, 0.3), (0.0, 0.0), (250.0, 1.0), (-5.0, 0.0)):
             scaling.write(Float64(sent))
-            wait_for(lambda expected=expected: arm.status().speed_scaling == pytest.approx(expected), sent)
+            wait_for(
+                lambda expected=expected: arm.status().speed_scaling == pytest.approx(expected),
+                sent,
+            )
         safety.write(SafetyModeMessage(200))
         wait_for(lambda: arm.status().safety_mode is None, "an unknown mode")
     part.close()
@@ -407,7 +450,9 @@ def test_the_environment_is_read_as_ros_reads_it():
         {"ROS_STATIC_PEERS": "10.0.0.7; a&b;"}
     )
     # What the user configures comes after ours, and so wins.
-    assert configuration({"CYCLONEDDS_URI": "file:///my.xml"}).endswith("</CycloneDDS>,file:///my.xml")
+    assert configuration({"CYCLONEDDS_URI": "file:///my.xml"}).endswith(
+        "</CycloneDDS>,file:///my.xml"
+    )
     for name, value in (
         ("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"),
         ("ROS_AUTOMATIC_DISCOVERY_RANGE", "NEAR"),
@@ -427,7 +472,9 @@ def test_without_cyclonedds_it_says_how_to_get_it(monkeypatch):
 
 def test_what_the_user_configures_for_cyclone_wins_or_is_refused(domain, monkeypatch):
     monkeypatch.setenv("CYCLONEDDS_URI", "<CycloneDDS><Domain><Nonsense/></Domain></CycloneDDS>")
-    with pytest.raises(ExecutionError, match=f"Cyclone DDS cannot open domain {domain} .*<Nonsense/>"):
+    with pytest.raises(
+        ExecutionError, match=f"Cyclone DDS cannot open domain {domain} .*<Nonsense/>"
+    ):
         DdsArm(JOINTS)
 
 

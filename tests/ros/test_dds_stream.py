@@ -22,7 +22,8 @@ HOME = (0.0, -1.57, 0.3, -1.57, 0.0, 0.0)
 
 @pytest.fixture
 def plan(tmp_path):
-    """A second and a half of a UR5, at rest at both ends, its joints in another order than the arm's."""
+    """A second and a half of a UR5, at rest at both ends, its joints in another order than the
+    arm's."""
     way = np.array([0, 0.15, 0.5, 0.85, 1])[:, None] * np.array([0.4, -0.3, 0.3, 0.2, 0.5, -0.6])
     trajectory = Trajectory.from_waypoints(
         np.linspace(0, 1.5, 5), HOME + way, position_names=UR_JOINTS, robot="ur5"
@@ -34,7 +35,9 @@ def plan(tmp_path):
 
 def stream(capsys, path, *options):
     """Exit status and report."""
-    code = main(["stream", str(path), "--to", "dds", "--dds-require", "", "--json", *PATIENT, *options])
+    code = main(
+        ["stream", str(path), "--to", "dds", "--dds-require", "", "--json", *PATIENT, *options]
+    )
     out, _ = capsys.readouterr()
     return code, json.loads(out)
 
@@ -70,7 +73,10 @@ def test_a_paused_arm_is_waited_for(domain, plan, capsys):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"start": (0.02, *HOME[1:])}, "shoulder_pan_joint is at 0.02 and the trajectory starts at 0"),
+        (
+            {"start": (0.02, *HOME[1:])},
+            "shoulder_pan_joint is at 0.02 and the trajectory starts at 0",
+        ),
         ({"start": HOME, "deaf": True}, "the arm has not moved"),
     ],
 )

@@ -1,4 +1,5 @@
-"""The table of drivers, without ROS: what a row makes of its messages, and that each is complete."""
+"""The table of drivers, without ROS: what a row makes of its messages, and that each is
+complete."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def test_the_generic_one_is_the_default_and_requires_nothing():
 
 
 def test_ur_is_as_it_was():
-    """All that a real UR arm has to say, its controllers in their order, and none found by chance."""
+    """All that a real UR arm has to say, its controllers in their order, and none found by
+    chance."""
     assert Requirements(**dict.fromkeys(UR.require, True)) == REAL_ARM
     assert UR.action == (names.SCALED_CONTROLLER, names.JOINT_TRAJECTORY_CONTROLLER)
     assert UR.passthrough == (names.PASSTHROUGH_CONTROLLER,)
@@ -65,14 +67,17 @@ def test_rows_are_complete(driver):
 
 
 @pytest.mark.parametrize(
-    ("percent", "scaling"), [(30.0, 0.3), (150.0, 1.0), (-5.0, 0.0), (math.nan, 0.0), (math.inf, 0.0)]
+    ("percent", "scaling"),
+    [(30.0, 0.3), (150.0, 1.0), (-5.0, 0.0), (math.nan, 0.0), (math.inf, 0.0)],
 )
 def test_speed_scaling_of_ur(percent, scaling):
     assert read("ur", names.SPEED_SCALING, data=percent) == {"speed_scaling": scaling}
 
 
 def test_safety_mode_of_ur():
-    told = {number: read("ur", names.SAFETY_MODE, mode=number)["safety_mode"] for number in range(1, 14)}
+    told = {
+        number: read("ur", names.SAFETY_MODE, mode=number)["safety_mode"] for number in range(1, 14)
+    }
     assert [told[mode] for mode in SafetyMode] == list(SafetyMode)
     assert (told[10], told[12], told[13]) == (
         SafetyMode.FAULT,

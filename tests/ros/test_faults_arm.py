@@ -1,6 +1,8 @@
-"""What happens to the arm's process: it is killed and comes back, it hangs. Other faults are in test_sim_arm_driver.
+"""What happens to the arm's process: it is killed and comes back, it hangs. Other faults are in
+test_sim_arm_driver.
 
-In each a monitor asserts that the arm stayed within its limits and never moved by more than one sample's motion.
+In each a monitor asserts that the arm stayed within its limits and never moved by more than one
+sample's motion.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ def test_an_arm_that_is_killed_and_comes_back_is_where_it_was_and_takes_goals_ag
     arm.monitor.expect_restart()
     stopped = arm.monitor.position
     # As a real arm, which stands where its brakes have stopped it.
-    again = arm.start("sim_arm", params=arm.params | {"initial_positions": stopped.tolist()}, name=CONTROLLER)
+    again = arm.start(
+        "sim_arm", params=arm.params | {"initial_positions": stopped.tolist()}, name=CONTROLLER
+    )
     wait_for(lambda: len(arm.monitor.lives) == 2, "joint states of the arm that came back")
     # It does not go on with what the other life was doing.
     np.testing.assert_allclose(arm.monitor.wait_rest(), stopped, atol=1e-12)
@@ -66,7 +70,8 @@ def test_an_arm_that_is_killed_and_comes_back_is_where_it_was_and_takes_goals_ag
 
 
 def test_an_arm_that_hangs_goes_on_without_a_jump(arm):
-    """Its process gets no time for half a second: the arm makes up for some of it, one sample at a time."""
+    """Its process gets no time for half a second: the arm makes up for some of it, one sample at a
+    time."""
     handle = arm.client.send(point_to_point(FAR, 2.0))
     arm.monitor.wait_motion(0.3)
     arm.process.freeze()

@@ -1,7 +1,9 @@
-"""Set points from the streamer to the arm, and what goes wrong on the way: either process dies, the clock jumps. And a
-whole trajectory whose streamer dies. Further faults are in test_streamer and test_streamer_setpoints.
+"""Set points from the streamer to the arm, and what goes wrong on the way: either process dies, the
+clock jumps. And a whole trajectory whose streamer dies. Further faults are in test_streamer and
+test_streamer_setpoints.
 
-In each a monitor asserts that the arm stayed within its limits and never moved by more than one sample's motion.
+In each a monitor asserts that the arm stayed within its limits and never moved by more than one
+sample's motion.
 """
 
 from __future__ import annotations
@@ -23,11 +25,12 @@ START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
 AWAY = np.add(START, [0.8, -0.3, 0.4, -0.5, 0.6, -0.8])
 RATE = 125.0
 WATCHDOG = 0.1  # [s], the arm's
-# Control periods, stamped by the arm, that may pass until the watchdog looks; and until the last set point arrives that
-# was sent, which a busy machine may delay.
+# Control periods, stamped by the arm, that may pass until the watchdog looks; and until the last
+# set point arrives that was sent, which a busy machine may delay.
 SLACK = 2 / RATE + 0.25
 AT_START = {"rate": RATE, "initial_positions": START.tolist()}
-# More patient than by default: on a busy machine states come late, and that is not the fault that is tested.
+# More patient than by default: on a busy machine states come late, and that is not the fault that
+# is tested.
 SETPOINTS = {"interface": "forward_position", "rate": RATE, "watchdog": 0.4}
 
 
@@ -46,7 +49,9 @@ def last_motion(monitor) -> float:
 @pytest.fixture
 def setpoints(start, ros_node):
     """An arm, its monitor, and a streamer of set points that has begun a motion of 4 s."""
-    arm, monitor, streamer = start_system(start, ros_node, streamer=SETPOINTS, watchdog=WATCHDOG, **AT_START)
+    arm, monitor, streamer = start_system(
+        start, ros_node, streamer=SETPOINTS, watchdog=WATCHDOG, **AT_START
+    )
     began = streamer.begin(rest_to_rest(START, AWAY, 4.0))
     monitor.wait_motion(0.1)
     yield arm, monitor, streamer, began
@@ -83,8 +88,9 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
     def follows() -> bool:
         before = monitor.wait_rest()
         said = streamer.send(rest_to_rest(before, AWAY, 1.5))
-        # At first it may not know yet whether the controller is active, or take the dead one for its listener, and
-        # find that out before the motion or on the way: then it holds, and the next try begins where the arm rests.
+        # At first it may not know yet whether the controller is active, or take the dead one for
+        # its listener, and find that out before the motion or on the way: then it holds, and the
+        # next try begins where the arm rests.
         assert said.startswith(("finished", "refused", "held")), said
         if said.startswith("refused"):
             np.testing.assert_array_equal(monitor.wait_rest(), before)
@@ -95,7 +101,8 @@ def test_the_arm_is_killed_and_the_streamer_holds_and_takes_the_arm_that_comes_b
 
 
 def test_the_streamer_of_a_whole_trajectory_is_killed_and_the_arm_goes_to_its_end(start, ros_node):
-    """Why the action is the default on real arms: who interpolates does not depend on us. The end is at rest."""
+    """Why the action is the default on real arms: who interpolates does not depend on us. The end
+    is at rest."""
     _, monitor, streamer = start_system(start, ros_node, **AT_START)
     streamer.begin(rest_to_rest(START, AWAY, 2.0))
     monitor.wait_motion(0.1)
@@ -106,11 +113,14 @@ def test_the_streamer_of_a_whole_trajectory_is_killed_and_the_arm_goes_to_its_en
 
 @pytest.mark.parametrize("interface", ["action", "forward_position"])
 def test_the_clock_jumps_while_the_arm_moves(start, ros_node, wait_for, interface):
-    """On and back, for the arm and the streamer: the arm goes on, or it is held and that is said; it never jumps."""
+    """On and back, for the arm and the streamer: the arm goes on, or it is held and that is said;
+    it never jumps."""
     clock = SimClock(ros_node)
     try:
         sends = {"interface": interface, "rate": RATE, "use_sim_time": True}
-        _, monitor, streamer = start_system(start, ros_node, streamer=sends, use_sim_time=True, **AT_START)
+        _, monitor, streamer = start_system(
+            start, ros_node, streamer=sends, use_sim_time=True, **AT_START
+        )
         for jump in (100.0, -60.0, 0.2, -0.2):
             goal = AWAY if np.abs(monitor.position - AWAY).max() > 0.3 else START
             began = streamer.begin(rest_to_rest(monitor.wait_rest(), goal, 2.0))
@@ -132,7 +142,9 @@ def test_the_clock_jumps_while_the_arm_moves(start, ros_node, wait_for, interfac
         clock.close()
 
 
-def test_set_points_are_in_the_order_of_the_controllers_joints_whatever_that_of_the_plan(start, ros_node):
+def test_set_points_are_in_the_order_of_the_controllers_joints_whatever_that_of_the_plan(
+    start, ros_node
+):
     from std_msgs.msg import Float64MultiArray
 
     commands = Topic(ros_node, Float64MultiArray, f"/{FORWARD_COMMANDS}", 1000)

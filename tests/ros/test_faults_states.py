@@ -1,7 +1,8 @@
-"""An arm whose states go wrong while it moves: the streamer has it hold, says why, and goes on when all is well again.
+"""An arm whose states go wrong while it moves: the streamer has it hold, says why, and goes on when
+all is well again.
 
-The arm is a small one that shares no code with ours (harness/fake_arm.py). It publishes its joints in alphabetical
-order, and a joint more than the plan has, as drivers do.
+The arm is a small one that shares no code with ours (harness/fake_arm.py). It publishes its joints
+in alphabetical order, and a joint more than the plan has, as drivers do.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class FaultyArm:
     @property
     def position(self) -> np.ndarray:
         """As it says itself, in the order of the plans."""
-        message = next(message for message in reversed(self.states) if "elbow_joint" in message.name)
+        message = next(
+            message for message in reversed(self.states) if "elbow_joint" in message.name
+        )
         return np.array([message.position[message.name.index(name)] for name in UR_JOINTS])
 
     def fault(self, text: str) -> None:
@@ -54,7 +57,9 @@ class FaultyArm:
 
         before = self.process.output().count(f"fault {text}")
         self._faults.publish(String(data=text))
-        waiting.wait_for(lambda: self.process.output().count(f"fault {text}") > before, f"the fault {text}")
+        waiting.wait_for(
+            lambda: self.process.output().count(f"fault {text}") > before, f"the fault {text}"
+        )
 
     def said(self, word: str) -> int:
         return self.process.output().split().count(word)
@@ -117,11 +122,14 @@ def test_a_motion_is_held_when(arm, streamer, name):
 
 
 def moving(arm, client) -> int | None:
-    """Begin a long motion; what `client.end` takes for it, once the arm is on its way. None: a busy machine's stall was
-    taken for a fault, and it did not get there."""
+    """Begin a long motion; what `client.end` takes for it, once the arm is on its way. None: a busy
+    machine's stall was taken for a fault, and it did not get there."""
     start, before = arm.position, client.begin(away(arm, 4.0))
     waiting.wait_for(
-        lambda: np.abs(arm.position - start).max() > 0.1 or client.said[before:][-1:] not in ([], ["moving"]),
+        lambda: (
+            np.abs(arm.position - start).max() > 0.1
+            or client.said[before:][-1:] not in ([], ["moving"])
+        ),
         "the arm to move",
     )
     return before if client.said[before:][-1:] == ["moving"] else None

@@ -1,4 +1,5 @@
-"""Frames of tf and a base that is not at the world's origin, without ROS: compositions against the poses themselves."""
+"""Frames of tf and a base that is not at the world's origin, without ROS: compositions against the
+poses themselves."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def transform(parent, child, X):
         header=SimpleNamespace(frame_id=parent),
         child_frame_id=child,
         transform=SimpleNamespace(
-            translation=SimpleNamespace(x=x, y=y, z=z), rotation=SimpleNamespace(x=qx, y=qy, z=qz, w=qw)
+            translation=SimpleNamespace(x=x, y=y, z=z),
+            rotation=SimpleNamespace(x=qx, y=qy, z=qz, w=qw),
         ),
     )
 
@@ -77,23 +79,35 @@ def test_old_transforms_do_not_count_and_static_ones_always_do():
     frames.take([transform("b", "c", np.eye(4))], static=False, received=NOW)
     np.testing.assert_array_equal(frames.between("b", "a", now=NOW + 1e6, max_age=0.5), np.eye(4))
     np.testing.assert_array_equal(frames.between("c", "a", now=NOW + 0.4, max_age=0.5), np.eye(4))
-    with pytest.raises(Refusal, match=r"from 'b' to 'c' is 0\.6 s old; at most 0\.5 s .*'state_timeout'"):
+    with pytest.raises(
+        Refusal, match=r"from 'b' to 'c' is 0\.6 s old; at most 0\.5 s .*'state_timeout'"
+    ):
         frames.between("c", "a", now=NOW + 0.6, max_age=0.5)
 
 
 @pytest.mark.parametrize(
     ("frame", "problem", "text"),
     [
-        ("camera", "", "'camera' and 'base': nothing has arrived on /tf and /tf_static of 'camera'"),
+        (
+            "camera",
+            "",
+            "'camera' and 'base': nothing has arrived on /tf and /tf_static of 'camera'",
+        ),
         ("lone", "", "they belong to trees that are not connected"),
-        ("camera", "the ROS 2 package 'tf2_msgs' is missing", "the ROS 2 package 'tf2_msgs' is missing"),
+        (
+            "camera",
+            "the ROS 2 package 'tf2_msgs' is missing",
+            "the ROS 2 package 'tf2_msgs' is missing",
+        ),
     ],
 )
 def test_what_is_not_there_is_named(frame, problem, text):
     frames = Frames()
     frames.problem = problem
     frames.take(
-        [transform("base", "tool", np.eye(4)), transform("x", "lone", np.eye(4))], static=True, received=0
+        [transform("base", "tool", np.eye(4)), transform("x", "lone", np.eye(4))],
+        static=True,
+        received=0,
     )
     with pytest.raises(Refusal) as error:
         frames.between(frame, "base", now=NOW, max_age=1.0)
@@ -108,7 +122,9 @@ def test_transforms_that_are_none_or_loop_are_refused():
     frames.take([bad], static=True, received=NOW)
     with pytest.raises(Refusal, match="from 'base' to 'bad' is not valid"):
         frames.between("bad", "base", now=NOW, max_age=1.0)
-    frames.take([transform("a", "b", np.eye(4)), transform("b", "a", np.eye(4))], static=True, received=NOW)
+    frames.take(
+        [transform("a", "b", np.eye(4)), transform("b", "a", np.eye(4))], static=True, received=NOW
+    )
     with pytest.raises(Refusal, match="not connected"):
         frames.between("a", "base", now=NOW, max_age=1.0)
 
@@ -138,14 +154,18 @@ def test_a_frame_that_is_a_link_within_the_robot_is_refused():
 
 @pytest.mark.parametrize("numbers", [(1.0,), (0.0,) * 5, (0.0,) * 7])
 def test_a_base_pose_has_six_numbers(numbers):
-    with pytest.raises(ExecutionError, match=f"'base_pose' has {len(numbers)} numbers; it must have 6"):
+    with pytest.raises(
+        ExecutionError, match=f"'base_pose' has {len(numbers)} numbers; it must have 6"
+    ):
         PlacedRobot(RobotOptions(robot="ur5"), Frames(), "world", numbers)
 
 
 def test_the_base_stands_where_the_parameter_says_whatever_tf_says():
     frames = Frames()
     frames.take([transform("world", "base_link", pose((9, 9, 9)))], static=True, received=NOW)
-    robot = PlacedRobot(RobotOptions(robot="ur5"), frames, "world", (1.0, 2.0, 0.5, 0.0, 0.0, np.pi / 2))
+    robot = PlacedRobot(
+        RobotOptions(robot="ur5"), frames, "world", (1.0, 2.0, 0.5, 0.0, 0.0, np.pi / 2)
+    )
     robot.read("", "")
     assert not robot.stand(NOW, 1.0)
     X = pose((1, 2, 0.5), rpy=(0, 0, np.pi / 2))
@@ -165,21 +185,30 @@ def test_the_base_follows_tf():
         frames.take([transform("cart", root, pose((0, 0, 0.7)))], static=True, received=NOW)
         moved = robot.stand(NOW, 1.0)
         assert moved is (robot.model is not before)
-        np.testing.assert_allclose(robot.model.frame_pose(Q, root), pose((x, 0, 0.7)), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            robot.model.frame_pose(Q, root), pose((x, 0, 0.7)), rtol=0, atol=1e-12
+        )
     assert "(2, 0, 0.7) in 'map', as tf says" in robot.where
     with pytest.raises(Refusal, match="from 'map' to 'cart' is 5 s old"):
         robot.stand(NOW + 5, 1.0)
 
 
 def test_goals_in_frames_of_tf():
-    """In a frame that hangs on a link that moves it is the link at the start that counts; on the base, the base."""
-    model, X_TC, X_WB, X_BM = robosim.load_robot("ur5"), pose((0, 0, 0.1)), pose((1, 0, 0)), pose((0, 3, 0))
+    """In a frame that hangs on a link that moves it is the link at the start that counts; on the
+    base, the base."""
+    model, X_TC, X_WB, X_BM = (
+        robosim.load_robot("ur5"),
+        pose((0, 0, 0.1)),
+        pose((1, 0, 0)),
+        pose((0, 3, 0)),
+    )
     model = load_robot(placed(describe("ur5").urdf, "world", X_WB))
     frames = Frames()
     frames.take(
         [
             transform("tool0", "camera", X_TC),
-            transform("base_link", "tool0", pose((5, 5, 5))),  # where it was: not where the start has it
+            # Where it was: not where the start has it.
+            transform("base_link", "tool0", pose((5, 5, 5))),
             transform("map", "base_link", np.linalg.inv(X_BM)),
             transform("map", "table", pose((0, 0, 0.4))),
         ],
@@ -195,7 +224,9 @@ def test_goals_in_frames_of_tf():
         "world": np.eye(4),
         "": np.eye(4),
     }
-    request = MotionRequest(goal_poses=tuple(FramePose(f, given) for f in wanted), goal_link="tool0")
+    request = MotionRequest(
+        goal_poses=tuple(FramePose(f, given) for f in wanted), goal_link="tool0"
+    )
     states = heard(model.position_names, Q, time=NOW)
     problem = make_problem(request, model, None, states, Settings(), now=NOW, frames=frames)
     for goal, X in zip(problem.goal, wanted.values(), strict=True):

@@ -42,7 +42,8 @@ def test_a_process_that_ends_early_fails_at_once(launch_process):
 
 def test_killing_reaches_children(launch_process, wait_for):
     parent = (
-        f"import subprocess; p = subprocess.Popen({SLEEPER}); print('child', p.pid, flush=True); p.wait()"
+        f"import subprocess; p = subprocess.Popen({SLEEPER}); print('child', p.pid, flush=True);"
+        " p.wait()"
     )
     process = launch_process("parent", [sys.executable, "-c", parent])
     child = int(process.wait_output("asleep").split("child")[1].split()[0])
@@ -65,7 +66,9 @@ def test_what_does_not_happen_is_named(wait_for):
 
 
 def test_domains_do_not_hear_each_other(domain, request, wait_for):
-    pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane")
+    pytest.importorskip(
+        "rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane"
+    )
     from std_msgs.msg import String
 
     ros_node = request.getfixturevalue("ros_node")
@@ -88,7 +91,8 @@ def test_domains_do_not_hear_each_other(domain, request, wait_for):
 
 
 class Forgetful:
-    """A node and a client of it, whose server answers every other question only, the first never."""
+    """A node and a client of it, whose server answers every other question only, the first
+    never."""
 
     def __init__(self) -> None:
         self.questions = 0
@@ -115,7 +119,9 @@ class Answer:
         return self.value
 
 
-def test_a_server_that_does_not_know_its_client_yet_is_asked_again_and_one_that_does_is_not(monkeypatch):
+def test_a_server_that_does_not_know_its_client_yet_is_asked_again_and_one_that_does_is_not(
+    monkeypatch,
+):
     monkeypatch.setattr(service, "LOST", 0.05)
     node = Forgetful()
     asked = service.Service(node, dict, "forgetful")

@@ -44,7 +44,8 @@ def test_stamps_are_exact_as_integers_and_next_to_it_as_doubles(ns):
     message = stamp()
     messages.set_time(message, ns)
     assert messages.nanoseconds_of(message) == ns
-    assert abs(messages.nanoseconds(messages.seconds(ns)) - ns) <= 239  # half a step of a double at 2^31 s
+    # Half a step of a double at 2^31 s.
+    assert abs(messages.nanoseconds(messages.seconds(ns)) - ns) <= 239
 
 
 def test_times_that_no_message_holds_are_refused():
@@ -66,7 +67,8 @@ def joint_state(names, position, velocity=(), effort=(), sec=3, nanosec=5):
 
 def test_a_joint_state_is_read_by_name_in_the_order_asked_for():
     state = messages.arm_state(
-        joint_state(["c", "a", "b"], [3.0, 1.0, 2.0], [30.0, 10.0, 20.0]), joint_names=("a", "b", "c")
+        joint_state(["c", "a", "b"], [3.0, 1.0, 2.0], [30.0, 10.0, 20.0]),
+        joint_names=("a", "b", "c"),
     )
     assert state.joint_names == ("a", "b", "c")
     np.testing.assert_array_equal(state.position, [1, 2, 3])
@@ -76,7 +78,9 @@ def test_a_joint_state_is_read_by_name_in_the_order_asked_for():
 
 
 def test_a_joint_state_may_have_more_joints_and_no_velocities():
-    state = messages.arm_state(joint_state(["x", "a"], [9.0, 1.0], effort=[5.0, 6.0]), joint_names=("a",))
+    state = messages.arm_state(
+        joint_state(["x", "a"], [9.0, 1.0], effort=[5.0, 6.0]), joint_names=("a",)
+    )
     np.testing.assert_array_equal(state.position, [1])
     assert np.isnan(state.velocity).all()
     np.testing.assert_array_equal(state.effort, [6])
@@ -143,7 +147,9 @@ def test_a_trajectory_survives_the_wire_format_bit_for_bit():
 
 def test_nonsense_passes_unjudged():
     pytest.importorskip("rclpy", reason=ROS)
-    sent = JointTrajectory((), (JointTrajectoryPoint(-1.5, positions=[math.nan]), JointTrajectoryPoint(-2.0)))
+    sent = JointTrajectory(
+        (), (JointTrajectoryPoint(-1.5, positions=[math.nan]), JointTrajectoryPoint(-2.0))
+    )
     same(messages.joint_trajectory(messages.joint_trajectory_message(sent)), sent)
 
 
@@ -170,7 +176,9 @@ def test_a_message_is_filled_in_place():
     reused = messages.JointStateMessage(("a", "b"))
     first = reused.fill(1, [1.0, 2.0], [3.0, 4.0])
     buffer = first.position
-    second = reused.fill(2_000_000_003, np.array([5.0, 6.0]), np.array([7.0, 8.0]), np.array([9.0, 10.0]))
+    second = reused.fill(
+        2_000_000_003, np.array([5.0, 6.0]), np.array([7.0, 8.0]), np.array([9.0, 10.0])
+    )
     assert second is first
     assert second.position is buffer
     assert list(second.position) == [5, 6]
@@ -180,10 +188,17 @@ def test_a_message_is_filled_in_place():
 
     state = ArmState(("a",), np.array([1.5]), np.array([2.5]), 4.5)
     back = messages.arm_state(messages.joint_state_message(state))
-    assert (back.joint_names, back.position[0], back.velocity[0], back.stamp) == (("a",), 1.5, 2.5, 4.5)
+    assert (back.joint_names, back.position[0], back.velocity[0], back.stamp) == (
+        ("a",),
+        1.5,
+        2.5,
+        4.5,
+    )
     assert back.effort is None
     # A stamp of 0 is none: its source tells no time.
-    unstamped = messages.arm_state(messages.joint_state_message(dataclasses.replace(state, stamp=0.0)))
+    unstamped = messages.arm_state(
+        messages.joint_state_message(dataclasses.replace(state, stamp=0.0))
+    )
     assert (back.measured, unstamped.measured) == (4.5, None)
 
     point = messages.PointMessage(2, ("positions", "velocities"))

@@ -23,7 +23,10 @@ STEP = np.pi / RATE  # the UR5's velocity limit times the period
 def monitor_of(positions, numbers=None, velocity=0.0):
     """A monitor that has seen an arm at these positions of its elbow; the others stand at 0."""
     monitor = Monitor(
-        SimpleNamespace(create_subscription=lambda *_: None), robosim.load_robot("ur5"), RATE, UR_JOINTS
+        SimpleNamespace(create_subscription=lambda *_: None),
+        robosim.load_robot("ur5"),
+        RATE,
+        UR_JOINTS,
     )
     for position, number in zip(positions, numbers or range(1, len(positions) + 1), strict=True):
         hear(monitor, position, number, velocity)
@@ -97,11 +100,17 @@ def test_who_asks_before_the_first_sample_waits_for_it(asked, monkeypatch):
     monkeypatch.setattr(monitor, "wait_first", wait_first_and_say_so)
 
     def arm() -> None:
-        """Is heard once somebody waits for it; then it moves, or stands still where that is asked for."""
+        """Is heard once somebody waits for it; then it moves, or stands still where that is asked
+        for."""
         waits.wait()
         while not over.wait(0.01):  # the arm's period
             number = next(numbers)
-            hear(monitor, 0.0 if asked == "wait_rest" else min(number, 10) * STEP, number, velocity=0.1)
+            hear(
+                monitor,
+                0.0 if asked == "wait_rest" else min(number, 10) * STEP,
+                number,
+                velocity=0.1,
+            )
 
     thread = threading.Thread(target=arm)
     thread.start()

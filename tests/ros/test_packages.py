@@ -1,4 +1,5 @@
-"""The colcon packages beside robosim.ros: found by colcon, left out of the wheel, and right in themselves."""
+"""The colcon packages beside robosim.ros: found by colcon, left out of the wheel, and right in
+themselves."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ PACKAGES = {path.parent.name: path.parent for path in ROS.glob("*/package.xml")}
 def test_colcon_finds_both_and_no_package_around_them():
     assert sorted(PACKAGES) == ["robosim_msgs", "robosim_ros"]
     # colcon looks for no packages inside a package.
-    assert not [name for name in ("package.xml", "setup.py", "CMakeLists.txt") if (ROS / name).exists()]
+    assert not [
+        name for name in ("package.xml", "setup.py", "CMakeLists.txt") if (ROS / name).exists()
+    ]
     assert not (TOP / "package.xml").exists()
 
 
@@ -36,7 +39,11 @@ def test_interfaces_are_declared_to_depend_on_what_they_use():
     assert manifest.findtext("member_of_group") == "rosidl_interface_packages"
     assert manifest.findtext("export/build_type") == "ament_cmake"
     used = set()
-    for text in (*folder.glob("msg/*.msg"), *folder.glob("srv/*.srv"), *folder.glob("action/*.action")):
+    for text in (
+        *folder.glob("msg/*.msg"),
+        *folder.glob("srv/*.srv"),
+        *folder.glob("action/*.action"),
+    ):
         for line in text.read_text(encoding="utf-8").splitlines():
             words = line.split("#")[0].split()
             if words and "/" in words[0]:

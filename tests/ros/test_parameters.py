@@ -72,7 +72,10 @@ def test_a_table_with_a_wrong_default_is_refused():
 def test_markdown_has_a_row_for_each_with_type_default_and_limits():
     rows = markdown(ALL).splitlines()
     assert len(rows) == len(ALL) + 2
-    assert rows[2] == "| `rate` | double | `500.0` | Of the loop [Hz]. Valid: a double from 1 to 1000. |"
+    assert (
+        rows[2]
+        == "| `rate` | double | `500.0` | Of the loop [Hz]. Valid: a double from 1 to 1000. |"
+    )
     assert "Cannot change" in rows[3]
     assert "`[0.0, 1.0]`" in rows[4]
     assert rows[5] == "| `names` | string array | none | Of joints. |"
@@ -102,11 +105,19 @@ def make_node():
 def test_declared_with_descriptions_ranges_and_given_values(make_node):
     node = make_node(rate=5, use_sim_time=False)
     values = declare(node, ALL)
-    assert (values.rate, values.mode, values.home_positions, values.names) == (5.0, "ideal", (0.0, 1.0), ())
+    assert (values.rate, values.mode, values.home_positions, values.names) == (
+        5.0,
+        "ideal",
+        (0.0, 1.0),
+        (),
+    )
     assert node.get_parameter("rate").value == 5.0
     descriptor = node.describe_parameter("rate")
     assert descriptor.description == RATE.description
-    assert (descriptor.floating_point_range[0].from_value, descriptor.floating_point_range[0].to_value) == (
+    assert (
+        descriptor.floating_point_range[0].from_value,
+        descriptor.floating_point_range[0].to_value,
+    ) == (
         1,
         1000,
     )
@@ -150,9 +161,9 @@ def test_changes_at_run_time_are_checked_and_reach_the_values(make_node):
 
 def test_the_package_and_the_nodes_tables_need_no_ros(tmp_path):
     code = (
-        "import sys; sys.modules['rclpy'] = None; import robosim.ros, robosim.ros.messages, robosim.ros.names; "
-        "from robosim.ros import sim_arm; from robosim.ros.parameters import markdown; "
-        "print(markdown(sim_arm.PARAMETERS)); sys.exit(sim_arm.main([]))"
+        "import sys; sys.modules['rclpy'] = None; import robosim.ros, robosim.ros.messages,"
+        " robosim.ros.names; from robosim.ros import sim_arm; from robosim.ros.parameters import"
+        " markdown; print(markdown(sim_arm.PARAMETERS)); sys.exit(sim_arm.main([]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path

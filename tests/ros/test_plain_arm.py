@@ -1,5 +1,5 @@
-"""Arms that are not UR's: a Franka-like one behind plain ros2_control, with no topic of any driver, and what is said
-of what cannot be checked."""
+"""Arms that are not UR's: a Franka-like one behind plain ros2_control, with no topic of any driver,
+and what is said of what cannot be checked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def franka():
     home = dict(zip(model.position_names, model.configuration("ready").tolist(), strict=True))
     assert len(home) == 7
     fingers = {"panda_finger_joint1": 0.02, "panda_finger_joint2": 0.02}
-    return SimpleNamespace(model=model, urdf=described.urdf, arm=home, fingers=fingers, names=tuple(home))
+    return SimpleNamespace(
+        model=model, urdf=described.urdf, arm=home, fingers=fingers, names=tuple(home)
+    )
 
 
 class Arm:
@@ -110,7 +112,9 @@ def test_it_streams_with_no_parameter_set(franka, launch_arm, start, ros_node):
     assert "set parameter 'profile' to" not in output
 
 
-def test_a_plan_from_a_file_goes_to_a_controller_under_any_name(franka, launch_arm, start, tmp_path):
+def test_a_plan_from_a_file_goes_to_a_controller_under_any_name(
+    franka, launch_arm, start, tmp_path
+):
     """The only trajectory controller that there is, is it; the streamer ends well."""
     arm = launch_arm("fr3_arm_controller")
     way = plan(franka, -0.1)
@@ -126,7 +130,9 @@ def test_the_planner_plans_and_executes_with_no_parameter_set(franka, launch_arm
     process.wait_output("robot: ")
     planner = PlannerClient(ros_node)
     goal = np.array(list(franka.arm.values())) + 0.1
-    answer = planner.plan(goal_joint_names=list(franka.names), goal_positions=goal.tolist(), execute=True)
+    answer = planner.plan(
+        goal_joint_names=list(franka.names), goal_positions=goal.tolist(), execute=True
+    )
     assert answer.error_code == answer.SUCCESS, answer.message
     np.testing.assert_allclose(arm.wait_still(), goal, rtol=0, atol=1e-4)
     assert process.output().count(NOT_CHECKED) == 1
@@ -143,7 +149,9 @@ def test_what_is_required_and_not_told_is_refused_with_the_parameter_that_says_s
     for _ in range(3):
         answer = streamer.send(way)
         assert answer.startswith("refused: ")
-        assert "whether the robot's program runs, and that is required (parameter 'require')" in answer
+        assert (
+            "whether the robot's program runs, and that is required (parameter 'require')" in answer
+        )
         assert "its safety mode, and NORMAL is required (parameter 'require')" in answer
     # Each time it is told on the topic, and once in the log.
     assert streamer.process.output().count("refused: the arm does not say") == 1
@@ -151,8 +159,11 @@ def test_what_is_required_and_not_told_is_refused_with_the_parameter_that_says_s
 
 
 @pytest.mark.parametrize("profile", [name for name, driver in DRIVERS.items() if driver.require])
-def test_other_profiles_refuse_an_arm_that_tells_nothing(franka, launch_arm, start, ros_node, profile):
-    """A profile whose driver tells its state goes by it, whether it is there or not; what is missing is named."""
+def test_other_profiles_refuse_an_arm_that_tells_nothing(
+    franka, launch_arm, start, ros_node, profile
+):
+    """A profile whose driver tells its state goes by it, whether it is there or not; what is
+    missing is named."""
     launch_arm()
     params = {"profile": profile, "connect_timeout": 5.0, "joints": list(franka.names)}
     streamer = StreamerClient(ros_node, "/streamer", start("streamer", params=params))
@@ -178,7 +189,8 @@ def test_an_empty_trajectory_for_the_streamer_stops_the_motion(franka, launch_ar
 
 
 def test_an_empty_trajectory_for_the_controller_ends_the_goal(franka, launch_arm, start, ros_node):
-    """This controller leaves the goal open, as the documentation of ros2_control says; whoever sent it ends it."""
+    """This controller leaves the goal open, as the documentation of ros2_control says; whoever sent
+    it ends it."""
     from trajectory_msgs.msg import JointTrajectory
 
     arm = launch_arm()
@@ -191,7 +203,8 @@ def test_an_empty_trajectory_for_the_controller_ends_the_goal(franka, launch_arm
     wait_for(lambda: np.abs(arm.at() - begin).max() > 0.02, "the arm to move")
     publisher.publish(JointTrajectory())
     assert (
-        streamer.end(before) == f"aborted: INVALID_GOAL: an empty trajectory on {topic} has stopped the arm"
+        streamer.end(before)
+        == f"aborted: INVALID_GOAL: an empty trajectory on {topic} has stopped the arm"
     )
     arm.process.wait_output("cancelled")
     assert np.abs(arm.wait_still() - begin).max() < 0.45
@@ -227,8 +240,8 @@ def test_several_controllers_are_listed_for_the_parameter_that_chooses(
     assert process.wait() == 3
     output = process.output()
     assert (
-        "there is /left_controller/follow_joint_trajectory, /right_controller/follow_joint_trajectory"
-        in output
+        "there is /left_controller/follow_joint_trajectory,"
+        " /right_controller/follow_joint_trajectory" in output
     )
     assert "parameter 'controller' names the controller" in output
 
@@ -252,10 +265,14 @@ def test_simulated_time_without_a_clock_is_said_once_and_in_the_refusal(
         process = start("planner", params={"use_sim_time": True})
         process.wait_output("robot: ")
         process.wait_output(text)
-        answer = PlannerClient(ros_node).plan(goal_joint_names=["panda_joint1"], goal_positions=[0.1])
+        answer = PlannerClient(ros_node).plan(
+            goal_joint_names=["panda_joint1"], goal_positions=[0.1]
+        )
         assert answer.error_code == answer.ROBOT_STATE_STALE
         assert text in answer.message
-    said = [line for line in process.output().splitlines() if text in line and "after 4 s" not in line]
+    said = [
+        line for line in process.output().splitlines() if text in line and "after 4 s" not in line
+    ]
     assert len([line for line in said if "ERROR" in line]) == 1
 
 

@@ -1,4 +1,5 @@
-"""The planner in a real process, with real clients: requests, failures, scenes, cancelling, what is shown."""
+"""The planner in a real process, with real clients: requests, failures, scenes, cancelling, what is
+shown."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def world(tmp_path_factory):
         number = int(os.environ["ROS_DOMAIN_ID"])
         params = {"joint_limits": "ur5", "execution.connect_timeout": 10.0, **PATIENT}
         process = Process(
-            "planner", node_command("planner", params=params, folder=folder), folder / "planner.log", folder,
+            "planner", node_command("planner", params=params, folder=folder),
+            folder / "planner.log", folder,
             environment(number, folder, install(folder)),
         )  # fmt: skip
         try:
@@ -66,7 +68,8 @@ def assert_motion(response, ur5, start):
     assert response.error_code == ErrorCode.SUCCESS, response.message
     points = trajectory_of(response)
     followed = to_trajectory(points)
-    np.testing.assert_allclose(points.points[0].positions, start, atol=1e-9)  # of a double through ROS: exact
+    # Of a double through ROS: exact.
+    np.testing.assert_allclose(points.points[0].positions, start, atol=1e-9)
     limits = ur5.limits
     order = [ur5.position_names.index(name) for name in points.joint_names]
     t = np.linspace(0, followed.duration, 2000)
@@ -100,7 +103,11 @@ def test_joint_goal(planner, world, ur5):
 def test_named_goal_and_scaling(planner, world, ur5):
     home = ur5.configuration("home")
     away = [*home[:2], 1.0, *home[3:]]
-    given = {"start_joint_names": list(ur5.joint_names), "start_positions": away, "goal_name": "home"}
+    given = {
+        "start_joint_names": list(ur5.joint_names),
+        "start_positions": away,
+        "goal_name": "home",
+    }
     fast = assert_motion(planner.plan(**given), ur5, away)
     np.testing.assert_allclose(fast.position(fast.duration), home, atol=1e-9)
     slow = assert_motion(planner.plan(**given, max_velocity_scaling_factor=0.1), ur5, away)
@@ -123,14 +130,19 @@ def test_pose_goal(planner, world, ur5):
         X = ur5.frame_pose(start, "base_link") @ X
     followed = assert_motion(response, ur5, start)
     assert response.goal_index == 1
-    np.testing.assert_allclose(ur5.frame_pose(followed.position(followed.duration), "tool0"), X, atol=1e-5)
+    np.testing.assert_allclose(
+        ur5.frame_pose(followed.position(followed.duration), "tool0"), X, atol=1e-5
+    )
 
 
 def test_straight_line(planner, world, ur5):
-    start = ur5.configuration({"shoulder_lift_joint": -1.6, "elbow_joint": 1.2, "wrist_2_joint": -1.5})
+    start = ur5.configuration(
+        {"shoulder_lift_joint": -1.6, "elbow_joint": 1.2, "wrist_2_joint": -1.5}
+    )
     X = ur5.frame_pose(start, "tool0") @ pose((0, 0.05, -0.1))
     response = planner.plan(
-        start_joint_names=list(ur5.joint_names), start_positions=start.tolist(), planner="cartesian",
+        start_joint_names=list(ur5.joint_names), start_positions=start.tolist(),
+        planner="cartesian",
         goal_poses=[planner.pose(*pose_to_xyz_quaternion(X))],
     )  # fmt: skip
     followed = assert_motion(response, ur5, start)
@@ -158,20 +170,28 @@ def test_failures(planner, world, ur5):
     turned = [start[0], start[1] + 1.0, *start[2:]]
     lift = {"goal_joint_names": ["shoulder_lift_joint"], "goal_positions": [turned[1]]}
     for code, fields, words in (
-        ("START_STATE_IN_COLLISION", {**lift, "scene_text": box_at(ur5, start, "wrist_2_link")}, "'block' overlap by"),
-        ("GOAL_IN_COLLISION", {**lift, "scene_text": box_at(ur5, turned, "wrist_2_link")}, "'block' overlap by"),
+        ("START_STATE_IN_COLLISION", {**lift, "scene_text": box_at(ur5, start, "wrist_2_link")},
+            "'block' overlap by"),
+        ("GOAL_IN_COLLISION", {**lift, "scene_text": box_at(ur5, turned, "wrist_2_link")},
+            "'block' overlap by"),
         ("GOAL_STATE_INVALID", {**lift, "goal_positions": [9.0]}, "'shoulder_lift_joint' is at 9"),
         ("NO_IK_SOLUTION", {"goal_poses": [planner.pose((3, 0, 0))]}, "cannot reach"),
-        ("INVALID_GOAL_CONSTRAINTS", {**lift, "goal_joint_names": ["shoulder_lift"]}, "'shoulder_lift_joint'"),
+        ("INVALID_GOAL_CONSTRAINTS", {**lift, "goal_joint_names": ["shoulder_lift"]},
+            "'shoulder_lift_joint'"),
         ("INVALID_GOAL_CONSTRAINTS", {}, "no goal is given"),
-        ("INVALID_ROBOT_STATE", {**lift, "start_joint_names": ["knee"], "start_positions": [0.0]}, "'knee'"),
+        ("INVALID_ROBOT_STATE", {**lift, "start_joint_names": ["knee"], "start_positions": [0.0]},
+            "'knee'"),
         ("INVALID_GROUP_NAME", {**lift, "group": "legs"}, "'legs'"),
-        ("INVALID_LINK_NAME", {"goal_poses": [planner.pose((0, 0, 1))], "goal_link": "hand"}, "'hand'"),
-        ("FRAME_TRANSFORM_FAILURE", {"goal_poses": [planner.pose((0, 0, 1), frame="map")]}, "'map'"),
-        ("INVALID_OBJECT_NAME", {**lift, "scene_text": "format: robosim-scene\nversion: 1\nobjects: 3\n"}, ":3:"),
+        ("INVALID_LINK_NAME", {"goal_poses": [planner.pose((0, 0, 1))], "goal_link": "hand"},
+            "'hand'"),
+        ("FRAME_TRANSFORM_FAILURE", {"goal_poses": [planner.pose((0, 0, 1), frame="map")]},
+            "'map'"),
+        ("INVALID_OBJECT_NAME",
+            {**lift, "scene_text": "format: robosim-scene\nversion: 1\nobjects: 3\n"}, ":3:"),
         ("INVALID_OBJECT_NAME", {**lift, "scene_name": "no_such_scene"}, "'no_such_scene'"),
         ("PLANNING_FAILED", {**lift, "planner": "magic"}, "'magic'"),
-        ("PLANNING_FAILED", {**lift, "max_velocity_scaling_factor": 2.0}, "max_velocity_scaling_factor is 2"),
+        ("PLANNING_FAILED", {**lift, "max_velocity_scaling_factor": 2.0},
+            "max_velocity_scaling_factor is 2"),
         ("TIMED_OUT", {**NO_WAY, "allowed_planning_time": 0.1}, "budget"),
     ):  # fmt: skip
         response = planner.plan(**fields)
@@ -186,7 +206,8 @@ def test_failures(planner, world, ur5):
 
 
 def test_scene_from_a_topic(planner, world, ur5):
-    """What stands in the way is gone around; a text that is no scene names its line and is no license to ignore it."""
+    """What stands in the way is gone around; a text that is no scene names its line and is no
+    license to ignore it."""
     start = world.arm.wait_still()
     goal = {"goal_joint_names": ["shoulder_pan_joint"], "goal_positions": [start[0] - 2.0]}
     direct = assert_motion(planner.plan(**goal), ur5, start)
@@ -198,13 +219,17 @@ def test_scene_from_a_topic(planner, world, ur5):
     assert scene.collides(half_way)
     for q in around.position(np.linspace(0, around.duration, 300)):
         assert not scene.collides(q)
-    planner.set_scene("format: robosim-scene\nversion: 1\nobjects:\n  - name: a\n    torus: {radius: 1}\n")
+    planner.set_scene(
+        "format: robosim-scene\nversion: 1\nobjects:\n  - name: a\n    torus: {radius: 1}\n"
+    )
     world.process.wait_output("unknown key 'torus'")
     response = planner.plan(**goal)
     assert response.error_code == ErrorCode.INVALID_OBJECT_NAME
     assert re.search(r"<scene text>:5: object 'a': unknown key 'torus'", response.message)
     planner.set_scene("")
-    wait_for(lambda: planner.plan(**goal).error_code == ErrorCode.SUCCESS, "the scene to be empty again")
+    wait_for(
+        lambda: planner.plan(**goal).error_code == ErrorCode.SUCCESS, "the scene to be empty again"
+    )
 
 
 # Action
@@ -213,7 +238,8 @@ def test_scene_from_a_topic(planner, world, ur5):
 def test_action(planner, world, ur5):
     start = world.arm.wait_still()
     handle = planner.send(goal_joint_names=["elbow_joint"], goal_positions=[0.5])
-    # All feedback before the result is asked for: rclpy passes over what it takes in later than that.
+    # All feedback before the result is asked for: rclpy passes over what it takes in later than
+    # that.
     stages = ["setup", "inverse kinematics", "search", "simplify", "timing", "check"]
     wait_for(lambda: len(planner.feedback) >= len(stages), "the feedback")
     status, response = planner.outcome(handle)
@@ -226,7 +252,8 @@ def test_action(planner, world, ur5):
 
 
 def test_cancel_a_search(planner, world):
-    """A search stops; who waits behind it is served then, or cancelled without having been begun with."""
+    """A search stops; who waits behind it is served then, or cancelled without having been begun
+    with."""
     handle = planner.send(**NO_WAY, allowed_planning_time=300.0)
     wait_for(lambda: "search" in dict(planner.feedback), "the search to begin")
     waiting = planner.ask(goal_name="home")
@@ -274,7 +301,9 @@ def test_late_subscribers_see_the_last_plan(planner, world, ur5):
     path = next(marker for marker in array.markers if marker.ns == "path/tool0").points
     goal = to_trajectory(trajectory_of(response)).position(100.0)
     for point, q in ((path[0], start), (path[-1], goal)):
-        np.testing.assert_allclose((point.x, point.y, point.z), ur5.frame_pose(q, "tool0")[:3, 3], atol=1e-5)
+        np.testing.assert_allclose(
+            (point.x, point.y, point.z), ur5.frame_pose(q, "tool0")[:3, 3], atol=1e-5
+        )
 
 
 def test_diagnostics(planner, world):
@@ -343,7 +372,9 @@ def test_cancel_an_execution(planner, world):
     rest = world.arm.wait_still()
     assert start[0] + 0.1 < rest[0] < start[0] + 1.9
     # And it can be moved again.
-    back = planner.plan(goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0]], execute=True)
+    back = planner.plan(
+        goal_joint_names=["shoulder_pan_joint"], goal_positions=[start[0]], execute=True
+    )
     assert back.error_code == ErrorCode.SUCCESS, back.message
 
 
@@ -352,7 +383,10 @@ def test_a_scene_that_gets_in_the_way(planner, world, ur5):
     start = world.arm.wait_still()
     target = [start[0] - 2.0, *start[1:]]
     handle = planner.send(
-        goal_joint_names=list(UR_JOINTS), goal_positions=target, execute=True, max_velocity_scaling_factor=0.2
+        goal_joint_names=list(UR_JOINTS),
+        goal_positions=target,
+        execute=True,
+        max_velocity_scaling_factor=0.2,
     )
     wait_for(lambda: world.arm.at()[0] < start[0] - 0.05, "the arm to move")
     planner.set_scene(box_at(ur5, target, "wrist_3_link", "visitor"))
@@ -363,7 +397,11 @@ def test_a_scene_that_gets_in_the_way(planner, world, ur5):
     rest = world.arm.wait_still()
     assert rest[0] > target[0] + 0.2
     planner.set_scene("")
-    back = {"goal_joint_names": list(UR_JOINTS), "goal_positions": [float(q) for q in start], "execute": True}
+    back = {
+        "goal_joint_names": list(UR_JOINTS),
+        "goal_positions": [float(q) for q in start],
+        "execute": True,
+    }
     wait_for(lambda: planner.plan(**back).error_code == ErrorCode.SUCCESS, "the arm to be back")
 
 

@@ -1,4 +1,5 @@
-"""How requests for a motion are answered: plans, failures, scenes that change, anything at all; without ROS."""
+"""How requests for a motion are answered: plans, failures, scenes that change, anything at all;
+without ROS."""
 
 from __future__ import annotations
 
@@ -38,10 +39,13 @@ def states(ur5):
 
 
 def test_plan(ur5, states):
-    """It starts where the arm is, ends at the goal at rest, and what is sent keeps the limits and misses obstacles."""
+    """It starts where the arm is, ends at the goal at rest, and what is sent keeps the limits and
+    misses obstacles."""
     scene = load_scene("table_pick", model=ur5)
     goal = tuple(scene.starts["start"][name] for name in ur5.joint_names)
-    answer = answer_to(ur5, states, scene, goal_joint_names=ur5.joint_names, goal_positions=goal, seed=4)
+    answer = answer_to(
+        ur5, states, scene, goal_joint_names=ur5.joint_names, goal_positions=goal, seed=4
+    )
     assert answer.ok, answer.message
     assert (answer.status, answer.goal_index, answer.planner, answer.seed) == (
         Status.SOLVED,
@@ -53,10 +57,12 @@ def test_plan(ur5, states):
     first, last = answer.trajectory.points[0], answer.trajectory.points[-1]
     assert first.time_from_start == 0.0
     np.testing.assert_allclose(first.positions, Q, atol=1e-12)  # rounding
-    np.testing.assert_allclose(last.positions, goal, atol=1e-9)  # as plans end, see the planners' tests
+    # As plans end, see the planners' tests.
+    np.testing.assert_allclose(last.positions, goal, atol=1e-9)
     for point in (first, last):
         assert not point.velocities.any()
-    # What a controller makes of the points: exact extrema against the limits; 2 % for the ramps between accelerations.
+    # What a controller makes of the points: exact extrema against the limits; 2 % for the ramps
+    # between accelerations.
     followed = to_trajectory(answer.trajectory)
     limits = answer.result.trajectory.limits
     relaxed = dataclasses.replace(limits, acceleration=1.05 * limits.acceleration, effort=None)
@@ -71,7 +77,9 @@ def test_scaling_slows_down(ur5, states):
     slow = answer_to(ur5, states, goal_name="home", max_velocity_scaling_factor=0.1)
     peak = np.abs(slow.result.trajectory.sample(200).velocity).max(axis=0)
     assert (peak <= 0.1 * ur5.limits.velocity * (1 + 1e-9)).all()
-    assert slow.trajectory.points[-1].time_from_start > 3 * fast.trajectory.points[-1].time_from_start
+    assert (
+        slow.trajectory.points[-1].time_from_start > 3 * fast.trajectory.points[-1].time_from_start
+    )
 
 
 @pytest.mark.parametrize("scaling", [1e-6, 1e-12])
@@ -92,7 +100,9 @@ def test_plans_without_end_are_answered(ur5, states, scaling):
 def test_straight_line(ur5, states):
     X = ur5.frame_pose(Q, "tool0") @ pose((0, 0, -0.1))
     xyz, quaternion = (tuple(values.tolist()) for values in pose_to_xyz_quaternion(X))
-    answer = answer_to(ur5, states, planner="cartesian", goal_poses=(FramePose("", xyz, quaternion),))
+    answer = answer_to(
+        ur5, states, planner="cartesian", goal_poses=(FramePose("", xyz, quaternion),)
+    )
     assert answer.ok, answer.message
     start = ur5.frame_pose(Q, "tool0")[:3, 3]
     along = (X[:3, 3] - start) / 0.1
@@ -123,7 +133,11 @@ def test_straight_line(ur5, states):
         ("GOAL_IN_COLLISION", {"scene": "goal"}, ("'block'", "overlap")),
         ("GOAL_STATE_INVALID", {"goal_positions": (9.0,)}, ("'elbow_joint' is at 9",)),
         ("START_STATE_INVALID", {"start_positions": (9.0,)}, ("'elbow_joint' is at 9",)),
-        ("NO_IK_SOLUTION", {"goal_poses": (FramePose(position=(3.0, 0, 0)),)}, ("'tool0'", "misses")),
+        (
+            "NO_IK_SOLUTION",
+            {"goal_poses": (FramePose(position=(3.0, 0, 0)),)},
+            ("'tool0'", "misses"),
+        ),
         ("INVALID_OBJECT_NAME", {"scene": "attached"}, ("'no_link'",)),
     ],
 )
@@ -151,7 +165,8 @@ def test_failures(ur5, states, code, fields, words):
 
 
 def test_time_is_up(ur5, states):
-    """From outside the cage there is no way in; a planner that is given the time tries for seconds."""
+    """From outside the cage there is no way in; a planner that is given the time tries for
+    seconds."""
     scene = load_scene("cage", model=ur5)
     outside = {"start_joint_names": ur5.joint_names, "start_positions": (0.0,) * 6}
     answer = answer_to(ur5, states, scene, **outside, allowed_planning_time=0.05)
@@ -162,10 +177,13 @@ def test_time_is_up(ur5, states):
 def test_group_that_cannot(ur5):
     gripper = robosim.load_robot("ur5_gripper")
     states = heard(
-        gripper.position_names, np.clip(np.zeros(gripper.n_q), gripper.limits.lower, gripper.limits.upper)
+        gripper.position_names,
+        np.clip(np.zeros(gripper.n_q), gripper.limits.lower, gripper.limits.upper),
     )
     group = next(name for name, g in gripper.groups.items() if "elbow_joint" not in g.joints)
-    answer = answer_to(gripper, states, group=group, goal_joint_names=("elbow_joint",), goal_positions=(0.5,))
+    answer = answer_to(
+        gripper, states, group=group, goal_joint_names=("elbow_joint",), goal_positions=(0.5,)
+    )
     assert answer.code is ErrorCode.INVALID_GROUP_NAME
     assert "'elbow_joint'" in answer.message
 
@@ -187,7 +205,8 @@ def test_cancelled(ur5, states):
 
 
 def test_new_scene_while_planning(ur5, states):
-    """A plan that holds in the new scene is kept; one that does not is made anew; no end of changes is told."""
+    """A plan that holds in the new scene is kept; one that does not is made anew; no end of changes
+    is told."""
     empty = Scene("empty")
     goal = {"goal_joint_names": ("shoulder_pan_joint",), "goal_positions": (Q[0] - 1.5,)}
     direct = answer_to(ur5, states, empty, **goal)
@@ -200,7 +219,8 @@ def test_new_scene_while_planning(ur5, states):
     def run(*scenes):
         left = list(scenes)
         return plan_motion(
-            MotionRequest(**goal), ur5, lambda: left.pop(0) if len(left) > 1 else left[0], states, Settings(),
+            MotionRequest(**goal), ur5, lambda: left.pop(0) if len(left) > 1 else left[0], states,
+            Settings(),
             clock=lambda: 100.0,
         )  # fmt: skip
 
@@ -220,13 +240,18 @@ def test_new_scene_while_planning(ur5, states):
     else:
         assert restless.code is ErrorCode.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
     assert "'block'" in obstructions(ur5, direct.result, blocking)[0]
-    assert obstructions(ur5, direct.result, blocking, since=0.9 * direct.result.trajectory.duration) == []
+    assert (
+        obstructions(ur5, direct.result, blocking, since=0.9 * direct.result.trajectory.duration)
+        == []
+    )
 
 
 # Anything
 
 
-_numbers = st.sampled_from([0.0, 0.5, -1.0, 2.0, 1e-9, 1e300, -1e300, math.inf, -math.inf, math.nan, 7.0])
+_numbers = st.sampled_from(
+    [0.0, 0.5, -1.0, 2.0, 1e-9, 1e300, -1e300, math.inf, -math.inf, math.nan, 7.0]
+)
 _names = st.sampled_from(
     [
         "",
@@ -248,23 +273,40 @@ _poses = st.builds(
     st.one_of(st.just((1.0, 0.0, 0.0, 0.0)), st.tuples(_numbers, _numbers, _numbers, _numbers)),
 )  # fmt: skip
 _texts = st.sampled_from(
-    ["", "", "", "cage", "/dev/zero", "a: [", "{format: robosim-scene, version: 1}", "\ufeff", "&a [*a]"]
+    [
+        "",
+        "",
+        "",
+        "cage",
+        "/dev/zero",
+        "a: [",
+        "{format: robosim-scene, version: 1}",
+        "\ufeff",
+        "&a [*a]",
+    ]
 )
 
 
 @st.composite
 def requests(draw):
-    """Any request: mostly one field or two that are odd, since of more only the first would be seen."""
+    """Any request: mostly one field or two that are odd, since of more only the first would be
+    seen."""
     kinds = {
-        "str": _names, "int": st.sampled_from([0, 1, -1, 2**63 - 1]), "float": _numbers, "bool": st.booleans(),
+        "str": _names, "int": st.sampled_from([0, 1, -1, 2**63 - 1]), "float": _numbers,
+        "bool": st.booleans(),
         "tuple[str, ...]": st.lists(_names, max_size=3).map(tuple),
         "tuple[float, ...]": st.lists(_numbers, max_size=3).map(tuple),
-        "tuple[float, float, float]": _three, "tuple[FramePose, ...]": st.lists(_poses, max_size=2).map(tuple),
+        "tuple[float, float, float]": _three,
+        "tuple[FramePose, ...]": st.lists(_poses, max_size=2).map(tuple),
     }  # fmt: skip
     fields = {f.name: kinds[str(f.type)] for f in dataclasses.fields(MotionRequest)}
     fields |= {"scene_name": _texts, "scene_text": _texts}
     chosen = draw(st.lists(st.sampled_from(sorted(fields)), max_size=4, unique=True))
-    made = {"goal_joint_names": ("elbow_joint",), "goal_positions": (1.0,)} if draw(st.booleans()) else {}
+    made = (
+        {"goal_joint_names": ("elbow_joint",), "goal_positions": (1.0,)}
+        if draw(st.booleans())
+        else {}
+    )
     return MotionRequest(**{**made, **{name: draw(fields[name]) for name in chosen}})
 
 
@@ -278,9 +320,12 @@ def requests(draw):
 def test_any_request_is_answered(ur5, states, request):
     """Never an exception, always a code with its words, and a plan exactly with SUCCESS."""
     around = Surroundings()
-    request = dataclasses.replace(request, planner=request.planner if request.planner == "cartesian" else "")
+    request = dataclasses.replace(
+        request, planner=request.planner if request.planner == "cartesian" else ""
+    )
     answer = plan_motion(
-        request, ur5, lambda: around.of_request(request, ur5), states, Settings(allowed_planning_time=0.2),
+        request, ur5, lambda: around.of_request(request, ur5), states,
+        Settings(allowed_planning_time=0.2),
         clock=lambda: 100.0,
     )  # fmt: skip
     assert answer.code not in (ErrorCode.FAILURE, ErrorCode.UNDEFINED)

@@ -1,4 +1,5 @@
-"""Parts of the planner node that need no ROS: its thread, what it shows, and how it has an arm follow a plan."""
+"""Parts of the planner node that need no ROS: its thread, what it shows, and how it has an arm
+follow a plan."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def ur5():
 def planned(model, scene=None, q=Q, **fields):
     states = JointStates()
     states.update(model.position_names, q, (), received=0.0)
-    answer = plan_motion(MotionRequest(**fields), model, lambda: scene, states, Settings(), clock=lambda: 0.0)
+    answer = plan_motion(
+        MotionRequest(**fields), model, lambda: scene, states, Settings(), clock=lambda: 0.0
+    )
     assert answer.ok, answer.message
     return answer
 
@@ -68,7 +71,9 @@ def test_a_plan_waits_for_the_first_joint_states(ur5):
 
 def test_jobs_are_done_in_order():
     worker, order = Worker("test"), []
-    jobs = [worker.submit(Job(lambda job, i=i: order.append(i) or i, lambda: -1)) for i in range(20)]
+    jobs = [
+        worker.submit(Job(lambda job, i=i: order.append(i) or i, lambda: -1)) for i in range(20)
+    ]
     for job in jobs:
         assert job.wait(LIMIT)
     assert order == [job.result() for job in jobs] == list(range(20))
@@ -154,8 +159,10 @@ def test_marks_of_every_shape():
     scene, X = shapes_scene()
     marks = {mark.namespace: mark for mark in scene_marks(scene)}
     assert {name: mark.kind for name, mark in marks.items()} == {
-        "scene/box": "cube", "scene/sphere": "sphere", "scene/cylinder": "cylinder", "scene/floor": "cube",
-        "scene/capsule": "triangle_list", "scene/hull": "triangle_list", "scene/mesh": "triangle_list",
+        "scene/box": "cube", "scene/sphere": "sphere", "scene/cylinder": "cylinder",
+        "scene/floor": "cube",
+        "scene/capsule": "triangle_list", "scene/hull": "triangle_list",
+        "scene/mesh": "triangle_list",
         "scene/cloud": "sphere_list", "scene/egg": "sphere", "scene/cone": "triangle_list",
     }  # fmt: skip
     assert marks["scene/box"].scale == (0.1, 0.2, 0.3)
@@ -182,7 +189,8 @@ def test_marks_of_every_shape():
 
 
 def test_marks_of_a_plan(ur5):
-    """Paths begin and end where the tip does; the ghost stands at the goal, with what the robot holds."""
+    """Paths begin and end where the tip does; the ghost stands at the goal, with what the robot
+    holds."""
     scene = Scene("held")
     scene.add_box("tool", (0.02, 0.02, 0.1), color=(1.0, 0.0, 0.0, 1.0))
     scene.attach("tool", "tool0", pose=pose((0, 0, 0.1)))
@@ -206,7 +214,8 @@ def test_marks_of_a_plan(ur5):
 
 
 class Values:
-    """The defaults of the parameters `execution.*`, for an arm that tells no more than its joints."""
+    """The defaults of the parameters `execution.*`, for an arm that tells no more than its
+    joints."""
 
     def __init__(self, **changes):
         for p in PARAMETERS:
@@ -226,7 +235,8 @@ def follow(arm, ur5, answer, scene_now=lambda: None, cancelled=lambda told: Fals
     told: list[tuple[str, float]] = []
     end = execute(
         arm, answer, ur5, scene_now, stream_options(Values(**changes), ur5.joint_names),
-        cancelled=lambda: cancelled(told), feedback=lambda stage, fraction: told.append((stage, fraction)),
+        cancelled=lambda: cancelled(told), feedback=lambda stage,
+        fraction: told.append((stage, fraction)),
     )  # fmt: skip
     return end, told
 
@@ -238,7 +248,8 @@ def test_execution(arm, ur5, interface):
     end, told = follow(arm, ur5, answer, execution_interface=interface)
     assert end.code is ErrorCode.SUCCESS, end.message
     assert end.trajectory is answer.trajectory
-    np.testing.assert_allclose(arm.state().position, target, atol=1e-4)  # ideal tracking, one period's rest
+    # Ideal tracking, one period's rest.
+    np.testing.assert_allclose(arm.state().position, target, atol=1e-4)
     fractions = [fraction for stage, fraction in told if stage == "execution"]
     assert len(fractions) == len(told) >= 5
     assert fractions == sorted(fractions)
@@ -268,7 +279,8 @@ def test_execution_in_a_scene_that_changes(arm, ur5):
         end = execute(
             arm, answer, ur5, lambda: before if told[-1][1] < when else scene,
             stream_options(Values(), ur5.joint_names),
-            cancelled=lambda: False, feedback=lambda stage, fraction: told.append((stage, fraction)),
+            cancelled=lambda: False, feedback=lambda stage,
+            fraction: told.append((stage, fraction)),
         )  # fmt: skip
         return end, told
 

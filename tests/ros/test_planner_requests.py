@@ -19,7 +19,13 @@ from robosim.ros.planner import PARAMETERS
 from robosim.ros.planner.codes import STATUS_CODES, ErrorCode, Refusal
 from robosim.ros.planner.joint_states import JointStates
 from robosim.ros.planner.messages import motion_request
-from robosim.ros.planner.request import FramePose, MotionRequest, Settings, make_options, make_problem
+from robosim.ros.planner.request import (
+    FramePose,
+    MotionRequest,
+    Settings,
+    make_options,
+    make_problem,
+)
 from robosim.ros.planner.robot import RobotOptions, load
 from robosim.ros.planner.surroundings import Surroundings, with_prefix
 from robosim.scene import load_scene
@@ -57,7 +63,8 @@ def refused(code, *words, call=problem_of, **arguments):
 def test_codes_are_those_of_the_interface():
     text = (INTERFACES / "msg" / "MotionPlanResponse.msg").read_text()
     constants = {
-        name: int(value) for name, value in re.findall(r"^int32 ([A-Z_]+)=(-?\d+)$", text, re.MULTILINE)
+        name: int(value)
+        for name, value in re.findall(r"^int32 ([A-Z_]+)=(-?\d+)$", text, re.MULTILINE)
     }
     assert constants == {code.name: int(code) for code in ErrorCode}
     assert len(constants) == len(set(constants.values())) == 31
@@ -87,10 +94,12 @@ def test_settings_are_parameters():
 
 
 def test_states_by_name(ur5):
-    """Any order, more joints than the robot has, joints in several messages: each is known by its name."""
+    """Any order, more joints than the robot has, joints in several messages: each is known by its
+    name."""
     states = heard(["gripper", *reversed(ur5.joint_names[:4])], [9.0, *reversed(Q[:4])])
     refused(
-        ErrorCode.INVALID_ROBOT_STATE, "'wrist_2_joint', 'wrist_3_joint'", "'gripper'", model=ur5, states=states,
+        ErrorCode.INVALID_ROBOT_STATE, "'wrist_2_joint', 'wrist_3_joint'", "'gripper'", model=ur5,
+        states=states,
         goal_name="home",
     )  # fmt: skip
     assert states.update(ur5.joint_names[4:], Q[4:], (), received=100.1) == ""
@@ -99,17 +108,40 @@ def test_states_by_name(ur5):
 
 
 def test_no_state_and_stale_state(ur5, states):
-    refused(ErrorCode.ROBOT_STATE_STALE, "no joint state", model=ur5, states=JointStates(), goal_name="home")
+    refused(
+        ErrorCode.ROBOT_STATE_STALE,
+        "no joint state",
+        model=ur5,
+        states=JointStates(),
+        goal_name="home",
+    )
     problem_of(ur5, states, now=100.99, goal_name="home")
-    refused(ErrorCode.ROBOT_STATE_STALE, "1.5 s old", model=ur5, states=states, now=101.5, goal_name="home")
+    refused(
+        ErrorCode.ROBOT_STATE_STALE,
+        "1.5 s old",
+        model=ur5,
+        states=states,
+        now=101.5,
+        goal_name="home",
+    )
     # One joint of six that is not told any more is enough.
     states.update(ur5.joint_names[:5], Q[:5], (), received=102.0)
     refused(
-        ErrorCode.ROBOT_STATE_STALE, "'wrist_3_joint'", model=ur5, states=states, now=102.0, goal_name="home"
+        ErrorCode.ROBOT_STATE_STALE,
+        "'wrist_3_joint'",
+        model=ur5,
+        states=states,
+        now=102.0,
+        goal_name="home",
     )
     # The clock was set back.
     refused(
-        ErrorCode.ROBOT_STATE_STALE, "ahead of this", model=ur5, states=states, now=50.0, goal_name="home"
+        ErrorCode.ROBOT_STATE_STALE,
+        "ahead of this",
+        model=ur5,
+        states=states,
+        now=50.0,
+        goal_name="home",
     )
 
 
@@ -165,14 +197,20 @@ def test_noise_at_a_limit(ur5):
 
 
 def test_given_start(ur5):
-    """The named joints where asked, the others where they are; with all named, no state is needed."""
+    """The named joints where asked, the others where they are; with all named, no state is
+    needed."""
     names = ur5.joint_names
     some = problem_of(
-        ur5, heard(names, Q), start_joint_names=names[2:4], start_positions=(0.5, 0.6), goal_name="home"
+        ur5,
+        heard(names, Q),
+        start_joint_names=names[2:4],
+        start_positions=(0.5, 0.6),
+        goal_name="home",
     )
     np.testing.assert_array_equal(some.start, [Q[0], Q[1], 0.5, 0.6, Q[4], Q[5]])
     every = problem_of(
-        ur5, JointStates(), start_joint_names=names, start_positions=tuple(Q), start_velocities=(0.1,) * 6,
+        ur5, JointStates(), start_joint_names=names, start_positions=tuple(Q),
+        start_velocities=(0.1,) * 6,
         goal_name="home",
     )  # fmt: skip
     np.testing.assert_array_equal(every.start, Q)
@@ -182,11 +220,20 @@ def test_given_start(ur5):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"start_joint_names": ("elbow",), "start_positions": (1.0,)}, ("'elbow'", "'elbow_joint'")),
+        (
+            {"start_joint_names": ("elbow",), "start_positions": (1.0,)},
+            ("'elbow'", "'elbow_joint'"),
+        ),
         ({"start_joint_names": ("elbow_joint",)}, ("1 joints are named", "0 positions")),
         ({"start_positions": (1.0,)}, ("0 joints are named", "1 positions")),
-        ({"start_joint_names": ("elbow_joint",) * 2, "start_positions": (1.0, 1.0)}, ("named twice",)),
-        ({"start_joint_names": ("elbow_joint",), "start_positions": (math.nan,)}, ("nan", "'elbow_joint'")),
+        (
+            {"start_joint_names": ("elbow_joint",) * 2, "start_positions": (1.0, 1.0)},
+            ("named twice",),
+        ),
+        (
+            {"start_joint_names": ("elbow_joint",), "start_positions": (math.nan,)},
+            ("nan", "'elbow_joint'"),
+        ),
         (
             {
                 "start_joint_names": ("elbow_joint",),
@@ -198,7 +245,9 @@ def test_given_start(ur5):
     ],
 )
 def test_invalid_start(ur5, states, fields, words):
-    refused(ErrorCode.INVALID_ROBOT_STATE, *words, model=ur5, states=states, goal_name="home", **fields)
+    refused(
+        ErrorCode.INVALID_ROBOT_STATE, *words, model=ur5, states=states, goal_name="home", **fields
+    )
 
 
 # Goal
@@ -212,7 +261,8 @@ def test_joint_goal(ur5, states):
 
 
 def test_goals_as_given(ur5, states):
-    """`full_turns: false` is about positions and what names stand for; a pose that a name stands for has no turns."""
+    """`full_turns: false` is about positions and what names stand for; a pose that a name stands
+    for has no turns."""
     fields = {"goal_joint_names": ("elbow_joint",), "goal_positions": (1.0,)}
     assert not problem_of(ur5, states, full_turns=False, **fields).goal.full_turns
     named = problem_of(ur5, states, full_turns=False, goal_name="home").goal
@@ -258,15 +308,27 @@ def test_pose_goals_in_frames(ur5, states):
             {"goal_name": "home", "goal_poses": (FramePose(),)},
             ("2 ways", "a name"),
         ),
-        ("INVALID_GOAL_CONSTRAINTS", {"goal_poses": (FramePose(quaternion=(0, 0, 0, 0)),)}, ("length 0",)),
-        ("INVALID_GOAL_CONSTRAINTS", {"goal_poses": (FramePose(position=(math.nan, 0, 0)),)}, ("nan",)),
+        (
+            "INVALID_GOAL_CONSTRAINTS",
+            {"goal_poses": (FramePose(quaternion=(0, 0, 0, 0)),)},
+            ("length 0",),
+        ),
+        (
+            "INVALID_GOAL_CONSTRAINTS",
+            {"goal_poses": (FramePose(position=(math.nan, 0, 0)),)},
+            ("nan",),
+        ),
         (
             "INVALID_GOAL_CONSTRAINTS",
             {"goal_poses": (FramePose(),), "position_tolerance": (-1.0, 0, 0)},
             ("position_tolerance", "negative"),
         ),
         ("FRAME_TRANSFORM_FAILURE", {"goal_poses": (FramePose("map"),)}, ("'map'", "a link of")),
-        ("INVALID_LINK_NAME", {"goal_poses": (FramePose(),), "goal_link": "tool"}, ("'tool'", "'tool0'")),
+        (
+            "INVALID_LINK_NAME",
+            {"goal_poses": (FramePose(),), "goal_link": "tool"},
+            ("'tool'", "'tool0'"),
+        ),
         ("INVALID_GROUP_NAME", {"goal_name": "home", "group": "arm"}, ("'arm'", "manipulator")),
     ],
 )
@@ -279,7 +341,12 @@ def test_goals_of_the_scene(ur5, states):
     assert problem_of(ur5, states, scene).goal == "goal"
     scene.set_goal({"elbw": 1.0}, "wrong")
     refused(
-        ErrorCode.INVALID_GOAL_CONSTRAINTS, "'elbw'", model=ur5, states=states, scene=scene, goal_name="wrong"
+        ErrorCode.INVALID_GOAL_CONSTRAINTS,
+        "'elbw'",
+        model=ur5,
+        states=states,
+        scene=scene,
+        goal_name="wrong",
     )
 
 
@@ -288,7 +355,10 @@ def test_goals_of_the_scene(ur5, states):
 
 def test_options_and_their_defaults():
     settings = Settings(
-        allowed_planning_time=7.0, max_velocity_scaling_factor=0.5, jerk_limit=100.0, tool_speed=0.25
+        allowed_planning_time=7.0,
+        max_velocity_scaling_factor=0.5,
+        jerk_limit=100.0,
+        tool_speed=0.25,
     )
     options = make_options(MotionRequest(), settings)
     assert dataclasses.astuple(options) == ("rrt_connect", 0, 7.0, 0.5, 1.0, 100.0, 0.25)
@@ -296,7 +366,15 @@ def test_options_and_their_defaults():
         planner="cartesian", seed=3, allowed_planning_time=0.5, max_velocity_scaling_factor=0.1,
         max_acceleration_scaling_factor=0.2, jerk_limit=math.inf,
     )  # fmt: skip
-    assert dataclasses.astuple(make_options(asked, settings)) == ("cartesian", 3, 0.5, 0.1, 0.2, None, 0.25)
+    assert dataclasses.astuple(make_options(asked, settings)) == (
+        "cartesian",
+        3,
+        0.5,
+        0.1,
+        0.2,
+        None,
+        0.25,
+    )
     assert make_options(MotionRequest(), Settings()).tool_speed is None
 
 
@@ -352,7 +430,8 @@ def test_scene_of_a_request(ur5):
 
 
 def test_robot_with_prefix():
-    """A bundled robot, or a description that has the prefix already: names, states, limits and scenes agree."""
+    """A bundled robot, or a description that has the prefix already: names, states, limits and
+    scenes agree."""
     options = RobotOptions(robot="ur5", tf_prefix="left_")
     model = load(options)
     assert model.joint_names[0] == "left_shoulder_pan_joint"
@@ -366,7 +445,9 @@ def test_robot_with_prefix():
     side = RobotOptions(srdf="ur5", joint_limits="ur5", tf_prefix="left_")
     again = load(side, arrived.urdf)
     assert again.joint_names == model.joint_names
-    np.testing.assert_array_equal(again.limits.acceleration, robosim.load_robot("ur5").limits.acceleration)
+    np.testing.assert_array_equal(
+        again.limits.acceleration, robosim.load_robot("ur5").limits.acceleration
+    )
     np.testing.assert_array_equal(again.collision_pairs, model.collision_pairs)
     # Without anything beside it, the semantic description that arrived counts.
     assert load(RobotOptions(), arrived.urdf, arrived.srdf).groups.keys() == model.groups.keys()
@@ -402,11 +483,13 @@ def test_request_from_a_message():
     xyz = SimpleNamespace(x=1.0, y=2.0, z=3.0)
     quaternion = SimpleNamespace(x=0.0, y=0.0, z=0.0, w=1.0)
     stamped = SimpleNamespace(
-        header=SimpleNamespace(frame_id="tool0"), pose=SimpleNamespace(position=xyz, orientation=quaternion)
+        header=SimpleNamespace(frame_id="tool0"),
+        pose=SimpleNamespace(position=xyz, orientation=quaternion),
     )
     plain = {f.name: f.default for f in dataclasses.fields(MotionRequest)}
     message = SimpleNamespace(
-        **{**plain, "goal_joint_names": ["a", "b"], "goal_positions": np.array([1.0, 2.0]), "goal_poses": [stamped],
+        **{**plain, "goal_joint_names": ["a", "b"], "goal_positions": np.array([1.0, 2.0]),
+            "goal_poses": [stamped],
            "position_tolerance": xyz, "rotation_tolerance": xyz, "seed": 5, "execute": True}
     )  # fmt: skip
     request = motion_request(message)

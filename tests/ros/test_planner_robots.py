@@ -1,4 +1,5 @@
-"""The planner in a real process: where it has its robot from, states that fail, two robots, how it starts and ends."""
+"""The planner in a real process: where it has its robot from, states that fail, two robots, how it
+starts and ends."""
 
 from __future__ import annotations
 
@@ -94,7 +95,9 @@ def test_description_and_states_that_come_and_go(start, ros_node, publisher):
     assert "no robot description" in response.message
 
     # A description that is none says where it is wrong; the next one is taken.
-    publisher.describe("<robot name='x'><link name='a'/>\n  <joint name='j' type='revolute'/>\n</robot>")
+    publisher.describe(
+        "<robot name='x'><link name='a'/>\n  <joint name='j' type='revolute'/>\n</robot>"
+    )
     process.wait_output("cannot be used")
     response = planner.plan(**GOAL)
     assert response.error_code == ErrorCode.INVALID_ROBOT_STATE
@@ -157,9 +160,11 @@ def test_meshes_in_packages(start, ros_node, publisher, tmp_path):
     (meshes / "wedge.stl").write_text(text + "endsolid t\n")
     urdf = """
     <robot name="hinge"><link name="base"/>
-      <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+      <link name="arm"><inertial>
+        <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
         <collision><geometry><mesh filename="package://PACKAGE/meshes/wedge.stl"/></geometry></collision></link>
-      <joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+      <joint name="hinge" type="revolute"><parent link="base"/><child link="arm"/>
+        <axis xyz="0 0 1"/>
         <limit lower="-2" upper="2" velocity="1" effort="100"/></joint></robot>"""
     prefixes = [str(tmp_path / "install"), os.environ.get("AMENT_PREFIX_PATH", "")]
     start("planner", env={"AMENT_PREFIX_PATH": os.pathsep.join(filter(None, prefixes))})
@@ -169,7 +174,8 @@ def test_meshes_in_packages(start, ros_node, publisher, tmp_path):
     publisher.describe(urdf.replace("PACKAGE", "other_description"))
     response = until(planner, "INVALID_ROBOT_STATE", **goal)
     wait_for(
-        lambda: "'other_description' is not found" in planner.plan(**goal).message, "the package to be named"
+        lambda: "'other_description' is not found" in planner.plan(**goal).message,
+        "the package to be named",
     )
     publisher.describe(urdf.replace("PACKAGE", "my_description"))
     response = until(planner, "SUCCESS", **goal)
@@ -190,7 +196,9 @@ def test_robot_and_scene_of_parameters(start, ros_node, publisher):
     end = trajectory_of(response).points[-1].positions
     goal = scene.goals["goal"]  # positions, or the pose of a link
     if isinstance(goal, dict):
-        np.testing.assert_allclose(end, [goal[name] for name in response.trajectory.joint_names], atol=1e-9)
+        np.testing.assert_allclose(
+            end, [goal[name] for name in response.trajectory.joint_names], atol=1e-9
+        )
     else:
         np.testing.assert_allclose(ur5.frame_pose(end, goal.link), goal.pose, atol=1e-5)
     peak = max(np.abs(point.velocities).max() for point in trajectory_of(response).points)
@@ -211,7 +219,8 @@ def test_robot_and_scene_of_parameters(start, ros_node, publisher):
 
 
 def test_simulated_time(start, ros_node, publisher):
-    """Ages are of the node's clock: with simulated time, stamps of it are fresh however long ago that is."""
+    """Ages are of the node's clock: with simulated time, stamps of it are fresh however long ago
+    that is."""
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import JointState
 
@@ -230,14 +239,17 @@ def test_simulated_time(start, ros_node, publisher):
         return planner.plan(**GOAL)
 
     wait_for(lambda: tick(100, 100).error_code == ErrorCode.SUCCESS, "a plan at 100 s")
-    response = wait_for(lambda: r if "s old" in (r := tick(200, 100)).message else None, "a stale state")
+    response = wait_for(
+        lambda: r if "s old" in (r := tick(200, 100)).message else None, "a stale state"
+    )
     assert response.error_code == ErrorCode.ROBOT_STATE_STALE
     wait_for(lambda: tick(200, 200).error_code == ErrorCode.SUCCESS, "a plan at 200 s")
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """Two simulated UR5s side by side, names with a prefix, each with its planner, in namespaces."""
+    """Two simulated UR5s side by side, names with a prefix, each with its planner, in
+    namespaces."""
     folder = tmp_path_factory.mktemp("pair")
     sides = ("left", "right")
     arms = {
@@ -254,7 +266,9 @@ def pair(tmp_path_factory):
         try:
             for side in sides:
                 params = {"srdf": "ur5", "joint_limits": "ur5", "tf_prefix": f"{side}_", **PATIENT}
-                command = node_command("planner", params=params, namespace=f"/{side}", folder=folder)
+                command = node_command(
+                    "planner", params=params, namespace=f"/{side}", folder=folder
+                )
                 log = folder / f"{side}-planner.log"
                 processes.append(
                     Process(f"{side} planner", command, log, folder, environment(number, folder))
@@ -284,7 +298,8 @@ def test_two_robots(pair):
         still = pair[other].arm.fresh().position.copy()
         assert mine.planner.plan(**GOAL).error_code == ErrorCode.INVALID_GOAL_CONSTRAINTS
         response = mine.planner.plan(
-            goal_joint_names=[f"{side}_elbow_joint"], goal_positions=[0.6], scene_name="bookshelf_small",
+            goal_joint_names=[f"{side}_elbow_joint"], goal_positions=[0.6],
+            scene_name="bookshelf_small",
             execute=True,
         )  # fmt: skip
         assert response.error_code == ErrorCode.SUCCESS, response.message
@@ -298,7 +313,9 @@ def test_two_robots(pair):
         assert all(marker.header.frame_id.startswith(f"{side}_") for marker in array.markers)
         # The named state of the SRDF, and the goal of a bundled scene, are found with the prefix.
         assert mine.planner.plan(goal_name="home").error_code == ErrorCode.SUCCESS
-        response = mine.planner.plan(scene_name="table_pick", start_joint_names=joints, start_positions=Q)
+        response = mine.planner.plan(
+            scene_name="table_pick", start_joint_names=joints, start_positions=Q
+        )
         assert response.error_code != ErrorCode.INVALID_GOAL_CONSTRAINTS, response.message
 
 
@@ -317,7 +334,9 @@ def test_ends_while_planning(start, ros_node, number, tmp_path):
     queued = []
 
     def note(message):
-        queued.extend(v.value for status in message.status for v in status.values if v.key == "waiting")
+        queued.extend(
+            v.value for status in message.status for v in status.values if v.key == "waiting"
+        )
 
     ros_node.create_subscription(DiagnosticArray, "/diagnostics", note, 10)
     wait_for(lambda: "3" in queued, "all requests to wait in the planner")
@@ -332,7 +351,8 @@ def test_ends_while_planning(start, ros_node, number, tmp_path):
 
 
 def test_ends_while_executing(start, ros_node):
-    """Ctrl-C at the planner: the arm holds on its way, whoever waits gets an answer, and the process ends."""
+    """Ctrl-C at the planner: the arm holds on its way, whoever waits gets an answer, and the
+    process ends."""
     start("sim_arm", params={"robot": "ur5"}, name="scaled_joint_trajectory_controller")
     process = start("planner", params={"srdf": "ur5", **PATIENT})
     arm = ArmClient(ros_node, "/scaled_joint_trajectory_controller")

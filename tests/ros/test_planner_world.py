@@ -1,4 +1,5 @@
-"""The planner's world over tf: a base that is elsewhere and moves, goals and scenes in it, goals in other frames."""
+"""The planner's world over tf: a base that is elsewhere and moves, goals and scenes in it, goals in
+other frames."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def ur5():
 
 
 class Surroundings:
-    """Publishes where a UR5 is: its joints, again and again, and latched transforms, several publishers of them."""
+    """Publishes where a UR5 is: its joints, again and again, and latched transforms, several
+    publishers of them."""
 
     def __init__(self, node, model):
         from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -61,7 +63,9 @@ class Surroundings:
         from geometry_msgs.msg import TransformStamped
 
         if child not in self._publishers:
-            self._publishers[child] = self.node.create_publisher(self._kind, "/tf_static", self._latched)
+            self._publishers[child] = self.node.create_publisher(
+                self._kind, "/tf_static", self._latched
+            )
         message = TransformStamped(child_frame_id=child)
         message.header.frame_id = parent
         xyz, quaternion = pose_to_xyz_quaternion(X)
@@ -105,7 +109,8 @@ def test_goals_scenes_and_marks_are_in_the_world(start, ros_node, around, ur5, t
         np.testing.assert_allclose(got, X_BG, rtol=0, atol=1e-4, err_msg=frame)
     assert "with its base at (1, 2, 0.5) in 'world', as tf says" in process.output()
 
-    # What stands around the tip at the goal is in the way there, and where the tip would be at the origin it is not.
+    # What stands around the tip at the goal is in the way there, and where the tip would be at the
+    # origin it is not.
     goal = {"goal_joint_names": list(ur5.position_names), "goal_positions": GOAL}
     size = (0.06, 0.06, 0.06)
     for X, code in ((X_WB @ X_BG, ErrorCode.GOAL_IN_COLLISION), (X_BG, ErrorCode.SUCCESS)):
@@ -119,19 +124,25 @@ def test_goals_scenes_and_marks_are_in_the_world(start, ros_node, around, ur5, t
 
     def marked():
         array = planner.latest(MarkerArray, "markers")
-        return len(array.markers) > 1 and {marker.header.frame_id for marker in array.markers} == {"world"}
+        return len(array.markers) > 1 and {marker.header.frame_id for marker in array.markers} == {
+            "world"
+        }
 
     wait_for(marked, "marks in the world")
 
 
-def test_a_base_that_moves_is_followed_and_an_unknown_frame_is_refused(start, ros_node, around, ur5):
+def test_a_base_that_moves_is_followed_and_an_unknown_frame_is_refused(
+    start, ros_node, around, ur5
+):
     process = start("planner", params={"robot": "ur5", **PATIENT})
     process.wait_output("robot: ")
     planner = PlannerClient(ros_node)
     X_BG = ur5.frame_pose(GOAL, TIP)
 
     def plan(X, frame="world"):
-        return planner.plan(goal_poses=[planner.pose(*pose_to_xyz_quaternion(X), frame=frame)], goal_link=TIP)
+        return planner.plan(
+            goal_poses=[planner.pose(*pose_to_xyz_quaternion(X), frame=frame)], goal_link=TIP
+        )
 
     np.testing.assert_allclose(
         reached(ur5, plan(X_BG)), X_BG, rtol=0, atol=1e-4
@@ -150,14 +161,16 @@ def test_a_base_that_moves_is_followed_and_an_unknown_frame_is_refused(start, ro
     assert "the frame 'camera' is not known" in refused.message
     around.place("nowhere", "camera", np.eye(4))
     wait_for(
-        lambda: "tf has no transform between 'camera' and " in plan(X_BG, "camera").message, "both names"
+        lambda: "tf has no transform between 'camera' and " in plan(X_BG, "camera").message,
+        "both names",
     )
 
 
 def test_the_parameter_places_the_base(start, ros_node, around, ur5):
     pose_of_base = [1.0, 2.0, 0.5, 0.0, 0.1, 1.2]
     process = start(
-        "planner", params={"robot": "ur5", "base_pose": pose_of_base, "world_frame": "cell", **PATIENT}
+        "planner",
+        params={"robot": "ur5", "base_pose": pose_of_base, "world_frame": "cell", **PATIENT},
     )
     process.wait_output("in 'cell', as parameter 'base_pose' says")
     planner = PlannerClient(ros_node)

@@ -1,4 +1,5 @@
-"""recorder in a real process: it records what a real arm says and does, without loss, whatever ends it."""
+"""recorder in a real process: it records what a real arm says and does, without loss, whatever ends
+it."""
 
 from __future__ import annotations
 
@@ -45,12 +46,15 @@ def recorder(start, tmp_path, **params):
 
 
 def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path):
-    """At 500 Hz: each state that another subscriber has heard is in the bag, bit for bit, in order."""
+    """At 500 Hz: each state that another subscriber has heard is in the bag, bit for bit, in
+    order."""
     from std_msgs.msg import Float64MultiArray
     from trajectory_msgs.msg import JointTrajectory
 
     sender = ros_node.create_publisher(JointTrajectory, f"/{CONTROLLER}/joint_trajectory", 10)
-    commander = ros_node.create_publisher(Float64MultiArray, "/forward_position_controller/commands", 2000)
+    commander = ros_node.create_publisher(
+        Float64MultiArray, "/forward_position_controller/commands", 2000
+    )
     process = recorder(start, tmp_path)
     for publisher in (sender, commander):
         wait_for(lambda p=publisher: p.get_subscription_count() >= 2, "the arm and the recorder")
@@ -74,7 +78,10 @@ def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path
     bag = Bag(tmp_path / "bag")
     assert not bag.truncated
     states = bag.joint_states("/joint_states", joint_names=UR_JOINTS)
-    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for _, m in bag.messages("/joint_states")]
+    stamps = [
+        m.header.stamp.sec * 10**9 + m.header.stamp.nanosec
+        for _, m in bag.messages("/joint_states")
+    ]
     assert stamps == sorted(set(stamps))
     heard = [sample for sample in arm.samples if first.stamp <= sample.stamp <= last.stamp]
     index = {stamp: k for k, stamp in enumerate(stamps)}
@@ -96,13 +103,15 @@ def test_everything_that_the_arm_says_is_recorded(start, ros_node, arm, tmp_path
     # Arm and recorder hear of it at about the same time; on a busy machine either may be late.
     begun = fit_start(plan, states)
     assert abs(begun - recorded.time) < 1.0
-    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on this machine.
+    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on
+    # this machine.
     assert track(bag, plan, start=begun).rms_error.max() < 5e-3
     assert find_start(bag, plan, states) == recorded.time
 
 
 def test_an_action_is_found_in_the_states(start, ros_node, arm, tmp_path):
-    """Goals of an action are on no topic: when the plan began is found from the motion, and it was followed exactly."""
+    """Goals of an action are on no topic: when the plan began is found from the motion, and it was
+    followed exactly."""
     process = recorder(start, tmp_path)
     arm.fresh()
     plan = swing(arm.at())
@@ -112,7 +121,8 @@ def test_an_action_is_found_in_the_states(start, ros_node, arm, tmp_path):
     arm.fresh(100)
     assert process.stop(signal.SIGTERM) == 0
     tracking = track(Bag(tmp_path / "bag"), plan)
-    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on this machine.
+    # Stamps of a simulated arm are those of its control cycle; what is left is how they scatter on
+    # this machine.
     assert tracking.rms_error.max() < 5e-3
 
 

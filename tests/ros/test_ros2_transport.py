@@ -1,4 +1,5 @@
-"""`robosim stream --to ros2`: its options, what it says without ROS, and a whole run against sim_arm where rclpy is."""
+"""`robosim stream --to ros2`: its options, what it says without ROS, and a whole run against
+sim_arm where rclpy is."""
 
 from __future__ import annotations
 
@@ -34,7 +35,11 @@ def test_without_rclpy_it_says_how_to_get_it(monkeypatch):
     [
         (("--ros2-timeout", "0"), "trajectory", "--ros2-timeout is 0.0"),
         (("--ros2-require", "controller_active,luck"), "trajectory", "--ros2-require has 'luck'"),
-        (("--ros2-interface", "action"), "setpoints", "--ros2-interface action takes whole trajectories"),
+        (
+            ("--ros2-interface", "action"),
+            "setpoints",
+            "--ros2-interface action takes whole trajectories",
+        ),
         (("--ros2-interface", "forward_position"), "trajectory", "takes set points"),
     ],
 )
@@ -60,7 +65,9 @@ START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
 
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
 def test_the_command_line(mode, start, launch_process, tmp_path):
-    pytest.importorskip("rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane")
+    pytest.importorskip(
+        "rclpy", reason="rclpy is not installed: the ROS 2 tests run in CI's ros lane"
+    )
     arm = start(
         "sim_arm",
         params={"robot": "ur5", "initial_positions": START.tolist()},

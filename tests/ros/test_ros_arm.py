@@ -1,4 +1,5 @@
-"""RosArm against a robot that the test plays itself: odd joint states, late answers, a server that goes away."""
+"""RosArm against a robot that the test plays itself: odd joint states, late answers, a server that
+goes away."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ GOAL = Goal(
 
 
 class Robot:
-    """A driver as the test wants it: joint states by hand, an action whose answers wait for `release`."""
+    """A driver as the test wants it: joint states by hand, an action whose answers wait for
+    `release`."""
 
     def __init__(self, node, controller="scaled_joint_trajectory_controller"):
         from control_msgs.action import FollowJointTrajectory
@@ -53,7 +55,10 @@ class Robot:
         self.safety = node.create_publisher(SafetyModeMessage, names.SAFETY_MODE, LATCHED)
         self.setpoints = []
         node.create_subscription(
-            Float64MultiArray, names.FORWARD_COMMANDS, lambda m: self.setpoints.append(list(m.data)), 10
+            Float64MultiArray,
+            names.FORWARD_COMMANDS,
+            lambda m: self.setpoints.append(list(m.data)),
+            10,
         )
         self.goals, self.handles = [], []
         self.accept, self.answer = True, ("succeed", 0, "there")
@@ -94,11 +99,14 @@ class Robot:
         )
 
     def publish(self, joints, velocity=(), stamp=None, **fields):
-        """A joint state with joints by name; its stamp is one more than the last, unless one is given."""
+        """A joint state with joints by name; its stamp is one more than the last, unless one is
+        given."""
         from sensor_msgs.msg import JointState
 
         self.stamp += 1
-        message = JointState(name=list(joints), position=list(joints.values()), velocity=list(velocity))
+        message = JointState(
+            name=list(joints), position=list(joints.values()), velocity=list(velocity)
+        )
         message.header.stamp.nanosec = self.stamp if stamp is None else stamp
         for name, value in fields.items():
             setattr(message, name, value)
@@ -148,7 +156,8 @@ def test_states_are_matched_by_name(robot, arm):
     assert arm.state().joint_names == JOINTS
     assert arm.state().velocity.tolist() == [0.1, 0.2]
     assert 0 <= arm.clock() - arm.state().stamp < 10
-    # Someone else's joints on the same topic, a joint too few, and what does not fit: the state stays as it was.
+    # Someone else's joints on the same topic, a joint too few, and what does not fit: the state
+    # stays as it was.
     robot.publish({"gripper": 9.0})
     robot.publish({"a": 5.0})
     robot.publish({"a": 5.0, "b": 5.0}, position=[5.0])
@@ -183,9 +192,19 @@ def test_status(robot, arm):
     from ur_dashboard_msgs.msg import SafetyMode as SafetyModeMessage
 
     status = arm.status()
-    assert (status.controller_active, status.program_running, status.safety_mode) == (None, None, None)
+    assert (status.controller_active, status.program_running, status.safety_mode) == (
+        None,
+        None,
+        None,
+    )
     assert status.speed_scaling == 1.0
-    for percent, expected in ((30.0, 0.3), (150.0, 1.0), (-5.0, 0.0), (100.0, 1.0), (math.nan, 0.0)):
+    for percent, expected in (
+        (30.0, 0.3),
+        (150.0, 1.0),
+        (-5.0, 0.0),
+        (100.0, 1.0),
+        (math.nan, 0.0),
+    ):
         robot.scaling.publish(Float64(data=percent))
         wait_for(lambda e=expected: arm.status().speed_scaling == e, f"speed scaling {percent}")
     robot.program.publish(Bool(data=True))
@@ -210,11 +229,18 @@ def test_a_status_that_stops_counts_no_more(robot, connect):
     from robosim.ros.drivers import Driver, StatusTopic
 
     row = StatusTopic(
-        "alive", "std_msgs/Bool", lambda m: {"program_running": m.data}, ("program_running",), valid=0.5
+        "alive",
+        "std_msgs/Bool",
+        lambda m: {"program_running": m.data},
+        ("program_running",),
+        valid=0.5,
     )
     arm = connect(driver=Driver("own", "an arm of the test's own", status=(row,)))
     alive = robot.node.create_publisher(Bool, "alive", 10)
-    wait_for(lambda: alive.publish(Bool(data=True)) or arm.status().program_running is True, "the program")
+    wait_for(
+        lambda: alive.publish(Bool(data=True)) or arm.status().program_running is True,
+        "the program",
+    )
     wait_for(lambda: arm.status().program_running is None, "the silence to be noticed")
 
 
@@ -226,7 +252,11 @@ def test_a_goal(robot, arm):
 
     wait_for(lambda: robot.handles, "the goal to begin")
     feedback = FollowJointTrajectory.Feedback(joint_names=["b", "a"])
-    for field, values in (("desired", [2.0, 1.0]), ("actual", [2.5, 1.25]), ("error", [-0.5, -0.25])):
+    for field, values in (
+        ("desired", [2.0, 1.0]),
+        ("actual", [2.5, 1.25]),
+        ("error", [-0.5, -0.25]),
+    ):
         getattr(feedback, field).positions = values
     robot.handles[0].publish_feedback(feedback)
     wait_for(lambda: handle.feedback is not None, "feedback")
@@ -264,7 +294,8 @@ def test_a_goal_that_is_aborted_rejected_or_cancelled(robot, arm):
 
 
 def hold_goals(waitable):
-    """What an action's client or server hears of new goals from now on is not given to it, but put in this list."""
+    """What an action's client or server hears of new goals from now on is not given to it, but put
+    in this list."""
     take, held = waitable.take_data, []
 
     def take_others():
@@ -309,7 +340,8 @@ def test_an_acceptance_that_is_lost(robot, arm, impatient):
 
 
 class Unheard:
-    """A server's part in the middleware, which has not discovered the client yet: no acceptance can be sent."""
+    """A server's part in the middleware, which has not discovered the client yet: no acceptance can
+    be sent."""
 
     def __init__(self, handle):
         self._handle = handle
@@ -347,7 +379,9 @@ def test_a_goal_whose_acceptance_could_not_be_sent_is_given_up(robot, arm, monke
     monkeypatch.setattr(robot.server, "_handle", Unheard(robot.server._handle))
     handle = arm.send(GOAL)
     wait_for(lambda: handle.result is not None, "the goal to be given up")
-    text = "scaled_joint_trajectory_controller did not answer for 0.6 s, and does not execute the goal"
+    text = (
+        "scaled_joint_trajectory_controller did not answer for 0.6 s, and does not execute the goal"
+    )
     assert (handle.result.status, handle.result.error_string) == (GoalStatus.ABORTED, text)
     (known,) = robot.server._goal_handles.values()
     wait_for(lambda: known.status == GoalStatus.CANCELING, "the goal to be cancelled")
@@ -399,12 +433,14 @@ def test_a_goal_that_does_not_come(robot, arm, impatient):
     assert handle.result.error_string == text
     robot.node.executor.create_task(robot.server.execute(held[0]))
     wait_for(
-        lambda: robot.handles and robot.handles[0].status == GoalStatus.CANCELED, "the goal to be cancelled"
+        lambda: robot.handles and robot.handles[0].status == GoalStatus.CANCELED,
+        "the goal to be cancelled",
     )
 
 
 def test_names_and_stamps_on_the_wire(robot, connect):
-    """The prefix goes on trajectories and tolerances and comes off states; a stamp is on ROS's clock."""
+    """The prefix goes on trajectories and tolerances and comes off states; a stamp is on ROS's
+    clock."""
     arm = connect(tf_prefix="left_")
     wait_for(lambda: robot.states.get_subscription_count() > 0, "the arm to listen")
     robot.publish({"left_b": 0.2, "left_a": 0.1})
@@ -423,7 +459,9 @@ def test_names_and_stamps_on_the_wire(robot, connect):
 
 def test_nobody_there_is_said(robot, connect):
     arm = connect(joints=("a", "c"))
-    with pytest.raises(ExecutionError, match=r"no joint states on /joint_states|there is no action"):
+    with pytest.raises(
+        ExecutionError, match=r"no joint states on /joint_states|there is no action"
+    ):
         arm.wait_until_ready(0.2)
 
     def lacking():
@@ -437,7 +475,9 @@ def test_nobody_there_is_said(robot, connect):
     wait_for(lacking, "the missing joint to be named")
     other = connect(controller="elsewhere")
     robot.publish({"a": 0.1, "b": 0.2})
-    with pytest.raises(ExecutionError, match="there is no action elsewhere/follow_joint_trajectory"):
+    with pytest.raises(
+        ExecutionError, match="there is no action elsewhere/follow_joint_trajectory"
+    ):
         other.wait_until_ready(0.2)
     answer = other.send(GOAL)
     assert isinstance(answer, Rejection)
@@ -479,10 +519,14 @@ def test_set_points(robot, connect):
 
 @pytest.mark.parametrize(
     ("interface", "controller"),
-    [("action", "joint_trajectory_controller"), ("passthrough", "passthrough_trajectory_controller")],
+    [
+        ("action", "joint_trajectory_controller"),
+        ("passthrough", "passthrough_trajectory_controller"),
+    ],
 )
 def test_controllers_are_found_by_their_action(domain, connect, interface, controller):
-    """The plain one where there is no scaled one; the passthrough controller takes a goal as the others do."""
+    """The plain one where there is no scaled one; the passthrough controller takes a goal as the
+    others do."""
     with spinning_node("robot", domain) as node:
         robot = Robot(node, controller)
         arm = connect(interface=interface)

@@ -1,4 +1,5 @@
-"""sim_arm in a real process, seen by a real client: its action and topics are those of the trajectory controller."""
+"""sim_arm in a real process, seen by a real client: its action and topics are those of the
+trajectory controller."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ NS = 10**9
 
 @pytest.fixture(scope="module")
 def arms(tmp_path_factory):
-    """A UR5e at 500 Hz as its driver names it, a UR5 at 125 Hz as Humble has it, and one with masses."""
+    """A UR5e at 500 Hz as its driver names it, a UR5 at 125 Hz as Humble has it, and one with
+    masses."""
     kinds = {
         "jazzy": {"params": {"robot": "ur5e"}, "name": CONTROLLER[1:]},
         "humble": {"params": {"distribution": "humble"}, "namespace": "/humble"},
@@ -66,14 +68,19 @@ def rest(time: float, position) -> JointTrajectoryPoint:
     return JointTrajectoryPoint(time, positions=position, velocities=np.zeros(len(position)))
 
 
-# -- The action ----------------------------------------------------------------------------------------------
+# -- The action
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_goal_is_followed_to_its_end_with_feedback(arm):
     arm.feedback.clear()
     begin = len(arm.samples)
     target = np.add(arm.at(), [0.3, -0.2, 0.1, 0.1, 0.2, -0.3])
-    assert arm.outcome(arm.send(point_to_point(target, 0.5))) == (SUCCEEDED, 0, "Goal successfully reached!")
+    assert arm.outcome(arm.send(point_to_point(target, 0.5))) == (
+        SUCCEEDED,
+        0,
+        "Goal successfully reached!",
+    )
     arm.wait_at(target)
     assert largest_step(arm.samples[begin:]) <= SPEED * 0.002 * (1 + 1e-9)
 
@@ -98,10 +105,16 @@ OK = np.zeros(N)
 REJECTED = {
     "too few joints": (trajectory(rest(1, OK[:5]), joints=UR_JOINTS[:5]), "joint"),
     "unknown joint": (trajectory(rest(1, OK), joints=(*UR_JOINTS[:5], "tail_joint")), "tail_joint"),
-    "joint named twice": (trajectory(rest(1, OK), joints=(*UR_JOINTS[:5], "elbow_joint")), "elbow_joint"),
+    "joint named twice": (
+        trajectory(rest(1, OK), joints=(*UR_JOINTS[:5], "elbow_joint")),
+        "elbow_joint",
+    ),
     "no joints": (trajectory(rest(1, ()), joints=()), "joint"),
     "no points": (trajectory(), "point"),
-    "moves at the end": (trajectory(JointTrajectoryPoint(1, positions=OK, velocities=OK + 0.1)), "at rest"),
+    "moves at the end": (
+        trajectory(JointTrajectoryPoint(1, positions=OK, velocities=OK + 0.1)),
+        "at rest",
+    ),
     "times stand still": (trajectory(rest(1, OK), rest(1, OK)), "not after point 0"),
     "times go back": (trajectory(rest(1, OK), rest(0.5, OK)), "not after point 0"),
     "too few positions": (trajectory(JointTrajectoryPoint(1, positions=OK[:5])), "positions"),
@@ -120,7 +133,8 @@ REJECTED = {
     "outside the limits": (trajectory(rest(1, np.add(OK, [0, 0, 3.2, 0, 0, 0]))), "elbow_joint"),
     "too fast": (
         trajectory(
-            JointTrajectoryPoint(1, positions=OK, velocities=np.add(OK, [4, 0, 0, 0, 0, 0])), rest(2, OK)
+            JointTrajectoryPoint(1, positions=OK, velocities=np.add(OK, [4, 0, 0, 0, 0, 0])),
+            rest(2, OK),
         ),
         "shoulder_pan_joint",
     ),
@@ -132,7 +146,9 @@ def test_an_invalid_goal_is_rejected_the_log_says_why_and_the_arm_stays(arm, sai
     goal, word = REJECTED[case]
     before = arm.wait_still()
     assert not arm.offer(Goal(goal)).accepted
-    said = wait_for(lambda: [line for line in said().splitlines() if "goal rejected:" in line], "the reason")
+    said = wait_for(
+        lambda: [line for line in said().splitlines() if "goal rejected:" in line], "the reason"
+    )
     assert word in said[0].split("goal rejected:")[1]
     arm.fresh(5)
     np.testing.assert_array_equal(arm.at(), before)
@@ -145,7 +161,8 @@ def test_a_goal_in_the_past_is_rejected_and_one_in_the_future_arrives_in_time(ar
     assert not arm.offer(goal).accepted
     wait_for(lambda: "before now" in said(), "the reason")
 
-    # As in ros2_control the way to the first point begins at once, and takes until that point's time.
+    # As in ros2_control the way to the first point begins at once, and takes until that point's
+    # time.
     target = arm.wait_still() + 0.1
     goal = messages.goal_message(point_to_point(target, 0.2))
     start = arm.fresh().stamp + NS // 2
@@ -154,7 +171,8 @@ def test_a_goal_in_the_past_is_rejected_and_one_in_the_future_arrives_in_time(ar
     assert arm.outcome(arm.send(goal)).status == SUCCEEDED
     arm.wait_at(target)
     there = [s.stamp for s in arm.samples[begin:] if np.abs(s.position - target).max() < 1e-9]
-    # The clocks of the arm and of ROS are read one after the other, by a thread that may be put to sleep in between.
+    # The clocks of the arm and of ROS are read one after the other, by a thread that may be put to
+    # sleep in between.
     assert abs(there[0] - (start + NS // 5)) < NS // 10
 
 
@@ -173,7 +191,8 @@ def test_a_new_goal_takes_over_and_the_old_one_is_aborted(arm):
 def test_eight_goals_at_once_each_have_their_result(arm):
     rng, begin = np.random.default_rng(3), len(arm.samples)
     goals = [
-        messages.goal_message(point_to_point(HOME + rng.uniform(-0.2, 0.2, N), 0.4)) for _ in range(8)
+        messages.goal_message(point_to_point(HOME + rng.uniform(-0.2, 0.2, N), 0.4))
+        for _ in range(8)
     ]  # services queue ten
     answers = asked(arm.node, lambda: [arm.action.send_goal_async(goal) for goal in goals])
     wait_for(lambda: all(answer.done() for answer in answers), "all answers")
@@ -229,7 +248,8 @@ def test_a_goal_tolerance_that_is_not_met_in_time_aborts(arms):
     assert (outcome.status, outcome.code) == (ABORTED, -5)
 
 
-# -- Lifecycle -----------------------------------------------------------------------------------------------
+# -- Lifecycle
+# -----------------------------------------------------------------------------------------------
 
 
 def test_deactivation_aborts_refuses_and_keeps_telling_the_state(arm, said):
@@ -252,7 +272,8 @@ def test_deactivation_aborts_refuses_and_keeps_telling_the_state(arm, said):
     assert arm.outcome(arm.send(point_to_point(HOME, 0.5))).status == SUCCEEDED
 
 
-# -- The topic -----------------------------------------------------------------------------------------------
+# -- The topic
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

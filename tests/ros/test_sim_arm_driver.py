@@ -1,4 +1,5 @@
-"""sim_arm as a stand-in for a robot with its driver: states, description, transforms, scaling, stops, streams."""
+"""sim_arm as a stand-in for a robot with its driver: states, description, transforms, scaling,
+stops, streams."""
 
 from __future__ import annotations
 
@@ -41,17 +42,24 @@ LEFT = tuple(f"left_{name}" for name in UR_JOINTS)
 
 @pytest.fixture(scope="module")
 def arms(tmp_path_factory):
-    """A UR5; a UR5e in a namespace, with a prefix, another joint order and a renamed topic; a UR5 with a gripper."""
+    """A UR5; a UR5e in a namespace, with a prefix, another joint order and a renamed topic; a UR5
+    with a gripper."""
     order = [LEFT[i] for i in (2, 0, 1, 5, 4, 3)]
     kinds = {
         "cb3": {},
         "left": {
-            "params": {"robot": "ur5e", "tf_prefix": "left_", "joints": order, "initial_state": "ready"},
+            "params": {
+                "robot": "ur5e",
+                "tf_prefix": "left_",
+                "joints": order,
+                "initial_state": "ready",
+            },
             "name": names.SCALED_CONTROLLER,
             "namespace": "/left",
             "remap": {"joint_states": "states"},
         },
-        # Its links have the same names as those of the first: /tf, which has no namespace, is for one of them.
+        # Its links have the same names as those of the first: /tf, which has no namespace, is for
+        # one of them.
         "gripper": {
             "params": {"robot": "ur5_gripper", "rate": 100.0, "publish_tf": False},
             "namespace": "/gripper",
@@ -86,7 +94,8 @@ def listen(arm):
         in_executor(arm.node, partial(arm.node.destroy_subscription, subscription))
 
 
-# -- States --------------------------------------------------------------------------------------------------
+# -- States
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "rate"), [("cb3", 125), ("left", 500), ("gripper", 100)])
@@ -96,8 +105,9 @@ def test_states_come_at_the_rate_in_order_and_without_holes(arms, kind, rate):
     wait_for(lambda: len(client.samples) >= begin + rate, "a second of states")
     stamps = np.array([s.stamp for s in client.samples[begin:]])
     periods = np.diff(stamps) * rate / 1e9
-    # Stamps lie on the grid of the loop, up to the slew of the clock; a hole would be a whole period more. What the
-    # loop itself says that it has left out, after a stall of this machine, is no loss.
+    # Stamps lie on the grid of the loop, up to the slew of the clock; a hole would be a whole
+    # period more. What the loop itself says that it has left out, after a stall of this machine, is
+    # no loss.
     assert (periods > 0.9).all()
     assert (periods > 1.1).sum() <= process.output().count("are missing")
     assert np.median(periods) == pytest.approx(1, abs=0.01)
@@ -122,8 +132,10 @@ def test_namespace_names_and_remapping_hold_for_all(arms):
     topics = {name for name, _ in node.get_topic_names_and_types()}
     controller = f"/left/{names.SCALED_CONTROLLER}"
     for topic in (
-        "/left/states", "/left/robot_description", f"/left/{names.SPEED_SCALING}", f"/left/{names.PROGRAM_RUNNING}",
-        f"/left/{names.FORWARD_COMMANDS}", f"{controller}/joint_trajectory", f"{controller}/controller_state",
+        "/left/states", "/left/robot_description", f"/left/{names.SPEED_SCALING}",
+        f"/left/{names.PROGRAM_RUNNING}",
+        f"/left/{names.FORWARD_COMMANDS}", f"{controller}/joint_trajectory",
+        f"{controller}/controller_state",
     ):  # fmt: skip
         assert topic in topics
     assert "/left/joint_states" not in topics
@@ -148,7 +160,9 @@ def test_the_description_reaches_late_joiners_and_is_the_robot(arms, listen):
     assert model.joint_names == LEFT
     bundled = load_robot("ur5e")
     q = model.configuration("ready")
-    np.testing.assert_allclose(model.frame_pose(q, "left_tool0"), bundled.frame_pose(q, "tool0"), atol=1e-12)
+    np.testing.assert_allclose(
+        model.frame_pose(q, "left_tool0"), bundled.frame_pose(q, "tool0"), atol=1e-12
+    )
     assert len(model.collision_pairs) == len(bundled.collision_pairs)
 
 
@@ -172,7 +186,8 @@ def test_transforms_lead_from_the_root_to_every_link_and_agree_with_the_model(ar
     stamp = messages.nanoseconds_of(last.transforms[0].header.stamp)
     assert len({messages.nanoseconds_of(t.header.stamp) for t in last.transforms}) == 1
     state = wait_for(
-        lambda: next((s for s in client.samples if s.stamp == stamp), None), "the state of that time"
+        lambda: next((s for s in client.samples if s.stamp == stamp), None),
+        "the state of that time",
     )
     q = model.configuration(dict(zip(state.names, state.position, strict=True)))
 
@@ -205,18 +220,25 @@ def test_diagnostics_tell_of_loop_controller_and_robot(arm, listen):
     heard = listen(DiagnosticArray, "/diagnostics")
     mine = wait_for(
         lambda: [
-            m for m in heard if any(s.name == "sim_arm: robot" and s.hardware_id == "ur5" for s in m.status)
+            m
+            for m in heard
+            if any(s.name == "sim_arm: robot" and s.hardware_id == "ur5" for s in m.status)
         ],
         "diagnostics",
     )[-1]
     by_name = {s.name: s for s in mine.status}
-    assert set(by_name) == {"sim_arm: control loop", "sim_arm: trajectory controller", "sim_arm: robot"}
+    assert set(by_name) == {
+        "sim_arm: control loop",
+        "sim_arm: trajectory controller",
+        "sim_arm: robot",
+    }
     assert by_name["sim_arm: robot"].level == b"\x00"
     loop = {v.key: v.value for v in by_name["sim_arm: control loop"].values}
     assert float(loop["rate [Hz]"]) == 125
 
 
-# -- Speed scaling -------------------------------------------------------------------------------------------
+# -- Speed scaling
+# -------------------------------------------------------------------------------------------
 
 
 def test_speed_scaling_slows_pauses_and_resumes_a_motion(arm, listen):
@@ -226,7 +248,10 @@ def test_speed_scaling_slows_pauses_and_resumes_a_motion(arm, listen):
 
     def scale(value):
         assert arm.set_parameters({"speed_slider": value})[0].successful
-        wait_for(lambda: told and told[-1].data == pytest.approx(100 * value), "the speed scaling to be told")
+        wait_for(
+            lambda: told and told[-1].data == pytest.approx(100 * value),
+            "the speed scaling to be told",
+        )
 
     begin = len(arm.samples)
     start = arm.wait_still()
@@ -256,7 +281,8 @@ def test_a_slider_beyond_its_range_is_refused(arm):
     assert not result.successful
 
 
-# -- Stops ---------------------------------------------------------------------------------------------------
+# -- Stops
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_stopped_program_aborts_refuses_and_goes_on_after_play(arm, said, listen):
@@ -316,7 +342,8 @@ def test_the_list_of_controllers_says_which_are_active(arm):
     assert states()["sim_arm"] == "active"
 
 
-# -- Streams of set points -----------------------------------------------------------------------------------
+# -- Streams of set points
+# -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -344,7 +371,10 @@ def test_set_points_are_followed_and_the_arm_holds_when_they_stop(arm, said, com
         position[0] += 0.002
         command(position)
         next_state(arm)
-    held = wait_for(lambda: "no set point for 0.1 s; holding" in said(), "the watchdog") and arm.wait_still()
+    held = (
+        wait_for(lambda: "no set point for 0.1 s; holding" in said(), "the watchdog")
+        and arm.wait_still()
+    )
     assert 0.02 < held[0] - start[0] <= 0.12 + 1e-9
     np.testing.assert_array_equal(held[1:], start[1:])
     assert largest_step(arm.samples[begin:]) <= SPEED / 125 * (1 + 1e-9)
@@ -381,7 +411,8 @@ def test_a_set_point_that_is_none_is_refused(arm, said, command, data, says):
     wait_for(lambda: "no set point for" in said(), "the good one to be taken")
 
 
-# -- Lifecycle ------------------------------------------------------------------------------------------------
+# -- Lifecycle
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("transition", [ACTIVATE, CONFIGURE, 99])
@@ -391,8 +422,8 @@ def test_a_transition_that_is_not_possible_is_refused(arms, transition):
     assert not arm.change_state(transition)
     wait_for(
         lambda: (
-            f"transition {transition} is refused: the node is active; possible: deactivate (4), shutdown (7)"
-            in said()
+            f"transition {transition} is refused: the node is active; possible: deactivate (4),"
+            " shutdown (7)" in said()
         ),
         "the reason",
     )

@@ -1,4 +1,5 @@
-"""The parts of sim_arm that need no ROS: the robot and arm that the parameters ask for, the control thread."""
+"""The parts of sim_arm that need no ROS: the robot and arm that the parameters ask for, the control
+thread."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def arm_of(**given):
     return make_arm(asked, read_robot(asked).model, 0.0, lambda event: None)
 
 
-# -- Descriptions --------------------------------------------------------------------------------------------
+# -- Descriptions
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("robot", ["ur5", "ur5e", "ur5_gripper", "panda"])
@@ -46,11 +48,15 @@ def test_a_prefix_changes_names_and_nothing_else(robot):
     for name in ("lower", "upper", "velocity", "acceleration", "effort"):
         np.testing.assert_array_equal(getattr(model.limits, name), getattr(plain.limits, name))
     np.testing.assert_array_equal(model.collision_pairs, plain.collision_pairs)
-    assert [(s.group, s.name) for s in model.named_states] == [(s.group, s.name) for s in plain.named_states]
+    assert [(s.group, s.name) for s in model.named_states] == [
+        (s.group, s.name) for s in plain.named_states
+    ]
     assert list(model.groups) == list(plain.groups)
     q = plain.random_configuration(np.random.default_rng(0))
     for link in plain.link_names:
-        np.testing.assert_array_equal(model.frame_pose(q, f"left_{link}"), plain.frame_pose(q, link))
+        np.testing.assert_array_equal(
+            model.frame_pose(q, f"left_{link}"), plain.frame_pose(q, link)
+        )
     # The texts alone say the same to whoever reads them.
     again = load_robot(made.urdf, srdf=made.srdf or False)
     assert again.link_names == model.link_names
@@ -61,8 +67,8 @@ def test_meshes_beside_the_file_are_found_from_anywhere(tmp_path, monkeypatch):
     (tmp_path / "my meshes").mkdir()
     trimesh.creation.box((1, 2, 3)).export(tmp_path / "my meshes" / "box.stl")
     (tmp_path / "box.urdf").write_text(
-        '<robot name="box"><link name="body"><collision><geometry><mesh filename="my meshes/box.stl"/></geometry>'
-        "</collision></link></robot>"
+        '<robot name="box"><link name="body"><collision><geometry><mesh filename="my'
+        ' meshes/box.stl"/></geometry></collision></link></robot>'
     )
     made = describe(str(tmp_path / "box.urdf"))
     monkeypatch.chdir("/")
@@ -73,9 +79,9 @@ def test_meshes_beside_the_file_are_found_from_anywhere(tmp_path, monkeypatch):
 
 def test_xacro_arguments_are_passed_on(tmp_path):
     (tmp_path / "rod.urdf.xacro").write_text(
-        '<robot name="rod" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="tip" default="end"/>'
-        '<link name="base"/><link name="$(arg tip)"/><joint name="j" type="fixed"><parent link="base"/>'
-        '<child link="$(arg tip)"/></joint></robot>'
+        '<robot name="rod" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="tip"'
+        ' default="end"/><link name="base"/><link name="$(arg tip)"/><joint name="j"'
+        ' type="fixed"><parent link="base"/><child link="$(arg tip)"/></joint></robot>'
     )
     asked = values(robot=str(tmp_path / "rod.urdf.xacro"), xacro_arguments=["tip:=hand"])
     assert "hand" in read_robot(asked).model.link_names
@@ -83,7 +89,8 @@ def test_xacro_arguments_are_passed_on(tmp_path):
         read_robot(values(robot=str(tmp_path / "rod.urdf.xacro"), xacro_arguments=["tip=hand"]))
 
 
-# -- The arm that the parameters ask for ---------------------------------------------------------------------
+# -- The arm that the parameters ask for
+# ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,7 +181,8 @@ def test_the_arm_waits_for_activation_and_has_the_controllers_parameters():
     assert arm.status().safety_mode is SafetyMode.PROTECTIVE_STOP
 
 
-# -- The control thread, in real time ------------------------------------------------------------------------
+# -- The control thread, in real time
+# ------------------------------------------------------------------------
 
 
 class RosClock:
@@ -195,7 +203,11 @@ class Control:
     def __init__(self, rate=200.0, on_period=None):
         self.clock, self.stamps, self.jumps, self.failures = RosClock(), [], [], []
         self.thread = ControlThread(
-            self.clock, rate, on_period or self.stamps.append, self.jumps.append, self.failures.append
+            self.clock,
+            rate,
+            on_period or self.stamps.append,
+            self.jumps.append,
+            self.failures.append,
         )
 
     def __enter__(self):

@@ -38,7 +38,10 @@ def test_the_end_of_the_process_aborts_the_goal_and_is_clean(start, ros_node):
     }
     processes = {end: start("sim_arm", namespace=f"/{end}") for end in ends}
     for end, do in ends.items():
-        process, arm = processes[end], ArmClient(ros_node, f"/{end}/sim_arm", f"/{end}/joint_states")
+        process, arm = (
+            processes[end],
+            ArmClient(ros_node, f"/{end}/sim_arm", f"/{end}/joint_states"),
+        )
         handle = arm.send(point_to_point(arm.at() + 0.5, 3.0))
         result = asked(ros_node, handle.get_result_async)
         arm.fresh(10)
@@ -53,7 +56,10 @@ BAD = {
     "unknown": ({"robt": "ur5"}, "no parameter 'robt'; did you mean 'robot'?"),
     "range": ({"rate": 5000.0}, "'rate' is 5000.0; it must be a double from 0 to 1000"),
     "robot": ({"robot": "ur55"}, "no bundled robot 'ur55'"),
-    "start": ({"initial_positions": [0.0, 0.0]}, "'initial_positions' has 2 numbers; there are 6 joints"),
+    "start": (
+        {"initial_positions": [0.0, 0.0]},
+        "'initial_positions' has 2 numbers; there are 6 joints",
+    ),
 }
 
 
@@ -62,7 +68,9 @@ def test_bad_parameters_end_it_with_exit_code_2_and_a_clear_line(start):
     for case, (_, says) in BAD.items():
         assert processes[case].wait() == 2, case
         errors = [
-            line for line in processes[case].output().splitlines() if line.startswith("robosim: error:")
+            line
+            for line in processes[case].output().splitlines()
+            if line.startswith("robosim: error:")
         ]
         assert len(errors) == 1
         assert says in errors[0]
@@ -80,7 +88,8 @@ def test_without_autostart_a_bad_robot_fails_to_configure_and_the_node_lives(sta
     assert process.stop() == 0
 
 
-# -- Simulated time ------------------------------------------------------------------------------------------
+# -- Simulated time
+# ------------------------------------------------------------------------------------------
 
 
 def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
@@ -104,8 +113,12 @@ def test_simulated_time_drives_the_arm_and_its_jumps_do_not(start, ros_node):
             time.sleep(0.002)  # the clock's rate: five times real time
 
     def catch_up():
-        """Wait until the arm has lived through all the time that has been told: it may be slower than this."""
-        wait_for(lambda: tell_time() or arm.samples[-1].stamp >= now - 10_000_000, "the states to catch up")
+        """Wait until the arm has lived through all the time that has been told: it may be slower
+        than this."""
+        wait_for(
+            lambda: tell_time() or arm.samples[-1].stamp >= now - 10_000_000,
+            "the states to catch up",
+        )
 
     def reaches(condition, what):
         """Let time pass until it is so."""

@@ -30,7 +30,10 @@ ONE_SAMPLE = SPEED[0] / 125 + 1e-12  # of motion [rad]; rounding of the differen
 def running(tmp_path_factory):
     """A UR5 under the driver's names."""
     kinds = {
-        "ur5": {"params": {"robot": "ur5", "initial_positions": START.tolist()}, "name": SCALED_CONTROLLER}
+        "ur5": {
+            "params": {"robot": "ur5", "initial_positions": START.tolist()},
+            "name": SCALED_CONTROLLER,
+        }
     }
     with running_arms(tmp_path_factory.mktemp("arms"), kinds) as arms:
         yield arms["ur5"]
@@ -72,7 +75,9 @@ def stream(running, tmp_path):
 
     def begin(plan, **params):
         params = {"plan_file": save(plan, tmp_path), "profile": "ur", "watchdog": 1.0, **params}
-        command = node_command("streamer", params=params, name=f"streamer{len(processes)}", folder=tmp_path)
+        command = node_command(
+            "streamer", params=params, name=f"streamer{len(processes)}", folder=tmp_path
+        )
         processes.append(
             Process("streamer", command, tmp_path / f"{len(processes)}.log", tmp_path, os.environ)
         )
@@ -104,7 +109,8 @@ def test_a_stale_start_is_refused(arm, plan, stream):
 
 
 def test_control_c_holds(arm, plan, stream):
-    """The arm stops on its way; the exit code and the last status, which arrives, say that the plan is not done."""
+    """The arm stops on its way; the exit code and the last status, which arrives, say that the plan
+    is not done."""
     from rclpy.qos import DurabilityPolicy, QoSProfile
     from std_msgs.msg import String
 
@@ -116,7 +122,9 @@ def test_control_c_holds(arm, plan, stream):
     slow = plan.scale(8.0)
     begin, seen = arm.at(), len(arm.samples)
     process = stream(slow)
-    wait_for(lambda: said and np.abs(arm.at() - begin).max() > 0.02, "the arm to move, and to hear of it")
+    wait_for(
+        lambda: said and np.abs(arm.at() - begin).max() > 0.02, "the arm to move, and to hear of it"
+    )
     assert process.stop(signal.SIGINT) == 3, process.output()
     wait_for(lambda: said[-1].startswith("stopped: "), "the last status")
     assert "stopped: asked to stop" in process.output()
@@ -129,7 +137,10 @@ def test_control_c_holds(arm, plan, stream):
 def test_nobody_is_there(stream, plan):
     process = stream(plan, controller="nobody", connect_timeout=0.5)
     assert process.wait() == 3
-    assert "after 0.5 s: there is no action nobody/follow_joint_trajectory (namespace /)" in process.output()
+    assert (
+        "after 0.5 s: there is no action nobody/follow_joint_trajectory (namespace /)"
+        in process.output()
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +175,11 @@ def test_diagnostics(arm, server, plan):
 
     def note(message):
         for status in message.status:
-            seen[status.name] = (status.level, status.message, {v.key: v.value for v in status.values})
+            seen[status.name] = (
+                status.level,
+                status.message,
+                {v.key: v.value for v in status.values},
+            )
 
     subscription = arm.node.create_subscription(DiagnosticArray, "/diagnostics", note, 10)
     assert server.send(plan).startswith("finished")
@@ -202,7 +217,9 @@ REFUSED = {
         "the trajectory lacks 'wrist_3_joint'",
     ),
     "a joint too many": (
-        lambda plan: JointTrajectory((*UR_JOINTS, "rail"), (JointTrajectoryPoint(1.0, np.zeros(7)),)),
+        lambda plan: JointTrajectory(
+            (*UR_JOINTS, "rail"), (JointTrajectoryPoint(1.0, np.zeros(7)),)
+        ),
         "the trajectory moves 'rail', which the arm has not",
     ),
     "no points": (lambda plan: changed(plan, points=()), "the trajectory has no points"),
@@ -283,7 +300,9 @@ def test_a_motion_that_is_ended(arm, server, plan, cause):
         assert arm.trigger("streamer/stop").success
     answer = server.end(before)
     # Whoever is first says it: the controller that gives up, or the streamer that sees why.
-    assert answer.startswith("stopped: asked to stop" if cause == "stop service" else ("aborted: ", "held: "))
+    assert answer.startswith(
+        "stopped: asked to stop" if cause == "stop service" else ("aborted: ", "held: ")
+    )
     still = arm.wait_still()
     # A controller that gives up holds where the arm was measured last.
     assert 0.01 < np.abs(still - begin).max() < 0.35
@@ -323,7 +342,8 @@ def test_speed_scaling(arm, server, plan):
 
 
 def test_an_arm_that_dies_and_comes_back(start, ros_node, wait_for):
-    """The streamer holds when states stop, and goes on with the arm that comes back, from where that is."""
+    """The streamer holds when states stop, and goes on with the arm that comes back, from where
+    that is."""
     from .harness.arm import ArmClient
 
     def begin():
@@ -337,14 +357,18 @@ def test_an_arm_that_dies_and_comes_back(start, ros_node, wait_for):
     wait_for(lambda: np.abs(client.at() - START).max() > 0.02, "the arm to move")
     first.kill()
     assert "s old; it may be 0.2 s old at most" in server.end(before)
-    assert "s old" in server.send(rest_to_rest(client.at(), AWAY, 1.0)) or "not connected" in server.said[-1]
+    assert (
+        "s old" in server.send(rest_to_rest(client.at(), AWAY, 1.0))
+        or "not connected" in server.said[-1]
+    )
     begin()
     client.fresh(20)
     assert (client.at() == START).all()
 
     def done():
         answer = server.send(rest_to_rest(client.wait_still(), AWAY, 1.0))
-        # At first it may still go by what the old arm said of its controllers, and miss the next answer.
+        # At first it may still go by what the old arm said of its controllers, and miss the next
+        # answer.
         assert answer.startswith(("finished", "refused", "held: the arm does not say")), answer
         return answer.startswith("finished")
 

@@ -1,4 +1,5 @@
-"""A streamer and an arm on simulated time: paused, jumping back and ahead, and ended while it stands still."""
+"""A streamer and an arm on simulated time: paused, jumping back and ahead, and ended while it
+stands still."""
 
 from __future__ import annotations
 
@@ -67,14 +68,17 @@ def still(arm, wait_for):
 
 
 def arm_stands(arm, time, wait_for):
-    """Return the arm's position once it has lived through all time before the pause: no state comes any more."""
+    """Return the arm's position once it has lived through all time before the pause: no state comes
+    any more."""
     last = time.now - round(1e9 / 125)
     wait_for(lambda: arm.samples[-1].stamp > last, "the states to catch up")
     return arm.at()
 
 
 @pytest.mark.parametrize("interface", ["action", "forward_position"])
-def test_control_c_while_simulated_time_stands_still(start, time, arm, wait_for, tmp_path, interface):
+def test_control_c_while_simulated_time_stands_still(
+    start, time, arm, wait_for, tmp_path, interface
+):
     path = save(rest_to_rest(arm.at(), START + 0.4, 6.0), tmp_path)
     params = {"use_sim_time": True, "plan_file": path, "interface": interface, "profile": "ur"}
     process = start("streamer", params=params)

@@ -1,4 +1,5 @@
-"""The streamer in a real process, sending set points to arms in others: at 125 Hz, and at 500 Hz with a prefix."""
+"""The streamer in a real process, sending set points to arms in others: at 125 Hz, and at 500 Hz
+with a prefix."""
 
 from __future__ import annotations
 
@@ -20,7 +21,10 @@ from .harness.waiting import wait_for
 START = np.array([0.3, -1.2, 1.0, -1.0, -1.2, 0.2])
 AWAY = START + 0.4
 KINDS = {
-    "cb3": {"params": {"robot": "ur5", "initial_positions": START.tolist()}, "name": SCALED_CONTROLLER},
+    "cb3": {
+        "params": {"robot": "ur5", "initial_positions": START.tolist()},
+        "name": SCALED_CONTROLLER,
+    },
     "e": {
         "params": {"robot": "ur5e", "initial_positions": START.tolist(), "tf_prefix": "left_"},
         "name": SCALED_CONTROLLER,
@@ -48,7 +52,8 @@ STREAMERS = {
 
 @pytest.fixture(scope="module", params=["cb3", "e"])
 def kind(request):
-    """The one arm that is there: both at once, each with its streamer, may ask for more than two processors."""
+    """The one arm that is there: both at once, each with its streamer, may ask for more than two
+    processors."""
     return request.param
 
 
@@ -76,8 +81,8 @@ def joints(kind):
 
 @pytest.fixture
 def arm(running, joints):
-    """The arm, standing still and ready to move, whatever a test before this has left behind: what is so already, as an
-    active controller, refuses to become it."""
+    """The arm, standing still and ready to move, whatever a test before this has left behind: what
+    is so already, as an active controller, refuses to become it."""
     client, streamer = running
     streamer.process.resume()
     client.trigger("streamer/stop")
@@ -148,7 +153,8 @@ def test_a_motion_that_is_ended(arm, server, plan, joints, kind, cause):
     answer = server.end(before)
     texts = {
         "stop service": "stopped: asked to stop",
-        "protective stop": "held: ",  # the safety mode, the program, or the speed scaling says it first
+        # The safety mode, the program, or the speed scaling says it first.
+        "protective stop": "held: ",
         "deactivation": "held: the controller is not active; it has to be",
     }
     assert answer.startswith(texts[cause])
@@ -166,14 +172,16 @@ def test_a_motion_that_is_ended(arm, server, plan, joints, kind, cause):
 
 @pytest.mark.parametrize("kind", ["e"], indirect=True)
 def test_a_streamer_that_hangs(arm, server, plan, joints, kind):
-    """The arm holds when set points stop; then the stream goes on gently where it was, and never bursts."""
+    """The arm holds when set points stop; then the stream goes on gently where it was, and never
+    bursts."""
     seen, begin = len(arm.samples), arm.at(joints)
     before = server.begin(plan.scale(3.0))
     wait_for(lambda: np.abs(arm.at(joints) - begin).max() > 0.05, "the arm to move")
     server.process.freeze()
     still = arm.wait_still(joints)
     server.process.resume()
-    # It sees first how old its last state is, and holds; or a state that has just come, and goes on.
+    # It sees first how old its last state is, and holds; or a state that has just come, and goes
+    # on.
     answer = server.end(before)
     assert answer.startswith(
         ("finished: ", "held: the last joint state is", "held: the arm is not connected")
@@ -184,7 +192,8 @@ def test_a_streamer_that_hangs(arm, server, plan, joints, kind):
 
 @pytest.mark.parametrize("kind", ["e"], indirect=True)
 def test_a_signal_holds(arm, plan, joints, kind, tmp_path):
-    """Set points slow down along the plan; the arm holds, and the exit code says that the plan is not done."""
+    """Set points slow down along the plan; the arm holds, and the exit code says that the plan is
+    not done."""
     path = tmp_path / "plan.json"
     plan.scale(8.0).save(path)
     given = STREAMERS[kind]

@@ -1,6 +1,8 @@
-"""The whole way in real processes: a plan is made by `planner`, sent by `streamer`, followed by `sim_arm`.
+"""The whole way in real processes: a plan is made by `planner`, sent by `streamer`, followed by
+`sim_arm`.
 
-In each a monitor asserts that the arm stayed within its limits and never moved by more than one sample's motion.
+In each a monitor asserts that the arm stayed within its limits and never moved by more than one
+sample's motion.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ def test_a_plan_is_made_sent_and_followed(start, ros_node):
 
     assert streamer.send(answer.trajectory).startswith("finished")
     np.testing.assert_allclose(monitor.wait_rest(), FAR, atol=1e-9)
-    # The arm is where it is commanded: it differs from the plan by the knots between which it interpolates, and by
-    # the joint states' stamps, which are whole periods.
+    # The arm is where it is commanded: it differs from the plan by the knots between which it
+    # interpolates, and by the joint states' stamps, which are whole periods.
     assert distance_from_plan(plan, monitor) < 1e-4
     # And back, from where the arm is now: the planner asks the joint states for the start.
     back = planner.plan(HOME)
@@ -54,7 +56,9 @@ def test_ten_seconds_of_set_points_and_states_without_a_loss(start, ros_node, ro
 
     commands = Topic(ros_node, Float64MultiArray, f"/{FORWARD_COMMANDS}", QoSProfile(depth=5000))
     sends = {"interface": "forward_position", "rate": rate, **PATIENT}
-    _, monitor, streamer = start_system(start, ros_node, streamer=sends, robot=robot, rate=rate, watchdog=2.0)
+    _, monitor, streamer = start_system(
+        start, ros_node, streamer=sends, robot=robot, rate=rate, watchdog=2.0
+    )
     planner = Planner(start, ros_node, srdf=robot, joint_limits=robot)
     answer = planner.plan(FAR, max_velocity_scaling_factor=0.045)
     assert answer.error_code == answer.SUCCESS, answer.message
@@ -64,6 +68,7 @@ def test_ten_seconds_of_set_points_and_states_without_a_loss(start, ros_node, ro
     np.testing.assert_allclose(monitor.wait_rest(), FAR, atol=1e-6)
     monitor.check(whole=True)
     assert monitor.count >= duration * rate
-    # A set point is worth nothing when it is late, so that only the newest waits to be sent: in a stall some may go.
+    # A set point is worth nothing when it is late, so that only the newest waits to be sent: in a
+    # stall some may go.
     assert (np.diff(commands.numbers) > 0).all()
     assert len(commands.numbers) >= 0.99 * duration * rate

@@ -1,7 +1,8 @@
-"""The wire: our rclpy nodes and our dds transport against a talker and a listener that share no code with either.
+"""The wire: our rclpy nodes and our dds transport against a talker and a listener that share no
+code with either.
 
-The peer speaks through Cyclone DDS with types of its own, ROS through Fast DDS. What one says the other hears: every
-message, in order, every bit.
+The peer speaks through Cyclone DDS with types of its own, ROS through Fast DDS. What one says the
+other hears: every message, in order, every bit.
 """
 
 from __future__ import annotations
@@ -45,12 +46,14 @@ def floats(values):
     return [float(value).hex() for value in values]
 
 
-# -- Our nodes and the peer ----------------------------------------------------------------------------------
+# -- Our nodes and the peer
+# ----------------------------------------------------------------------------------
 
 
 @RATES
 def test_sim_arm_is_heard_and_hears(start, ros_node, domain, rate):
-    """JointState out while it moves by a JointTrajectory in: the peer hears all that a ROS subscriber does."""
+    """JointState out while it moves by a JointTrajectory in: the peer hears all that a ROS
+    subscriber does."""
     start("sim_arm", params={"robot": "ur5", "rate": float(rate)}, name=CONTROLLER)
     arm = ArmClient(ros_node, f"/{CONTROLLER}")
     count = SECONDS * rate
@@ -80,7 +83,13 @@ def test_recorder_hears_everything(start, ros_node, domain, tmp_path, rate):
     process.wait_output("recording to")
     count, ways, knots = SECONDS * rate, 40, 25
     states = {"topic": "rt/joint_states", "type": "state", "rate": rate, "count": count}
-    trajectories = {"topic": TRAJECTORIES, "type": "trajectory", "rate": 20, "count": ways, "knots": knots}
+    trajectories = {
+        "topic": TRAJECTORIES,
+        "type": "trajectory",
+        "rate": 20,
+        "count": ways,
+        "knots": knots,
+    }
     with (
         Peer("talk", domain, joints=JOINTS, **states) as one,
         Peer("talk", domain, joints=JOINTS, **trajectories) as other,
@@ -93,7 +102,11 @@ def test_recorder_hears_everything(start, ros_node, domain, tmp_path, rate):
     assert f"/joint_states: {count} messages, 0 lost" in process.output()
     bag = Bag(tmp_path / "bag")
     for k, (_, message) in enumerate(bag.messages("/joint_states")):
-        assert (message.header.stamp.sec, message.header.stamp.nanosec, message.header.frame_id) == (
+        assert (
+            message.header.stamp.sec,
+            message.header.stamp.nanosec,
+            message.header.frame_id,
+        ) == (
             k,
             7,
             "base",
@@ -105,9 +118,14 @@ def test_recorder_hears_everything(start, ros_node, domain, tmp_path, rate):
         assert (message.header.stamp.sec, len(message.points)) == (k, knots)
         for i, point in enumerate(message.points):
             fields = (point.positions, point.velocities, point.accelerations, point.effort)
-            assert [field.tolist() for field in fields] == [numbers(1000 * k + i, 3, c) for c in range(4)]
+            assert [field.tolist() for field in fields] == [
+                numbers(1000 * k + i, 3, c) for c in range(4)
+            ]
             assert (point.time_from_start.sec, point.time_from_start.nanosec) == (i, 3 * i + 1)
-    assert (bag.topics["/joint_states"].count, bag.topics[f"/{CONTROLLER}/joint_trajectory"].count) == (
+    assert (
+        bag.topics["/joint_states"].count,
+        bag.topics[f"/{CONTROLLER}/joint_trajectory"].count,
+    ) == (
         count,
         ways,
     )
@@ -129,12 +147,19 @@ def test_the_streamers_arm_is_heard(ros_node, domain, rate):
     with (
         Peer("listen", domain, topic=COMMANDS, type="commands", count=count) as listener,
         Peer(
-            "talk", domain, topic="rt/joint_states", type="state", joints=given, rate=rate, count=count
+            "talk",
+            domain,
+            topic="rt/joint_states",
+            type="state",
+            joints=given,
+            rate=rate,
+            count=count,
         ) as talker,
     ):
         listener.next("matched")
         wait_for(
-            lambda: ros_node.count_subscribers("/forward_position_controller/commands") > 0, "the listener"
+            lambda: ros_node.count_subscribers("/forward_position_controller/commands") > 0,
+            "the listener",
         )
         wait_for(lambda: arm.state() is not None, "the first state")
         begin = time.monotonic()
@@ -144,14 +169,17 @@ def test_the_streamers_arm_is_heard(ros_node, domain, rate):
         heard = listener.heard(count)
         talker.next("talked")
         last = numbers(count - 1, 4)
-        wait_for(lambda: arm.state().position.tolist() == [last[2], last[3], last[0]], "the last state")
+        wait_for(
+            lambda: arm.state().position.tolist() == [last[2], last[3], last[0]], "the last state"
+        )
         assert (arm.states, arm.malformed) == (count, 0)
     arm.close()
     assert [message["data"] for message in heard] == [floats(numbers(k, 3)) for k in range(count)]
 
 
 def test_the_planners_trajectory_is_heard(start, ros_node, domain):
-    """JointTrajectory out: the plan that the service gives and the one that is published are one, bit for bit."""
+    """JointTrajectory out: the plan that the service gives and the one that is published are one,
+    bit for bit."""
     start("sim_arm", params={"robot": "ur5"}, name=CONTROLLER)
     process = start("planner", params={"joint_limits": "ur5"})
     process.wait_output("robot: <Model 'ur5'")
@@ -173,7 +201,8 @@ def test_the_planners_trajectory_is_heard(start, ros_node, domain):
         assert told["time_from_start"] == {"sec": span.sec, "nanosec": span.nanosec}
 
 
-# -- Our transport without ROS, and a real ROS ---------------------------------------------------------------
+# -- Our transport without ROS, and a real ROS
+# ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
@@ -187,7 +216,9 @@ def test_stream_to_dds_moves_a_ros_arm(start, ros_node, domain, tmp_path, capsys
         np.linspace(0, 1.5, 5), begin + way, position_names=UR_JOINTS, robot="ur5"
     )
     plan.save(tmp_path / "plan.json")
-    code = main(["stream", str(tmp_path / "plan.json"), "--to", "dds", "--mode", mode, "--json", *PATIENT])
+    code = main(
+        ["stream", str(tmp_path / "plan.json"), "--to", "dds", "--mode", mode, "--json", *PATIENT]
+    )
     report = json.loads(capsys.readouterr().out)
     assert (code, report["outcome"]) == (0, "finished"), report["reason"]
     # The goal's tolerance of set points is 0.02; then the arm arrives at the last one.

@@ -1,9 +1,11 @@
-"""The other side of the wire: a talker, a listener and a little arm that share no code with robosim.
+"""The other side of the wire: a talker, a listener and a little arm that share no code with
+robosim.
 
-Written from the interfaces that ROS 2 publishes and from DDS alone; imports cyclonedds, NumPy and the standard
-library. Runs as a process of its own: `python wire_peer.py talk|send|listen|arm OPTIONS`; tells the test how it
-goes on by lines of JSON on its standard output, floats as hexadecimal so that no bit is lost, and ends with its
-standard input: whoever waits here knows no limit, as the test has one.
+Written from the interfaces that ROS 2 publishes and from DDS alone; imports cyclonedds, NumPy and
+the standard library. Runs as a process of its own: `python wire_peer.py talk|send|listen|arm
+OPTIONS`; tells the test how it goes on by lines of JSON on its standard output, floats as
+hexadecimal so that no bit is lost, and ends with its standard input: whoever waits here knows no
+limit, as the test has one.
 
 Message number k of a talker is a function of k alone: `numbers(k, n)`.
 """
@@ -42,10 +44,15 @@ State = struct(
 )  # fmt: skip
 Knot = struct(
     "trajectory_msgs", "JointTrajectoryPoint",
-    positions=Numbers, velocities=Numbers, accelerations=Numbers, effort=Numbers, time_from_start=Span,
+    positions=Numbers, velocities=Numbers, accelerations=Numbers, effort=Numbers,
+    time_from_start=Span,
 )  # fmt: skip
 Way = struct(
-    "trajectory_msgs", "JointTrajectory", header=Head, joint_names=sequence[str], points=sequence[Knot]
+    "trajectory_msgs",
+    "JointTrajectory",
+    header=Head,
+    joint_names=sequence[str],
+    points=sequence[Knot],
 )
 Dimension = struct("std_msgs", "MultiArrayDimension", label=str, size=uint32, stride=uint32)
 Layout = struct("std_msgs", "MultiArrayLayout", dim=sequence[Dimension], data_offset=uint32)
@@ -53,7 +60,8 @@ Commands = struct("std_msgs", "Float64MultiArray", layout=Layout, data=Numbers)
 Number = struct("std_msgs", "Float64", data=float64)
 TYPES = {"state": State, "trajectory": Way, "commands": Commands, "number": Number}
 
-GO, ENDED = threading.Event(), threading.Event()  # the test's word; what never comes while this runs
+# The test's word; what never comes while this runs.
+GO, ENDED = threading.Event(), threading.Event()
 
 RELIABLE = Qos(Policy.Reliability.Reliable(10**9), Policy.History.KeepLast(5000))
 
@@ -66,13 +74,16 @@ def numbers(k, n, channel=0):
 
 def state(k, joints):
     n = len(joints)
-    return State(Head(Stamp(k, 7), "base"), joints, numbers(k, n), numbers(k, n, 1), numbers(k, n, 2))
+    return State(
+        Head(Stamp(k, 7), "base"), joints, numbers(k, n), numbers(k, n, 1), numbers(k, n, 2)
+    )
 
 
 def trajectory(k, joints, knots):
     n = len(joints)
     points = [
-        Knot(*(numbers(1000 * k + i, n, c) for c in range(4)), Span(i, 3 * i + 1)) for i in range(knots)
+        Knot(*(numbers(1000 * k + i, n, c) for c in range(4)), Span(i, 3 * i + 1))
+        for i in range(knots)
     ]
     return Way(Head(Stamp(k, 7), "base"), joints, points)
 
@@ -80,7 +91,9 @@ def trajectory(k, joints, knots):
 def as_json(value):
     """A message as JSON, floats in hexadecimal."""
     if dataclasses.is_dataclass(value):
-        return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
     if isinstance(value, float):
         return value.hex()
     return [as_json(entry) for entry in value] if isinstance(value, (list, tuple)) else value
@@ -103,10 +116,11 @@ def obey():
 
 
 def match(writer, options):
-    """Return once somebody listens; if `held`, once the test says that the listener knows of it, too.
+    """Return once somebody listens; if `held`, once the test says that the listener knows of it,
+    too.
 
-    A reader of Cyclone takes from a writer what is written after it has found the writer, one of Fast DDS
-    what is written after the writer has found it.
+    A reader of Cyclone takes from a writer what is written after it has found the writer, one of
+    Fast DDS what is written after the writer has found it.
     """
     wait_for(writer.get_matched_subscriptions)
     say(matched=options.topic)
@@ -115,7 +129,8 @@ def match(writer, options):
 
 
 def talk(part, options):
-    """Publish messages at a rate once somebody listens; deadlines are absolute, so that a stall is caught up."""
+    """Publish messages at a rate once somebody listens; deadlines are absolute, so that a stall is
+    caught up."""
     type_ = TYPES[options.type]
     writer = DataWriter(part, Topic(part, options.topic, type_), qos=RELIABLE)
     match(writer, options)
@@ -162,16 +177,20 @@ def listen(part, options):
 
 
 def arm(part, options):
-    """An arm that follows trajectories (cubic between the knots) and set points exactly, and publishes its states.
+    """An arm that follows trajectories (cubic between the knots) and set points exactly, and
+    publishes its states.
 
-    Joints are published backwards, with one more that nobody asked for. Speed scaling is in per cent.
+    Joints are published backwards, with one more that nobody asked for. Speed scaling is in per
+    cent.
     """
     joints = options.joints
     states = DataWriter(part, Topic(part, "rt/joint_states", State), qos=RELIABLE)
     scaling = DataWriter(
         part, Topic(part, "rt/speed_scaling_state_broadcaster/speed_scaling", Number), qos=RELIABLE
     )
-    ways = DataReader(part, Topic(part, f"rt/{options.controller}/joint_trajectory", Way), qos=RELIABLE)
+    ways = DataReader(
+        part, Topic(part, f"rt/{options.controller}/joint_trajectory", Way), qos=RELIABLE
+    )
     commands = DataReader(
         part, Topic(part, "rt/forward_position_controller/commands", Commands), qos=RELIABLE
     )
@@ -185,13 +204,19 @@ def arm(part, options):
         time.sleep(max(0.0, begin + k * period - time.monotonic()))  # the rate
         for message in [] if options.deaf else ways.take(10):
             way, clock, order = message, 0.0, [message.joint_names.index(name) for name in joints]
-            span = [knot.time_from_start.sec + 1e-9 * knot.time_from_start.nanosec for knot in message.points]
+            span = [
+                knot.time_from_start.sec + 1e-9 * knot.time_from_start.nanosec
+                for knot in message.points
+            ]
             times = np.array([0.0, *span])
             q = np.array([position, *(np.array(knot.positions)[order] for knot in message.points)])
             v = np.array([velocity, *(np.array(knot.velocities)[order] for knot in message.points)])
             say(trajectory=len(message.points))
         for message in commands.take(1000):
-            velocity, position = (np.array(message.data) - position) / period, np.array(message.data)
+            velocity, position = (
+                (np.array(message.data) - position) / period,
+                np.array(message.data),
+            )
             taken += 1
         if way is not None:
             clock += period * options.scaling

@@ -15,12 +15,16 @@ from .harness.waiting import LIMIT
 
 SCRIPT = Path(__file__).with_name("wire_peer.py")
 
-# The tests stay on this machine (ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST): by unicast, as Fast DDS does it.
+# The tests stay on this machine (ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST): by unicast, as Fast DDS
+# does it.
 LOCAL = (
-    "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='lo' multicast='false'/></Interfaces>"
+    "<CycloneDDS><Domain><General><Interfaces><NetworkInterface name='lo'"
+    " multicast='false'/></Interfaces>"
     "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
-    "<MaxAutoParticipantIndex>40</MaxAutoParticipantIndex><Peers><Peer Address='127.0.0.1'/></Peers></Discovery>"
-    # One who joins a stream of Fast DDS hears up to 3 s late where it begins, and must hold so much of it.
+    "<MaxAutoParticipantIndex>40</MaxAutoParticipantIndex><Peers><Peer"
+    " Address='127.0.0.1'/></Peers></Discovery>"
+    # One who joins a stream of Fast DDS hears up to 3 s late where it begins, and must hold so much
+    # of it.
     "<Internal><PrimaryReorderMaxSamples>5000</PrimaryReorderMaxSamples>"
     "<SecondaryReorderMaxSamples>5000</SecondaryReorderMaxSamples></Internal>"
     "</Domain></CycloneDDS>"
@@ -28,7 +32,8 @@ LOCAL = (
 
 
 class Peer:
-    """A talker, listener or arm that shares nothing with robosim; killed at the end of the block."""
+    """A talker, listener or arm that shares nothing with robosim; killed at the end of the
+    block."""
 
     def __init__(self, task: str, domain: int, **options: object) -> None:
         arguments = [task]
@@ -43,7 +48,8 @@ class Peer:
         environment = {**os.environ, "ROS_DOMAIN_ID": str(domain), "CYCLONEDDS_URI": LOCAL}
         self.process = subprocess.Popen(
             [sys.executable, str(SCRIPT), *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=environment,
         )  # fmt: skip
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._errors: list[str] = []
@@ -66,8 +72,12 @@ class Peer:
             try:
                 line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
-                raise AssertionError(f"the peer said no {key!r} within {timeout} s: {self._errors}") from None
-            assert line is not None, f"the peer ended with {self.process.wait()}: {''.join(self._errors)}"
+                raise AssertionError(
+                    f"the peer said no {key!r} within {timeout} s: {self._errors}"
+                ) from None
+            assert line is not None, (
+                f"the peer ended with {self.process.wait()}: {''.join(self._errors)}"
+            )
             said = json.loads(line)
             if key in said:
                 return said[key]

@@ -1,4 +1,5 @@
-"""Clouds as cameras give them: merging never shrinks obstacles, the robot is no obstacle, what is left out is told."""
+"""Clouds as cameras give them: merging never shrinks obstacles, the robot is no obstacle, what is
+left out is told."""
 
 import numpy as np
 import pytest
@@ -51,7 +52,8 @@ def test_without_a_grid_points_stay_as_they_are():
 def test_what_is_no_point_is_counted():
     depth = np.random.default_rng(2).uniform(0.5, 2, (48, 64))
     picture = np.stack(
-        np.broadcast_arrays(np.linspace(-0.5, 0.5, 64), np.linspace(-0.4, 0.4, 48)[:, None], depth), -1
+        np.broadcast_arrays(np.linspace(-0.5, 0.5, 64), np.linspace(-0.4, 0.4, 48)[:, None], depth),
+        -1,
     )
     picture[:5] = np.nan
     picture[7, 3] = np.inf
@@ -61,8 +63,14 @@ def test_what_is_no_point_is_counted():
     X_WC = pose((1, -2, 0.5), rpy=(-1.8, 0.2, 0.4))
     kept = clean_cloud(picture, 0.005, X_WC, near=0.1, far=5)
     assert kept[2:] == (5 * 64 + 2, 11, 0, 0)
-    good = np.isfinite(picture).all(axis=-1) & (np.linalg.norm(picture, axis=-1) < 5) & picture.any(axis=-1)
-    assert np.allclose(kept.points, picture[good] @ X_WC[:3, :3].T + X_WC[:3, 3], rtol=0, atol=1e-14)
+    good = (
+        np.isfinite(picture).all(axis=-1)
+        & (np.linalg.norm(picture, axis=-1) < 5)
+        & picture.any(axis=-1)
+    )
+    assert np.allclose(
+        kept.points, picture[good] @ X_WC[:3, :3].T + X_WC[:3, 3], rtol=0, atol=1e-14
+    )
     scene = Scene("camera")
     with pytest.raises(SceneError, match=r"not finite.*clean_cloud"):
         scene.add_points("cloud", picture, 0.005)
@@ -73,13 +81,22 @@ def test_what_is_no_point_is_counted():
 def test_points_on_the_robot_are_those_within_the_margin_of_its_shapes():
     builder = ModelBuilder("odd")
     builder.add_link("base")
-    builder.add_collider("base", Shape.box((0.3, 0.2, 0.1)), X_LC=pose((0, 0, 0.05), rpy=(0, 0, 0.3)))
+    builder.add_collider(
+        "base", Shape.box((0.3, 0.2, 0.1)), X_LC=pose((0, 0, 0.05), rpy=(0, 0, 0.3))
+    )
     builder.add_link("arm", mass=1.0, inertia=np.eye(3))
     builder.add_joint(
         "turn", "revolute", "base", "arm", X_PJ=pose((0, 0, 0.2)), axis=(0, 1, 0), lower=-3, upper=3
     )
-    shapes = [Shape.cylinder(0.05, 0.4), Shape.capsule(0.04, 0.3), Shape.ellipsoid((0.1, 0.05, 0.2))]
-    shapes += [Shape.convex(np.random.default_rng(0).normal(size=(12, 3)) * 0.1), Shape.cone(0.1, 0.2)]
+    shapes = [
+        Shape.cylinder(0.05, 0.4),
+        Shape.capsule(0.04, 0.3),
+        Shape.ellipsoid((0.1, 0.05, 0.2)),
+    ]
+    shapes += [
+        Shape.convex(np.random.default_rng(0).normal(size=(12, 3)) * 0.1),
+        Shape.cone(0.1, 0.2),
+    ]
     for k, shape in enumerate(shapes):
         builder.add_collider("arm", shape, X_LC=pose((0.15 * k, 0, 0.2), rpy=(0.3 * k, 0.2, 0)))
     robot, q = builder.build(), np.array([0.7])
@@ -93,7 +110,10 @@ def test_points_on_the_robot_are_those_within_the_margin_of_its_shapes():
     placed = [(c.shape, poses[c.link] @ c.X_LC) for c in robot.colliders]
     placed.append((Shape.sphere(0.07), poses["arm"] @ pose((0, 0, 0.6))))
     gap = np.array(
-        [min(signed_distance(s, X, Shape.sphere(1e-9), pose(p)).distance for s, X in placed) for p in points]
+        [
+            min(signed_distance(s, X, Shape.sphere(1e-9), pose(p)).distance for s, X in placed)
+            for p in points
+        ]
     )
     for margin in (0.0, 0.03):
         kept = clean_cloud(points, 0.01, model=robot, q=q, scene=scene, margin=margin)
@@ -103,13 +123,16 @@ def test_points_on_the_robot_are_those_within_the_margin_of_its_shapes():
         assert np.count_nonzero(~clear) == 0
         assert np.array_equal(kept.points, expected)
     alone = clean_cloud(points, 0.01, model=robot, q=q, margin=0.0)
-    assert alone.on_robot < np.count_nonzero(gap <= 0), "without the scene what is held counts as an obstacle"
+    assert alone.on_robot < np.count_nonzero(gap <= 0), (
+        "without the scene what is held counts as an obstacle"
+    )
 
 
 def test_points_in_the_hollow_of_a_mesh_are_not_on_the_robot():
     builder = ModelBuilder("channel")
     builder.add_link("base")
-    builder.add_collider("base", channel(0.4, 0.3, 0.3, 0.02))  # its floor is at -0.15, its walls at -+0.15
+    # Its floor is at -0.15, its walls at -+0.15.
+    builder.add_collider("base", channel(0.4, 0.3, 0.3, 0.02))
     robot = builder.build()
     points = np.array(
         [(0, 0, 0), (0, 0.1, -0.1), (0, 0, -0.14), (0.1, 0.145, 0.1), (0, 0.125, 0), (0, 0.118, 0)]
@@ -119,15 +142,20 @@ def test_points_in_the_hollow_of_a_mesh_are_not_on_the_robot():
 
 
 def test_a_camera_that_sees_the_robot_and_a_wall(ur5):
-    # What a camera sees of a wall and of the robot, with a millimeter of noise: planning starts among it.
+    # What a camera sees of a wall and of the robot, with a millimeter of noise: planning starts
+    # among it.
     rng = np.random.default_rng(4)
     q = ur5.configuration({"shoulder_lift_joint": -1.2, "elbow_joint": 1.4, "wrist_1_joint": -1.0})
     truth = Scene("truth")
     truth.add_box("wall", (0.02, 1.2, 1.2), pose((0.15, -0.75, 0.5), rpy=(0, 0, 0.2)))
     eye = np.array([2.0, 0.8, 1.2])
     X_WC = np.eye(4)
-    X_WC[:3, 2] = (np.array([0.1, -0.3, 0.4]) - eye) / np.linalg.norm(np.array([0.1, -0.3, 0.4]) - eye)
-    X_WC[:3, 0] = np.cross(X_WC[:3, 2], (0, 0, 1)) / np.linalg.norm(np.cross(X_WC[:3, 2], (0, 0, 1)))
+    X_WC[:3, 2] = (np.array([0.1, -0.3, 0.4]) - eye) / np.linalg.norm(
+        np.array([0.1, -0.3, 0.4]) - eye
+    )
+    X_WC[:3, 0] = np.cross(X_WC[:3, 2], (0, 0, 1)) / np.linalg.norm(
+        np.cross(X_WC[:3, 2], (0, 0, 1))
+    )
     X_WC[:3, 1] = np.cross(X_WC[:3, 2], X_WC[:3, 0])
     X_WC[:3, 3] = eye
     u, v = np.meshgrid(np.linspace(-0.5, 0.5, 160), np.linspace(-0.4, 0.4, 120))

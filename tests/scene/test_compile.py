@@ -16,13 +16,17 @@ def furnished() -> Scene:
     scene = Scene("room")
     scene.add_half_space("floor", pose((0, 0, -0.02)))
     scene.add_box("table", (0.6, 0.8, 0.04), pose((0.55, 0, 0.1)))
-    scene.add_compound("mug", [(Shape.cylinder(0.1, 0.2), None), (Shape.box((0.02, 0.06, 0.06)), pose((0, 0.05, 0)))],
+    scene.add_compound("mug",
+        [(Shape.cylinder(0.1, 0.2), None), (Shape.box((0.02, 0.06, 0.06)), pose((0, 0.05, 0)))],
                        pose((0.5, 0.2, 0.2)))  # fmt: skip
     scene.add_sphere("ball", 0.08, pose((0.3, -0.4, 0.4)))
     # On a link whose frame is not that of its body, and through the flange into the second wrist.
     scene.add_cylinder("tool", 0.01, 0.3)
     scene.attach(
-        "tool", "flange", pose=pose((0.06, 0, 0), rpy=(0, np.pi / 2, 0)), touch_links=["wrist_2_link"]
+        "tool",
+        "flange",
+        pose=pose((0.06, 0, 0), rpy=(0, np.pi / 2, 0)),
+        touch_links=["wrist_2_link"],
     )
     scene.add_box("tag", (0.04, 0.04, 0.04))
     scene.attach("tag", "forearm_link", pose=pose((-0.2, 0, 0.09)))
@@ -34,7 +38,8 @@ def expected_pairs(scene: Scene, model) -> set[tuple[str, str]]:
     links = {collider.link for collider in model.colliders}
     body = {frame.name: frame.body for frame in model._engine.frames}
     pairs = {
-        tuple(sorted((model.colliders[a].link, model.colliders[b].link))) for a, b in model.collision_pairs
+        tuple(sorted((model.colliders[a].link, model.colliders[b].link)))
+        for a, b in model.collision_pairs
     }
     for thing in scene:
         held = scene.attachments.get(thing.name)
@@ -45,19 +50,29 @@ def expected_pairs(scene: Scene, model) -> set[tuple[str, str]]:
     for a, b in combinations(scene, 2):
         if a.name in scene.attachments or b.name in scene.attachments:
             pairs.add(tuple(sorted((a.name, b.name))))
-    return {(a, b) for a, b in pairs if not {(a, b), ("*", a), ("*", b), (a, "*"), (b, "*")} & scene.allowed}
+    return {
+        (a, b)
+        for a, b in pairs
+        if not {(a, b), ("*", a), ("*", b), (a, "*"), (b, "*")} & scene.allowed
+    }
 
 
-def overlapping(scene: Scene, model, q: np.ndarray, pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def overlapping(
+    scene: Scene, model, q: np.ndarray, pairs: set[tuple[str, str]]
+) -> set[tuple[str, str]]:
     """Which of these pairs of names overlap at q, by the distance of every two shapes."""
     poses = model.link_poses(q)
     bodies: dict[str, list] = {}
     for collider in model.colliders:
-        bodies.setdefault(collider.link, []).append((collider.shape, poses[collider.link] @ collider.X_LC))
+        bodies.setdefault(collider.link, []).append(
+            (collider.shape, poses[collider.link] @ collider.X_LC)
+        )
     for thing in scene:
         held = scene.attachments.get(thing.name)
         X_WO = (poses[held.link] if held else np.eye(4)) @ thing.pose
-        bodies[thing.name] = [(s, X_WO @ X) for s, X in zip(thing.shapes, thing.shape_poses, strict=True)]
+        bodies[thing.name] = [
+            (s, X_WO @ X) for s, X in zip(thing.shapes, thing.shape_poses, strict=True)
+        ]
     return {
         (a, b)
         for a, b in pairs
@@ -77,7 +92,9 @@ def test_compiled_scene_agrees_with_a_double_loop(ur5):
     seen: set[tuple[str, str]] = set()
     for _ in range(400):
         q = rng.uniform(-np.pi, np.pi, 6)
-        found = {tuple(sorted((link_of.get(a, a), link_of.get(b, b)))) for a, b, _ in space.collisions(q)}
+        found = {
+            tuple(sorted((link_of.get(a, a), link_of.get(b, b)))) for a, b, _ in space.collisions(q)
+        }
         expected = overlapping(scene, ur5, q, pairs)
         assert found == expected
         assert space.collides(q) == bool(expected)
@@ -116,7 +133,8 @@ def test_what_is_held_hits_what_stands(ur5):
 
 
 def test_point_clouds_agree_with_numpy(ur5):
-    """3000 points about the forearm's tube, which is a capsule: the closest one by hand and by the tree."""
+    """3000 points about the forearm's tube, which is a capsule: the closest one by hand and by the
+    tree."""
     rng = np.random.default_rng(0)
     points = rng.uniform(-1, 1, (3000, 3))
     radius = 0.004
@@ -137,7 +155,11 @@ def test_point_clouds_agree_with_numpy(ur5):
         X = ur5.frame_pose(q, "forearm_link") @ tubes[0].X_LC
         local = (points - X[:3, 3]) @ X[:3, :3]
         along = np.clip(local[:, 2], -tubes[0].shape.length / 2, tubes[0].shape.length / 2)
-        expected = np.linalg.norm(local - along[:, None] * [0, 0, 1], axis=1) - tubes[0].shape.radius - radius
+        expected = (
+            np.linalg.norm(local - along[:, None] * [0, 0, 1], axis=1)
+            - tubes[0].shape.radius
+            - radius
+        )
         np.testing.assert_allclose(space.distances(q)[row], expected.min(), rtol=0, atol=1e-12)
         hit = any("cloud" in pair[:2] for pair in space.collisions(q))
         assert hit or expected.min() > 0
@@ -147,7 +169,9 @@ def test_names_must_be_known(ur5):
     scene = Scene("room")
     scene.add_box("box", (1, 1, 1))
     scene.allow("box", "elbow_link")
-    with pytest.raises(SceneError, match=r"'elbow_link'.*neither an object of the scene nor a link of 'ur5'"):
+    with pytest.raises(
+        SceneError, match=r"'elbow_link'.*neither an object of the scene nor a link of 'ur5'"
+    ):
         scene.compile(ur5)
     scene.disallow("box", "elbow_link")
     scene.attach("box", "hand", pose=np.eye(4))

@@ -1,4 +1,5 @@
-"""Compiling once for each content: what is found again, what never is, and how the work grows with the objects."""
+"""Compiling once for each content: what is found again, what never is, and how the work grows with
+the objects."""
 
 from __future__ import annotations
 
@@ -65,7 +66,9 @@ def edited(scene: Scene, rng: np.random.Generator) -> None:
         scene.move(name, X)
     elif way == 1:
         size = tuple(rng.uniform(0.05, 0.2, 3))
-        scene.replace(SceneObject(name, (Shape.box(size),), np.eye(4)[None], scene.objects[name].pose))
+        scene.replace(
+            SceneObject(name, (Shape.box(size),), np.eye(4)[None], scene.objects[name].pose)
+        )
     elif way == 2:
         scene.set_points("cloud", rng.uniform(-0.9, 0.9, (rng.integers(5, 60), 3)))
     elif way == 3:
@@ -86,7 +89,8 @@ def edited(scene: Scene, rng: np.random.Generator) -> None:
 
 
 def test_a_changed_scene_is_never_taken_for_what_it_was(ur5):
-    """Random edits, one after the other, and back: always as compiled anew, and the same again where it was before."""
+    """Random edits, one after the other, and back: always as compiled anew, and the same again
+    where it was before."""
     rng = np.random.default_rng(0)
     for _ in range(repeats(4, 40)):
         scene, before = furnished(), []
@@ -117,7 +121,8 @@ def test_equal_scenes_are_compiled_once(ur5, tmp_path):
     # What says nothing about collisions: names, colors, starts and goals.
     scene.name, scene.robot = "other", "ur5"
     scene.set_start({"elbow_joint": 1.0})
-    scene.replace(SceneObject("box1", *[getattr(scene.objects["box1"], x) for x in ("shapes", "shape_poses", "pose")],
+    scene.replace(SceneObject("box1",
+        *[getattr(scene.objects["box1"], x) for x in ("shapes", "shape_poses", "pose")],
                               color=(1, 0, 0, 1)))  # fmt: skip
     assert scene.compile(ur5) is first
 
@@ -147,10 +152,14 @@ def test_every_part_of_an_object_counts():
         lambda s, name: s.add_mesh(
             name, (tetrahedron, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), keep="surface"
         ),
-        lambda s, name: s.add_mesh(name, (tetrahedron, [(0, 2, 1), (0, 1, 3), (0, 3, 2)]), keep="surface"),
+        lambda s, name: s.add_mesh(
+            name, (tetrahedron, [(0, 2, 1), (0, 1, 3), (0, 3, 2)]), keep="surface"
+        ),
         lambda s, name: s.add_compound(name, [(Shape.sphere(1), None), (Shape.sphere(2), None)]),
         lambda s, name: s.add_compound(name, [(Shape.sphere(2), None), (Shape.sphere(1), None)]),
-        lambda s, name: s.add_compound(name, [(Shape.sphere(2), pose((1, 0, 0))), (Shape.sphere(1), None)]),
+        lambda s, name: s.add_compound(
+            name, [(Shape.sphere(2), pose((1, 0, 0))), (Shape.sphere(1), None)]
+        ),
     ]
     for name in ("a", "b"):
         for make in scenes:
@@ -162,7 +171,8 @@ def test_every_part_of_an_object_counts():
 
 
 def test_nobody_writes_to_what_has_a_digest():
-    """Neither by arrays that were given, nor by those of the object, nor by a pickle that says otherwise."""
+    """Neither by arrays that were given, nor by those of the object, nor by a pickle that says
+    otherwise."""
     X, shape_poses, points = pose((1, 2, 3)), np.eye(4)[None], np.zeros((3, 3))
     thing = SceneObject("box", (Shape.sphere(1),), shape_poses, X)
     scene = Scene()
@@ -203,7 +213,13 @@ def test_few_are_kept_and_none_without_its_model(monkeypatch):
         scene.add_points("cloud", np.random.default_rng(k).random((n, 3)) + 5, 0.001)
         compiled_ones.append(weakref.ref(scene.compile(model)))
     gc.collect()
-    assert [known() is not None for known in compiled_ones[-5:]] == [False, False, False, False, True]
+    assert [known() is not None for known in compiled_ones[-5:]] == [
+        False,
+        False,
+        False,
+        False,
+        True,
+    ]
     del model, scene
     gc.collect()
     assert not any(known() is not None for known in compiled_ones)
@@ -225,7 +241,8 @@ def test_threads_share_them(ur5):
 
 
 def test_plans_do_not_depend_on_what_was_planned_before(ur5):
-    """To the bit: alone, again, and after others have asked the same compiled scene other things."""
+    """To the bit: alone, again, and after others have asked the same compiled scene other
+    things."""
     scenes = [load_scene(name, model=ur5) for name in ("table_pick", "box", "cage")]
     problems = [Problem(ur5, scene) for scene in scenes]
     alone = []
@@ -237,11 +254,18 @@ def test_plans_do_not_depend_on_what_was_planned_before(ur5):
         for scene in scenes:
             known = scene.compile(ur5)
             for q in rng.uniform(-np.pi, np.pi, (20, 6)):
-                known.collides(q), known.collisions(q, 0.1), known.distances(q), known.min_distance(q)
+                (
+                    known.collides(q),
+                    known.collisions(q, 0.1),
+                    known.distances(q),
+                    known.min_distance(q),
+                )
         for problem, before in zip(problems, alone, strict=True):
             result = plan(problem, seed=3)
             np.testing.assert_array_equal(result.path, before.path)
-            np.testing.assert_array_equal(result.trajectory.coefficients, before.trajectory.coefficients)
+            np.testing.assert_array_equal(
+                result.trajectory.coefficients, before.trajectory.coefficients
+            )
             np.testing.assert_array_equal(result.trajectory.breaks, before.trajectory.breaks)
 
 
@@ -261,7 +285,9 @@ def calls(work) -> int:
     return count
 
 
-@pytest.mark.parametrize("what", ["boxes", "boxes beside something held", "allowed boxes", "parts", "points"])
+@pytest.mark.parametrize(
+    "what", ["boxes", "boxes beside something held", "allowed boxes", "parts", "points"]
+)
 def test_compiling_grows_with_the_number_of_objects(ur5, what):
     """Four times the objects take some four times the calls, not sixteen."""
 
@@ -292,13 +318,19 @@ def test_compiling_grows_with_the_number_of_objects(ur5, what):
 
 
 def test_a_cloud_collides_as_the_balls_about_its_points(ur5):
-    """Beside an object that is made of these balls one by one: configurations, motions and distances.
+    """Beside an object that is made of these balls one by one: configurations, motions and
+    distances.
 
-    Motions that come within half the resolution of a collision may be refused or not. Of a ball a plane says how far
-    the arm moves towards it; of a cloud, which no plane is beside, every motion counts: it is refused a little sooner.
+    Motions that come within half the resolution of a collision may be refused or not. Of a ball a
+    plane says how far the arm moves towards it; of a cloud, which no plane is beside, every motion
+    counts: it is refused a little sooner.
     """
     rng = np.random.default_rng(0)
-    points, radius, X = rng.uniform(-0.9, 0.9, (300, 3)), 0.02, pose((0.1, 0, 0.2), rpy=(0.1, 0.2, 0.3))
+    points, radius, X = (
+        rng.uniform(-0.9, 0.9, (300, 3)),
+        0.02,
+        pose((0.1, 0, 0.2), rpy=(0.1, 0.2, 0.3)),
+    )
     points = points[np.linalg.norm(points, axis=1) > 0.6]
     cloud, balls = Scene(), Scene()
     cloud.add_points("cloud", points, radius, X)
@@ -309,7 +341,8 @@ def test_a_cloud_collides_as_the_balls_about_its_points(ur5):
                 scene.add_box("wall", (0.1, 2, 2), pose((1, 0, 0)))
                 scene.attach("cloud", "wrist_3_link", pose=pose((0, 0, 0.5)))
         one, other = cloud.compile(ur5), balls.compile(ur5)
-        # In the gate some among which three motions are refused with the cloud and not with the balls.
+        # In the gate some among which three motions are refused with the cloud and not with the
+        # balls.
         first, last = (0, 3000) if FULL else (1000, 1360)
         q = rng.uniform(-np.pi, np.pi, (3000, 6))[first:last]
         np.testing.assert_array_equal(one.collides_many(q), other.collides_many(q))
@@ -322,20 +355,23 @@ def test_a_cloud_collides_as_the_balls_about_its_points(ur5):
             answers = [assert_as_documented(scene, a, b) for scene in (one, other)]
             if answers[0] != answers[1]:
                 differ += 1
-                # Both are free where they are asked as finely as the least distance of samples: between these it is
-                # more than half of that.
+                # Both are free where they are asked as finely as the least distance of samples:
+                # between these it is more than half of that.
                 apart = min(one.min_distance(x)[0] for x in np.linspace(a, b, 2001))
                 assert apart > 0
                 assert one.edge_free(a, b, apart).free
                 assert other.edge_free(a, b, apart).free
             # Both are exact to rounding.
             assert abs(one.min_distance(a)[0] - other.min_distance(a)[0]) < 1e-9
-            assert {pair[:2] for pair in one.collisions(a)} == {pair[:2] for pair in other.collisions(a)}
+            assert {pair[:2] for pair in one.collisions(a)} == {
+                pair[:2] for pair in other.collisions(a)
+            }
         assert differ < 0.01 * len(q)
 
 
 def assert_as_documented(scene, a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether a motion is called free: no sample of it collides then, else it is near a collision where it says so."""
+    """Whether a motion is called free: no sample of it collides then, else it is near a collision
+    where it says so."""
     edge = scene.edge_free(a, b)
     if edge.free:
         assert not scene.collides_many(np.linspace(a, b, 41)).any()

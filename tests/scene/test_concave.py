@@ -1,4 +1,5 @@
-"""Concave meshes, terrain and bodies of pieces as obstacles, held objects and colliders of robots."""
+"""Concave meshes, terrain and bodies of pieces as obstacles, held objects and colliders of
+robots."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ SIZE, WALL = np.array([0.5, 0.4, 0.25]), 0.02
 
 
 def bin_mesh(n: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """A box without a lid, walls `WALL` thick, as one closed concave mesh; every edge cut n times into halves."""
+    """A box without a lid, walls `WALL` thick, as one closed concave mesh; every edge cut n times
+    into halves."""
     w, d, h = SIZE / [2, 2, 1]
     ring = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     outer, inner = ring * [w, d], ring * [w - WALL, d - WALL]
@@ -26,7 +28,11 @@ def bin_mesh(n: int = 1) -> tuple[np.ndarray, np.ndarray]:
     quads = [(3, 2, 1, 0), (8, 9, 10, 11)]
     for k in range(4):
         m = (k + 1) % 4
-        quads += [(k, m, 4 + m, 4 + k), (8 + m, 8 + k, 12 + k, 12 + m), (4 + k, 4 + m, 12 + m, 12 + k)]
+        quads += [
+            (k, m, 4 + m, 4 + k),
+            (8 + m, 8 + k, 12 + k, 12 + m),
+            (4 + k, 4 + m, 12 + m, 12 + k),
+        ]
     corners = vertices[[t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]]
     for _ in range(n - 1):
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
@@ -49,7 +55,10 @@ def bin_boxes() -> list[tuple[Shape, np.ndarray]]:
 def test_moveit_scenes_may_keep_their_meshes(tmp_path):
     vertices, faces = bin_mesh()
     mesh = f"{{vertices: {vertices.tolist()}, triangles: {faces.tolist()}}}"
-    text = f"world:\n  collision_objects:\n    - {{id: bin, header: {{frame_id: world}}, meshes: [{mesh}]}}\n"
+    text = (
+        "world:\n  collision_objects:\n    - {id: bin, header: {frame_id: world}, meshes:"
+        f" [{mesh}]}}\n"
+    )
     (tmp_path / "scene.yaml").write_text(text)
     with pytest.raises(SceneError, match="not convex"):
         read_moveit_scene(tmp_path / "scene.yaml")
@@ -125,9 +134,14 @@ def test_derivatives_of_distances_to_a_mesh_are_those_to_its_boxes(ur5):
             for k in range(6):
                 e = step * np.eye(6)[k]
                 ends = [
-                    [d for a, b, d in mesh.collisions(y, 0.3) if (a, b) == (c.A, c.B)] for y in (x + e, x - e)
+                    [d for a, b, d in mesh.collisions(y, 0.3) if (a, b) == (c.A, c.B)]
+                    for y in (x + e, x - e)
                 ]
-                if all(ends) and not c.one_sided and min(c.feature_A.slide, c.feature_B.slide) > 1e-3:
+                if (
+                    all(ends)
+                    and not c.one_sided
+                    and min(c.feature_A.slide, c.feature_B.slide) > 1e-3
+                ):
                     # 1e-5: central differences over 1e-6 of curved distances at 0.1 m
                     assert abs((ends[0][0] - ends[1][0]) / (2 * step) - c.rates.distance[k]) < 1e-5
                     compared += 1
@@ -210,7 +224,9 @@ def test_a_held_mesh_moves_with_the_arm(ur5):
     held.add_mesh("bin", bin_mesh(), keep="solid")
     boxes.add_compound("bin", bin_boxes())
     for scene in (held, boxes):
-        scene.attach("bin", "tool0", pose=pose((0, 0, 0.05)), touch_links=["wrist_3_link", "wrist_2_link"])
+        scene.attach(
+            "bin", "tool0", pose=pose((0, 0, 0.05)), touch_links=["wrist_3_link", "wrist_2_link"]
+        )
     rng = np.random.default_rng(4)
     q = rng.uniform(-np.pi, np.pi, (2000, 6))
     found = held.compile(ur5).collides_many(q)
@@ -237,9 +253,15 @@ def test_a_plan_into_a_concave_mesh_is_free_of_its_boxes(ur5, clearance):
 def test_files_keep_meshes_and_terrain(tmp_path, ur5):
     scene, _ = both()
     scene.add_mesh("sheet", bin_mesh(), pose((0, 1, 0)), keep="surface")
-    scene.add_height_field("ground", np.arange(12.0).reshape(4, 3) / 100, 0.2, pose((0, -2, 0)), depth=0.5)
-    scene.add_height_field("hills", np.random.default_rng(0).normal(size=(40, 30)) / 100, (0.1, 0.05))
-    scene.add_compound("mixed", [(TriangleMesh(*bin_mesh()), pose((0, 0, 3))), (Shape.sphere(0.1), None)])
+    scene.add_height_field(
+        "ground", np.arange(12.0).reshape(4, 3) / 100, 0.2, pose((0, -2, 0)), depth=0.5
+    )
+    scene.add_height_field(
+        "hills", np.random.default_rng(0).normal(size=(40, 30)) / 100, (0.1, 0.05)
+    )
+    scene.add_compound(
+        "mixed", [(TriangleMesh(*bin_mesh()), pose((0, 0, 3))), (Shape.sphere(0.1), None)]
+    )
     scene.add_shape("plain", TriangleMesh(*bin_mesh(), solid=False), pose((4, 0, 0)))
     scene.save(tmp_path / "scene.yaml")
     again = Scene.load(tmp_path / "scene.yaml")
@@ -259,7 +281,10 @@ def test_files_keep_meshes_and_terrain(tmp_path, ur5):
         "    height_field: {file: heights.npy, spacing: [0.1, 0.2], depth: 0.5}\n"
     )
     (tmp_path / "ground.yaml").write_text(text)
-    assert len(Scene.load(tmp_path / "ground.yaml").objects["ground"].shapes[0].faces) == 2 * 12 + 3 * 14
+    assert (
+        len(Scene.load(tmp_path / "ground.yaml").objects["ground"].shapes[0].faces)
+        == 2 * 12 + 3 * 14
+    )
 
 
 @pytest.mark.parametrize(
@@ -267,7 +292,8 @@ def test_files_keep_meshes_and_terrain(tmp_path, ur5):
     [
         (f"mesh: {{{FLAT}, keep: solid}}", ":4: .*encloses nothing.*surface"),
         (f"mesh: {{{FLAT}, keep: hollow}}", "keep: expected solid or surface"),
-        ("mesh: {vertices: [[0,0,0]], faces: [[0,0,0]], keep: surface}", "none of its 1 faces has an area"),
+        ("mesh: {vertices: [[0,0,0]], faces: [[0,0,0]], keep: surface}",
+            "none of its 1 faces has an area"),
         ("height_field: {spacing: 0.1}", "give heights, a file, or base64"),
         ("height_field: {heights: [[0, 0]], spacing: 0.1}", "1 by 2; at least 2 by 2"),
         ("height_field: {heights: [[0, 0], [0]], spacing: 0.1}", "expected 2 entries, found 1"),
@@ -301,14 +327,22 @@ def test_bad_meshes_are_refused(ur5):
 
 def test_a_robot_may_keep_its_meshes(tmp_path):
     vertices, faces = bin_mesh(2)
-    obj = [f"v {x} {y} {z}" for x, y, z in vertices] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in faces]
+    obj = [f"v {x} {y} {z}" for x, y, z in vertices] + [
+        f"f {a + 1} {b + 1} {c + 1}" for a, b, c in faces
+    ]
     (tmp_path / "bin.obj").write_text("\n".join(obj))
-    link = """<link name="{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+    link = """<link name="{0}"><inertial>
+      <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
       </inertial>{1}</link>"""
     collision = "<collision><geometry>{}</geometry></collision>"
-    ways = [("x", "world", "tray", "1 0 0"), ("z", "world", "post", "0 0 1"), ("y", "post", "tip", "0 1 0")]
+    ways = [
+        ("x", "world", "tray", "1 0 0"),
+        ("z", "world", "post", "0 0 1"),
+        ("y", "post", "tip", "0 1 0"),
+    ]
     joints = "".join(
-        f"""<joint name="{n}" type="prismatic"><parent link="{a}"/><child link="{b}"/><axis xyz="{axis}"/>
+        f"""<joint name="{n}" type="prismatic">
+      <parent link="{a}"/><child link="{b}"/><axis xyz="{axis}"/>
       <limit lower="-1" upper="1" velocity="1" effort="1"/></joint>"""
         for n, a, b, axis in ways
     )
@@ -340,4 +374,6 @@ def test_a_robot_may_keep_its_meshes(tmp_path):
     in_it[kept.position_names.index("z")] = 0.12
     assert not exact.collides(in_it)
     assert filled.collides(in_it)
-    assert inspect_robot(tmp_path / "robot.urdf", convex="mesh", **options).colliders[0].type == "mesh"
+    assert (
+        inspect_robot(tmp_path / "robot.urdf", convex="mesh", **options).colliders[0].type == "mesh"
+    )

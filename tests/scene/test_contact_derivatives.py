@@ -1,4 +1,5 @@
-"""Derivatives of a scene's distances in the configuration, against differences of the distances themselves."""
+"""Derivatives of a scene's distances in the configuration, against differences of the distances
+themselves."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ STEP = 1e-5  # in v; differences of fourth order leave 1e-16 / 1e-5 of rounding
 
 
 def all_joints():
-    """A floating base, a planar joint on it, a revolute one, and a prismatic one that another mimics."""
+    """A floating base, a planar joint on it, a revolute one, and a prismatic one that another
+    mimics."""
     builder = ModelBuilder("all_joints", floating_base=True)
     names = ["base", "cart", "arm", "left", "right"]
     shapes = [
@@ -29,11 +31,21 @@ def all_joints():
         builder.add_collider(name, shape, X_LC=pose((0.02, 0.01, 0.03), rpy=(0.3, 0.2, 0.1)))
     bounds = {"lower": -2, "upper": 2, "velocity": 1.0, "effort": 1.0, "acceleration": 1.0}
     plane = {key: (value,) * 3 for key, value in bounds.items()}
-    builder.add_joint("drive", "planar", "base", "cart", X_PJ=pose((0, 0, 0.4)), axis=(0, 0.6, 0.8), **plane)
-    builder.add_joint("turn", "revolute", "cart", "arm", X_PJ=pose((0.2, 0, 0.4)), axis=(0, 1, 0), **bounds)
+    builder.add_joint(
+        "drive", "planar", "base", "cart", X_PJ=pose((0, 0, 0.4)), axis=(0, 0.6, 0.8), **plane
+    )
+    builder.add_joint(
+        "turn", "revolute", "cart", "arm", X_PJ=pose((0.2, 0, 0.4)), axis=(0, 1, 0), **bounds
+    )
     builder.add_joint("slide", "prismatic", "arm", "left", X_PJ=pose((0.3, 0.1, 0)), **bounds)
     builder.add_joint(
-        "follow", "prismatic", "arm", "right", X_PJ=pose((0.3, -0.2, 0)), mimic=("slide", -0.7, 0.1), **bounds
+        "follow",
+        "prismatic",
+        "arm",
+        "right",
+        X_PJ=pose((0.3, -0.2, 0)),
+        mimic=("slide", -0.7, 0.1),
+        **bounds,
     )
     return builder.build()
 
@@ -74,7 +86,9 @@ def test_against_differences():
         q = model.random_configuration(rng)
         q[:3] = rng.uniform(-0.5, 0.5, 3)
         for c in contact_derivatives(scene, q, margin=1.0):
-            room_left = min(c.feature_A.slide, c.feature_A.tilt, c.feature_B.slide, c.feature_B.tilt)
+            room_left = min(
+                c.feature_A.slide, c.feature_A.tilt, c.feature_B.slide, c.feature_B.tilt
+            )
             if (
                 c.one_sided
                 or room_left < 1e-3
@@ -85,7 +99,9 @@ def test_against_differences():
             rates = np.vstack([c.rates.distance, c.rates.p_WA, c.rates.p_WB, c.rates.normal])
             for k in rng.choice(model.n_v, 3, replace=False):
                 want = differences(model, scene, q, (c.A, c.B), k)
-                assert rates[:, k] == pytest.approx(want, abs=1e-7 * max(1.0, np.abs(rates).max())), (
+                assert rates[:, k] == pytest.approx(
+                    want, abs=1e-7 * max(1.0, np.abs(rates).max())
+                ), (
                     c.A,
                     c.B,
                     k,
@@ -124,7 +140,11 @@ def test_only_what_moves_counts(ur5):
     for c in contact_derivatives(scene, robot.neutral(), margin=0.5):
         assert np.isfinite(c.rates.distance).all()
         # All parts of a robot but its base turn together about the first joint.
-        if c.A in robot.link_names and c.B in robot.link_names and "base_link_inertia" not in (c.A, c.B):
+        if (
+            c.A in robot.link_names
+            and c.B in robot.link_names
+            and "base_link_inertia" not in (c.A, c.B)
+        ):
             assert c.rates.distance[0] == pytest.approx(0, abs=1e-12)
 
 

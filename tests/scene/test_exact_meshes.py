@@ -1,4 +1,5 @@
-"""Convex colliders that stand for meshes: what collides and how far it is apart is said of the meshes."""
+"""Convex colliders that stand for meshes: what collides and how far it is apart is said of the
+meshes."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def random_q(model, rng, spread):
 CHANNEL = channel()
 BALL = trimesh.creation.icosphere(subdivisions=2, radius=0.1)
 OPEN_BALL = TriangleMesh(
-    np.asarray(BALL.vertices), np.asarray(BALL.faces[np.arange(len(BALL.faces)) % 40 != 0], dtype=np.int32)
+    np.asarray(BALL.vertices),
+    np.asarray(BALL.faces[np.arange(len(BALL.faces)) % 40 != 0], dtype=np.int32),
 )
 PARTNERS = {
     "channel": hulled(CHANNEL),
@@ -92,11 +94,14 @@ def test_answers_are_those_of_the_meshes(partner):
     assert overlaps > 10
     assert only_hulls > 10
     np.testing.assert_array_equal(scene.collides_many(qs), [scene.collides(q) for q in qs])
-    np.testing.assert_allclose(scene.distances_many(qs)[:, 0], [scene.distances(q)[0] for q in qs], atol=1e-9)
+    np.testing.assert_allclose(
+        scene.distances_many(qs)[:, 0], [scene.distances(q)[0] for q in qs], atol=1e-9
+    )
 
 
 def test_a_motion_inside_the_channel_is_proven_free():
-    """A box slides along and turns in the channel, whose hull holds it all the time; out through a wall it collides."""
+    """A box slides along and turns in the channel, whose hull holds it all the time; out through a
+    wall it collides."""
     bodies = (hulled(CHANNEL), (Shape.box((0.1, 0.1, 0.1)), None))
     model = flying(*bodies)
     scene, coarse = Scene().compile(model), Scene().compile(flying(*bodies, exact=False))
@@ -125,11 +130,15 @@ def test_derivatives_of_distances_are_those_of_the_meshes():
         rate = found[0].rates.distance
         h = 1e-6
         numeric = [
-            (scene.distances(model.integrate(q, h * e))[0] - scene.distances(model.integrate(q, -h * e))[0])
+            (
+                scene.distances(model.integrate(q, h * e))[0]
+                - scene.distances(model.integrate(q, -h * e))[0]
+            )
             / (2 * h)
             for e in np.eye(model.n_v)
         ]
-        # Central differences of a smooth function; near an edge's other side they are off by the jump times h.
+        # Central differences of a smooth function; near an edge's other side they are off by the
+        # jump times h.
         if np.abs(rate - numeric).max() > 1e-6:
             continue
         compared += 1
@@ -154,7 +163,10 @@ def test_inside_a_mesh_with_holes():
 
 def test_what_lies_wholly_inside_collides():
     """Where it meets no triangle, too: in a closed mesh and in one with holes."""
-    for ball in (TriangleMesh(np.asarray(BALL.vertices), np.asarray(BALL.faces, dtype=np.int32)), OPEN_BALL):
+    for ball in (
+        TriangleMesh(np.asarray(BALL.vertices), np.asarray(BALL.faces, dtype=np.int32)),
+        OPEN_BALL,
+    ):
         for inner in (
             (Shape.sphere(0.02), None),
             hulled(TriangleMesh(CHANNEL.vertices * 0.1, CHANNEL.faces)),
@@ -173,17 +185,16 @@ def test_exact_meshes_of_files(tmp_path):
     trimesh.Trimesh(CHANNEL.vertices, CHANNEL.faces).export(tmp_path / "u.stl")
     trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.stl")
     links = "".join(
-        f"""<link name="{n}"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>
+        f"""<link name="{n}">
+        <inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial>
         <collision><geometry><mesh filename="{n}.stl"/></geometry></collision></link>"""
         for n in ("u", "box")
     )
     path = tmp_path / "r.urdf"
-    path.write_text(
-        f"""<robot name="r"><link name="base"/>{links}
+    path.write_text(f"""<robot name="r"><link name="base"/>{links}
         <joint name="a" type="fixed"><parent link="base"/><child link="u"/></joint>
         <joint name="m" type="prismatic"><parent link="base"/><child link="box"/><axis xyz="0 1 0"/>
-        <limit lower="-0.3" upper="0.3" velocity="1" effort="1"/></joint></robot>"""
-    )
+        <limit lower="-0.3" upper="0.3" velocity="1" effort="1"/></joint></robot>""")
     for _ in range(2):  # the second time from the cache
         model = load_robot(path, filter_self_collisions=False)
         assert [c.exact is None for c in model.colliders] == [False, True]

@@ -20,7 +20,9 @@ def arm(request):
 
 def ends(scene, model) -> tuple[np.ndarray, np.ndarray]:
     start, goal = scene.starts["start"], scene.goals["goal"]
-    return tuple(np.array([state[name] for name in model.position_names]) for state in (start, goal))
+    return tuple(
+        np.array([state[name] for name in model.position_names]) for state in (start, goal)
+    )
 
 
 def solvable(scene, model) -> bool:
@@ -31,7 +33,14 @@ def solvable(scene, model) -> bool:
     lower = np.maximum(model.limits.lower[columns], np.minimum(start, goal)[columns] - np.pi / 2)
     upper = np.minimum(model.limits.upper[columns], np.maximum(start, goal)[columns] + np.pi / 2)
     found = _engine.rrt_connect(
-        scene.compile(model), start, goal[None], columns, lower, upper, seed=7, max_iterations=300_000
+        scene.compile(model),
+        start,
+        goal[None],
+        columns,
+        lower,
+        upper,
+        seed=7,
+        max_iterations=300_000,
     )
     return found.status == "solved"
 
@@ -93,7 +102,9 @@ def test_things_stand_beside_each_other_not_in_each_other(ur5):
     for family in families():
         for seed in range(3):
             scene = generate(family, seed, model=ur5)
-            loose = [o for o in scene if o.name.startswith(("target", "can", "clutter", "start_can"))]
+            loose = [
+                o for o in scene if o.name.startswith(("target", "can", "clutter", "start_can"))
+            ]
             fixed = [o for o in scene if o not in loose]
             for a, b in [*combinations(loose, 2), *((a, b) for a in loose for b in fixed)]:
                 distance = signed_distance(a.shapes[0], a.pose, b.shapes[0], b.pose).distance

@@ -1,4 +1,5 @@
-"""Malformed and hostile scene files: each gives an error that names the file and what is wrong, and soon."""
+"""Malformed and hostile scene files: each gives an error that names the file and what is wrong, and
+soon."""
 
 from __future__ import annotations
 
@@ -35,11 +36,19 @@ OWN = {
     "unknown key": (HEAD + "obstacles: []\n", 3, "unknown key 'obstacles'"),
     "unknown key in an object": (HEAD + BOX + "    mass: 3\n", 6, "object 'a': unknown key 'mass'"),
     "a key twice": (HEAD + "name: a\nname: b\n", 4, "'name' stands here twice"),
-    "unknown shape": (HEAD + "objects:\n  - name: a\n    torus: {radius: 1}\n", 5, "unknown key 'torus'"),
+    "unknown shape": (
+        HEAD + "objects:\n  - name: a\n    torus: {radius: 1}\n",
+        5,
+        "unknown key 'torus'",
+    ),
     "no shape": (HEAD + "objects:\n  - name: a\n", 4, "exactly one of"),
     "two shapes": (HEAD + BOX + "    sphere: {radius: 1}\n", 4, "exactly one of"),
     "no name": (HEAD + "objects:\n  - box: {size: [1, 1, 1]}\n", 4, "'name' is missing"),
-    "duplicate names": (HEAD + BOX + "  - name: a\n    sphere: {radius: 1}\n", 6, "'a' is already there"),
+    "duplicate names": (
+        HEAD + BOX + "  - name: a\n    sphere: {radius: 1}\n",
+        6,
+        "'a' is already there",
+    ),
     "two dimensions": (
         HEAD + "objects:\n  - name: a\n    box: {size: [1, 1]}\n",
         5,
@@ -50,14 +59,26 @@ OWN = {
         5,
         "'length' is missing",
     ),
-    "text for a number": (HEAD + "objects:\n  - name: a\n    sphere: {radius: big}\n", 5, "found 'big'"),
+    "text for a number": (
+        HEAD + "objects:\n  - name: a\n    sphere: {radius: big}\n",
+        5,
+        "found 'big'",
+    ),
     "NaN": (HEAD + "objects:\n  - name: a\n    sphere: {radius: .nan}\n", 5, "expected a"),
-    "nan in Python's spelling": (HEAD + "objects:\n  - name: a\n    sphere: {radius: nan}\n", 5, "finite"),
+    "nan in Python's spelling": (
+        HEAD + "objects:\n  - name: a\n    sphere: {radius: nan}\n",
+        5,
+        "finite",
+    ),
     "infinity": (HEAD + "objects:\n  - name: a\n    box: {size: [1, inf, 1]}\n", 5, "finite"),
     "huge": (HEAD + "objects:\n  - name: a\n    sphere: {radius: 1e300}\n", 4, "object 'a'"),
     "overflow": (HEAD + "objects:\n  - name: a\n    sphere: {radius: 1e999}\n", 5, "finite"),
     "huge position": (HEAD + BOX + "    pose: {xyz: [1e30, 0, 0]}\n", 4, "object 'a'"),
-    "negative radius": (HEAD + "objects:\n  - name: a\n    sphere: {radius: -1}\n", 4, "object 'a'"),
+    "negative radius": (
+        HEAD + "objects:\n  - name: a\n    sphere: {radius: -1}\n",
+        4,
+        "object 'a'",
+    ),
     "zero size": (HEAD + "objects:\n  - name: a\n    box: {size: [1, 0, 1]}\n", 4, "object 'a'"),
     "quaternion of zeros": (HEAD + QUATERNION % "0, 0, 0, 0", 5, "length 0"),
     "quaternion too long": (HEAD + QUATERNION % "1, 1, 0, 0", 5, "length 1.414"),
@@ -75,7 +96,8 @@ OWN = {
         "object 'a'",
     ),
     "mesh beyond its vertices": (
-        HEAD + "objects:\n  - name: a\n    mesh: {vertices: [[0,0,0],[1,0,0],[0,1,0]], faces: [[0,1,7]]}\n",
+        HEAD + "objects:\n  - name: a\n    mesh: {vertices: [[0,0,0],[1,0,0],[0,1,0]], faces:"
+        " [[0,1,7]]}\n",
         4,
         "names vertex 7 of 3",
     ),
@@ -99,7 +121,11 @@ OWN = {
         5,
         "base64",
     ),
-    "a million values": (HEAD + "objects: [" + "1," * 1_000_000 + "]", 3, "more than 300000 values"),
+    "a million values": (
+        HEAD + "objects: [" + "1," * 1_000_000 + "]",
+        3,
+        "more than 300000 values",
+    ),
     "attached and not there": (HEAD + "attached: [{object: a, link: b}]\n", 3, "no object 'a'"),
     "attached half-space": (
         HEAD + "objects: [{name: a, half_space: {}}]\nattached: [{object: a, link: b}]\n",
@@ -149,8 +175,8 @@ MOVEIT = {
         "1 primitives but 2 primitive_poses",
     ),
     "unknown frame": (
-        WORLD
-        + "    - id: a\n      header: {frame_id: moon}\n      primitives: [{type: sphere, dimensions: [1]}]\n",
+        WORLD + "    - id: a\n      header: {frame_id: moon}\n      primitives: [{type: sphere,"
+        " dimensions: [1]}]\n",
         3,
         "'moon'",
     ),
@@ -167,7 +193,11 @@ MOVEIT = {
         1,
         "2 names",
     ),
-    "plane without a normal": (WORLD + "    - id: a\n      planes: [{coef: [0, 0, 0, 1]}]\n", 4, "normal"),
+    "plane without a normal": (
+        WORLD + "    - id: a\n      planes: [{coef: [0, 0, 0, 1]}]\n",
+        4,
+        "normal",
+    ),
     "missing resource": (
         WORLD + "    - id: a\n      meshes: [{resource: 'package://x/y.stl'}]\n",
         4,
@@ -189,7 +219,11 @@ TEXT = {
     "not a number": ("desk\n* a\n1\nsphere\nx\n", 5, "found 'x'"),
     "bad quaternion": ("desk\n* a\n1\nsphere\n1\n0 0 0\n0 0 0 0\n", 7, "length 0"),
     "a million shapes": ("desk\n* a\n1000000\nsphere\n1\n", 3, "expected a count"),
-    "a mesh of too many vertices": ("desk\n* a\n1\nmesh\n1000000000 1\n0 0 0\n", 5, "lines are left"),
+    "a mesh of too many vertices": (
+        "desk\n* a\n1\nmesh\n1000000000 1\n0 0 0\n",
+        5,
+        "lines are left",
+    ),
     "duplicate names": (
         "desk\n" + "* a\n1\nsphere\n1\n0 0 0\n0 0 0 1\n0 0 0 0\n" * 2 + ".\n",
         9,
@@ -215,7 +249,9 @@ def patience():
 @pytest.mark.parametrize(
     ("suffix", "read", "content", "line", "part"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
-def test_hostile_scene_is_refused_by_name(tmp_path: Path, patience, suffix, read, content, line, part):
+def test_hostile_scene_is_refused_by_name(
+    tmp_path: Path, patience, suffix, read, content, line, part
+):
     path = tmp_path / f"hostile{suffix}"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     begin = time.process_time()  # of this process: other work on the machine does not count
@@ -255,7 +291,10 @@ def test_requests_are_refused_by_name(tmp_path: Path):
         ("group_name: arm\n", "start_state"),
         ("start_state: {}\ngoal_constraints: []\n", "expected 1 entries"),
         ("start_state: {}\ngoal_constraints: [{joint_constraints: []}]\n", "there is none"),
-        ("start_state: {}\ngoal_constraints: [{position_constraints: [1]}]\n", "position_constraints"),
+        (
+            "start_state: {}\ngoal_constraints: [{position_constraints: [1]}]\n",
+            "position_constraints",
+        ),
         (
             "start_state: {}\ngoal_constraints: [{joint_constraints: [{joint_name: a}]}]\n",
             "'position' is missing",
@@ -292,7 +331,8 @@ goals: {goal: {joints: {elbow: 1}}, other: {link: tool0, pose: {xyz: [0.5, 0, 0.
 
 
 def test_fuzzed_scenes_load_or_are_refused(tmp_path: Path, patience):
-    """Random cuts, swaps and insertions of a good file: either a scene comes out or an error of ours."""
+    """Random cuts, swaps and insertions of a good file: either a scene comes out or an error of
+    ours."""
     path = tmp_path / "fuzz.yaml"
     path.write_text(WHOLE)
     assert len(Scene.load(path)) == 4

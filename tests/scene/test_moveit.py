@@ -1,4 +1,5 @@
-"""MoveIt's planning scenes, scene texts and requests: values by hand, and the 70 problems of ur5_mbm where present."""
+"""MoveIt's planning scenes, scene texts and requests: values by hand, and the 70 problems of
+ur5_mbm where present."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ world:
       primitive_poses: [{position: [0, 0, 0.2], orientation: [0, 0, 0, 1]}]
     - id: box
       primitives: [{type: 1, dimensions: [0.1, 0.2, 0.3]}]
-      primitive_poses: [{position: [1, 2, 3], orientation: [0.7071067811865476, 0, 0, 0.7071067811865476]}]
+      primitive_poses:
+        - {position: [1, 2, 3], orientation: [0.7071067811865476, 0, 0, 0.7071067811865476]}
     - id: floor
       planes: [{coef: [0, 0, 2, 1]}]
     - id: heap
@@ -161,7 +163,9 @@ def test_scene_text(tmp_path: Path, newer):
     box = scene.objects["a box"]
     np.testing.assert_array_equal(box.shapes[0].size, (0.1, 0.2, 0.3))
     assert box.color == (0, 0.5, 1, 1)
-    np.testing.assert_allclose(box.pose[:3, 3], (0, 0, 0) if newer else (0, 1, 0), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        box.pose[:3, 3], (0, 0, 0) if newer else (0, 1, 0), rtol=0, atol=1e-15
+    )
     rest = scene.objects["rest"]
     assert [shape.type for shape in rest.shapes] == ["sphere", "cylinder"]
     # Here a cylinder is radius, length, and so is a cone.
@@ -190,7 +194,8 @@ def test_a_mesh_resource_is_found_beside_or_above(tmp_path: Path):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data/ur5_mbm is absent")
 def test_all_real_problems_start_and_end_free():
-    """All 70 starts and goals are free with the robot's meshes; its forearm needs pieces, of which coacd makes them."""
+    """All 70 starts and goals are free with the robot's meshes; its forearm needs pieces, of which
+    coacd makes them."""
     pytest.importorskip(
         "coacd", reason="the forearm's hull falsely meets the wrist; pieces need the extra `decomp`"
     )

@@ -1,4 +1,5 @@
-"""Rays in scenes and against bodies of pieces, against a plain loop over everything that they may meet."""
+"""Rays in scenes and against bodies of pieces, against a plain loop over everything that they may
+meet."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def furnished() -> Scene:
     scene.add_points("cloud", rng.uniform(-0.3, 0.3, (200, 3)), 0.01, pose((0, 0.9, 0.5)))
     scene.add_height_field("ground", rng.uniform(0, 0.1, (8, 8)), 0.1, pose((-1, -1, -0.15)))
     wedge = [(0, 0, 0), (0.3, 0, 0), (0, 0.3, 0), (0.1, 0.1, 0.3), (0.1, 0.1, 0.1)]
-    scene.add_mesh("wedge", (wedge, [(0, 1, 3), (1, 2, 3), (2, 0, 3)]), pose((0.4, -0.7, 0)), keep="surface")
+    scene.add_mesh(
+        "wedge", (wedge, [(0, 1, 3), (1, 2, 3), (2, 0, 3)]), pose((0.4, -0.7, 0)), keep="surface"
+    )
     scene.add_cylinder("tool", 0.03, 0.2)
     scene.attach("tool", "tool0", pose=pose((0, 0, 0.1)))
     return scene
@@ -41,7 +44,8 @@ def test_rays_meet_what_a_loop_over_everything_finds(ur5):
             held = scene.attachments.get(thing.name)
             X_WO = (X[held.link] if held else np.eye(4)) @ thing.pose
             bodies += [
-                (thing.name, s, X_WO @ X_OS) for s, X_OS in zip(thing.shapes, thing.shape_poses, strict=True)
+                (thing.name, s, X_WO @ X_OS)
+                for s, X_OS in zip(thing.shapes, thing.shape_poses, strict=True)
             ]
         origins, directions = rays(600, rng)
         found = ray_cast(space, q, origins, directions, max_t=2.0)
@@ -51,14 +55,20 @@ def test_rays_meet_what_a_loop_over_everything_finds(ur5):
         np.testing.assert_array_equal(found.hit, np.isfinite(t.min(axis=0)))
         # 1e-12: the poses of moving shapes are multiplied in another order
         np.testing.assert_allclose(found.t, t.min(axis=0), rtol=0, atol=1e-12)
-        assert {"floor", "table", "cloud", "ground"} <= {found.names[i] for i in found.object[found.hit]}
+        assert {"floor", "table", "cloud", "ground"} <= {
+            found.names[i] for i in found.object[found.hit]
+        }
         for i in np.flatnonzero(found.hit & ~found.inside):
             assert found.names[found.object[i]] == bodies[nearest[i]][0]
             np.testing.assert_allclose(found.normal[i], every[nearest[i]].normal[i], atol=1e-9)
-            np.testing.assert_allclose(found.point[i], origins[i] + found.t[i] * directions[i], atol=1e-12)
+            np.testing.assert_allclose(
+                found.point[i], origins[i] + found.t[i] * directions[i], atol=1e-12
+            )
         assert (found.object[~found.hit] == -1).all()
         # The same on any number of threads.
-        for other in (ray_cast(space, q, origins, directions, max_t=2.0, threads=n) for n in (0, 2)):
+        for other in (
+            ray_cast(space, q, origins, directions, max_t=2.0, threads=n) for n in (0, 2)
+        ):
             for a, b in zip(found[:6], other[:6], strict=True):
                 np.testing.assert_array_equal(a, b)
 
@@ -67,12 +77,16 @@ def test_rays_go_through_what_is_ignored(ur5):
     space, q = furnished().compile(ur5), ur5.neutral()
     rng = np.random.default_rng(2)
     origins, directions = rays(800, rng)
-    directions[::2] = rng.uniform((-0.8, -0.3, 0), (0, 0, 0.2), (400, 3)) - origins[::2]  # at the arm
+    # At the arm.
+    directions[::2] = rng.uniform((-0.8, -0.3, 0), (0, 0, 0.2), (400, 3)) - origins[::2]
     all_of_it = ray_cast(space, q, origins, directions)
     links = sorted({c.link for c in ur5.colliders})
     without = ray_cast(space, q, origins, directions, ignore=[*links, "tool"])
     robot = np.array(
-        [i >= 0 and (i < len(ur5.colliders) or all_of_it.names[i] == "tool") for i in all_of_it.object]
+        [
+            i >= 0 and (i < len(ur5.colliders) or all_of_it.names[i] == "tool")
+            for i in all_of_it.object
+        ]
     )
     assert 20 < robot.sum() < 600
     np.testing.assert_array_equal(all_of_it.t[~robot], without.t[~robot])

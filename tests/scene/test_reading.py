@@ -55,7 +55,8 @@ ODD = [
 
 
 def test_both_parsers_of_yaml_give_the_same_nodes_and_lines(monkeypatch, tmp_path):
-    """libyaml's, and the one in Python where that is missing: of the bundled scenes and of odd texts."""
+    """libyaml's, and the one in Python where that is missing: of the bundled scenes and of odd
+    texts."""
     if not hasattr(yaml, "CSafeLoader"):
         pytest.skip("this PyYAML has no libyaml")
     texts = [*ODD]
@@ -98,7 +99,8 @@ def test_large_numbers_are_finite_each_though_their_sum_is_not():
 
 
 def test_a_pose_is_rigid_by_plain_numbers_where_it_is_by_arrays():
-    """Random poses, some of them off by about the tolerance, mirrored, scaled, far away or with odd numbers."""
+    """Random poses, some of them off by about the tolerance, mirrored, scaled, far away or with odd
+    numbers."""
     rng = np.random.default_rng(0)
     seen = {True: 0, False: 0}
     for _ in range(repeats(2000, 100_000)):
@@ -126,13 +128,20 @@ def test_a_pose_is_rigid_by_plain_numbers_where_it_is_by_arrays():
             # Sums in another order differ by some roundings.
             assert abs(fault - expected) < 1e-15
         else:  # what the quick look does not take is looked at again
-            assert expected == np.inf or (way in (1, 6) and abs(expected - 1e-6) < 1e-15) or way == 5
+            assert (
+                expected == np.inf or (way in (1, 6) and abs(expected - 1e-6) < 1e-15) or way == 5
+            )
         seen[bool(np.isfinite(fault))] += 1
     assert min(seen.values()) > 0.1 * sum(seen.values())
 
 
 def test_a_size_beyond_what_a_scene_has_is_refused_in_every_form():
-    for size in ((1e7, 1, 1), [1, 2, 1e7], np.array([1, 1e7, 1]), np.array([1, 10_000_000, 1], dtype=object)):
+    for size in (
+        (1e7, 1, 1),
+        [1, 2, 1e7],
+        np.array([1, 1e7, 1]),
+        np.array([1, 10_000_000, 1], dtype=object),
+    ):
         with pytest.raises(SceneError, match="a size beyond 1e\\+06 m"):
             Scene().add_box("box", size)
     with pytest.raises(SceneError, match="a size beyond"):

@@ -51,7 +51,10 @@ def test_every_primitive_has_its_sizes_and_pose():
     ]
     np.testing.assert_array_equal(scene.objects["box"].shapes[0].size, (1, 2, 3))
     assert scene.objects["box"].color == (1, 0, 0, 1)
-    assert (scene.objects["capsule"].shapes[0].radius, scene.objects["capsule"].shapes[0].length) == (0.5, 2)
+    assert (
+        scene.objects["capsule"].shapes[0].radius,
+        scene.objects["capsule"].shapes[0].length,
+    ) == (0.5, 2)
     np.testing.assert_allclose(scene.objects["ball"].pose, X, rtol=0, atol=1e-15)
     assert len(scene) == 6
     assert "ball" in scene

@@ -1,4 +1,5 @@
-"""Scene files: what is saved comes back, what is written by hand is read, nothing is left half written."""
+"""Scene files: what is saved comes back, what is written by hand is read, nothing is left half
+written."""
 
 from __future__ import annotations
 
@@ -11,7 +12,15 @@ import yaml
 from robosim.errors import FileError, SceneError
 from robosim.geometry import Shape, pose, shape_sizes
 from robosim.meshes import TriangleMesh
-from robosim.scene import LinkPose, MeshSource, PointCloud, Scene, SceneObject, bundled_scenes, load_scene
+from robosim.scene import (
+    LinkPose,
+    MeshSource,
+    PointCloud,
+    Scene,
+    SceneObject,
+    bundled_scenes,
+    load_scene,
+)
 from robosim.scene.objects import pieces_of
 
 
@@ -38,7 +47,8 @@ def rich_scene(folder: Path) -> Scene:
     scene.add_points("large cloud", rng.normal(size=(1001, 3)), 0.01)
     scene.add_mesh("wedge", folder / "parts" / "wedge.stl", X, scale=(1, -2, 0.5))
     scene.add_mesh(
-        "inline", (scene.objects["wedge"].source.mesh.vertices, scene.objects["wedge"].source.mesh.faces)
+        "inline",
+        (scene.objects["wedge"].source.mesh.vertices, scene.objects["wedge"].source.mesh.faces),
     )
     scene.allow("box", "hull")
     scene.allow("cloud")
@@ -63,7 +73,9 @@ def assert_same(a: Scene, b: Scene) -> None:
             np.testing.assert_array_equal(one.source.points, other.source.points)
         for (s, _), (t, _) in zip(pieces_of(one), pieces_of(other), strict=True):
             assert s.type == t.type
-            for size in {"box": ("size",), "sphere": ("radius",), "convex": ("vertices",)}.get(s.type, ()):
+            for size in {"box": ("size",), "sphere": ("radius",), "convex": ("vertices",)}.get(
+                s.type, ()
+            ):
                 np.testing.assert_array_equal(getattr(s, size), getattr(t, size))
     assert a.allowed == b.allowed
     assert dict(a.attachments) == dict(b.attachments)
@@ -82,7 +94,9 @@ def test_saved_scenes_come_back_whole(tmp_path: Path):
     path = tmp_path / "scene.yaml"
     scene.save(path)
     assert_same(scene, Scene.load(path))
-    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["scene.yaml"], "no temporary file is left"
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["scene.yaml"], (
+        "no temporary file is left"
+    )
     # A folder can be moved: the mesh below it is named relative to the scene.
     moved = tmp_path / "moved"
     moved.mkdir()
@@ -98,7 +112,8 @@ def test_the_text_of_a_file_is_the_same_scene(tmp_path: Path):
     text = (tmp_path / "scene.yaml").read_text()
     # A text lies in no folder.
     with pytest.raises(
-        SceneError, match=r"scene text>:\d+: object 'wedge', mesh, file: 'parts/wedge.stl' is relative"
+        SceneError,
+        match=r"scene text>:\d+: object 'wedge', mesh, file: 'parts/wedge.stl' is relative",
     ):
         Scene.from_text(text)
     whole = text.replace("parts/wedge.stl", str(tmp_path / "parts" / "wedge.stl"))
@@ -133,8 +148,7 @@ def test_written_by_hand(tmp_path: Path):
     (tmp_path / "cloud.npy").write_bytes(b"")
     np.save(tmp_path / "cloud.npy", np.arange(6.0).reshape(2, 3))
     (tmp_path / "cloud.csv").write_text("# x, y, z\n1, 2, 3\n4, 5, 6\n")
-    (tmp_path / "scene.yaml").write_text(
-        """
+    (tmp_path / "scene.yaml").write_text("""
 format: robosim-scene
 version: 1
 objects:
@@ -146,8 +160,7 @@ objects:
   - {name: twin, box: *size, color: [1, 0, 0]}
   - {name: a, points: {radius: 0.01, file: cloud.npy}}
   - {name: b, points: {radius: 0.01, file: cloud.csv}}
-"""
-    )
+""")
     scene = Scene.load(tmp_path / "scene.yaml")
     assert scene.name == "scene"
     np.testing.assert_allclose(
@@ -161,7 +174,8 @@ objects:
 def test_an_array_of_objects_is_not_unpickled(tmp_path: Path):
     np.save(tmp_path / "cloud.npy", np.array([{}], dtype=object), allow_pickle=True)
     (tmp_path / "scene.yaml").write_text(
-        "format: robosim-scene\nversion: 1\nobjects: [{name: a, points: {radius: 1, file: cloud.npy}}]\n"
+        "format: robosim-scene\nversion: 1\nobjects: [{name: a, points: {radius: 1, file:"
+        " cloud.npy}}]\n"
     )
     with pytest.raises(SceneError, match=r"cloud\.npy"):
         Scene.load(tmp_path / "scene.yaml")
@@ -187,7 +201,10 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path):
     )
     ring = np.arange(n)
     faces = np.vstack(
-        [np.c_[ring, np.roll(ring, -1), 0 * ring + n], np.c_[np.roll(ring, -1), ring, 0 * ring + n + 1]]
+        [
+            np.c_[ring, np.roll(ring, -1), 0 * ring + n],
+            np.c_[np.roll(ring, -1), ring, 0 * ring + n + 1],
+        ]
     )
     scene = Scene()
     scene.add(
@@ -226,7 +243,9 @@ def test_every_type_of_shape_comes_back_alone_and_in_parts(tmp_path, kind):
     assert again.objects["alone"].color == (1, 0, 0, 1)
     for name in ("alone", "parts"):
         np.testing.assert_array_equal(again.objects[name].pose, scene.objects[name].pose)
-        np.testing.assert_array_equal(again.objects[name].shape_poses, scene.objects[name].shape_poses)
+        np.testing.assert_array_equal(
+            again.objects[name].shape_poses, scene.objects[name].shape_poses
+        )
         for loaded in again.objects[name].shapes:
             assert loaded.type == kind
             for size in sizes:

@@ -6,7 +6,8 @@ import numpy as np
 
 
 def differences(values, size, step=1e-6):
-    """Derivatives of `values` of a vector of `size` numbers, at zero: one column each. Central, of fourth order."""
+    """Derivatives of `values` of a vector of `size` numbers, at zero: one column each. Central, of
+    fourth order."""
     columns = []
     for e in step * np.eye(size):
         near, far = values(e) - values(-e), values(2 * e) - values(-2 * e)

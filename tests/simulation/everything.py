@@ -33,7 +33,8 @@ PLACES = {
 JOINTS = {  # positions and velocities
     "cushion_z": (0.0, -0.3), "turn": (0.2, -0.5), "wrist": (0.104, 0.3), "grip": (-0.1, -0.4),
     "stop_x": (-0.003, -0.2),
-    "first_turn": (0.3, 0.7), "second_turn": (0.33, 0.6), "third_turn": (0.05, 0.2), "fourth_turn": (-0.1, -0.3),
+    "first_turn": (0.3, 0.7), "second_turn": (0.33, 0.6), "third_turn": (0.05, 0.2),
+    "fourth_turn": (-0.1, -0.3),
     "near_turn": (0.02, 0.1), "near_slide": (0.01, -0.1),
 }  # fmt: skip
 
@@ -46,13 +47,19 @@ def model() -> Model:
     def link(name: str, mass: float = 1.0) -> None:
         A = rng.normal(size=(3, 3))
         builder.add_link(
-            name, mass=mass, com=0.02 * rng.normal(size=3), inertia=0.01 * (np.eye(3) + 0.04 * (A + A.T))
+            name,
+            mass=mass,
+            com=0.02 * rng.normal(size=3),
+            inertia=0.01 * (np.eye(3) + 0.04 * (A + A.T)),
         )
 
     def joint(name: str, kind: str, parent: str, child: str, X: Any = None, **options: Any) -> None:
         if kind not in ("fixed", "floating"):
             numbers = ("damping", 0.3), ("friction", 0.2), ("armature", 0.02), ("stiffness", 3.0)
-            options |= {"spring_reference": 0.1, **{key: x * rng.uniform(0.5, 1.5) for key, x in numbers}}
+            options |= {
+                "spring_reference": 0.1,
+                **{key: x * rng.uniform(0.5, 1.5) for key, x in numbers},
+            }
         builder.add_joint(name, kind, parent, child, X_PJ=np.eye(4) if X is None else X, **options)
 
     builder.add_link("root")
@@ -72,16 +79,28 @@ def model() -> Model:
     # Two shapes of one link that both touch.
     link("sled")
     joint("sled_free", "floating", "root", "sled")
-    builder.add_collider("sled", Shape.capsule(0.04, 0.3), X_LC=pose((0, 0.1, 0), rpy=(0.1, np.pi / 2, 0)))
+    builder.add_collider(
+        "sled", Shape.capsule(0.04, 0.3), X_LC=pose((0, 0.1, 0), rpy=(0.1, np.pi / 2, 0))
+    )
     builder.add_collider("sled", Shape.sphere(0.04), X_LC=pose((0.05, -0.1, 0)))
     for name, shape in (
-        ("gem", Shape.convex(SPIKE, rounding=0.005)), ("ball", Shape.sphere(0.1)), ("pebble", Shape.sphere(0.05)),
+        ("gem", Shape.convex(SPIKE, rounding=0.005)), ("ball", Shape.sphere(0.1)),
+        ("pebble", Shape.sphere(0.05)),
     ):  # fmt: skip
         link(name)
         joint(f"{name}_free", "floating", "root", name)
         builder.add_collider(name, shape)
     link("stop")
-    joint("stop_x", "prismatic", "root", "stop", pose((6, 0, 1)), axis=(1, 0, 0.3), lower=0.0, upper=1.0)
+    joint(
+        "stop_x",
+        "prismatic",
+        "root",
+        "stop",
+        pose((6, 0, 1)),
+        axis=(1, 0, 0.3),
+        lower=0.0,
+        upper=1.0,
+    )
     link("cushion")
     joint("cushion_z", "prismatic", "root", "cushion", pose((-2, 0.3, 0.25)), axis=(0.1, 0.07, 1))
     builder.add_collider("cushion", Shape.cone(0.1, 0.2), X_LC=pose(rpy=(np.pi, 0.2, 0)))
@@ -129,11 +148,15 @@ def model() -> Model:
         axis=(0, 1, 0.2),
         mimic=("grip", -0.7, 0.1),
     )
-    builder.add_collider("thumb", Shape.cylinder(0.01, 0.1), X_LC=pose((0.05, 0, 0), rpy=(0, 0.3, 0)))
+    builder.add_collider(
+        "thumb", Shape.cylinder(0.01, 0.1), X_LC=pose((0.05, 0, 0), rpy=(0, 0.3, 0))
+    )
     # Two wheels that follow a law, two with pins along a line, and a wheel welded to what slides.
     for i, name in enumerate(("first", "second", "third", "fourth", "near")):
         link(name)
-        joint(f"{name}_turn", "continuous", "root", name, pose((0.3 * i, 5, 2)), axis=(0, 1, 0.1 * i))
+        joint(
+            f"{name}_turn", "continuous", "root", name, pose((0.3 * i, 5, 2)), axis=(0, 1, 0.1 * i)
+        )
     link("slider")
     joint("near_slide", "prismatic", "near", "slider", pose((0.2, 0, 0)), axis=(1, 0, 0))
     return builder.build()
@@ -147,7 +170,9 @@ def obstacles() -> Scene:
     where = np.stack([pose((0.05, 0, 0)), pose((0, 0, 0.1))])
     scene.add(SceneObject("steps", two, where, pose((-2, 0.3, 0.0), rpy=(0, 0, 0.2))))
     heights = 0.01 * np.random.default_rng(2).uniform(size=(4, 4))
-    scene.add_height_field("terrain", heights, 0.3, pose=pose((-0.5, 2.6, 0.05), rpy=(0.02, 0.01, 0)))
+    scene.add_height_field(
+        "terrain", heights, 0.3, pose=pose((-0.5, 2.6, 0.05), rpy=(0.02, 0.01, 0))
+    )
     scene.add_shape(
         "blade", Shape.triangle([[-0.2, -0.2, 0], [0.3, -0.1, 0.02], [0, 0.3, 0.01]], rounding=0.01)
     )
@@ -184,7 +209,12 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
     welded = Weld.where_it_is(robot, q, "near", "slider")
     closures = [
         PointClosure("third", "fourth", (0.15, 0, 0.05), pinned.at_b + 1e-4, axes="z"),
-        Weld("near", "slider", welded.at_a @ pose((1e-4, 2e-4, 0), rpy=(0, 1e-3, 0)), pose((0, 0, 0.1))),
+        Weld(
+            "near",
+            "slider",
+            welded.at_a @ pose((1e-4, 2e-4, 0), rpy=(0, 1e-3, 0)),
+            pose((0, 0, 0.1)),
+        ),
         JointEquality("second_turn", "first_turn", (0.1, 0.7, -0.2, 0.1, 0.05)),
     ]
     # Each down to what is below it, and the blade down to what the finger holds.
@@ -196,7 +226,9 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
     def gap(one: str, others: set[str]) -> float:
         pairs = [{names[a], names[b]} for a, b in compiled.pairs]
         return min(
-            x for x, pair in zip(compiled.distances(q), pairs, strict=True) if one in pair and pair & others
+            x
+            for x, pair in zip(compiled.distances(q), pairs, strict=True)
+            if one in pair and pair & others
         )
 
     for name in PLACES:
@@ -207,7 +239,9 @@ def everything(**options: Any) -> tuple[Simulation, State, Control]:
     for _ in range(50):
         q[robot.position_names.index("cushion_z")] -= gap("cushion", {"steps"}) + OVERLAP
     for _ in range(50):
-        scene.move("blade", pose((0, 0, -gap("held", {"blade"}) - OVERLAP)) @ scene.objects["blade"].pose)
+        scene.move(
+            "blade", pose((0, 0, -gap("held", {"blade"}) - OVERLAP)) @ scene.objects["blade"].pose
+        )
         compiled = scene.compile(robot)
     simulation = Simulation(
         World(robot, scene, materials=materials, motors=motors, closures=closures),

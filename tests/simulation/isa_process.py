@@ -1,4 +1,5 @@
-"""Run in a process of its own with ROBOSIM_ISA set: prints what a run and all its Jacobians come to, to the bit."""
+"""Run in a process of its own with ROBOSIM_ISA set: prints what a run and all its Jacobians come
+to, to the bit."""
 
 from __future__ import annotations
 

@@ -5,5 +5,7 @@ from __future__ import annotations
 from robosim import _engine
 
 ALL = tuple(_engine.row_solvers)
-EXACT = tuple(solver for solver in ALL if solver != "pgs")  # to rounding; sweeps of `pgs` end when they end
-ROUND = tuple(solver for solver in EXACT if solver != "lcp")  # friction within a circle, not a square
+# To rounding; sweeps of `pgs` end when they end.
+EXACT = tuple(solver for solver in ALL if solver != "pgs")
+# Friction within a circle, not a square.
+ROUND = tuple(solver for solver in EXACT if solver != "lcp")

@@ -1,4 +1,5 @@
-"""The core of `benchmarks/accuracy_contact.py` and `fuzz_contact.py` on a few states, so that they stay true."""
+"""The core of `benchmarks/accuracy_contact.py` and `fuzz_contact.py` on a few states, so that they
+stay true."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ WORLDS = 12
     ("scene", "solver"), [(name, SOLVERS[k % len(SOLVERS)]) for k, name in enumerate(SCENES)]
 )
 def test_derivatives_are_those_of_differences(scene, solver):
-    """All blocks of the Jacobians and, of some, every kind of parameters, to 1e-8 of the largest entry."""
+    """All blocks of the Jacobians and, of some, every kind of parameters, to 1e-8 of the largest
+    entry."""
     tally = compared(scene, solver, STATES, seed=1, parameters=scene in QUICK)
     assert not tally.failures
     assert tally.states + tally.unsolved == STATES
@@ -58,12 +60,14 @@ def test_derivatives_are_those_of_differences(scene, solver):
 
 
 def test_derivatives_on_triangles_are_those_of_differences():
-    """Some of the states have normals that are the nearest ones of an edge: these turn with the mesh alone."""
+    """Some of the states have normals that are the nearest ones of an edge: these turn with the
+    mesh alone."""
     assert not compared("gem and capsule on triangles", "lcp", 8, seed=1, parameters=False).failures
 
 
 def test_what_was_found_is_kept(tmp_path):
-    """For another number of states, or made by something else, it is not taken; and nothing but such a file is."""
+    """For another number of states, or made by something else, it is not taken; and nothing but
+    such a file is."""
     file, job = tmp_path / "kept.json", ("boxes", "lcp")
     tally = compared(*job, STATES, seed=1, parameters=False)
     tally.failures.append(Failure(*job, 1, 0, "v+ by q", 0.5))
@@ -82,7 +86,8 @@ def test_what_was_found_is_kept(tmp_path):
 
 
 def test_bodies_fall_onto_those_before_them():
-    """Not through them: what begins as an overlap would be thrown apart, and no state would be one of rest."""
+    """Not through them: what begins as an overlap would be thrown apart, and no state would be one
+    of rest."""
     for name in ("boxes", "round things on a floor", "balls in a pit"):
         world = SCENES[name]().world
         scene = world.scene.compile(world.model)
@@ -93,7 +98,8 @@ def test_bodies_fall_onto_those_before_them():
 @pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("name", ["balls in a pit", "race car"])
 def test_what_stands_on_more_than_it_needs_is_solved(name, solver):
-    """Also as long as what contacts ask for to undo overlaps contradicts that all of them stick, so that some slide."""
+    """Also as long as what contacts ask for to undo overlaps contradicts that all of them stick, so
+    that some slide."""
     scene = with_solver(SCENES[name](), solver)
     simulation, rng, found = scene.world.simulation(), np.random.default_rng(5), Counter()
     for _ in range(4):
@@ -109,14 +115,16 @@ def test_what_stands_on_more_than_it_needs_is_solved(name, solver):
 
 @pytest.mark.parametrize("name", ["jump worm", "boxes", "gripper"])
 def test_what_rests_has_derivatives(name):
-    """Faces on faces, a rim on its plane, an edge of a robot in a plane: one formula whichever way they lean."""
+    """Faces on faces, a rim on its plane, an edge of a robot in a plane: one formula whichever way
+    they lean."""
     tally = compared(name, "lcp", 12, seed=1, parameters=False)
     assert not tally.failures
     assert (tally.apart, tally.flagged) == (0, 0)
 
 
 def test_gradients_of_sweeps_keep_what_sweeps_have_all_but_settled():
-    """Feet of an ant that push in early sweeps alone: their gaps count by 1 / dt, and so would rounding."""
+    """Feet of an ant that push in early sweeps alone: their gaps count by 1 / dt, and so would
+    rounding."""
     scene = with_solver(SCENES["ant"](), "pgs")
     simulation, rng = scene.world.simulation(), np.random.default_rng(2)
     cases = list(scene.cases(simulation, 1000, 1))
@@ -137,7 +145,9 @@ def test_gradients_of_sweeps_keep_what_sweeps_have_all_but_settled():
 def test_a_box_on_many_corners_of_rough_ground_is_solved(solver):
     model, rng = free_boxes(1, (0.3, 0.25, 0.12)), np.random.default_rng(1)
     scene = Scene("ground")
-    scene.add_height_field("ground", 0.001 * rng.uniform(-1, 1, (20, 20)), 0.05, pose=pose((-0.5, -0.5, 0)))
+    scene.add_height_field(
+        "ground", 0.001 * rng.uniform(-1, 1, (20, 20)), 0.05, pose=pose((-0.5, -0.5, 0))
+    )
     simulation = Simulation(World(model, scene), solver=solver, dt=2e-3)
     q = model.neutral()
     q[2] = 0.08
@@ -160,18 +170,17 @@ def test_steps_of_random_worlds_are_finite_and_solved():
 def test_a_process_that_ends_is_told_with_its_seed(monkeypatch, tmp_path):
     """And the worlds after it are run in another one."""
     stand_in = tmp_path / "python"
-    stand_in.write_text(
-        f"""#!{sys.executable}
+    stand_in.write_text(f"""#!{sys.executable}
 import json, os, sys
 first, worlds = (int(sys.argv[sys.argv.index(x) + 1]) for x in ("--seed", "--worlds"))
 for seed in range(first, first + worlds):
     print(json.dumps({{"seed": seed}}), flush=True)
     if seed == 3:
         os.abort()
-    told = {{"seed": seed, "counts": {{"states": 1}}, "failures": [[seed, 0, "x"]] if seed == 5 else []}}
+    failures = [[seed, 0, "x"]] if seed == 5 else []
+    told = {{"seed": seed, "counts": {{"states": 1}}, "failures": failures}}
     print(json.dumps(told | {{"slowest": {{"lcp": [2.0 if seed == 4 else 1.0, seed, 7]}}}}))
-"""
-    )
+""")
     stand_in.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(stand_in))
     failures, counts, slowest = fuzz_contact.run(1, 6)
@@ -192,10 +201,14 @@ def test_differences_tell_how_exact_they_are():
 
 
 def test_the_signature_tells_one_formula_from_another():
-    """The same while a box slides, another one where it sticks, has left the floor, or touches by another corner."""
+    """The same while a box slides, another one where it sticks, has left the floor, or touches by
+    another corner."""
     simulation = Simulation(World(free_boxes(1), floor()))
     slides = simulation.linearize(simulation.state(resting(0.0499), [1, 0, 0, 0, 0, 0])).signature
-    assert simulation.linearize(simulation.state(resting(0.04991), [1.1, 0, 0, 0, 0, 0])).signature == slides
+    assert (
+        simulation.linearize(simulation.state(resting(0.04991), [1.1, 0, 0, 0, 0, 0])).signature
+        == slides
+    )
     tilted = simulation.model.integrate(resting(0.0499), [0, 0, 0, 0.3, 0.2, 0])
     for q, v in (
         (resting(0.0499), np.zeros(6)),
@@ -205,7 +218,8 @@ def test_the_signature_tells_one_formula_from_another():
         assert simulation.linearize(simulation.state(q, v)).signature != slides
 
 
-# -- Dual numbers --------------------------------------------------------------------------------------------
+# -- Dual numbers
+# --------------------------------------------------------------------------------------------
 
 RNG = np.random.default_rng(3)
 FUNCTIONS = {
@@ -216,7 +230,8 @@ FUNCTIONS = {
     "a matrix and a vector": (lambda a, b: a @ b, (2, 3), (3,)),
     "a vector and a matrix": (lambda a, b: a @ b, (3,), (3, 2)),
     "vectors": (lambda a, b: a @ b, (3,), (3,)),
-    "with an array": (lambda a, b: np.ones((2, 3)) @ a @ np.eye(3) + np.ones((2, 1)) * (a.T @ b)[:1], (3, 3), (3, 3)),
+    "with an array": (lambda a,
+        b: np.ones((2, 3)) @ a @ np.eye(3) + np.ones((2, 1)) * (a.T @ b)[:1], (3, 3), (3, 3)),
     "cross": (cross, (3,), (3,)),
     "root": (lambda a, b: sqrt(a * a + b * b), (3,), (3,)),
     "turn": (lambda a, b: turned_about(np.array([0.6, 0, 0.8]), a) @ turned_by(b), (), (3,)),
@@ -242,7 +257,9 @@ def test_dual_numbers_are_derivatives(name):
 
 
 def test_a_projector_tells_where_its_rank_is_left():
-    a, b = (Dual(RNG.normal(size=shape), RNG.normal(size=(*shape, 2))) for shape in ((5, 2), (2, 4)))
+    a, b = (
+        Dual(RNG.normal(size=shape), RNG.normal(size=(*shape, 2))) for shape in ((5, 2), (2, 4))
+    )
     assert projector(a @ b)[1] < 1e-12
     torn = a @ b
     torn.d = torn.d + RNG.normal(size=torn.d.shape)
@@ -260,7 +277,8 @@ def test_bodies_in_dual_numbers_are_those_of_the_engine(name):
     bodies = DualBodies(model, q, nothing, Dual(v, nothing))
     M = model.mass_matrix(q)
     np.testing.assert_allclose(bodies.M.x, M, rtol=0, atol=1e-13 * np.abs(M).max())
-    # Where axes turn with what moves freely the bias is of velocities that are still in those at the start.
+    # Where axes turn with what moves freely the bias is of velocities that are still in those at
+    # the start.
     turning = np.zeros(model.n_v)
     free = [0] * model.floating_base + [
         model.velocity_names.index(f"{j.name}/vx") for j in model.joints if j.kind == "floating"
@@ -292,8 +310,8 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
         if found is None:  # something at rest pushes at the edge of its circle of friction
             continue
         compared += 1
-        # Impulses that pgs has all but settled are told by small differences; rows of `convex` that depend on each
-        # other share by what they give, which magnifies rounding by 1e6.
+        # Impulses that pgs has all but settled are told by small differences; rows of `convex` that
+        # depend on each other share by what they give, which magnifies rounding by 1e6.
         bar = 1e-9 if solver == "convex" else FROZEN_BAR
         assert found.apart < bar
         np.testing.assert_allclose(found.v, details.state.v, rtol=0, atol=1e-11)
@@ -302,7 +320,9 @@ def test_a_step_in_dual_numbers_is_the_engines(name, solver):
             matrices = getattr(jacobians, x)
             for matrix, rates in zip(matrices, (found.q, found.dv), strict=True):
                 scale = max(np.abs(matrices).max(), simulation.dt)
-                np.testing.assert_allclose(matrix @ directions[x], rates[:, k], rtol=0, atol=bar * scale)
+                np.testing.assert_allclose(
+                    matrix @ directions[x], rates[:, k], rtol=0, atol=bar * scale
+                )
     assert compared >= (5 if solver in ROUND else 6)
 
 
@@ -356,14 +376,15 @@ def test_steps_of_random_worlds_have_the_derivatives_of_differences_or_say_why_n
                 continue
             causes = step.vjp(*np.zeros((2, step.simulation.model.n_v))).causes
             assert not found.is_wrong or causes, (number, trial, found)
-            assert found.pairing < 1e-7, (number, trial, found)  # as good as the largest entry is rounded
+            # As good as the largest entry is rounded.
+            assert found.pairing < 1e-7, (number, trial, found)
             compared[step.report.status.name] += not causes
     assert compared["solved"] > 80
     assert compared["relaxed"] > 1
 
 
-# Corrections end an impulse that several rows share (500, 31) or that only early sweeps saw (701, 743); friction of a
-# point that is met well above the plane of contact has one motion (3166).
+# Corrections end an impulse that several rows share (500, 31) or that only early sweeps saw (701,
+# 743); friction of a point that is met well above the plane of contact has one motion (3166).
 @pytest.mark.parametrize(("number", "trial"), [(500, 0), (31, 0), (701, 2), (743, 0), (3166, 1)])
 def test_steps_whose_derivatives_once_were_off_are_those_of_differences(number, trial):
     step, control, rng = _any_step(number, trial)
@@ -374,7 +395,8 @@ def test_steps_whose_derivatives_once_were_off_are_those_of_differences(number, 
 
 
 def test_a_direction_of_sliding_that_nothing_decides_is_a_cause():
-    """Rolling friction at its bound on what others hold at rest, and a point there that could push and slide."""
+    """Rolling friction at its bound on what others hold at rest, and a point there that could push
+    and slide."""
     step, _, _ = _any_step(15, 3, solver="lcp")
     assert step.report.status == StepStatus.basic
     causes = step.vjp(*np.zeros((2, step.simulation.model.n_v))).causes

@@ -24,7 +24,9 @@ def chain(**lengths):
     before, at = "ground", 0.0
     for name, length in lengths.items():
         builder.add_link(name, mass=1.0, com=(length / 2, 0, 0), inertia=length**2 / 12 * np.eye(3))
-        builder.add_joint(f"to_{name}", "continuous", before, name, X_PJ=pose((at, 0, 0)), axis=(0, -1, 0))
+        builder.add_joint(
+            f"to_{name}", "continuous", before, name, X_PJ=pose((at, 0, 0)), axis=(0, -1, 0)
+        )
         before, at = name, length
     return builder.build()
 
@@ -36,7 +38,9 @@ def four_bar():
     line = np.hypot(x, z)
     bend = (BARS["coupler"] ** 2 + line**2 - BARS["rocker"] ** 2) / (2 * BARS["coupler"] * line)
     coupler = np.arctan2(z, x) + np.arccos(bend)
-    rocker = np.arctan2(z - BARS["coupler"] * np.sin(coupler), x - BARS["coupler"] * np.cos(coupler))
+    rocker = np.arctan2(
+        z - BARS["coupler"] * np.sin(coupler), x - BARS["coupler"] * np.cos(coupler)
+    )
     return chain(**BARS), np.array([crank, coupler - crank, rocker - coupler])
 
 
@@ -50,8 +54,10 @@ def test_a_linkage_stays_closed_and_says_what_holds_it():
     assert motion.report.status == StepStatus.solved
     for q in motion.q[::100]:
         end = model.frame_pose(q, "rocker") @ [BARS["rocker"], 0, 0, 1]
-        np.testing.assert_allclose(end[:3], [PIVOT, 0, 0], rtol=0, atol=1.5e-4)  # drift of the order of dt^2
-    # In the frame's plane alone, and what it does to the rocker it does with the opposite to the ground.
+        # Drift of the order of dt^2.
+        np.testing.assert_allclose(end[:3], [PIVOT, 0, 0], rtol=0, atol=1.5e-4)
+    # In the frame's plane alone, and what it does to the rocker it does with the opposite to the
+    # ground.
     details = simulation.linearize(motion.end)
     (pin,) = details.closures
     assert pin.name == "ground to rocker"
@@ -95,7 +101,8 @@ def fingers(closures):
 
 
 def test_fingers_follow_each_other():
-    # Both of one push: the second follows through the law, and what keeps it there is the same force.
+    # Both of one push: the second follows through the law, and what keeps it there is the same
+    # force.
     simulation = fingers([JointEquality("right_joint", "left_joint")])
     state = simulation.state([0.05, 0.05])
     details = simulation.linearize(state, Control(tau=[2.0, 0.0]))
@@ -126,7 +133,9 @@ def test_where_it_is_holds_what_is_there():
     pin = PointClosure.where_it_is(model, q, "ground", "rocker", (PIVOT, 0, 0), "xz")
     np.testing.assert_allclose(pin.at_b, [BARS["rocker"], 0, 0], atol=1e-15)
     other = [0.3, -1.0, 0.4]
-    simulation = Simulation(World(model, closures=[Weld.where_it_is(model, other, "crank", "rocker")]))
+    simulation = Simulation(
+        World(model, closures=[Weld.where_it_is(model, other, "crank", "rocker")])
+    )
     details = simulation.linearize(simulation.state(other, [1.0, 0, 0]))
     np.testing.assert_allclose(details.state.v[1:], 0, atol=1e-12)  # as one with the crank
     scene = Scene("as it was")
@@ -166,12 +175,15 @@ def test_gradient_of_a_run_by_frames_and_laws():
     for side in 0, 1:
         for axis in 0, 2:
             moved = [along(lambda h, k=side, a=axis: loss(*(
-                X @ pose(h * np.eye(3)[a]) if i == k else X for i, X in enumerate(frames)), coefficients))]  # fmt: skip
+                X @ pose(h * np.eye(3)[a]) if i == k else X for i, X in enumerate(frames)),
+                coefficients))]  # fmt: skip
             by = gradient.parameters["frames", ("ground", "rocker")]
             assert by[side, axis] == pytest.approx(moved[0], rel=1e-6, abs=1e-6)
     for k in range(5):
         slope = along(lambda h, k=k: loss(*frames, coefficients + h * np.eye(5)[k]))
-        assert gradient.parameters["coefficients", "to_tip"][k] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+        assert gradient.parameters["coefficients", "to_tip"][k] == pytest.approx(
+            slope, rel=1e-6, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize(("closure", "text"), [
@@ -182,7 +194,8 @@ def test_gradient_of_a_run_by_frames_and_laws():
     (lambda: JointEquality("to_rocker", None, (1.0, 2.0)), "follows no joint"),
     (lambda: Weld("ground", "roker"), "there is no link 'roker'; did you mean 'rocker'?"),
     (lambda: Weld("rocker", "rocker"), "of one body twice"),
-    (lambda: JointEquality("to_roker", "to_crank"), "there is no coordinate 'to_roker'; did you mean 'to_rocker'"),
+    (lambda: JointEquality("to_roker", "to_crank"),
+        "there is no coordinate 'to_roker'; did you mean 'to_rocker'"),
     (lambda: JointEquality("to_crank", "to_crank"), "of one joint twice"),
 ])  # fmt: skip
 def test_closures_that_cannot_be_are_named(closure, text):

@@ -72,7 +72,9 @@ def test_a_drone_lifts_off_by_plain_descent():
     q[2] = 0.06
     wanted, losses = 0.02, {}
     for aware in False, True:
-        simulation = Simulation(World(drone, floor()), dt=DT, solver="lcp", complementarity_aware=aware)
+        simulation = Simulation(
+            World(drone, floor()), dt=DT, solver="lcp", complementarity_aware=aware
+        )
         thrust = np.zeros(STEPS)
         trace = []
         for _ in range(80):
@@ -99,12 +101,17 @@ def test_what_flies_or_slides_has_its_own_gradient_to_the_bit():
     q, v = resting(0.05), [1.0, 0.2, 0, 0, 0, 0.5]
     found = []
     for aware in False, True:
-        simulation = Simulation(World(free_boxes(1), floor()), solver="lcp", complementarity_aware=aware)
+        simulation = Simulation(
+            World(free_boxes(1), floor()), solver="lcp", complementarity_aware=aware
+        )
         high = simulation.state(resting(1.0), v)
         # Pressed down: the loss wants it where the floor is.
         slides = simulation.state(q, v)
         found.append(
-            [simulation.linearize(s).vjp([0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0]) for s in (high, slides)]
+            [
+                simulation.linearize(s).vjp([0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0])
+                for s in (high, slides)
+            ]
         )
         matrices = simulation.linearize(slides).jacobians()
         np.testing.assert_allclose(matrices.v[1, 2], 0, atol=1e-16)  # exact: it does not come off
@@ -147,7 +154,9 @@ def test_a_platform_lifts_what_is_kept_on_it(bounce):
     for rule in False, True, "together":
         simulation = ball_on_a_platform(complementarity_aware=rule, bounce=bounce)
         # The rule goes along to the same world with other numbers.
-        simulation = simulation.with_parameters({"motor_limit": simulation.parameters["motor_limit"]})
+        simulation = simulation.with_parameters(
+            {"motor_limit": simulation.parameters["motor_limit"]}
+        )
         motion = simulation.rollout(simulation.state([0, 0.05 + RADIUS]), STEPS, Control(tau))
         found[rule] = motion.vjp(q_bar, np.zeros_like(q_bar))
     for rule in False, True:

@@ -1,4 +1,5 @@
-"""What a step says of itself: its conditions, how near they are to another mode, and where energy and momentum went."""
+"""What a step says of itself: its conditions, how near they are to another mode, and where energy
+and momentum went."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def slider(mass=3.0, mu=0.5, **options):
     builder.add_joint("z", "prismatic", "post", "ball", axis=(0, 0, 1))
     builder.add_collider("ball", Shape.sphere(0.1))
     return Simulation(
-        World(builder.build(), floor(), materials={"floor": Material(mu), "ball": Material(mu)}), **options
+        World(builder.build(), floor(), materials={"floor": Material(mu), "ball": Material(mu)}),
+        **options,
     )
 
 
@@ -33,7 +35,9 @@ def slider(mass=3.0, mu=0.5, **options):
 def test_conditions_of_a_box_at_rest(solver):
     simulation = Simulation(World(free_boxes(1), floor()), solver=solver, sweeps=2000)
     details = simulation.linearize(simulation.state(resting(0.05)))
-    assert {c.feature_A for c in details.contacts} == {ManifoldFeature("vertex", k, 0) for k in range(4)}
+    assert {c.feature_A for c in details.contacts} == {
+        ManifoldFeature("vertex", k, 0) for k in range(4)
+    }
     assert {c.feature_B for c in details.contacts} == {ManifoldFeature("face", 0, 0)}
     assert [c.slide for c in details.contacts] == [np.inf] * 4  # a floor has no edge
     (island,) = details.islands
@@ -54,12 +58,15 @@ def test_conditions_of_a_box_at_rest(solver):
         np.testing.assert_allclose(force, contact.force, rtol=0, atol=1e-12)
     # The floor is B: what falls comes closer by G dt without them.
     free = -island.admittance @ [row.impulse for row in island.rows]
-    np.testing.assert_allclose(free[::3], -G * simulation.dt, rtol=1e-9 if solver == "pgs" else 1e-12)
+    np.testing.assert_allclose(
+        free[::3], -G * simulation.dt, rtol=1e-9 if solver == "pgs" else 1e-12
+    )
 
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_a_row_says_how_near_it_is_to_another_mode(solver):
-    """A block on the floor slips where the force is greater by the switch: friction's is mu G dt - F dt / m."""
+    """A block on the floor slips where the force is greater by the switch: friction's is mu G dt -
+    F dt / m."""
     simulation = slider(solver=solver)
     dt, mass, mu = simulation.dt, 3.0, 0.5
     state = simulation.state([0, 0.1])
@@ -71,14 +78,18 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
     assert friction.switch == pytest.approx((mu * mass * G - force) * dt / mass, rel=1e-8)
     assert details.switch == friction.switch
     for more, mode in ((0.999, "clamping"), (1.001, "sliding")):
-        pushed = simulation.linearize(state, Control(tau=[force + more * friction.switch * mass / dt, 0]))
+        pushed = simulation.linearize(
+            state, Control(tau=[force + more * friction.switch * mass / dt, 0])
+        )
         (contact,) = pushed.contacts
         assert (pushed.islands[0].rows[1].mode == "clamping") == (mode == "clamping")
         assert contact.mode == {"clamping": "sticking"}.get(mode, mode)
     # What moves is as far as it is fast.
     sliding = simulation.linearize(simulation.state([0, 0.1], [0.7, 0])).islands[0].rows
     assert sliding[1].mode in ("lower", "upper")
-    assert sliding[1].switch == abs(sliding[1].velocity) == pytest.approx(0.7 - mu * G * dt, rel=1e-8)
+    assert (
+        sliding[1].switch == abs(sliding[1].velocity) == pytest.approx(0.7 - mu * G * dt, rel=1e-8)
+    )
     rising = simulation.linearize(simulation.state([0, 0.1], [0, 0.3])).islands[0].rows
     assert [row.mode for row in rising] == ["separating"] * 2
     assert rising[0].switch == pytest.approx(0.3 - G * dt, rel=1e-8)
@@ -86,11 +97,16 @@ def test_a_row_says_how_near_it_is_to_another_mode(solver):
 
 
 def test_friction_within_a_circle_is_one_condition():
-    """The two axes of a ball that slides askew: as far from rest as it is fast, whatever each axis has."""
+    """The two axes of a ball that slides askew: as far from rest as it is fast, whatever each axis
+    has."""
     simulation = Simulation(
         World(free_boxes(1), floor(), materials={"floor": Material(0.3)}), solver="convex"
     )
-    rows = simulation.linearize(simulation.state(resting(0.05), [0.4, 0.3, 0, 0, 0, 0])).islands[0].rows
+    rows = (
+        simulation.linearize(simulation.state(resting(0.05), [0.4, 0.3, 0, 0, 0, 0]))
+        .islands[0]
+        .rows
+    )
     pairs = [rows[k : k + 2] for k in range(1, 12, 3)]
     for one, other in pairs:
         assert (one.mode, other.mode) == ("upper", "separating")
@@ -102,8 +118,12 @@ def test_conditions_of_joints_are_their_forces():
     arm = robosim.load_robot("ur5").with_friction(0.5)
     q = np.array(arm.limits.upper)
     motors = {name: Motor(500.0, 20.0, limit=10.0) for name in arm.joint_names[1:]}
-    simulation = Simulation(World(arm.with_collision_pairs(np.zeros((0, 2), dtype=int)), motors=motors))
-    details = simulation.linearize(simulation.state(q, 0.1 + np.zeros(6)), Control(q_target=q + 0.1))
+    simulation = Simulation(
+        World(arm.with_collision_pairs(np.zeros((0, 2), dtype=int)), motors=motors)
+    )
+    details = simulation.linearize(
+        simulation.state(q, 0.1 + np.zeros(6)), Control(q_target=q + 0.1)
+    )
     (island,) = details.islands
     assert [row.of for row in island.rows] == list(range(len(details.joints)))
     for row, force in zip(island.rows, details.joints, strict=True):
@@ -145,22 +165,29 @@ def test_an_impact_within_a_step_says_when():
     assert impact.share == pytest.approx(0.3)
     assert (impact.restored, impact.landed) == (1.0, [])
     (contact,) = details.contacts
-    np.testing.assert_allclose(contact.force, impact.rows[0].impulse / balls.dt * contact.normal, atol=1e-9)
+    np.testing.assert_allclose(
+        contact.force, impact.rows[0].impulse / balls.dt * contact.normal, atol=1e-9
+    )
     assert balls.linearize(balls.state([0.0, 0.3], [1.0, 0.0])).islands == []
 
 
 def test_without_rows_there_is_nothing_to_switch():
-    details = Simulation(World(free_boxes(1))).linearize(Simulation(World(free_boxes(1))).state(resting(1.0)))
+    details = Simulation(World(free_boxes(1))).linearize(
+        Simulation(World(free_boxes(1))).state(resting(1.0))
+    )
     assert details.switch == np.inf
     assert details.condition == 1.0
 
 
-# -- Energy and momentum -------------------------------------------------------------------------------------
+# -- Energy and momentum
+# -------------------------------------------------------------------------------------
 
 
 def test_a_block_that_slides_gives_its_energy_to_friction():
     simulation = slider()
-    balance = simulation.linearize(simulation.state([0, 0.1], [0.7, 0]), Control(tau=[2.0, 0])).balance()
+    balance = simulation.linearize(
+        simulation.state([0, 0.1], [0.7, 0]), Control(tau=[2.0, 0])
+    ).balance()
     mean = 0.7 + 0.5 * (2.0 / 3 - 0.5 * G) * simulation.dt
     assert balance.work["friction"] == pytest.approx(-0.5 * 3 * G * mean * simulation.dt, rel=1e-9)
     assert balance.work["control"] == pytest.approx(2.0 * mean * simulation.dt, rel=1e-9)
@@ -171,7 +198,8 @@ def test_a_block_that_slides_gives_its_energy_to_friction():
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize("speed", [-1.0, 0.0])
 def test_what_is_thrown_on_the_floor_balances(solver, speed):
-    """Linear momentum to rounding, energy and spin to the square of the step's length, at an impact to its length."""
+    """Linear momentum to rounding, energy and spin to the square of the step's length, at an impact
+    to its length."""
     q = np.array([0, 0, 1, 0.1, 0.2, 0.3, 0.9])
     q[2] -= floor().compile(free_boxes(1)).min_distance(q)[0]
     turned = free_boxes(1).frame_pose(q, "box0")[:3, :3]
@@ -182,7 +210,9 @@ def test_what_is_thrown_on_the_floor_balances(solver, speed):
     energies, spins = [], []
     for dt in (4e-4, 2e-4):
         simulation = Simulation(World(free_boxes(1), floor()), dt=dt, solver=solver, sweeps=500)
-        balance = simulation.linearize(simulation.state(q, v), Control(tau=[*force, 0, 0, 0])).balance()
+        balance = simulation.linearize(
+            simulation.state(q, v), Control(tau=[*force, 0, 0, 0])
+        ).balance()
         assert balance.work["contacts"] + balance.work["friction"] < 0
         given = dt * np.concatenate([turned @ force, np.cross(q[:3], turned @ force)])
         np.testing.assert_allclose((balance.momentum_rest - given)[:3], 0, rtol=0, atol=1e-14)
@@ -211,10 +241,13 @@ def test_works_are_all_that_changes_the_kinetic_energy():
         dt=1e-5,
     )
     state = simulation.state(q, [0.5, 0.3, -0.4, 0.2, 0.6, 0.1])
-    balance = simulation.linearize(state, Control(tau=[3.0, 1, 2, -1, 2, 0.5], q_target=q + 0.2)).balance()
+    balance = simulation.linearize(
+        state, Control(tau=[3.0, 1, 2, -1, 2, 0.5], q_target=q + 0.2)
+    ).balance()
     touched = {name for name, work in balance.work.items() if work != 0}
     assert touched == set(balance.work) - {"contacts", "friction"}
-    # Rates of the mass matrix are what is left, of the order of dt^2 beside works of the order of dt.
+    # Rates of the mass matrix are what is left, of the order of dt^2 beside works of the order of
+    # dt.
     change = balance.after.total - balance.before.total
     gross = sum(abs(work) for work in balance.work.values())
     assert abs(change) > 0.01 * gross
@@ -239,7 +272,10 @@ def test_substeps_balance_as_their_last():
 
 def test_a_step_that_diverges_is_not_taken():
     closures = [Weld("root", "box0", at_a=(0, 0, 1))]
-    simulation, control = Simulation(World(free_boxes(1), floor())), Control(tau=[0, 0, 0, 0, 1e20, 0])
+    simulation, control = (
+        Simulation(World(free_boxes(1), floor())),
+        Control(tau=[0, 0, 0, 0, 1e20, 0]),
+    )
     fast = simulation.rollout(simulation.state(resting(1.0)), 500, control).end
     for closed in (simulation, Simulation(World(free_boxes(1), closures=closures))):
         state = closed.state(fast.q, fast.v if closed is simulation else [1e300] * 6)

@@ -1,4 +1,5 @@
-"""No energy from contacts: every row's work, in the scenes of the benchmarks and in random worlds."""
+"""No energy from contacts: every row's work, in the scenes of the benchmarks and in random
+worlds."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def test_rows_give_nothing_in_any_scene(scene, solver):
 
 @pytest.mark.parametrize("solver", EXACT)
 def test_rows_give_nothing_in_random_worlds(solver):
-    """With any restitution, friction and compliance; what begins anywhere, overlapping as it happens."""
+    """With any restitution, friction and compliance; what begins anywhere, overlapping as it
+    happens."""
     met = 0
     for number in range(100):
         model, scene, arguments, options = any_world(number)
@@ -70,7 +72,9 @@ def test_an_impact_that_friction_would_pay_has_less_restitution():
         rng = np.random.default_rng([number, 1])
         for _ in range(5):
             step = simulation.linearize(*any_step(simulation, rng))
-            for impact in (impact for island in step.islands for impact in island.impacts if impact.landed):
+            for impact in (
+                impact for island in step.islands for impact in island.impacts if impact.landed
+            ):
                 size = sum(abs(row.impulse) for row in impact.rows) * np.abs(impact.before).max()
                 assert impact.work == pytest.approx(0, abs=1e-11 * size)
                 least = min(least, impact.restored)

@@ -1,4 +1,5 @@
-"""Everyday contact: seams that nothing feels, loads that pass to what carries them, chains that only lose energy."""
+"""Everyday contact: seams that nothing feels, loads that pass to what carries them, chains that
+only lose energy."""
 
 from __future__ import annotations
 
@@ -50,7 +51,11 @@ def compound(scene: Scene) -> None:
 
 def triangles(scene: Scene) -> None:
     corners = np.array([[0.05 * i, y, 0.0] for i in range(-8, 13) for y in (-0.5, 0.5)])
-    faces = [f for i in range(20) for f in ((2 * i, 2 * i + 2, 2 * i + 1), (2 * i + 1, 2 * i + 2, 2 * i + 3))]
+    faces = [
+        f
+        for i in range(20)
+        for f in ((2 * i, 2 * i + 2, 2 * i + 1), (2 * i + 1, 2 * i + 2, 2 * i + 3))
+    ]
     scene.add_shape("floor", TriangleMesh(corners, np.array(faces)))
 
 
@@ -58,7 +63,9 @@ def slider(name: str, floor, x: float = -0.1, height: float = 0.0) -> World:
     shape, X, z = SLIDERS[name]
     scene = Scene("floor")
     floor(scene)
-    world = World(scene=scene, materials={("it", surface): Material(0.2) for surface in scene.objects})
+    world = World(
+        scene=scene, materials={("it", surface): Material(0.2) for surface in scene.objects}
+    )
     world.add_body("it", shape, mass=1.0, pose=pose((x, 0.01, z + height)) @ X)
     return world
 
@@ -101,7 +108,9 @@ def push(friction: float) -> World:
     builder = ModelBuilder("push")
     builder.add_link("root")
     builder.add_link("pusher", mass=2.0, inertia=0.01 * np.eye(3))
-    builder.add_joint("x", "prismatic", "root", "pusher", axis=(1, 0, 0), X_PJ=pose((-0.2, 0, 0.06)))
+    builder.add_joint(
+        "x", "prismatic", "root", "pusher", axis=(1, 0, 0), X_PJ=pose((-0.2, 0, 0.06))
+    )
     builder.add_collider("pusher", Shape.box((0.08, 0.08, 0.08)))
     floor = Scene("ground")
     floor.add_half_space("floor")
@@ -114,7 +123,8 @@ def push(friction: float) -> World:
 @pytest.mark.parametrize("dt", [5e-4, 1e-3, 2e-3, 4e-3])
 @pytest.mark.parametrize("solver", ALL)
 def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
-    """The floor can do that without friction, so the box goes as far as if the pusher had none: 2.42 m."""
+    """The floor can do that without friction, so the box goes as far as if the pusher had none:
+    2.42 m."""
     simulation = Simulation(push(0.8), dt=dt, solver=solver)
     drive = Control(tau=[12.0, 0, 0, 0, 0, 0, 0])
     run = simulation.rollout(simulation.state(), round(1.6 / dt), drive)
@@ -124,7 +134,8 @@ def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
     assert np.abs(run.q[-1, 4:7]).max() < 1e-9  # it does not turn
     if solver == "pgs":  # whose sweeps choose by themselves
         return
-    # `convex` leaves the pusher's friction a hundredth of what springs would carry there of the box's 9.81 N.
+    # `convex` leaves the pusher's friction a hundredth of what springs would carry there of the
+    # box's 9.81 N.
     share = 0.01 if solver == "convex" else 1e-10
     assert x == pytest.approx(2.424, abs=2e-2 if solver == "convex" else 5e-3)
     step = simulation.linearize(simulation.state(run.q[-1], run.v[-1]), drive)
@@ -135,7 +146,8 @@ def test_a_pusher_does_not_carry_what_it_pushes(solver, dt):
 
 @pytest.mark.parametrize("solver", EXACT)
 def test_gradients_go_with_the_choice_of_who_carries(solver):
-    """With the pusher's friction any share of the weight would do, and the box would slide by it: the rule decides."""
+    """With the pusher's friction any share of the weight would do, and the box would slide by it:
+    the rule decides."""
     drive = Control(tau=[12.0, 0.2, 0.6, 0, 0, 0, 0])
     simulation = Simulation(push(0.8), dt=2e-3, solver=solver)
     state = simulation.rollout(simulation.state(), 200, drive).end
@@ -146,7 +158,11 @@ def test_gradients_go_with_the_choice_of_who_carries(solver):
     assert not jacobians.one_sided
 
     def after(q=0, v=0, tau=0, mass=0):
-        other = simulation if not mass else simulation.with_parameters({by: simulation.parameters[by] + mass})
+        other = (
+            simulation
+            if not mass
+            else simulation.with_parameters({by: simulation.parameters[by] + mass})
+        )
         start = State(model.integrate(state.q, np.zeros(7) + q), state.v + v)
         end = other.linearize(start, Control(tau=drive.tau + np.zeros(7) + tau))
         assert end.signature == step.signature
@@ -179,9 +195,18 @@ def chain(links: int) -> World:
         name = f"c{k}"
         builder.add_link(name, mass=0.2, com=(0.03, 0, 0), inertia=np.diag([2e-5, 8e-5, 8e-5]))
         builder.add_joint(
-            f"j{k}", "revolute", parent, name, X_PJ=X, axis=(0, k % 2, 1 - k % 2), lower=-10, upper=10
+            f"j{k}",
+            "revolute",
+            parent,
+            name,
+            X_PJ=X,
+            axis=(0, k % 2, 1 - k % 2),
+            lower=-10,
+            upper=10,
         )
-        builder.add_collider(name, Shape.capsule(0.015, 0.05), X_LC=pose((0.03, 0, 0), rpy=(0, np.pi / 2, 0)))
+        builder.add_collider(
+            name, Shape.capsule(0.015, 0.05), X_LC=pose((0.03, 0, 0), rpy=(0, np.pi / 2, 0))
+        )
         parent, X = name, pose((0.06, 0, 0))
     return World(builder.build(), materials={f"c{i}": Material(0.5) for i in range(links)})
 
@@ -190,7 +215,8 @@ def chain(links: int) -> World:
 def test_a_chain_that_hits_itself_gains_nothing_of_it(solver):
     """What contacts and friction give is never above zero.
 
-    In steps of 1 ms the whip of its end gains energy without any contact: its last link turns by 0.3 rad in one.
+    In steps of 1 ms the whip of its end gains energy without any contact: its last link turns by
+    0.3 rad in one.
     """
     simulation = Simulation(chain(20), solver=solver, dt=2.5e-4)
     run = simulation.rollout(simulation.state(), 10_000)

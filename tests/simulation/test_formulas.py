@@ -1,4 +1,5 @@
-"""What `benchmarks/accuracy_physics.py` shows of our solvers: motions with a formula, and the laws of contact."""
+"""What `benchmarks/accuracy_physics.py` shows of our solvers: motions with a formula, and the laws
+of contact."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def test_broken_laws_are_seen():
     simulation = case.simulation("lcp")
     motion = simulation.rollout(simulation.state(case.q, case.v), case.steps)
     island = simulation.linearize(simulation.state(motion.q[50], motion.v[50])).islands[0]
-    assert accuracy_physics.broken_laws(island, case.friction, "lcp").max() <= accuracy_physics.RESIDUAL_BAR
+    assert (
+        accuracy_physics.broken_laws(island, case.friction, "lcp").max()
+        <= accuracy_physics.RESIDUAL_BAR
+    )
     assert accuracy_physics.broken_laws(island, case.friction, "convex")[1] > 0.1
     assert accuracy_physics.broken_laws(island, 0.5 * case.friction, "lcp")[1] > 0.1
     drives = island._replace(rows=[row._replace(velocity=-row.velocity) for row in island.rows])

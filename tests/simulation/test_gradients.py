@@ -47,7 +47,9 @@ def assert_differences(simulation, state, jacobians):
         (jacobians.tau, lambda e: after(state.q, state.v, e), 1e-4),
     ):
         expected = differences(values, model.n_v, step)
-        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-8 * max(1, np.abs(expected).max()))
+        np.testing.assert_allclose(
+            got, expected, rtol=0, atol=1e-8 * max(1, np.abs(expected).max())
+        )
 
 
 def test_jacobians_are_products_with_unit_vectors():
@@ -60,10 +62,13 @@ def test_jacobians_are_products_with_unit_vectors():
 @pytest.mark.parametrize("substeps", [1, 3])
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
-    """In every number of the world at once: sliding, spinning and falling boxes, one of them about to bounce."""
+    """In every number of the world at once: sliding, spinning and falling boxes, one of them about
+    to bounce."""
     simulation = Simulation(
         World(
-            free_boxes(2), floor(), materials={name: Material(0.4, 0.3) for name in ("floor", "box0", "box1")}
+            free_boxes(2),
+            floor(),
+            materials={name: Material(0.4, 0.3) for name in ("floor", "box0", "box1")},
         ),
         dt=2e-3,
         substeps=substeps,
@@ -83,7 +88,9 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         terms.append(np.sum(by * step))
         return step
 
-    direction = {name: along(getattr(gradient, name)) for name in ("q", "v", "tau", "q_target", "v_target")}
+    direction = {
+        name: along(getattr(gradient, name)) for name in ("q", "v", "tau", "q_target", "v_target")
+    }
     parameters = {name: along(by) for name, by in gradient.parameters.items()}
     tangent = simulation.linearize(state, control).jvp(**direction, parameters=parameters)
     assert tangent.causes == gradient.causes
@@ -109,7 +116,10 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         ({"q": [1.0]}, r"q has shape \(1,\).*\(6,\)"),
         ({"v": np.full(6, np.nan)}, "v.* finite"),
         ({"parameters": {"dt": [1.0, 2.0]}}, r"'dt' has shape \(2,\); expected \(\)"),
-        ({"parameters": {"masses": [1.0]}}, "there is no kind of parameter 'masses'; did you mean 'mass'"),
+        (
+            {"parameters": {"masses": [1.0]}},
+            "there is no kind of parameter 'masses'; did you mean 'mass'",
+        ),
         ({"parameters": {"gravity": [1.0]}}, r"'gravity' has shape \(1,\); expected \(3,\)"),
         ({"parameters": {"sizes": [1.0]}}, r"'sizes' has shape \(1,\); expected \(2, 4\)"),
         ({"parameters": {"pose": np.full((2, 6), np.inf)}}, "it must be finite"),
@@ -128,7 +138,8 @@ def test_jacobians_of_a_sliding_box_are_differences():
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
-    """A finger comes down on its tip and slides: its second joint follows the first, and the tip is moved by both."""
+    """A finger comes down on its tip and slides: its second joint follows the first, and the tip is
+    moved by both."""
     length, radius = 0.2, 0.02
     builder = ModelBuilder("finger")
     builder.add_link("root")
@@ -139,11 +150,19 @@ def test_jacobians_of_joints_that_mimic_others_are_differences(solver):
     builder.add_link("second", mass=0.2, inertia=1e-3 * np.eye(3), com=(0, 0, -0.1))
     knuckle = pose((0, 0, -length))
     builder.add_joint(
-        "follow", "revolute", "first", "second", X_PJ=knuckle, axis=(0, 1, 0), mimic=("bend", 0.7, 0.1)
+        "follow",
+        "revolute",
+        "first",
+        "second",
+        X_PJ=knuckle,
+        axis=(0, 1, 0),
+        mimic=("bend", 0.7, 0.1),
     )
     builder.add_collider("second", Shape.sphere(radius), X_LC=knuckle)
     materials = {name: Material(0.3) for name in ("second", "floor")}
-    simulation = Simulation(World(builder.build(), floor(), materials=materials), solver=solver, dt=2e-3)
+    simulation = Simulation(
+        World(builder.build(), floor(), materials=materials), solver=solver, dt=2e-3
+    )
     height = length * (np.cos(0.5) + np.cos(0.5 + 0.7 * 0.5 + 0.1)) + radius
     state = State(np.array([height - 1e-4, 0.5]), np.array([-0.4, 0.6]))
     assert [contact.mode for contact in simulation.linearize(state).contacts] == ["sliding"]
@@ -189,17 +208,26 @@ def test_rows_that_imply_each_other_wherever_things_are_have_two_sided_gradients
 
 
 def test_rows_that_imply_each_other_at_a_state_alone_have_gradients():
-    """A chain of three boxes lies with both joints at their limits, which hold it as the floor does.
+    """A chain of three boxes lies with both joints at their limits, which hold it as the floor
+    does.
 
-    What they ask of positions agrees to first order beside the state, as it is what they see: one derivative.
+    What they ask of positions agrees to first order beside the state, as it is what they see: one
+    derivative.
     """
     model = robosim.load_robot("jump_worm")
     scene = floor()
     materials = {name: Material(0.8) for name in [*model.link_names, "floor"]}
     hold = Simulation(
-        World(model, scene, materials=materials, motors={f"bend_{k}": Motor(1e4, 1e3, 1e6) for k in (1, 2)})
+        World(
+            model,
+            scene,
+            materials=materials,
+            motors={f"bend_{k}": Motor(1e4, 1e3, 1e6) for k in (1, 2)},
+        )
     )
-    q = hold.rollout(hold.state(), 1000, Control(q_target=model.neutral()), interval=1000).end.q.copy()
+    q = hold.rollout(
+        hold.state(), 1000, Control(q_target=model.neutral()), interval=1000
+    ).end.q.copy()
     q[1] -= 1e-4
     simulation = Simulation(World(model, scene, materials=materials))
     state = simulation.state(q)
@@ -214,7 +242,9 @@ def test_rows_that_imply_each_other_at_a_state_alone_have_gradients():
         return np.stack([model.difference(step.state.q, end.q) / simulation.dt, end.v])
 
     found = jacobians.q / np.reshape([simulation.dt, 1], (2, 1, 1))
-    np.testing.assert_allclose(found, differences(after, model.n_v), rtol=0, atol=1e-7 / simulation.dt)
+    np.testing.assert_allclose(
+        found, differences(after, model.n_v), rtol=0, atol=1e-7 / simulation.dt
+    )
 
 
 def test_a_cylinder_that_rolls_on_a_table_has_two_sided_gradients():
@@ -246,7 +276,9 @@ def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_i
     builder.add_collider("ball", Shape.sphere(0.1))
     scene = Scene("floor")
     scene.add_half_space("floor", pose([0, 0, -0.0999]))
-    simulation = Simulation(World(builder.build(), scene, materials={"floor": Material(0.5)}), solver=solver)
+    simulation = Simulation(
+        World(builder.build(), scene, materials={"floor": Material(0.5)}), solver=solver
+    )
     state = simulation.state(v=[1.0])
     assert simulation.step(state).report.contacts == 1
     jacobians = simulation.linearize(state).jacobians()
@@ -256,10 +288,11 @@ def test_a_ball_that_spins_about_the_axis_through_its_contact_feels_nothing_of_i
 
 
 def test_two_balls_after_a_second():
-    """The right ball's place after 1 s against (x1, x2, v1, v2): of the plain step, which meets at whole steps.
+    """The right ball's place after 1 s against (x1, x2, v1, v2): of the plain step, which meets at
+    whole steps.
 
-    So places at the start only decide in which step: (0, 1, 0.7, 0.3), where a true time of impact gives
-    (1, 0, 1, 0).
+    So places at the start only decide in which step: (0, 1, 0.7, 0.3), where a true time of impact
+    gives (1, 0, 1, 0).
     """
     simulation = Simulation(
         World(ball_on_rails([1.0, 1.0]), materials={("ball0", "ball1"): Material(0.0, 1.0)})
@@ -274,19 +307,29 @@ def test_two_balls_after_a_second():
     q_bar[-1, 1] = 1
     gradient = motion.vjp(q_bar, v_bar)
     expected = differences(lambda e: end(start + e), 4)
-    np.testing.assert_allclose(np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 @pytest.mark.parametrize(
     ("mass", "restitution", "expected"),
-    [(1.0, 1.0, (1, 0, 1, 0)), (3.0, 1.0, (0.5, 0.5, 0.5, 0.5)), (1.0, 0.5, (0.75, 0.25, 0.75, 0.25))],
+    [
+        (1.0, 1.0, (1, 0, 1, 0)),
+        (3.0, 1.0, (0.5, 0.5, 0.5, 0.5)),
+        (1.0, 0.5, (0.75, 0.25, 0.75, 0.25)),
+    ],
 )
 def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution, expected, solver):
-    """Of the second ball's end after 1 s, by where and how fast both were; whatever the length of a step."""
+    """Of the second ball's end after 1 s, by where and how fast both were; whatever the length of a
+    step."""
     for steps in 20, 1000:
         simulation = Simulation(
-            World(ball_on_rails([1.0, mass]), materials={("ball0", "ball1"): Material(0.0, restitution)}),
+            World(
+                ball_on_rails([1.0, mass]),
+                materials={("ball0", "ball1"): Material(0.0, restitution)},
+            ),
             bounce="time_of_impact",
             dt=1 / steps,
             solver=solver,
@@ -297,17 +340,26 @@ def test_bounces_in_time_have_the_gradients_of_continuous_time(mass, restitution
         q_bar[-1, 1] = 1
         gradient = motion.vjp(q_bar, v_bar)
         assert not gradient.one_sided
-        np.testing.assert_allclose(np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(
+            np.concatenate([gradient.q, gradient.v]), expected, rtol=0, atol=1e-11
+        )
         # Hit after 0.3 s; then the speed that momentum and restitution give it.
-        assert motion.q[-1, 1] == pytest.approx(0.5 + 0.7 * (1 + restitution) / (1 + mass), abs=1e-12)
+        assert motion.q[-1, 1] == pytest.approx(
+            0.5 + 0.7 * (1 + restitution) / (1 + mass), abs=1e-12
+        )
 
 
 def test_coupled_bounces_are_told():
-    """The middle ball is hit from both sides at the same time within one step: by a law that is smooth there."""
+    """The middle ball is hit from both sides at the same time within one step: by a law that is
+    smooth there."""
     simulation = Simulation(
         World(
             ball_on_rails([1.0, 2.0, 1.0]),
-            materials={"ball0": Material(0.0, 1.0), "ball2": Material(0.0, 1.0), "ball1": Material(0.0, 1.0)},
+            materials={
+                "ball0": Material(0.0, 1.0),
+                "ball2": Material(0.0, 1.0),
+                "ball1": Material(0.0, 1.0),
+            },
         ),
         dt=0.1,
     )
@@ -355,7 +407,8 @@ def test_friction_is_found_from_where_a_block_stops():
     mu = 0.25
     for _ in range(12):
         x, slope = stopping(mu)
-        mu -= (x - wanted) ** 2 / slope  # Newton's step on the place: its derivative is slope / (x - wanted)
+        # Newton's step on the place: its derivative is slope / (x - wanted).
+        mu -= (x - wanted) ** 2 / slope
     assert x == pytest.approx(wanted, abs=1e-3)
     assert mu == pytest.approx(4 / (2 * 9.80665 * wanted), rel=0.01)
 
@@ -369,7 +422,9 @@ def test_motors_of_an_arm_have_gradients():
     target = q + 0.01
 
     def simulation(gain):
-        return Simulation(World(arm, motors={name: Motor(gain[i], 50.0) for i, name in enumerate(names)}))
+        return Simulation(
+            World(arm, motors={name: Motor(gain[i], 50.0) for i, name in enumerate(names)})
+        )
 
     def loss(gain, q_target, start):
         s = simulation(gain)
@@ -386,7 +441,10 @@ def test_motors_of_an_arm_have_gradients():
         atol=1e-12,
     )
     np.testing.assert_allclose(
-        gradient.q_target, differences(lambda e: loss(gain, target + e, q), 6, 1e-4), rtol=1e-7, atol=1e-9
+        gradient.q_target,
+        differences(lambda e: loss(gain, target + e, q), 6, 1e-4),
+        rtol=1e-7,
+        atol=1e-9,
     )
     np.testing.assert_allclose(
         gradient.q, differences(lambda e: loss(gain, target, q + e), 6, 1e-4), rtol=1e-7, atol=1e-7
@@ -394,7 +452,8 @@ def test_motors_of_an_arm_have_gradients():
 
 
 def test_runs_have_gradients_in_what_the_world_is_made_of():
-    """Mass, center of mass, sizes, gravity, the floor's height, dt: of a box that slides and turns."""
+    """Mass, center of mass, sizes, gravity, the floor's height, dt: of a box that slides and
+    turns."""
     inertia = np.diag([0.017, 0.008, 0.022])
     rng = np.random.default_rng(5)
     q_bar, v_bar = np.zeros((2, 41, 6))
@@ -402,7 +461,9 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
     tau = np.array([1.5, -0.4, 0, 0, 0, 0.1])
     down = np.array([0, 0, -9.8])
 
-    def run(solver, mass=2.0, com=(0, 0, 0), size=(0, 0, 0), gravity=(0, 0, -9.8), floor_z=0.0, dt=2e-3):
+    def run(
+        solver, mass=2.0, com=(0, 0, 0), size=(0, 0, 0), gravity=(0, 0, -9.8), floor_z=0.0, dt=2e-3
+    ):
         builder = ModelBuilder("box")
         builder.add_link("root")
         builder.add_link("box", mass=mass, com=com, inertia=inertia)
@@ -413,7 +474,11 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
         scene = Scene("floor")
         scene.add_half_space("floor", pose=pose)
         simulation = Simulation(
-            World(builder.build().with_gravity(gravity), scene, materials={("box", "floor"): Material(0.3)}),
+            World(
+                builder.build().with_gravity(gravity),
+                scene,
+                materials={("box", "floor"): Material(0.3)},
+            ),
             dt=dt,
             substeps=2,
             solver=solver,
@@ -429,7 +494,9 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
 
         def loss(solver=solver, end=motion, model=simulation.model, **changed):
             reached = run(solver, **changed)[1]
-            return q_bar[-1] @ model.difference(end.q[-1], reached.q[-1]) + v_bar[-1] @ reached.v[-1]
+            return (
+                q_bar[-1] @ model.difference(end.q[-1], reached.q[-1]) + v_bar[-1] @ reached.v[-1]
+            )
 
         for name, got, expected in (
             ("mass", by["mass", "box"], differences(lambda e: loss(mass=2 + e[0]), 1, 1e-4)[0]),
@@ -441,7 +508,9 @@ def test_runs_have_gradients_in_what_the_world_is_made_of():
         ):
             # 1e-6: rounding of 1e-16, grown by 80 steps, over differences of 1e-6 and less.
             size = max(1, np.abs(expected).max())
-            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-6 * size, err_msg=f"{solver}: {name}")
+            np.testing.assert_allclose(
+                got, expected, rtol=0, atol=1e-6 * size, err_msg=f"{solver}: {name}"
+            )
 
 
 def test_a_mass_is_found_from_a_motion():
@@ -449,9 +518,12 @@ def test_a_mass_is_found_from_a_motion():
 
     def reached(mass):
         simulation = Simulation(
-            World(free_boxes(1, mass=mass), floor(), materials={("box0", "floor"): Material(0.2)}), dt=2e-3
+            World(free_boxes(1, mass=mass), floor(), materials={("box0", "floor"): Material(0.2)}),
+            dt=2e-3,
         )
-        motion = simulation.rollout(simulation.state(resting(0.05)), 200, Control(tau=[12.0, 0, 0, 0, 0, 0]))
+        motion = simulation.rollout(
+            simulation.state(resting(0.05)), 200, Control(tau=[12.0, 0, 0, 0, 0, 0])
+        )
         q_bar, v_bar = np.zeros((2, 201, 6))
         q_bar[-1, 0] = 1
         gradient = motion.vjp(q_bar, v_bar)
@@ -504,21 +576,28 @@ def test_shapes_that_are_wrong_are_named():
     with pytest.raises(SimulationError, match=r"q_bar has shape \(7,\); expected \(6,\)"):
         simulation.linearize(simulation.state()).vjp(np.zeros(7), np.zeros(6))
     motion = simulation.rollout(simulation.state(), 3)
-    with pytest.raises(SimulationError, match=r"v_bar has shape \(3, 6\); it must broadcast to \(4, 6\)"):
+    with pytest.raises(
+        SimulationError, match=r"v_bar has shape \(3, 6\); it must broadcast to \(4, 6\)"
+    ):
         motion.vjp(np.zeros((4, 6)), np.zeros((3, 6)))
-    with pytest.raises(SimulationError, match="by has 'torque'; a control has tau, q_target, v_target"):
+    with pytest.raises(
+        SimulationError, match="by has 'torque'; a control has tau, q_target, v_target"
+    ):
         motion.vjp(by=["torque"])
 
 
 def test_gradients_on_bodies_of_turned_pieces_are_differences():
-    """A box in the valley between two slopes that are pieces of one body, on both of which it slides."""
+    """A box in the valley between two slopes that are pieces of one body, on both of which it
+    slides."""
     slopes = [
         (Shape.box((2.0, 2.0, 0.2)), pose((x, 0, 0), rpy=(0, angle, 0)))
         for x, angle in ((-0.9, 0.5), (0.9, -0.4))
     ]
     scene = Scene("valley")
     scene.add_shape("valley", Compound(slopes), pose((0.01, 0.02, -0.05), rpy=(0.02, 0.03, 0.3)))
-    simulation = Simulation(World(free_boxes(1), scene, materials={"valley": Material(0.1)}), dt=2e-3)
+    simulation = Simulation(
+        World(free_boxes(1), scene, materials={"valley": Material(0.1)}), dt=2e-3
+    )
     model = simulation.model
     # It falls on one slope and slides down to the other.
     q = np.array([0, 0, 0.6, 0, 0, np.sin(0.15), np.cos(0.15)])
@@ -541,11 +620,14 @@ def test_gradients_on_bodies_of_turned_pieces_are_differences():
         (jacobians.q, differences(lambda e: after(model.integrate(state.q, e), state.v), 6)),
         (jacobians.v, differences(lambda e: after(state.q, state.v + e), 6)),
     ):
-        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-7 * max(1, np.abs(expected).max()))
+        np.testing.assert_allclose(
+            got, expected, rtol=0, atol=1e-7 * max(1, np.abs(expected).max())
+        )
 
 
 def test_each_pair_has_its_own_friction_and_gradient():
-    """Boxes apart on two floors side by side, listed in no order: each slides as far as its own pair lets it."""
+    """Boxes apart on two floors side by side, listed in no order: each slides as far as its own
+    pair lets it."""
     model, scene = free_boxes(3), Scene("floors")
     for name, y in ("south", -1.0), ("north", 1.0):
         scene.add_box(name, (8, 2, 0.2), pose((0, y, -0.1)))
@@ -581,7 +663,9 @@ def test_a_step_has_the_largest_residual_of_its_islands():
         q = np.concatenate([[3.0 * k, 0, 0.05, 0, 0, 0, 1] for k in range(2)])
         both = simulation.step(simulation.state(q, v)).report.residual
         alone = Simulation(World(free_boxes(1), floor()), solver="pgs", sweeps=2)
-        one = alone.step(alone.state(q[7 * hard : 7 * hard + 7], v[6 * hard : 6 * hard + 6])).report.residual
+        one = alone.step(
+            alone.state(q[7 * hard : 7 * hard + 7], v[6 * hard : 6 * hard + 6])
+        ).report.residual
         other = alone.step(
             alone.state(q[7 * easy : 7 * easy + 7], v[6 * easy : 6 * easy + 6])
         ).report.residual

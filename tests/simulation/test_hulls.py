@@ -1,4 +1,5 @@
-"""Links whose hulls overlap though their meshes do not: simulations leave them alone, and say so."""
+"""Links whose hulls overlap though their meshes do not: simulations leave them alone, and say
+so."""
 
 from __future__ import annotations
 
@@ -15,16 +16,20 @@ from robosim.world import World
 
 from ..concave import channel  # noqa: TID252 (tests have no absolute name)
 
-INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+INERTIAL = (
+    '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"'
+    ' iyz="0"/></inertial>'
+)
 TOLD = (
-    "1 pair of links overlap by their hulls in the neutral configuration, and not by their meshes; simulations do not "
-    "press them apart: channel and peg"
+    "1 pair of links overlap by their hulls in the neutral configuration, and not by their meshes;"
+    " simulations do not press them apart: channel and peg"
 )
 
 
 @pytest.fixture
 def peg_in_slot(tmp_path):
-    """A peg that slides along the slot of a channel, inside the channel's hull; and a gate that it can run into."""
+    """A peg that slides along the slot of a channel, inside the channel's hull; and a gate that it
+    can run into."""
     hollow = channel()
     trimesh.Trimesh(hollow.vertices, hollow.faces, process=False).export(tmp_path / "channel.stl")
     limit = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
@@ -37,7 +42,8 @@ def peg_in_slot(tmp_path):
     path.write_text(
         '<robot name="slot"><link name="root"/>'
         + "".join(
-            f'<link name="{name}">{INERTIAL}<collision><geometry>{shape}</geometry></collision></link>'
+            "<link"
+            f' name="{name}">{INERTIAL}<collision><geometry>{shape}</geometry></collision></link>'
             for name, shape in links.items()
         )
         + "".join(

@@ -1,4 +1,5 @@
-"""Impacts in their order: rows of balls by the laws of two, whatever the step; and no energy from any of them."""
+"""Impacts in their order: rows of balls by the laws of two, whatever the step; and no energy from
+any of them."""
 
 from __future__ import annotations
 
@@ -26,12 +27,15 @@ def row_of(masses, restitution: float) -> World:
     """Balls that slide along x, smooth."""
     return World(
         ball_on_rails(masses),
-        materials=dict.fromkeys((f"ball{i}" for i in range(len(masses))), Material(0.0, restitution)),
+        materials=dict.fromkeys(
+            (f"ball{i}" for i in range(len(masses))), Material(0.0, restitution)
+        ),
     )
 
 
 def at_once(closing, admittance, restitution: float) -> np.ndarray:
-    """Impulses by which all of these come back as fast as they came, or faster without one (Newton)."""
+    """Impulses by which all of these come back as fast as they came, or faster without one
+    (Newton)."""
     for pushes in itertools.product([True, False], repeat=len(closing)):
         on = np.array(pushes)
         f = np.zeros(len(closing))
@@ -120,14 +124,19 @@ def test_as_many_leave_as_come(dt, solver):
 @pytest.mark.parametrize("gap", GAPS)
 def test_what_does_not_bounce_goes_on_together(gap, dt, solver):
     masses = np.array([1.0, 2.0, 0.5, 1.0, 3.0])
-    simulation = Simulation(row_of(masses, 0.0), dt=dt, solver=solver, bounce="time_of_impact", sweeps=500)
-    motion = simulation.rollout(simulation.state(placed([0.0123, *[gap] * 3]), np.eye(5)[0]), round(0.5 / dt))
+    simulation = Simulation(
+        row_of(masses, 0.0), dt=dt, solver=solver, bounce="time_of_impact", sweeps=500
+    )
+    motion = simulation.rollout(
+        simulation.state(placed([0.0123, *[gap] * 3]), np.eye(5)[0]), round(0.5 / dt)
+    )
     np.testing.assert_allclose(motion.v[-1], masses[0] / masses.sum(), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_where_the_last_ball_is_has_the_gradient_of_continuous_time(solver):
-    """By where and how fast each was, whatever the length of a step: equal elastic balls hand on what they have."""
+    """By where and how fast each was, whatever the length of a step: equal elastic balls hand on
+    what they have."""
     for dt in 1e-3, 4e-3, 0.1:
         simulation = Simulation(row_of([1, 1, 1], 1.0), dt=dt, solver=solver)
         steps = round(0.4 / dt)
@@ -159,7 +168,8 @@ def errors(of_steps, expected, counts=(100, 400, 1600)) -> list[float]:
 
 
 def test_a_bounce_on_the_ground_has_the_gradient_of_continuous_time():
-    """To first order in dt: of the end of a ball that is thrown at the ground, by where it was and how fast."""
+    """To first order in dt: of the end of a ball that is thrown at the ground, by where it was and
+    how fast."""
     scene, end = Scene("ground"), 0.6
     scene.add_half_space("ground")
     world = World(point().build(), scene, materials={("ball", "ground"): Material(0.0, 0.9)})
@@ -168,7 +178,9 @@ def test_a_bounce_on_the_ground_has_the_gradient_of_continuous_time():
     hit = (down + fast) / G
     # z = e v (T - t) - g (T - t)^2 / 2 with v and t those of the hit.
     by_height = 0.9 * (G / fast) * (end - hit) + (1 / fast) * (-0.9 * fast + G * (end - hit))
-    by_speed = 0.9 * (down / fast) * (end - hit) + (1 + down / fast) / G * (-0.9 * fast + G * (end - hit))
+    by_speed = 0.9 * (down / fast) * (end - hit) + (1 + down / fast) / G * (
+        -0.9 * fast + G * (end - hit)
+    )
 
     def gradient(steps: int) -> np.ndarray:
         simulation = Simulation(world, dt=end / steps)
@@ -205,7 +217,10 @@ def test_ground_and_wall_have_the_gradient_of_continuous_time():
     fast = np.sqrt(1.5**2 + 2 * G * 0.3)
     hit = (-1.5 + fast) / G
     late = -fast + G * (end - hit)
-    of_z = [G / fast * (end - hit) + late / fast, -1.5 / fast * (end - hit) + (1 - 1.5 / fast) / G * late]
+    of_z = [
+        G / fast * (end - hit) + late / fast,
+        -1.5 / fast * (end - hit) + (1 - 1.5 / fast) / G * late,
+    ]
     expected = np.array([-1, 0.5 * of_z[0], -end, 0.5 * of_z[1]])
     coarse, middle, fine = errors(gradient, expected)
     assert middle < 0.5 * coarse
@@ -214,7 +229,8 @@ def test_ground_and_wall_have_the_gradient_of_continuous_time():
 
 
 def test_two_balls_under_control_have_the_gradient_of_continuous_time():
-    """By the force on the first one at each time: before the hit, and after it, when it counts no more."""
+    """By the force on the first one at each time: before the hit, and after it, when it counts no
+    more."""
     end = 1.0
     world = row_of([1.0, 1.0], 1.0)
 
@@ -250,16 +266,21 @@ def test_two_balls_under_control_have_the_gradient_of_continuous_time():
 
 @pytest.mark.parametrize("solver", _engine.row_solvers)
 def test_friction_of_an_impact_goes_along_the_one_motion_that_its_point_has(solver):
-    """A ball on a hinge that leans, met 5 cm above the floor: where its own point moves, not the floor's below it."""
+    """A ball on a hinge that leans, met 5 cm above the floor: where its own point moves, not the
+    floor's below it."""
     axis, arm = np.array([1.0, 2.0, 0.5]) / np.sqrt(5.25), np.array([0.5, 0.1, 0.0])
     builder = ModelBuilder("leaning")
     builder.add_link("root")
     builder.add_link("ball", mass=1.0, com=arm, inertia=0.004 * np.eye(3))
-    builder.add_joint("hinge", "continuous", "root", "ball", X_PJ=pose((0, 0, RADIUS + 0.05)), axis=axis)
+    builder.add_joint(
+        "hinge", "continuous", "root", "ball", X_PJ=pose((0, 0, RADIUS + 0.05)), axis=axis
+    )
     builder.add_collider("ball", Shape.sphere(RADIUS), X_LC=pose(arm))
     scene = Scene("floor")
     scene.add_half_space("floor")
-    world = World(builder.build(), scene, materials=dict.fromkeys(("ball", "floor"), Material(0.3, 0.5)))
+    world = World(
+        builder.build(), scene, materials=dict.fromkeys(("ball", "floor"), Material(0.3, 0.5))
+    )
     simulation = Simulation(world, dt=4e-3, solver=solver)
     step = simulation.linearize(simulation.state([0.0], [40.0]))
     ((impact,),) = (island.impacts for island in step.islands)

@@ -1,6 +1,8 @@
-"""Parameters by name: what the table says there is has gradients, directions and values that agree with the step.
+"""Parameters by name: what the table says there is has gradients, directions and values that agree
+with the step.
 
-Kinds and owners come from the table alone. A kind that is added to it is judged here as soon as a world has one.
+Kinds and owners come from the table alone. A kind that is added to it is judged here as soon as a
+world has one.
 """
 
 from __future__ import annotations
@@ -37,24 +39,29 @@ SOLVERS = _engine.row_solvers
 KINDS = tuple(everything()[0].parameters.kinds)
 TWISTS = ("pose", "frames", "placement")
 LENGTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # of differences, as parts of a unit
-# Of derivatives; of those by what has lengths differences are of shorter steps, over which the same features touch.
+# Of derivatives; of those by what has lengths differences are of shorter steps, over which the same
+# features touch.
 BAR, BAR_OF_LENGTHS = 1e-8, 1e-7
 HAVE_LENGTHS = ("object", "vertex", "closure", "joint", "link")
-# The loss has terms of 18 in all, and velocities and positions of their own solutions, whose parts cancel: it is
-# rounded by 1e-14 (measured: 3e-16 to 7e-15 at most, along what does not count). Where the formula changes early,
-# differences are over parts of 1e-4 of a unit.
+# The loss has terms of 18 in all, and velocities and positions of their own solutions, whose parts
+# cancel: it is rounded by 1e-14 (measured: 3e-16 to 7e-15 at most, along what does not count).
+# Where the formula changes early, differences are over parts of 1e-4 of a unit.
 ROUNDING_OF_LOSS = 1e-14
 ROUNDING = 3e-11
 SMALL = 1e-6  # of the largest derivative by a kind: what has less is moved together
 
 
 class Step:
-    """One step, and a loss of all that comes out of it that weighs positions and velocities alike."""
+    """One step, and a loss of all that comes out of it that weighs positions and velocities
+    alike."""
 
     def __init__(self, simulation, state, control):
         self.simulation, self.state, self.control = simulation, state, control
         n = self.simulation.model.n_v
-        self.q_bar, self.v_bar = np.random.default_rng(4).normal(size=(2, n)) / [[simulation.dt], [1]]
+        self.q_bar, self.v_bar = np.random.default_rng(4).normal(size=(2, n)) / [
+            [simulation.dt],
+            [1],
+        ]
         self.end = self.simulation.step(self.state, self.control)
         self.signature = self.simulation.linearize(self.state, self.control).signature
         gradient = self.simulation.linearize(self.state, self.control).vjp(self.q_bar, self.v_bar)
@@ -70,11 +77,14 @@ class Step:
         return np.array([self.q_bar @ moved + self.v_bar @ (end.v - self.end.v)])
 
     def along(self, key, direction):
-        """t -> change of the loss with the parameter moved by t times a direction; None where it cannot be there."""
+        """t -> change of the loss with the parameter moved by t times a direction; None where it
+        cannot be there."""
 
         def moved(t):
             try:
-                return self.change(self.simulation.with_parameters({key: self.values[key] + t * direction}))
+                return self.change(
+                    self.simulation.with_parameters({key: self.values[key] + t * direction})
+                )
             except SimulationError:
                 return None
 
@@ -85,15 +95,19 @@ class Step:
         return self.q_bar @ along.q + self.v_bar @ along.v
 
     def units(self, kind):
-        """What each number of a kind is changed by; zero where it is no number that can be greater and less."""
+        """What each number of a kind is changed by; zero where it is no number that can be greater
+        and less."""
         values, least = self.values[kind], self.values.kinds[kind].least
         # A link without moments cannot have a little of one of them.
         usual = np.where(values == 0, float(kind != "inertia"), np.abs(values))
-        return np.where(np.isfinite(values) & (values > least), 1.0 if kind in TWISTS else usual, 0.0)
+        return np.where(
+            np.isfinite(values) & (values > least), 1.0 if kind in TWISTS else usual, 0.0
+        )
 
 
 def differentiated(change, enough):
-    """By differences of all lengths at which the step is by one formula, until some are seen to be exact enough."""
+    """By differences of all lengths at which the step is by one formula, until some are seen to be
+    exact enough."""
     best = None
     for length in LENGTHS:
         found = ridders(change, length)
@@ -112,7 +126,8 @@ def step(solver):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_gradients_and_directions_are_differences(solver, kind):
-    """By each owner that counts along a random direction of its numbers, and by all others at once."""
+    """By each owner that counts along a random direction of its numbers, and by all others at
+    once."""
     own, rng = step(solver), np.random.default_rng(5)
     units = own.units(kind)
     direction = units * rng.uniform(0.5, 1, units.shape) * rng.choice([-1, 1], units.shape)
@@ -141,7 +156,8 @@ def test_gradients_and_directions_are_differences(solver, kind):
 
 
 def test_of_a_robot_with_a_floating_base_they_are_differences():
-    """By all that is of one kind at once, the placement of the base too; it slides on what feet are on the floor."""
+    """By all that is of one kind at once, the placement of the base too; it slides on what feet are
+    on the floor."""
     model, scene = robosim.load_robot("quadruped", base="floating"), floor()
     motors = {name: Motor(20.0, 1.0) for name in model.joint_names if "thigh" in name}
     q, rng = np.array(model.neutral()), np.random.default_rng(14)
@@ -159,10 +175,19 @@ def test_of_a_robot_with_a_floating_base_they_are_differences():
             judged.append(kind)
             size = np.abs(terms).sum()
             best = differentiated(own.along(kind, way), 1e-9 * size)
-            assert best.value[0] == pytest.approx(terms.sum(), rel=0, abs=BAR_OF_LENGTHS * size), kind
-    assert {"mass", "com", "inertia", "placement", "pose", "friction", "position_gain", "gravity"} <= set(
-        judged
-    )
+            assert best.value[0] == pytest.approx(terms.sum(), rel=0, abs=BAR_OF_LENGTHS * size), (
+                kind
+            )
+    assert {
+        "mass",
+        "com",
+        "inertia",
+        "placement",
+        "pose",
+        "friction",
+        "position_gain",
+        "gravity",
+    } <= set(judged)
 
 
 def test_at_the_end_of_its_range_a_derivative_is_of_the_side_that_there_is():
@@ -181,7 +206,9 @@ def test_at_the_end_of_its_range_a_derivative_is_of_the_side_that_there_is():
         ]  # neither too long nor lost in rounding
         terms = np.where(at_end, by * way, 0.0)
         # Of fourth order; and 1e-14, to which the loss is rounded, over 1e-5.
-        assert found == pytest.approx(terms.sum(), rel=0, abs=1e-8 * np.abs(terms).sum() + 1e-9), kind
+        assert found == pytest.approx(terms.sum(), rel=0, abs=1e-8 * np.abs(terms).sum() + 1e-9), (
+            kind
+        )
     assert {"mass", "sizes", "armature", "damping"} <= set(judged)
 
 
@@ -190,7 +217,9 @@ def test_directions_of_everything_at_once_are_the_transpose_of_gradients():
         own, rng = step(solver), np.random.default_rng(7)
         whole = {kind: rng.normal(size=x.shape) * np.isfinite(x) for kind, x in own.by.items()}
         tangent = own.simulation.linearize(own.state, own.control).jvp(parameters=whole)
-        terms = np.concatenate([np.nan_to_num(own.by[kind] * x).ravel() for kind, x in whole.items()])
+        terms = np.concatenate(
+            [np.nan_to_num(own.by[kind] * x).ravel() for kind, x in whole.items()]
+        )
         found = own.q_bar @ tangent.q + own.v_bar @ tangent.v
         assert found == pytest.approx(terms.sum(), rel=0, abs=1e-12 * np.abs(terms).sum())
 
@@ -204,8 +233,12 @@ def test_what_bodies_change_by_is_the_transpose_of_gradients_by_links(robot):
     links, rng = link_inertias(model), np.random.default_rng(8)
     shapes = {"mass": (), "com": (3,), "inertia": (6,)}
     for _ in range(10):
-        of_bodies = {kind: rng.normal(size=(links.n_bodies, *shape)) for kind, shape in shapes.items()}
-        of_links = {kind: rng.normal(size=(len(links.mass), *shape)) for kind, shape in shapes.items()}
+        of_bodies = {
+            kind: rng.normal(size=(links.n_bodies, *shape)) for kind, shape in shapes.items()
+        }
+        of_links = {
+            kind: rng.normal(size=(len(links.mass), *shape)) for kind, shape in shapes.items()
+        }
         by_links, to_bodies = links.by_links(of_bodies), links.to_bodies(of_links)
         there = np.concatenate([(by_links[kind] * of_links[kind]).ravel() for kind in LINK_KINDS])
         back = np.concatenate([(of_bodies[kind] * to_bodies[kind]).ravel() for kind in LINK_KINDS])
@@ -224,12 +257,17 @@ def test_links_that_are_alone_have_the_gradient_of_their_body_to_the_bit():
 
 @pytest.mark.parametrize("robot", ["everything", "quadruped", "ur5_gripper", "panda"])
 def test_bodies_are_the_sums_of_links_as_the_builder_adds_them(robot):
-    """Each link a little heavier, longer and rounder: also as those of a model that is built anew."""
+    """Each link a little heavier, longer and rounder: also as those of a model that is built
+    anew."""
     model = own_model() if robot == "everything" else robosim.load_robot(robot, base="described")
     rng = np.random.default_rng(9)
     simulation = Simulation(World(model))
     mass, com, inertia = (simulation.parameters[kind] for kind in LINK_KINDS)
-    changes = {"mass": mass * rng.uniform(1, 2, mass.shape), "com": com + 0.01, "inertia": 1.5 * inertia}
+    changes = {
+        "mass": mass * rng.uniform(1, 2, mass.shape),
+        "com": com + 0.01,
+        "inertia": 1.5 * inertia,
+    }
     changed = simulation.with_parameters(changes)
     again = pickle.loads(pickle.dumps(changed.model))
     for a, b in zip(again._engine.inertias[1:], changed.model._engine.inertias[1:], strict=True):
@@ -287,7 +325,8 @@ def test_links_stand_for_their_shapes():
         assert together.parameters["friction"][rows.index({shape, "floor"})] == 0.7
     apart = own.simulation.with_parameters({("friction", ("sled/0", "floor")): 0.7})
     with pytest.raises(
-        SimulationError, match=r"'friction' of \('sled', 'floor'\) is not one number: it is 0\.5, 0\.7"
+        SimulationError,
+        match=r"'friction' of \('sled', 'floor'\) is not one number: it is 0\.5, 0\.7",
     ):
         apart.parameters["friction", ("sled", "floor")]
 
@@ -306,7 +345,8 @@ def other_values(own, rng):
     for kind, x in own.values.items():
         spread = 1e-3 * rng.uniform(-1, 1, x.shape)
         found[kind] = spread if kind in TWISTS else np.where(np.isfinite(x), x * (1 + spread), x)
-    of_links = 1 + 1e-3 * rng.uniform(size=(len(found["inertia"]), 1))  # as of bodies that there can be
+    # As of bodies that there can be.
+    of_links = 1 + 1e-3 * rng.uniform(size=(len(found["inertia"]), 1))
     return found | {"inertia": own.values["inertia"] * of_links}
 
 
@@ -332,11 +372,14 @@ def test_other_values_are_those_that_were_told_and_the_original_is_untouched(sol
     assert state_after(own.simulation, own) == before
     for kind, x in own.simulation.parameters.items():
         np.testing.assert_array_equal(x, kept[kind])
-    moved = {*TWISTS, "scale", "sizes", "vertices"}  # scales are of the sizes; vertices are told after them
+    # Scales are of the sizes; vertices are told after them.
+    moved = {*TWISTS, "scale", "sizes", "vertices"}
     for kind, x in changed.parameters.items():
         if kind not in moved:
             np.testing.assert_array_equal(x, told[kind])
-    np.testing.assert_array_equal(changed.parameters["sizes"], told["sizes"] * told["scale"][:, None])
+    np.testing.assert_array_equal(
+        changed.parameters["sizes"], told["sizes"] * told["scale"][:, None]
+    )
     np.testing.assert_array_equal(changed.parameters["vertices"], told["vertices"])
     assert not any(changed.parameters[kind].any() for kind in TWISTS)
     # One by one, and back again.
@@ -353,8 +396,8 @@ def test_other_values_are_those_that_were_told_and_the_original_is_untouched(sol
 def test_changed_worlds_are_copied_and_pickled_to_the_bit(solver):
     own, rng = step(solver), np.random.default_rng(11)
     once = own.simulation.with_parameters(other_values(own, rng))
-    twice = once.with_parameters({**{kind: 1e-3 * rng.normal(size=own.values[kind].shape) for kind in TWISTS},
-                                  ("mass", "lid"): 0.7, ("scale", "gem"): 1.01})  # fmt: skip
+    twists = {kind: 1e-3 * rng.normal(size=own.values[kind].shape) for kind in TWISTS}
+    twice = once.with_parameters({**twists, ("mass", "lid"): 0.7, ("scale", "gem"): 1.01})
     for changed in once, twice:
         for copied in pickle.loads(pickle.dumps(changed)), copy.deepcopy(changed):
             assert state_after(copied, own) == state_after(changed, own)
@@ -372,7 +415,13 @@ def test_gradients_are_pickled_with_their_names():
     own = step("lcp")
     again = pickle.loads(pickle.dumps(own.by))
     assert again.owners("vertices") == own.by.owners("vertices")
-    for key in ("mass", ("mass", "lid"), ("friction", ("ball", "floor")), "vertices", ("radius", "ball")):
+    for key in (
+        "mass",
+        ("mass", "lid"),
+        ("friction", ("ball", "floor")),
+        "vertices",
+        ("radius", "ball"),
+    ):
         np.testing.assert_array_equal(again[key], own.by[key])
 
 
@@ -387,11 +436,13 @@ SKIN = np.array([[0.05, 0, 0], [0, 0.05, 0], [-0.04, -0.05, 0], [0, 0, 0.06], [0
 
 
 def built(
-    mass=0.4, com=(0.02, 0.01, 0), inertia=2e-3, radius=0.04, wall=WALL, steps=STEPS, on_steps=ON_STEPS, grip=GRIP,
-    friction=0.4, gain=20.0, force=5.0, upper=0.4, damping=0.1, stiffness=2.0, rest=0.1, armature=0.02, dry=0.05,
+    mass=0.4, com=(0.02, 0.01, 0), inertia=2e-3, radius=0.04, wall=WALL, steps=STEPS,
+    on_steps=ON_STEPS, grip=GRIP, friction=0.4, gain=20.0, force=5.0, upper=0.4, damping=0.1,
+    stiffness=2.0, rest=0.1, armature=0.02, dry=0.05,
     gravity=(0, 0, -9.8), dt=2e-3, pin=PIN, law=(0.01, -0.5), skin=SKIN, rounding=0.0,
 ):  # fmt: skip
-    """An arm over a wall, with a hand that is welded to it and holds two fingers; a stone on two steps."""
+    """An arm over a wall, with a hand that is welded to it and holds two fingers; a stone on two
+    steps."""
     builder = ModelBuilder("arm")
     builder.add_link("root")
     builder.add_link("arm", mass=1.0, com=(0.1, 0, 0.01), inertia=0.01 * np.diag([1, 1.5, 1.2]))
@@ -403,12 +454,16 @@ def built(
         "stiffness": stiffness,
         "spring_reference": rest,
     }
-    builder.add_joint("turn", "revolute", "root", "arm", axis=(0, 1, 0), lower=-1.0, upper=upper, **forces)
+    builder.add_joint(
+        "turn", "revolute", "root", "arm", axis=(0, 1, 0), lower=-1.0, upper=upper, **forces
+    )
     builder.add_joint("weld", "fixed", "arm", "hand", X_PJ=HAND)
     builder.add_collider("hand", Shape.sphere(radius), X_LC=pose((0.05, 0, 0)))
     for name, X in ("left", grip), ("right", pose((0.1, 0.05, 0))):
         builder.add_link(name, mass=0.1, com=(0.02, 0, 0), inertia=1e-4 * np.eye(3))
-        builder.add_joint(f"{name}_joint", "prismatic", "hand", name, X_PJ=X, axis=(0, 1, 0.2), damping=0.3)
+        builder.add_joint(
+            f"{name}_joint", "prismatic", "hand", name, X_PJ=X, axis=(0, 1, 0.2), damping=0.3
+        )
     builder.add_link("stone", mass=0.5, inertia=1e-3 * np.eye(3))
     builder.add_joint("free", "floating", "root", "stone")
     builder.add_collider("stone", Shape.convex(skin, rounding=rounding))
@@ -443,7 +498,8 @@ def twisted(*twists):
 
 
 def ends_of(simulation):
-    """Where 20 steps lead, all on the way: it turns down on the wall, the stone falls on the steps."""
+    """Where 20 steps lead, all on the way: it turns down on the wall, the stone falls on the
+    steps."""
     q = np.array(simulation.model.neutral())
     first = simulation.model.position_names.index("free/x")
     q[first + 1 : first + 3] = 0.45, -0.038
@@ -457,21 +513,27 @@ TWIST = np.array([1e-3, -2e-3, 1.5e-3, 0.05, 0.1, -0.08])
 SECOND = np.array([0, 1e-3, -1e-3, 0.1, -0.05, 0.02])
 BY_HAND = {
     "mass of a welded link": ({("mass", "hand"): 0.55}, {"mass": 0.55}),
-    "center of mass of a welded link": ({("com", "hand"): [0.03, -0.02, 0.01]}, {"com": (0.03, -0.02, 0.01)}),
-    "moments of a welded link": ({("inertia", "hand"): 3e-3 * np.array([1, 0, 1.5, 0, 0, 1.2])}, {"inertia": 3e-3}),
+    "center of mass of a welded link": ({("com", "hand"): [0.03, -0.02, 0.01]},
+        {"com": (0.03, -0.02, 0.01)}),
+    "moments of a welded link": ({("inertia", "hand"): 3e-3 * np.array([1, 0, 1.5, 0, 0, 1.2])},
+        {"inertia": 3e-3}),
     "radius": ({("radius", "hand"): 0.045}, {"radius": 0.045}),
     "scale of a ball": ({("scale", "hand/0"): 1.1}, {"radius": 0.044}),
     "scale of a mesh": (
-        {("scale", "stone"): 1.02, ("rounding", "stone"): 0.001}, {"skin": 1.02 * SKIN, "rounding": 0.00102}
+        {("scale", "stone"): 1.02, ("rounding", "stone"): 0.001},
+        {"skin": 1.02 * SKIN, "rounding": 0.00102}
     ),
     "vertices": ({("vertices", "stone"): SKIN + 0.002}, {"skin": SKIN + 0.002}),
     "pose of an obstacle": ({("pose", "wall"): TWIST}, {"wall": WALL @ twisted(TWIST)}),
     "pose of one shape of two": (
         {("pose", ("steps", 1)): TWIST}, {"on_steps": (ON_STEPS[0], ON_STEPS[1] @ twisted(TWIST))}
     ),
-    "placement of a joint on a welded link": ({("placement", "left_joint"): TWIST}, {"grip": GRIP @ twisted(TWIST)}),
-    "frames of a closure": ({("frames", ("hand", "left")): [TWIST, 0 * TWIST]}, {"pin": PIN @ twisted(TWIST)}),
-    "law of joints": ({("coefficients", "right_joint"): [0.02, -0.4, 0.3, 0, 0]}, {"law": (0.02, -0.4, 0.3)}),
+    "placement of a joint on a welded link": ({("placement", "left_joint"): TWIST},
+        {"grip": GRIP @ twisted(TWIST)}),
+    "frames of a closure": ({("frames", ("hand", "left")): [TWIST, 0 * TWIST]},
+        {"pin": PIN @ twisted(TWIST)}),
+    "law of joints": ({("coefficients", "right_joint"): [0.02, -0.4, 0.3, 0, 0]},
+        {"law": (0.02, -0.4, 0.3)}),
     "friction": ({("friction", ("steps", "stone")): 0.2}, {"friction": 0.2}),
     "gain": ({("position_gain", "turn"): 30.0}, {"gain": 30.0}),
     "limit of a motor": ({("motor_limit", "turn"): 1.0}, {"force": 1.0}),
@@ -499,7 +561,11 @@ def test_the_world_to_be_changed_touches_all_that_there_is():
     made = built()
     state = State(*np.split(ends_of(made)[-1], [made.model.n_q]))
     assert {contact.B for contact in made.linearize(state).contacts} == {"wall", "steps"}
-    assert {force.source for force in made.linearize(state).joints} >= {"joint_friction", "motor", "equality"}
+    assert {force.source for force in made.linearize(state).joints} >= {
+        "joint_friction",
+        "motor",
+        "equality",
+    }
     assert made.linearize(state).closures
 
 
@@ -520,7 +586,10 @@ def test_twists_are_from_where_things_are():
         q = changed.state().q
         for link in changed.model.link_names:
             np.testing.assert_allclose(
-                changed.model.frame_pose(q, link), anew.model.frame_pose(q, link), rtol=0, atol=1e-14
+                changed.model.frame_pose(q, link),
+                anew.model.frame_pose(q, link),
+                rtol=0,
+                atol=1e-14,
             )
 
 
@@ -538,15 +607,18 @@ def test_the_model_of_a_changed_world_is_as_it_is():
         ball = model.colliders[0]
         assert (hand.mass, ball.shape.radius) == (0.5, 0.05)
         np.testing.assert_allclose(joint.X_PJ, GRIP @ twisted(TWIST), rtol=0, atol=1e-14)
-        np.testing.assert_allclose(ball.X_LC, pose((0.05, 0, 0)) @ twisted(TWIST), rtol=0, atol=1e-14)
+        np.testing.assert_allclose(
+            ball.X_LC, pose((0.05, 0, 0)) @ twisted(TWIST), rtol=0, atol=1e-14
+        )
     floating = Simulation(World(robosim.load_robot("quadruped", base="floating")))
-    (base, *_) = floating.parameters.owners("placement")
+    base, *_ = floating.parameters.owners("placement")
     moved = floating.with_parameters({("placement", base): TWIST})
     np.testing.assert_array_equal(
         pickle.loads(pickle.dumps(moved)).step(moved.state()).q, moved.step(moved.state()).q
     )
     with pytest.raises(
-        ModelError, match="cannot be pickled: the joint 'floating_base' of its floating base is moved"
+        ModelError,
+        match="cannot be pickled: the joint 'floating_base' of its floating base is moved",
     ):
         pickle.dumps(moved.model)
 
@@ -562,8 +634,11 @@ def test_balances_and_replays_are_of_the_changed_world(substeps):
     free = Simulation(World(free_things()))
     heavier = free.with_parameters({("mass", "lid"): 0.9, ("com", "lid"): [0.02, 0.1, 0]})
     state = heavier.state(v=[1.0, 0.5, -0.3, 0, 0, 0])
-    # What moves freely has the momentum that gravity gives it: by links here, by the engine's bodies in the step.
-    np.testing.assert_allclose(heavier.linearize(state).balance().momentum_rest[:3], 0, rtol=0, atol=1e-14)
+    # What moves freely has the momentum that gravity gives it: by links here, by the engine's
+    # bodies in the step.
+    np.testing.assert_allclose(
+        heavier.linearize(state).balance().momentum_rest[:3], 0, rtol=0, atol=1e-14
+    )
     motion = changed.rollout(own.state, 6, own.control)
     replay = motion.replay(rate=1e9)
     for i, contacts in enumerate(replay.contacts):
@@ -587,40 +662,56 @@ def free_things():
 
 @pytest.mark.parametrize(("changes", "text"), [
     ({"masses": 1.0}, "there is no kind of parameter 'masses'; did you mean 'mass'?"),
-    ({("frction", ("ball", "floor")): 1.0}, "there is no kind of parameter 'frction'; did you mean 'friction'"),
+    ({("frction", ("ball", "floor")): 1.0},
+        "there is no kind of parameter 'frction'; did you mean 'friction'"),
     ({"radius": 1.0}, "'radius' is a size of one shape; name that, too, as in ('radius', 'ball')"),
     ({("mass", "bal"): 1.0}, "no link is called 'bal'; did you mean 'ball'?"),
-    ({("damping", "cushion_x"): 1.0}, "no coordinate is called 'cushion_x'; did you mean 'cushion_z'"),
+    ({("damping", "cushion_x"): 1.0},
+        "no coordinate is called 'cushion_x'; did you mean 'cushion_z'"),
     ({("placement", "puck_lid"): np.zeros(6)}, "no joint is called 'puck_lid'; "),
-    ({("radius", "bal"): 1.0}, "no object and no link with a shape is called 'bal'; did you mean 'ball'"),
+    ({("radius", "bal"): 1.0},
+        "no object and no link with a shape is called 'bal'; did you mean 'ball'"),
     ({("pose", "label"): np.zeros(6)}, "no object and no link with a shape is called 'label'; "),
     ({("frames", ("fourth", "third")): np.zeros((2, 6))},
      "no closure is called ('fourth', 'third'); there are ('third', 'fourth'), ('near', 'slider')"),
     ({("gravity", "ball"): np.zeros(3)}, "'gravity' is of the world, and not of 'ball'"),
     ({("friction", ("ball", "flor")): 1.0}, "is called 'flor'; did you mean 'floor'?"),
-    ({("friction", ("lid", "puck")): 1.0}, "'lid' and 'puck' cannot touch: they are no pair of this simulation"),
-    ({("friction", "ball"): 1.0}, "'friction' is of a pair, and 'ball' is none; expected two names"),
+    ({("friction", ("lid", "puck")): 1.0},
+        "'lid' and 'puck' cannot touch: they are no pair of this simulation"),
+    ({("friction", "ball"): 1.0},
+        "'friction' is of a pair, and 'ball' is none; expected two names"),
     ({("pose", "sled"): np.zeros(6)}, "'sled' has 2 shapes; name one of 'sled/0', 'sled/1'"),
-    ({("pose", "steps"): np.zeros(6)}, "'steps' has 2 shapes; name one of ('steps', 0), ('steps', 1)"),
+    ({("pose", "steps"): np.zeros(6)},
+        "'steps' has 2 shapes; name one of ('steps', 0), ('steps', 1)"),
     ({("pose", ("sled", 2)): np.zeros(6)}, "'sled' has no shape 2; there are 2, from 0 on"),
-    ({("radius", "puck"): 1.0}, "'puck' is a box: it has no 'radius'; there are 'size', 'rounding'"),
+    ({("radius", "puck"): 1.0},
+        "'puck' is a box: it has no 'radius'; there are 'size', 'rounding'"),
     ({("radius", "terrain"): 1.0}, "'terrain' is made of pieces: it has no 'radius'"),
-    ({("scale", "terrain"): 2.0}, "'scale' of 'terrain' is 2.0 where there is none: 'terrain' is made of pieces"),
-    ({("sizes", "ball"): [0.1, 0.2, 0, 0]}, "'sizes' of 'ball' is 0.2 where there is none: 'ball/0' is a sphere"),
-    ({("vertices", "ball"): np.zeros((1, 3))}, "'ball' has no vertices; convex meshes and triangles have"),
-    ({("vertices", "gem"): np.zeros((4, 3))}, "'vertices' of 'gem' has shape (4, 3); expected (5, 3)"),
+    ({("scale", "terrain"): 2.0},
+        "'scale' of 'terrain' is 2.0 where there is none: 'terrain' is made of pieces"),
+    ({("sizes", "ball"): [0.1, 0.2, 0, 0]},
+        "'sizes' of 'ball' is 0.2 where there is none: 'ball/0' is a sphere"),
+    ({("vertices", "ball"): np.zeros((1, 3))},
+        "'ball' has no vertices; convex meshes and triangles have"),
+    ({("vertices", "gem"): np.zeros((4, 3))},
+        "'vertices' of 'gem' has shape (4, 3); expected (5, 3)"),
     ({("vertices", "gem"): np.zeros((5, 3))}, "convex: the 5 points are flat"),
     ({"mass": [1.0]}, "'mass' has shape (1,); expected (22,)"),
     ({("mass", "ball"): "heavy"}, "'mass' of 'ball' is 'heavy'; expected numbers of shape ()"),
     ({("mass", "ball"): np.nan}, "'mass' of 'ball' is nan; it must be finite"),
     ({("upper_limit", "turn"): np.nan}, "'upper_limit' of 'turn' is nan; it must be finite"),
-    ({("friction", ("ball", "floor")): np.inf}, "'friction' of ('ball', 'floor') is inf; it must be finite"),
+    ({("friction", ("ball", "floor")): np.inf},
+        "'friction' of ('ball', 'floor') is inf; it must be finite"),
     ({("mass", "ball"): -1.0}, "'mass' of 'ball' is -1.0; it must be at least 0"),
-    ({("mass", "ball"): 0.0, ("inertia", "ball"): np.zeros(6)}, "joint 'ball_free' moves no mass and no armature"),
-    ({("inertia", "ball"): [1, 0, 1, 0, 0, 5]}, "link 'ball': principal moments 1, 1, 5 kg m^2: the largest exceeds"),
-    ({("lower_limit", "turn"): 3.0}, "'turn': lower limit 3.0 and upper limit 2.0 leave no position"),
+    ({("mass", "ball"): 0.0, ("inertia", "ball"): np.zeros(6)},
+        "joint 'ball_free' moves no mass and no armature"),
+    ({("inertia", "ball"): [1, 0, 1, 0, 0, 5]},
+        "link 'ball': principal moments 1, 1, 5 kg m^2: the largest exceeds"),
+    ({("lower_limit", "turn"): 3.0},
+        "'turn': lower limit 3.0 and upper limit 2.0 leave no position"),
     ({("radius", "ball"): 0.0}, "radius is 0 m"),
-    ({("restitution", ("ball", "floor")): 1.5}, "'restitution' of ('ball', 'floor') is 1.5; it must be at most 1"),
+    ({("restitution", ("ball", "floor")): 1.5},
+        "'restitution' of ('ball', 'floor') is 1.5; it must be at most 1"),
     ({"dt": 0.0}, "dt is 0; it must be positive"),
     ({3: 1.0}, "parameter is 3; expected a kind, or a kind and the name of what has it"),
     ({("mass", "ball", "floor"): 1.0}, "parameter is ('mass', 'ball', 'floor'); expected a kind"),

@@ -1,4 +1,5 @@
-"""What is hard for contact solvers: stacks, masses far apart, rows that depend on each other, friction that jams."""
+"""What is hard for contact solvers: stacks, masses far apart, rows that depend on each other,
+friction that jams."""
 
 from __future__ import annotations
 
@@ -49,7 +50,11 @@ def test_a_thousand_times_the_mass_on_top(solver):
 @pytest.mark.parametrize(("solver", "n"), [("lcp", 5), ("convex", 2)])
 def test_a_row_of_dominoes_falls(solver, n):
     simulation = Simulation(
-        World(free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2), floor(), materials={"floor": Material(0.6)}),
+        World(
+            free_boxes(n, size=(0.02, 0.1, 0.2), mass=0.2),
+            floor(),
+            materials={"floor": Material(0.6)},
+        ),
         solver=solver,
     )
     q = np.concatenate([[0.1 * i, 0, 0.1, 0, 0, 0, 1] for i in range(n)])
@@ -58,14 +63,15 @@ def test_a_row_of_dominoes_falls(solver, n):
     state, rough = simulation.state(q, v), 0
     for _ in range(900):
         state = simulation.step(state)
-        # Dominoes that lie on each other and all but slide: classes of `lcp` go in circles, and it has
-        # the solution of `convex`, five times, with bounds of friction that are off by 2e-8.
+        # Dominoes that lie on each other and all but slide: classes of `lcp` go in circles, and it
+        # has the solution of `convex`, five times, with bounds of friction that are off by 2e-8.
         is_rough = state.report.status == StepStatus.rough
         assert is_rough or state.report.status <= StepStatus.basic
         assert state.report.residual <= (1e-7 if is_rough else 1e-12)
         rough += is_rough
     assert rough <= (10 if solver == "lcp" else 0)
-    # From the last one on the floor back, each leans on the next: an axis that stood up lies by 60 degrees or more.
+    # From the last one on the floor back, each leans on the next: an axis that stood up lies by 60
+    # degrees or more.
     x, y = state.q.reshape(n, 7)[:, 3:5].T
     assert (1 - 2 * (x**2 + y**2) < cos(np.radians(60))).all()
 
@@ -74,7 +80,8 @@ def test_a_row_of_dominoes_falls(solver, n):
 @pytest.mark.parametrize("mu", [0.5, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("direction", [1.0, -1.0])
 def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
-    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but one in impulses."""
+    """Painleve's: a rod that slides on its tip, where rigid friction has no solution in forces, but
+    one in impulses."""
     builder = ModelBuilder("rod")
     builder.add_link("root")
     builder.add_link("rod", mass=1.0, inertia=np.diag([1 / 12, 1 / 12, 1e-3]))
@@ -93,7 +100,9 @@ def test_a_rod_that_jams_is_no_failure(mu, direction, solver):
         assert state.report.status == StepStatus.solved
         assert state.report.residual < 1e-12
         w = state.v[3:]
-        now = 0.5 * state.v[:3] @ state.v[:3] + 0.5 * (w**2 @ [1 / 12, 1 / 12, 1e-3]) + G * state.q[2]
+        now = (
+            0.5 * state.v[:3] @ state.v[:3] + 0.5 * (w**2 @ [1 / 12, 1 / 12, 1e-3]) + G * state.q[2]
+        )
         # A step adds at most what the explicit part of the spin's equation does.
         assert energy is None or now < energy + 1e-2
         energy = now

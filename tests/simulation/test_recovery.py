@@ -1,4 +1,5 @@
-"""Overlaps, joints beyond limits and open closures, taken back by the position: they go away, and leave no velocity."""
+"""Overlaps, joints beyond limits and open closures, taken back by the position: they go away, and
+leave no velocity."""
 
 from __future__ import annotations
 
@@ -120,7 +121,8 @@ def test_what_has_come_apart_comes_together_and_stands_still(solver):
 
 
 def in_the_floor(simulation: Simulation, seed: int):
-    """A state of a quadruped whose lowest foot is some millimeters deep in the floor, and what drives it."""
+    """A state of a quadruped whose lowest foot is some millimeters deep in the floor, and what
+    drives it."""
     rng = np.random.default_rng(seed)
     model = simulation.model
     q = np.array(simulation.world.start)
@@ -128,14 +130,17 @@ def in_the_floor(simulation: Simulation, seed: int):
     q = model.integrate(q, 0.02 * rng.normal(size=model.n_v))
     feet = simulation.world.scene.compile(model.with_collision_pairs([]))
     q[2] -= feet.min_distance(q)[0] + rng.uniform(2e-3, 1e-2)
-    return simulation.state(q, 0.5 * rng.normal(size=model.n_v)), Control(tau=rng.normal(size=model.n_v))
+    return simulation.state(q, 0.5 * rng.normal(size=model.n_v)), Control(
+        tau=rng.normal(size=model.n_v)
+    )
 
 
 @pytest.mark.parametrize("bounce", ["step", "time_of_impact"])
 @pytest.mark.parametrize("solver", ["lcp", "pgs"])
 @pytest.mark.parametrize("seed", range(3))
 def test_all_derivatives_are_differences(seed, solver, bounce):
-    """Jacobians, gradient and tangent by state, control and a few parameters, of a walker that stands in the floor."""
+    """Jacobians, gradient and tangent by state, control and a few parameters, of a walker that
+    stands in the floor."""
     walker = robosim.load_robot("quadruped", base="floating")
     world = World(walker, FLOOR, q="standing")
     simulation = Simulation(world, solver=solver, bounce=bounce, dt=2e-3, substeps=1 + seed % 2)
@@ -155,7 +160,9 @@ def test_all_derivatives_are_differences(seed, solver, bounce):
     for name in direction:
         rows = np.einsum("ki,kij->j", bars, getattr(J, name))
         scale = np.abs(getattr(J, name)).max()
-        assert np.allclose(getattr(gradient, name), rows, rtol=0, atol=1e-8 * scale * np.abs(bars).sum())
+        assert np.allclose(
+            getattr(gradient, name), rows, rtol=0, atol=1e-8 * scale * np.abs(bars).sum()
+        )
     for key in keys:
         rows = np.einsum("ki,ki...->...", bars, J.parameters[key])
         scale = np.abs(J.parameters[key]).max()

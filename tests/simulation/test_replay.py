@@ -1,4 +1,5 @@
-"""Replays: states of the run to the bit, at a steady rate, with the forces that act in the steps from there."""
+"""Replays: states of the run to the bit, at a steady rate, with the forces that act in the steps
+from there."""
 
 from dataclasses import replace
 from itertools import chain
@@ -17,7 +18,9 @@ from .worlds import floor, free_boxes
 @pytest.fixture(scope="module")
 def box():
     """A box of 2 kg over a floor, with steps of a millisecond."""
-    return Simulation(World(free_boxes(1), floor(), materials={("box0", "floor"): Material(friction=0.5)}))
+    return Simulation(
+        World(free_boxes(1), floor(), materials={("box0", "floor"): Material(friction=0.5)})
+    )
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +70,9 @@ def test_each_step_has_its_own_control(box):
     replay = motion.replay(rate=1e9)
     for i, contacts in enumerate(replay.contacts):
         driven = Control(tau=tau[min(i, 39)])
-        same_contacts([contacts], [box.linearize(box.state(motion.q[i], motion.v[i]), driven).contacts])
+        same_contacts(
+            [contacts], [box.linearize(box.state(motion.q[i], motion.v[i]), driven).contacts]
+        )
 
 
 def test_long_runs_are_thinned():

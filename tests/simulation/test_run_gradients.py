@@ -1,4 +1,5 @@
-"""Gradients of whole runs: many at once, any number of threads, states kept or made again, Jacobians along them."""
+"""Gradients of whole runs: many at once, any number of threads, states kept or made again,
+Jacobians along them."""
 
 from __future__ import annotations
 
@@ -40,13 +41,18 @@ def test_a_run_is_its_steps_one_after_the_other():
 def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
     for solver in "lcp", "pgs":
         simulation = Simulation(
-            World(free_boxes(2), floor(), materials={"floor": Material(0.4)}), dt=2e-3, solver=solver
+            World(free_boxes(2), floor(), materials={"floor": Material(0.4)}),
+            dt=2e-3,
+            solver=solver,
         )
         rng = np.random.default_rng(6)
         starts = [simulation.state(resting(0.05, 0.2), rng.normal(size=12)) for _ in range(7)]
         tau = rng.normal(size=(7, 60, 12))
         bars = rng.normal(size=(2, 7, 61, 12))
-        alone = [simulation.rollout(start, 60, Control(tau=x)) for start, x in zip(starts, tau, strict=True)]
+        alone = [
+            simulation.rollout(start, 60, Control(tau=x))
+            for start, x in zip(starts, tau, strict=True)
+        ]
         back = [one.vjp(*each) for one, *each in zip(alone, *bars, strict=True)]
         together = State([x.q for x in starts], [x.v for x in starts])
         for threads in 1, 2, 4:
@@ -60,16 +66,24 @@ def test_many_runs_are_each_one_by_itself_on_any_number_of_threads():
                 np.testing.assert_array_equal(runs.v[i], one.v)
                 assert [x[i] for x in runs.report] == list(one.report)
                 for name in ("q", "v", "tau", "causes"):
-                    np.testing.assert_array_equal(getattr(gradient, name)[i], getattr(back_one, name))
+                    np.testing.assert_array_equal(
+                        getattr(gradient, name)[i], getattr(back_one, name)
+                    )
                 for name in back_one.parameters:
-                    np.testing.assert_array_equal(gradient.parameters[name][i], back_one.parameters[name])
+                    np.testing.assert_array_equal(
+                        gradient.parameters[name][i], back_one.parameters[name]
+                    )
                 for key in (("mass", "box0"), ("friction", ("box0", "floor")), ("size", "box1")):
-                    np.testing.assert_array_equal(gradient.parameters[key][i], back_one.parameters[key])
+                    np.testing.assert_array_equal(
+                        gradient.parameters[key][i], back_one.parameters[key]
+                    )
 
 
 @pytest.mark.parametrize("solver", ["lcp", "pgs"])
 def test_gradients_are_the_same_to_the_bit_for_any_interval_and_number_of_threads(solver):
-    simulation = Simulation(World(free_boxes(2), floor(), materials={"floor": Material(0.4)}), solver=solver)
+    simulation = Simulation(
+        World(free_boxes(2), floor(), materials={"floor": Material(0.4)}), solver=solver
+    )
     rng = np.random.default_rng(8)
     start = simulation.state(resting(0.05, 0.2), rng.normal(size=(3, 12)))
     control = Control(tau=rng.normal(size=(200, 12)))
@@ -135,7 +149,8 @@ def test_a_loss_sees_all_states_that_were_kept():
 
 
 def test_states_and_controls_broadcast():
-    """Each entry of the leading axes is a run by itself, to the bit, and so are its gradient and Jacobians."""
+    """Each entry of the leading axes is a run by itself, to the bit, and so are its gradient and
+    Jacobians."""
     simulation = Simulation(World(free_boxes(1), floor()))
     rng = np.random.default_rng(3)
     q, v = np.array([resting(0.05), resting(0.5)]), rng.normal(size=(3, 1, 6))
@@ -199,12 +214,21 @@ def test_wrong_arguments_of_rollouts_are_refused():
             lambda: simulation.rollout(start, 20, Control(tau=tau[1:])),
             r"tau has shape \(5,\); it must be \(6,\), or \(..., 20, 6\)",
         ),
-        (lambda: simulation.rollout(start, 20, Control(tau=np.zeros((19, 6)))), r"tau has shape \(19, 6\)"),
+        (
+            lambda: simulation.rollout(start, 20, Control(tau=np.zeros((19, 6)))),
+            r"tau has shape \(19, 6\)",
+        ),
         (lambda: simulation.rollout(start, 20, Control(tau=1.0)), r"tau has shape \(\)"),
-        (lambda: simulation.rollout(start, 20, Control(tau="push")), "tau is not an array of numbers"),
+        (
+            lambda: simulation.rollout(start, 20, Control(tau="push")),
+            "tau is not an array of numbers",
+        ),
         (lambda: simulation.rollout(start, 20, Control(tau=np.full(6, np.nan))), "tau holds nan"),
         (lambda: simulation.rollout(start, -1), "steps is -1"),
-        (lambda: simulation.rollout(State([0.0], [0.0]), 2), r"q has shape \(1,\); it must be \(..., 7\)"),
+        (
+            lambda: simulation.rollout(State([0.0], [0.0]), 2),
+            r"q has shape \(1,\); it must be \(..., 7\)",
+        ),
         (
             lambda: simulation.rollout(State(np.tile(start.q, (3, 1)), np.zeros((2, 6))), 2),
             r"leading axes must broadcast; they are of q \(3,\), v \(2,\)",
@@ -213,7 +237,10 @@ def test_wrong_arguments_of_rollouts_are_refused():
             lambda: simulation.rollout(start, 3, interval=0),
             "interval is 0; it must be at least 1, which keeps every state",
         ),
-        (lambda: run.vjp(np.zeros((20, 6))), r"q_bar has shape \(20, 6\); it must broadcast to \(21, 6\)"),
+        (
+            lambda: run.vjp(np.zeros((20, 6))),
+            r"q_bar has shape \(20, 6\); it must broadcast to \(21, 6\)",
+        ),
         (lambda: run.vjp(v_bar=np.full((21, 6), np.inf)), "v_bar holds inf"),
         (lambda: run.vjp(by=["force"]), "by has 'force'; a control has tau, q_target, v_target"),
         (
@@ -233,7 +260,10 @@ def test_only_the_jacobians_that_are_asked_for():
     model = robosim.load_robot("cart_pole")
     motors = {name: Motor(position_gain=50.0, velocity_gain=2.0) for name in model.joint_names}
     simulation = Simulation(World(model, motors=motors), dt=5e-3)
-    state, control = State(np.array([0.1, 0.4]), np.array([0.2, -1.0])), Control(q_target=np.zeros(2))
+    state, control = (
+        State(np.array([0.1, 0.4]), np.array([0.2, -1.0])),
+        Control(q_target=np.zeros(2)),
+    )
     names = ("q", "v", "tau", "q_target", "v_target")
     everything = simulation.linearize(state, control).jacobians()
     assert all(getattr(everything, name).any() for name in names)
@@ -242,14 +272,16 @@ def test_only_the_jacobians_that_are_asked_for():
         np.testing.assert_array_equal(getattr(alone, name), getattr(everything, name))
         assert all(getattr(alone, other).shape == (2, 2, 0) for other in names if other != name)
     with pytest.raises(
-        SimulationError, match="by has 'masses'; Jacobians are by q, v, tau, q_target, v_target, friction, "
+        SimulationError,
+        match="by has 'masses'; Jacobians are by q, v, tau, q_target, v_target, friction, ",
     ):
         simulation.linearize(state, control).jacobians("masses")
 
 
 @pytest.mark.parametrize("substeps", [1, 2])
 def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
-    """To the bit, for any number of threads and whichever states were kept; a box lands, slides and turns."""
+    """To the bit, for any number of threads and whichever states were kept; a box lands, slides and
+    turns."""
     simulation = Simulation(
         World(free_boxes(1), floor(), materials={"floor": Material(0.4), "box0": Material(0.4)}),
         substeps=substeps,
@@ -269,7 +301,9 @@ def test_jacobians_along_a_run_are_those_of_its_steps(substeps):
             motion = simulation.rollout(start, steps, control, interval=interval)
             found = motion.jacobians(progress=told.append)
         for name in found._fields:
-            np.testing.assert_array_equal(getattr(found, name), [getattr(x, name) for x in expected])
+            np.testing.assert_array_equal(
+                getattr(found, name), [getattr(x, name) for x in expected]
+            )
     partly = motion.jacobians("v")
     assert partly.q.shape == (steps, 2, 6, 0)
     np.testing.assert_array_equal(partly.v, found.v)

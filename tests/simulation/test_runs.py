@@ -1,4 +1,5 @@
-"""Runs of a robot that has everything: each is its steps, and its gradient their sum, number by number."""
+"""Runs of a robot that has everything: each is its steps, and its gradient their sum, number by
+number."""
 
 from __future__ import annotations
 
@@ -39,7 +40,15 @@ def robot():
         **drag,
     )
     builder.add_joint(
-        "push", "prismatic", "arm", "slide", axis=(1, 0, 1), lower=-0.2, upper=0.2, stiffness=9.0, **drag
+        "push",
+        "prismatic",
+        "arm",
+        "slide",
+        axis=(1, 0, 1),
+        lower=-0.2,
+        upper=0.2,
+        stiffness=9.0,
+        **drag,
     )
     builder.add_collider("base", Shape.box((0.2, 0.3, 0.1)))
     spike = [[-0.15, 0.02, -0.07], [-0.05, -0.1, 0], [-0.05, 0.1, 0.01], [-0.06, 0.02, 0.05]]
@@ -56,7 +65,9 @@ def simulation():
             floor(),
             materials={
                 ("base", "floor"): Material(0.4, 0.3, 0.02, 0.01),
-                ("slide", "floor"): Material(0.4, 0.0, 0.02, 0.01, compliance=1e-4, relaxation_time=2e-3),
+                ("slide", "floor"): Material(
+                    0.4, 0.0, 0.02, 0.01, compliance=1e-4, relaxation_time=2e-3
+                ),
             },
             motors={"swing": Motor(20.0, 1.0, 2.0), "push": Motor(30.0, 2.0)},
         ),
@@ -66,13 +77,20 @@ def simulation():
 
 
 def starts_and_controls(simulation, count):
-    """Near the floor, some joints beyond their limits; every run and step is driven by numbers of its own."""
+    """Near the floor, some joints beyond their limits; every run and step is driven by numbers of
+    its own."""
     rng = np.random.default_rng(1)
     model = simulation.model
     starts, controls = [], []
     for _ in range(count):
         turn = rng.normal(size=4) * (0.1, 0.1, 1, 1)
-        q = [0, 0, rng.uniform(0.05, 0.1), *(turn / np.linalg.norm(turn)), *rng.uniform(-0.45, 0.45, 2)]
+        q = [
+            0,
+            0,
+            rng.uniform(0.05, 0.1),
+            *(turn / np.linalg.norm(turn)),
+            *rng.uniform(-0.45, 0.45, 2),
+        ]
         starts.append(simulation.state(q, rng.normal(size=model.n_v)))
         q_target = np.stack([model.neutral()] * STEPS)
         q_target[:, 7:] = rng.uniform(-0.3, 0.3, (STEPS, 2))
@@ -110,7 +128,9 @@ def test_a_run_and_its_gradient_are_the_sum_of_its_steps_in_every_number(simulat
             np.testing.assert_array_equal(reached.q, motion.q[i + 1])
             np.testing.assert_array_equal(reached.v, motion.v[i + 1])
         for i in reversed(range(STEPS)):
-            one = simulation.linearize(State(motion.q[i], motion.v[i]), at_step(control, i)).vjp(q, v)
+            one = simulation.linearize(State(motion.q[i], motion.v[i]), at_step(control, i)).vjp(
+                q, v
+            )
             for name in ("tau", "q_target", "v_target"):
                 np.testing.assert_array_equal(getattr(one, name), getattr(whole, name)[i])
             q, v = one.q + q_bar[i], one.v + v_bar[i]

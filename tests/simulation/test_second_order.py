@@ -1,4 +1,5 @@
-"""Second-order products of steps: beside those of forward dynamics and differences, and the same transposed."""
+"""Second-order products of steps: beside those of forward dynamics and differences, and the same
+transposed."""
 
 from __future__ import annotations
 
@@ -86,7 +87,9 @@ def round_things(solver, **options):
         ("ellipsoid", Shape.ellipsoid((0.2, 0.15, 0.1))),
         ("capsule", Shape.capsule(0.05, 0.2)),
     ):
-        builder.add_link(name, mass=2.0, com=(0.01, 0, -0.005), inertia=0.01 * np.diag([1.0, 1.2, 0.8]))
+        builder.add_link(
+            name, mass=2.0, com=(0.01, 0, -0.005), inertia=0.01 * np.diag([1.0, 1.2, 0.8])
+        )
         builder.add_joint(f"free_{name}", "floating", "root", name)
         builder.add_collider(name, shape)
     model = builder.build()
@@ -100,7 +103,11 @@ def round_things(solver, **options):
         q[above] += 1
         while (gap := compiled.min_distance(q)[0]) > 1e-9 - overlap:
             q[above] -= max(gap, 0) + 0.2 * overlap
-    return simulation, simulation.state(q, [0.5, 0.2, 0, 0, 0, 1, -0.3, 0.4, 0, 0, 0, -2]), Control()
+    return (
+        simulation,
+        simulation.state(q, [0.5, 0.2, 0, 0, 0, 1, -0.3, 0.4, 0, 0, 0, -2]),
+        Control(),
+    )
 
 
 def chain():
@@ -113,7 +120,9 @@ def chain():
         builder.add_link(f"link{i + 1}", mass=rng.uniform(1, 2), com=com, inertia=np.diag(moments))
         kind = "prismatic" if i == 2 else "revolute"
         at = pose(0.3 * rng.normal(size=3), rpy=rng.normal(size=3))
-        builder.add_joint(f"joint{i}", kind, f"link{i}", f"link{i + 1}", X_PJ=at, axis=rng.normal(size=3))
+        builder.add_joint(
+            f"joint{i}", kind, f"link{i}", f"link{i + 1}", X_PJ=at, axis=rng.normal(size=3)
+        )
     return builder.build()
 
 
@@ -125,7 +134,9 @@ def test_of_free_motion_they_are_those_of_forward_dynamics():
         q, v, tau, q_bar, v_bar = rng.normal(size=(5, model.n_v))
         direction = random_direction(rng, model, dt=1)
         dq, dv, dtau = (direction[name] for name in ("q", "v", "tau"))
-        found = simulation.linearize(simulation.state(q, v), Control(tau)).hvp(q_bar, v_bar, **direction)
+        found = simulation.linearize(simulation.state(q, v), Control(tau)).hvp(
+            q_bar, v_bar, **direction
+        )
         # With q+ = q + dt v+, what is not linear of the loss is dt (v_bar + dt q_bar) . a.
         a_bar = simulation.dt * (v_bar + simulation.dt * q_bar)
         exact = model.forward_dynamics_hvp(q, v, tau, a_bar, dq, dv, dtau)
@@ -145,13 +156,16 @@ def test_they_are_symmetric_where_things_touch(world, solver, options):
     q_bar = rng.normal(size=model.n_v)
     v_bar = simulation.dt * rng.normal(size=model.n_v)
     directions = [random_direction(rng, model, dt=simulation.dt, force=10) for _ in range(4)]
-    products = [simulation.linearize(state, control).hvp(q_bar, v_bar, **step) for step in directions]
+    products = [
+        simulation.linearize(state, control).hvp(q_bar, v_bar, **step) for step in directions
+    ]
     for i, (a, at_a) in enumerate(zip(directions, products, strict=True)):
         assert not at_a.gradient.one_sided
         for b, at_b in zip(directions[:i], products[:i], strict=True):
             size = max(sizes(at_a.gradient, b), sizes(at_b.gradient, a))
             off = abs(along(at_a.gradient, b) - along(at_b.gradient, a))
-            # They are differences of gradients, and rows of `convex` magnify rounding where they share.
+            # They are differences of gradients, and rows of `convex` magnify rounding where they
+            # share.
             assert off < (1e-6 if solver == "convex" else 1e-7) * size
             assert off < 10 * (sizes(at_a.error, b) + sizes(at_b.error, a))
 
@@ -169,11 +183,15 @@ def test_they_are_second_differences_of_steps(world, solver, options):
     compared = 0
     for _ in range(8):
         direction = random_direction(rng, model, dt=simulation.dt, force=10)
-        points = {by: moved(model, state, control, direction, by * 4e-6) for by in (-2, -1, 0, 1, 2)}
+        points = {
+            by: moved(model, state, control, direction, by * 4e-6) for by in (-2, -1, 0, 1, 2)
+        }
         if any(simulation.linearize(*point).signature != formula for point in points.values()):
             continue
         ends = {by: simulation.step(*point) for by, point in points.items()}
-        loss = {by: q_bar @ model.difference(here.q, end.q) + v_bar @ end.v for by, end in ends.items()}
+        loss = {
+            by: q_bar @ model.difference(here.q, end.q) + v_bar @ end.v for by, end in ends.items()
+        }
         near, far = (loss[k] - 2 * loss[0] + loss[-k] for k in (1, 2))
         expected = (16 * near - far) / 12 / 4e-6**2
         product = simulation.linearize(state, control).hvp(q_bar, v_bar, **direction)
@@ -218,7 +236,9 @@ def test_parameters_have_mixed_derivatives(solver):
     }
 
     def pulled(by):
-        other = simulation.with_parameters({name: values[name] + by[0] * d for name, d in moved.items()})
+        other = simulation.with_parameters(
+            {name: values[name] + by[0] * d for name, d in moved.items()}
+        )
         return np.array([along(other.linearize(state, control).vjp(q_bar, v_bar), direction)])
 
     expected = differences(pulled, 1, 1e-4)[0, 0]
@@ -249,7 +269,9 @@ def test_along_nothing_nothing_changes():
 def test_twice_the_loss_has_twice_the_product():
     simulation, state, _ = round_things("convex")
     ones = np.ones(12)
-    once, twice = (simulation.linearize(state).hvp(x * ones, x * ones, v=ones).gradient for x in (1, 2))
+    once, twice = (
+        simulation.linearize(state).hvp(x * ones, x * ones, v=ones).gradient for x in (1, 2)
+    )
     assert np.allclose(2 * once.q, twice.q, rtol=1e-6, atol=1e-6 * np.abs(twice.q).max())
 
 

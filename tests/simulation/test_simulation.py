@@ -1,4 +1,5 @@
-"""Simulations as users drive them: what happens, that it can be repeated to the bit, and what is told."""
+"""Simulations as users drive them: what happens, that it can be repeated to the bit, and what is
+told."""
 
 from __future__ import annotations
 
@@ -32,12 +33,16 @@ def test_a_falling_box_comes_to_rest_and_is_carried():
     assert {(c.A, c.B) for c in details.contacts} == {("box0/0", "floor")}
     assert {c.mode for c in details.contacts} == {"sticking"}
     # On the floor, which is B: down.
-    np.testing.assert_allclose(sum(c.force for c in details.contacts), [0, 0, -2 * G], rtol=0, atol=1e-7)
+    np.testing.assert_allclose(
+        sum(c.force for c in details.contacts), [0, 0, -2 * G], rtol=0, atol=1e-7
+    )
 
 
 def test_the_same_to_the_bit_however_it_is_asked(tmp_path):
     simulation = Simulation(World(free_boxes(3), floor(), materials={"floor": Material(0.5, 0.3)}))
-    start = simulation.state(resting(0.3, 0.6, 0.9) + 0.05 * np.sin(np.arange(21)), np.cos(np.arange(18)))
+    start = simulation.state(
+        resting(0.3, 0.6, 0.9) + 0.05 * np.sin(np.arange(21)), np.cos(np.arange(18))
+    )
     motion = simulation.rollout(start, 400)
     state = start
     for i in range(400):
@@ -62,7 +67,8 @@ def test_substeps_are_steps():
 
 
 @pytest.mark.parametrize(("masses", "restitution", "after"), [
-    ((1, 1), 1.0, (0, 1)), ((1, 3), 1.0, (-0.5, 0.5)), ((1, 1), 0.5, (0.25, 0.75)), ((1, 1), 0.0, (0.5, 0.5)),
+    ((1, 1), 1.0, (0, 1)), ((1, 3), 1.0, (-0.5, 0.5)), ((1, 1), 0.5, (0.25, 0.75)),
+    ((1, 1), 0.0, (0.5, 0.5)),
     ((1, 1000), 1.0, (1 - 2000 / 1001, 2 / 1001)),
 ])  # fmt: skip
 @pytest.mark.parametrize("solver", _engine.row_solvers)
@@ -93,7 +99,9 @@ def test_motors_hold_an_arm_against_gravity_within_their_limits():
     needed = arm.gravity(end.q)
     np.testing.assert_allclose(end.q, q - needed / 1e5, rtol=0, atol=1e-6)
     forces = {
-        j.coordinate: j.force for j in stiff.linearize(end, Control(q_target=q)).joints if j.source == "motor"
+        j.coordinate: j.force
+        for j in stiff.linearize(end, Control(q_target=q)).joints
+        if j.source == "motor"
     }
     np.testing.assert_allclose([forces[name] for name in names], needed, rtol=0, atol=1e-7)
     weak = Simulation(World(arm, motors={name: Motor(1e5, 1e3, limit=0.1) for name in names}))
@@ -116,7 +124,9 @@ def test_what_lies_on_a_robot_moves_with_it_and_presses_on_it():
     assert scene.min_distance(motion.end.q)[0] > -1e-3
     assert np.abs(motion.end.v).max() < 1e-3
     total = sum(link.mass for link in gripper.links)
-    force = sum(np.array(c.force) for c in simulation.linearize(motion.end).contacts if c.B == "floor")
+    force = sum(
+        np.array(c.force) for c in simulation.linearize(motion.end).contacts if c.B == "floor"
+    )
     assert -force[2] == pytest.approx(total * G, rel=1e-3)
 
 
@@ -182,7 +192,8 @@ def test_arrays_along_a_run_are_taken_step_by_step():
     ({"integrator": "leapfrog"}, "integrator is 'leapfrog'; there are 'semi_implicit'"),
     ({"substeps": 0}, "substeps is 0; it must be at least 1"),
     ({"erp": -0.1}, "erp is -0.1; it must lie between 0 and 1"),
-    ({"materials": {"flor": Material()}}, "materials name 'flor', which is no link and no object; did you mean"),
+    ({"materials": {"flor": Material()}},
+        "materials name 'flor', which is no link and no object; did you mean"),
     ({"materials": {("box0", "wall"): Material()}}, "materials name 'wall'"),
     ({"motors": {"free": Motor(1, 1)}}, "motors name 'free', which is no coordinate"),
 ])  # fmt: skip
@@ -222,7 +233,9 @@ def test_states_and_controls_that_do_not_fit_are_named():
         for call in (simulation.step, simulation.linearize):
             with pytest.raises(SimulationError, match=text):
                 call(state, control)
-    with pytest.raises(SimulationError, match=r"tau has shape \(3, 6\); it must be \(6,\), or \(..., 4, 6\)"):
+    with pytest.raises(
+        SimulationError, match=r"tau has shape \(3, 6\); it must be \(6,\), or \(..., 4, 6\)"
+    ):
         simulation.rollout(state, 4, Control(tau=np.zeros((3, 6))))
     with pytest.raises(SimulationError, match=r"steps is -1; it must not be negative"):
         simulation.rollout(state, -1)
@@ -233,7 +246,8 @@ def test_states_and_controls_that_do_not_fit_are_named():
 
 
 @pytest.mark.parametrize("content", [
-    b"", b"{", b"[]", b"3", b'{"format": "robosim state 2", "q": [], "v": [], "time": 0}', b"[" * 100_000,
+    b"", b"{", b"[]", b"3", b'{"format": "robosim state 2", "q": [], "v": [], "time": 0}',
+    b"[" * 100_000,
     b'{"format": "robosim state 1", "q": ["x"], "v": [], "time": 0}',
     b'{"format": "robosim state 1", "q": [1e999], "v": [], "time": 0}',
     b'{"format": "robosim state 1", "q": [], "v": [], "time": null}', b"\xff\xfe",

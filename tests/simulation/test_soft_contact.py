@@ -25,7 +25,9 @@ def ball(material, **options):
     builder.add_link("ball", mass=MASS, inertia=np.eye(3))
     builder.add_joint("z", "prismatic", "root", "ball", axis=(0, 0, 1))
     builder.add_collider("ball", Shape.sphere(0.1))
-    return Simulation(World(builder.build(), floor(), materials={("ball", "floor"): material}), **options)
+    return Simulation(
+        World(builder.build(), floor(), materials={("ball", "floor"): material}), **options
+    )
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -33,7 +35,9 @@ def test_a_box_sinks_in_by_its_weight_shared_by_its_corners(solver):
     give = 2e-5
     material = Material(0.5, compliance=give, relaxation_time=5e-3)
     simulation = Simulation(
-        World(free_boxes(1), floor(), materials={("box0", "floor"): material}), solver=solver, sweeps=300
+        World(free_boxes(1), floor(), materials={("box0", "floor"): material}),
+        solver=solver,
+        sweeps=300,
     )
     end = simulation.rollout(simulation.state(resting(0.05)), 2000).end
     details = simulation.linearize(end)
@@ -55,7 +59,9 @@ def test_a_ball_on_a_spring_and_a_damper(solver):
         push = (-gap / (dt + time) - free) / (give / (dt * (dt + time)) + 1 / MASS)
         v = free + max(push, 0.0) / MASS
         gap += dt * v
-        np.testing.assert_allclose([motion.q[k, 0] - 0.1, motion.v[k, 0]], [gap, v], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(
+            [motion.q[k, 0] - 0.1, motion.v[k, 0]], [gap, v], rtol=0, atol=1e-13
+        )
     # About the place where it rests; damped by the law and, of the order of dt, by the step.
     sunk = motion.q[:, 0] - 0.1 + MASS * G * give
     turns = np.flatnonzero(np.diff(np.sign(sunk)))
@@ -106,7 +112,8 @@ def test_what_bounces_by_restitution_does_not_give():
         Material(restitution=0.5, compliance=1e-6)
     simulation = ball(Material(0.5, compliance=1e-5))
     with pytest.raises(
-        SimulationError, match=r"material of .* restitution is 0\.5.*; it must be 0 beside a compliance"
+        SimulationError,
+        match=r"material of .* restitution is 0\.5.*; it must be 0 beside a compliance",
     ):
         simulation.with_parameters({"restitution": [0.5]})
 
@@ -115,7 +122,11 @@ def test_two_that_bounce_and_give_are_named():
     bounces = {"box0": Material(restitution=0.5)}
     with pytest.raises(SimulationError, match=r"restitution is 0\.5"):
         Simulation(
-            World(free_boxes(1), floor(), materials={**bounces, "floor": Material(0.5, 0.5, compliance=1e-6)})
+            World(
+                free_boxes(1),
+                floor(),
+                materials={**bounces, "floor": Material(0.5, 0.5, compliance=1e-6)},
+            )
         )
 
 
@@ -124,11 +135,15 @@ def test_friction_of_what_gives_is_coulombs(solver):
     """A box that is pushed along an axis slips beyond mu times its weight, and not below."""
     material = Material(0.5, compliance=1e-6, relaxation_time=1e-3)
     simulation = Simulation(
-        World(free_boxes(1), floor(), materials={("box0", "floor"): material}), solver=solver, sweeps=300
+        World(free_boxes(1), floor(), materials={("box0", "floor"): material}),
+        solver=solver,
+        sweeps=300,
     )
     start = simulation.rollout(simulation.state(resting(0.05)), 500).end
     for share, slips in ((0.98, False), (1.02, True)):
-        pushed = simulation.rollout(start, 200, Control(tau=[share * 0.5 * 2 * G, 0, 0, 0, 0, 0])).end
+        pushed = simulation.rollout(
+            start, 200, Control(tau=[share * 0.5 * 2 * G, 0, 0, 0, 0, 0])
+        ).end
         assert (pushed.v[0] > 1e-3) == slips
         assert slips or abs(pushed.v[0]) < 1e-6
 
@@ -137,13 +152,17 @@ def test_friction_of_what_gives_is_coulombs(solver):
 def test_a_run_tells_by_how_much_more_it_would_sink(bounce):
     """Where it rests is its weight times the compliance, whatever the time it takes."""
     give = 1e-4
-    simulation = ball(Material(0.5, compliance=give, relaxation_time=2e-2), margin=5e-3, bounce=bounce)
+    simulation = ball(
+        Material(0.5, compliance=give, relaxation_time=2e-2), margin=5e-3, bounce=bounce
+    )
     motion = simulation.rollout(simulation.state([0.101]), 3000)
     assert motion.q[-1, 0] - 0.1 == pytest.approx(-MASS * G * give, rel=1e-9)
     q_bar = np.zeros((3001, 1))
     q_bar[-1] = 1
     gradient = motion.vjp(q_bar, 0 * q_bar)
-    np.testing.assert_allclose(gradient.parameters["compliance", ("ball", "floor")], -MASS * G, rtol=1e-6)
+    np.testing.assert_allclose(
+        gradient.parameters["compliance", ("ball", "floor")], -MASS * G, rtol=1e-6
+    )
     assert abs(gradient.parameters["relaxation_time", ("ball", "floor")]) < 1e-9
     assert gradient.parameters["mass", "ball"] == pytest.approx(-G * give, rel=1e-6)
 
@@ -160,7 +179,8 @@ def test_what_is_hard_has_no_gradient_by_how_it_would_give():
 
 
 def test_what_gives_takes_part_where_what_is_hard_contradicts_itself():
-    """A link that only turns, wedged between hard walls that overlap with it: the soft floor still pushes."""
+    """A link that only turns, wedged between hard walls that overlap with it: the soft floor still
+    pushes."""
     builder = ModelBuilder("wedged")
     builder.add_link("root")
     builder.add_link("bar", mass=1.0, inertia=0.1 * np.eye(3))

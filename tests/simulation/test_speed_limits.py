@@ -31,7 +31,9 @@ def test_no_force_makes_a_joint_faster(solver):
     assert reached.all()
     assert speed[:, 5].max() > 10  # which has none
     free = driven_arm(solver, speed_limits=False, sweeps=500)
-    assert (np.abs(free.rollout(free.state(), 200, Control(tau=tau)).v) > limit).any(axis=0)[:5].all()
+    assert (
+        (np.abs(free.rollout(free.state(), 200, Control(tau=tau)).v) > limit).any(axis=0)[:5].all()
+    )
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -53,7 +55,8 @@ def test_what_a_limit_exerts_is_among_the_forces_of_joints():
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_is_beyond_its_position_limit_comes_back_at_its_speed_limit(solver):
-    """Not relaxed, as the two would contradict each other: 0.2 of 0.1 rad in 2 ms are 10 rad/s, 0.6 are allowed."""
+    """Not relaxed, as the two would contradict each other: 0.2 of 0.1 rad in 2 ms are 10 rad/s, 0.6
+    are allowed."""
     arm = driven_arm(solver, sweeps=2000)
     arm = Simulation(
         World(

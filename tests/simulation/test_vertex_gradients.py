@@ -1,4 +1,5 @@
-"""Gradients by the vertices of convex meshes, against differences of simulations that are built anew."""
+"""Gradients by the vertices of convex meshes, against differences of simulations that are built
+anew."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ GROUND = pose((0.01, -0.02, 0), rpy=(0, 0, 0.4))
 
 
 def gem(seed, corners):
-    """Points about the origin in general position, all corners of their hull, which lies level on one of its faces."""
+    """Points about the origin in general position, all corners of their hull, which lies level on
+    one of its faces."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(corners, 3))
     points *= np.array([0.1, 0.13, 0.08]) / np.linalg.norm(points, axis=1, keepdims=True)
@@ -39,7 +41,8 @@ def turned(axis, angle):
     return [*np.sin(angle / 2) * np.asarray(axis) / np.linalg.norm(axis), np.cos(angle / 2)]
 
 
-# Level faces but for this: what is round leaves at them by one feature on one side and by another on the other.
+# Level faces but for this: what is round leaves at them by one feature on one side and by another
+# on the other.
 BARELY = turned([0.5, -0.3, 0.2], 1e-3)
 SLIDES, SETTLES = [0.8, 0.3, 0, 0, 0, 1.5], [0.001, -0.002, -0.05, 0.01, 0.02, 0.001]
 
@@ -49,7 +52,9 @@ def free(*shapes):
     builder = ModelBuilder("stones")
     builder.add_link("root")
     for i, shape in enumerate(shapes):
-        builder.add_link(f"stone{i}", mass=1.5, com=(0.01, 0, -0.01), inertia=0.01 * np.diag([1, 1.2, 0.8]))
+        builder.add_link(
+            f"stone{i}", mass=1.5, com=(0.01, 0, -0.01), inertia=0.01 * np.diag([1, 1.2, 0.8])
+        )
         builder.add_joint(f"free{i}", "floating", "root", f"stone{i}")
         builder.add_collider(f"stone{i}", shape)
     return builder.build()
@@ -69,7 +74,8 @@ def on(ground, *shapes, **options):
 
 
 def judged(build, vertices, q, v, *, steps=1):
-    """Compares the gradient of a random loss of the last state by all vertices, those of each mesh, with differences.
+    """Compares the gradient of a random loss of the last state by all vertices, those of each mesh,
+    with differences.
 
     Returns the simulation and the gradient by those of each mesh.
     """
@@ -114,7 +120,10 @@ def test_by_the_vertices_of_a_gem_on_a_floor(solver, bounce, rounding, moves):
         q[2] = rounding - (vertices @ R.T)[:, 2].min() + 9e-4
         v = [*R.T @ [0.5, 0.1, -1.0], 0.3, 0.2, 0.1]
     _, (found,) = judged(
-        lambda x: on(None, Shape.convex(x, rounding=rounding), solver=solver, bounce=bounce), [vertices], q, v
+        lambda x: on(None, Shape.convex(x, rounding=rounding), solver=solver, bounce=bounce),
+        [vertices],
+        q,
+        v,
     )
     assert touched(found) == (1 if moves == "lands on a corner" else 3)
 
@@ -127,7 +136,9 @@ def test_by_the_vertices_of_a_gem_and_of_the_mesh_that_it_lies_on(solver, slides
     lower = gem(2, 12) * [4, 4, -1]
     q = [0, 0, lower[:, 2].max() - upper[:, 2].min() - 1e-4, *BARELY]
     v = SLIDES if slides else SETTLES
-    _, found = judged(lambda x, y: on(Shape.convex(y), Shape.convex(x), solver=solver), [upper, lower], q, v)
+    _, found = judged(
+        lambda x, y: on(Shape.convex(y), Shape.convex(x), solver=solver), [upper, lower], q, v
+    )
     assert touched(found[1]) >= 3
 
 
@@ -138,7 +149,8 @@ def test_by_the_vertices_of_two_edges_that_cross(solver, bounce):
     lower = np.array([[0.01, -0.1, 0], [0, 0.12, 0.004], [-0.1, 0.01, -0.12], [0.11, 0.02, -0.1]])
     upper = np.array([[-0.1, 0.01, 0.003], [0.12, 0, 0], [0.01, -0.1, 0.13], [0.02, 0.11, 0.1]])
     _, found = judged(
-        lambda x, y: on(Shape.convex(y, rounding=0.005), Shape.convex(x), solver=solver, bounce=bounce),
+        lambda x, y: on(Shape.convex(y, rounding=0.005), Shape.convex(x), solver=solver,
+            bounce=bounce),
         [upper, lower], [0.01, 0.02, 0.0065, 0, 0, 0, 1], [0.3, 0.2, -1.0, 0, 0, 1],
     )  # fmt: skip
     assert [touched(x) for x in found] == [2, 2]
@@ -168,7 +180,9 @@ def test_of_parts_of_an_obstacle_in_their_own_frames():
     X = GROUND @ places[2]
     corners = second @ X[:3, :3].T + X[:3, 3]
     above = corners[corners[:, 2].argmax()] + [0, 0, 0.0505]
-    simulation, found = judged(build, [first, second], [*above, 0, 0, 0, 1], [0.3, 0, -0.5, 0, 0, 0.2])
+    simulation, found = judged(
+        build, [first, second], [*above, 0, 0, 0, 1], [0.3, 0, -0.5, 0, 0, 0.2]
+    )
     assert [mesh[:3] for mesh in simulation.meshes] == [
         ("ground", 1, slice(0, 6)),
         ("ground", 3, slice(6, 13)),
@@ -182,7 +196,8 @@ def test_by_the_corners_of_a_triangle():
     corners = np.array([[-0.3, -0.2, 0], [0.4, -0.1, 0.05], [0, 0.3, 0.02]])
     ball = Shape.sphere(0.05)
     simulation, _ = judged(
-        lambda x: on(Shape.triangle(x), ball), [corners], [0.02, 0.01, 0.0702, 0, 0, 0, 1], [0.1, 0, -0.5, 0, 0, 0]
+        lambda x: on(Shape.triangle(x), ball), [corners], [0.02, 0.01, 0.0702, 0, 0, 0, 1],
+        [0.1, 0, -0.5, 0, 0, 0]
     )  # fmt: skip
     assert simulation.meshes[0].object == 1
 
@@ -192,7 +207,10 @@ def test_by_the_corners_of_a_triangle():
 def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
     vertices = gem(3, 10)
     simulation = on(
-        Shape.convex(gem(2, 12) * [4, 4, -1]), Shape.convex(vertices), substeps=substeps, bounce=bounce
+        Shape.convex(gem(2, 12) * [4, 4, -1]),
+        Shape.convex(vertices),
+        substeps=substeps,
+        bounce=bounce,
     )
     lower = simulation.meshes[1].shape.vertices
     rng = np.random.default_rng(7)
@@ -205,7 +223,9 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
         turn = turned([0.5, -0.3, 0.2], angle)
         R = pose(quaternion=turn)[:3, :3]
         height = lower[:, 2].max() - (vertices @ R.T)[:, 2].min()
-        state = simulation.state([0, 0, height + gap, *turn], [*R.T @ [0.3, 0.1, -down], 0.2, 0.1, 0.4])
+        state = simulation.state(
+            [0, 0, height + gap, *turn], [*R.T @ [0.3, 0.1, -down], 0.2, 0.1, 0.4]
+        )
         gradient = simulation.linearize(state).vjp(q_bar, v_bar)
         direction = rng.normal(size=gradient.parameters["vertices"].shape)
         tangent = simulation.linearize(state).jvp(parameters={"vertices": direction})
@@ -218,16 +238,25 @@ def test_products_with_directions_are_those_of_the_gradient(substeps, bounce):
 
 
 def test_vertices_that_keep_their_faces_flat_move_as_the_shape_does():
-    """Of a box, of whose faces each has four corners: moved, and larger, as its pose and its scale say."""
-    corners = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)])
+    """Of a box, of whose faces each has four corners: moved, and larger, as its pose and its scale
+    say."""
+    corners = np.array(
+        [[x, y, z] for x in (-0.1, 0.1) for y in (-0.15, 0.15) for z in (-0.05, 0.05)]
+    )
     simulation = on(None, Shape.convex(corners))
     state = simulation.state([0, 0, 0.0499, 0, 0, 0, 1], [0.8, 0.3, 0, 0, 0, 1.5])
-    parameters = simulation.linearize(state).vjp(*np.random.default_rng(2).normal(size=(2, 6))).parameters
+    parameters = (
+        simulation.linearize(state).vjp(*np.random.default_rng(2).normal(size=(2, 6))).parameters
+    )
     by = parameters["vertices"]
     assert touched(by) == 4
     moved = [*by.sum(axis=0), *np.cross(corners, by).sum(axis=0)]
-    np.testing.assert_allclose(moved, parameters["pose", "stone0"], rtol=0, atol=1e-12 * np.abs(by).sum())
-    assert np.sum(corners * by) == pytest.approx(parameters["scale", "stone0"], abs=1e-12 * np.abs(by).sum())
+    np.testing.assert_allclose(
+        moved, parameters["pose", "stone0"], rtol=0, atol=1e-12 * np.abs(by).sum()
+    )
+    assert np.sum(corners * by) == pytest.approx(
+        parameters["scale", "stone0"], abs=1e-12 * np.abs(by).sum()
+    )
 
 
 def test_what_has_no_vertices_has_no_rows():
@@ -236,7 +265,9 @@ def test_what_has_no_vertices_has_no_rows():
     simulation = Simulation(World(free(Shape.box((0.1, 0.1, 0.1))), scene))
     assert simulation.meshes == []
     state = simulation.state([0.4, 0.45, 0.0499, 0, 0, 0, 1])
-    assert simulation.linearize(state).vjp(np.zeros(6), np.ones(6)).parameters["vertices"].shape == (0, 3)
+    assert simulation.linearize(state).vjp(np.zeros(6), np.ones(6)).parameters[
+        "vertices"
+    ].shape == (0, 3)
     (mesh,) = on(None, Shape.convex(gem(1, 6))).meshes
     assert isinstance(mesh, MeshRows)
     assert mesh.rows == slice(0, 6)

@@ -1,4 +1,5 @@
-"""Events on the time line: they follow what is done with the motion, through files and pickles; bad ones are named."""
+"""Events on the time line: they follow what is done with the motion, through files and pickles; bad
+ones are named."""
 
 import pickle
 
@@ -13,7 +14,9 @@ PICK, PLACE = Event(0.5, "attach", "box", "tool"), Event(2.5, "detach", "box")
 
 def motion(*events, start=0.0):
     t = np.array([0.0, 1.0, 3.0])
-    return Trajectory.from_waypoints(t, start + np.sin(t)[:, None], position_names=["a"], events=events)
+    return Trajectory.from_waypoints(
+        t, start + np.sin(t)[:, None], position_names=["a"], events=events
+    )
 
 
 def test_in_the_order_of_their_times():
@@ -24,7 +27,10 @@ def test_in_the_order_of_their_times():
 
 def test_they_follow_the_motion():
     moved = motion(PICK, PLACE)
-    assert moved.scale(2).events == (Event(1.0, "attach", "box", "tool"), Event(5.0, "detach", "box"))
+    assert moved.scale(2).events == (
+        Event(1.0, "attach", "box", "tool"),
+        Event(5.0, "detach", "box"),
+    )
     assert moved.slice(0.5, 2.0).events == (Event(0.0, "attach", "box", "tool"),)
     assert moved.slice(1.0, 3.0).events == (Event(1.5, "detach", "box"),)
     back = moved.reverse()

@@ -53,7 +53,8 @@ def trajectories(draw):
     json_values = st.recursive(
         st.one_of(st.none(), st.booleans(), finite, st.integers(), st.text(max_size=5)),
         lambda children: (
-            st.lists(children, max_size=2) | st.dictionaries(st.text(max_size=3), children, max_size=2)
+            st.lists(children, max_size=2)
+            | st.dictionaries(st.text(max_size=3), children, max_size=2)
         ),
         max_leaves=4,
     )
@@ -359,7 +360,10 @@ def test_npz_is_refused_and_never_unpickled(tmp_path, monkeypatch):
         (npz(**{**good, "coefficients": npy(np.zeros((2, 6)))}), "coefficients"),
         (npz(**{**good, "header": npy(np.array(["a", "b"]))}), "header: must be one string"),
         (npz(**{**good, "header": npy(np.array("{"))}), "Expecting|column"),
-        (npz(**{**good, "header": npy(np.array(json.dumps({**document, "version": 3})))}), "version: 3"),
+        (
+            npz(**{**good, "header": npy(np.array(json.dumps({**document, "version": 3})))}),
+            "version: 3",
+        ),
     ]
     for data, match in cases:
         refused(path, data, match)

@@ -1,4 +1,5 @@
-"""Jumps of the acceleration: told by `acceleration_jumps`, infinite in `jerk`, and beyond every limit of it."""
+"""Jumps of the acceleration: told by `acceleration_jumps`, infinite in `jerk`, and beyond every
+limit of it."""
 
 import numpy as np
 import pytest
@@ -47,7 +48,8 @@ def test_what_moves_at_an_end_does_not_jump_there():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_splines_and_quintics(seed):
-    """Cubic splines jump at their ends alone, quintics with given accelerations nowhere, cubics at every knot."""
+    """Cubic splines jump at their ends alone, quintics with given accelerations nowhere, cubics at
+    every knot."""
     rng = np.random.default_rng(seed)
     t = np.concatenate([[0], np.cumsum(rng.uniform(0.1, 2, 8))])
     q, v, a = rng.normal(size=(3, 9, 3))

@@ -19,7 +19,9 @@ def example(**fields):
     limits = TrajectoryLimits(
         lower=[-3, -4], upper=[3, 4], velocity=[5, 5], acceleration=[8, np.inf], effort=[6, 7]
     )
-    return Trajectory.from_waypoints(t, q, position_names=["a", "b"], limits=limits, robot="arm", **fields)
+    return Trajectory.from_waypoints(
+        t, q, position_names=["a", "b"], limits=limits, robot="arm", **fields
+    )
 
 
 def levels(ax):
@@ -71,6 +73,7 @@ def test_some_joints_and_no_torques():
 
 def test_importing_trajectories_does_not_import_matplotlib():
     code = (
-        "import sys, robosim.trajectory; assert not {'matplotlib', 'scipy'} & set(sys.modules), sys.modules"
+        "import sys, robosim.trajectory; assert not {'matplotlib', 'scipy'} & set(sys.modules),"
+        " sys.modules"
     )
     subprocess.run([*PYTHON, "-c", code], check=True)

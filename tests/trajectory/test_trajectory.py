@@ -47,7 +47,8 @@ def ridders(f, t, h=0.02, order=8):
 def test_each_derivative_is_the_derivative_of_the_one_below(seed, quintic):
     T = random_trajectory(seed, quintic=quintic)
     chain = [T.position, T.velocity, T.acceleration, T.jerk]
-    # Inside the pieces: there the functions are polynomials, for which the extrapolation is exact to rounding / h.
+    # Inside the pieces: there the functions are polynomials, for which the extrapolation is exact
+    # to rounding / h.
     for start, end in zip(T.breaks[:-1], T.breaks[1:], strict=True):
         middle, h = 0.5 * (start + end), 0.4 * (end - start)
         for below, above in pairwise(chain):
@@ -121,11 +122,14 @@ def test_samples_are_regular_and_end_at_the_end(seed, rate):
 
 
 def test_a_sample_at_the_end_is_not_doubled():
-    T = Trajectory([0, 0.3], [[[0.0], [1.0]]], ["a"])  # 0.3 * 10 is 3.0000000000000004 in floating point
+    # 0.3 * 10 is 3.0000000000000004 in floating point.
+    T = Trajectory([0, 0.3], [[[0.0], [1.0]]], ["a"])
     np.testing.assert_allclose(T.sample(10).time, [0, 0.1, 0.2, 0.3], rtol=1e-15)
     with pytest.raises(TrajectoryError, match="rate"):
         T.sample(0)
-    with pytest.raises(TrajectoryError, match=r"100 per second would give 1e\+12 samples of 1e\+10 s"):
+    with pytest.raises(
+        TrajectoryError, match=r"100 per second would give 1e\+12 samples of 1e\+10 s"
+    ):
         Trajectory([0, 1e10], [[[0.0], [1e-10]]], ["a"]).sample(100)
 
 
@@ -138,7 +142,8 @@ def test_a_slice_is_the_same_motion(seed, start, length):
     part = T.slice(t0, t1)
     assert part.duration == pytest.approx(t1 - t0, rel=1e-14)
     t = np.linspace(0, part.duration, 101)[1:-1]
-    # Knots within rounding of a sample could fall on the other side of it, where only the jerk differs.
+    # Knots within rounding of a sample could fall on the other side of it, where only the jerk
+    # differs.
     np.testing.assert_allclose(part.position(t), T.position(t + t0), atol=1e-9)
     np.testing.assert_allclose(part.velocity(t), T.velocity(t + t0), atol=1e-7)
     np.testing.assert_allclose(part.acceleration(t), T.acceleration(t + t0), atol=1e-4)
@@ -209,7 +214,9 @@ def test_reorder_carries_units_limits_and_torques_along():
         return np.array([q[0] + 10 * v[1], a[2], q[1]])
 
     limits = TrajectoryLimits(upper=[1, 2, 3], effort=[4, 5, 6])
-    T = random_trajectory(3, limits=limits, units=("rad", "m", "1"), inverse_dynamics=inverse_dynamics)
+    T = random_trajectory(
+        3, limits=limits, units=("rad", "m", "1"), inverse_dynamics=inverse_dynamics
+    )
     order = ("joint_2", "joint_0", "joint_1")
     R = T.reorder(order)
     assert R.position_names == order == R.torque_names

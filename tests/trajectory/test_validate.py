@@ -15,7 +15,8 @@ from robosim.trajectory.polynomial import extreme_times
 def test_extreme_times_hold_every_extremum_of_random_polynomials(seed):
     rng = np.random.default_rng(seed)
     degree = rng.integers(1, 6)
-    # Roots of the derivative placed inside, outside and on top of each other; leading coefficients may vanish.
+    # Roots of the derivative placed inside, outside and on top of each other; leading coefficients
+    # may vanish.
     c = rng.normal(size=(4, degree + 1, 3)) * 10.0 ** rng.integers(-3, 4, size=(4, degree + 1, 3))
     c[rng.uniform(size=c.shape) < 0.2] = 0
     h = 10.0 ** rng.uniform(-3, 2, size=4)
@@ -34,7 +35,9 @@ def test_extreme_times_hold_every_extremum_of_random_polynomials(seed):
 
 def test_a_peak_between_samples_is_found_with_its_time():
     # One quintic piece from rest to rest: velocity peaks at the middle, 15/8 of the mean.
-    T = Trajectory.from_knots([0, 2], [[0.0], [1.0]], [[0.0], [0.0]], [[0.0], [0.0]], position_names=["a"])
+    T = Trajectory.from_knots(
+        [0, 2], [[0.0], [1.0]], [[0.0], [0.0]], [[0.0], [0.0]], position_names=["a"]
+    )
     peak = 15 / 16
     assert T.validate(TrajectoryLimits(velocity=[peak * (1 + 1e-9)])) == []
     (violation,) = T.validate(TrajectoryLimits(velocity=[peak * (1 - 1e-5)]))
@@ -43,7 +46,8 @@ def test_a_peak_between_samples_is_found_with_its_time():
     assert violation.time == pytest.approx(1.0, abs=1e-6)
     assert violation.value == pytest.approx(peak, rel=1e-12)
     assert "velocity of a is 0.9375 at 1 s, above its limit" in str(violation)
-    # Acceleration peaks at (3 - sqrt 3) / 6 of the way, at 10 / sqrt(3) d / T^2; jerk at the ends, at 60 d / T^3.
+    # Acceleration peaks at (3 - sqrt 3) / 6 of the way, at 10 / sqrt(3) d / T^2; jerk at the ends,
+    # at 60 d / T^3.
     for field, value in (("acceleration", 10 / np.sqrt(3) / 4), ("jerk", 60 / 8)):
         assert T.validate(TrajectoryLimits(**{field: [value * (1 + 1e-9)]})) == []
         found = T.validate(TrajectoryLimits(**{field: [value * (1 - 1e-4)]}))
@@ -82,7 +86,11 @@ def test_every_kind_of_limit_and_both_sides():
 def test_torque_peaks_are_refined():
     # tau = v: the peak of a parabola between samples, known in closed form.
     T = Trajectory.from_knots(
-        [0, 0.0123], [[0.0], [1.0]], [[0.0], [0.0]], position_names=["a"], inverse_dynamics=lambda q, v, a: v
+        [0, 0.0123],
+        [[0.0], [1.0]],
+        [[0.0], [0.0]],
+        position_names=["a"],
+        inverse_dynamics=lambda q, v, a: v,
     )
     peak = 1.5 / 0.0123
     assert T.validate(TrajectoryLimits(effort=[peak * (1 + 1e-9)])) == []
@@ -99,7 +107,8 @@ def test_extremes_are_those_of_each_joint():
         dense = derivative(np.linspace(0, T.duration, 20001))
         assert (values.max(axis=0) >= dense.max(axis=0) - 1e-12).all()
         assert (values.min(axis=0) <= dense.min(axis=0) + 1e-12).all()
-        # Samples come within half a step times the slope of the peak: accelerations have kinks there.
+        # Samples come within half a step times the slope of the peak: accelerations have kinks
+        # there.
         np.testing.assert_allclose(values.max(axis=0), dense.max(axis=0), rtol=5e-3, atol=1e-3)
         assert times.min() >= 0
         assert times.max() <= T.duration
@@ -113,7 +122,8 @@ def through(*positions, unit="rad"):
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_back_inside_from_beyond_a_limit_by_noise(side):
-    """What is beyond when the motion starts may be 1e-3 rad or 1e-4 m, and must not grow, nor come back."""
+    """What is beyond when the motion starts may be 1e-3 rad or 1e-4 m, and must not grow, nor come
+    back."""
     limits = TrajectoryLimits(lower=[-1.0], upper=[1.0])
 
     def broken(*positions, **fields):

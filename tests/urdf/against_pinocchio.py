@@ -1,4 +1,5 @@
-"""A loaded robot beside Pinocchio's reading of the same file: link poses, mass matrix, gravity and velocity forces."""
+"""A loaded robot beside Pinocchio's reading of the same file: link poses, mass matrix, gravity and
+velocity forces."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from robosim.model import Model
 
 
 class Deviation(NamedTuple):
-    """The largest differences, relative to the size of what is compared; dynamics None where they are not valid."""
+    """The largest differences, relative to the size of what is compared; dynamics None where they
+    are not valid."""
 
     kinematics: float
     dynamics: float | None

@@ -1,10 +1,10 @@
-"""Load every URDF below some folders and report what happens to each: `python tests/urdf/sweep.py FOLDER...
-[--meshes] [--skip] [--pinocchio]`.
+"""Load every URDF below some folders and report what happens to each: `python tests/urdf/sweep.py
+FOLDER... [--meshes] [--skip] [--pinocchio]`.
 
-A robot either loads, every collision mesh hulled, (with --meshes: every visual mesh parsed too), or is refused with
-file:line and a reason. With --skip, collision meshes that are missing are left out. With --pinocchio, robots that load
-are compared with Pinocchio's reading of the file. Anything else, and a difference above 1e-9, is a defect, listed as
-such, and makes the exit status 1.
+A robot either loads, every collision mesh hulled, (with --meshes: every visual mesh parsed too), or
+is refused with file:line and a reason. With --skip, collision meshes that are missing are left out.
+With --pinocchio, robots that load are compared with Pinocchio's reading of the file. Anything else,
+and a difference above 1e-9, is a defect, listed as such, and makes the exit status 1.
 """
 
 from __future__ import annotations
@@ -77,9 +77,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--meshes", action="store_true", help="parse visual meshes too")
-    parser.add_argument("--skip", action="store_true", help="leave collision meshes out that are missing")
+    parser.add_argument(
+        "--skip", action="store_true", help="leave collision meshes out that are missing"
+    )
     parser.add_argument("--pinocchio", action="store_true", help="compare with Pinocchio")
-    parser.add_argument("--list", action="store_true", help="print every file, not only those refused")
+    parser.add_argument(
+        "--list", action="store_true", help="print every file, not only those refused"
+    )
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()
     parsed: set[Path] | None = set() if arguments.meshes else None
@@ -97,7 +101,9 @@ def main() -> int:
 
     begin = time.perf_counter()
     for folder in arguments.folders:
-        for path in sorted(p for p in folder.rglob("*") if p.suffix.lower() == ".urdf" and p.is_file()):
+        for path in sorted(
+            p for p in folder.rglob("*") if p.suffix.lower() == ".urdf" and p.is_file()
+        ):
             kind, message = sweep_one(
                 path,
                 package_dirs=[],
@@ -108,11 +114,16 @@ def main() -> int:
             counts[kind] += 1
             if kind != "loaded" or arguments.list:
                 print(
-                    f"{kind:8} {path.relative_to(folder)}\n         {message.replace(str(folder), '...')[:600]}"
+                    f"{kind:8} {path.relative_to(folder)}\n        "
+                    f" {message.replace(str(folder), '...')[:600]}"
                 )
     total = sum(counts.values())
     seconds = time.perf_counter() - begin
-    print(f"{total} URDFs: " + ", ".join(f"{n} {kind}" for kind, n in counts.items()) + f"; {seconds:.1f} s")
+    print(
+        f"{total} URDFs: "
+        + ", ".join(f"{n} {kind}" for kind, n in counts.items())
+        + f"; {seconds:.1f} s"
+    )
     if arguments.pinocchio:
         print(f"{compared[0]} robots move as Pinocchio's, {compared[1]} of them with its dynamics")
     return 1 if counts["defect"] else 0

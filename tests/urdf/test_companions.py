@@ -92,17 +92,24 @@ def test_base_is_as_the_virtual_joint_describes(said, floating):
 
 
 def test_unknown_base_is_refused():
-    with pytest.raises(UrdfError, match="base must be 'fixed', 'floating' or 'described', got 'free'"):
+    with pytest.raises(
+        UrdfError, match="base must be 'fixed', 'floating' or 'described', got 'free'"
+    ):
         load_robot(URDF, base="free")
 
 
 def test_only_listed_pairs_are_left_out():
-    """All pairs of different bodies but the disabled one are checked: adjacent ones too, since the SRDF decides."""
+    """All pairs of different bodies but the disabled one are checked: adjacent ones too, since the
+    SRDF decides."""
     model = load_robot(URDF, srdf=SRDF)
     links = [c.link for c in model.colliders]
     checked = {frozenset((links[a], links[b])) for a, b in model.collision_pairs}
     body = dict(
-        zip(LINKS, ["base", "upper", "lower", "wrist", "wrist", "finger_l", "finger_r", "wrist"], strict=True)
+        zip(
+            LINKS,
+            ["base", "upper", "lower", "wrist", "wrist", "finger_l", "finger_r", "wrist"],
+            strict=True,
+        )
     )
     expected = {frozenset(p) for p in itertools.combinations(LINKS, 2) if body[p[0]] != body[p[1]]}
     assert checked == expected - {frozenset(("base", "upper"))}

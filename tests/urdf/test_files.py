@@ -1,4 +1,5 @@
-"""References to files: packages, schemes, meshes with scale, files beside the description; and xacro."""
+"""References to files: packages, schemes, meshes with scale, files beside the description; and
+xacro."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -53,7 +54,9 @@ def test_all_forms_of_reference(workspace, uri):
 
 
 def test_string_descriptions_resolve_packages_but_not_relative_paths(workspace):
-    assert load_robot(with_mesh("package://my_robot/meshes/box.stl"), package_dirs=[workspace]).colliders
+    assert load_robot(
+        with_mesh("package://my_robot/meshes/box.stl"), package_dirs=[workspace]
+    ).colliders
     with pytest.raises(ValueError, match=r"<string>:3: .*relative"):
         load_robot(with_mesh("meshes/box.stl"))
 
@@ -74,7 +77,10 @@ def test_order_of_package_search(tmp_path, monkeypatch):
     assert find_package("pkg", base, [folders["given"]]) == folders["given"]
     assert find_package("other", base) is None
     assert find_package("..", base) is None
-    assert resolve("package://pkg/a/b.stl", base, [tmp_path / "given"])[0] == folders["given"] / "a/b.stl"
+    assert (
+        resolve("package://pkg/a/b.stl", base, [tmp_path / "given"])[0]
+        == folders["given"] / "a/b.stl"
+    )
 
 
 def test_escaped_file_uri(tmp_path):
@@ -85,7 +91,9 @@ def test_files_beside_the_description_belong_to_it(tmp_path):
     urdf = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
     <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
     (tmp_path / "r.urdf").write_text(urdf)
-    (tmp_path / "r.srdf").write_text('<robot name="r"><group name="g"><joint name="j"/></group></robot>')
+    (tmp_path / "r.srdf").write_text(
+        '<robot name="r"><group name="g"><joint name="j"/></group></robot>'
+    )
     (tmp_path / "joint_limits.yaml").write_text("joint_limits: {j: {max_acceleration: 3}}")
     model = load_robot(tmp_path / "r.urdf")
     assert "g" in model.groups
@@ -134,7 +142,9 @@ def test_xacro(macros, arguments, n):
 def test_xacro_errors_name_the_file_that_is_at_fault(macros):
     part = macros.with_name("part.xacro")
     part.write_text(PART.replace("${size}", "${sizes}"))
-    with pytest.raises(UrdfError, match=r"part\.xacro:6: xacro: .*sizes|x\.urdf\.xacro:\d+: xacro: .*sizes"):
+    with pytest.raises(
+        UrdfError, match=r"part\.xacro:6: xacro: .*sizes|x\.urdf\.xacro:\d+: xacro: .*sizes"
+    ):
         load_robot(macros)
     part.write_text(PART.replace('radius="${size}"', 'raduis="${size}"'))
     with pytest.raises(UrdfError, match=r"x\.urdf\.xacro \(expanded\):\d+: link 'l1': .*raduis"):

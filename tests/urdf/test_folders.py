@@ -53,7 +53,9 @@ def test_a_copy_of_a_bundled_folder_is_the_same_robot(name, tmp_path):
 )
 def test_which_file_of_a_folder_is_the_robot(names, found, tmp_path, monkeypatch):
     folder = folder_of(tmp_path, *names)
-    (folder / found).write_text((URDF if found.lower().endswith(".urdf") else XACRO).format("chosen"))
+    (folder / found).write_text(
+        (URDF if found.lower().endswith(".urdf") else XACRO).format("chosen")
+    )
     for source in (folder, str(folder)):
         assert load_robot(source).name == "chosen"
     monkeypatch.chdir(folder.parent)
@@ -65,7 +67,10 @@ def test_which_file_of_a_folder_is_the_robot(names, found, tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("names", "told"),
     [
-        (["a.urdf", "b.urdf", "README.md"], "it holds a.urdf, b.urdf: give the path of one of them"),
+        (
+            ["a.urdf", "b.urdf", "README.md"],
+            "it holds a.urdf, b.urdf: give the path of one of them",
+        ),
         (["a.urdf", "b.xacro"], "it holds a.urdf, b.xacro: give the path of one of them"),
         (["README.md", "notes.txt"], "it holds README.md, notes.txt"),
         ([], "it holds no file"),
@@ -76,7 +81,9 @@ def test_a_folder_without_one_robot_says_what_it_holds(names, told, tmp_path, ca
     folder = folder_of(tmp_path, *names)
     with pytest.raises(FileError) as caught:
         load_robot(folder)
-    assert str(caught.value).startswith(f"{folder}: a robot's folder must hold my_robot.urdf, or exactly one")
+    assert str(caught.value).startswith(
+        f"{folder}: a robot's folder must hold my_robot.urdf, or exactly one"
+    )
     assert told in str(caught.value)
     for command in ("inspect", "simulate", "view", "plan"):
         assert main([command, str(folder)]) == 2

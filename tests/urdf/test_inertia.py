@@ -1,4 +1,5 @@
-"""Inertial data from geometry: closed forms for primitives, meshes against primitives, and when it is used."""
+"""Inertial data from geometry: closed forms for primitives, meshes against primitives, and when it
+is used."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -34,12 +35,13 @@ def link(text: str, **options):
 
 r, h = 0.3, 0.8
 BALL, TUBE = 4 / 3 * np.pi * r**3, np.pi * r**2 * h
-# A capsule's moments by integrating discs: I_zz = rho int (pi a^4 / 2) dz, I_xx = rho int (pi a^4 / 4 + pi a^2 z^2) dz.
+# A capsule's moments by integrating discs: I_zz = rho int (pi a^4 / 2) dz, I_xx = rho int (pi a^4 /
+# 4 + pi a^2 z^2) dz.
 _z = np.linspace(-h / 2 - r, h / 2 + r, 2_000_001)
 _a2 = np.where(np.abs(_z) <= h / 2, r**2, r**2 - (np.abs(_z) - h / 2) ** 2).clip(0)
-CAPSULE = np.array([np.sum(np.pi * _a2**2 / 4 + np.pi * _a2 * _z**2)] * 2 + [np.sum(np.pi * _a2**2 / 2)]) * (
-    _z[1] - _z[0]
-)
+CAPSULE = np.array(
+    [np.sum(np.pi * _a2**2 / 4 + np.pi * _a2 * _z**2)] * 2 + [np.sum(np.pi * _a2**2 / 2)]
+) * (_z[1] - _z[0])
 
 
 @pytest.mark.parametrize(
@@ -57,8 +59,14 @@ CAPSULE = np.array([np.sum(np.pi * _a2**2 / 4 + np.pi * _a2 * _z**2)] * 2 + [np.
 )
 @pytest.mark.parametrize("mass", [None, 2.5])
 def test_primitives(shape, volume, moments, mass):
-    given = f'<inertial><mass value="{mass}"/><inertia ixx="-1" iyy="1" izz="1"/></inertial>' if mass else ""
-    got, model = link(robot(given, geometry(shape, '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>')), density=700)
+    given = (
+        f'<inertial><mass value="{mass}"/><inertia ixx="-1" iyy="1" izz="1"/></inertial>'
+        if mass
+        else ""
+    )
+    got, model = link(
+        robot(given, geometry(shape, '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>')), density=700
+    )
     density = 700 if mass is None else mass / volume
     R = pose(rpy=(0.1, 0.2, 0.3))[:3, :3]
     assert got.mass == pytest.approx(density * volume, rel=1e-12)
@@ -67,7 +75,9 @@ def test_primitives(shape, volume, moments, mass):
     np.testing.assert_allclose(
         got.inertia, R @ np.diag(density * moments) @ R.T, atol=1e-8 * density * volume
     )
-    assert any("link 'b': inertia computed from its collision geometry" in w for w in model.warnings)
+    assert any(
+        "link 'b': inertia computed from its collision geometry" in w for w in model.warnings
+    )
 
 
 def test_two_shapes_add_up():
@@ -92,7 +102,8 @@ def test_meshes(tmp_path, closed, tag):
     assert got.mass == pytest.approx(expected.mass, rel=1e-6)
     np.testing.assert_allclose(got.inertia, expected.inertia, rtol=1e-6, atol=1e-3)
     assert any(
-        f"from its {tag} geometry" in w and ("convex hull" in w) == (not closed) for w in model.warnings
+        f"from its {tag} geometry" in w and ("convex hull" in w) == (not closed)
+        for w in model.warnings
     )
 
 
@@ -132,14 +143,18 @@ IMPOSSIBLE = {
     "no tensor": ('<inertial><mass value="2"/></inertial>', "lacks <inertia>"),
     "no moment": ('<inertial><mass value="2"/><inertia ixx="1" iyy="1"/></inertial>', "'izz'"),
     "no mass": ('<inertial><inertia ixx="1" iyy="1" izz="1"/></inertial>', "lacks <mass>"),
-    "zeros": ('<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>', "has mass"),
+    "zeros": (
+        '<inertial><mass value="0"/><inertia ixx="0" iyy="0" izz="0"/></inertial>',
+        "has mass",
+    ),
     "nothing": ("", "has mass"),
 }
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_robots_without_valid_dynamics_load(name):
-    """They can be planned for, without torque limits; all that needs inertia names link, place and ways out."""
+    """They can be planned for, without torque limits; all that needs inertia names link, place and
+    ways out."""
     inertial, reason = IMPOSSIBLE[name]
     text = robot(inertial, geometry('<box size="0.1 0.2 0.3"/>')).replace("<robot", "\n<robot")
     with pytest.raises(UrdfError, match="<string>:2: link 'b'"):
@@ -154,9 +169,13 @@ def test_robots_without_valid_dynamics_load(name):
         lambda: model.inverse_dynamics([[0]], [[0]], [[0]]),
         lambda: Simulation(World(model), dt=1e-3),
     ):
-        with pytest.raises(RobosimError, match=f"{re.escape(fault)}.*<inertial>.*inertia_from_meshes=True"):
+        with pytest.raises(
+            RobosimError, match=f"{re.escape(fault)}.*<inertial>.*inertia_from_meshes=True"
+        ):
             refused()
-    np.testing.assert_allclose(model.frame_pose([np.pi / 2], "b")[:3, :3] @ [0, 1, 0], [0, 0, 1], atol=1e-15)
+    np.testing.assert_allclose(
+        model.frame_pose([np.pi / 2], "b")[:3, :3] @ [0, 1, 0], [0, 0, 1], atol=1e-15
+    )
     result = plan(Problem(model, start=[0.0], goal=[1.0]))
     assert result.ok
     assert fault in result.reason
@@ -169,7 +188,8 @@ def test_robots_without_valid_dynamics_load(name):
 
 
 def test_only_what_is_impossible_is_computed():
-    """A base that legally has no inertial, a frame between joints and good data stay as they are."""
+    """A base that legally has no inertial, a frame between joints and good data stay as they
+    are."""
     good = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
     box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
     text = f"""<robot name="r"><link name="base">{box}</link><link name="arm">{good}{box}</link><link name="tool">{box}</link>
@@ -184,7 +204,8 @@ def test_only_what_is_impossible_is_computed():
 
 
 def test_massless_links_between_joints():
-    """A planar base of three joints, and a universal joint: their mass matrices are those of the closed form."""
+    """A planar base of three joints, and a universal joint: their mass matrices are those of the
+    closed form."""
     good = '<inertial><origin xyz="0 0 0.5"/><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
 
     def joint(name, kind, parent, child, axis):
@@ -207,11 +228,14 @@ def test_massless_links_between_joints():
     assert cardan.dynamics_faults == ()
     b = 0.4  # about x: the body's moments about its hinge, turned by b; about y: its own
     about_x = (0.1 + 2 * 0.25) * np.cos(b) ** 2 + 0.3 * np.sin(b) ** 2
-    np.testing.assert_allclose(cardan.mass_matrix([0.2, b]), np.diag([about_x, 0.2 + 2 * 0.25]), atol=1e-15)
+    np.testing.assert_allclose(
+        cardan.mass_matrix([0.2, b]), np.diag([about_x, 0.2 + 2 * 0.25]), atol=1e-15
+    )
 
 
 def test_massless_links_that_make_the_mass_matrix_singular():
-    """Where two joints move the same mass the same way, at every q: a slide on a flying base without mass."""
+    """Where two joints move the same mass the same way, at every q: a slide on a flying base
+    without mass."""
     good = '<inertial><mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.3"/></inertial>'
     text = f"""<robot name="r"><link name="base"/><link name="cart">{good}</link><joint name="j" type="prismatic">
     <parent link="base"/><child link="cart"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
@@ -253,7 +277,9 @@ def test_tiny_moments_are_zero():
     """Rounding errors of a zero inertia are zero."""
     tiny = '<inertial><mass value="1"/><inertia ixx="-2e-35" iyy="0" izz="2e-35"/></inertial>'
     model = load_robot(robot(tiny))
-    np.testing.assert_array_equal(next(k for k in model.links if k.name == "b").inertia, np.zeros((3, 3)))
+    np.testing.assert_array_equal(
+        next(k for k in model.links if k.name == "b").inertia, np.zeros((3, 3))
+    )
 
 
 def test_moments_without_mass_count():

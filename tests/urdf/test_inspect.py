@@ -33,11 +33,16 @@ def test_bundled_robot_as_json():
 
 @pytest.fixture
 def peg_in_slot(tmp_path):
-    """A channel (mesh) and a peg that slides along its slot: free, but inside the channel's hull."""
+    """A channel (mesh) and a peg that slides along its slot: free, but inside the channel's
+    hull."""
     outline = np.array([[0, 0], [3, 0], [3, 2], [2, 2], [2, 0.5], [1, 0.5], [1, 2], [0, 2]])
     caps = [[0, 1, 4], [0, 4, 5], [1, 2, 4], [2, 3, 4], [0, 5, 7], [5, 6, 7]]
     vertices = np.vstack([np.column_stack([outline, np.full(8, z)]) for z in (0.0, 4.0)])
-    sides = [f for i in range(8) for f in ([i, (i + 1) % 8, 8 + i], [(i + 1) % 8, 8 + (i + 1) % 8, 8 + i])]
+    sides = [
+        f
+        for i in range(8)
+        for f in ([i, (i + 1) % 8, 8 + i], [(i + 1) % 8, 8 + (i + 1) % 8, 8 + i])
+    ]
     faces = [c[::-1] for c in caps] + [[8 + i for i in c] for c in caps] + sides
     trimesh.Trimesh(vertices, faces, process=False).export(tmp_path / "channel.stl")
     path = tmp_path / "r.urdf"
@@ -57,7 +62,9 @@ def test_pairs_that_collide_only_because_of_a_hull(peg_in_slot):
     assert pair.example == "neutral"
     assert pair.overlaps == report.hull_samples + 1
     assert pair.tested > 0
-    assert not pair.checked, "the hull swallows the peg, so that the filter took them for always touching"
+    assert not pair.checked, (
+        "the hull swallows the peg, so that the filter took them for always touching"
+    )
     channel = next(c for c in report.colliders if c.link == "channel")
     assert channel.fidelity.faces == 28
     assert not channel.fidelity.convex
@@ -94,7 +101,8 @@ def test_pieces_clear_the_slot(peg_in_slot):
 
 def test_sources_of_limits(peg_in_slot):
     report = inspect_robot(
-        peg_in_slot, joint_limits={"turn": {"max_velocity": 2, "min_position": -1, "max_position": 1}}
+        peg_in_slot,
+        joint_limits={"turn": {"max_velocity": 2, "min_position": -1, "max_position": 1}},
     )
     data = report.to_dict()
     turn, slide = data["positions"]

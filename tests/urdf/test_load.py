@@ -1,4 +1,5 @@
-"""Every element of URDF that we honor ends up in the model; every default is the specification's."""
+"""Every element of URDF that we honor ends up in the model; every default is the
+specification's."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -45,7 +46,8 @@ def test_the_package_s_front_door():
 def test_joint_types(kind, n_q, n_v, base):
     # A free base must itself have mass.
     model = load(
-        robot(LIMIT, kind).replace('<link name="a"/>', f'<link name="a">{INERTIAL}</link>'), base=base
+        robot(LIMIT, kind).replace('<link name="a"/>', f'<link name="a">{INERTIAL}</link>'),
+        base=base,
     )
     extra = base == "floating"
     assert (model.n_q, model.n_v) == (n_q + 7 * extra, n_v + 6 * extra)
@@ -55,7 +57,8 @@ def test_joint_types(kind, n_q, n_v, base):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_pose_axis_and_position(seed):
-    """X_WB = X_PJ R(axis, q): checked for every type with one coordinate, with an axis that is not of unit length."""
+    """X_WB = X_PJ R(axis, q): checked for every type with one coordinate, with an axis that is not
+    of unit length."""
     rng = np.random.default_rng(seed)
     xyz, rpy, axis, q = rng.normal(size=3), rng.uniform(-3, 3, 3), rng.normal(size=3) * 3, 0.7
     text = f'<origin xyz="{xyz[0]} {xyz[1]} {xyz[2]}" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/><axis xyz="{axis[0]} {axis[1]} {axis[2]}"/>'
@@ -70,7 +73,9 @@ def test_pose_axis_and_position(seed):
 
 
 def test_default_axis_is_x():
-    np.testing.assert_allclose(load(robot(LIMIT, "prismatic")).frame_pose([0.5], "b")[:3, 3], [0.5, 0, 0])
+    np.testing.assert_allclose(
+        load(robot(LIMIT, "prismatic")).frame_pose([0.5], "b")[:3, 3], [0.5, 0, 0]
+    )
 
 
 def test_limits_dynamics_and_missing_attributes():
@@ -134,7 +139,9 @@ def test_inertial_is_turned_into_the_link():
     link = next(k for k in load(robot(LIMIT, link=text)).links if k.name == "b")
     R = pose(rpy=rpy)[:3, :3]
     np.testing.assert_allclose(link.com, [1, 2, 3])
-    np.testing.assert_allclose(link.inertia, R @ [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 2.5]] @ R.T, atol=1e-15)
+    np.testing.assert_allclose(
+        link.inertia, R @ [[1, 0.1, 0], [0.1, 2, 0], [0, 0, 2.5]] @ R.T, atol=1e-15
+    )
 
 
 def test_colliders_and_visuals_of_every_kind():
@@ -145,7 +152,11 @@ def test_colliders_and_visuals_of_every_kind():
     <visual name="look"><geometry><capsule radius="0.1" length="1"/></geometry><material name="red"/></visual>
     <visual><geometry><box size="1 1 1"/></geometry><material name="own"><color rgba="0 0 1 0.5"/></material></visual>"""
     model = load(
-        robot(LIMIT, link=INERTIAL + link, extra='<material name="red"><color rgba="1 0 0 1"/></material>')
+        robot(
+            LIMIT,
+            link=INERTIAL + link,
+            extra='<material name="red"><color rgba="1 0 0 1"/></material>',
+        )
     )
     kinds = [(c.name, str(c.shape.type)) for c in model.colliders]
     assert [k for _, k in kinds] == ["box", "sphere", "cylinder", "capsule"]
@@ -167,7 +178,9 @@ def test_names_given_twice_stay_unique():
 
 
 def test_foreign_tags_are_kept_and_listed():
-    extra = '<gazebo reference="b"/><gazebo/><transmission name="t"/><ros2_control name="x" type="y"/>'
+    extra = (
+        '<gazebo reference="b"/><gazebo/><transmission name="t"/><ros2_control name="x" type="y"/>'
+    )
     model = load(robot(LIMIT + "<calibration rising='0'/>", extra=extra))
     assert any("<gazebo> in <robot> (2x" in text for text in model.ignored)
     assert {"transmission", "ros2_control", "calibration"} <= {
@@ -207,9 +220,9 @@ def test_wrong_xml_declarations_are_passed_over():
 
 
 def test_encodings(tmp_path):
-    text = "<?xml version='1.0' encoding='{}'?>" + robot(LIMIT).replace('name="b"', 'name="bräu"').replace(
-        'link="b"', 'link="bräu"'
-    )
+    text = "<?xml version='1.0' encoding='{}'?>" + robot(LIMIT).replace(
+        'name="b"', 'name="bräu"'
+    ).replace('link="b"', 'link="bräu"')
     for encoding in ("utf-8", "latin-1", "utf-16"):
         path = tmp_path / f"{encoding}.urdf"
         path.write_bytes(text.format(encoding).encode(encoding))
@@ -217,7 +230,9 @@ def test_encodings(tmp_path):
 
 
 def test_bad_options():
-    with pytest.raises(UrdfError, match="base must be 'fixed', 'floating' or 'described', got 'free'"):
+    with pytest.raises(
+        UrdfError, match="base must be 'fixed', 'floating' or 'described', got 'free'"
+    ):
         load(robot(LIMIT), base="free")
     with pytest.raises(UrdfError, match="convex='sphere'"):
         load(robot(LIMIT), convex="sphere")

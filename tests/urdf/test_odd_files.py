@@ -1,6 +1,7 @@
 """Odd but legal files, and files that look wrong: each says in comments what it must give.
 
-    must load: n_q=1      read: so many coordinates; must refuse: PATTERN   not read, with this error at a line of it
+    must load: n_q=1      read: so many coordinates; must refuse: PATTERN   not read, with this
+                          error at a line of it
     must warn|ignore|fault: PATTERN      among Model.warnings, .ignored, .dynamics_faults
     must limits: LOWER UPPER             of the only coordinate
     must colliders: N

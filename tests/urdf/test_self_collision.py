@@ -1,4 +1,5 @@
-"""Which pairs are left out without an SRDF: adjacent, always and never touching, and no pair that can collide."""
+"""Which pairs are left out without an SRDF: adjacent, always and never touching, and no pair that
+can collide."""
 
 # ruff: noqa: E501 (descriptions of robots stay on their lines)
 from __future__ import annotations
@@ -17,11 +18,14 @@ def link(name: str, size: str, xyz: str = "0 0 0") -> str:
     return f'<link name="{name}">{INERTIAL}<collision><origin xyz="{xyz}"/><geometry><box size="{size}"/></geometry></collision></link>'
 
 
-def hinge(name: str, parent: str, child: str, xyz: str, bound: float = 3.0, axis: str = "0 1 0") -> str:
+def hinge(
+    name: str, parent: str, child: str, xyz: str, bound: float = 3.0, axis: str = "0 1 0"
+) -> str:
     return f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}"/><axis xyz="{axis}"/><limit lower="{-bound}" upper="{bound}" effort="1" velocity="1"/></joint>'
 
 
-# A folding chain a-b-c-d of sticks 1 m long, a flag that only wags on the far side, and a block that c never leaves.
+# A folding chain a-b-c-d of sticks 1 m long, a flag that only wags on the far side, and a block
+# that c never leaves.
 FOLDING = (
     '<robot name="folding">'
     + link("a", "0.1 0.1 0.8", "0 0 0.5")
@@ -93,9 +97,11 @@ def test_mostly_touching(upper, is_said):
 
 
 def test_rare_collisions_are_found():
-    """Two long arms from opposite sides whose tips meet only when both point at each other to a degree or so.
+    """Two long arms from opposite sides whose tips meet only when both point at each other to a
+    degree or so.
 
-    Uniform samples hit that in about one of a hundred thousand; the margin and the descent must find it."""
+    Uniform samples hit that in about one of a hundred thousand; the margin and the descent must
+    find it."""
     arm = "0.02 0.02 1.0"
     text = (
         '<robot name="r"><link name="base"/>'
@@ -106,7 +112,8 @@ def test_rare_collisions_are_found():
         + "</robot>"
     )
     model = load_robot(text)
-    # At 90 degrees each tip reaches +-0.005: the gap of 10 mm is within the margin, though they never touch.
+    # At 90 degrees each tip reaches +-0.005: the gap of 10 mm is within the margin, though they
+    # never touch.
     q = [np.pi / 2, -np.pi / 2]
     poses = model.link_poses(q)
     a, b = model.colliders
@@ -116,7 +123,8 @@ def test_rare_collisions_are_found():
 
 
 def test_the_descent_finds_what_few_samples_miss():
-    """Two arms of 10 m whose tips overlap only within 2 degrees of pointing at each other: 20 samples see nothing of it."""
+    """Two arms of 10 m whose tips overlap only within 2 degrees of pointing at each other: 20
+    samples see nothing of it."""
     arm = "0.02 0.02 10"
     text = (
         '<robot name="r"><link name="base"/>'
@@ -140,19 +148,23 @@ def test_same_seed_same_answer_and_report(monkeypatch, tmp_path):
         assert (report.n_samples, report.seed) == (1000, 3)
         answers.append(disabled(filtered))
     assert answers[0] == answers[1]
-    monkeypatch.setattr("robosim.urdf.self_collision._verdicts", None)  # now only the cache can answer
+    # Now only the cache can answer.
+    monkeypatch.setattr("robosim.urdf.self_collision._verdicts", None)
     assert disabled(filter_self_collision(model, n_samples=1000, seed=3)[0]) == answers[0]
 
 
 def test_no_sampled_collision_is_ever_left_out():
-    """On a real arm with hulls or primitives: whatever 3,000 fresh samples find colliding is still checked."""
+    """On a real arm with hulls or primitives: whatever 3,000 fresh samples find colliding is still
+    checked."""
     full = load_robot("ur5", srdf=False, filter_self_collisions=False)
     kept = load_robot("ur5", srdf=False)
     never = {k for k, reason in disabled(kept).items() if reason == "Never"}
     rng = np.random.default_rng(12345)
     from robosim import _engine
 
-    scene = _engine.CollisionScene(full._engine, [], [], np.zeros((0, 4, 4)), [], full.collision_pairs)
+    scene = _engine.CollisionScene(
+        full._engine, [], [], np.zeros((0, 4, 4)), [], full.collision_pairs
+    )
     link_of = {c.name: c.link for c in full.colliders}
     for _ in range(3000):
         for a, b, _ in scene.collisions(full.random_configuration(rng)):
@@ -161,5 +173,6 @@ def test_no_sampled_collision_is_ever_left_out():
 
 def test_switching_it_off():
     assert all(
-        r.lower() == "adjacent" for r in disabled(load_robot(FOLDING, filter_self_collisions=False)).values()
+        r.lower() == "adjacent"
+        for r in disabled(load_robot(FOLDING, filter_self_collisions=False)).values()
     )

@@ -1,4 +1,5 @@
-"""The search behind self-collision filtering: against brute force, on long chains, and where its work is bounded."""
+"""The search behind self-collision filtering: against brute force, on long chains, and where its
+work is bounded."""
 
 from __future__ import annotations
 
@@ -27,16 +28,19 @@ def _no_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path))
 
 
-def chain(n: int, bound: float, axes: tuple[str, ...] = ("1 0 0", "0 1 0"), shape: str = "capsule") -> str:
-    """A URDF of n equal links in a row, each of which turns against the one before by up to `bound`."""
+def chain(
+    n: int, bound: float, axes: tuple[str, ...] = ("1 0 0", "0 1 0"), shape: str = "capsule"
+) -> str:
+    """A URDF of n equal links in a row, each of which turns against the one before by up to
+    `bound`."""
     geometry = {
         "capsule": f'<capsule radius="{RADIUS}" length="{LENGTH - 2 * RADIUS}"/>',
         "box": f'<box size="{2 * RADIUS} {2 * RADIUS} {0.8 * LENGTH}"/>',
         "cylinder": f'<cylinder radius="{RADIUS}" length="{0.8 * LENGTH}"/>',
     }[shape]
     links = [
-        f'<link name="l{i:03}"><inertial><{INERTIA}/></inertial><collision><origin xyz="0 0 {LENGTH / 2}"/>'
-        f"<geometry>{geometry}</geometry></collision></link>"
+        f'<link name="l{i:03}"><inertial><{INERTIA}/></inertial><collision><origin xyz="0 0'
+        f' {LENGTH / 2}"/><geometry>{geometry}</geometry></collision></link>'
         for i in range(n)
     ]
     joints = [
@@ -81,7 +85,8 @@ def random_pose(rng: np.random.Generator, reach: float) -> np.ndarray:
 
 
 def random_robot(seed: int, as_meshes: bool = False) -> Model:
-    """A tree of seven links with three coordinates, a mimic joint, and one or two shapes per link."""
+    """A tree of seven links with three coordinates, a mimic joint, and one or two shapes per
+    link."""
     rng = np.random.default_rng(seed)
     builder = ModelBuilder(f"random {seed}")
     builder.add_link("l0", mass=1, inertia=np.eye(3))
@@ -98,7 +103,10 @@ def random_robot(seed: int, as_meshes: bool = False) -> Model:
         bounds = {"lower": middle - half, "upper": middle + half}
         mimic = None
         if kind == "mimic":
-            mimic, bounds = ("j1", rng.uniform(-1, 1), rng.uniform(-1, 1)), {"lower": -9, "upper": 9}
+            mimic, bounds = (
+                ("j1", rng.uniform(-1, 1), rng.uniform(-1, 1)),
+                {"lower": -9, "upper": 9},
+            )
         builder.add_joint(
             f"j{i}", "prismatic" if slides else "revolute", parent, f"l{i}", X_PJ=pose,
             axis=axis / np.linalg.norm(axis), velocity=1, effort=1, mimic=mimic, **bounds,
@@ -121,10 +129,13 @@ class BruteForce:
         self.columns: dict[frozenset[str], list[int]] = {}
         for i, pair in enumerate(model.collision_pairs):
             self.columns.setdefault(frozenset(model.colliders[k].link for k in pair), []).append(i)
-        self.distances = {links: distances[:, columns].min(axis=1) for links, columns in self.columns.items()}
+        self.distances = {
+            links: distances[:, columns].min(axis=1) for links, columns in self.columns.items()
+        }
 
     def least(self, links: frozenset[str]) -> float:
-        """The least distance, from the best point of the grid on by normal samples that narrow down."""
+        """The least distance, from the best point of the grid on by normal samples that narrow
+        down."""
         rng = np.random.default_rng(0)
         lower, upper = np.transpose(self.bounds)
         scene = scene_of(self.model, self.model.collision_pairs[self.columns[links]])
@@ -157,9 +168,14 @@ def test_verdicts_are_those_of_brute_force(as_meshes):
             elif verdict == "Never":
                 assert reference.least(links) > MARGIN, (seed, links)
             else:
-                assert distances.min() <= MARGIN or reference.least(links) <= MARGIN + 1e-4, (seed, links)
+                assert distances.min() <= MARGIN or reference.least(links) <= MARGIN + 1e-4, (
+                    seed,
+                    links,
+                )
                 assert apart > 0, (seed, links)
-        kept = {frozenset(filtered.colliders[k].link for k in pair) for pair in filtered.collision_pairs}
+        kept = {
+            frozenset(filtered.colliders[k].link for k in pair) for pair in filtered.collision_pairs
+        }
         assert kept == set(reference.distances) - set(verdicts)
     assert min(counts[verdict] for verdict in ("checked", "Never", "Always")) > 0, counts
 
@@ -212,12 +228,14 @@ def test_a_chain_of_300_links_loads_in_seconds(shape, bound):
 
 
 def test_links_that_meet_when_a_chain_curls_are_checked():
-    """Each joint turns by 6 degrees at most: no random configuration curls the chain, but its joints together do."""
+    """Each joint turns by 6 degrees at most: no random configuration curls the chain, but its
+    joints together do."""
     n, bound = 150, 0.1
     names = [f"l{i:03}" for i in range(n)]
     model = load_robot(chain(n, bound, axes=("0 1 0",)), filter_self_collisions=False)
     out = left_out(filter_self_collision(model)[0])
-    # A regular polygon closes at 2 pi: of k links with joints at 2 pi / k, within the bound from 63 links on.
+    # A regular polygon closes at 2 pi: of k links with joints at 2 pi / k, within the bound from 63
+    # links on.
     for k in (63, 80, 120):
         q = np.zeros(n - 1)
         q[:k] = 2 * np.pi / k
@@ -225,7 +243,11 @@ def test_links_that_meet_when_a_chain_curls_are_checked():
         assert scene_of(model).distances(q)[index] < 0
         assert frozenset((names[0], names[k])) not in out
     # Half a turn brings nothing together, and that is proven.
-    assert all(frozenset((names[i], names[j])) in out for i in range(n) for j in range(i + 2, min(n, i + 31)))
+    assert all(
+        frozenset((names[i], names[j])) in out
+        for i in range(n)
+        for j in range(i + 2, min(n, i + 31))
+    )
 
 
 def proven(model: Model) -> np.ndarray:
@@ -237,7 +259,8 @@ def proven(model: Model) -> np.ndarray:
 
 
 def test_proofs_hold_everywhere():
-    """Pairs that are proven apart are so at random configurations and at all corners of the limits."""
+    """Pairs that are proven apart are so at random configurations and at all corners of the
+    limits."""
     found = 0
     for seed in range(repeats(40, 1000)):
         model = random_robot(seed)
@@ -254,9 +277,14 @@ def test_proofs_hold_everywhere():
 
 
 def test_the_proof_is_sharp_for_a_planar_chain():
-    """Equal links with equal ranges: the ends meet where all joints turn the same way to the limit, and not before."""
+    """Equal links with equal ranges: the ends meet where all joints turn the same way to the limit,
+    and not before."""
     n = 21
-    for turn, is_apart in ((2 * np.pi * 0.75, True), (2 * np.pi * 0.9, True), (2 * np.pi * 1.05, False)):
+    for turn, is_apart in (
+        (2 * np.pi * 0.75, True),
+        (2 * np.pi * 0.9, True),
+        (2 * np.pi * 1.05, False),
+    ):
         bound = turn / (n - 1)
         model = load_robot(chain(n, bound, axes=("0 1 0",)), filter_self_collisions=False)
         ends = np.flatnonzero((model.collision_pairs == (0, n - 1)).all(axis=1))[0]
@@ -273,12 +301,14 @@ def test_what_the_work_does_not_suffice_for_stays_checked(monkeypatch):
     last = 0
     for work in (0, 100_000, 1_000_000):
         monkeypatch.setattr(self_collision, "_MOST_WORK", work)
-        monkeypatch.setattr(self_collision, "_VERSION", f"work {work}")  # another entry of the cache
+        # Another entry of the cache.
+        monkeypatch.setattr(self_collision, "_VERSION", f"work {work}")
         few, report = filter_self_collision(model, n_samples=1000)
         again, from_cache = filter_self_collision(model, n_samples=1000)
         assert report == from_cache
         assert left_out(few) == left_out(again)
-        # Nothing is left out but what is left out with all the work, and what is proven in any case.
+        # Nothing is left out but what is left out with all the work, and what is proven in any
+        # case.
         assert left_out(few).items() <= left_out(all_decided).items()
         pairs = [frozenset(names[i] for i in pair) for pair in model.collision_pairs[proven(model)]]
         assert set(pairs) <= set(left_out(few))
@@ -289,7 +319,8 @@ def test_what_the_work_does_not_suffice_for_stays_checked(monkeypatch):
 
 
 def test_control_c_ends_the_search(monkeypatch, tmp_path):
-    monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path))  # where no other test has left the answer
+    # Where no other test has left the answer.
+    monkeypatch.setenv("ROBOSIM_CACHE_DIR", str(tmp_path))
     model = load_robot(chain(300, 0.1), filter_self_collisions=False)
     with control_c():
         filter_self_collision(model)
@@ -301,8 +332,14 @@ def test_wrong_arguments_are_refused():
     same_body = np.array([[0, 0]])
     for arguments, text in (
         ((pairs[:, 0], [0, n], MARGIN), r"pairs has shape \(\d+,\); it must be \(m, 2\)"),
-        ((same_body, [0, 1], MARGIN), r"pairs\[0\] is \(0, 0\); it must name two of the \d+ colliders"),
-        ((pairs, [0, n - 1], MARGIN), f"group_begin must increase from 0 to the number of pairs, {n}"),
+        (
+            (same_body, [0, 1], MARGIN),
+            r"pairs\[0\] is \(0, 0\); it must name two of the \d+ colliders",
+        ),
+        (
+            (pairs, [0, n - 1], MARGIN),
+            f"group_begin must increase from 0 to the number of pairs, {n}",
+        ),
         ((pairs, [0, 2, 2, n], MARGIN), "group_begin must increase"),
         ((pairs, [0, n], -1.0), "margin is -1 m; it must not be negative"),
     ):

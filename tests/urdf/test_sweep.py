@@ -1,4 +1,5 @@
-"""Robots of others: each of example-robot-data loads with its meshes, or is refused with file, line and reason."""
+"""Robots of others: each of example-robot-data loads with its meshes, or is refused with file, line
+and reason."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def test_example_robots(example_robots):
 
 
 def test_against_pinocchio(example_robots):
-    """Link poses of each robot, and mass matrix and forces where its dynamics are valid, as Pinocchio has them."""
+    """Link poses of each robot, and mass matrix and forces where its dynamics are valid, as
+    Pinocchio has them."""
     pytest.importorskip("pinocchio", reason="pinocchio is not installed")
     from . import against_pinocchio
 
@@ -46,7 +48,8 @@ def test_against_pinocchio(example_robots):
             continue
         model = load_robot(path, filter_self_collisions=False, missing_meshes="skip")
         found = against_pinocchio.deviation(model, peer)
-        # Both compute in float64 from the same text; forces of many links are sums with cancellation.
+        # Both compute in float64 from the same text; forces of many links are sums with
+        # cancellation.
         assert found.kinematics < 1e-13, path
         assert found.dynamics is None or found.dynamics < 1e-9, path
         compared[found.dynamics is not None] += 1
@@ -64,7 +67,8 @@ def test_against_pinocchio(example_robots):
     ],
 )
 def test_against_yourdfpy(example_robots, name):
-    """Another reader of the same files: names, types, limits, and all link poses at random configurations."""
+    """Another reader of the same files: names, types, limits, and all link poses at random
+    configurations."""
     yourdfpy = pytest.importorskip("yourdfpy", reason="yourdfpy is not installed")
     path = example_robots / name
     theirs = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=True)
@@ -88,7 +92,9 @@ def test_yourdfpy_objects_load(example_robots):
     yourdfpy = pytest.importorskip("yourdfpy", reason="yourdfpy is not installed")
     path = example_robots / "ur_description/urdf/ur5_robot.urdf"
     read = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=False)
-    from_object = load_robot(read, package_dirs=[example_robots.parent], filter_self_collisions=False)
+    from_object = load_robot(
+        read, package_dirs=[example_robots.parent], filter_self_collisions=False
+    )
     from_file = load_robot(path, filter_self_collisions=False)
     assert from_object.link_names == from_file.link_names
     q = from_file.random_configuration(np.random.default_rng(1))
@@ -106,6 +112,8 @@ def test_srdf_of_others(example_robots, robot):
         "kinova": "robots/kinova.urdf",
     }[robot]
     outcome = sweep.outcome(
-        lambda: load_robot(folder / urdf, srdf=folder / f"srdf/{robot}.srdf", filter_self_collisions=False)
+        lambda: load_robot(
+            folder / urdf, srdf=folder / f"srdf/{robot}.srdf", filter_self_collisions=False
+        )
     )
     assert outcome[0] != "defect", outcome[1]

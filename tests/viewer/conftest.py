@@ -15,7 +15,9 @@ def arm():
     """Two links of 0.5 m in the xz plane on a green base; the last carries a red ball."""
     builder = ModelBuilder("arm")
     builder.add_link("base")
-    builder.add_visual("base", Visual(shape=Shape.box((0.3, 0.3, 0.1)), X_LV=pose((0, 0, 0.05)), rgba=GREEN))
+    builder.add_visual(
+        "base", Visual(shape=Shape.box((0.3, 0.3, 0.1)), X_LV=pose((0, 0, 0.05)), rgba=GREEN)
+    )
     X_PJ = pose((0, 0, 0.1))
     for k, parent in enumerate(("base", "link0")):
         name = f"link{k}"
@@ -31,7 +33,9 @@ def arm():
             upper=2.5,
             velocity=2.0,
         )
-        builder.add_visual(name, Visual(shape=Shape.capsule(0.04, 0.5), X_LV=pose((0, 0, 0.25)), rgba=BLUE))
+        builder.add_visual(
+            name, Visual(shape=Shape.capsule(0.04, 0.5), X_LV=pose((0, 0, 0.25)), rgba=BLUE)
+        )
         builder.add_collider(name, Shape.box((0.1, 0.1, 0.5)), X_LC=pose((0, 0, 0.25)))
         X_PJ = pose((0, 0, 0.5))
     builder.add_link("tip", mass=0.1, inertia=0.001 * np.eye(3))
@@ -45,5 +49,8 @@ def arm():
 def swing():
     """From the left to the right, stretched out at the end."""
     return Trajectory.from_waypoints(
-        [0, 1, 2], [[-1.2, 0.4], [0.0, 1.0], [1.0, 0.0]], position_names=["joint0", "joint1"], robot="arm"
+        [0, 1, 2],
+        [[-1.2, 0.4], [0.0, 1.0], [1.0, 0.0]],
+        position_names=["joint0", "joint1"],
+        robot="arm",
     )

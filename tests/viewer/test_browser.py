@@ -1,5 +1,5 @@
-"""A real browser sees a planned shelf motion, and a simulation with its contact forces: in the live viewer, and in the
-standalone file with no network at all.
+"""A real browser sees a planned shelf motion, and a simulation with its contact forces: in the live
+viewer, and in the standalone file with no network at all.
 """
 
 import os
@@ -12,7 +12,9 @@ import pytest
 
 from ..isolated import PYTHON  # noqa: TID252
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 WIDTH, HEIGHT = 1100, 500
 OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND"]
 GRIPPER = ["simulate", "gripper_2f", "--base", "floating"]
@@ -24,8 +26,9 @@ pytest.importorskip("viser", reason="the extra `view` is not installed")
 def screenshot(address, path, *options, lacks):
     """The browser's picture of an address, (height, width, 3) as integers.
 
-    `lacks(image)` lists what the picture must show and does not. Where the machine is busy, the page may not be
-    drawn within the time that the browser gives it: it is then given more, so long as something is lacking.
+    `lacks(image)` lists what the picture must show and does not. Where the machine is busy, the
+    page may not be drawn within the time that the browser gives it: it is then given more, so long
+    as something is lacking.
     """
     for budget in (4_000, 20_000, 100_000):
         image = shown_within(budget, address, path, *options)
@@ -38,16 +41,29 @@ def screenshot(address, path, *options, lacks):
 def shown_within(budget, address, path, *options):
     """The same after this much of the page's own time [ms].
 
-    Chromium without a screen hangs now and then as it starts: it is then asked once more, from nothing. A page
-    that hangs it does so again.
+    Chromium without a screen hangs now and then as it starts: it is then asked once more, from
+    nothing. A page that hangs it does so again.
     """
     from PIL import Image
 
     software = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    window = [f"--window-size={WIDTH},{HEIGHT}", f"--virtual-time-budget={budget}", f"--screenshot={path}"]
+    window = [
+        f"--window-size={WIDTH},{HEIGHT}",
+        f"--virtual-time-budget={budget}",
+        f"--screenshot={path}",
+    ]
     for last in (False, True):
         profile = f"--user-data-dir={path.parent / f'profile{budget}{int(last)}'}"
-        command = [CHROMIUM, "--headless=new", "--no-sandbox", profile, *software, *window, *options, address]
+        command = [
+            CHROMIUM,
+            "--headless=new",
+            "--no-sandbox",
+            profile,
+            *software,
+            *window,
+            *options,
+            address,
+        ]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=120)
             break
@@ -91,7 +107,8 @@ def live_screenshot(arguments, path, lacks):
         command,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"} | dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY"), ""),
+        env={**os.environ, "PYTHONUNBUFFERED": "1"}
+        | dict.fromkeys(("DISPLAY", "WAYLAND_DISPLAY"), ""),
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
@@ -104,7 +121,9 @@ def live_screenshot(arguments, path, lacks):
 
 def test_live_viewer(plan_file, tmp_path):
     shown = ["view", "ur5", "--scene", "bookshelf_small", "--trajectory", str(plan_file)]
-    live_screenshot([*shown, "--port", "0", "--no-open"], tmp_path / "live.png", lacks_robot_or_shelf)
+    live_screenshot(
+        [*shown, "--port", "0", "--no-open"], tmp_path / "live.png", lacks_robot_or_shelf
+    )
 
 
 def test_standalone_file_without_network(plan_file, tmp_path):
@@ -150,7 +169,8 @@ def test_forces_in_the_standalone_file(touching, at_rest, tmp_path):
     from robosim.cli import main
 
     page = tmp_path / "motion.html"
-    # From where it starts, the gripper falls for 45 ms; the picture may be taken at any time of the motion.
+    # From where it starts, the gripper falls for 45 ms; the picture may be taken at any time of the
+    # motion.
     when = ["--from", str(at_rest), "--for", "2s"] if touching else ["--for", "30ms"]
     assert main([*GRIPPER, *when, "--render", str(page)]) == 0
     lacks = lacks_gripper_or_forces if touching else lacks_gripper

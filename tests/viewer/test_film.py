@@ -1,4 +1,5 @@
-"""Films: all pictures, each for its time; what is carried moves when it should; files whole or not at all."""
+"""Films: all pictures, each for its time; what is carried moves when it should; files whole or not
+at all."""
 
 import io
 import os
@@ -37,19 +38,29 @@ def picked(arm, swing):
     """A yellow ball high above the arm, which holds it from 0.8 s to 1.5 s."""
     scene = Scene("s")
     scene.add_sphere("ball", 0.1, pose((0.3, 0, 0.9)), color=(1, 1, 0, 1))
-    return scene, swing.replace(events=[Event(0.8, "attach", "ball", "tip"), Event(1.5, "detach", "ball")])
+    return scene, swing.replace(
+        events=[Event(0.8, "attach", "ball", "tip"), Event(1.5, "detach", "ball")]
+    )
 
 
 def test_a_gif_shows_every_moment_as_long_as_it_takes(arm, swing, tmp_path):
     path, told = tmp_path / "swing.gif", []
     viewer.render_film(
-        path, arm, None, swing, size=SIZE, rate=7, azimuth=-1.5, progress=lambda k, n: told.append((k, n))
+        path,
+        arm,
+        None,
+        swing,
+        size=SIZE,
+        rate=7,
+        azimuth=-1.5,
+        progress=lambda k, n: told.append((k, n)),
     )
     images, durations = pages(path)
     assert len(images) == 15
     assert told == [(k, 15) for k in range(1, 16)]
     assert all(image.shape == (120, 160, 3) for image in images)
-    # 0.8 s of rest before and after 2 s of motion; between them each picture begins within 5 ms of its time.
+    # 0.8 s of rest before and after 2 s of motion; between them each picture begins within 5 ms of
+    # its time.
     assert sum(durations) == pytest.approx(2 + 2 * 0.8, abs=1e-9)
     begins = np.cumsum([0.0, *durations[:-1]])[1:] - 0.8
     assert np.abs(begins - np.linspace(0, 2, 15)[1:]).max() <= 0.005 + 1e-9
@@ -82,7 +93,8 @@ def test_what_is_carried_moves_from_attach_to_detach(arm, picked, tmp_path):
         center = np.array([columns.mean(), rows.mean()])
         X = stage.object_pose("ball", k / 10)
         x, y, _ = camera.project((X[:3, 3] - camera.position) @ camera.R_WC, *SIZE)
-        # Parts of the ball are hidden by the arm at times: a quarter of its size, of some ten pixels.
+        # Parts of the ball are hidden by the arm at times: a quarter of its size, of some ten
+        # pixels.
         assert np.linalg.norm(center - (x, y)) < 4, k
         centers.append(center)
     centers = np.array(centers)
@@ -114,7 +126,8 @@ def test_the_same_pictures_in_other_files(arm, picked, tmp_path):
     pytest.importorskip("viser", reason="the extra `view` is not installed")
     viewer.save(tmp_path / "pick.html", arm, scene, motion)
     assert (
-        b"carried" in (tmp_path / "pick.html").read_bytes() or (tmp_path / "pick.html").stat().st_size > 1e5
+        b"carried" in (tmp_path / "pick.html").read_bytes()
+        or (tmp_path / "pick.html").stat().st_size > 1e5
     )
 
 
@@ -190,6 +203,9 @@ def test_by_the_command(tmp_path, capsys):
     assert main(["render", "ur5", *options, "-o", str(tmp_path / "plan.gif")]) == 0
     assert "plan.gif" in capsys.readouterr().out
     assert len(pages(tmp_path / "plan.gif")[0]) == 4
-    assert main(["render", "ur5", *options[:2], "-o", str(tmp_path / "plan.png"), "--size", "64x48"]) == 0
+    assert (
+        main(["render", "ur5", *options[:2], "-o", str(tmp_path / "plan.png"), "--size", "64x48"])
+        == 0
+    )
     assert main(["render", "ur5", "-o", str(tmp_path / "still.gif")]) == 2
     assert not os.path.exists(tmp_path / "still.gif")

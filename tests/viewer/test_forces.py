@@ -1,4 +1,5 @@
-"""Arrows of contact forces: where, how long, which way, what color, when; in the viewer, the file and the picture."""
+"""Arrows of contact forces: where, how long, which way, what color, when; in the viewer, the file
+and the picture."""
 
 import re
 
@@ -43,10 +44,14 @@ def test_at_rest_the_arrows_carry_the_weight(dropped):
     arrows = stage.forces[-1]
     assert len(arrows.force) == 4
     # At rest to 1e-9 m/s, which over a step of 1 ms is 1e-6 of the weight.
-    np.testing.assert_allclose(arrows.force.sum(axis=0), [0, 0, MASS * G], rtol=0, atol=1e-6 * MASS * G)
+    np.testing.assert_allclose(
+        arrows.force.sum(axis=0), [0, 0, MASS * G], rtol=0, atol=1e-6 * MASS * G
+    )
     # As they are drawn: from the corners on the floor upwards, as long as they are strong.
     np.testing.assert_allclose(arrows.start[:, 2], 0, atol=1e-9)
-    np.testing.assert_allclose(np.abs(arrows.start[:, :2]), np.tile(SIZE[:2] / 2, (4, 1)), atol=1e-9)
+    np.testing.assert_allclose(
+        np.abs(arrows.start[:, :2]), np.tile(SIZE[:2] / 2, (4, 1)), atol=1e-9
+    )
     drawn = (stage.forces.tips(-1) - arrows.start).sum(axis=0) * stage.forces.newtons_per_meter
     np.testing.assert_allclose(drawn, [0, 0, MASS * G], rtol=0, atol=1e-6 * MASS * G)
     # Most of the run is rest, which therefore sets the scale.
@@ -85,7 +90,9 @@ def test_between_two_boxes_there_are_two_opposite_arrows():
     up, down = arrows.force[:, 2] > 0, arrows.force[:, 2] < 0
     assert (up.sum(), down.sum()) == (8, 4)
     np.testing.assert_allclose(arrows.force.sum(axis=0), [0, 0, 2 * MASS * G], atol=1e-6 * MASS * G)
-    np.testing.assert_allclose(arrows.force[down].sum(axis=0), [0, 0, -MASS * G], atol=1e-6 * MASS * G)
+    np.testing.assert_allclose(
+        arrows.force[down].sum(axis=0), [0, 0, -MASS * G], atol=1e-6 * MASS * G
+    )
     np.testing.assert_allclose(arrows.start[down][:, 2], SIZE[2], atol=1e-9)
     for start, force in zip(arrows.start[down], arrows.force[down], strict=True):
         (other,) = np.flatnonzero((arrows.start == start).all(axis=1) & up)
@@ -98,7 +105,9 @@ def test_friction_leans_against_the_motion_and_has_its_color():
     assert sliding.sliding.all()
     np.testing.assert_array_equal(colors(sliding), np.tile(SLIDING, (4, 1)))
     total = sliding.force.sum(axis=0)
-    np.testing.assert_allclose(total, MASS * G * np.array([-0.6 * FRICTION, -0.8 * FRICTION, 1]), rtol=1e-6)
+    np.testing.assert_allclose(
+        total, MASS * G * np.array([-0.6 * FRICTION, -0.8 * FRICTION, 1]), rtol=1e-6
+    )
     resting, _ = simulated(1, [0.05])
     np.testing.assert_array_equal(colors(resting.forces[-1]), np.tile(STICKING, (4, 1)))
 
@@ -118,7 +127,9 @@ def test_lengths_are_proportional_up_to_a_bound():
     forces = ForceArrows(free_boxes(1), replay, {}, 0.5)
     assert forces.newtons_per_meter == pytest.approx(10 / (LENGTH * 0.5))
     lengths = [np.linalg.norm(forces.tips(k)[0] - 1) for k in range(5)]
-    np.testing.assert_allclose(lengths, LENGTH * 0.5 * np.minimum(strengths / 10, LONGEST), rtol=1e-12)
+    np.testing.assert_allclose(
+        lengths, LENGTH * 0.5 * np.minimum(strengths / 10, LONGEST), rtol=1e-12
+    )
     for k in range(5):
         # The mesh itself begins at the point and ends at the tip.
         (vertices, faces), rgb = forces.triangles(k)
@@ -153,7 +164,9 @@ def test_a_held_object_is_pushed_with_the_robot(arm):
     simulation = Simulation(World(arm, scene))
     motion = simulation.rollout(simulation.state([np.pi / 2, 0.0]), 1)
     stage = Stage(arm, scene, motion.replay())
-    assert {frozenset((c.A, c.B)) for c in stage.replay.contacts[0]} == {frozenset(("table", "ball"))}
+    assert {frozenset((c.A, c.B)) for c in stage.replay.contacts[0]} == {
+        frozenset(("table", "ball"))
+    }
     ((start, force, _),) = zip(*stage.forces[0], strict=True)
     np.testing.assert_allclose(start, [1.1, 0, 0], atol=1e-6)
     assert force[2] > 1.0
@@ -183,7 +196,9 @@ def test_arrows_shine_through_what_hides_them(dropped):
     shown = {"size": (160, 120), "ghosts": 0, "azimuth": np.pi / 2, "elevation": 0.3}
     scene = floor()
     scene.add_box("screen", (0.6, 0.02, 0.4), pose((0, 0.3, 0.2)))
-    without = viewer.picture(model, scene, replay._replace(contacts=[[] for _ in replay.times]), **shown)
+    without = viewer.picture(
+        model, scene, replay._replace(contacts=[[] for _ in replay.times]), **shown
+    )
     behind = viewer.picture(model, scene, replay, **shown)
     changed = (behind.astype(int) - without).reshape(-1, 3)
     changed = changed[np.abs(changed).max(axis=1) > 10]
@@ -225,7 +240,10 @@ class TestInTheBrowser:
             assert node.batched_scales[k:].max(initial=0) < 1e-5
 
     def test_forces_can_be_hidden_and_the_robot_be_made_solid(self, running):
-        boxes = {handle.label: handle for handle in running.server.gui._gui_input_handle_from_uuid.values()}
+        boxes = {
+            handle.label: handle
+            for handle in running.server.gui._gui_input_handle_from_uuid.values()
+        }
         assert {"contact forces", "see through the robot"} <= set(boxes)
         assert all(node.opacity < 1 for node in running.scene._robot)
         running._see_through(False)

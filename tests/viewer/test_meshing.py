@@ -1,5 +1,5 @@
-"""Shapes as triangles: closed, outward, of the right size; normals round where the shape is, sharp where it
-is not.
+"""Shapes as triangles: closed, outward, of the right size; normals round where the shape is, sharp
+where it is not.
 """
 
 from types import SimpleNamespace
@@ -12,7 +12,10 @@ from robosim.viewer.meshing import corner_normals, is_solid, shape_mesh, split_c
 
 SHAPES = {
     "sphere": (SimpleNamespace(type="sphere", radius=0.3), 4 / 3 * np.pi * 0.3**3),
-    "box": (SimpleNamespace(type="box", size=np.array([0.2, 0.4, 0.6]), rounding=0.0), 0.2 * 0.4 * 0.6),
+    "box": (
+        SimpleNamespace(type="box", size=np.array([0.2, 0.4, 0.6]), rounding=0.0),
+        0.2 * 0.4 * 0.6,
+    ),
     "cylinder": (SimpleNamespace(type="cylinder", radius=0.2, length=0.5), np.pi * 0.2**2 * 0.5),
     "capsule": (
         SimpleNamespace(type="capsule", radius=0.2, length=0.5),
@@ -38,9 +41,11 @@ def test_closed_outward_and_of_the_right_volume(name):
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     directed = {tuple(e) for e in edges}
     assert len(directed) == len(edges), "an edge is used twice in the same direction"
-    assert all((b, a) in directed for a, b in directed), "an edge has no neighbor: the surface is open"
-    # Inscribed: never larger, and with 96 segments smaller by less than 1 %; a positive volume means outward
-    # faces.
+    assert all((b, a) in directed for a, b in directed), (
+        "an edge has no neighbor: the surface is open"
+    )
+    # Inscribed: never larger, and with 96 segments smaller by less than 1 %; a positive volume
+    # means outward faces.
     assert 0.99 * exact <= volume(vertices, faces) <= exact * (1 + 1e-12)
 
 
@@ -119,7 +124,9 @@ def test_tube_keeps_its_radius_around_bends_and_repeated_points():
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     middle = (a + b + c) / 3
     center = path[np.linalg.norm(middle[:, None] - path[None], axis=-1).argmin(axis=1)]
-    assert np.all(np.einsum("ij,ij->i", np.cross(b - a, c - a), middle - center) > 0), "faces point inwards"
+    assert np.all(np.einsum("ij,ij->i", np.cross(b - a, c - a), middle - center) > 0), (
+        "faces point inwards"
+    )
     assert len(tube_mesh(np.zeros((5, 3)), 0.01)[0]) == 0
 
 

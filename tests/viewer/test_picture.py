@@ -1,4 +1,5 @@
-"""The painter: what must be where, in what color, lit from the right side; files whole or not at all."""
+"""The painter: what must be where, in what color, lit from the right side; files whole or not at
+all."""
 
 import numpy as np
 import pytest
@@ -77,7 +78,9 @@ def test_shadow_falls_away_from_the_sun_and_under_things():
     i, j = pixel_of((0, 0, 0.0), camera)
     assert change[i, j] < -20, "no ambient occlusion under the cube"
     # The sun stands behind the viewer's left shoulder, so the umbra lies ahead and to the right.
-    darkest = np.unravel_index(np.argmin(np.where(with_cube.std(axis=-1) < 12, change, 0)), change.shape)
+    darkest = np.unravel_index(
+        np.argmin(np.where(with_cube.std(axis=-1) < 12, change, 0)), change.shape
+    )
     assert change[darkest] < -150
     far = pixel_of((-1.0, 1.0, 0), camera)
     assert abs(change[far]) < 12, "far away nothing changes"
@@ -101,7 +104,9 @@ def test_ghosts_let_through_and_stay_behind():
     )
     plain = draw(wall, [], camera, *SIZE, ground=None).astype(int)
     center = pixel_of((0, 0, 0.5), camera)
-    assert np.array_equal(draw(wall, [(behind, 0.5)], camera, *SIZE, ground=None)[center], plain[center])
+    assert np.array_equal(
+        draw(wall, [(behind, 0.5)], camera, *SIZE, ground=None)[center], plain[center]
+    )
     mixed = draw(wall, [(front, 0.5)], camera, *SIZE, ground=None).astype(int)[center]
     assert mixed[2] > plain[center][2] + 20
     assert mixed[0] > 40
@@ -126,9 +131,9 @@ def test_a_cloud_is_balls_that_shade_and_cast_shadows(arm):
     under = draw(plate, [], camera, *SIZE, ground=0.0).astype(int)
     shadow = (bare.sum(axis=-1) - under.sum(axis=-1) > 100) & (np.ptp(under, axis=-1) < 20)
     assert np.count_nonzero(shadow) > 100
-    darker = (bare.sum(axis=-1) - image.sum(axis=-1))[shadow] / (bare.sum(axis=-1) - under.sum(axis=-1))[
-        shadow
-    ]
+    darker = (bare.sum(axis=-1) - image.sum(axis=-1))[shadow] / (
+        bare.sum(axis=-1) - under.sum(axis=-1)
+    )[shadow]
     assert 0.8 < np.median(darker) < 1.2
 
 
@@ -144,7 +149,8 @@ def test_many_points_are_drawn(arm):
 
 
 def test_the_robot_is_seen_past_a_cloud(arm):
-    # The box about floor and wall holds the robot; the points of them do not hide it from everywhere.
+    # The box about floor and wall holds the robot; the points of them do not hide it from
+    # everywhere.
     rng = np.random.default_rng(2)
     floor = rng.uniform((-1, -1, -0.06), (1, 1, -0.05), (20_000, 3))
     wall = rng.uniform((0.9, -1, 0), (0.95, 1, 1.5), (20_000, 3))

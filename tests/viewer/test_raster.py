@@ -28,7 +28,9 @@ def textbook(corners, width, height):
 
 def test_agrees_with_the_textbook():
     rng = np.random.default_rng(0)
-    corners = np.concatenate([rng.uniform(-6, 30, (40, 3, 2)), rng.uniform(0.1, 2, (40, 3, 1))], axis=-1)
+    corners = np.concatenate(
+        [rng.uniform(-6, 30, (40, 3, 2)), rng.uniform(0.1, 2, (40, 3, 1))], axis=-1
+    )
     corners[3, 2] = corners[3, 1]  # one without area
     drawn = rasterize(corners, 24, 18)
     face, nearness = textbook(corners, 24, 18)
@@ -42,10 +44,13 @@ def test_balls_are_where_rays_meet_them():
     focal = camera.focal(height)
     x, y = (np.arange(n) + 0.5 - n / 2 for n in (width, height))
     rays = np.stack(np.broadcast_arrays(x / focal, y[:, None] / focal, 1.0), axis=-1)
-    # To both sides of the picture, before and behind the eye, from about a pixel to most of the picture.
+    # To both sides of the picture, before and behind the eye, from about a pixel to most of the
+    # picture.
     centers = rng.uniform((-1.5, -1, -1), (1.5, 1, 5), (60, 3))
     radii = rng.uniform(0.1, 0.5, 60)
-    drawn = rasterize(np.empty((0, 3, 3)), width, height, centers=centers, radii=radii, focal=focal, near=0.1)
+    drawn = rasterize(
+        np.empty((0, 3, 3)), width, height, centers=centers, radii=radii, focal=focal, near=0.1
+    )
     depth = np.full((60, height, width), np.inf)
     for k, (c, r) in enumerate(zip(centers, radii, strict=True)):
         along, square = rays @ c, np.einsum("...i,...i", rays, rays)
@@ -53,12 +58,14 @@ def test_balls_are_where_rays_meet_them():
         meets = (root >= 0) & (c[2] - r >= 0.1)
         depth[k] = np.where(meets, (along - np.sqrt(np.maximum(root, 0))) / square, np.inf)
     nearest = depth.min(axis=0)
-    # Single precision decides at the rim of a ball, within 1e-6 of its size: of 1,728 pixels next to none.
+    # Single precision decides at the rim of a ball, within 1e-6 of its size: of 1,728 pixels next
+    # to none.
     hit = np.isfinite(nearest)
     assert np.count_nonzero(hit != (drawn.face >= 0)) <= 1
     both = hit & (drawn.face >= 0)
     assert np.count_nonzero(both) > 400
-    # At the rim the depth of a ball changes as a square root: by 1e-3 where rounding moves it by 1e-6.
+    # At the rim the depth of a ball changes as a square root: by 1e-3 where rounding moves it by
+    # 1e-6.
     assert np.abs(1 / drawn.nearness[both] - nearest[both]).max() < 2e-3
     assert np.mean(drawn.face[both] == depth.argmin(axis=0)[both]) > 0.99
     assert len(np.unique(drawn.face)) > 10
@@ -76,7 +83,9 @@ def test_balls_come_after_triangles_and_are_hidden_by_what_is_nearer():
 def test_a_ball_smaller_than_a_pixel_is_seen():
     for x in np.linspace(-0.1, 0.1, 11):
         centers = np.array([[x, 0.03, 2.0]])
-        drawn = rasterize(np.empty((0, 3, 3)), 32, 32, centers=centers, radii=np.array([1e-4]), focal=60.0)
+        drawn = rasterize(
+            np.empty((0, 3, 3)), 32, 32, centers=centers, radii=np.array([1e-4]), focal=60.0
+        )
         row, column = np.argwhere(drawn.face == 0)[0]
         assert (row, column) == (int(60 * 0.03 / 2 + 16), int(60 * x / 2 + 16))
         assert np.count_nonzero(drawn.face == 0) == 1
@@ -92,7 +101,8 @@ def test_numbers_that_are_none_are_refused():
 
 
 def test_neighboring_triangles_leave_no_gap():
-    # Two halves of a square that covers the picture, cut along a diagonal that runs through pixel centers.
+    # Two halves of a square that covers the picture, cut along a diagonal that runs through pixel
+    # centers.
     square = np.array([[-1.0, -1, 1], [33, -1, 1], [33, 33, 1], [-1, 33, 1]])
     assert np.all(rasterize(square[[[0, 1, 2], [0, 2, 3]]], 32, 32).face >= 0)
 
@@ -146,7 +156,10 @@ def test_clipping_keeps_exactly_what_lies_in_front():
         return np.linalg.norm(np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]), axis=1) / 2
 
     # The share of each triangle's area beyond the plane, by counting a fine grid of points on it.
-    u, v = (x.ravel() for x in np.meshgrid(np.arange(200) / 200 + 1 / 600, np.arange(200) / 200 + 1 / 600))
+    u, v = (
+        x.ravel()
+        for x in np.meshgrid(np.arange(200) / 200 + 1 / 600, np.arange(200) / 200 + 1 / 600)
+    )
     u, v = u[u + v < 1], v[u + v < 1]
     z = (
         triangles[:, :1, 2]
@@ -162,7 +175,9 @@ def test_fit_holds_every_point_and_could_not_be_nearer(aspect):
     rng = np.random.default_rng(3)
     for _ in range(20):
         points = rng.normal(size=(50, 3)) * rng.uniform(0.2, 3, 3)
-        camera = fit(points, direction(rng.uniform(-4, 4), rng.uniform(-1, 1.5)), aspect, margin=0.05)
+        camera = fit(
+            points, direction(rng.uniform(-4, 4), rng.uniform(-1, 1.5)), aspect, margin=0.05
+        )
         local = (points - camera.position) @ camera.R_WC
         xy = camera.project(local, round(1000 * aspect), 1000)[:, :2] / [round(1000 * aspect), 1000]
         assert xy.min() > 0.05 - 1e-3

@@ -57,11 +57,14 @@ def test_joint_sliders_move_the_robot(arm):
     shown = viewer.show(arm, q=[0.1, 0.2], port=0, block=False)
     try:
         handlers = [
-            shown._joint_handler(k, type("Slider", (), {"value": v})) for k, v in ((0, 0.5), (1, -0.3))
+            shown._joint_handler(k, type("Slider", (), {"value": v}))
+            for k, v in ((0, 0.5), (1, -0.3))
         ]
         for handler in handlers:
             handler(None)
-        assert np.allclose(shown.scene.links["tip"].position, arm.frame_pose([0.5, -0.3], "tip")[:3, 3])
+        assert np.allclose(
+            shown.scene.links["tip"].position, arm.frame_pose([0.5, -0.3], "tip")[:3, 3]
+        )
     finally:
         shown.stop()
 
@@ -80,7 +83,8 @@ def test_a_busy_port_gives_way_to_the_next(arm):
 def test_bad_addresses_are_named():
     with pytest.raises(FileError, match="70000"):
         free_port("127.0.0.1", 70000)
-    with pytest.raises(FileError, match=r"203\.0\.113\.7"):  # a documentation address: never this machine's
+    # A documentation address: never this machine's.
+    with pytest.raises(FileError, match=r"203\.0\.113\.7"):
         free_port("203.0.113.7", 8080)
 
 

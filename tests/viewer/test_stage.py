@@ -105,7 +105,9 @@ def test_colors_of_a_mesh_file(tmp_path):
         thing.visual = trimesh.visual.TextureVisuals(
             material=trimesh.visual.material.PBRMaterial(baseColorFactor=color)
         )
-        scene.add_geometry(thing, transform=trimesh.transformations.translation_matrix([2 * k, 0, 0]))
+        scene.add_geometry(
+            thing, transform=trimesh.transformations.translation_matrix([2 * k, 0, 0])
+        )
     path = tmp_path / "two.glb"
     path.write_bytes(scene.export(file_type="glb"))
     parts = {tuple(np.round(p.rgba, 2)): p for p in robot_parts(model_with_mesh(path))}
@@ -139,7 +141,9 @@ def picked(swing):
     scene = Scene("s")
     scene.add_sphere("ball", 0.05, pose((0.3, 0, 0.9)), color=(1, 1, 0, 1))
     scene.add_box("table", (0.1, 0.1, 0.1), pose((2, 0, 0)))
-    return scene, swing.replace(events=[Event(0.8, "attach", "ball", "tip"), Event(1.5, "detach", "ball")])
+    return scene, swing.replace(
+        events=[Event(0.8, "attach", "ball", "tip"), Event(1.5, "detach", "ball")]
+    )
 
 
 def test_an_object_is_carried_from_attach_to_detach(arm, swing):
@@ -213,7 +217,9 @@ def test_the_browser_moves_what_is_carried(arm, swing):
         for t in (0.0, 0.7, 1.1, 1.4, 1.6, 2.0):
             shown._show(t)
             assert np.allclose(
-                shown.scene.objects["ball"].position, shown.stage.object_pose("ball", t)[:3, 3], atol=1e-6
+                shown.scene.objects["ball"].position,
+                shown.stage.object_pose("ball", t)[:3, 3],
+                atol=1e-6,
             )
     finally:
         shown.stop()

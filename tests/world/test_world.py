@@ -1,4 +1,5 @@
-"""Worlds: parts keep what they say of themselves, move and collide as they do alone, and are named in errors."""
+"""Worlds: parts keep what they say of themselves, move and collide as they do alone, and are named
+in errors."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ def of_part(whole, name: str, part, values, names: str) -> np.ndarray:
 
 @pytest.mark.parametrize("robot", sorted(bundled_robots()))
 def test_a_part_is_what_it_is_alone(robot):
-    """Poses, limits, joints' own numbers, groups, states, tools, colliders and pairs; and its dynamics."""
+    """Poses, limits, joints' own numbers, groups, states, tools, colliders and pairs; and its
+    dynamics."""
     alone = robosim.load_robot(robot)
     world = World(name="two")
     world.add(robosim.load_robot("ant" if robot == "ur5" else "ur5"), "other")
@@ -56,12 +58,18 @@ def test_a_part_is_what_it_is_alone(robot):
     world.add(alone, "it", pose=X_WB)
     whole = world.model
     rng = np.random.default_rng(1)
-    q, v, a = whole.random_configuration(rng), rng.normal(size=whole.n_v), rng.normal(size=whole.n_v)
+    q, v, a = (
+        whole.random_configuration(rng),
+        rng.normal(size=whole.n_v),
+        rng.normal(size=whole.n_v),
+    )
     own_q = of_part(whole, "it", alone, q, "position_names")
     X = np.eye(4) if alone.floating_base else X_WB
     for link in alone.link_names:
         name = "it" if len(alone.links) == 1 else f"it/{link}"
-        np.testing.assert_allclose(whole.frame_pose(q, name), X @ alone.frame_pose(own_q, link), atol=1e-12)
+        np.testing.assert_allclose(
+            whole.frame_pose(q, name), X @ alone.frame_pose(own_q, link), atol=1e-12
+        )
     for kind in ("lower", "upper"):
         expected = getattr(alone.limits, kind)
         found = of_part(whole, "it", alone, getattr(whole.limits, kind), "position_names")
@@ -97,8 +105,15 @@ def test_a_part_is_what_it_is_alone(robot):
         level.add(robosim.load_robot("cart_pole"), "other")
         level.add(alone, "it", pose=pose((0.3, -0.2, 0.1)))
         whole = level.model
-        q, v, a = whole.random_configuration(rng), rng.normal(size=whole.n_v), rng.normal(size=whole.n_v)
-        own = (of_part(whole, "it", alone, x, n) for x, n in ((q, "position_names"), (v, "velocity_names")))
+        q, v, a = (
+            whole.random_configuration(rng),
+            rng.normal(size=whole.n_v),
+            rng.normal(size=whole.n_v),
+        )
+        own = (
+            of_part(whole, "it", alone, x, n)
+            for x, n in ((q, "position_names"), (v, "velocity_names"))
+        )
         tau = alone.inverse_dynamics(*own, of_part(whole, "it", alone, a, "velocity_names"))
         found = of_part(whole, "it", alone, whole.inverse_dynamics(q, v, a), "velocity_names")
         np.testing.assert_allclose(found, tau, atol=1e-9 * max(1.0, np.abs(tau).max(initial=0)))
@@ -135,7 +150,9 @@ def test_two_robots_a_gripper_and_ten_objects():
     start, goal = world.start, world.start.copy()
     at = [model.position_names.index(name) for name in model.groups["left/manipulator"].joints]
     goal[at] = (1.0, -1.0, 0.5, 0.3, 0, 0)
-    problem = Problem(model, world.scene, group="left/manipulator", start=start, goal=JointGoal(goal))
+    problem = Problem(
+        model, world.scene, group="left/manipulator", start=start, goal=JointGoal(goal)
+    )
     found = plan(problem)
     assert found.status == "solved", found.reason
 
@@ -157,7 +174,9 @@ def test_two_robots_a_gripper_and_ten_objects():
         @ bar[-1]
         for h in (1e-4, -1e-4)
     ]
-    assert by["mass", "hand/gripper_base_link"] == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-5)
+    assert by["mass", "hand/gripper_base_link"] == pytest.approx(
+        (ends[0] - ends[1]) / 2e-4, rel=1e-5
+    )
 
     again = pickle.loads(pickle.dumps(world))
     np.testing.assert_array_equal(again.start, world.start)
@@ -233,7 +252,9 @@ def test_where_everything_starts():
     np.testing.assert_allclose(b[:7], [1, 2, 3, 0, 0, np.sqrt(0.5), np.sqrt(0.5)], atol=1e-15)
     np.testing.assert_array_equal(b[7:], stands[7:])
     assert q[model.position_names.index("c/panda_joint4")] == -1.0
-    np.testing.assert_array_equal(of_part(model, "d", panda, q, "position_names"), panda.configuration("up"))
+    np.testing.assert_array_equal(
+        of_part(model, "d", panda, q, "position_names"), panda.configuration("up")
+    )
     np.testing.assert_array_equal(Simulation(world).state().q, q)
     for wrong, says in ((np.zeros(3), "q has shape"), ("redy", "no state 'redy'.*'ready'")):
         with pytest.raises(ModelError, match=says):
@@ -271,7 +292,9 @@ def test_a_body_may_be_a_mesh():
     world = World(scene=floor())
     world.add_body("corner", TriangleMesh(corners, faces), mass=3.0, pose=pose((0, 0, 1e-4)))
     (link,) = (link for link in world.model.links if link.name == "corner")
-    np.testing.assert_allclose(link.com, [(2 * 0.2 + 0.1) / 3, (2 * 0.1 + 0.3) / 3, 0.1], rtol=1e-12)
+    np.testing.assert_allclose(
+        link.com, [(2 * 0.2 + 0.1) / 3, (2 * 0.1 + 0.3) / 3, 0.1], rtol=1e-12
+    )
     part = np.diag([2 * 0.2**2, 0.2**2 + 0.4**2, 0.2**2 + 0.4**2]) * 2 / 12
     cube = np.eye(3) * 2 * 0.2**2 / 12
     expected = sum(
@@ -296,7 +319,11 @@ def test_what_does_not_fit_is_refused_and_changes_nothing():
         (lambda: World(arm, "floor"), SimulationError, "scene"),
         (lambda: world.add("ur5", "a"), SimulationError, "model"),
         (lambda: world.add(arm, ""), SimulationError, "name of a part is ''"),
-        (lambda: world.add(arm, "a", pose=np.eye(3)), SceneError, r"part 'a': the pose must be a 4x4 array"),
+        (
+            lambda: world.add(arm, "a", pose=np.eye(3)),
+            SceneError,
+            r"part 'a': the pose must be a 4x4 array",
+        ),
         (
             lambda: world.add(arm, "a", on="tool1"),
             ModelError,
@@ -308,7 +335,11 @@ def test_what_does_not_fit_is_refused_and_changes_nothing():
             "floating base, so that 'tool0' cannot carry it",
         ),
         (lambda: world.add(heavy, "a"), ModelError, r"part 'a' has gravity \[0.0, 0.0, -1.62\]"),
-        (lambda: world.add(arm, "a", motors={"elbow": Motor()}), SimulationError, "'elbow'.*of part 'a'"),
+        (
+            lambda: world.add(arm, "a", motors={"elbow": Motor()}),
+            SimulationError,
+            "'elbow'.*of part 'a'",
+        ),
         (lambda: world.add_body("a", Shape.half_space()), RobosimError, "half_space"),
         (lambda: world.add_body("a", Shape.sphere(0.1), mass=-1), ModelError, "mass"),
         (lambda: World().model, SimulationError, "world 'world' has no part"),
@@ -327,7 +358,8 @@ def test_what_does_not_fit_is_refused_and_changes_nothing():
 
 @pytest.mark.parametrize("shape", [
     Shape.sphere(0.2), Shape.box((0.1, 0.2, 0.3)), Shape.box((0.1, 0.2, 0.3), rounding=0.05),
-    Shape.cylinder(0.1, 0.3), Shape.capsule(0.1, 0.3), Shape.ellipsoid((0.1, 0.2, 0.3)), Shape.cone(0.2, 0.4),
+    Shape.cylinder(0.1, 0.3), Shape.capsule(0.1, 0.3), Shape.ellipsoid((0.1, 0.2, 0.3)),
+    Shape.cone(0.2, 0.4),
     Shape.convex([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.4]]),
 ], ids=lambda shape: shape.type)  # fmt: skip
 def test_bodies_have_the_mass_properties_of_their_shapes(shape):
@@ -338,7 +370,8 @@ def test_bodies_have_the_mass_properties_of_their_shapes(shape):
     assert link.mass == 2.0
     at = np.arange(50) * 0.018 - 0.45
     grid = np.stack(np.meshgrid(at, at, at, indexing="ij"), axis=-1).reshape(-1, 3)
-    grid += np.random.default_rng(3).uniform(0, 0.018, grid.shape)  # else faces and rows of the grid meet
+    # Else faces and rows of the grid meet.
+    grid += np.random.default_rng(3).uniform(0, 0.018, grid.shape)
     tiny, origin = Shape.sphere(1e-9), np.eye(4)
     inside = grid[[signed_distance(shape, origin, tiny, pose(p)).distance < 0 for p in grid]]
     com = inside.mean(axis=0)

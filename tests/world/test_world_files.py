@@ -1,4 +1,5 @@
-"""World files: what is saved comes back to the bit, what is written by hand is read, what is wrong has file:line."""
+"""World files: what is saved comes back to the bit, what is written by hand is read, what is wrong
+has file:line."""
 
 from __future__ import annotations
 
@@ -37,12 +38,19 @@ def test_robots_come_back_to_the_bit(robot, tmp_path):
 
 
 def odd_robot() -> ModelBuilder:
-    """Names that look like numbers, a concave mesh, hulls that stand for it, mimic and helical joints, no limits."""
+    """Names that look like numbers, a concave mesh, hulls that stand for it, mimic and helical
+    joints, no limits."""
     builder = ModelBuilder("null")
     for name in ("1", "true", "a: b", "é\n"):
-        builder.add_link(name, mass=1 / 3, com=(1e-17, 0.1, -1 / 7), inertia=0.1 * np.eye(3), place="file:3")
-    builder.add_joint("2", "revolute", "1", "true", lower=-np.inf, upper=1 / 3, velocity=np.inf, effort=3)
-    builder.add_joint("3", "helical", "true", "a: b", pitch=0.01, axis=(1, 2, 2), stiffness=2.0, armature=0.1)
+        builder.add_link(
+            name, mass=1 / 3, com=(1e-17, 0.1, -1 / 7), inertia=0.1 * np.eye(3), place="file:3"
+        )
+    builder.add_joint(
+        "2", "revolute", "1", "true", lower=-np.inf, upper=1 / 3, velocity=np.inf, effort=3
+    )
+    builder.add_joint(
+        "3", "helical", "true", "a: b", pitch=0.01, axis=(1, 2, 2), stiffness=2.0, armature=0.1
+    )
     builder.add_joint("4", "revolute", "a: b", "é\n", lower=-1, upper=1, mimic=("2", -2.0, 0.1))
     corners = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.1, 0.1, 0.1)]
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 4), (2, 3, 4), (3, 1, 4)]
@@ -70,20 +78,29 @@ def test_all_of_a_world_comes_back(tmp_path):
         scene,
         materials={"crate": Material(0.3, compliance=1e-5), ("1", "floor"): Material(0.1, 0.2)},
         motors={"2": Motor(1 / 3, 2.0), "3": Motor(limit=4.0)},
-        closures=[Weld("1", "a: b", np.eye(4)), PointClosure("1", "true", (0, 0, 1 / 3), axes="xz")],
+        closures=[
+            Weld("1", "a: b", np.eye(4)),
+            PointClosure("1", "true", (0, 0, 1 / 3), axes="xz"),
+        ],
         q={"2": 0.2},
         name="all: of it",
     )
     world.closures.append(JointEquality("3", None, (0.25,)))
     world.add(
-        robosim.load_robot("quadruped", base="floating"), "dog", pose=pose((1, 2, 0.5), (0.1, 0.2, 0.3))
+        robosim.load_robot("quadruped", base="floating"),
+        "dog",
+        pose=pose((1, 2, 0.5), (0.1, 0.2, 0.3)),
     )
     world.add(odd, "hand", on="dog/trunk", pose=pose((0, 0, 0.2)))
     world.add_body("mesh", odd.colliders[0].shape, mass=1 / 7, pose=pose((-2, 0, 1)))
     again = saved(world, tmp_path / "world.yaml")
     assert same(model_arguments(again.model), model_arguments(world.model))
     np.testing.assert_array_equal(again.start, world.start)
-    assert (again.name, again.materials, again.motors) == (world.name, world.materials, world.motors)
+    assert (again.name, again.materials, again.motors) == (
+        world.name,
+        world.materials,
+        world.motors,
+    )
     for one, other in zip(again.closures, world.closures, strict=True):
         assert type(one) is type(other)
         assert same(one._arguments(), other._arguments()) or isinstance(one, PointClosure | Weld)
@@ -106,7 +123,9 @@ def test_a_cell_is_simulated_alike(tmp_path):
     a, b = (x.rollout(x.state(), 100, control) for x in (one, other))
     np.testing.assert_array_equal(a.v, b.v)
     bar = np.ones((101, world.model.n_v))
-    np.testing.assert_array_equal(a.vjp(v_bar=bar).parameters["mass"], b.vjp(v_bar=bar).parameters["mass"])
+    np.testing.assert_array_equal(
+        a.vjp(v_bar=bar).parameters["mass"], b.vjp(v_bar=bar).parameters["mass"]
+    )
 
 
 BY_HAND = """\
@@ -118,7 +137,8 @@ scene:
 parts:
   - {name: left, robot: ur5, q: ready, pose: {xyz: [0, 0.5, 0]}}
   - {name: hand, robot: gripper_2f, on: left/tool0}
-  - {name: dog, robot: quadruped, base: floating, q: standing, pose: {xyz: [3, 0, 0.5], rpy: [0, 0, 1]}}
+  - {name: dog, robot: quadruped, base: floating, q: standing,
+     pose: {xyz: [3, 0, 0.5], rpy: [0, 0, 1]}}
   - {name: crate, body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, pose: {xyz: [0.4, 1.2, 0.05]}}
 materials:
   - {of: crate, friction: 0.7}
@@ -146,7 +166,8 @@ def test_files_written_by_hand(tmp_path):
     (tmp_path / "robot.urdf").write_text('<robot name="r"><link name="a"/></robot>')
     world.scene.save(tmp_path / "floor.yaml")
     path.write_text(
-        "format: robosim-world\nversion: 1\nscene: floor.yaml\nparts: [{robot: robot.urdf}, {name: b, robot: ur5}]\n"
+        "format: robosim-world\nversion: 1\nscene: floor.yaml\nparts: [{robot: robot.urdf}, {name:"
+        " b, robot: ur5}]\n"
     )
     world = World.load(path)
     assert [thing.name for thing in world.scene] == ["floor"]
@@ -166,12 +187,14 @@ def test_files_written_by_hand(tmp_path):
     ("base: floating", "base: flying", 9, "flying"),
     ("mass: 0.5", "mass: -1", 10, "mass"),
     ("body: {box", "model: 0, body: {box", 10, "one of robot, body and model, found body, model"),
-    ("body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5", "model: 0", 10, "there is no model 0; there are 0"),
+    ("body: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5", "model: 0", 10,
+        "there is no model 0; there are 0"),
     ("friction: 0.7", "friction: -1", 12, "friction is -1"),
     ("friction: 0.7", "fricton: 1", 12, "unknown key 'fricton'; did you mean 'friction'"),
     ("position_gain: 2000", "gain: 2000", 14, "unknown key 'gain'"),
     ("axes: xz", "axes: ab", 16, "axes is 'ab'"),
-    ("point: [left/base_link, hand/gripper_base_link]", "pin: [a, b]", 16, "one of point, weld and equality"),
+    ("point: [left/base_link, hand/gripper_base_link]", "pin: [a, b]", 16,
+        "one of point, weld and equality"),
     ("closures:", "closure:", 15, "unknown key 'closure'"),
 ])  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(old, new, line, says, tmp_path):

@@ -17,7 +17,8 @@ __all__ = ["TRANSPORT", "SimTransport"]
 
 
 class SimTransport:
-    """A `SimulatedArm` that stands where the plan begins, in simulated time unless told otherwise."""
+    """A `SimulatedArm` that stands where the plan begins, in simulated time unless told
+    otherwise."""
 
     summary = "a simulated arm in this process; needs nothing installed"
 
@@ -25,7 +26,8 @@ class SimTransport:
         """Add the simulated arm's options."""
         parser.add_argument(
             "--tracking", choices=("ideal", "dynamics"), default="dynamics",
-            help="it is where it is commanded, or has the engine's dynamics under PD control (default: %(default)s)",
+            help="it is where it is commanded, or has the engine's dynamics under PD control "
+            "(default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--feedforward", choices=("none", "gravity", "inverse_dynamics"), default="gravity",
@@ -45,7 +47,8 @@ class SimTransport:
         )  # fmt: skip
         parser.add_argument(
             "--initial", metavar="JOINT=Q,...",
-            help="where it stands at first, as `robosim plan --start` takes it; by default where the plan begins",
+            help="where it stands at first, as `robosim plan --start` takes it; by default where "
+            "the plan begins",
         )  # fmt: skip
         parser.add_argument(
             "--real-time",
@@ -63,7 +66,8 @@ class SimTransport:
 
         if not 0 < options.speed_scaling <= 1:
             raise ExecutionError(
-                f"--speed-scaling is {options.speed_scaling:g}; it must be above 0, where nothing moves, to 1"
+                f"--speed-scaling is {options.speed_scaling:g}; it must be above 0, where nothing"
+                " moves, to 1"
             )
         arm = SimulatedArm(
             model,

@@ -1,4 +1,5 @@
-"""One guard per mesh format: check a file's claims before a parser acts on them, and keep only its geometry.
+"""One guard per mesh format: check a file's claims before a parser acts on them, and keep only its
+geometry.
 
 A guard takes (data, path) and returns a `Guarded`: bytes of the same format that are safe to parse.
 """

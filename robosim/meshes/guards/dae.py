@@ -1,7 +1,8 @@
 """DAE (COLLADA 1.4/1.5): XML with libraries of geometries, instanced by a tree of nodes.
 
-Everything but geometry and nodes is removed (materials, images, animations), then each number list is checked
-against its announced count, so that a reader that stops at the first bad character cannot drop triangles unnoticed.
+Everything but geometry and nodes is removed (materials, images, animations), then each number list
+is checked against its announced count, so that a reader that stops at the first bad character
+cannot drop triangles unnoticed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,13 @@ from robosim.meshes.guards.guarded import MAX_TEXT_BYTES, Guarded
 __all__ = ["guard"]
 
 _KEEP = {"asset", "library_geometries", "library_nodes", "library_visual_scenes", "scene"}
-_DROP_ANYWHERE = ("extra", "bind_material", "instance_light", "instance_camera", "instance_physics_scene")
+_DROP_ANYWHERE = (
+    "extra",
+    "bind_material",
+    "instance_light",
+    "instance_camera",
+    "instance_physics_scene",
+)
 _INTEGERS = re.compile(r"[\s0-9]*\Z")
 _FLOATS = re.compile(r"[\s0-9.eE+\-]*\Z")
 _NAMESPACE = "http://www.collada.org/2005/11/COLLADASchema"
@@ -32,7 +39,9 @@ def guard(data: bytes, path: str) -> Guarded:
         raise MeshError(f"DAE of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)
     root = parse_xml(data, file=path, error=MeshError, long_texts=True, strict=False)
     if _tag(root) != "COLLADA":
-        raise MeshError(f"DAE begins with <{_tag(root)}>, not <COLLADA>", file=path, line=root.sourceline)
+        raise MeshError(
+            f"DAE begins with <{_tag(root)}>, not <COLLADA>", file=path, line=root.sourceline
+        )
     for child in list(root):
         if _tag(child) not in _KEEP:
             root.remove(child)
@@ -60,11 +69,15 @@ def _name_scene(root: Any, path: str) -> None:
     if named:
         known = {e.get("id") for e in scenes}
         if str(named[0].get("url"))[1:] not in known:
-            message = f"DAE <scene> names {named[0].get('url')!r}, which is no visual scene of the file"
+            message = (
+                f"DAE <scene> names {named[0].get('url')!r}, which is no visual scene of the file"
+            )
             raise MeshError(message, file=path, line=named[0].sourceline)
         return
     if len(scenes) != 1:
-        raise MeshError(f"DAE has no <scene>, and {len(scenes)} visual scenes; it must have one", file=path)
+        raise MeshError(
+            f"DAE has no <scene>, and {len(scenes)} visual scenes; it must have one", file=path
+        )
     space = str(root.tag).rpartition("}")[0] + "}"
     for old in [e for e in root if _tag(e) == "scene"]:
         root.remove(old)
@@ -102,7 +115,9 @@ def _check_arrays(root: Any, path: str) -> None:
             raise MeshError(message, file=path, line=element.sourceline)
         if tag in ("trifans", "tristrips"):
             raise MeshError(
-                f"DAE <{tag}> is not supported; export triangles", file=path, line=element.sourceline
+                f"DAE <{tag}> is not supported; export triangles",
+                file=path,
+                line=element.sourceline,
             )
     for mesh in [e for e in root.iter() if _tag(e) == "mesh"]:
         positions = set()
@@ -126,9 +141,14 @@ def _check_arrays(root: Any, path: str) -> None:
 
 
 def _reduce_primitive(element: Any, path: str) -> None:
-    """Check that <p> has the announced corners times the inputs' stride; keep the indices of vertices only."""
+    """Check that <p> has the announced corners times the inputs' stride; keep the indices of
+    vertices only."""
     tag = _tag(element)
-    lists = {_tag(child): (child.text or "").split() for child in element if _tag(child) in ("p", "vcount")}
+    lists = {
+        _tag(child): (child.text or "").split()
+        for child in element
+        if _tag(child) in ("p", "vcount")
+    }
     inputs = [child for child in element if _tag(child) == "input"]
     vertex = [i for i in inputs if i.get("semantic") == "VERTEX"]
     try:
@@ -161,7 +181,8 @@ def _check_count(element: Any, found: int, path: str) -> None:
 
 
 def _check_instances(root: Any, path: str) -> None:
-    """Count what instancing expands to (a node may instance another, and so on); refuse cycles and explosions."""
+    """Count what instancing expands to (a node may instance another, and so on); refuse cycles and
+    explosions."""
     nodes = {e.get("id"): e for e in root.iter() if _tag(e) == "node" and e.get("id")}
     totals: dict[str, int] = {}
 
@@ -181,24 +202,32 @@ def _check_instances(root: Any, path: str) -> None:
                 url = child.get("url", "")
                 if not url.startswith("#"):
                     raise MeshError(
-                        f"DAE instance {url!r} is not in this file", file=path, line=child.sourceline
+                        f"DAE instance {url!r} is not in this file",
+                        file=path,
+                        line=child.sourceline,
                     )
                 total += 1
                 if tag == "instance_node":
                     total += of(url[1:], child, trail)
             if total > _MAX_INSTANCES:
                 raise MeshError(
-                    f"DAE expands to more than {_MAX_INSTANCES} instances", file=path, line=child.sourceline
+                    f"DAE expands to more than {_MAX_INSTANCES} instances",
+                    file=path,
+                    line=child.sourceline,
                 )
         return total
 
     def of(name: str, instance: Any, trail: tuple[str, ...]) -> int:
         if name in trail or len(trail) > 50:
             raise MeshError(
-                f"DAE node {name!r} instances itself, or too deep", file=path, line=instance.sourceline
+                f"DAE node {name!r} instances itself, or too deep",
+                file=path,
+                line=instance.sourceline,
             )
         if name not in nodes:
-            raise MeshError(f"DAE instance of an unknown node {name!r}", file=path, line=instance.sourceline)
+            raise MeshError(
+                f"DAE instance of an unknown node {name!r}", file=path, line=instance.sourceline
+            )
         if name not in totals:
             totals[name] = expanded(nodes[name], (*trail, name))
         return totals[name]

@@ -1,7 +1,8 @@
-"""GLB (binary glTF 2.0): a 12-byte header, a JSON chunk that describes, a BIN chunk that holds the arrays.
+"""GLB (binary glTF 2.0): a 12-byte header, a JSON chunk that describes, a BIN chunk that holds the
+arrays.
 
-Only positions and indices of triangle primitives survive; accessors are checked against the binary chunk, the nodes
-against cycles and against instancing that would multiply triangles without bound.
+Only positions and indices of triangle primitives survive; accessors are checked against the binary
+chunk, the nodes against cycles and against instancing that would multiply triangles without bound.
 Source: Khronos glTF 2.0 specification, sections 3.6 (buffers), 3.5 (nodes), 4.4 (GLB layout).
 """
 
@@ -52,7 +53,9 @@ def _chunks(data: bytes, path: str) -> tuple[Any, bytes]:
     if version != 2:
         raise MeshError(f"GLB version {version} is not supported; 2 is", file=path)
     if length != len(data):
-        raise MeshError(f"GLB announces {length} bytes and has {len(data)}: truncated or damaged", file=path)
+        raise MeshError(
+            f"GLB announces {length} bytes and has {len(data)}: truncated or damaged", file=path
+        )
     chunks, at = [], 12
     while at + 8 <= len(data):
         size, kind = struct.unpack_from("<II", data, at)
@@ -76,12 +79,17 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
     required = document.get("extensionsRequired", [])
     if required:
         raise MeshError(
-            f"GLB requires extensions {required}, which are not supported; export it without", file=path
+            f"GLB requires extensions {required}, which are not supported; export it without",
+            file=path,
         )
     if any("uri" in buffer for buffer in document.get("buffers", [])):
         raise MeshError("GLB refers to buffers outside the file; embed them", file=path)
     views = [
-        {k: _natural(view, k, path) for k in ("byteOffset", "byteLength", "byteStride") if k in view}
+        {
+            k: _natural(view, k, path)
+            for k in ("byteOffset", "byteLength", "byteStride")
+            if k in view
+        }
         | {"buffer": 0}
         for view in document.get("bufferViews", [])
     ]
@@ -96,7 +104,9 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
         if "sparse" in accessor or "bufferView" not in accessor:
             raise MeshError("GLB has sparse or empty accessors, which are not supported", file=path)
         if accessor["type"] != kind or accessor["componentType"] not in components:
-            raise MeshError(f"GLB accessor {index} has the wrong type for positions or indices", file=path)
+            raise MeshError(
+                f"GLB accessor {index} has the wrong type for positions or indices", file=path
+            )
         count, offset = _natural(accessor, "count", path), 0
         if "byteOffset" in accessor:
             offset = _natural(accessor, "byteOffset", path)
@@ -107,7 +117,9 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
         )
         stride = view.get("byteStride", row)
         if count < 1 or stride < row or offset + (count - 1) * stride + row > view["byteLength"]:
-            raise MeshError(f"GLB accessor {index} of {count} items does not fit its buffer view", file=path)
+            raise MeshError(
+                f"GLB accessor {index} of {count} items does not fit its buffer view", file=path
+            )
         clean = {"bufferView": view_index, "byteOffset": offset, "count": count, "type": kind}
         accessors.append({**clean, "componentType": accessor["componentType"]})
         return len(accessors) - 1
@@ -119,7 +131,8 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
             mode = p.get("mode", _TRIANGLES)
             if mode == _FAN:
                 raise MeshError(
-                    "GLB has triangle fans, which are not supported; export plain triangles", file=path
+                    "GLB has triangle fans, which are not supported; export plain triangles",
+                    file=path,
                 )
             if mode not in (_TRIANGLES, _STRIP):
                 continue  # points and lines
@@ -141,14 +154,18 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
         if "mesh" in node and not meshes[node["mesh"]]["primitives"]:
             del node["mesh"]
     return {
-        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": scene.get("nodes", [])}], "nodes": nodes,
-        "meshes": meshes, "accessors": accessors, "bufferViews": views, "buffers": [{"byteLength": len(binary)}],
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": scene.get("nodes", [])}],
+        "nodes": nodes,
+        "meshes": meshes, "accessors": accessors, "bufferViews": views,
+        "buffers": [{"byteLength": len(binary)}],
     }  # fmt: skip
 
 
-def _nodes(document: dict[str, Any], roots: list[int], n_meshes: int, path: str) -> list[dict[str, Any]]:
-    """The nodes with children, transform and mesh only; each may hang from one place (so neither cycles nor
-    bombs)."""
+def _nodes(
+    document: dict[str, Any], roots: list[int], n_meshes: int, path: str
+) -> list[dict[str, Any]]:
+    """The nodes with children, transform and mesh only; each may hang from one place (so neither
+    cycles nor bombs)."""
     nodes = document.get("nodes", [])
     if len(nodes) > _MAX_NODES:
         raise MeshError(f"GLB has {len(nodes)} nodes; at most {_MAX_NODES} are read", file=path)
@@ -157,7 +174,9 @@ def _nodes(document: dict[str, Any], roots: list[int], n_meshes: int, path: str)
     while pending:
         i = _index(pending.pop(), nodes, path)
         if i in seen:
-            raise MeshError(f"GLB node {i} hangs from more than one place; nodes must form a tree", file=path)
+            raise MeshError(
+                f"GLB node {i} hangs from more than one place; nodes must form a tree", file=path
+            )
         seen.add(i)
         pending.extend(nodes[i].get("children", []))
     clean = []
@@ -165,7 +184,9 @@ def _nodes(document: dict[str, Any], roots: list[int], n_meshes: int, path: str)
         if "mesh" in node:
             _index(node["mesh"], range(n_meshes), path)
         if "skin" in node:
-            raise MeshError("GLB has a skinned mesh, which is not supported; export it rigid", file=path)
+            raise MeshError(
+                "GLB has a skinned mesh, which is not supported; export it rigid", file=path
+            )
         keys = ("children", "matrix", "translation", "rotation", "scale", "mesh")
         clean.append({k: node[k] for k in keys if k in node})
     return clean

@@ -1,5 +1,5 @@
-"""OBJ: lines `v x y z` and `f i j k ...` (1-based, negative counts back, `i/t/n` allowed); all other lines are not
-geometry."""
+"""OBJ: lines `v x y z` and `f i j k ...` (1-based, negative counts back, `i/t/n` allowed); all
+other lines are not geometry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ __all__ = ["guard"]
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Keep vertices and faces, the latter as plain triangles (fans of their first corner) with absolute indices."""
+    """Keep vertices and faces, the latter as plain triangles (fans of their first corner) with
+    absolute indices."""
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(f"OBJ of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)
     vertices: list[str] = []
@@ -30,13 +31,17 @@ def guard(data: bytes, path: str) -> Guarded:
             corners = [_index(token, len(vertices), path, number) for token in tokens[1:]]
             if len(corners) < 3:
                 raise MeshError(
-                    f"OBJ face {line.strip()[:60]!r} has fewer than 3 corners", file=path, line=number
+                    f"OBJ face {line.strip()[:60]!r} has fewer than 3 corners",
+                    file=path,
+                    line=number,
                 )
             latest = max(latest, (max(corners), number))
             faces.extend(f"f {corners[0]} {b} {c}" for b, c in pairwise(corners[1:]))
     if latest[0] > len(vertices):
         raise MeshError(
-            f"OBJ face uses vertex {latest[0]}, but there are {len(vertices)}", file=path, line=latest[1]
+            f"OBJ face uses vertex {latest[0]}, but there are {len(vertices)}",
+            file=path,
+            line=latest[1],
         )
     if not faces:
         raise MeshError("OBJ has no faces", file=path)
@@ -45,7 +50,9 @@ def guard(data: bytes, path: str) -> Guarded:
 
 def _vertex(tokens: list[str], path: str, number: int) -> str:
     if len(tokens) < 4:
-        raise MeshError(f"OBJ vertex {' '.join(tokens)[:60]!r} must be three numbers", file=path, line=number)
+        raise MeshError(
+            f"OBJ vertex {' '.join(tokens)[:60]!r} must be three numbers", file=path, line=number
+        )
     x, y, z = (number_of(t, "OBJ vertex", path, number) for t in tokens[1:4])
     return f"v {x!r} {y!r} {z!r}"
 
@@ -55,8 +62,12 @@ def _index(token: str, n_vertices: int, path: str, number: int) -> int:
     try:
         i = int(token.split("/", 1)[0])
     except ValueError:
-        raise MeshError(f"OBJ face corner {token[:40]!r} is not an index", file=path, line=number) from None
+        raise MeshError(
+            f"OBJ face corner {token[:40]!r} is not an index", file=path, line=number
+        ) from None
     i = i if i >= 0 else n_vertices + 1 + i
     if i < 1:
-        raise MeshError(f"OBJ face corner {token[:40]!r} is not a valid index", file=path, line=number)
+        raise MeshError(
+            f"OBJ face corner {token[:40]!r} is not a valid index", file=path, line=number
+        )
     return i

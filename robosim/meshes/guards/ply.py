@@ -1,4 +1,5 @@
-"""PLY: a text header that declares elements with counts and properties, then the rows, as text or binary."""
+"""PLY: a text header that declares elements with counts and properties, then the rows, as text or
+binary."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ __all__ = ["guard"]
 
 _SIZES = {
     "char": 1, "uchar": 1, "int8": 1, "uint8": 1, "short": 2, "ushort": 2, "int16": 2, "uint16": 2,
-    "int": 4, "uint": 4, "int32": 4, "uint32": 4, "float": 4, "float32": 4, "double": 8, "float64": 8,
+    "int": 4, "uint": 4, "int32": 4, "uint32": 4, "float": 4, "float32": 4, "double": 8,
+    "float64": 8,
 }  # fmt: skip
 _FORMATS = ("ascii", "binary_little_endian", "binary_big_endian")
 _MAX_HEADER = 64 * 1024
@@ -26,12 +28,14 @@ class _Element:
     properties: list[list[str]] = field(default_factory=list)
 
     def least_bytes(self, text: bool) -> int:
-        """A row's size at least: a list may be empty, a number in text takes a digit and a separator."""
+        """A row's size at least: a list may be empty, a number in text takes a digit and a
+        separator."""
         return sum(2 if text else _SIZES[p[1] if p[0] == "list" else p[0]] for p in self.properties)
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Check the header against the size of the data; drop comments (one of them names a texture file)."""
+    """Check the header against the size of the data; drop comments (one of them names a texture
+    file)."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"format ascii" in data[:200]:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -46,14 +50,16 @@ def guard(data: bytes, path: str) -> Guarded:
     if text:
         if len(body) > MAX_TEXT_BYTES:
             raise MeshError(
-                f"text PLY of {len(body)} bytes exceeds {MAX_TEXT_BYTES}; save it as binary", file=path
+                f"text PLY of {len(body)} bytes exceeds {MAX_TEXT_BYTES}; save it as binary",
+                file=path,
             )
         body = _check_text(body, elements, path)
 
     needed = sum(e.count * e.least_bytes(text) for e in elements)
     if needed > len(body) + 1:  # + 1: the last line need not end
         raise MeshError(
-            f"PLY is truncated: its header announces at least {needed} bytes of data, {len(body)} are there",
+            f"PLY is truncated: its header announces at least {needed} bytes of data, {len(body)}"
+            " are there",
             file=path,
         )
     names = {e.name: e for e in elements}
@@ -68,7 +74,10 @@ def guard(data: bytes, path: str) -> Guarded:
 
     header = ["ply", f"format {encoding} 1.0"]
     for e in elements:
-        header += [f"element {e.name} {e.count}", *(f"property {' '.join(p)}" for p in e.properties)]
+        header += [
+            f"element {e.name} {e.count}",
+            *(f"property {' '.join(p)}" for p in e.properties),
+        ]
     return Guarded("\n".join([*header, "end_header", ""]).encode("latin-1") + body)
 
 
@@ -95,9 +104,13 @@ def _read_header(lines: list[str], path: str) -> tuple[str, list[_Element]]:
             } <= _SIZES.keys() and elements:
                 elements[-1].properties.append(tokens[1:])
             case _:
-                raise MeshError(f"PLY header line {line.strip()[:80]!r} is not valid", file=path, line=number)
+                raise MeshError(
+                    f"PLY header line {line.strip()[:80]!r} is not valid", file=path, line=number
+                )
     if not encoding:
-        raise MeshError(f"PLY header lacks its format (one of {', '.join(_FORMATS)}, version 1.0)", file=path)
+        raise MeshError(
+            f"PLY header lacks its format (one of {', '.join(_FORMATS)}, version 1.0)", file=path
+        )
     for e in elements:
         names = [p[-1] for p in e.properties]
         if not names or len(set(names)) < len(names):

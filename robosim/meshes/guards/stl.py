@@ -1,5 +1,6 @@
-"""STL. Binary: 80 bytes of anything, a 32-bit count n, n records of 50 bytes. Text: `solid NAME`, then for each
-triangle `facet normal ... outer loop vertex ... vertex ... vertex ... endloop endfacet`, then `endsolid NAME`."""
+"""STL. Binary: 80 bytes of anything, a 32-bit count n, n records of 50 bytes. Text: `solid NAME`,
+then for each triangle `facet normal ... outer loop vertex ... vertex ... vertex ... endloop
+endfacet`, then `endsolid NAME`."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _ENDSOLID = re.compile(rb"^[ \t]*endsolid\b", re.IGNORECASE | re.MULTILINE)
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Tell binary from text (by size: binary files may begin with `solid` too), and check the count."""
+    """Tell binary from text (by size: binary files may begin with `solid` too), and check the
+    count."""
     n = struct.unpack_from("<I", data, 80)[0] if len(data) >= 84 else None
     size = None if n is None else 84 + _RECORD * n
     if n is not None and size is not None and size <= len(data) < size + min(n, 1) * _RECORD:
@@ -36,30 +38,38 @@ def guard(data: bytes, path: str) -> Guarded:
         return _guard_text(data, path)
     if n is None:
         raise MeshError(
-            f"STL of {len(data)} bytes is neither binary (84 bytes at least) nor text (solid ...)", file=path
+            f"STL of {len(data)} bytes is neither binary (84 bytes at least) nor text (solid ...)",
+            file=path,
         )
     assert size is not None
     what = "is truncated" if size > len(data) else "has trailing bytes"
     raise MeshError(
-        f"binary STL {what}: its header announces {n} triangles, that is {size} bytes; it has {len(data)}",
+        f"binary STL {what}: its header announces {n} triangles, that is {size} bytes; it has"
+        f" {len(data)}",
         file=path,
     )
 
 
 def _guard_text(data: bytes, path: str) -> Guarded:
-    """The same triangles in the plainest words: a name may be anything, `facet` and `vertex` included."""
+    """The same triangles in the plainest words: a name may be anything, `facet` and `vertex`
+    included."""
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(
-            f"text STL of {len(data)} bytes exceeds {MAX_TEXT_BYTES}; save it as binary STL", file=path
+            f"text STL of {len(data)} bytes exceeds {MAX_TEXT_BYTES}; save it as binary STL",
+            file=path,
         )
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     rest = _FACET.sub(b"\n", data)
     if part := _PART.search(_SOLID.sub(b"", rest)):
         words = part[0].decode("ascii", "replace")
-        raise MeshError(f"text STL is truncated or malformed: {words!r} belongs to no whole facet", file=path)
+        raise MeshError(
+            f"text STL is truncated or malformed: {words!r} belongs to no whole facet", file=path
+        )
     n_solids = len(_ENDSOLID.findall(rest))
     if n_solids > _MAX_SOLIDS:
-        raise MeshError(f"text STL has {n_solids} solids; at most {_MAX_SOLIDS} are read", file=path)
+        raise MeshError(
+            f"text STL has {n_solids} solids; at most {_MAX_SOLIDS} are read", file=path
+        )
     facets = _FACET.findall(data)
     if not facets:
         raise MeshError("STL has no triangles", file=path)

@@ -13,7 +13,8 @@ _WALL = 0.03  # [m] thickness of every wall
 
 
 def box(rng: Generator) -> Layout:
-    """A deep box under a lid held above it: the arm reaches over the front wall and down to a can on the bottom."""
+    """A deep box under a lid held above it: the arm reaches over the front wall and down to a can
+    on the bottom."""
     layout = Layout.begin("box", rng, distance=(0.28, 0.36), yaw=0.35)
     size, height, slot = rng.uniform(0.52, 0.60), rng.uniform(0.34, 0.42), rng.uniform(0.27, 0.34)
     floor = rng.uniform(-0.30, -0.10)
@@ -34,7 +35,8 @@ def box(rng: Generator) -> Layout:
 
 
 def cage(rng: Generator) -> Layout:
-    """A box with a roof whose front is two bars: the arm reaches in between or over them to a cube on the bottom."""
+    """A box with a roof whose front is two bars: the arm reaches in between or over them to a cube
+    on the bottom."""
     layout = Layout.begin("cage", rng, distance=(0.36, 0.45), yaw=0.35)
     size, height = rng.uniform(0.52, 0.60), rng.uniform(0.60, 0.68)
     floor = rng.uniform(-0.22, -0.05)
@@ -46,7 +48,11 @@ def cage(rng: Generator) -> Layout:
     edge = 0.06
     x, y = rng.uniform(0.16, 0.28), rng.uniform(-0.12, 0.12)
     layout.box(
-        "target", (edge, edge, edge), (x, y, floor + 0.001 + edge / 2), TARGET, yaw=rng.uniform(-0.3, 0.3)
+        "target",
+        (edge, edge, edge),
+        (x, y, floor + 0.001 + edge / 2),
+        TARGET,
+        yaw=rng.uniform(-0.3, 0.3),
     )
     X_WC = layout.scene.objects["target"].pose
     layout.goals = grasps_from_above(X_WC, rng, count=4, lift=0.01)
@@ -55,7 +61,8 @@ def cage(rng: Generator) -> Layout:
 
 
 def _walls(layout: Layout, size: float, floor: float, height: float, front: float) -> None:
-    """A square bottom whose upper face is at `floor`, three walls, and a front wall if it has a height."""
+    """A square bottom whose upper face is at `floor`, three walls, and a front wall if it has a
+    height."""
     layout.box("bottom", (size, size, _WALL), (size / 2, 0, floor - _WALL / 2), WALL)
     layout.stand((0.5 * size, 0.5 * size), (0.6 * size, 0), floor - _WALL - 0.001)
     middle = floor + height / 2
@@ -63,4 +70,6 @@ def _walls(layout: Layout, size: float, floor: float, height: float, front: floa
         layout.box(name, (size, _WALL, height), (size / 2, y * (size + _WALL) / 2, middle), WALL)
     layout.box("back", (_WALL, size + 2 * _WALL, height), (size + _WALL / 2, 0, middle), WALL)
     if front > 0:
-        layout.box("front", (_WALL, size + 2 * _WALL, front), (-_WALL / 2, 0, floor + front / 2), WALL)
+        layout.box(
+            "front", (_WALL, size + 2 * _WALL, front), (-_WALL / 2, 0, floor + front / 2), WALL
+        )

@@ -1,10 +1,12 @@
 """From a family's layout to a scene with a start and a goal for one robot, both reachable.
 
-    layout -> goal by inverse kinematics of a grasp, free of collision -> start likewise or a named state -> a search
+    layout -> goal by inverse kinematics of a grasp, free of collision -> start likewise or a named
+    state -> a search
     joins them
 
-A layout without such a pair is thrown away and the next one drawn, so every scene that is handed out has been solved
-once. All randomness comes from (family, seed): the same scene for the same robot.
+A layout without such a pair is thrown away and the next one drawn, so every scene that is handed
+out has been solved once. All randomness comes from (family, seed): the same scene for the same
+robot.
 """
 
 from __future__ import annotations
@@ -34,7 +36,15 @@ __all__ = ["families", "generate"]
 
 _FAMILIES = {
     builder.__name__: builder
-    for builder in (table_pick, table_under_pick, bookshelf_small, bookshelf_tall, bookshelf_thin, box, cage)
+    for builder in (
+        table_pick,
+        table_under_pick,
+        bookshelf_small,
+        bookshelf_tall,
+        bookshelf_thin,
+        box,
+        cage,
+    )
 }
 
 _CLEARANCE = 0.002  # [m] at start and goal, so that rounding on another machine decides nothing
@@ -57,17 +67,22 @@ def generate(family: str, seed: int = 0, *, model: Model, group: str | None = No
         family: one of `families()`.
         seed: which of the family's scenes, 0 or more.
         model: the robot: an arm on a fixed base with a reach of 0.7 to 1.1 m or so.
-        group: planning group that moves; the first with a tip by default. Its tip's z axis is taken as the direction of
+        group: planning group that moves; the first with a tip by default. Its tip's z axis is taken
+        as the direction of
             approach and its x axis as that in which fingers close.
 
     Returns:
-        The scene. Start and goal name every position of the robot, keep 2 mm of clearance, and were joined by a search.
+        The scene. Start and goal name every position of the robot, keep 2 mm of clearance, and were
+        joined by a search.
 
     Raises:
-        SceneError: the family is unknown, the robot has no group with a tip, or 200 layouts had no solution for it.
+        SceneError: the family is unknown, the robot has no group with a tip, or 200 layouts had no
+        solution for it.
     """
     if family not in _FAMILIES:
-        raise SceneError(f"there is no scene family {family!r}{suggestion(family, _FAMILIES, limit=None)}")
+        raise SceneError(
+            f"there is no scene family {family!r}{suggestion(family, _FAMILIES, limit=None)}"
+        )
     if seed < 0:
         raise SceneError(f"seed={seed} must not be negative")
     arm = _Arm(model, group)
@@ -82,7 +97,8 @@ def generate(family: str, seed: int = 0, *, model: Model, group: str | None = No
             scene.set_goal(dict(zip(model.position_names, ends[1].tolist(), strict=True)))
             return scene
     raise SceneError(
-        f"{model.name!r} solves none of {_LAYOUTS} layouts of {family!r}; is it an arm on a fixed base?"
+        f"{model.name!r} solves none of {_LAYOUTS} layouts of {family!r}; is it an arm on a fixed"
+        " base?"
     )
 
 
@@ -92,12 +108,15 @@ class _Arm:
     def __init__(self, model: Model, group: str | None) -> None:
         self.model = model
         names = (
-            [group] if group is not None else [name for name, g in model.groups.items() if g.tip is not None]
+            [group]
+            if group is not None
+            else [name for name, g in model.groups.items() if g.tip is not None]
         )
         chosen = model.groups.get(names[0]) if names else None
         if chosen is None or chosen.tip is None:
             raise SceneError(
-                f"{model.name!r} has no group with a tip; its groups: {', '.join(model.groups) or 'none'}"
+                f"{model.name!r} has no group with a tip; its groups:"
+                f" {', '.join(model.groups) or 'none'}"
             )
         self.group, self.tip = chosen.name, chosen.tip
         position = {name: i for i, name in enumerate(model.position_names)}
@@ -106,11 +125,16 @@ class _Arm:
         self.lower, self.upper = model.limits.lower[self.columns], model.limits.upper[self.columns]
 
     def solve(self, layout: Layout) -> tuple[Configuration, Configuration] | None:
-        """Start and goal of a layout, or None if there are none or no way between them was found."""
+        """Start and goal of a layout, or None if there are none or no way between them was
+        found."""
         space = layout.scene.compile(self.model)
         rest = self.model.neutral()
         start = next(self._starts(layout, space, rest), None)
-        goal = None if start is None else next(self._at_grasps(layout.goals, layout.rng, space, start), None)
+        goal = (
+            None
+            if start is None
+            else next(self._at_grasps(layout.goals, layout.rng, space, start), None)
+        )
         if start is None or goal is None:
             return None
         # One turn about the two shows the search all poses.
@@ -138,9 +162,14 @@ class _Arm:
                     yield q
 
     def _at_grasps(
-        self, grasps: Sequence[Pose], rng: Generator, space: _engine.CollisionScene, near: Configuration
+        self,
+        grasps: Sequence[Pose],
+        rng: Generator,
+        space: _engine.CollisionScene,
+        near: Configuration,
     ) -> Iterator[Configuration]:
-        """Clear configurations at the grasps, both in random order; a robot without fingers stops before the thing."""
+        """Clear configurations at the grasps, both in random order; a robot without fingers stops
+        before the thing."""
         for i in rng.permutation(len(grasps)):
             for distance in (0.0, 0.06, 0.10):
                 found = _engine.inverse_kinematics(
@@ -157,5 +186,7 @@ class _Arm:
                         yield q
 
     def _is_clear(self, q: Configuration, space: _engine.CollisionScene) -> bool:
-        inside = bool((self.lower <= q[self.columns]).all() and (q[self.columns] <= self.upper).all())
+        inside = bool(
+            (self.lower <= q[self.columns]).all() and (q[self.columns] <= self.upper).all()
+        )
         return inside and not space.collides(q) and space.min_distance(q)[0] > _CLEARANCE

@@ -1,8 +1,10 @@
-"""What a family of scenes is made with: furniture placed in its own frame, things to grasp, and ways to grasp them.
+"""What a family of scenes is made with: furniture placed in its own frame, things to grasp, and
+ways to grasp them.
 
-Furniture stands in a frame F with x pointing away from the robot, y to the left, z up. X_WF turns it about the robot by
-`azimuth`, sets it `distance` before the robot, and turns it in place by `yaw`. A grasp is the pose X_WT of a tool frame
-whose z axis is the direction of approach and whose x axis is that in which fingers close.
+Furniture stands in a frame F with x pointing away from the robot, y to the left, z up. X_WF turns
+it about the robot by `azimuth`, sets it `distance` before the robot, and turns it in place by
+`yaw`. A grasp is the pose X_WT of a tool frame whose z axis is the direction of approach and whose
+x axis is that in which fingers close.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ class Layout:
         yaw: float = 0.25,
         azimuth: float = 2.2,
     ) -> Layout:
-        """A floor, a pedestal, and a random frame F: azimuth and yaw within +-, distance within a range [m]."""
+        """A floor, a pedestal, and a random frame F: azimuth and yaw within +-, distance within a
+        range [m]."""
         scene = Scene(name)
         scene.add_half_space("floor", pose((0, 0, FLOOR)), (0.87, 0.87, 0.85))
         height = -FLOOR - 0.005
@@ -71,7 +74,12 @@ class Layout:
         return cls(scene, rng, away @ rotation_z(rng.uniform(-yaw, yaw)))
 
     def box(
-        self, name: str, size: Sequence[float], xyz: Sequence[float], color: Color = WOOD, yaw: float = 0.0
+        self,
+        name: str,
+        size: Sequence[float],
+        xyz: Sequence[float],
+        color: Color = WOOD,
+        yaw: float = 0.0,
     ) -> None:
         """A box centerd at xyz in F, turned by yaw."""
         self.scene.add_box(name, size, self.X_WF @ pose(xyz) @ rotation_z(yaw), color)
@@ -82,8 +90,11 @@ class Layout:
         """An upright cylinder centerd at xyz in F."""
         self.scene.add_cylinder(name, radius, length, self.X_WF @ pose(xyz), color)
 
-    def stand(self, size: Sequence[float], xy: Sequence[float], top: float, color: Color = STONE) -> None:
-        """A block from the floor up to `top` under furniture that would hang in the air, centerd at xy in F."""
+    def stand(
+        self, size: Sequence[float], xy: Sequence[float], top: float, color: Color = STONE
+    ) -> None:
+        """A block from the floor up to `top` under furniture that would hang in the air, centerd at
+        xy in F."""
         height = top - FLOOR
         self.box("stand", (*size, height), (*xy, FLOOR + height / 2), color)
 
@@ -98,7 +109,8 @@ class Layout:
     def spots(
         self, count: int, x: tuple[float, float], y: tuple[float, float], gap: float
     ) -> NDArray[np.float64]:
-        """Up to `count` points (n, 2) of F in a rectangle, at least `gap` apart; fewer where they do not fit."""
+        """Up to `count` points (n, 2) of F in a rectangle, at least `gap` apart; fewer where they
+        do not fit."""
         kept: list[NDArray[np.float64]] = []
         for _ in range(40 * count):
             spot = np.array([self.rng.uniform(*x), self.rng.uniform(*y)])
@@ -117,11 +129,13 @@ def rotation_z(angle: float) -> Pose:
 def grasps_from_side(
     X_WC: Pose, rng: Generator, *, spread: float, count: int = 6, pitch: float = 0.0
 ) -> list[Pose]:
-    """Grasps of an upright thing at C: along F's x within +-spread [rad], down by up to `pitch`, fingers level."""
+    """Grasps of an upright thing at C: along F's x within +-spread [rad], down by up to `pitch`,
+    fingers level."""
     grasps = []
     for _ in range(count):
         turn = rotation_z(rng.uniform(-spread, spread))
-        # Tool z along x, tool x along y: then pitched down about y; either finger may be the left one.
+        # Tool z along x, tool x along y: then pitched down about y; either finger may be the left
+        # one.
         level = np.eye(4)
         level[:3, :3] = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
         flip = rotation_z(np.pi * int(rng.integers(2)))
@@ -129,7 +143,10 @@ def grasps_from_side(
     return grasps
 
 
-def grasps_from_above(X_WC: Pose, rng: Generator, *, count: int = 6, lift: float = 0.03) -> list[Pose]:
-    """Grasps of a thing at C from straight above, its tool frame `lift` [m] above C, turned at random."""
+def grasps_from_above(
+    X_WC: Pose, rng: Generator, *, count: int = 6, lift: float = 0.03
+) -> list[Pose]:
+    """Grasps of a thing at C from straight above, its tool frame `lift` [m] above C, turned at
+    random."""
     down = pose((0, 0, lift), rpy=(np.pi, 0, 0))
     return [X_WC @ rotation_z(rng.uniform(-np.pi, np.pi)) @ down for _ in range(count)]

@@ -1,4 +1,5 @@
-"""Shelves with cans: one compartment (small), three large ones over each other (tall), many narrow ones (thin)."""
+"""Shelves with cans: one compartment (small), three large ones over each other (tall), many narrow
+ones (thin)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ _BOARD = 0.03  # [m] thickness of every board
 
 
 def bookshelf_small(rng: Generator) -> Layout:
-    """A single compartment at chest height, open to the front, with three cans; one is grasped from the front."""
+    """A single compartment at chest height, open to the front, with three cans; one is grasped from
+    the front."""
     layout = Layout.begin("bookshelf_small", rng, distance=(0.45, 0.60))
     width, depth, height = rng.uniform(0.75, 0.95), rng.uniform(0.38, 0.45), rng.uniform(0.26, 0.32)
     bottom = rng.uniform(0.0, 0.45)
@@ -36,7 +38,8 @@ def bookshelf_tall(rng: Generator) -> Layout:
 
 
 def bookshelf_thin(rng: Generator) -> Layout:
-    """A light frame of four posts with many low compartments, halved by an upright board; two cans in each row."""
+    """A light frame of four posts with many low compartments, halved by an upright board; two cans
+    in each row."""
     layout = Layout.begin("bookshelf_thin", rng, distance=(0.42, 0.55))
     width, depth, height = rng.uniform(0.85, 1.0), rng.uniform(0.32, 0.40), rng.uniform(0.23, 0.26)
     first = rng.uniform(-0.45, -0.25)
@@ -44,9 +47,15 @@ def bookshelf_thin(rng: Generator) -> Layout:
     _boards(layout, width, depth, levels)
     low, high = FLOOR, levels[-1]
     for i, (x, y) in enumerate([(0, -1), (0, 1), (depth, -1), (depth, 1)]):
-        layout.box(f"post_{i + 1}", (0.03, 0.03, high - low), (x, y * width / 2, (low + high) / 2), WOOD)
-    layout.box("divider", (depth, 0.02, high - levels[0]), (depth / 2, 0, (high + levels[0]) / 2), WOOD)
-    halves = [(level, *side) for level in levels[1:5] for side in ((-width / 2, 0.0), (0.0, width / 2))]
+        layout.box(
+            f"post_{i + 1}", (0.03, 0.03, high - low), (x, y * width / 2, (low + high) / 2), WOOD
+        )
+    layout.box(
+        "divider", (depth, 0.02, high - levels[0]), (depth / 2, 0, (high + levels[0]) / 2), WOOD
+    )
+    halves = [
+        (level, *side) for level in levels[1:5] for side in ((-width / 2, 0.0), (0.0, width / 2))
+    ]
     _cans(layout, halves, depth, count=1)
     return layout
 
@@ -65,8 +74,11 @@ def _sides(layout: Layout, width: float, depth: float, low: float, high: float) 
     layout.box("back", (0.02, width + 2 * _BOARD, height), (depth + 0.01, 0, middle))
 
 
-def _cans(layout: Layout, spaces: list[tuple[float, float, float]], depth: float, count: int) -> None:
-    """`count` cans in each space (floor height, right, left end); one of all of them is the target."""
+def _cans(
+    layout: Layout, spaces: list[tuple[float, float, float]], depth: float, count: int
+) -> None:
+    """`count` cans in each space (floor height, right, left end); one of all of them is the
+    target."""
     rng = layout.rng
     chosen = int(rng.integers(len(spaces)))
     number = 0

@@ -27,7 +27,8 @@ _Spots = NDArray[np.float64]  # (n, 2) points of F
 
 
 def table_pick(rng: Generator) -> Layout:
-    """A desk with an over-shelf: from a can in a nook of upright boxes the arm is to reach one in another nook."""
+    """A desk with an over-shelf: from a can in a nook of upright boxes the arm is to reach one in
+    another nook."""
     layout = Layout.begin("table_pick", rng, distance=(0.24, 0.32))
     depth, width, height = rng.uniform(0.75, 0.9), rng.uniform(1.4, 1.6), rng.uniform(-0.12, 0.12)
     _table(layout, depth, width, height)
@@ -40,20 +41,29 @@ def table_pick(rng: Generator) -> Layout:
     layout.goals = grasps_from_side(
         _nook(layout, "target", there, height, deep=0.31), rng, spread=0.25, pitch=0.4
     )
-    # An over-shelf on two panels, as on a desk: the cans are reached under it, and the arm passes below or before it.
+    # An over-shelf on two panels, as on a desk: the cans are reached under it, and the arm passes
+    # below or before it.
     shelf, span = height + rng.uniform(0.42, 0.46), width - 0.1
     layout.box("over_shelf", (0.34, span, 0.03), (0.43, 0, shelf), WOOD)
     for i, y in enumerate((-1, 1)):
         tall = shelf - 0.015 - height
         layout.box(
-            f"panel_{i + 1}", (0.34, 0.02, tall), (0.43, y * (span / 2 - 0.01), height + tall / 2), WOOD
+            f"panel_{i + 1}",
+            (0.34, 0.02, tall),
+            (0.43, y * (span / 2 - 0.01), height + tall / 2),
+            WOOD,
         )
-    _clutter(layout, _apart(layout.spots(16, (0.12, 0.66), (-0.48, 0.48), gap=0.2), (here, there)), height)
+    _clutter(
+        layout,
+        _apart(layout.spots(16, (0.12, 0.66), (-0.48, 0.48), gap=0.2), (here, there)),
+        height,
+    )
     return layout
 
 
 def table_under_pick(rng: Generator) -> Layout:
-    """A high table with a board below: from a can in a nook on the top the arm is to reach one in a nook on the board.
+    """A high table with a board below: from a can in a nook on the top the arm is to reach one in a
+    nook on the board.
 
     A rail under the front edge lowers the way in.
     """
@@ -66,7 +76,9 @@ def table_under_pick(rng: Generator) -> Layout:
     layout.box("low_board", (depth - 0.05, width - 0.05, 0.03), (depth / 2, 0, low - 0.015))
     here = (rng.uniform(0.20, 0.36), rng.uniform(-0.30, 0.30))
     there = (rng.uniform(0.24, 0.36), rng.uniform(-0.28, 0.28))
-    layout.starts = grasps_from_side(_nook(layout, "start", here, height), rng, spread=0.25, pitch=0.4)
+    layout.starts = grasps_from_side(
+        _nook(layout, "start", here, height), rng, spread=0.25, pitch=0.4
+    )
     layout.goals = grasps_from_side(
         _nook(layout, "target", there, low, tall=0.24), rng, spread=0.25, pitch=0.3
     )
@@ -85,7 +97,8 @@ def _nook(
     tall: float = 0.38,
     deep: float = 0.18,
 ) -> Pose:
-    """A can between two upright boxes and before a third, open to the robot; returns the pose of the can, turned so.
+    """A can between two upright boxes and before a third, open to the robot; returns the pose of
+    the can, turned so.
 
     Args:
         layout: where they are put.
@@ -96,7 +109,9 @@ def _nook(
         deep: how deep the nook is, from the can's back to the front, within 3 cm.
     """
     rng = layout.rng
-    layout.can("target" if which == "target" else "start_can", spot, height, target=which == "target")
+    layout.can(
+        "target" if which == "target" else "start_can", spot, height, target=which == "target"
+    )
     # Seen from the robot, so that the arm can reach in.
     turn = rng.uniform(-0.2, 0.2)
     along, across = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
@@ -111,11 +126,17 @@ def _nook(
             rng.uniform(2 / 3, 1.0) * tall,
         )
         x, y = (
-            np.asarray(spot) + (gap + size[1] / 2) * direction - (0.0 if wide else deep / 2 - 0.065) * along
+            np.asarray(spot)
+            + (gap + size[1] / 2) * direction
+            - (0.0 if wide else deep / 2 - 0.065) * along
         )
         color = CLUTTER[int(rng.integers(len(CLUTTER)))]
         layout.box(
-            f"clutter_{which}_{name}", size, (x, y, height + 0.001 + size[2] / 2), color, yaw=turn + wide
+            f"clutter_{which}_{name}",
+            size,
+            (x, y, height + 0.001 + size[2] / 2),
+            color,
+            yaw=turn + wide,
         )
     X_WC: Pose = layout.scene.objects["target" if which == "target" else "start_can"].pose
     return X_WC @ rotation_z(turn)
@@ -128,12 +149,15 @@ def _apart(spots: _Spots, nooks: Sequence[tuple[float, float]]) -> _Spots:
 
 
 def _table(layout: Layout, depth: float, width: float, height: float) -> None:
-    """A top whose upper face is at `height` and whose front edge is at x = 0, on four legs that reach the floor."""
+    """A top whose upper face is at `height` and whose front edge is at x = 0, on four legs that
+    reach the floor."""
     layout.box("table_top", (depth, width, _TOP), (depth / 2, 0, height - _TOP / 2))
     length = height - _TOP - FLOOR
     for i, (x, y) in enumerate([(0.03, -1), (0.03, 1), (depth - 0.03, -1), (depth - 0.03, 1)]):
         middle = FLOOR + length / 2
-        layout.box(f"table_leg_{i + 1}", (0.05, 0.05, length), (x, y * (width / 2 - 0.03), middle), WOOD)
+        layout.box(
+            f"table_leg_{i + 1}", (0.05, 0.05, length), (x, y * (width / 2 - 0.03), middle), WOOD
+        )
 
 
 def _clutter(layout: Layout, spots: _Spots, height: float) -> None:

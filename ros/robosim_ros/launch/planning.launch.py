@@ -1,4 +1,5 @@
-"""The planner, the streamer for trajectories from elsewhere, and on request RViz: for an arm that is there.
+"""The planner, the streamer for trajectories from elsewhere, and on request RViz: for an arm that
+is there.
 
 ur_simulated.launch.py and ur_real.launch.py include this file, and show its arguments as theirs.
 """
@@ -33,7 +34,10 @@ def generate_launch_description() -> LaunchDescription:
             "profile",
             default_value="generic",
             choices=["generic", "ur", "franka", "xarm", "topic_based"],
-            description="The arm's driver, for what its controllers are called and what the robot tells of itself",
+            description=(
+                "The arm's driver, for what its controllers are called and what the robot tells of"
+                " itself"
+            ),
         ),
         DeclareLaunchArgument(
             "series",
@@ -45,7 +49,10 @@ def generate_launch_description() -> LaunchDescription:
             "interface",
             default_value="action",
             choices=["action", "passthrough", "forward_position"],
-            description="Who interpolates: the arm's controller, the robot itself, or the streamer with set points",
+            description=(
+                "Who interpolates: the arm's controller, the robot itself, or the streamer with set"
+                " points"
+            ),
         ),
         DeclareLaunchArgument(
             "controller",
@@ -53,7 +60,9 @@ def generate_launch_description() -> LaunchDescription:
             description="The controller's name; empty: the profile's for the interface",
         ),
         DeclareLaunchArgument(
-            "tf_prefix", default_value="", description="What is before the names of links and joints"
+            "tf_prefix",
+            default_value="",
+            description="What is before the names of links and joints",
         ),
         DeclareLaunchArgument(
             "srdf",
@@ -63,7 +72,9 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "joint_limits",
             default_value=LaunchConfiguration("robot"),
-            description="Acceleration limits, which no URDF has: a bundled robot, or a joint_limits.yaml",
+            description=(
+                "Acceleration limits, which no URDF has: a bundled robot, or a joint_limits.yaml"
+            ),
         ),
         DeclareLaunchArgument(
             "scene",

@@ -1,9 +1,12 @@
-"""A real UR arm behind ur_robot_driver: the planner and the streamer, and on request the driver itself.
+"""A real UR arm behind ur_robot_driver: the planner and the streamer, and on request the driver
+itself.
 
-ros2 launch robosim_ros ur_real.launch.py robot:=ur5 series:=cb3 driver:=true robot_ip:=192.168.56.101
+ros2 launch robosim_ros ur_real.launch.py robot:=ur5 series:=cb3 driver:=true
+robot_ip:=192.168.56.101
 
-Then start the External Control program on the teach pendant: nothing moves before. Without `driver:=true` the driver
-is expected to run already. The arguments of planning.launch.py are its arguments, too.
+Then start the External Control program on the teach pendant: nothing moves before. Without
+`driver:=true` the driver is expected to run already. The arguments of planning.launch.py are its
+arguments, too.
 """
 
 from __future__ import annotations
@@ -34,7 +37,10 @@ def generate_launch_description() -> LaunchDescription:
             "series",
             default_value="cb3",
             choices=["cb3", "e-series"],
-            description="Of the arm's controller, for the rate of set points: CB3 has 125 Hz, e-Series 500 Hz",
+            description=(
+                "Of the arm's controller, for the rate of set points: CB3 has 125 Hz, e-Series"
+                " 500 Hz"
+            ),
         ),
         DeclareLaunchArgument(
             "tf_prefix",

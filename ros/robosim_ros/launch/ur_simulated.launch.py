@@ -1,4 +1,5 @@
-"""A simulated UR arm, under the names of the UR driver; planner; streamer for trajectories from elsewhere.
+"""A simulated UR arm, under the names of the UR driver; planner; streamer for trajectories from
+elsewhere.
 
 ros2 launch robosim_ros ur_simulated.launch.py robot:=ur5 scene:=bookshelf_small rviz:=true
 
@@ -66,7 +67,10 @@ def generate_launch_description() -> LaunchDescription:
         PythonLaunchDescriptionSource(share("launch", "planning.launch.py")),
         launch_arguments={
             "profile": "ur",
-            **{name: LaunchConfiguration(name) for name in ("robot", "series", "controller", "tf_prefix")},
+            **{
+                name: LaunchConfiguration(name)
+                for name in ("robot", "series", "controller", "tf_prefix")
+            },
         }.items(),
     )
     return LaunchDescription([*arguments, arm, planning])

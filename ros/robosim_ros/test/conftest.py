@@ -1,7 +1,9 @@
-"""Reads launch files without ROS's launch: stand-ins of the API that these files use record what is asked for.
+"""Reads launch files without ROS's launch: stand-ins of the API that these files use record what is
+asked for.
 
-What this can tell: every name in a launch file (executables, parameters, files, arguments) and every value. What it
-cannot: that launch itself takes the files. Where launch is installed, test_launch_files.py loads them with it, too.
+What this can tell: every name in a launch file (executables, parameters, files, arguments) and
+every value. What it cannot: that launch itself takes the files. Where launch is installed,
+test_launch_files.py loads them with it, too.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ API = {
     "launch.launch_description_sources": {"PythonLaunchDescriptionSource": ""},
     "launch.substitutions": {"LaunchConfiguration": "", "PathJoinSubstitution": ""},
     "launch_ros.actions": {
-        "Node": "package executable name namespace parameters remappings arguments output condition emulate_tty"
+        "Node": (
+            "package executable name namespace parameters remappings arguments output condition"
+            " emulate_tty"
+        )
     },
     "launch_ros.parameter_descriptions": {"ParameterValue": "value_type"},
     "launch_ros.substitutions": {"FindPackageShare": ""},
@@ -90,23 +95,28 @@ class LaunchFile:
         return {call.args[0]: call.options for call in self.calls("DeclareLaunchArgument")}
 
     def starts(self, **given: str) -> list[Started]:
-        """The nodes of this file and of those of this package that it includes, with the arguments' defaults where
-        nothing is given."""
+        """The nodes of this file and of those of this package that it includes, with the arguments'
+        defaults where nothing is given."""
         values = dict(given)
         for name, options in self.arguments.items():  # a default may name an argument before it
             value = values.setdefault(name, _resolve(options["default_value"], values))
-            assert value in options.get("choices", [value]), f"{self.path.name}: {name} is {value!r}"
+            assert value in options.get("choices", [value]), (
+                f"{self.path.name}: {name} is {value!r}"
+            )
         nodes = []
         for call in self.description.walk():
             if call.kind == "Node" and _holds(call.options.get("condition"), values):
                 nodes.append(_started(call, values))
-            elif call.kind == "IncludeLaunchDescription" and _holds(call.options.get("condition"), values):
+            elif call.kind == "IncludeLaunchDescription" and _holds(
+                call.options.get("condition"), values
+            ):
                 nodes += _included(call, values)
         return nodes
 
 
 def _included(call: Call, values: dict[str, str]) -> list[Started]:
-    """The nodes of an included file, which sees the values of the one that includes it, as in launch."""
+    """The nodes of an included file, which sees the values of the one that includes it, as in
+    launch."""
     path = Path(_resolve(call.args[0].args[0], values))
     if not path.is_relative_to(PACKAGE):  # another package's, which is not here
         return []
@@ -132,7 +142,9 @@ def _resolve(thing: Any, values: dict[str, str]) -> Any:
     if not isinstance(thing, Call):
         return thing
     if thing.kind == "LaunchConfiguration":
-        assert thing.args[0] in values, f"launch argument {thing.args[0]!r} is used and not declared"
+        assert thing.args[0] in values, (
+            f"launch argument {thing.args[0]!r} is used and not declared"
+        )
         return values[thing.args[0]]
     if thing.kind == "PathJoinSubstitution":
         return str(Path(*(_resolve(part, values) for part in thing.args[0])))
@@ -140,28 +152,39 @@ def _resolve(thing: Any, values: dict[str, str]) -> Any:
         return str(PACKAGE) if thing.args[0] == PACKAGE.name else f"/share/{thing.args[0]}"
     if thing.kind == "ParameterValue":
         text = _resolve(thing.args[0], values)
-        return thing.options["value_type"](text) if "value_type" in thing.options else yaml.safe_load(text)
+        return (
+            thing.options["value_type"](text)
+            if "value_type" in thing.options
+            else yaml.safe_load(text)
+        )
     raise AssertionError(f"{thing.kind} cannot be resolved")
 
 
 def _started(call: Call, values: dict[str, str]) -> Started:
     options = call.options
     name = _resolve(options["name"], values) if "name" in options else None
-    node = Started(_resolve(options["package"], values), _resolve(options["executable"], values), name)
+    node = Started(
+        _resolve(options["package"], values), _resolve(options["executable"], values), name
+    )
     for given in options.get("parameters", []):
         if isinstance(given, dict):
             for key, value in given.items():
                 resolved = _resolve(value, values)
-                # launch takes the text of a bare substitution for YAML, and has no value for an empty one.
+                # launch takes the text of a bare substitution for YAML, and has no value for an
+                # empty one.
                 if isinstance(value, Call) and value.kind != "ParameterValue":
-                    assert resolved != "", f"{key}: an empty text needs ParameterValue(..., value_type=str)"
+                    assert resolved != "", (
+                        f"{key}: an empty text needs ParameterValue(..., value_type=str)"
+                    )
                     resolved = yaml.safe_load(resolved)
                 node.parameters[key] = resolved
         else:
             file = Path(_resolve(given, values))
             node.files.append(file)
             node.parameters |= parameters_of(file, name or node.executable)
-    node.remappings = [(_resolve(a, values), _resolve(b, values)) for a, b in options.get("remappings", [])]
+    node.remappings = [
+        (_resolve(a, values), _resolve(b, values)) for a, b in options.get("remappings", [])
+    ]
     node.arguments = [_resolve(a, values) for a in options.get("arguments", [])]
     return node
 
@@ -179,7 +202,11 @@ def parameters_of(file: Path, name: str) -> dict[str, Any]:
 def _flat(group: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in group.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+        flat |= (
+            _flat(value, f"{prefix}{key}.")
+            if isinstance(value, dict)
+            else {f"{prefix}{key}": value}
+        )
     return flat
 
 
@@ -212,4 +239,7 @@ def read_launch_file(path: Path) -> LaunchFile:
 @pytest.fixture(scope="session")
 def launch_files() -> dict[str, LaunchFile]:
     """All launch files of this package, read, by file name."""
-    return {path.name: read_launch_file(path) for path in sorted((PACKAGE / "launch").glob("*.launch.py"))}
+    return {
+        path.name: read_launch_file(path)
+        for path in sorted((PACKAGE / "launch").glob("*.launch.py"))
+    }

@@ -1,4 +1,5 @@
-"""Launch files and parameter files: each executable, parameter, file and argument in them exists and is valid."""
+"""Launch files and parameter files: each executable, parameter, file and argument in them exists
+and is valid."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ LAUNCH_FILES = sorted(path.name for path in (PACKAGE / "launch").iterdir())
 
 
 def combinations(launch_file):
-    """All values of the arguments that have choices, in all combinations; the others keep their defaults."""
+    """All values of the arguments that have choices, in all combinations; the others keep their
+    defaults."""
     choices = {name: o["choices"] for name, o in launch_file.arguments.items() if "choices" in o}
     for values in itertools.product(*choices.values()):
         yield dict(zip(choices, values, strict=True))
@@ -31,12 +33,27 @@ def test_they_are_there():
 
 @pytest.mark.parametrize(("name", "more"), [("ur_simulated", {"sim_arm"}), ("ur_real", set())])
 def test_arguments_reach_the_nodes_of_the_included_file(launch_files, name, more):
-    given = {"robot": "ur5e", "series": "e-series", "tf_prefix": "left_", "controller": "a", "scene": "cage"}
-    nodes = {node.executable: node for node in launch_files[f"{name}.launch.py"].starts(**given, rviz="true")}
+    given = {
+        "robot": "ur5e",
+        "series": "e-series",
+        "tf_prefix": "left_",
+        "controller": "a",
+        "scene": "cage",
+    }
+    nodes = {
+        node.executable: node
+        for node in launch_files[f"{name}.launch.py"].starts(**given, rviz="true")
+    }
     assert set(nodes) == {"planner", "streamer", "rviz2"} | more
     streamer, planner = nodes["streamer"].parameters, nodes["planner"].parameters
-    assert {key: streamer[key] for key in given if key != "scene"} | {"scene": planner["scene"]} == given
-    assert (planner["srdf"], planner["joint_limits"], planner["tf_prefix"]) == ("ur5e", "ur5e", "left_")
+    assert {key: streamer[key] for key in given if key != "scene"} | {
+        "scene": planner["scene"]
+    } == given
+    assert (planner["srdf"], planner["joint_limits"], planner["tf_prefix"]) == (
+        "ur5e",
+        "ur5e",
+        "left_",
+    )
     assert streamer["interface"] == "action"
     assert (streamer["profile"], planner["execution.profile"]) == ("ur", "ur")
     assert planner["execution.controller"] == streamer["controller"]
@@ -77,7 +94,10 @@ def test_nodes_of_this_package_exist_and_take_the_parameters(launch_file):
         for node in launch_file.starts(**arguments):
             if node.package != PACKAGE.name:
                 continue
-            known = {p.name: p for p in importlib.import_module(f"robosim.ros.{node.executable}").PARAMETERS}
+            known = {
+                p.name: p
+                for p in importlib.import_module(f"robosim.ros.{node.executable}").PARAMETERS
+            }
             for name, value in node.parameters.items():
                 if name == "use_sim_time":
                     assert isinstance(value, bool)
@@ -114,7 +134,8 @@ def test_every_section_of_every_parameter_file_belongs_to_a_node(launch_files):
 
 
 def test_packages_that_are_named_are_dependencies_or_asked_for(launch_files):
-    asked_for = {"rviz2", "ur_robot_driver"}  # with rviz:=true and driver:=true; simulation needs neither
+    # With rviz:=true and driver:=true; simulation needs neither.
+    asked_for = {"rviz2", "ur_robot_driver"}
     manifest = (PACKAGE / "package.xml").read_text(encoding="utf-8")
     for launch_file in launch_files.values():
         named = {call.options["package"] for call in launch_file.calls("Node")}

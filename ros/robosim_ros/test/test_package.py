@@ -1,4 +1,5 @@
-"""The package is what colcon and `ros2 run` expect, and its executables are nodes of the installed robosim."""
+"""The package is what colcon and `ros2 run` expect, and its executables are nodes of the installed
+robosim."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ MANIFEST = ElementTree.parse(PACKAGE / "package.xml").getroot()
 def setup_arguments() -> dict[str, ast.expr]:
     """What setup.py passes to setup()."""
     tree = ast.parse((PACKAGE / "setup.py").read_text(encoding="utf-8"))
-    call = next(n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "setup")
+    call = next(
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "setup"
+    )
     return {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
 
 
@@ -79,7 +84,11 @@ def test_every_ros_package_that_robosim_imports_is_a_dependency():
                 imported.add(node.module.split(".")[0])
             elif isinstance(node, ast.Import):
                 imported |= {alias.name.split(".")[0] for alias in node.names}
-    ros = {name for name in imported if name == "rclpy" or name.endswith(("_msgs", "_srvs", "_interfaces"))}
+    ros = {
+        name
+        for name in imported
+        if name == "rclpy" or name.endswith(("_msgs", "_srvs", "_interfaces"))
+    }
     assert "rclpy" in ros
     ros.remove("moveit_msgs")  # used where it is installed, for RViz's display of MoveIt
     depended = {element.text for element in MANIFEST.iter("exec_depend")}

@@ -3,4 +3,13 @@
 from . import hands, legged, mechanisms, piles, toys
 from .scene import SCENES, AbsentRobotError, ZooScene
 
-__all__ = ["SCENES", "AbsentRobotError", "ZooScene", "hands", "legged", "mechanisms", "piles", "toys"]
+__all__ = [
+    "SCENES",
+    "AbsentRobotError",
+    "ZooScene",
+    "hands",
+    "legged",
+    "mechanisms",
+    "piles",
+    "toys",
+]

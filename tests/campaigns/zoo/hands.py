@@ -17,7 +17,8 @@ PADS = 0.8  # friction of fingers
 
 
 def _gripper() -> Model:
-    """A palm on two slides, x and z, with two fingers that slide along x; z = 0 is at their tips."""
+    """A palm on two slides, x and z, with two fingers that slide along x; z = 0 is at their
+    tips."""
     builder = ModelBuilder("gripper")
     builder.add_link("rail")
     builder.add_link("beam", mass=0.5, inertia=1e-3 * np.eye(3))
@@ -31,7 +32,9 @@ def _gripper() -> Model:
             name, "prismatic", "palm", name, X_PJ=pose((side * 0.06, 0, 0)), axis=(-side, 0, 0),
             lower=0.0, upper=0.06, velocity=1.0, effort=60.0,
         )  # fmt: skip
-        builder.add_collider(name, Shape.box((0.015, 0.03, 0.08)), X_LC=pose((side * 0.0075, 0, 0.04)))
+        builder.add_collider(
+            name, Shape.box((0.015, 0.03, 0.08)), X_LC=pose((side * 0.0075, 0, 0.04))
+        )
     return builder.build()
 
 
@@ -45,7 +48,13 @@ def _hand(at: tuple[float, float, float], force: float = 20.0) -> World:
         "right": Motor(2e3, 50.0, force),
     }
     links = ("palm", "left", "right")
-    world.add(_gripper(), "hand", pose=pose(at), motors=motors, materials={x: Material(PADS) for x in links})
+    world.add(
+        _gripper(),
+        "hand",
+        pose=pose(at),
+        motors=motors,
+        materials={x: Material(PADS) for x in links},
+    )
     return world
 
 
@@ -155,7 +164,9 @@ def _to(world: World, target: Array) -> Control:
 @scene
 def square_peg_in_hole() -> ZooScene:
     """A square peg with half a millimeter of play, tilted, pressed into its hole, to the floor."""
-    world = _carried_peg(Shape.box((0.02, 0.02, 0.06)), np.array([1e-4, -1e-4, 0.075, 0.005, 0.004]), 0.1)
+    world = _carried_peg(
+        Shape.box((0.02, 0.02, 0.06)), np.array([1e-4, -1e-4, 0.075, 0.005, 0.004]), 0.1
+    )
     play, wall, depth = 5e-4, 0.03, 0.04
     off = 0.01 + play / 2 + wall / 2
     for name, x, y in (("east", off, 0), ("west", -off, 0), ("north", 0, off), ("south", 0, -off)):
@@ -179,7 +190,9 @@ def round_peg_in_hole() -> ZooScene:
     return ZooScene(world, _to(world, target), dt=1e-3, steps=800, impacts=True, comes_to_rest=True)
 
 
-def _thread(turns: float, pitch: float, root: tuple[float, float], crest: tuple[float, float]) -> list[Array]:
+def _thread(
+    turns: float, pitch: float, root: tuple[float, float], crest: tuple[float, float]
+) -> list[Array]:
     """Convex pieces (8, 3) of a helical rib, twelve to a turn.
 
     Args:
@@ -196,7 +209,9 @@ def _thread(turns: float, pitch: float, root: tuple[float, float], crest: tuple[
             z = pitch * angle / (2 * np.pi)
             for radius, height in (root, crest):
                 for side in (-0.5, 0.5):
-                    corners.append([radius * np.cos(angle), radius * np.sin(angle), z + side * height])
+                    corners.append(
+                        [radius * np.cos(angle), radius * np.sin(angle), z + side * height]
+                    )
         pieces.append(np.array(corners))
     return pieces
 
@@ -235,10 +250,14 @@ def _pusher(height: float, shape: Shape, limit: float) -> Model:
     return builder.build()
 
 
-def _pushed(shape: Shape, at: tuple[float, float, float], finger: Shape, height: float, **body) -> World:
+def _pushed(
+    shape: Shape, at: tuple[float, float, float], finger: Shape, height: float, **body
+) -> World:
     world = ground(0.5)
     motors = {"x": Motor(5e3, 200.0, 60.0)}
-    world.add(_pusher(height, finger, 60.0), "push", motors=motors, materials={"finger": Material(0.5)})
+    world.add(
+        _pusher(height, finger, 60.0), "push", motors=motors, materials={"finger": Material(0.5)}
+    )
     put(world, "thing", shape, at, mu=0.5, **body)
     return world
 

@@ -91,7 +91,9 @@ def _standing(robot: Robot, gains: tuple[float, float], height: float = 0.0, **t
 
 def _on(terrain: Scene, robot: Robot, height: float, gains=None, **turn) -> ZooScene:
     """On other ground, without motors or held by them."""
-    world = World(scene=terrain, materials={name: Material(0.8) for name in terrain.objects}, name="zoo")
+    world = World(
+        scene=terrain, materials={name: Material(0.8) for name in terrain.objects}, name="zoo"
+    )
     stand(world, *robot, height=height, gains=gains, **turn)
     spare_overlaps(world)
     control = Control() if gains is None else holding(world)

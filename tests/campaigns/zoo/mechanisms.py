@@ -62,8 +62,12 @@ def four_bar() -> ZooScene:
             name, mass=2 * length, com=(length / 2, 0, 0), inertia=_rod_inertia(2 * length, length)
         )
     builder.add_joint("drive", "continuous", "frame", "crank", axis=(0, 1, 0))
-    builder.add_joint("pin", "continuous", "crank", "coupler", X_PJ=pose((0.1, 0, 0)), axis=(0, 1, 0))
-    builder.add_joint("pivot", "continuous", "frame", "rocker", X_PJ=pose((0.3, 0, 0)), axis=(0, 1, 0))
+    builder.add_joint(
+        "pin", "continuous", "crank", "coupler", X_PJ=pose((0.1, 0, 0)), axis=(0, 1, 0)
+    )
+    builder.add_joint(
+        "pivot", "continuous", "frame", "rocker", X_PJ=pose((0.3, 0, 0)), axis=(0, 1, 0)
+    )
     world = World(
         builder.build(),
         motors={"drive": Motor(0.0, 2.0, 20.0)},
@@ -113,10 +117,13 @@ def _stewart() -> tuple[Model, list[PointClosure]]:
         for name, mass in (("cross", 0.1), ("tube", 0.5), ("rod", 0.3)):
             com = (0, 0, 0.1) if name == "tube" else (0, 0, -0.1) if name == "rod" else (0, 0, 0)
             builder.add_link(f"{name}_{k}", mass=mass, com=com, inertia=2e-3 * mass * np.eye(3))
-        builder.add_joint(f"swing_{k}", "continuous", "ground", f"cross_{k}", X_PJ=X, axis=(1, 0, 0))
+        builder.add_joint(
+            f"swing_{k}", "continuous", "ground", f"cross_{k}", X_PJ=X, axis=(1, 0, 0)
+        )
         builder.add_joint(f"tilt_{k}", "continuous", f"cross_{k}", f"tube_{k}", axis=(0, 1, 0))
         builder.add_joint(
-            f"slide_{k}", "prismatic", f"tube_{k}", f"rod_{k}", X_PJ=pose((0, 0, length)), axis=(0, 0, 1),
+            f"slide_{k}", "prismatic", f"tube_{k}", f"rod_{k}", X_PJ=pose((0, 0, length)),
+            axis=(0, 0, 1),
             lower=-0.1, upper=0.1, velocity=1, effort=500,
         )  # fmt: skip
         closures.append(PointClosure("platform", f"rod_{k}", tuple(top - [0, 0, 0.4])))
@@ -182,7 +189,12 @@ def conveyor_of_tiles() -> ZooScene:
     for k in range(8):
         builder.add_link(f"tile_{k}", mass=1.0, inertia=1e-2 * np.eye(3))
         builder.add_joint(
-            f"drive_{k}", "prismatic", "bed", f"tile_{k}", X_PJ=pose((0.1005 * k, 0, -0.02)), axis=(1, 0, 0)
+            f"drive_{k}",
+            "prismatic",
+            "bed",
+            f"tile_{k}",
+            X_PJ=pose((0.1005 * k, 0, -0.02)),
+            axis=(1, 0, 0),
         )
         builder.add_collider(f"tile_{k}", Shape.box((0.1, 0.4, 0.04)))
     world = World(
@@ -237,7 +249,10 @@ def _rope(links: int, radius: float, pitch: float) -> Model:
     for k in range(links):
         name = f"piece_{k}"
         builder.add_link(
-            name, mass=0.03, com=(pitch / 2, 0, 0), inertia=_rod_inertia(0.03, pitch) + 1e-7 * np.eye(3)
+            name,
+            mass=0.03,
+            com=(pitch / 2, 0, 0),
+            inertia=_rod_inertia(0.03, pitch) + 1e-7 * np.eye(3),
         )
         X = pose((pitch / 2, 0, 0), rpy=(0, np.pi / 2, 0))
         builder.add_collider(name, Shape.capsule(radius, pitch - 2 * radius), X_LC=X)

@@ -116,7 +116,8 @@ def card_house() -> ZooScene:
     def tent(name: str, x: float, z: float) -> None:
         for side in (-1, 1):
             put(
-                world, f"{name}_{side}", card, (x + side * apart, rng.uniform(-1e-3, 1e-3), z + rise),
+                world, f"{name}_{side}", card,
+                (x + side * apart, rng.uniform(-1e-3, 1e-3), z + rise),
                 rpy=(0, -side * lean, 0), mass=0.002,
             )  # fmt: skip
 

@@ -40,7 +40,8 @@ class ZooScene:
         comes_to_rest: true where nothing moves in the last tenth of a run.
         stays: true where nothing moves from the start, or not by what matters.
         impacts: true where things are struck, so that up to a tenth of its states may be flagged.
-        contradicts: true where the scene asks for what cannot be, so that any status but `diverged` is right.
+        contradicts: true where the scene asks for what cannot be, so that any status but `diverged`
+        is right.
         settles: steps after which what overlaps at the start has been taken back.
         no_twin: the reason for which MuJoCo cannot have this scene; empty where it can.
     """
@@ -106,7 +107,8 @@ def lowest(model: Model, q: ArrayLike) -> float:
     """The least height of any collider [m]."""
     poses = model.link_poses(np.asarray(q))
     return min(
-        float(bounding_box(c.shape, np.asarray(poses[c.link]) @ c.X_LC)[0][2]) for c in model.colliders
+        float(bounding_box(c.shape, np.asarray(poses[c.link]) @ c.X_LC)[0][2])
+        for c in model.colliders
     )
 
 
@@ -244,14 +246,18 @@ def spare_overlaps(world: World) -> None:
             world.scene.allow(A.link, B.link)
 
 
-def stairs(scene: Scene, count: int = 5, rise: float = 0.15, run: float = 0.3, width: float = 2.0) -> None:
+def stairs(
+    scene: Scene, count: int = 5, rise: float = 0.15, run: float = 0.3, width: float = 2.0
+) -> None:
     """Add steps that go up along x from x = 0, each a box down to the ground."""
     for k in range(count):
         height = rise * (k + 1)
         scene.add_box(f"stair_{k}", (run, width, height), pose((run * (k + 0.5), 0, height / 2)))
 
 
-def hills(scene: Scene, rng: Random, *, size: float = 4.0, cells: int = 32, height: float = 0.15) -> None:
+def hills(
+    scene: Scene, rng: Random, *, size: float = 4.0, cells: int = 32, height: float = 0.15
+) -> None:
     """Add a height field of smooth hills about the origin, its lowest point at or above z = 0."""
     x = np.linspace(-size / 2, size / 2, cells + 1)
     X, Y = np.meshgrid(x, x, indexing="ij")

@@ -19,9 +19,16 @@ def newtons_cradle() -> ZooScene:
     radius, length = 0.02, 0.2
     for k in range(5):
         name = f"ball_{k}"
-        builder.add_link(name, mass=0.26, com=(0, 0, -length), inertia=np.eye(3) * 0.4 * 0.26 * radius**2)
+        builder.add_link(
+            name, mass=0.26, com=(0, 0, -length), inertia=np.eye(3) * 0.4 * 0.26 * radius**2
+        )
         builder.add_joint(
-            f"string_{k}", "continuous", "frame", name, X_PJ=pose((2 * radius * k, 0, 0.3)), axis=(0, 1, 0)
+            f"string_{k}",
+            "continuous",
+            "frame",
+            name,
+            X_PJ=pose((2 * radius * k, 0, 0.3)),
+            axis=(0, 1, 0),
         )
         builder.add_collider(name, Shape.sphere(radius), X_LC=pose((0, 0, -length)))
     steel = Material(friction=0.0, restitution=1.0)
@@ -39,7 +46,9 @@ def bouncing_ball() -> ZooScene:
     return ZooScene(world, steps=1500, comes_to_rest=True, impacts=True)
 
 
-def _top(builder: ModelBuilder, mass: float, com: float, moments: tuple[float, float, float]) -> None:
+def _top(
+    builder: ModelBuilder, mass: float, com: float, moments: tuple[float, float, float]
+) -> None:
     builder.add_link("top", mass=mass, com=(0, 0, com), inertia=np.diag(moments))
 
 
@@ -54,7 +63,10 @@ def spinning_top() -> ZooScene:
     tilt = 0.15
     height = 2e-3 * (1 - np.cos(tilt))
     world.add(
-        builder.build(), "top", pose=pose((0, 0, height), rpy=(0, tilt, 0)), materials={"top": Material(0.3)}
+        builder.build(),
+        "top",
+        pose=pose((0, 0, height), rpy=(0, tilt, 0)),
+        materials={"top": Material(0.3)},
     )
     return ZooScene(world, v=start_velocity(world, top=(0, 0, 0, 0, 0, 150.0)), dt=1e-3, steps=1000)
 
@@ -68,7 +80,10 @@ def tippe_top() -> ZooScene:
     builder.add_collider("top", Shape.capsule(3e-3, 8e-3), X_LC=pose((0, 0, 0.018)))
     world = ground(0.3)
     world.add(
-        builder.build(), "top", pose=pose((0, 0, 0.015), rpy=(0.1, 0, 0)), materials={"top": Material(0.3)}
+        builder.build(),
+        "top",
+        pose=pose((0, 0, 0.015), rpy=(0.1, 0, 0)),
+        materials={"top": Material(0.3)},
     )
     return ZooScene(world, v=start_velocity(world, top=(0, 0, 0, 0, 0, 180.0)), dt=1e-3, steps=2000)
 
@@ -79,7 +94,15 @@ def eulers_disc() -> ZooScene:
     world = ground(0.5)
     radius, thick, tilt = 0.0375, 0.012, 0.5
     height = radius * np.sin(tilt) + thick / 2 * np.cos(tilt)
-    put(world, "disc", Shape.cylinder(radius, thick), (0, 0, height), rpy=(tilt, 0, 0), mass=0.4, mu=0.5)
+    put(
+        world,
+        "disc",
+        Shape.cylinder(radius, thick),
+        (0, 0, height),
+        rpy=(tilt, 0, 0),
+        mass=0.4,
+        mu=0.5,
+    )
     turn = np.sqrt(4 * 9.81 / (radius * np.sin(tilt)))  # of the point of contact about the vertical
     # Rolling without slip about an axis in the disc, with its center at rest.
     v = start_velocity(world, disc=(0, 0, 0, 0, turn * np.sin(tilt), 0))
@@ -96,7 +119,9 @@ def rattleback() -> ZooScene:
     builder.add_collider("celt", Shape.ellipsoid((0.1, 0.02, 0.0175)))
     world = ground(0.6)
     world.add(builder.build(), "celt", pose=pose((0, 0, 0.0175)), materials={"celt": Material(0.6)})
-    return ZooScene(world, v=start_velocity(world, celt=(0, 0, 0, 0.3, 0, -5.0)), dt=1e-3, steps=1000)
+    return ZooScene(
+        world, v=start_velocity(world, celt=(0, 0, 0, 0.3, 0, -5.0)), dt=1e-3, steps=1000
+    )
 
 
 @scene

@@ -1,4 +1,5 @@
-"""The controller that stands in for a UR arm, in a process of its own: ur-rtde may block or end the one it is in."""
+"""The controller that stands in for a UR arm, in a process of its own: ur-rtde may block or end the
+one it is in."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ _numbers = itertools.count(os.getpid() * 7)
 
 
 def _until(
-    condition: Callable[[], Any], what: str, unless: Callable[[], Any] = lambda: False, timeout: float = 60.0
+    condition: Callable[[], Any],
+    what: str,
+    unless: Callable[[], Any] = lambda: False,
+    timeout: float = 60.0,
 ) -> Any:
     until = time.monotonic() + timeout
     while True:
@@ -44,7 +48,11 @@ def free_host() -> str:
     """An address of this machine on which the three ports, which cannot be chosen, are free."""
     for _ in range(100):
         number = next(_numbers) % 60000
-        host = f"127.71.{number // 250 + 1}.{number % 250 + 1}" if sys.platform == "linux" else "127.0.0.1"
+        host = (
+            f"127.71.{number // 250 + 1}.{number % 250 + 1}"
+            if sys.platform == "linux"
+            else "127.0.0.1"
+        )
         with socket.socket() as probe:
             if all(probe.connect_ex((host, port)) for port in PORTS):
                 return host
@@ -61,7 +69,12 @@ class Server:
         start = {"series": "e", "model": "UR5", "q": HOME.tolist(), **start}
         self.robot = "ur5e" if start["series"] == "e" else "ur5"
         self.rate = 500.0 if start["series"] == "e" else 125.0
-        command = [sys.executable, str(Path(__file__).with_name("server")), self.host, json.dumps(start)]
+        command = [
+            sys.executable,
+            str(Path(__file__).with_name("server")),
+            self.host,
+            json.dumps(start),
+        ]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
@@ -84,7 +97,8 @@ class Server:
         self.ask("set", values)
 
     def servo_log(self) -> np.ndarray:
-        """(m, 10): time, target (6), gain, look-ahead, duration in each cycle in which servoj was commanded."""
+        """(m, 10): time, target (6), gain, look-ahead, duration in each cycle in which servoj was
+        commanded."""
         return np.array(self.ask("logs")["servo"]).reshape(-1, 10)
 
     def motion_log(self) -> np.ndarray:
@@ -116,11 +130,15 @@ def serve() -> Iterator[Callable[..., Server]]:
 def connect() -> Iterator[Callable[..., Any]]:
     arms: list[Any] = []
 
-    def reach(server: Server, *arguments: str, robot: str = "", joint_names: tuple[str, ...] = ()) -> Any:
+    def reach(
+        server: Server, *arguments: str, robot: str = "", joint_names: tuple[str, ...] = ()
+    ) -> Any:
         parser = argparse.ArgumentParser()
         TRANSPORT.add_arguments(parser)
         # A watchdog of 2 Hz: this machine may be busy for a tenth of a second.
-        options = parser.parse_args(["--rtde-host", server.host, "--rtde-watchdog", "2", *arguments])
+        options = parser.parse_args(
+            ["--rtde-host", server.host, "--rtde-watchdog", "2", *arguments]
+        )
         model = robosim.load_robot(robot or server.robot)
         arms.append(TRANSPORT.connect(model, joint_names or model.position_names, options))
         return arms[-1]

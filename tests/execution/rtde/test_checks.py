@@ -41,13 +41,16 @@ def test_the_transport_is_found_and_says_what_was_tested():
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("gain", "99"), ("gain", "2001"), ("gain", "nan"), ("lookahead", "0.02"), ("lookahead", "0.21"),
+    [("gain", "99"), ("gain", "2001"), ("gain", "nan"), ("lookahead", "0.02"),
+        ("lookahead", "0.21"),
      ("deceleration", "0"), ("watchdog", "0"), ("timeout", "61")],
 )  # fmt: skip
 def test_options_out_of_range_are_refused(option, value):
     model = robosim.load_robot("ur5")
     with pytest.raises(ExecutionError, match=f"--rtde-{option} is {float(value):g}; valid are"):
-        TRANSPORT.connect(model, UR_JOINTS, options("--rtde-host", "localhost", f"--rtde-{option}", value))
+        TRANSPORT.connect(
+            model, UR_JOINTS, options("--rtde-host", "localhost", f"--rtde-{option}", value)
+        )
 
 
 def test_a_host_is_needed():
@@ -91,9 +94,11 @@ def test_joints_of_something_else_are_refused_by_name(names, text):
     ("planned", "controller", "e_series", "fits"),
     [
         ("ur5", "UR5", False, True), ("ur5", "UR5", True, False), ("ur5e", "UR5", True, True),
-        ("ur5e", "UR5e", True, True), ("ur5_gripper", "UR5", False, True), ("ur3", "UR5", False, False),
+        ("ur5e", "UR5e", True, True), ("ur5_gripper", "UR5", False, True),
+        ("ur3", "UR5", False, False),
         ("ur10e", "UR10", True, True), ("ur16e", "UR16", True, True), ("UR20", "UR20", True, True),
-        ("my_cell", "UR5", False, True), ("four5", "UR5", False, True), ("ur5", "no idea", False, True),
+        ("my_cell", "UR5", False, True), ("four5", "UR5", False, True),
+        ("ur5", "no idea", False, True),
         ("ur50", "UR5", False, True),
     ],
 )  # fmt: skip
@@ -101,7 +106,9 @@ def test_the_arm_has_to_be_the_planned_one(planned, controller, e_series, fits):
     if fits:
         check_model(planned, controller, e_series)
     else:
-        with pytest.raises(ExecutionError, match=f"the plan is for '{planned}'.*the controller moves a"):
+        with pytest.raises(
+            ExecutionError, match=f"the plan is for '{planned}'.*the controller moves a"
+        ):
             check_model(planned, controller, e_series)
 
 
@@ -116,7 +123,10 @@ def test_an_address_where_nothing_answers():
 @needs_library
 @pytest.mark.skipif(sys.platform != "linux", reason="uses an address of its own")
 def test_an_address_that_accepts_and_says_nothing():
-    with socket.create_server(("127.71.0.9", 29999)), pytest.raises(ExecutionError, match=r"127\.71\.0\.9"):
+    with (
+        socket.create_server(("127.71.0.9", 29999)),
+        pytest.raises(ExecutionError, match=r"127\.71\.0\.9"),
+    ):
         TRANSPORT.connect(
             robosim.load_robot("ur5"),
             UR_JOINTS,
@@ -194,7 +204,9 @@ def test_a_goal_is_judged_by_the_process_at_the_controller_too(serve, connect, m
 @pytest.mark.parametrize(
     ("offset", "text"), [(0.18, "counts as a motion"), (0.5, "path tolerance violation")]
 )
-def test_a_start_elsewhere_that_nobody_checked_moves_nothing(serve, connect, make_plan, until, offset, text):
+def test_a_start_elsewhere_that_nobody_checked_moves_nothing(
+    serve, connect, make_plan, until, offset, text
+):
     server = serve(series="cb3")
     arm = connect(server)
     plan = make_plan()

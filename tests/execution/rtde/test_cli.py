@@ -1,4 +1,5 @@
-"""`robosim stream plan.json --to rtde`, end to end: from a URDF to a controller that speaks RTDE."""
+"""`robosim stream plan.json --to rtde`, end to end: from a URDF to a controller that speaks
+RTDE."""
 
 from __future__ import annotations
 
@@ -34,26 +35,45 @@ def at_the_start(serve, path, **options):
     return serve(q=Trajectory.load(path).position(0.0).tolist(), **options)
 
 
-@pytest.mark.parametrize(("series", "mode"), [("cb3", "trajectory"), ("e", "trajectory"), ("e", "setpoints")])
+@pytest.mark.parametrize(
+    ("series", "mode"), [("cb3", "trajectory"), ("e", "trajectory"), ("e", "setpoints")]
+)
 def test_a_whole_plan_is_followed(serve, plans, capsys, tmp_path, series, mode):
     path = plans["ur5e" if series == "e" else "ur5"]
     server = at_the_start(serve, path, series=series)
     trajectory = Trajectory.load(path)
     capsys.readouterr()
-    arguments = ["stream", str(path), "--to", "rtde", "--rtde-host", server.host, "--rtde-watchdog", "2"]
+    arguments = [
+        "stream",
+        str(path),
+        "--to",
+        "rtde",
+        "--rtde-host",
+        server.host,
+        "--rtde-watchdog",
+        "2",
+    ]
     code = main([*arguments, "--mode", mode, "--record", str(tmp_path / "tracking.csv"), "--json"])
     out, err = capsys.readouterr()
     summary = json.loads(out)  # the library prints, but not here
-    assert (code, err, summary["outcome"]) == (0, "", "finished"), (summary["reason"], summary["told"])
-    np.testing.assert_allclose(server.state["q"], trajectory.position(trajectory.duration), atol=2e-3)
-    # Every set point is on the planned path, to a sample's motion between the points that it is compared with.
+    assert (code, err, summary["outcome"]) == (0, "", "finished"), (
+        summary["reason"],
+        summary["told"],
+    )
+    np.testing.assert_allclose(
+        server.state["q"], trajectory.position(trajectory.duration), atol=2e-3
+    )
+    # Every set point is on the planned path, to a sample's motion between the points that it is
+    # compared with.
     path_points = trajectory.position(np.linspace(0.0, trajectory.duration, 20001))
     log = server.servo_log()[::7, 1:7]
     off = np.array([np.abs(path_points - q).max(axis=1).min() for q in log])
     assert np.median(off) < 1e-3
     assert off.max() < (1e-3 if mode == "trajectory" else 0.1)
     motion = server.motion_log()
-    steps = np.abs(np.diff(motion[:, 1:7], axis=0))[np.isclose(np.diff(motion[:, 0]), 1 / server.rate)]
+    steps = np.abs(np.diff(motion[:, 1:7], axis=0))[
+        np.isclose(np.diff(motion[:, 0]), 1 / server.rate)
+    ]
     assert (steps <= np.pi / server.rate * (1 + 1e-6)).all()
     assert server.state["runtime_state"] == STOPPED
 
@@ -77,15 +97,31 @@ def test_ctrl_c_stops_the_arm(serve, plans, until, tmp_path, mode):
     server = at_the_start(serve, plans["ur5"], series="cb3")
     slow = tmp_path / "slow.json"
     Trajectory.load(plans["ur5"]).scale(5.0).save(slow)
-    code = f"import sys; sys.path[:] = {[p for p in sys.path if p]!r}; from robosim.cli import main; sys.exit(main())"
-    arguments = ["stream", str(slow), "--to", "rtde", "--rtde-host", server.host, "--rtde-watchdog", "2"]
+    code = (
+        f"import sys; sys.path[:] = {[p for p in sys.path if p]!r}; from robosim.cli import main;"
+        " sys.exit(main())"
+    )
+    arguments = [
+        "stream",
+        str(slow),
+        "--to",
+        "rtde",
+        "--rtde-host",
+        server.host,
+        "--rtde-watchdog",
+        "2",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments, "--mode", mode],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     try:
-        until(lambda: server.state["set_points"] > 60, "the arm moves", lambda: process.poll() is not None)
+        until(
+            lambda: server.state["set_points"] > 60,
+            "the arm moves",
+            lambda: process.poll() is not None,
+        )
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     finally:

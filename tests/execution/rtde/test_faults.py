@@ -1,4 +1,5 @@
-"""What goes wrong on the way: the arm stops, does not start again by itself, and nothing here waits for ever."""
+"""What goes wrong on the way: the arm stops, does not start again by itself, and nothing here waits
+for ever."""
 
 from __future__ import annotations
 
@@ -71,7 +72,11 @@ def assert_smooth(server):
 
 @pytest.mark.parametrize(
     ("mode", "kind"),
-    [("trajectory", "protective_stop"), ("setpoints", "protective_stop"), ("trajectory", "emergency_stop")],
+    [
+        ("trajectory", "protective_stop"),
+        ("setpoints", "protective_stop"),
+        ("trajectory", "emergency_stop"),
+    ],
 )
 def test_a_safety_stop_ends_the_motion_and_the_program(moving, until, mode, kind):
     server, arm, stream = moving(mode=mode, watchdog="1")  # slow, so that we are faster
@@ -106,10 +111,13 @@ def _one_second(server):
 
 @pytest.mark.parametrize(
     ("mode", "what", "refuse"),
-    [("trajectory", "all", False), ("trajectory", "commands", True), ("setpoints", "commands", False),
+    [("trajectory", "all", False), ("trajectory", "commands", True),
+        ("setpoints", "commands", False),
      ("setpoints", "all", True)],
 )  # fmt: skip
-def test_a_lost_connection_ends_the_motion_and_is_not_taken_up_again(moving, until, mode, what, refuse):
+def test_a_lost_connection_ends_the_motion_and_is_not_taken_up_again(
+    moving, until, mode, what, refuse
+):
     server, arm, stream = moving(series="e", mode=mode)
     if refuse:
         server.ask("refuse")
@@ -117,7 +125,8 @@ def test_a_lost_connection_ends_the_motion_and_is_not_taken_up_again(moving, unt
     report = stream.report()
     assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
     assert not arm.status().connected
-    # The controller's watchdog, or its dashboard, ends the program: twice the watchdog's half a second is plenty.
+    # The controller's watchdog, or its dashboard, ends the program: twice the watchdog's half a
+    # second is plenty.
     until(lambda: server.state["runtime_state"] == STOPPED, "the program ends")
     until(lambda: at_rest(server), "the arm stands")
     state = server.state
@@ -144,7 +153,9 @@ def test_states_that_stop_stop_the_arm(moving, until, mode, how):
     assert_smooth(server)
 
 
-def test_the_process_at_the_controller_stops_by_itself_without_states(serve, connect, make_plan, until):
+def test_the_process_at_the_controller_stops_by_itself_without_states(
+    serve, connect, make_plan, until
+):
     server = serve(series="cb3")
     arm = connect(server)
     handle = arm.send(Goal(from_trajectory(make_plan(duration=3.0))))
@@ -194,15 +205,18 @@ def test_a_program_that_ends_ends_the_motion(moving, until, mode):
 def test_a_stop_slows_down_along_the_motion(moving, make_plan, until):
     server, arm, stream = moving(series="e")
     before = until(
-        lambda: (s := server.state) and max(map(abs, s["qd"])) > 0.5 and s, "the arm moves fast", stream.ended
+        lambda: (s := server.state) and max(map(abs, s["qd"])) > 0.5 and s,
+        "the arm moves fast",
+        stream.ended,
     )
     arm.stop()
     assert stream.report().outcome is not Outcome.FINISHED
     state = until(lambda: at_rest(server), "the arm stands")
     assert state["servoing"]  # it holds, under servo
-    # The plan goes to and fro on a straight line in joint space, and so does its tangent: where the arm stands is on
-    # it, to the 5e-4 rad that set points may be beside it. How long the ramp is, test_motion knows exactly; here a
-    # busy machine may merge cycles, whose speed then is that of several.
+    # The plan goes to and fro on a straight line in joint space, and so does its tangent: where the
+    # arm stands is on it, to the 5e-4 rad that set points may be beside it. How long the ramp is,
+    # test_motion knows exactly; here a busy machine may merge cycles, whose speed then is that of
+    # several.
     start, end = (np.array(make_plan(duration=3.0, reach=0.8).position(t)) for t in (0.0, 1.8))
     line = (end - start) / np.linalg.norm(end - start)
     way = np.array(state["q"]) - start
@@ -252,7 +266,8 @@ def test_a_stream_that_stops_is_held(serve, connect, make_plan, until):
     held = np.array(server.state["q"])
     ahead = np.abs(held - trajectory.position(99 / 125)).max()
     speed = np.abs(trajectory.velocity(99 / 125)).max()
-    assert ahead < speed * 0.15 + speed**2 / 10  # the watchdog's time and the ramp, and not to the plan's end
+    # The watchdog's time and the ramp, and not to the plan's end.
+    assert ahead < speed * 0.15 + speed**2 / 10
     assert_smooth(server)
     # A stream can begin again where the arm is.
     arm.stream(Setpoint(np.array(held)))
@@ -339,9 +354,15 @@ def streaming_process(serve, make_plan, tmp_path, until):
             "--rtde-watchdog",
             "2",
         ]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         processes.append(process)
-        until(lambda: server.state["set_points"] > 60, "the arm moves", lambda: process.poll() is not None)
+        until(
+            lambda: server.state["set_points"] > 60,
+            "the arm moves",
+            lambda: process.poll() is not None,
+        )
         return server, process
 
     yield start
@@ -355,7 +376,8 @@ def test_a_killed_streamer_does_not_leave_the_arm_moving(streaming_process, unti
     server, process = streaming_process(mode)
     os.kill(process.pid, signal.SIGKILL)
     state = until(
-        lambda: (s := server.state)["runtime_state"] == STOPPED and not any(s["qd"]) and s, "it stops"
+        lambda: (s := server.state)["runtime_state"] == STOPPED and not any(s["qd"]) and s,
+        "it stops",
     )
     assert state["events"][-1] == "program ended: stop of the program was asked for"
     assert_smooth(server)
@@ -367,7 +389,8 @@ def test_a_killed_process_at_the_controller_does_not_leave_the_arm_moving(moving
     report = stream.report()
     assert report.outcome in (Outcome.HELD, Outcome.ABORTED), report
     state = until(
-        lambda: (s := server.state)["runtime_state"] == STOPPED and not any(s["qd"]) and s, "it stops"
+        lambda: (s := server.state)["runtime_state"] == STOPPED and not any(s["qd"]) and s,
+        "it stops",
     )
     assert state["events"][-1] == "program ended: the RTDE watchdog expired"
     assert not arm.status().connected

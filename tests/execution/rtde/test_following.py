@@ -1,4 +1,5 @@
-"""A UR controller that speaks RTDE follows plans: at both rates, in both modes, at any speed scaling."""
+"""A UR controller that speaks RTDE follows plans: at both rates, in both modes, at any speed
+scaling."""
 
 from __future__ import annotations
 
@@ -28,11 +29,14 @@ def test_a_plan_is_followed(serve, connect, make_plan, series, mode):
     assert arm.joint_names == UR_JOINTS
     assert arm.rate == server.rate
     trajectory = make_plan()
-    report = stream_trajectory(arm, trajectory, mode=mode, rate=server.rate if mode == "setpoints" else None)
+    report = stream_trajectory(
+        arm, trajectory, mode=mode, rate=server.rate if mode == "setpoints" else None
+    )
     assert report.outcome is Outcome.FINISHED, report
     log = server.servo_log()
-    # The interpolated plan is exact to 1e-5; between two points of the path's samples there are 4e-4 rad. Where set
-    # points come late, as on a busy machine, the arm slows down along its tangent: at 1.3 rad/s for 0.1 s.
+    # The interpolated plan is exact to 1e-5; between two points of the path's samples there are
+    # 4e-4 rad. Where set points come late, as on a busy machine, the arm slows down along its
+    # tangent: at 1.3 rad/s for 0.1 s.
     off = distance_from_path(log[:, 1:7], trajectory)
     assert np.median(off) < 5e-4
     assert off.max() < (5e-4 if mode == "trajectory" else 0.1)
@@ -45,7 +49,9 @@ def test_a_plan_is_followed(serve, connect, make_plan, series, mode):
     motion = server.motion_log()
     speed = trajectory.limits.velocity / server.rate
     assert (np.abs(np.diff(motion[:, 1:7], axis=0)) <= speed * (1 + 1e-9)).all()
-    np.testing.assert_allclose(server.state["q"], trajectory.position(trajectory.duration), atol=1e-3)
+    np.testing.assert_allclose(
+        server.state["q"], trajectory.position(trajectory.duration), atol=1e-3
+    )
     assert report.tracking is not None
     assert report.tracking.max_error.max() < 0.2
     arm.close()
@@ -62,7 +68,8 @@ def test_a_stream_at_a_lower_rate_is_spread_over_the_cycles(serve, connect, make
     report = stream_trajectory(arm, trajectory, mode="setpoints", rate=125.0)
     assert report.ok, report
     motion = server.motion_log()
-    # Steps of a 125 Hz stream would be four times the plan's speed, followed by three cycles at rest.
+    # Steps of a 125 Hz stream would be four times the plan's speed, followed by three cycles at
+    # rest.
     fastest = np.abs(trajectory.velocity(np.linspace(0, 1, 1001))).max(axis=0) / 500
     steps = np.abs(np.diff(motion[:, 1:7], axis=0)) / fastest
     assert np.percentile(steps.max(axis=1), 90) < 2.0
@@ -77,7 +84,9 @@ def test_a_lagging_arm_is_waited_for(serve, connect, make_plan):
     # Lag times speed: 0.034 s at 0.5 rad/s and more, most of the time.
     assert np.median(np.abs(report.tracking.error).max(axis=1)) > 0.01
     # It arrives like exp(-t / 0.034 s), and is there when 0.02 rad are left.
-    np.testing.assert_allclose(server.state["q"], trajectory.position(trajectory.duration), atol=0.02)
+    np.testing.assert_allclose(
+        server.state["q"], trajectory.position(trajectory.duration), atol=0.02
+    )
 
 
 @pytest.mark.parametrize("mode", ["trajectory", "setpoints"])
@@ -86,7 +95,9 @@ def test_speed_scaling_is_followed(serve, connect, make_plan, until, mode):
     arm = connect(server)
     trajectory = make_plan(duration=1.5)
     reports = []
-    thread = threading.Thread(target=lambda: reports.append(stream_trajectory(arm, trajectory, mode=mode)))
+    thread = threading.Thread(
+        target=lambda: reports.append(stream_trajectory(arm, trajectory, mode=mode))
+    )
     thread.start()
     until(lambda: server.state["set_points"] > 30, "the arm moves", lambda: not thread.is_alive())
     server.set(target_speed_fraction=0.3)
@@ -119,7 +130,9 @@ def test_speed_scaling_is_followed(serve, connect, make_plan, until, mode):
 
 
 @pytest.mark.parametrize("pause", [0.3, 1.5])
-def test_a_paused_program_pauses_the_plan_until_the_watchdog_ends_it(serve, connect, make_plan, until, pause):
+def test_a_paused_program_pauses_the_plan_until_the_watchdog_ends_it(
+    serve, connect, make_plan, until, pause
+):
     server = serve(series="cb3")
     arm = connect(server, "--rtde-watchdog", "1")
     reports = []
@@ -134,7 +147,8 @@ def test_a_paused_program_pauses_the_plan_until_the_watchdog_ends_it(serve, conn
     server.ask("resume")
     thread.join(60)
     assert (
-        np.abs(np.diff(server.motion_log()[:, 1:7], axis=0)) <= trajectory.limits.velocity / 125 * 1.0001
+        np.abs(np.diff(server.motion_log()[:, 1:7], axis=0))
+        <= trajectory.limits.velocity / 125 * 1.0001
     ).all()
     if pause < 1.0:
         assert reports[0].ok, reports[0]
@@ -143,7 +157,8 @@ def test_a_paused_program_pauses_the_plan_until_the_watchdog_ends_it(serve, conn
         assert "program" in reports[0].reason
 
 
-@pytest.mark.parametrize("late", [4, 40])  # control cycles of 8 ms: within a tenth of a second, and not
+# Control cycles of 8 ms: within a tenth of a second, and not.
+@pytest.mark.parametrize("late", [4, 40])
 def test_set_points_are_sent_again_until_the_library_knows_that_a_pause_has_ended(
     serve, connect, make_plan, until, late
 ):
@@ -158,7 +173,10 @@ def test_set_points_are_sent_again_until_the_library_knows_that_a_pause_has_ende
     server.ask("pause")
     paused = server.state["time"]
     until(lambda: arm.status().speed_scaling == 0.0, "the pause is noticed")
-    until(lambda: server.state["time"] > paused + (late + 5) / 125, "the pause is noticed by the library")
+    until(
+        lambda: server.state["time"] > paused + (late + 5) / 125,
+        "the pause is noticed by the library",
+    )
     server.ask("resume")
     thread.join(60)
     if late == 4:

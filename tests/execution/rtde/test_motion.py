@@ -1,4 +1,5 @@
-"""What the joints are given in each cycle: bounded, spread evenly, and brought to rest by a ramp; and the messages."""
+"""What the joints are given in each cycle: bounded, spread evenly, and brought to rest by a ramp;
+and the messages."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ def motion(position=None) -> Motion:
 
 
 @settings(max_examples=200, deadline=None)
-@given(arrays(float, (20, 6), elements=st.floats(-10, 10)), st.lists(st.booleans(), min_size=20, max_size=20))
+@given(
+    arrays(float, (20, 6), elements=st.floats(-10, 10)),
+    st.lists(st.booleans(), min_size=20, max_size=20),
+)
 def test_no_step_leaves_the_limits_or_is_faster_than_allowed(targets, brake):
     arm = motion()
     for target, slow in zip(targets, brake, strict=True):
@@ -68,9 +72,12 @@ def test_a_ramp_to_rest(velocity):
         cycles += 1
     fastest = np.abs(velocity).max()
     assert cycles <= math.ceil(fastest / DECELERATION / PERIOD) + 1
-    # v^2 / 2a along the fastest joint; the sum over cycles is short of the integral by half a cycle at that speed.
+    # v^2 / 2a along the fastest joint; the sum over cycles is short of the integral by half a cycle
+    # at that speed.
     way = np.abs(arm.position - begin).max()
-    assert fastest**2 / (2 * DECELERATION) - fastest * PERIOD <= way <= fastest**2 / (2 * DECELERATION)
+    assert (
+        fastest**2 / (2 * DECELERATION) - fastest * PERIOD <= way <= fastest**2 / (2 * DECELERATION)
+    )
 
 
 def test_an_arm_outside_its_limits_may_come_back():
@@ -118,7 +125,8 @@ def test_set_points_at_a_quarter_of_the_rate_are_spread():
         if (wanted := playout.next(position)) is not None:
             position = wanted
             out.append(float(wanted[0]))
-    # After the first few, whose interval is not known yet, every cycle makes a quarter of a set point's way.
+    # After the first few, whose interval is not known yet, every cycle makes a quarter of a set
+    # point's way.
     np.testing.assert_allclose(np.diff(out[8:]), 0.1, atol=1e-12)
 
 

@@ -1,1 +1,2 @@
-"""What tests of ROS 2 nodes need: an own DDS domain, real processes, a client node, waiting for conditions."""
+"""What tests of ROS 2 nodes need: an own DDS domain, real processes, a client node, waiting for
+conditions."""

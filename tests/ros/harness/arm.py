@@ -53,7 +53,8 @@ class Outcome(NamedTuple):
 def point_to_point(
     target: Sequence[float], duration: float, joints: Sequence[str] = UR_JOINTS, **changes: Any
 ) -> Goal:
-    """A goal to go to `target` (in the order of `joints`) and stop there, from wherever the arm is."""
+    """A goal to go to `target` (in the order of `joints`) and stop there, from wherever the arm
+    is."""
     zeros = [0.0] * len(target)
     point = JointTrajectoryPoint(duration, positions=target, velocities=zeros, accelerations=zeros)
     return Goal(JointTrajectory(tuple(joints), (point,)), **changes)
@@ -66,7 +67,8 @@ class ArmClient:
         node: a spinning rclpy node.
         controller: name of the arm's node, with its namespace.
         joint_states: the topic.
-        while_waiting: called again and again until states arrive: for time that does not pass by itself.
+        while_waiting: called again and again until states arrive: for time that does not pass by
+        itself.
     """
 
     def __init__(
@@ -87,7 +89,9 @@ class ArmClient:
         self.feedback: list[Any] = []
         self._services: dict[str, Service] = {}
         node.create_subscription(JointState, joint_states, self._on_state, QoSProfile(depth=5000))
-        self.action = ActionClient(node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory")
+        self.action = ActionClient(
+            node, FollowJointTrajectory, f"{controller}/follow_joint_trajectory"
+        )
         wait_for(self.action.server_is_ready, f"the action of {controller}")
         wait_for(lambda: while_waiting() or self.samples, f"states on {joint_states}")
         meet(node, controller)
@@ -97,7 +101,8 @@ class ArmClient:
         position, velocity = np.array(message.position), np.array(message.velocity)
         self.samples.append(Sample(stamp, tuple(message.name), position, velocity))
 
-    # -- States ----------------------------------------------------------------------------------------------
+    # -- States
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def position(self) -> dict[str, float]:
@@ -111,7 +116,8 @@ class ArmClient:
         return np.array([position[name] for name in joints])
 
     def fresh(self, count: int = 2) -> Sample:
-        """The last state, after `count` more have come that were measured later than now (not with simulated time)."""
+        """The last state, after `count` more have come that were measured later than now (not with
+        simulated time)."""
         now = time.time_ns()
 
         def later() -> bool:
@@ -122,7 +128,9 @@ class ArmClient:
 
     def wait_at(self, target: Sequence[float], joints: Sequence[str] = UR_JOINTS) -> None:
         """Return once the arm is at `target`, but for rounding."""
-        wait_for(lambda: np.abs(self.at(joints) - target).max() < 1e-9, f"the arm to be at {target}")
+        wait_for(
+            lambda: np.abs(self.at(joints) - target).max() < 1e-9, f"the arm to be at {target}"
+        )
 
     def wait_still(self, joints: Sequence[str] = UR_JOINTS) -> np.ndarray:
         """Positions of these joints, once twenty states in a row are the same."""
@@ -135,13 +143,15 @@ class ArmClient:
         wait_for(still, "the arm to stand still")
         return self.at(joints)
 
-    # -- Commands --------------------------------------------------------------------------------------------
+    # -- Commands
+    # --------------------------------------------------------------------------------------------
 
     def offer(self, goal: Goal | Any) -> Any:
         """The client's goal handle, accepted or not, of a Goal or a FollowJointTrajectory.Goal."""
         message = messages.goal_message(goal) if isinstance(goal, Goal) else goal
         future = asked(
-            self.node, lambda: self.action.send_goal_async(message, feedback_callback=self._on_feedback)
+            self.node,
+            lambda: self.action.send_goal_async(message, feedback_callback=self._on_feedback),
         )
         wait_for(future.done, "an answer to the goal")
         return future.result()
@@ -195,13 +205,16 @@ class ArmClient:
         from rclpy.parameter import Parameter
 
         request = SetParameters.Request()
-        request.parameters = [Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
+        request.parameters = [
+            Parameter(name, value=v).to_parameter_msg() for name, v in values.items()
+        ]
         return list(self.call(SetParameters, f"{self.controller}/set_parameters", request).results)
 
 
 def asked(node: Any, ask: Callable[[], Any]) -> Any:
-    """The future that an action client's question gives, asked in the executor's thread: asked elsewhere, rclpy (up to
-    Jazzy at least) passes over an answer that comes before the question is noted."""
+    """The future that an action client's question gives, asked in the executor's thread: asked
+    elsewhere, rclpy (up to Jazzy at least) passes over an answer that comes before the question is
+    noted."""
     futures: list[Any] = []
     in_executor(node, lambda: futures.append(ask()), timeout=LIMIT)
     return futures[0]
@@ -222,7 +235,9 @@ class RunningArm:
 
 
 @contextmanager
-def running_arms(folder: Path, kinds: Mapping[str, Mapping[str, Any]]) -> Iterator[Mapping[str, RunningArm]]:
+def running_arms(
+    folder: Path, kinds: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Mapping[str, RunningArm]]:
     """Several sim_arm nodes in one domain that is their own, for the tests of a module to share.
 
     Args:

@@ -1,4 +1,5 @@
-"""A ROS node in the test's own process, served by a thread, so that the test can wait for what arrives."""
+"""A ROS node in the test's own process, served by a thread, so that the test can wait for what
+arrives."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import Any
 
 @contextmanager
 def spinning_node(name: str, domain: int, **options: Any) -> Iterator[Any]:
-    """An rclpy node in `domain`, in a context of its own; one thread runs callbacks. Their errors come at the end."""
+    """An rclpy node in `domain`, in a context of its own; one thread runs callbacks. Their errors
+    come at the end."""
     import rclpy
 
     from robosim.ros.executor_thread import ExecutorThread

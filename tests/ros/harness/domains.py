@@ -1,7 +1,7 @@
 """A ROS domain that no other test uses at the same time, on this machine.
 
-A file lock for each domain tells, so that it is free again whatever happens to its user. Domains above 101 would
-need ports that the system gives to others.
+A file lock for each domain tells, so that it is free again whatever happens to its user. Domains
+above 101 would need ports that the system gives to others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def own_domain(domains: range = DOMAINS) -> Iterator[int]:
     """A ROS_DOMAIN_ID that is this caller's until the end of the block."""
     folder = Path(tempfile.gettempdir()) / f"robosim-ros-domains-{os.getuid()}"
     folder.mkdir(exist_ok=True)
-    start = next(_turn)  # another one each time: processes that were killed may leave shared memory behind
+    # Another one each time: processes that were killed may leave shared memory behind.
+    start = next(_turn)
     for step in range(len(domains)):
         domain = domains[(start + step) % len(domains)]
         with (folder / str(domain)).open("w") as file:
@@ -34,4 +35,6 @@ def own_domain(domains: range = DOMAINS) -> Iterator[int]:
                 continue
             yield domain
             return
-    raise RuntimeError(f"all ROS domains from {domains[0]} to {domains[-1]} are in use: see {folder}")
+    raise RuntimeError(
+        f"all ROS domains from {domains[0]} to {domains[-1]} are in use: see {folder}"
+    )

@@ -1,7 +1,7 @@
 """A planner that searches for as long as it is given, for tests of what happens meanwhile.
 
-`rrt_connect` is not that planner: where there is no way, it ends after a million iterations, which a fast machine has
-done in less than a second.
+`rrt_connect` is not that planner: where there is no way, it ends after a million iterations, which
+a fast machine has done in less than a second.
 """
 
 from __future__ import annotations
@@ -38,10 +38,13 @@ def endless(query):
 
 
 def install(folder: Path) -> dict[str, str]:
-    """Write the planner `endless` there, and return what a process needs in its environment to find it."""
+    """Write the planner `endless` there, and return what a process needs in its environment to find
+    it."""
     (folder / "endless_planner.py").write_text(_PLANNER)
     info = folder / "endless_planner-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: endless-planner\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[robosim.planners]\nendless = endless_planner\n")
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(folder)]))}
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(folder)]))
+    }

@@ -1,7 +1,9 @@
-"""A small arm as a process, for faults that ours does not have: it does what a topic tells it to do wrong.
+"""A small arm as a process, for faults that ours does not have: it does what a topic tells it to do
+wrong.
 
-Shares no code with robosim. It publishes joint_states at 125 Hz and what a Universal Robots driver tells, follows
-FollowJointTrajectory goals along straight lines, and takes `forward_position_controller/commands`. `/fault` takes:
+Shares no code with robosim. It publishes joint_states at 125 Hz and what a Universal Robots driver
+tells, follows FollowJointTrajectory goals along straight lines, and takes
+`forward_position_controller/commands`. `/fault` takes:
   offset RADIANS    joint 0 is suddenly measured that far from where it is
   silent on|off     publish no joint states
   frozen on|off     joint states repeat the last stamp and positions
@@ -52,9 +54,15 @@ class FakeArm(Node):
         self.offset = 0.0
         self.silent = self.frozen = self.broken = self.short = False
         self.states = self.create_publisher(JointState, "/joint_states", 1000)
-        self.scaled = self.create_publisher(Float64, "/speed_scaling_state_broadcaster/speed_scaling", 10)
-        self.program = self.create_publisher(Bool, "/io_and_status_controller/robot_program_running", LATCHED)
-        self.safety = self.create_publisher(SafetyMode, "/io_and_status_controller/safety_mode", LATCHED)
+        self.scaled = self.create_publisher(
+            Float64, "/speed_scaling_state_broadcaster/speed_scaling", 10
+        )
+        self.program = self.create_publisher(
+            Bool, "/io_and_status_controller/robot_program_running", LATCHED
+        )
+        self.safety = self.create_publisher(
+            SafetyMode, "/io_and_status_controller/safety_mode", LATCHED
+        )
         self.program.publish(Bool(data=True))
         self.safety.publish(SafetyMode(mode=SafetyMode.NORMAL))
         self.create_subscription(String, "/fault", self.on_fault, 10)
@@ -70,8 +78,9 @@ class FakeArm(Node):
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
         self.message = JointState()
-        # A thread, as for every goal, and none of rclpy's executor of several threads: that one takes a whole processor
-        # as soon as set points come in, and others get the interpreter late.
+        # A thread, as for every goal, and none of rclpy's executor of several threads: that one
+        # takes a whole processor as soon as set points come in, and others get the interpreter
+        # late.
         threading.Thread(target=self.keep_publishing, daemon=True).start()
 
     def keep_publishing(self) -> None:
@@ -133,10 +142,13 @@ class FakeArm(Node):
         return FollowJointTrajectory.Result()
 
     def follow(self, handle: ServerGoalHandle, done: Future) -> None:
-        """Along straight lines between a goal's points; `done` with whether it got to the last one."""
+        """Along straight lines between a goal's points; `done` with whether it got to the last
+        one."""
         print("goal", flush=True)
         trajectory = handle.request.trajectory
-        times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in trajectory.points]
+        times = [
+            p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in trajectory.points
+        ]
         begin = time.monotonic()
         while (now := time.monotonic() - begin) < times[-1] and not handle.is_cancel_requested:
             i = next(i for i, t in enumerate(times) if t > now)

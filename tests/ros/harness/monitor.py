@@ -1,7 +1,9 @@
-"""Watches an arm's joint states during a whole test: whatever happens, it stays within its limits and does not jump.
+"""Watches an arm's joint states during a whole test: whatever happens, it stays within its limits
+and does not jump.
 
-One sample's motion is the velocity limit times the control period. Samples are counted by the number that DDS gives
-each of a publisher's messages, so that a lost one is seen whatever its stamp says.
+One sample's motion is the velocity limit times the control period. Samples are counted by the
+number that DDS gives each of a publisher's messages, so that a lost one is seen whatever its stamp
+says.
 """
 
 from __future__ import annotations
@@ -44,7 +46,12 @@ class Monitor:
     """
 
     def __init__(
-        self, node: Any, model: Model, rate: float, joints: tuple[str, ...], topic: str = "/joint_states"
+        self,
+        node: Any,
+        model: Model,
+        rate: float,
+        joints: tuple[str, ...],
+        topic: str = "/joint_states",
     ) -> None:
         from rclpy.qos import QoSProfile
         from sensor_msgs.msg import JointState
@@ -77,12 +84,13 @@ class Monitor:
             life.velocity.append(np.array(message.velocity)[order])
 
     def expect_restart(self) -> None:
-        """The arm's process was ended: where the numbers do not go on, another life begins. They may begin above the
-        old one's, for what a publisher says before it is found is not heard."""
+        """The arm's process was ended: where the numbers do not go on, another life begins. They
+        may begin above the old one's, for what a publisher says before it is found is not heard."""
         with self._lock:
             self._restarts = True
 
-    # -- What the test asks ----------------------------------------------------------------------------------
+    # -- What the test asks
+    # ----------------------------------------------------------------------------------
 
     @property
     def count(self) -> int:
@@ -94,7 +102,9 @@ class Monitor:
         """All lives as they are now: what comes later is in none of their lists."""
         with self._lock:
             return [
-                Life(list(life.sequence), list(life.stamp), list(life.position), list(life.velocity))
+                Life(
+                    list(life.sequence), list(life.stamp), list(life.position), list(life.velocity)
+                )
                 for life in self.lives
             ]
 
@@ -121,9 +131,12 @@ class Monitor:
         return float(np.abs(self.position - since).max())
 
     def wait_motion(self, distance: float = 0.05, timeout: float = LIMIT) -> np.ndarray:
-        """Wait until a joint is `distance` from where it is now, and moves; where all were at the beginning."""
+        """Wait until a joint is `distance` from where it is now, and moves; where all were at the
+        beginning."""
         begin = self.position
-        wait_for(lambda: self.moved(begin) > distance, f"the arm to move by {distance} rad", timeout)
+        wait_for(
+            lambda: self.moved(begin) > distance, f"the arm to move by {distance} rad", timeout
+        )
         return begin
 
     def wait_rest(self, samples: int = 20, timeout: float = LIMIT) -> np.ndarray:
@@ -153,10 +166,12 @@ class Monitor:
             if len(life.position) > 1
         ]
 
-    # -- The verdict -----------------------------------------------------------------------------------------
+    # -- The verdict
+    # -----------------------------------------------------------------------------------------
 
     def check(self, *, whole: bool = True) -> None:
-        """Fail unless the arm stayed within its limits and moved by no more than one sample's motion at a time.
+        """Fail unless the arm stayed within its limits and moved by no more than one sample's
+        motion at a time.
 
         Args:
             whole: also that no sample was lost and their order was kept.
@@ -166,18 +181,29 @@ class Monitor:
             q, v = np.array(life.position), np.array(life.velocity)
             assert np.isfinite(q).all()
             assert np.isfinite(v).all()
-            for name, low, values, high in zip(self.joints, self._lower, q.T, self._upper, strict=True):
-                assert low - ROUNDING <= values.min(), f"{name} is at {values.min()}, below its limit {low}"
-                assert values.max() <= high + ROUNDING, f"{name} is at {values.max()}, above its limit {high}"
+            for name, low, values, high in zip(
+                self.joints, self._lower, q.T, self._upper, strict=True
+            ):
+                assert low - ROUNDING <= values.min(), (
+                    f"{name} is at {values.min()}, below its limit {low}"
+                )
+                assert values.max() <= high + ROUNDING, (
+                    f"{name} is at {values.max()}, above its limit {high}"
+                )
             fastest = np.abs(v).max(axis=0)
             assert (fastest <= self._speed * (1 + ROUNDING)).all(), (
                 f"velocities {fastest}, allowed {self._speed}"
             )
             if whole:
-                missing = [b for a, b in zip(life.sequence, life.sequence[1:], strict=False) if b != a + 1]
-                assert not missing, f"samples are missing before numbers {missing[:5]} of {life.sequence[-1]}"
+                missing = [
+                    b for a, b in zip(life.sequence, life.sequence[1:], strict=False) if b != a + 1
+                ]
+                assert not missing, (
+                    f"samples are missing before numbers {missing[:5]} of {life.sequence[-1]}"
+                )
         for step, allowed in self._steps():
             worst = np.unravel_index(int((step / allowed).argmax()), step.shape)
             assert (step <= allowed).all(), (
-                f"{self.joints[worst[1]]} jumped by {step[worst]} rad at sample {worst[0]}; allowed {allowed[worst[0]]}"
+                f"{self.joints[worst[1]]} jumped by {step[worst]} rad at sample {worst[0]}; allowed"
+                f" {allowed[worst[0]]}"
             )

@@ -1,12 +1,15 @@
-"""An arm as plain ros2_control has it, as a process: a robot of seven joints and its gripper, and nothing else.
+"""An arm as plain ros2_control has it, as a process: a robot of seven joints and its gripper, and
+nothing else.
 
-Shares no code with robosim's nodes. /joint_states at 100 Hz, FollowJointTrajectory and `joint_trajectory` of one
-controller, robot_description as robot_state_publisher has it. No topic of any driver, no controller manager, and the
-controller's node does not tell its joints. It prints "goal", "finished", "cancelled", "topic".
+Shares no code with robosim's nodes. /joint_states at 100 Hz, FollowJointTrajectory and
+`joint_trajectory` of one controller, robot_description as robot_state_publisher has it. No topic of
+any driver, no controller manager, and the controller's node does not tell its joints. It prints
+"goal", "finished", "cancelled", "topic".
 
 Usage: python plain_arm.py DESCRIPTION CONTROLLER JOINT=POSITION ... [-- JOINT=POSITION ...]
     DESCRIPTION   file with the URDF
-    JOINT=...     the joints of the controller, and where they start; after -- those that others would move
+    JOINT=...     the joints of the controller, and where they start; after -- those that others
+                  would move
 """
 
 from __future__ import annotations
@@ -44,7 +47,9 @@ class PlainArm(Node):
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.described = self.create_publisher(String, "/robot_description", latched)
         self.described.publish(String(data=description))
-        self.create_subscription(JointTrajectory, f"/{controller}/joint_trajectory", self.on_topic, 10)
+        self.create_subscription(
+            JointTrajectory, f"/{controller}/joint_trajectory", self.on_topic, 10
+        )
         self.server = ActionServer(
             self,
             FollowJointTrajectory,
@@ -66,7 +71,8 @@ class PlainArm(Node):
             time.sleep(1 / RATE)
 
     def on_topic(self, message: JointTrajectory) -> None:
-        """An empty trajectory stops the arm and leaves the goal open, as ros2_control's documentation has it."""
+        """An empty trajectory stops the arm and leaves the goal open, as ros2_control's
+        documentation has it."""
         print("topic", flush=True)
         if not message.points:
             self.stopped.set()
@@ -85,11 +91,14 @@ class PlainArm(Node):
         return FollowJointTrajectory.Result()
 
     def follow(self, handle: ServerGoalHandle, done: Future) -> None:
-        """Along straight lines between a goal's points; `done` with whether it got to the last one."""
+        """Along straight lines between a goal's points; `done` with whether it got to the last
+        one."""
         print("goal", flush=True)
         self.stopped.clear()
         trajectory = handle.request.trajectory
-        times = [p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in trajectory.points]
+        times = [
+            p.time_from_start.sec + p.time_from_start.nanosec * 1e-9 for p in trajectory.points
+        ]
         begin, now = time.monotonic(), 0.0
         while not handle.is_cancel_requested and (now < times[-1] or self.stopped.is_set()):
             now = time.monotonic() - begin

@@ -14,7 +14,8 @@ from .service import meet
 from .waiting import LIMIT, wait_for
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
-# For planners whose tests are not about old states: on a busy machine one may be late, which is no fault of theirs.
+# For planners whose tests are not about old states: on a busy machine one may be late, which is no
+# fault of theirs.
 PATIENT = {"state_timeout": 10.0, "execution.watchdog": 2.0, "execution.profile": "ur"}
 
 
@@ -42,7 +43,9 @@ class PlannerClient:
         wait_for(self._service.service_is_ready, f"the service of {planner}")
         wait_for(self._action.server_is_ready, f"the action of {planner}")
         meet(node, planner)
-        wait_for(lambda: self._scene.get_subscription_count() > 0, f"{planner} to listen for scenes")
+        wait_for(
+            lambda: self._scene.get_subscription_count() > 0, f"{planner} to listen for scenes"
+        )
 
     @staticmethod
     def request(**fields: Any) -> Any:
@@ -52,7 +55,9 @@ class PlannerClient:
         return MotionPlanRequest(**fields)
 
     @staticmethod
-    def pose(xyz: Sequence[float], quaternion: Sequence[float] = (0, 0, 0, 1), frame: str = "") -> Any:
+    def pose(
+        xyz: Sequence[float], quaternion: Sequence[float] = (0, 0, 0, 1), frame: str = ""
+    ) -> Any:
         """A geometry_msgs/PoseStamped."""
         from geometry_msgs.msg import PoseStamped
 
@@ -92,7 +97,9 @@ class PlannerClient:
             notes.append((message.feedback.stage, message.feedback.fraction))
 
         goal = PlanMotion.Goal(request=self.request(**fields))
-        future = asked(self.node, lambda: self._action.send_goal_async(goal, feedback_callback=note))
+        future = asked(
+            self.node, lambda: self._action.send_goal_async(goal, feedback_callback=note)
+        )
         wait_for(future.done, f"{self.planner} to accept a goal")
         handle = future.result()
         assert handle.accepted

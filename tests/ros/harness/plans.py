@@ -20,4 +20,6 @@ def heard(names: Any, positions: Any, velocities: Any = (), time: float = 100.0)
 
 def answer_to(model: Any, states: JointStates, scene: Any = None, **fields: Any) -> Answer:
     """The answer to a request at 100 s."""
-    return plan_motion(MotionRequest(**fields), model, lambda: scene, states, Settings(), clock=lambda: 100.0)
+    return plan_motion(
+        MotionRequest(**fields), model, lambda: scene, states, Settings(), clock=lambda: 100.0
+    )

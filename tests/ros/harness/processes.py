@@ -1,4 +1,5 @@
-"""Real processes for tests: started in a group of their own, their output kept, killed at the end."""
+"""Real processes for tests: started in a group of their own, their output kept, killed at the
+end."""
 
 from __future__ import annotations
 
@@ -21,13 +22,15 @@ _prctl = ctypes.CDLL(None, use_errno=True).prctl if sys.platform == "linux" else
 
 
 def _die_with_parent() -> None:
-    """In the child: an arm that outlives tests that were killed would stand in the way of the next in its domain."""
+    """In the child: an arm that outlives tests that were killed would stand in the way of the next
+    in its domain."""
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Process:
-    """A running program. Its output (stdout and stderr, interleaved) goes to a file that `output()` reads."""
+    """A running program. Its output (stdout and stderr, interleaved) goes to a file that `output()`
+    reads."""
 
     def __init__(
         self, name: str, command: Sequence[str], log: Path, folder: Path, env: Mapping[str, str]
@@ -60,14 +63,17 @@ class Process:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def wait_output(self, text: str, timeout: float = LIMIT) -> str:
-        """Its output as soon as `text` is in it; fails when the process ends without having said so."""
+        """Its output as soon as `text` is in it; fails when the process ends without having said
+        so."""
 
         def said() -> str | None:
             ended = not self.alive  # first, so that the output is complete if it has
             output = self.output()
             if text in output:
                 return output
-            assert not ended, f"{self.name} ended with {self.popen.returncode} without {text!r}:\n{output}"
+            assert not ended, (
+                f"{self.name} ended with {self.popen.returncode} without {text!r}:\n{output}"
+            )
             return None
 
         found = wait_for(said, f"{self.name} to print {text!r}", timeout)
@@ -113,21 +119,35 @@ def node_command(
     namespace: str | None = None,
     folder: Path,
 ) -> list[str]:
-    """The command that runs robosim.ros.<node> with these parameters (written to a file in `folder`) and names."""
+    """The command that runs robosim.ros.<node> with these parameters (written to a file in
+    `folder`) and names."""
     remap = (
-        dict(remap or {}) | ({"__node": name} if name else {}) | ({"__ns": namespace} if namespace else {})
+        dict(remap or {})
+        | ({"__node": name} if name else {})
+        | ({"__ns": namespace} if namespace else {})
     )
     ros = [word for old, new in remap.items() for word in ("-r", f"{old}:={new}")]
     if params:
         number = len(list(folder.glob("*.params.yaml")))
         file = folder / f"{node}-{number}.params.yaml"
-        file.write_text(yaml.safe_dump({"/**": {"ros__parameters": dict(params)}}), encoding="utf-8")
+        file.write_text(
+            yaml.safe_dump({"/**": {"ros__parameters": dict(params)}}), encoding="utf-8"
+        )
         ros += ["--params-file", str(file)]
-    return [sys.executable, "-m", f"robosim.ros.{node}", *arguments, *(["--ros-args", *ros] if ros else [])]
+    return [
+        sys.executable,
+        "-m",
+        f"robosim.ros.{node}",
+        *arguments,
+        *(["--ros-args", *ros] if ros else []),
+    ]
 
 
-def environment(domain: int, folder: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """For a process in this domain: this one's, with logs unbuffered, without colors, and kept in `folder`."""
+def environment(
+    domain: int, folder: Path, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """For a process in this domain: this one's, with logs unbuffered, without colors, and kept in
+    `folder`."""
     return os.environ | {
         "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",

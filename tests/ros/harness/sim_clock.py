@@ -10,10 +10,11 @@ from robosim.ros.messages import set_time
 
 
 class SimClock:
-    """Simulated time for all nodes with `use_sim_time`: 5 ms of it every 5 ms, unless told otherwise.
+    """Simulated time for all nodes with `use_sim_time`: 5 ms of it every 5 ms, unless told
+    otherwise.
 
-    Where this thread is late it makes up for it, but not by more than any node's time limits allow for; on a very busy
-    machine simulated time is slow.
+    Where this thread is late it makes up for it, but not by more than any node's time limits allow
+    for; on a very busy machine simulated time is slow.
     """
 
     STEP = 5_000_000  # [ns]

@@ -1,4 +1,5 @@
-"""Plans for an arm where it stands, and a streamer that serves its topic, as a test wants to use it."""
+"""Plans for an arm where it stands, and a streamer that serves its topic, as a test wants to use
+it."""
 
 from __future__ import annotations
 
@@ -18,11 +19,16 @@ from .waiting import LIMIT, wait_for
 ENDS = ("finished", "refused", "stopped", "held", "aborted")
 SPEED, ACCELERATION = np.full(6, np.pi), np.full(6, 5.0)
 LIMITS = TrajectoryLimits(
-    lower=np.full(6, -2 * np.pi), upper=np.full(6, 2 * np.pi), velocity=SPEED, acceleration=ACCELERATION
+    lower=np.full(6, -2 * np.pi),
+    upper=np.full(6, 2 * np.pi),
+    velocity=SPEED,
+    acceleration=ACCELERATION,
 )
 
 
-def rest_to_rest(start: np.ndarray, goal: np.ndarray, duration: float, joints=UR_JOINTS) -> Trajectory:
+def rest_to_rest(
+    start: np.ndarray, goal: np.ndarray, duration: float, joints=UR_JOINTS
+) -> Trajectory:
     """A straight motion in joint space; its greatest speed is 1.875 distance / duration."""
     zero = np.zeros((2, len(joints)))
     return Trajectory.from_knots(
@@ -53,13 +59,16 @@ class StreamerClient:
 
         self.process, self.said = process, list[str]()
         latched = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        node.create_subscription(String, f"{name}/status", lambda m: self.said.append(m.data), latched)
+        node.create_subscription(
+            String, f"{name}/status", lambda m: self.said.append(m.data), latched
+        )
         self.publisher = node.create_publisher(JointTrajectory, f"{name}/joint_trajectory", 10)
         wait_for(lambda: self.publisher.get_subscription_count() > 0, f"{name} to listen")
         wait_for(lambda: "ready" in self.said, f"{name} to be ready")
 
     def begin(self, trajectory: Any) -> int:
-        """Send a Trajectory, a JointTrajectory or a message. Returns how much had been said before."""
+        """Send a Trajectory, a JointTrajectory or a message. Returns how much had been said
+        before."""
         before = len(self.said)
         if isinstance(trajectory, Trajectory):
             trajectory = from_trajectory(trajectory)

@@ -1,4 +1,5 @@
-"""The nodes of a whole system as processes, and what a test asks of them: plan, send, see what became of it."""
+"""The nodes of a whole system as processes, and what a test asks of them: plan, send, see what
+became of it."""
 
 from __future__ import annotations
 
@@ -43,7 +44,9 @@ class Planner:
         from robosim_msgs.srv import PlanMotion
 
         self._kind, self._node = PlanMotion, node
-        self.process = start("planner", params={"srdf": "ur5", "joint_limits": "ur5", **PATIENT, **params})
+        self.process = start(
+            "planner", params={"srdf": "ur5", "joint_limits": "ur5", **PATIENT, **params}
+        )
         self._client = node.create_client(PlanMotion, "/planner/plan")
         wait_for(self._client.service_is_ready, "the planner's service")
         meet(node, "/planner")
@@ -82,7 +85,8 @@ def start_streamer(start: Callable[..., Process], node: Any, **params: Any) -> S
 def start_arm(
     start: Callable[..., Process], node: Any, robot: str = "ur5", rate: float = 125.0, **params: Any
 ) -> tuple[Process, Monitor]:
-    """A simulated arm under the names of the UR driver, and a monitor of it that has heard of it."""
+    """A simulated arm under the names of the UR driver, and a monitor of it that has heard of
+    it."""
     process = start("sim_arm", params={"robot": robot, "rate": rate, **params}, name=CONTROLLER)
     monitor = Monitor(node, robosim.load_robot(robot), rate, UR_JOINTS)
     wait_for(lambda: monitor.count > 1, "joint states")
@@ -90,9 +94,11 @@ def start_arm(
 
 
 def distance_from_plan(plan: JointTrajectory, monitor: Monitor) -> float:
-    """The greatest distance of a joint from the plan at its time [rad], for the offset in time that makes it least.
+    """The greatest distance of a joint from the plan at its time [rad], for the offset in time that
+    makes it least.
 
-    The offset is all that the plan does not say; whoever was early here and late there is off the plan for any.
+    The offset is all that the plan does not say; whoever was early here and late there is off the
+    plan for any.
     """
     wanted = to_trajectory(plan)
     order = [plan.joint_names.index(name) for name in monitor.joints]

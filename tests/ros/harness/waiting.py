@@ -10,8 +10,11 @@ T = TypeVar("T")
 LIMIT = 60.0  # [s] longer than anything takes that comes at all, on a slow and busy machine, too
 
 
-def wait_for(condition: Callable[[], T], what: str, timeout: float = LIMIT, pause: float = 0.01) -> T:
-    """What `condition` gives as soon as it is true; AssertionError naming `what` if not within `timeout` seconds.
+def wait_for(
+    condition: Callable[[], T], what: str, timeout: float = LIMIT, pause: float = 0.01
+) -> T:
+    """What `condition` gives as soon as it is true; AssertionError naming `what` if not within
+    `timeout` seconds.
 
     It is looked at every `pause` seconds.
     """

@@ -61,7 +61,9 @@ class RtdeGoal:
     def _settle(self, outcome: GoalResult | Rejection | None) -> None:
         if isinstance(outcome, Rejection):
             self._rejection = outcome
-            outcome = GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, outcome.text, rejected=True)
+            outcome = GoalResult(
+                GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, outcome.text, rejected=True
+            )
         if outcome is not None and self._result is None:
             self._result = outcome
         self._answered.set()
@@ -70,11 +72,11 @@ class RtdeGoal:
 class RtdeArm:
     """A UR arm over RTDE: CB3 at 125 Hz, e-Series at 500 Hz.
 
-    The arm follows servoj set points, one per control cycle, that a process of its own makes: of a goal by the
-    trajectory executor, or of a stream, whose rate may be lower. It never lets a joint leave its limits or move
-    further than its speed allows in a cycle, and stops the arm along its direction of motion when set points, states
-    or this process stop, or the robot may not move. A protective stop or a lost connection ends its usefulness:
-    connect again.
+    The arm follows servoj set points, one per control cycle, that a process of its own makes: of a
+    goal by the trajectory executor, or of a stream, whose rate may be lower. It never lets a joint
+    leave its limits or move further than its speed allows in a cycle, and stops the arm along its
+    direction of motion when set points, states or this process stop, or the robot may not move. A
+    protective stop or a lost connection ends its usefulness: connect again.
 
     Args:
         host: name or address of the controller.
@@ -82,7 +84,8 @@ class RtdeArm:
         lower, upper: (6,) position limits [rad].
         speed: (6,) greatest speeds, finite [rad/s].
         robot: what the robot is called; a UR type in it must be the controller's.
-        gain, lookahead: of servoj: 100 to 2000; 0.03 to 0.2 s. A higher gain and a shorter look-ahead follow closer.
+        gain, lookahead: of servoj: 100 to 2000; 0.03 to 0.2 s. A higher gain and a shorter
+        look-ahead follow closer.
         deceleration: of a stop, of the fastest joint [rad/s^2].
         watchdog: the controller stops the arm when set points come more rarely [Hz].
         timeout: for connecting [s].
@@ -93,7 +96,8 @@ class RtdeArm:
         events: what was refused, changed or given up, and why.
         statistics: how punctual the process at the controller was; after `close`.
 
-    Raises ExecutionError when the arm cannot be reached, is not ready, or is another one; it says what to do.
+    Raises ExecutionError when the arm cannot be reached, is not ready, or is another one; it says
+    what to do.
     """
 
     def __init__(
@@ -167,7 +171,8 @@ class RtdeArm:
             raise ExecutionError(message["error"])
         return float(message["ready"]["rate"])
 
-    # -- The port --------------------------------------------------------------------------------------------
+    # -- The port
+    # --------------------------------------------------------------------------------------------
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -190,12 +195,14 @@ class RtdeArm:
         """Whether the arm would follow."""
         status = self._status
         if not self._alive:
-            return ArmStatus(False, False, status.program_running, status.safety_mode, status.speed_scaling)
+            return ArmStatus(
+                False, False, status.program_running, status.safety_mode, status.speed_scaling
+            )
         return status
 
     def send(self, goal: Goal) -> GoalHandle | Rejection:
-        """Send a whole trajectory. Waits for the answer, for one control cycle as a rule and 1 s at most: after
-        that a refusal comes as the handle's result."""
+        """Send a whole trajectory. Waits for the answer, for one control cycle as a rule and 1 s at
+        most: after that a refusal comes as the handle's result."""
         with self._lock:
             self._number += 1
             handle = RtdeGoal(self, self._number)
@@ -205,10 +212,12 @@ class RtdeArm:
         return handle if handle._rejection is None else handle._rejection
 
     def stream(self, setpoint: Setpoint) -> None:
-        """Send one set point, at the controller's rate or a lower one that divides it. The arm holds when none comes
-        for 0.1 s, and when one is further away than a joint moves in 0.05 s: then stop sending for that long to begin
-        again. A velocity is not used."""
-        self._tell({"setpoint": np.asarray(setpoint.position, dtype=float).tolist(), "time": monotonic()})
+        """Send one set point, at the controller's rate or a lower one that divides it. The arm
+        holds when none comes for 0.1 s, and when one is further away than a joint moves in 0.05 s:
+        then stop sending for that long to begin again. A velocity is not used."""
+        self._tell(
+            {"setpoint": np.asarray(setpoint.position, dtype=float).tolist(), "time": monotonic()}
+        )
 
     def stop(self) -> None:
         """Give up what goes on: slow down to rest and hold."""
@@ -227,25 +236,32 @@ class RtdeArm:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
-    # -- The process ----------------------------------------------------------------------------------------
+    # -- The process
+    # ----------------------------------------------------------------------------------------
 
     @property
     def _alive(self) -> bool:
         return not (self._lost or self._closing) and monotonic() - self._heard < SILENT
 
     def _tell(self, message: dict[str, Any]) -> None:
-        # A process that does not listen must not make us wait: what cannot be sent is as good as lost.
+        # A process that does not listen must not make us wait: what cannot be sent is as good as
+        # lost.
         if self._alive or ("close" in message and not self._lost):
             with contextlib.suppress(OSError), self._lock:
                 self._parent.send_bytes(wire.encode(message))
         elif "goal" in message:
             self._goals.pop(message["id"])._settle(
                 GoalResult(
-                    GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, self._lost or "the arm is not connected"
+                    GoalStatus.ABORTED,
+                    ErrorCode.INVALID_GOAL,
+                    self._lost or "the arm is not connected",
                 )
             )
 
@@ -310,7 +326,11 @@ class RtdeArm:
             self._process.wait(FINISH)
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
-        return "\n".join(lines) if lines else f"its process ended with status {self._process.returncode}"
+        return (
+            "\n".join(lines)
+            if lines
+            else f"its process ended with status {self._process.returncode}"
+        )
 
 
 def _six(name: str, value: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:

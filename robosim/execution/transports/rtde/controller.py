@@ -1,8 +1,9 @@
 """A UR controller through `ur-rtde`, as much of it as following set points needs.
 
-To be used in a process of its own only: the library writes to the standard output, may block for seconds, and after a
-lost connection connects anew by itself, uploads its program again and repeats its last command, wherever the arm is
-by then. So `connect` ends by forbidding this process to open anything more: what the library lost stays lost.
+To be used in a process of its own only: the library writes to the standard output, may block for
+seconds, and after a lost connection connects anew by itself, uploads its program again and repeats
+its last command, wherever the arm is by then. So `connect` ends by forbidding this process to open
+anything more: what the library lost stays lost.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ _OUTPUTS = [
 
 
 class Lost(Exception):
-    """The connection is gone, or the library failed: this process cannot do anything for the arm any more."""
+    """The connection is gone, or the library failed: this process cannot do anything for the arm
+    any more."""
 
 
 class Reading(NamedTuple):
@@ -78,7 +80,8 @@ class Controller:
     Args:
         host: name or address.
         gain, lookahead: of servoj; 100 to 2000, and 0.03 to 0.2 s.
-        watchdog: the controller ends the program, which stops the arm, when commands come more rarely [Hz].
+        watchdog: the controller ends the program, which stops the arm, when commands come more
+        rarely [Hz].
 
     Attributes:
         model: what the dashboard calls the arm.
@@ -86,7 +89,8 @@ class Controller:
         rate: of its control cycle [Hz].
 
     Raises:
-        ExecutionError: something does not answer, or the arm is not ready to be commanded; it says what to do.
+        ExecutionError: something does not answer, or the arm is not ready to be commanded; it says
+        what to do.
     """
 
     def __init__(self, host: str, *, gain: float, lookahead: float, watchdog: float) -> None:
@@ -103,13 +107,16 @@ class Controller:
             version = str(self._dashboard.polyscopeVersion())
             running = bool(self._dashboard.running())
         except RuntimeError as error:
-            raise ExecutionError(f"the dashboard of {host} (port 29999) does not answer: {error}") from None
+            raise ExecutionError(
+                f"the dashboard of {host} (port 29999) does not answer: {error}"
+            ) from None
         found = re.search(r"\d+", version)
         self.e_series = found is None or int(found[0]) > 3
         self.rate = 500.0 if self.e_series else 125.0
         if running:
             raise ExecutionError(
-                f"a program runs on {host}: stop it on the teach pendant first; it would be replaced by ours"
+                f"a program runs on {host}: stop it on the teach pendant first; it would be"
+                " replaced by ours"
             )
         try:
             self._receive = RTDEReceiveInterface(host, self.rate, _OUTPUTS)
@@ -117,7 +124,8 @@ class Controller:
             raise ExecutionError(f"RTDE of {host} (port 30004) does not answer: {error}") from None
 
     def start(self, host: str) -> None:
-        """Upload the control program and let it run. Raises ExecutionError when the arm is not ready for it."""
+        """Upload the control program and let it run. Raises ExecutionError when the arm is not
+        ready for it."""
         from rtde_control import RTDEControlInterface
 
         reading = self.read()
@@ -127,21 +135,29 @@ class Controller:
         mode = int(self._receive.getRobotMode())
         if mode != _RUNNING:
             raise ExecutionError(
-                f"the robot mode of {host} is {mode}; it has to be 7 (RUNNING): switch the arm on, release its brakes"
+                f"the robot mode of {host} is {mode}; it has to be 7 (RUNNING): switch the arm on,"
+                " release its brakes"
             )
         try:
             self._control = RTDEControlInterface(host, self.rate)
         except RuntimeError as error:
             text = str(error)
-            hint = "; enable remote control on the teach pendant" if "remote" in text.lower() else ""
-            raise ExecutionError(f"the control program does not start on {host}: {text}{hint}") from None
-        # From here on no file or socket can be opened; 1 and not 0, because polling counts against the limit too.
+            hint = (
+                "; enable remote control on the teach pendant" if "remote" in text.lower() else ""
+            )
+            raise ExecutionError(
+                f"the control program does not start on {host}: {text}{hint}"
+            ) from None
+        # From here on no file or socket can be opened; 1 and not 0, because polling counts against
+        # the limit too.
         resource.setrlimit(resource.RLIMIT_NOFILE, (1, 1))
 
     def read(self) -> Reading:
         """The last state. Raises Lost when states cannot come any more."""
         receive = self._receive
-        if not receive.isConnected() or (self._control is not None and not self._control.isConnected()):
+        if not receive.isConnected() or (
+            self._control is not None and not self._control.isConnected()
+        ):
             raise Lost("the connection to the controller is lost")
         runtime = int(receive.getRuntimeState())
         scaling = float(receive.getSpeedScaling()) * float(receive.getTargetSpeedFraction())
@@ -156,7 +172,8 @@ class Controller:
         )
 
     def servo(self, position: Array) -> bool:
-        """Command the joints' position for the next control cycle; False when the controller does not take it.
+        """Command the joints' position for the next control cycle; False when the controller does
+        not take it.
 
         From the first one on, the controller's watchdog wants one regularly. Raises Lost.
         """
@@ -165,7 +182,9 @@ class Controller:
                 self._watched = bool(self._control.setWatchdog(self._watchdog))
             return self._watched and bool(
                 # Speed and acceleration are there for the form: the library ignores them.
-                self._control.servoJ(position.tolist(), 0.5, 0.5, 1 / self.rate, self._lookahead, self._gain)
+                self._control.servoJ(
+                    position.tolist(), 0.5, 0.5, 1 / self.rate, self._lookahead, self._gain
+                )
             )
         except RuntimeError as error:
             raise Lost(f"a set point could not be sent: {error}") from None
@@ -178,6 +197,7 @@ class Controller:
                 self._control.stopScript()
 
     def abandon(self) -> None:
-        """Have the controller end the program, which holds our last set point and could be resumed with it."""
+        """Have the controller end the program, which holds our last set point and could be resumed
+        with it."""
         with contextlib.suppress(RuntimeError):
             self._dashboard.stop()

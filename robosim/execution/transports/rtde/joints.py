@@ -1,4 +1,5 @@
-"""Which of a robot's joints are the six of a UR arm, and whether the arm is the one that was planned for."""
+"""Which of a robot's joints are the six of a UR arm, and whether the arm is the one that was
+planned for."""
 
 from __future__ import annotations
 
@@ -12,10 +13,12 @@ __all__ = ["check_model", "ur_order"]
 
 
 def ur_order(joint_names: Sequence[str]) -> tuple[str, ...]:
-    """A UR arm's joints in its controller's order, among names that may have a common prefix (`tf_prefix`).
+    """A UR arm's joints in its controller's order, among names that may have a common prefix
+    (`tf_prefix`).
 
     Raises:
-        ExecutionError: the names are not the six joints of one UR arm; it names what is missing or extra.
+        ExecutionError: the names are not the six joints of one UR arm; it names what is missing or
+        extra.
     """
     pans = [name for name in joint_names if name.endswith(UR_JOINTS[0])]
     if len(pans) != 1:
@@ -39,9 +42,11 @@ def check_model(planned: str, controller: str, e_series: bool) -> None:
     """Refuse to move another arm than the one that was planned for.
 
     Args:
-        planned: the robot's name in its description; one that says no UR type ("my_cell") is not judged.
+        planned: the robot's name in its description; one that says no UR type ("my_cell") is not
+        judged.
         controller: what the dashboard calls the arm: "UR5", with or without an "e".
-        e_series: whether the controller is newer than CB3. Arms without an "e" that only exist for it (UR16, UR20,
+        e_series: whether the controller is newer than CB3. Arms without an "e" that only exist for
+        it (UR16, UR20,
             ...) are compared by their number.
 
     Raises:
@@ -55,7 +60,8 @@ def check_model(planned: str, controller: str, e_series: bool) -> None:
         return
     actual = f"UR{is_there[0]}{'e' if e_series and both_exist else ''}"
     raise ExecutionError(
-        f"the plan is for {planned!r}, a UR{asked[0]}{'e' if asked[1] else ''}; the controller moves a {actual}"
+        f"the plan is for {planned!r}, a UR{asked[0]}{'e' if asked[1] else ''}; the controller"
+        f" moves a {actual}"
     )
 
 

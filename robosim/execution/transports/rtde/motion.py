@@ -1,7 +1,8 @@
 """The position that the joints are given in each cycle: what is wanted, bounded; or a ramp to rest.
 
-A stop slows all joints down together, each with constant deceleration and in the direction in which it moves: the
-one that needs longest at the full deceleration sets the time T, and q(t) = q0 + v0 (t - t^2 / 2T).
+A stop slows all joints down together, each with constant deceleration and in the direction in which
+it moves: the one that needs longest at the full deceleration sets the time T, and q(t) = q0 + v0 (t
+- t^2 / 2T).
 """
 
 from __future__ import annotations
@@ -78,13 +79,14 @@ class Motion:
         if (far > reach).any():
             i = int(np.argmax(far / reach))
             return (
-                f"position {wanted[i]:.6g} of {self._names[i]} is {far[i]:.6g} rad away from the last one; "
-                f"{reach[i]:.6g} is the most that counts as a motion and not as a jump"
+                f"position {wanted[i]:.6g} of {self._names[i]} is {far[i]:.6g} rad away from the"
+                f" last one; {reach[i]:.6g} is the most that counts as a motion and not as a jump"
             )
         return ""
 
     def step_to(self, wanted: Array) -> str:
-        """Go to `wanted`, as far as limits and one period allow. Returns what was changed and why, or ""."""
+        """Go to `wanted`, as far as limits and one period allow. Returns what was changed and why,
+        or ""."""
         last = self.position
         self.position, complaint = self._guard.pass_on(wanted, self._period)
         self.velocity = (self.position - last) / self._period
@@ -103,8 +105,9 @@ class Motion:
 class Playout:
     """Set points that come at about a rate, handed out evenly: one cycle's share in each cycle.
 
-    A set point is spread over as many cycles as lie between two of them, and the first waits until the one after it
-    is there: so neither a slower rate nor a late message is felt, at the price of one interval's delay.
+    A set point is spread over as many cycles as lie between two of them, and the first waits until
+    the one after it is there: so neither a slower rate nor a late message is felt, at the price of
+    one interval's delay.
 
     Attributes:
         last: (n,) the newest set point; before the first, where the arm is.
@@ -130,7 +133,8 @@ class Playout:
         return now - self._arrivals[-1] if self._arrivals else np.inf
 
     def next(self, position: Array, *, flush: bool = False) -> Array | None:
-        """Where to be after this cycle, coming from `position`; None when there is nothing to go to.
+        """Where to be after this cycle, coming from `position`; None when there is nothing to go
+        to.
 
         Args:
             position: (n,) now.

@@ -1,9 +1,10 @@
 """The process at the controller: one turn per control cycle, with a deadline loop of its own.
 
-In each turn it reads the controller's state, takes what its parent has sent, computes the next position (a goal's, by
-the trajectory executor; or a stream's; or a ramp to rest; or the same again) and commands it. Being a process, it
-keeps its deadlines whatever its parent computes, and can be ended whatever the library does. It stops the arm when
-the parent is gone, when set points stop coming, when states do, and when the robot may not move.
+In each turn it reads the controller's state, takes what its parent has sent, computes the next
+position (a goal's, by the trajectory executor; or a stream's; or a ramp to rest; or the same again)
+and commands it. Being a process, it keeps its deadlines whatever its parent computes, and can be
+ended whatever the library does. It stops the arm when the parent is gone, when set points stop
+coming, when states do, and when the robot may not move.
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ GONE = 2.0  # [s] without a new state: the connection is lost
 GRACE = 0.2  # [s] in which the robot itself says why it stopped, before its program is ended
 STREAM_TIMEOUT = 0.1  # [s] without a new set point: the stream has ended
 AT_TARGET = 1e-3  # [rad] from its last set point: it ended where it was meant to
-# The path's is that of UR's ROS driver; at the end it is content with 0.1 rad, and waits for ever for it.
+# The path's is that of UR's ROS driver; at the end it is content with 0.1 rad, and waits for ever
+# for it.
 TOLERANCES = ControllerTolerances(path=0.2, goal=0.02, stopped_velocity=0.05, goal_time=2.0)
 
 
 class Driver:
-    """Serves one parent and one controller until the parent has enough, or the connection is lost."""
+    """Serves one parent and one controller until the parent has enough, or the connection is
+    lost."""
 
     def __init__(self, parent: Connection, controller: Controller, options: dict[str, Any]) -> None:
         self._parent, self._controller = parent, controller
@@ -57,7 +60,13 @@ class Driver:
         self._reading = controller.read()
         self._seen = monotonic()  # when the controller's state was last a new one
         self._motion = Motion(
-            self._names, lower, upper, speed, options["deceleration"], self._period, self._reading.position
+            self._names,
+            lower,
+            upper,
+            speed,
+            options["deceleration"],
+            self._period,
+            self._reading.position,
         )
         self._playout = Playout(self._period, self._reading.position)
         limits = TrajectoryLimits(lower=lower, upper=upper, velocity=speed)
@@ -74,7 +83,9 @@ class Driver:
 
     def run(self) -> None:
         """Until the end. Raises Lost."""
-        while not (self._closing and (self._motion.at_rest or self._doing == "idle" or self._fault)):
+        while not (
+            self._closing and (self._motion.at_rest or self._doing == "idle" or self._fault)
+        ):
             tick = self._loop.wait()
             self._read(tick.time)
             self._listen()
@@ -90,7 +101,8 @@ class Driver:
             self._controller.finish()
         self._send({"closed": str(self._loop.statistics())})
 
-    # -- The controller's side ------------------------------------------------------------------------------
+    # -- The controller's side
+    # ------------------------------------------------------------------------------
 
     def _read(self, now: float) -> None:
         reading = self._controller.read()
@@ -109,8 +121,9 @@ class Driver:
             self._motion.step_to(self._motion.position)
             self._refused = None
             return
-        # What was not taken is sent again: the library hears of the program over a connection of its own, and may know
-        # a little later than we that a pause has ended, or a little sooner why nothing is taken any more.
+        # What was not taken is sent again: the library hears of the program over a connection of
+        # its own, and may know a little later than we that a pause has ended, or a little sooner
+        # why nothing is taken any more.
         if self._refused is None:
             self._step(now)
         if self._controller.servo(self._motion.position):
@@ -166,7 +179,8 @@ class Driver:
             if np.abs(motion.position - playout.last).max() > AT_TARGET:
                 self._note(f"no set point for {STREAM_TIMEOUT:g} s: holding")
 
-    # -- The parent's side ----------------------------------------------------------------------------------
+    # -- The parent's side
+    # ----------------------------------------------------------------------------------
 
     def _listen(self) -> None:
         try:
@@ -201,7 +215,9 @@ class Driver:
         if self._fault or self._closing:
             return Rejection(RejectReason.INACTIVE, self._fault or "the connection is being closed")
         if not self._motion.at_rest and self._doing != "goal":
-            return Rejection(RejectReason.INACTIVE, "the arm still moves; wait until it has stopped")
+            return Rejection(
+                RejectReason.INACTIVE, "the arm still moves; wait until it has stopped"
+            )
         if not self._executor.active:
             self._executor.activate(self._state())
         answer = self._executor.submit(goal)
@@ -216,7 +232,9 @@ class Driver:
             if self._executor.goal is not None:
                 self._end_goal("set points came while it went on")
             idle = self._doing == "idle"
-            self._playout = Playout(self._period, self._reading.position if idle else self._motion.position)
+            self._playout = Playout(
+                self._period, self._reading.position if idle else self._motion.position
+            )
         complaint = self._motion.refusal(wanted, self._playout.last)
         if complaint:
             self._stop(complaint)
@@ -229,7 +247,8 @@ class Driver:
             self._motion.restart(self._reading.position)
         self._doing = what
 
-    # -- Stopping, and telling --------------------------------------------------------------------------------
+    # -- Stopping, and telling
+    # --------------------------------------------------------------------------------
 
     def _stop(self, why: str) -> None:
         """Slow down to rest, and say why if it is not what was asked for."""
@@ -251,7 +270,8 @@ class Driver:
             self._send({"id": number, "result": wire.outcome_fields(GoalResult(status, code, why))})
 
     def _fail(self, why: str) -> None:
-        """The robot must not be commanded any more: it has stopped by itself, and must not resume by itself."""
+        """The robot must not be commanded any more: it has stopped by itself, and must not resume
+        by itself."""
         self._fault = f"{why}; connect again when the arm is ready"
         self._stop(why)
         self._note(why)
@@ -265,7 +285,9 @@ class Driver:
 
     def _report_state(self) -> None:
         message = wire.state_fields(self._state(), self._status())
-        number = next((number for number, goal in self._goals.items() if goal is self._executor.goal), None)
+        number = next(
+            (number for number, goal in self._goals.items() if goal is self._executor.goal), None
+        )
         if number is not None and self._doing == "goal":
             message |= {"id": number, "feedback": wire.feedback_fields(self._executor.feedback)}
         self._send(message)
@@ -323,7 +345,9 @@ def main() -> None:
             driver.run()
     except Exception as error:  # whatever it is, the arm must not be left with our last set point
         reason = (
-            str(error) if isinstance(error, Lost) else "".join(traceback.format_exception_only(error)).strip()
+            str(error)
+            if isinstance(error, Lost)
+            else "".join(traceback.format_exception_only(error)).strip()
         )
         with contextlib.suppress(OSError):
             parent.send_bytes(wire.encode({"lost": reason}))

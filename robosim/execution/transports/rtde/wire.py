@@ -1,8 +1,8 @@
 """What the two processes of this transport say to each other: JSON texts, one per message.
 
-To the process at the controller: {"goal": ...}, {"cancel": id}, {"setpoint": [...]}, {"stop": true}, {"close": true}.
-From it: {"ready": ...} or {"error": text} once; {"answer": ...} and {"result": ...} about goals; {"note": text}; and a
-state per control cycle.
+To the process at the controller: {"goal": ...}, {"cancel": id}, {"setpoint": [...]}, {"stop":
+true}, {"close": true}. From it: {"ready": ...} or {"error": text} once; {"answer": ...} and
+{"result": ...} about goals; {"note": text}; and a state per control cycle.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from robosim.execution.messages import (
 )
 
 __all__ = [
-    "decode", "encode", "feedback", "feedback_fields", "goal", "goal_fields", "outcome", "outcome_fields",
+    "decode", "encode", "feedback", "feedback_fields", "goal", "goal_fields", "outcome",
+    "outcome_fields",
     "state_fields", "status",
 ]  # fmt: skip
 

@@ -1,9 +1,11 @@
-"""A UR controller for tests: RTDE on 30004, the script port 30003, the dashboard on 29999, over a simulated arm.
+"""A UR controller for tests: RTDE on 30004, the script port 30003, the dashboard on 29999, over a
+simulated arm.
 
     python server HOST [JSON]
 
-JSON sets the start: series ("cb3", 125 Hz, or "e", 500 Hz), model, q, lag, remote_control, program_running. Then one
-JSON command per line on stdin, answered by one JSON line on stdout; see `Controller.command`. Ends with its stdin.
+JSON sets the start: series ("cb3", 125 Hz, or "e", 500 Hz), model, q, lag, remote_control,
+program_running. Then one JSON command per line on stdin, answered by one JSON line on stdout; see
+`Controller.command`. Ends with its stdin.
 """
 
 from __future__ import annotations
@@ -44,9 +46,18 @@ class Session:
 
 
 class Controller:
-    def __init__(self, host: str, series: str = "e", model: str = "UR5", q: list[float] | None = None,
-                 lag: float = 0.0, remote_control: bool = True, program_running: bool = False,
-                 safety_mode: int = NORMAL, robot_mode: int = 7) -> None:  # fmt: skip
+    def __init__(
+        self,
+        host: str,
+        series: str = "e",
+        model: str = "UR5",
+        q: list[float] | None = None,
+        lag: float = 0.0,
+        remote_control: bool = True,
+        program_running: bool = False,
+        safety_mode: int = NORMAL,
+        robot_mode: int = 7,
+    ) -> None:
         self.host, self.version, self.model = host, VERSIONS[series], model
         self.robot = Robot(
             500.0 if series == "e" else 125.0, list(q or [0.0, -1.57, 1.57, 0.0, 0.0, 0.0]), lag
@@ -66,7 +77,8 @@ class Controller:
         self.cycles = 0
         self.servers: list[asyncio.Server] = []
 
-    # -- The control cycle -----------------------------------------------------------------------------------
+    # -- The control cycle
+    # -----------------------------------------------------------------------------------
 
     async def run(self) -> None:
         period = 1.0 / self.robot.rate
@@ -114,11 +126,15 @@ class Controller:
             "runtime_state": robot.runtime_state,
             "speed_scaling": robot.speed_scaling,
             "target_speed_fraction": robot.target_speed_fraction,
-            "robot_status_bits": 1 | (2 if self.program.running else 0),  # power on, program running
-            "safety_status_bits": 1 << safety_bit | (1 << 10 if robot.safety_mode == EMERGENCY else 0),
+            # Power on, program running.
+            "robot_status_bits": 1 | (2 if self.program.running else 0),
+            "safety_status_bits": (
+                1 << safety_bit | (1 << 10 if robot.safety_mode == EMERGENCY else 0)
+            ),
         }
 
-    # -- The three ports -------------------------------------------------------------------------------------
+    # -- The three ports
+    # -------------------------------------------------------------------------------------
 
     async def listen(self) -> None:
         for port, serve in (
@@ -160,7 +176,9 @@ class Controller:
                 session.send(kind, b"\x01")
             elif kind == packages.DATA:
                 names = session.inputs[payload[0]]
-                values = packages.unpack([packages.INPUT_TYPES[name] for name in names], payload[1:])
+                values = packages.unpack(
+                    [packages.INPUT_TYPES[name] for name in names], payload[1:]
+                )
                 self.program.write(dict(zip(names, values, strict=True)))
             else:
                 writer.write(packages.text_message(f"unknown package {kind}"))
@@ -186,13 +204,17 @@ class Controller:
             for r in other.inputs.values()
             for name in r
         }
-        types = ["IN_USE" if n in taken else packages.INPUT_TYPES.get(n, "NOT_FOUND") for n in names]
+        types = [
+            "IN_USE" if n in taken else packages.INPUT_TYPES.get(n, "NOT_FOUND") for n in names
+        ]
         recipe = 0 if {"IN_USE", "NOT_FOUND"} & set(types) else len(session.inputs) + 1
         if recipe:
             session.inputs[recipe] = names
         session.send(packages.SETUP_INPUTS, bytes([recipe]) + ",".join(types).encode())
 
-    async def serve_script(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_script(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         lines: list[bytes] = []
         while line := await reader.readline():
             lines.append(line)
@@ -204,7 +226,9 @@ class Controller:
                 else:
                     self.robot.events.append("program refused")
 
-    async def serve_dashboard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_dashboard(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         writer.write(b"Connected: Universal Robots Dashboard Server\n")
         while line := await reader.readline():
             writer.write(self.dashboard(line.decode().strip()).encode() + b"\n")
@@ -228,15 +252,19 @@ class Controller:
         }
         return answers.get(request, f"could not understand: '{request}'")
 
-    # -- What a test asks for --------------------------------------------------------------------------------
+    # -- What a test asks for
+    # --------------------------------------------------------------------------------
 
     def command(self, name: str, value: Any) -> Any:
         robot = self.robot
         if name == "state":
             return {
-                "q": robot.q, "qd": robot.qd, "time": robot.time, "runtime_state": robot.runtime_state,
-                "safety_mode": robot.safety_mode, "events": robot.events, "servoing": robot.servo_target is not None,
-                "clients": len(self.writers), "set_points": len(robot.servo_log), "watchdog": self.program.watchdog,
+                "q": robot.q, "qd": robot.qd, "time": robot.time,
+                "runtime_state": robot.runtime_state,
+                "safety_mode": robot.safety_mode, "events": robot.events,
+                "servoing": robot.servo_target is not None,
+                "clients": len(self.writers), "set_points": len(robot.servo_log),
+                "watchdog": self.program.watchdog,
             }  # fmt: skip
         if name == "logs":
             return {"servo": robot.servo_log, "motion": robot.motion_log}
@@ -266,11 +294,14 @@ class Controller:
             self.freeze = bool(value)
         elif name == "silent":  # no packages any more
             self.silent = bool(value)
-        elif name == "late":  # packages, one a cycle, by which states reach those that write registers later
+        # Packages, one a cycle, by which states reach those that write registers later.
+        elif name == "late":
             self.late = int(value)
         elif name == "drop":  # "all": every connection; "commands": those that write registers
             writers = (
-                {s.writer for s in self.sessions if s.inputs} if value == "commands" else set(self.writers)
+                {s.writer for s in self.sessions if s.inputs}
+                if value == "commands"
+                else set(self.writers)
             )
             for writer in writers:
                 writer.transport.abort()

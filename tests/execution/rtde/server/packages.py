@@ -1,7 +1,8 @@
 """RTDE's packages, version 2 of the published protocol: framing, and how each variable is packed.
 
-A package is a big-endian uint16 size (header included), a type byte, and a payload. Written from Universal Robots'
-description of the interface, for a server; it shares nothing with the client that it tests.
+A package is a big-endian uint16 size (header included), a type byte, and a payload. Written from
+Universal Robots' description of the interface, for a server; it shares nothing with the client that
+it tests.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def frame(kind: int, payload: bytes) -> bytes:
 
 
 async def read(reader: StreamReader) -> tuple[int, bytes]:
-    """The next package: type and payload. Raises asyncio.IncompleteReadError at the end of the stream."""
+    """The next package: type and payload. Raises asyncio.IncompleteReadError at the end of the
+    stream."""
     size, kind = struct.unpack(">HB", await reader.readexactly(3))
     return kind, await reader.readexactly(size - 3)
 
@@ -78,7 +80,8 @@ def text_message(text: str, source: str = "robot", level: int = 2) -> bytes:
     """Level: 0 exception, 1 error, 2 warning, 3 information."""
     message, origin = text.encode()[:255], source.encode()[:255]
     return frame(
-        TEXT_MESSAGE, bytes([len(message)]) + message + bytes([len(origin)]) + origin + bytes([level])
+        TEXT_MESSAGE,
+        bytes([len(message)]) + message + bytes([len(origin)]) + origin + bytes([level]),
     )
 
 

@@ -1,9 +1,10 @@
 """What ur_rtde's control program does on the controller, as far as servoing needs it.
 
-The library uploads a program that reads a command's number from input integer register 0 and its values from the
-input double registers, and answers in output integer register 0: 1 ready for a command, 2 done with one. Commands of
-the real-time kind (servoj) are read anew in every cycle; any other is run once, and the next is taken after a 0.
-While servoing, a thread of the program repeats servoj with the newest target.
+The library uploads a program that reads a command's number from input integer register 0 and its
+values from the input double registers, and answers in output integer register 0: 1 ready for a
+command, 2 done with one. Commands of the real-time kind (servoj) are read anew in every cycle; any
+other is run once, and the next is taken after a 0. While servoing, a thread of the program repeats
+servoj with the newest target.
 """
 
 from __future__ import annotations
@@ -60,7 +61,11 @@ class ControlProgram:
             robot.runtime_state = PLAYING
             self.outputs["output_int_register_0"] = READY
             return
-        if self.watchdog is not None and self.running and robot.time - self.written_at > self.watchdog:
+        if (
+            self.watchdog is not None
+            and self.running
+            and robot.time - self.written_at > self.watchdog
+        ):
             self.end("the RTDE watchdog expired")
         if robot.runtime_state != PLAYING:
             return

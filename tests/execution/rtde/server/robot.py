@@ -1,8 +1,10 @@
-"""A UR arm as its controller sees it: joints that follow servoj or brake, modes, and a program that runs or does not.
+"""A UR arm as its controller sees it: joints that follow servoj or brake, modes, and a program that
+runs or does not.
 
-One `step` is one control cycle. Following is ideal (the target is reached within the cycle, as far as the speed
-allows) or lags by a time constant. The speed slider bounds the speed, as on the robot: an arm that is commanded
-faster than the slider allows falls behind, and stops protectively when it is too far behind.
+One `step` is one control cycle. Following is ideal (the target is reached within the cycle, as far
+as the speed allows) or lags by a time constant. The speed slider bounds the speed, as on the robot:
+an arm that is commanded faster than the slider allows falls behind, and stops protectively when it
+is too far behind.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Robot:
     target_speed_fraction: float = 1.0
     servo_target: list[float] | None = None
     braking: float | None = None  # [rad/s^2]
-    servo_log: list[list[float]] = field(default_factory=list)  # time, target (6), gain, lookahead, duration
+    # Time, target (6), gain, lookahead, duration.
+    servo_log: list[list[float]] = field(default_factory=list)
     motion_log: list[list[float]] = field(default_factory=list)  # time, q (6), scaling
     events: list[str] = field(default_factory=list)
 
@@ -69,7 +72,8 @@ class Robot:
         self.braking = deceleration
 
     def protective_stop(self, reason: str) -> None:
-        """The joints brake, the program is paused: as on the robot it still runs, and could be resumed."""
+        """The joints brake, the program is paused: as on the robot it still runs, and could be
+        resumed."""
         self.safety_mode = PROTECTIVE_STOP
         if self.runtime_state == PLAYING:
             self.runtime_state = PAUSED
