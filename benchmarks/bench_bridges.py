@@ -129,7 +129,10 @@ def main() -> int:
     for name, bridge in ("torch", of_torch), ("jax", of_jax):
         for runs, steps in (1, 1), (1, STEPS), (RUNS, 1), (RUNS, STEPS):
             calls = bridge(plain, runs, steps)
-            peers = (lambda: plain.run(runs, steps)), (lambda: plain.there_and_back(runs, steps))  # noqa: B023
+            peers = (
+                lambda: plain.run(runs, steps),  # noqa: B023
+                lambda: plain.there_and_back(runs, steps),  # noqa: B023
+            )
             for what, ours, peer in zip(("there", "there and back"), calls, peers, strict=True):
                 if not np.array_equal(np.asarray(ours()).ravel(), np.asarray(peer()).ravel()):
                     raise SystemExit(

@@ -55,8 +55,8 @@ class DdsTransport:
         add("--dds-tf-prefix", "", "what the arm's joint names begin with and the plan's do not")
         parser.add_argument(
             "--dds-require", metavar="LIST", default="program_running,safety_mode",
-            help="what the arm has to say before it moves, separated by commas; leave out what your "
-            "robot has not (default: %(default)s)",
+            help="what the arm has to say before it moves, separated by commas; leave out what "
+            "your robot has not (default: %(default)s)",
         )  # fmt: skip
         parser.add_argument(
             "--dds-state-age", metavar="SECONDS", type=float, default=0.2,
