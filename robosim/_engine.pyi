@@ -178,7 +178,9 @@ class Shape:
         A ball of this radius [m] about the origin.
         """
     @staticmethod
-    def triangle(vertices: typing.Any, rounding: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Shape:
+    def triangle(
+        vertices: typing.Any, rounding: typing.SupportsFloat | typing.SupportsIndex = 0.0
+    ) -> Shape:
         """
         A flat triangle of vertices (3, 3) [m]; with a rounding, all points within that distance [m] of it.
         """
@@ -236,7 +238,9 @@ class Compound:
     Compound([(part, pose), ...]): each part a Shape or a body made of pieces, with its pose (4, 4) in
     the frame of the body. Pieces are numbered through the parts. GeometryError names a bad part.
     """
-    def __init__(self, parts: collections.abc.Sequence[tuple[Shape | Compound, typing.Any]]) -> None: ...
+    def __init__(
+        self, parts: collections.abc.Sequence[tuple[Shape | Compound, typing.Any]]
+    ) -> None: ...
     def __repr__(self) -> str: ...
     @property
     def n_pieces(self) -> int:
@@ -307,7 +311,9 @@ class PointCloud(Compound):
 
     GeometryError names a point that is not finite or beyond 1e6 m, or a bad radius.
     """
-    def __init__(self, points: typing.Any, radius: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
+    def __init__(
+        self, points: typing.Any, radius: typing.SupportsFloat | typing.SupportsIndex
+    ) -> None: ...
     def __repr__(self) -> str: ...
     @property
     def points(self) -> numpy.typing.NDArray[numpy.float64]:
@@ -433,13 +439,19 @@ class Model:
     def with_collision_pairs(
         self,
         pairs: collections.abc.Sequence[
-            tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ]
         ],
     ) -> Model: ...
     def with_disabled_collisions(
         self,
         disabled: collections.abc.Sequence[
-            tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex, str]
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                str,
+            ]
         ],
     ) -> Model: ...
     def with_gravity(self, gravity: typing.Any) -> Model: ...
@@ -532,7 +544,12 @@ class ModelBuilder:
     """
     def __init__(self, name: str, floating_base: bool) -> None: ...
     def add_collider(
-        self, link: str, shape: Shape | Compound, X_LC: typing.Any, name: str, exact: ExactBody = None
+        self,
+        link: str,
+        shape: Shape | Compound,
+        X_LC: typing.Any,
+        name: str,
+        exact: ExactBody = None,
     ) -> None: ...
     def add_joint(
         self,
@@ -557,7 +574,9 @@ class ModelBuilder:
         rotor_inertia: typing.SupportsFloat | typing.SupportsIndex,
         gear_ratio: typing.SupportsFloat | typing.SupportsIndex,
         mimic: tuple[
-            str, typing.SupportsFloat | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
+            str,
+            typing.SupportsFloat | typing.SupportsIndex,
+            typing.SupportsFloat | typing.SupportsIndex,
         ]
         | None,
     ) -> None: ...
@@ -666,7 +685,9 @@ class CollisionScene:
         Several configurations go side by side through bounds of balls, and to exact shapes where these decide nothing.
         At most `threads` threads share the work, 0 for as many as there are processors; their number changes nothing.
         """
-    def collisions(self, q: typing.Any, margin: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> list:
+    def collisions(
+        self, q: typing.Any, margin: typing.SupportsFloat | typing.SupportsIndex = 0.0
+    ) -> list:
         """
         All pairs with a signed distance below margin [m] at q (n_q,): a list of (name, name, distance).
         """
@@ -685,7 +706,10 @@ class CollisionScene:
         At most `threads` threads share the work, 0 for as many as there are processors; their number changes nothing.
         """
     def edge_free(
-        self, q0: typing.Any, q1: typing.Any, resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005
+        self,
+        q0: typing.Any,
+        q1: typing.Any,
+        resolution: typing.SupportsFloat | typing.SupportsIndex = 0.005,
     ) -> EdgeResult:
         """
         Whether the straight line from q0 to q1 is free of collisions, all of it: nothing is missed between samples.
@@ -698,7 +722,9 @@ class CollisionScene:
         """
     def min_distance(
         self, q: typing.Any
-    ) -> tuple[float, str, str, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    ) -> tuple[
+        float, str, str, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
+    ]:
         """
         The smallest signed distance at q: (distance [m], name, name, point (3,), point (3,)), points in W.
         """
@@ -835,7 +861,9 @@ class SelfCollisionSearch:
         margin: typing.SupportsFloat | typing.SupportsIndex,
         seed: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> None: ...
-    def begin_searches(self, q: typing.Any, most_work: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def begin_searches(
+        self, q: typing.Any, most_work: typing.SupportsInt | typing.SupportsIndex
+    ) -> None:
         """
         Prepares a search for a contact of each pair that is far, from the best of the configurations q (n, n_q).
 
@@ -1286,7 +1314,9 @@ class TakenStep:
     ) -> JacobianArrays: ...
     def jvp(
         self, direction: dict
-    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], int]: ...
+    ) -> tuple[
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], int
+    ]: ...
     def vjp(self, next_bar: tuple[typing.Any, typing.Any]) -> GradientArrays: ...
     @property
     def details(self) -> StepDetails:
@@ -1298,7 +1328,9 @@ class TakenStep:
     @property
     def signature(self) -> bytes: ...
     @property
-    def state(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    def state(
+        self,
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
         """
         (q, v) at its end.
         """
@@ -1344,7 +1376,8 @@ class Simulation:
         threads: typing.SupportsInt | typing.SupportsIndex,
         progress: typing.Any,
     ) -> tuple[
-        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], RolloutReports
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
+        RolloutReports,
     ]:
         """
         Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
@@ -1385,13 +1418,19 @@ class Simulation:
         Of many rollouts; the arrays of a control each with a row per step, shared or of each rollout its own. progress is None or called with the steps taken.
         """
     def step(
-        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
-    ) -> tuple[tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], StepReport]:
+        self,
+        state: tuple[typing.Any, typing.Any],
+        control: tuple[typing.Any, typing.Any, typing.Any],
+    ) -> tuple[
+        tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], StepReport
+    ]:
         """
         A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
         """
     def take(
-        self, state: tuple[typing.Any, typing.Any], control: tuple[typing.Any, typing.Any, typing.Any]
+        self,
+        state: tuple[typing.Any, typing.Any],
+        control: tuple[typing.Any, typing.Any, typing.Any],
     ) -> TakenStep:
         """
         A state is (q, v), a control (tau, q_target, v_target), each None or an array; see robosim.simulation.State and Control.
@@ -1939,7 +1978,9 @@ def ray_cast(
 def ray_cast_derivatives(
     shape: Shape, X_WS: typing.Any, origin: typing.Any, direction: typing.Any
 ) -> tuple[
-    tuple[bool, bool, float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]],
+    tuple[
+        bool, bool, float, numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]
+    ],
     tuple[
         numpy.typing.NDArray[numpy.float64],
         numpy.typing.NDArray[numpy.float64],
@@ -2239,7 +2280,15 @@ default_friction_width: float = 0.01
 default_linear_acceleration: float = 2.0
 ik_statuses: tuple = ("solved", "out_of_reach", "in_collision", "not_found")
 integrators: list = ["semi_implicit"]
-joint_kinds: tuple = ("fixed", "continuous", "revolute", "prismatic", "helical", "planar", "floating")
+joint_kinds: tuple = (
+    "fixed",
+    "continuous",
+    "revolute",
+    "prismatic",
+    "helical",
+    "planar",
+    "floating",
+)
 one_sided_causes: list = [
     "feature",
     "tie",

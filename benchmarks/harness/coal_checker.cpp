@@ -1,15 +1,20 @@
-// State validity by coal, as fast as coal allows: the peer of robosim's own checks, and the judge of its trajectories.
+// State validity by coal, as fast as coal allows: the peer of robosim's own checks, and the judge
+// of its trajectories.
 //
-// Forward kinematics of a fixed-base tree of one-degree-of-freedom joints (X_WC = X_WP X_PJ exp(axis q)), then one of two
-// ways to coal's narrow phase, each with one collision functor per pair:
+// Forward kinematics of a fixed-base tree of one-degree-of-freedom joints (X_WC = X_WP X_PJ
+// exp(axis q)), then one of two ways to coal's narrow phase, each with one collision functor per
+// pair:
 //
-//   trees   coal's broadphase: a dynamic AABB tree of the robot's objects, refitted, against itself and one of the obstacles
-//   boxes   a plain loop over the pairs that skips those whose boxes are apart: quicker than the trees for scenes this small
+//   trees   coal's broadphase: a dynamic AABB tree of the robot's objects, refitted, against itself
+//           and one of the obstacles
+//   boxes   a plain loop over the pairs that skips those whose boxes are apart: quicker than the
+//           trees for scenes this small
 //
-// GJK starts from coal's default guess. Started from the pair's last answer or from the bounding volumes it is up to a third
-// quicker (checker_guess), but coal 3.0.3 then calls some overlaps of large hulls free: 2 in 1500 random states of a UR5, 1.6 mm deep.
-// Shapes, placements and pairs come from outside, so that both sides of a comparison see the same geometry. A plain C
-// interface, compiled when a benchmark first needs it (see coal_checker.py).
+// GJK starts from coal's default guess. Started from the pair's last answer or from the bounding
+// volumes it is up to a third quicker (checker_guess), but coal 3.0.3 then calls some overlaps of
+// large hulls free: 2 in 1500 random states of a UR5, 1.6 mm deep. Shapes, placements and pairs
+// come from outside, so that both sides of a comparison see the same geometry. A plain C interface,
+// compiled when a benchmark first needs it (see coal_checker.py).
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -108,7 +113,8 @@ struct Checker : coal::CollisionCallBackBase {
     const std::size_t n = objects.size();
     pair_of.assign(n * n, -1);
     for (std::size_t i = 0; i < pairs.size(); ++i)
-      pair_of[pairs[i].a * n + pairs[i].b] = pair_of[pairs[i].b * n + pairs[i].a] = static_cast<int>(i);
+      pair_of[pairs[i].a * n + pairs[i].b] = pair_of[pairs[i].b * n + pairs[i].a] =
+          static_cast<int>(i);
     for (std::size_t i = 0; i < n; ++i) {
       objects[i].body->setUserData(reinterpret_cast<void*>(i));
       (objects[i].joint < 0 ? obstacles : robot).registerObject(objects[i].body.get());
@@ -119,14 +125,16 @@ struct Checker : coal::CollisionCallBackBase {
 
   bool overlap(Pair& pair) {
     result.clear();
-    (*pair.collide)(objects[pair.a].body->getTransform(), objects[pair.b].body->getTransform(), pair.request, result);
+    (*pair.collide)(objects[pair.a].body->getTransform(), objects[pair.b].body->getTransform(),
+                    pair.request, result);
     pair.request.updateGuess(result);
     return result.isCollision();
   }
 
   // Called by the trees for two objects whose boxes overlap; true ends the traversal.
   bool collide(coal::CollisionObject* a, coal::CollisionObject* b) override {
-    const auto i = reinterpret_cast<std::size_t>(a->getUserData()), j = reinterpret_cast<std::size_t>(b->getUserData());
+    const auto i = reinterpret_cast<std::size_t>(a->getUserData()),
+               j = reinterpret_cast<std::size_t>(b->getUserData());
     const int pair = pair_of[i * objects.size() + j];
     if (pair < 0 || !overlap(pairs[pair])) return false;
     hit = pair;
@@ -157,7 +165,8 @@ struct Checker : coal::CollisionCallBackBase {
 
 extern "C" {
 
-EXPORT Checker* checker_new(int n, const int* parents, const int* prismatic, const double* X_PJ, const double* axes) {
+EXPORT Checker* checker_new(int n, const int* parents, const int* prismatic, const double* X_PJ,
+                            const double* axes) {
   auto* checker = new Checker;
   for (int i = 0; i < n; ++i)
     checker->joints.push_back({parents[i], prismatic[i] != 0, pose_from(X_PJ + 16 * i),
@@ -167,27 +176,35 @@ EXPORT Checker* checker_new(int n, const int* parents, const int* prismatic, con
 
 EXPORT void checker_delete(Checker* checker) { delete checker; }
 
-// A shape as coal_shapes.h numbers them, or 9, a mesh. Returns the object's index, or -1 for a type that there is not.
-EXPORT int checker_add(Checker* checker, int joint, const double* X_JO, int type, const double* size, int n_vertices,
-                const double* vertices, int n_faces, const int* faces) {
-  std::shared_ptr<coal::CollisionGeometry> shape = coal_shape(type, size, n_vertices, vertices, n_faces, faces);
+// A shape as coal_shapes.h numbers them, or 9, a mesh. Returns the object's index, or -1 for a type
+// that there is not.
+EXPORT int checker_add(Checker* checker, int joint, const double* X_JO, int type,
+                       const double* size, int n_vertices, const double* vertices, int n_faces,
+                       const int* faces) {
+  std::shared_ptr<coal::CollisionGeometry> shape =
+      coal_shape(type, size, n_vertices, vertices, n_faces, faces);
   if (type == 9) shape = coal_mesh(n_vertices, vertices, n_faces, faces);
   if (!shape) return -1;
-  checker->objects.push_back({joint, pose_from(X_JO), std::make_unique<coal::CollisionObject>(shape)});
+  checker->objects.push_back(
+      {joint, pose_from(X_JO), std::make_unique<coal::CollisionObject>(shape)});
   if (joint < 0) checker->place_object(checker->objects.back());
   return static_cast<int>(checker->objects.size()) - 1;
 }
 
 EXPORT void checker_pair(Checker* checker, int a, int b) {
-  const coal::CollisionGeometry *A = checker->objects[a].body->collisionGeometryPtr(), *B = checker->objects[b].body->collisionGeometryPtr();
-  Pair pair{a, b, std::make_unique<coal::ComputeCollision>(A, B), std::make_unique<coal::ComputeDistance>(A, B)};
+  const coal::CollisionGeometry *A = checker->objects[a].body->collisionGeometryPtr(),
+                                *B = checker->objects[b].body->collisionGeometryPtr();
+  Pair pair{a, b, std::make_unique<coal::ComputeCollision>(A, B),
+            std::make_unique<coal::ComputeDistance>(A, B)};
   checker->pairs.push_back(std::move(pair));
 }
 
 // 0 trees, 1 boxes.
 EXPORT void checker_way(Checker* checker, int way) { checker->way = static_cast<Way>(way); }
 
-EXPORT int checker_first_overlap(Checker* checker, const double* q) { return checker->first_overlap(q); }
+EXPORT int checker_first_overlap(Checker* checker, const double* q) {
+  return checker->first_overlap(q);
+}
 
 // Of n configurations: how many are free (to time the check without Python between calls).
 EXPORT int checker_count_free(Checker* checker, int n, const double* q) {
@@ -196,11 +213,14 @@ EXPORT int checker_count_free(Checker* checker, int n, const double* q) {
   return free;
 }
 
-// How GJK starts: 0 from the default guess, 1 from the bounding volumes, 2 from the pair's last answer.
+// How GJK starts: 0 from the default guess, 1 from the bounding volumes, 2 from the pair's last
+// answer.
 EXPORT void checker_guess(Checker* checker, int kind) {
-  const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess, coal::GJKInitialGuess::BoundingVolumeGuess,
+  const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess,
+                                         coal::GJKInitialGuess::BoundingVolumeGuess,
                                          coal::GJKInitialGuess::CachedGuess};
-  for (Pair& pair : checker->pairs) pair.request.gjk_initial_guess = pair.distance_request.gjk_initial_guess = kinds[kind];
+  for (Pair& pair : checker->pairs)
+    pair.request.gjk_initial_guess = pair.distance_request.gjk_initial_guess = kinds[kind];
 }
 
 // Signed distances, with nearest points, of all pairs at n configurations: out (n, pairs).
@@ -210,15 +230,16 @@ EXPORT void checker_distances(Checker* checker, int n, const double* q, double* 
     checker->place(q + i * checker->joints.size());
     for (Pair& pair : checker->pairs) {
       result.clear();
-      *out++ = (*pair.distance)(checker->objects[pair.a].body->getTransform(), checker->objects[pair.b].body->getTransform(),
+      *out++ = (*pair.distance)(checker->objects[pair.a].body->getTransform(),
+                                checker->objects[pair.b].body->getTransform(),
                                 pair.distance_request, result);
       pair.distance_request.updateGuess(result);
     }
   }
 }
 
-// motion[i] = largest displacement, between configurations i and i + 1, of a corner of a box that holds a moving object: no
-// point of the object's chord is longer.
+// motion[i] = largest displacement, between configurations i and i + 1, of a corner of a box that
+// holds a moving object: no point of the object's chord is longer.
 EXPORT void checker_motion(Checker* checker, int n, const double* q, double* motion) {
   std::vector<Vec3s> before, now;
   for (int i = 0; i < n; ++i) {
@@ -228,12 +249,14 @@ EXPORT void checker_motion(Checker* checker, int n, const double* q, double* mot
       if (object.joint < 0) continue;
       const coal::AABB& box = object.body->collisionGeometryPtr()->aabb_local;
       for (int c = 0; c < 8; ++c)
-        now.push_back(object.body->getTransform().transform(Vec3s((c & 1 ? box.max_ : box.min_)[0], (c & 2 ? box.max_ : box.min_)[1],
-                                                  (c & 4 ? box.max_ : box.min_)[2])));
+        now.push_back(object.body->getTransform().transform(
+            Vec3s((c & 1 ? box.max_ : box.min_)[0], (c & 2 ? box.max_ : box.min_)[1],
+                  (c & 4 ? box.max_ : box.min_)[2])));
     }
     if (i > 0) {
       double largest = 0;
-      for (std::size_t k = 0; k < now.size(); ++k) largest = std::max(largest, (now[k] - before[k]).squaredNorm());
+      for (std::size_t k = 0; k < now.size(); ++k)
+        largest = std::max(largest, (now[k] - before[k]).squaredNorm());
       motion[i - 1] = std::sqrt(largest);
     }
     before.swap(now);
@@ -248,8 +271,8 @@ EXPORT double checker_distance(Checker* checker, const double* q, int pair) {
   coal::DistanceRequest request;
   request.enable_signed_distance = true;
   coal::DistanceResult result;
-  return coal::distance(a.body->collisionGeometryPtr(), a.body->getTransform(), b.body->collisionGeometryPtr(),
-                        b.body->getTransform(), request, result);
+  return coal::distance(a.body->collisionGeometryPtr(), a.body->getTransform(),
+                        b.body->collisionGeometryPtr(), b.body->getTransform(), request, result);
 }
 
 }  // extern "C"

@@ -1,8 +1,10 @@
-// coal's side of pair_loop.h: one functor per pair of shapes, as a caller in a hurry has it, with coal's own tolerances (1e-6). Its functor
-// of distances has no triangles; theirs go to what it calls for shapes within, as its queries of meshes do.
+// coal's side of pair_loop.h: one functor per pair of shapes, as a caller in a hurry has it, with
+// coal's own tolerances (1e-6). Its functor of distances has no triangles; theirs go to what it
+// calls for shapes within, as its queries of meshes do.
 //
-// Queries start from coal's default guess (0), from the centers of the bounding volumes (1), or from the pair's last answer (2), the
-// vertices of the last supports included. A plain C interface, compiled when a benchmark first needs it (see pair_loop.py).
+// Queries start from coal's default guess (0), from the centers of the bounding volumes (1), or
+// from the pair's last answer (2), the vertices of the last supports included. A plain C interface,
+// compiled when a benchmark first needs it (see pair_loop.py).
 #include "pair_loop.h"
 
 #include <memory>
@@ -30,23 +32,34 @@ coal::Transform3s pose_from(const double* X) {
   return {R, p};
 }
 
-using Distance = coal::CoalScalar (*)(const coal::CollisionGeometry*, const coal::Transform3s&, const coal::CollisionGeometry*,
-                                      const coal::Transform3s&, const coal::GJKSolver*, const coal::DistanceRequest&, coal::DistanceResult&);
+using Distance = coal::CoalScalar (*)(const coal::CollisionGeometry*, const coal::Transform3s&,
+                                      const coal::CollisionGeometry*, const coal::Transform3s&,
+                                      const coal::GJKSolver*, const coal::DistanceRequest&,
+                                      coal::DistanceResult&);
 
 // Of a shape and a triangle.
 Distance to_triangle(coal::NODE_TYPE type) {
   using coal::ShapeShapeDistance;
   using coal::TriangleP;
   switch (type) {
-    case coal::GEOM_SPHERE: return ShapeShapeDistance<coal::Sphere, TriangleP>;
-    case coal::GEOM_BOX: return ShapeShapeDistance<coal::Box, TriangleP>;
-    case coal::GEOM_CAPSULE: return ShapeShapeDistance<coal::Capsule, TriangleP>;
-    case coal::GEOM_CYLINDER: return ShapeShapeDistance<coal::Cylinder, TriangleP>;
-    case coal::GEOM_CONE: return ShapeShapeDistance<coal::Cone, TriangleP>;
-    case coal::GEOM_ELLIPSOID: return ShapeShapeDistance<coal::Ellipsoid, TriangleP>;
-    case coal::GEOM_CONVEX: return ShapeShapeDistance<coal::ConvexBase, TriangleP>;
-    case coal::GEOM_HALFSPACE: return ShapeShapeDistance<coal::Halfspace, TriangleP>;
-    default: return ShapeShapeDistance<TriangleP, TriangleP>;
+    case coal::GEOM_SPHERE:
+      return ShapeShapeDistance<coal::Sphere, TriangleP>;
+    case coal::GEOM_BOX:
+      return ShapeShapeDistance<coal::Box, TriangleP>;
+    case coal::GEOM_CAPSULE:
+      return ShapeShapeDistance<coal::Capsule, TriangleP>;
+    case coal::GEOM_CYLINDER:
+      return ShapeShapeDistance<coal::Cylinder, TriangleP>;
+    case coal::GEOM_CONE:
+      return ShapeShapeDistance<coal::Cone, TriangleP>;
+    case coal::GEOM_ELLIPSOID:
+      return ShapeShapeDistance<coal::Ellipsoid, TriangleP>;
+    case coal::GEOM_CONVEX:
+      return ShapeShapeDistance<coal::ConvexBase, TriangleP>;
+    case coal::GEOM_HALFSPACE:
+      return ShapeShapeDistance<coal::Halfspace, TriangleP>;
+    default:
+      return ShapeShapeDistance<TriangleP, TriangleP>;
   }
 }
 
@@ -54,11 +67,13 @@ Distance to_triangle(coal::NODE_TYPE type) {
 class Distancer {
  public:
   Distancer(const coal::ShapeBase* A, const coal::ShapeBase* B) : A_(A), B_(B) {
-    if (B->getNodeType() == coal::GEOM_TRIANGLE) own_ = to_triangle(A->getNodeType());
-    else functor_.emplace(A, B);
+    if (B->getNodeType() == coal::GEOM_TRIANGLE)
+      own_ = to_triangle(A->getNodeType());
+    else
+      functor_.emplace(A, B);
   }
-  void operator()(const coal::Transform3s& X_WA, const coal::Transform3s& X_WB, const coal::DistanceRequest& request,
-                  coal::DistanceResult& result) {
+  void operator()(const coal::Transform3s& X_WA, const coal::Transform3s& X_WB,
+                  const coal::DistanceRequest& request, coal::DistanceResult& result) {
     if (!own_) {
       (*functor_)(X_WA, X_WB, request, result);
       return;
@@ -103,15 +118,19 @@ struct CoalSide {
   }
   void place(std::size_t n, const double* A, const double* B) {
     X_WA.clear(), X_WB.clear();
-    for (std::size_t k = 0; k < n; ++k) X_WA.push_back(pose_from(A + 16 * k)), X_WB.push_back(pose_from(B + 16 * k));
+    for (std::size_t k = 0; k < n; ++k)
+      X_WA.push_back(pose_from(A + 16 * k)), X_WB.push_back(pose_from(B + 16 * k));
   }
   void guess(int kind) {
-    const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess, coal::GJKInitialGuess::BoundingVolumeGuess,
+    const coal::GJKInitialGuess kinds[] = {coal::GJKInitialGuess::DefaultGuess,
+                                           coal::GJKInitialGuess::BoundingVolumeGuess,
                                            coal::GJKInitialGuess::CachedGuess};
     for (auto& pair : pairs) {
-      // Triangles are moved within its queries and have no bounding volume there: the default instead.
+      // Triangles are moved within its queries and have no bounding volume there: the default
+      // instead.
       const int own = pair->B->getNodeType() == coal::GEOM_TRIANGLE && kind == 1 ? 0 : kind;
-      pair->distance_request.gjk_initial_guess = pair->collision_request.gjk_initial_guess = kinds[own];
+      pair->distance_request.gjk_initial_guess = pair->collision_request.gjk_initial_guess =
+          kinds[own];
     }
   }
   struct Memory {
@@ -124,11 +143,15 @@ struct CoalSide {
   }
   Memory memory(std::size_t i) {
     Memory m;
-    for (int k = 0; k < 2; ++k) m.guess[k] = request(i, k).cached_gjk_guess, m.support[k] = request(i, k).cached_support_func_guess;
+    for (int k = 0; k < 2; ++k)
+      m.guess[k] = request(i, k).cached_gjk_guess,
+      m.support[k] = request(i, k).cached_support_func_guess;
     return m;
   }
   void restore(std::size_t i, const Memory& m) {
-    for (int k = 0; k < 2; ++k) request(i, k).cached_gjk_guess = m.guess[k], request(i, k).cached_support_func_guess = m.support[k];
+    for (int k = 0; k < 2; ++k)
+      request(i, k).cached_gjk_guess = m.guess[k],
+                 request(i, k).cached_support_func_guess = m.support[k];
   }
   Answer distance(std::size_t i, std::size_t k) {
     Pair& pair = *pairs[i];

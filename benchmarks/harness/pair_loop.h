@@ -1,20 +1,25 @@
-// One shape pair after the other over prepared poses, each query timed by itself: the same loop for both sides of
-// bench_collision.py. A side is a class `Side` with
+// One shape pair after the other over prepared poses, each query timed by itself: the same loop for
+// both sides of bench_collision.py. A side is a class `Side` with
 //
 //   void add(const ShapeData& A, const ShapeData& B)     one more pair of shapes
-//   void place(std::size_t n, const double* X_WA, const double* X_WB)   n poses, each a row-major 4x4 matrix
+//   void place(std::size_t n, const double* X_WA, const double* X_WB)   n poses, each a row-major
+//                                                                       4x4 matrix
 //   Memory memory(std::size_t pair)                      what its queries have cached
 //   void restore(std::size_t pair, const Memory&)        and put back; a Memory{} for nothing
 //   Answer distance(std::size_t pair, std::size_t pose)  signed distance with witness points
 //   bool overlap(std::size_t pair, std::size_t pose)
-//   double factors(std::size_t pair, std::size_t pose)   of the derivatives of the witness that `distance` gave there last
+//   double factors(std::size_t pair, std::size_t pose)   of the derivatives of the witness that
+//                                                        `distance` gave there last
 //   double dense(std::size_t pair, std::size_t pose)     the same derivatives as 120 numbers
-//   double plane(std::size_t pair, std::size_t pose, const double* normal)   distance of the planes with this normal in W
-//                                                        that support the shapes from within the gap: a bound from below
+//   double plane(std::size_t pair, std::size_t pose, const double* normal)   distance of the planes
+//                                                                            with this normal in W
+//                                                        that support the shapes from within the
+//                                                          gap: a bound from below
 //   void guess(int)                                      how queries start
 //
-// Pose k belongs to pair k / n_per_pair. A pose is asked some times in a row, each time from the same memory, as the counters of
-// some processors step by 10 ns. Times are ticks between two reads of the counter, less those between two reads with nothing in between.
+// Pose k belongs to pair k / n_per_pair. A pose is asked some times in a row, each time from the
+// same memory, as the counters of some processors step by 10 ns. Times are ticks between two reads
+// of the counter, less those between two reads with nothing in between.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +34,9 @@
 
 namespace pair_loop {
 
-// type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4 half-space z <= 0,
-// 5 convex (n_vertices x 3 vertices, n_faces x 3 indices), 6 ellipsoid (three radii), 7 cone (radius, length), 8 triangle (vertices).
+// type 0 sphere (radius), 1 box (three full sizes), 2 capsule, 3 cylinder (radius, length), 4
+// half-space z <= 0, 5 convex (n_vertices x 3 vertices, n_faces x 3 indices), 6 ellipsoid (three
+// radii), 7 cone (radius, length), 8 triangle (vertices).
 struct ShapeData {
   int type;
   const double* size;
@@ -96,7 +102,8 @@ struct Loop {
     if (operation == overlap) return side.overlap(pair, k);
     return operation == factors ? side.factors(pair, k) : side.dense(pair, k);
   }
-  // One pass over all poses. cold: memories are emptied before each query, else before the first of a pair.
+  // One pass over all poses. cold: memories are emptied before each query, else before the first of
+  // a pair.
   void run(Operation operation, bool cold, double* seconds) {
     static const double per_second = ticks_per_second(), empty = empty_ticks();
     const std::size_t n_per_pair = n_poses / n_pairs;
@@ -109,7 +116,8 @@ struct Loop {
         side.restore(pair, memory);
         sink += query(operation, pair, k);
       }
-      seconds[k] = std::max(0.0, static_cast<double>(ticks() - begin) - empty) / (repeats * per_second);
+      seconds[k] =
+          std::max(0.0, static_cast<double>(ticks() - begin) - empty) / (repeats * per_second);
     }
   }
 };
@@ -119,32 +127,40 @@ struct Loop {
 #define PAIR_LOOP_EXPORT __attribute__((visibility("default")))
 
 // The C interface, for pair_loop.py.
-#define PAIR_LOOP_OF(Side)                                                                                              \
-  extern "C" {                                                                                                          \
-  using pair_loop::ShapeData;                                                                                           \
-  PAIR_LOOP_EXPORT void* pairs_new() { return new pair_loop::Loop<Side>; }                                              \
-  PAIR_LOOP_EXPORT void pairs_delete(void* loop) { delete static_cast<pair_loop::Loop<Side>*>(loop); }                  \
-  PAIR_LOOP_EXPORT void pairs_add(void* loop, const ShapeData* A, const ShapeData* B) {                                 \
-    static_cast<pair_loop::Loop<Side>*>(loop)->side.add(*A, *B);                                                        \
-    ++static_cast<pair_loop::Loop<Side>*>(loop)->n_pairs;                                                               \
-  }                                                                                                                     \
-  PAIR_LOOP_EXPORT void pairs_place(void* loop, std::size_t n, const double* X_WA, const double* X_WB) {                \
-    static_cast<pair_loop::Loop<Side>*>(loop)->side.place(n, X_WA, X_WB);                                               \
-    static_cast<pair_loop::Loop<Side>*>(loop)->n_poses = n;                                                             \
-  }                                                                                                                     \
-  PAIR_LOOP_EXPORT void pairs_guess(void* loop, int kind) { static_cast<pair_loop::Loop<Side>*>(loop)->side.guess(kind); } \
-  PAIR_LOOP_EXPORT void pairs_run(void* loop, int operation, int cold, double* seconds) {                               \
-    static_cast<pair_loop::Loop<Side>*>(loop)->run(static_cast<pair_loop::Operation>(operation), cold != 0, seconds);   \
-  }                                                                                                                     \
-  PAIR_LOOP_EXPORT void pairs_answer(void* loop, std::size_t pair, std::size_t pose, pair_loop::Answer* answer) {       \
-    static_cast<pair_loop::Loop<Side>*>(loop)->side.restore(pair, {});                                                    \
-    *answer = static_cast<pair_loop::Loop<Side>*>(loop)->side.distance(pair, pose);                                     \
-  }                                                                                                                     \
-  PAIR_LOOP_EXPORT int pairs_overlap(void* loop, std::size_t pair, std::size_t pose) {                                  \
-    static_cast<pair_loop::Loop<Side>*>(loop)->side.restore(pair, {});                                                    \
-    return static_cast<pair_loop::Loop<Side>*>(loop)->side.overlap(pair, pose);                                         \
-  }                                                                                                                     \
-  PAIR_LOOP_EXPORT double pairs_plane(void* loop, std::size_t pair, std::size_t pose, const double* normal) {           \
-    return static_cast<pair_loop::Loop<Side>*>(loop)->side.plane(pair, pose, normal);                                   \
-  }                                                                                                                     \
+#define PAIR_LOOP_OF(Side)                                                                       \
+  extern "C" {                                                                                   \
+  using pair_loop::ShapeData;                                                                    \
+  PAIR_LOOP_EXPORT void* pairs_new() { return new pair_loop::Loop<Side>; }                       \
+  PAIR_LOOP_EXPORT void pairs_delete(void* loop) {                                               \
+    delete static_cast<pair_loop::Loop<Side>*>(loop);                                            \
+  }                                                                                              \
+  PAIR_LOOP_EXPORT void pairs_add(void* loop, const ShapeData* A, const ShapeData* B) {          \
+    static_cast<pair_loop::Loop<Side>*>(loop)->side.add(*A, *B);                                 \
+    ++static_cast<pair_loop::Loop<Side>*>(loop)->n_pairs;                                        \
+  }                                                                                              \
+  PAIR_LOOP_EXPORT void pairs_place(void* loop, std::size_t n, const double* X_WA,               \
+                                    const double* X_WB) {                                        \
+    static_cast<pair_loop::Loop<Side>*>(loop)->side.place(n, X_WA, X_WB);                        \
+    static_cast<pair_loop::Loop<Side>*>(loop)->n_poses = n;                                      \
+  }                                                                                              \
+  PAIR_LOOP_EXPORT void pairs_guess(void* loop, int kind) {                                      \
+    static_cast<pair_loop::Loop<Side>*>(loop)->side.guess(kind);                                 \
+  }                                                                                              \
+  PAIR_LOOP_EXPORT void pairs_run(void* loop, int operation, int cold, double* seconds) {        \
+    static_cast<pair_loop::Loop<Side>*>(loop)->run(static_cast<pair_loop::Operation>(operation), \
+                                                   cold != 0, seconds);                          \
+  }                                                                                              \
+  PAIR_LOOP_EXPORT void pairs_answer(void* loop, std::size_t pair, std::size_t pose,             \
+                                     pair_loop::Answer* answer) {                                \
+    static_cast<pair_loop::Loop<Side>*>(loop)->side.restore(pair, {});                           \
+    *answer = static_cast<pair_loop::Loop<Side>*>(loop)->side.distance(pair, pose);              \
+  }                                                                                              \
+  PAIR_LOOP_EXPORT int pairs_overlap(void* loop, std::size_t pair, std::size_t pose) {           \
+    static_cast<pair_loop::Loop<Side>*>(loop)->side.restore(pair, {});                           \
+    return static_cast<pair_loop::Loop<Side>*>(loop)->side.overlap(pair, pose);                  \
+  }                                                                                              \
+  PAIR_LOOP_EXPORT double pairs_plane(void* loop, std::size_t pair, std::size_t pose,            \
+                                      const double* normal) {                                    \
+    return static_cast<pair_loop::Loop<Side>*>(loop)->side.plane(pair, pose, normal);            \
+  }                                                                                              \
   }

@@ -1,9 +1,10 @@
 // Pinocchio's algorithms over prepared states, in plain loops: the peer of robosim's dynamics.
 //
-// The model comes joint by joint from outside, as Pinocchio itself read it from the URDF, with the joint types that it chose
-// (a joint along an axis has its own, quicker type). All algorithms are compiled here from the headers, so that the
-// compiler's flags are ours to choose; nothing is linked, and nothing of this file's Eigen types crosses its border. A plain
-// C interface, compiled when a benchmark first needs it (see pinocchio_loop.py).
+// The model comes joint by joint from outside, as Pinocchio itself read it from the URDF, with the
+// joint types that it chose (a joint along an axis has its own, quicker type). All algorithms are
+// compiled here from the headers, so that the compiler's flags are ours to choose; nothing is
+// linked, and nothing of this file's Eigen types crosses its border. A plain C interface, compiled
+// when a benchmark first needs it (see pinocchio_loop.py).
 #include <cstring>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ struct Robot {
 };
 
 // Of the last joint's frame, at its origin in world axes.
-void last_jacobian(const pinocchio::Model& model, pinocchio::Data& data, const State& state, Jacobian& J) {
+void last_jacobian(const pinocchio::Model& model, pinocchio::Data& data, const State& state,
+                   Jacobian& J) {
   pinocchio::computeJointJacobians(model, data, state.q);
   pinocchio::getJointJacobian(model, data, model.njoints - 1, pinocchio::LOCAL_WORLD_ALIGNED, J);
 }
@@ -50,8 +52,11 @@ struct Algorithm {
   Function run;
 };
 
-#define ALGORITHM(name, call) \
-  { name, [](const pinocchio::Model& m, pinocchio::Data& d, const State& s, [[maybe_unused]] Jacobian& J) { call; } }
+#define ALGORITHM(name, call)                                               \
+  {                                                                         \
+    name, [](const pinocchio::Model& m, pinocchio::Data& d, const State& s, \
+             [[maybe_unused]] Jacobian& J) { call; }                        \
+  }
 
 using pinocchio::Convention;
 constexpr Algorithm algorithms[] = {
@@ -80,20 +85,34 @@ pinocchio::SE3 pose_from(const double* X) {  // row-major 4x4
 
 // The joint type that Pinocchio calls `kind`; false for one that no robot of the benchmark has.
 bool joint_from(const std::string& kind, const Vector3d& axis, pinocchio::JointModel& joint) {
-  if (kind == "JointModelFreeFlyer") joint = pinocchio::JointModelFreeFlyer();
-  else if (kind == "JointModelRX") joint = pinocchio::JointModelRX();
-  else if (kind == "JointModelRY") joint = pinocchio::JointModelRY();
-  else if (kind == "JointModelRZ") joint = pinocchio::JointModelRZ();
-  else if (kind == "JointModelRUBX") joint = pinocchio::JointModelRUBX();
-  else if (kind == "JointModelRUBY") joint = pinocchio::JointModelRUBY();
-  else if (kind == "JointModelRUBZ") joint = pinocchio::JointModelRUBZ();
-  else if (kind == "JointModelPX") joint = pinocchio::JointModelPX();
-  else if (kind == "JointModelPY") joint = pinocchio::JointModelPY();
-  else if (kind == "JointModelPZ") joint = pinocchio::JointModelPZ();
-  else if (kind == "JointModelRevoluteUnaligned") joint = pinocchio::JointModelRevoluteUnaligned(axis);
-  else if (kind == "JointModelRevoluteUnboundedUnaligned") joint = pinocchio::JointModelRevoluteUnboundedUnaligned(axis);
-  else if (kind == "JointModelPrismaticUnaligned") joint = pinocchio::JointModelPrismaticUnaligned(axis);
-  else return false;
+  if (kind == "JointModelFreeFlyer")
+    joint = pinocchio::JointModelFreeFlyer();
+  else if (kind == "JointModelRX")
+    joint = pinocchio::JointModelRX();
+  else if (kind == "JointModelRY")
+    joint = pinocchio::JointModelRY();
+  else if (kind == "JointModelRZ")
+    joint = pinocchio::JointModelRZ();
+  else if (kind == "JointModelRUBX")
+    joint = pinocchio::JointModelRUBX();
+  else if (kind == "JointModelRUBY")
+    joint = pinocchio::JointModelRUBY();
+  else if (kind == "JointModelRUBZ")
+    joint = pinocchio::JointModelRUBZ();
+  else if (kind == "JointModelPX")
+    joint = pinocchio::JointModelPX();
+  else if (kind == "JointModelPY")
+    joint = pinocchio::JointModelPY();
+  else if (kind == "JointModelPZ")
+    joint = pinocchio::JointModelPZ();
+  else if (kind == "JointModelRevoluteUnaligned")
+    joint = pinocchio::JointModelRevoluteUnaligned(axis);
+  else if (kind == "JointModelRevoluteUnboundedUnaligned")
+    joint = pinocchio::JointModelRevoluteUnboundedUnaligned(axis);
+  else if (kind == "JointModelPrismaticUnaligned")
+    joint = pinocchio::JointModelPrismaticUnaligned(axis);
+  else
+    return false;
   return true;
 }
 
@@ -120,45 +139,56 @@ __attribute__((visibility("default"))) Robot* robot_new(const double* gravity) {
 
 __attribute__((visibility("default"))) void robot_delete(Robot* robot) { delete robot; }
 
-// Appends a joint with its body; inertia is (3, 3) about the center of mass, armature one number per degree of freedom.
-// Gives the joint's index, or -1 for an unknown kind.
-__attribute__((visibility("default"))) int robot_add_joint(Robot* robot, int parent, const char* kind, const double* axis, const double* X_PJ,
-                                                           double mass, const double* com, const double* inertia, const double* armature) {
+// Appends a joint with its body; inertia is (3, 3) about the center of mass, armature one number
+// per degree of freedom. Gives the joint's index, or -1 for an unknown kind.
+__attribute__((visibility("default"))) int robot_add_joint(Robot* robot, int parent,
+                                                           const char* kind, const double* axis,
+                                                           const double* X_PJ, double mass,
+                                                           const double* com, const double* inertia,
+                                                           const double* armature) {
   pinocchio::JointModel joint;
   if (!joint_from(kind, Eigen::Map<const Vector3d>(axis), joint)) return -1;
   pinocchio::Model& model = robot->model;
-  const auto index = model.addJoint(parent, joint, pose_from(X_PJ), "joint " + std::to_string(model.njoints));
-  model.appendBodyToJoint(index, pinocchio::Inertia(mass, Eigen::Map<const Vector3d>(com), Eigen::Map<const Eigen::Matrix3d>(inertia)));
+  const auto index =
+      model.addJoint(parent, joint, pose_from(X_PJ), "joint " + std::to_string(model.njoints));
+  model.appendBodyToJoint(index, pinocchio::Inertia(mass, Eigen::Map<const Vector3d>(com),
+                                                    Eigen::Map<const Eigen::Matrix3d>(inertia)));
   const auto& added = model.joints[index];
-  model.armature.segment(added.idx_v(), added.nv()) = Eigen::Map<const VectorXd>(armature, added.nv());
+  model.armature.segment(added.idx_v(), added.nv()) =
+      Eigen::Map<const VectorXd>(armature, added.nv());
   return static_cast<int>(index);
 }
 
 // Takes n states, rows of q (n, n_q) and of v, a, tau (n, n_v), once all joints are there.
-__attribute__((visibility("default"))) void robot_set_states(Robot* robot, int n, const double* q, const double* v, const double* a,
+__attribute__((visibility("default"))) void robot_set_states(Robot* robot, int n, const double* q,
+                                                             const double* v, const double* a,
                                                              const double* tau) {
   const int n_q = robot->model.nq, n_v = robot->model.nv;
   robot->data = pinocchio::Data(robot->model);
   robot->J.setZero(6, n_v);
   robot->states.clear();
   for (int i = 0; i < n; ++i, q += n_q, v += n_v, a += n_v, tau += n_v)
-    robot->states.push_back({Eigen::Map<const VectorXd>(q, n_q), Eigen::Map<const VectorXd>(v, n_v), Eigen::Map<const VectorXd>(a, n_v),
+    robot->states.push_back({Eigen::Map<const VectorXd>(q, n_q), Eigen::Map<const VectorXd>(v, n_v),
+                             Eigen::Map<const VectorXd>(a, n_v),
                              Eigen::Map<const VectorXd>(tau, n_v)});
 }
 
-// Runs an algorithm on every state, `passes` times over; -1 for an unknown name. This is what is timed.
+// Runs an algorithm on every state, `passes` times over; -1 for an unknown name. This is what is
+// timed.
 __attribute__((visibility("default"))) int robot_run(Robot* robot, const char* name, int passes) {
   const Algorithm* algorithm = find(name);
   if (!algorithm) return -1;
   for (int pass = 0; pass < passes; ++pass)
-    for (const State& state : robot->states) algorithm->run(robot->model, robot->data, state, robot->J);
+    for (const State& state : robot->states)
+      algorithm->run(robot->model, robot->data, state, robot->J);
   return 0;
 }
 
-// All results for one state, one after the other, row by row: the pose (4, 4) of every joint's frame, the Jacobian (6, n_v) of
-// the last, tau (rnea), M, ddq (aba), M^-1, then of rnea d tau / d (q, v), then of aba d ddq / d (q, v). `world` chooses
-// crba's and aba's convention.
-__attribute__((visibility("default"))) void robot_results(Robot* robot, int state, int world, double* out) {
+// All results for one state, one after the other, row by row: the pose (4, 4) of every joint's
+// frame, the Jacobian (6, n_v) of the last, tau (rnea), M, ddq (aba), M^-1, then of rnea d tau / d
+// (q, v), then of aba d ddq / d (q, v). `world` chooses crba's and aba's convention.
+__attribute__((visibility("default"))) void robot_results(Robot* robot, int state, int world,
+                                                          double* out) {
   const pinocchio::Model& model = robot->model;
   pinocchio::Data& data = robot->data;
   const State& s = robot->states[state];
@@ -166,10 +196,12 @@ __attribute__((visibility("default"))) void robot_results(Robot* robot, int stat
   last_jacobian(model, data, s, robot->J);
   for (int i = 1; i < model.njoints; ++i) copy_matrix(data.oMi[i].toHomogeneousMatrix(), out);
   copy_matrix(robot->J, out);
-  Eigen::Map<VectorXd>(out, model.nv) = pinocchio::rnea(model, data, s.q, s.v, s.a), out += model.nv;
+  Eigen::Map<VectorXd>(out, model.nv) = pinocchio::rnea(model, data, s.q, s.v, s.a),
+                            out += model.nv;
   data.M.setZero();
   copy_symmetric(pinocchio::crba(model, data, s.q, convention), out);
-  Eigen::Map<VectorXd>(out, model.nv) = pinocchio::aba(model, data, s.q, s.v, s.tau, convention), out += model.nv;
+  Eigen::Map<VectorXd>(out, model.nv) = pinocchio::aba(model, data, s.q, s.v, s.tau, convention),
+                            out += model.nv;
   copy_symmetric(pinocchio::computeMinverse(model, data, s.q), out);
   pinocchio::computeRNEADerivatives(model, data, s.q, s.v, s.a);
   copy_matrix(data.dtau_dq, out), copy_matrix(data.dtau_dv, out);

@@ -1,4 +1,5 @@
-// Arrays that begin at a cache line, so that whole registers of neighboring numbers are loaded from one line.
+// Arrays that begin at a cache line, so that whole registers of neighboring numbers are loaded from
+// one line.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ struct CacheLineAllocator {
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
-// Memory for intermediate results that only some callers need: taken when first asked for, kept, given up when more is needed.
+// Memory for intermediate results that only some callers need: taken when first asked for, kept,
+// given up when more is needed.
 template <class T>
 class Scratch {
  public:

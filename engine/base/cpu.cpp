@@ -16,20 +16,24 @@ namespace {
 constexpr Isa all_isas[] = {Isa::baseline, Isa::v3, Isa::v4};
 
 #if defined(__x86_64__)
-// Features of the levels v3 and v4 of the System V ABI for x86-64 (section 3.1.1, micro-architecture levels). What the
-// compiler's own test knows includes that the operating system saves the registers; the rest is read from the processor.
+// Features of the levels v3 and v4 of the System V ABI for x86-64 (section 3.1.1,
+// micro-architecture levels). What the compiler's own test knows includes that the operating system
+// saves the registers; the rest is read from the processor.
 bool has_v3() {
   unsigned a, b, c = 0, d, extended = 0;
   __get_cpuid(1, &a, &b, &c, &d);
   __get_cpuid(0x80000001, &a, &b, &extended, &d);
-  constexpr unsigned cx16 = 1u << 13, movbe = 1u << 22, f16c = 1u << 29, lahf = 1u << 0, lzcnt = 1u << 5;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("sse4.2") &&
-         (c & cx16) && (c & movbe) && (c & f16c) && (extended & lahf) && (extended & lzcnt);
+  constexpr unsigned cx16 = 1u << 13, movbe = 1u << 22, f16c = 1u << 29, lahf = 1u << 0,
+                     lzcnt = 1u << 5;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+         __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("sse4.2") && (c & cx16) &&
+         (c & movbe) && (c & f16c) && (extended & lahf) && (extended & lzcnt);
 }
 bool has_v4() {
   return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
 }
 #else
 bool has_v3() { return false; }

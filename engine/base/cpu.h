@@ -15,11 +15,12 @@ bool is_supported(Isa isa);
 // The highest that is both.
 Isa best_isa();
 
-// The one of this name. Throws InputError for a name that is none, or of one that is not built or not supported; the
-// message says which are valid here.
+// The one of this name. Throws InputError for a name that is none, or of one that is not built or
+// not supported; the message says which are valid here.
 Isa isa_named(std::string_view name);
 
-// What this process uses: the one that the environment variable ROBOSIM_ISA names at the first call, or the best.
+// What this process uses: the one that the environment variable ROBOSIM_ISA names at the first
+// call, or the best.
 Isa kernel_isa();
 
 // What choose(isa) gives for that one, as std::integral_constant.

@@ -1,6 +1,7 @@
-// Dual numbers a + b e with e^2 = 0: a kernel run on them yields its value and, exact to rounding, its derivative along one
-// direction. Over double the tests' oracle for everything analytic; over Lanes what turns a first-order product into a
-// second-order one. Griewank and Walther, "Evaluating Derivatives" (2008), ch. 3.
+// Dual numbers a + b e with e^2 = 0: a kernel run on them yields its value and, exact to rounding,
+// its derivative along one direction. Over double the tests' oracle for everything analytic; over
+// Lanes what turns a first-order product into a second-order one. Griewank and Walther, "Evaluating
+// Derivatives" (2008), ch. 3.
 #pragma once
 
 #include "base/scalar.h"
@@ -12,11 +13,16 @@ struct DualOf {
   T value{}, derivative{};
 
   DualOf() = default;
-  ROBOSIM_INLINE DualOf(double v) : value(v), derivative(0) {}  // NOLINT: constants convert silently, as they should
+  ROBOSIM_INLINE DualOf(double v)
+      : value(v), derivative(0) {}  // NOLINT: constants convert silently, as they should
   ROBOSIM_INLINE DualOf(const T& v, const T& d) : value(v), derivative(d) {}
 
-  ROBOSIM_INLINE DualOf& operator+=(const DualOf& o) { return *this = {value + o.value, derivative + o.derivative}; }
-  ROBOSIM_INLINE DualOf& operator-=(const DualOf& o) { return *this = {value - o.value, derivative - o.derivative}; }
+  ROBOSIM_INLINE DualOf& operator+=(const DualOf& o) {
+    return *this = {value + o.value, derivative + o.derivative};
+  }
+  ROBOSIM_INLINE DualOf& operator-=(const DualOf& o) {
+    return *this = {value - o.value, derivative - o.derivative};
+  }
   ROBOSIM_INLINE DualOf& operator*=(const DualOf& o) {
     return *this = {value * o.value, mul_add(value, o.derivative, derivative * o.value)};
   }
@@ -30,19 +36,25 @@ struct DualOf {
   friend ROBOSIM_INLINE DualOf operator-(DualOf a, const DualOf& b) { return a -= b; }
   friend ROBOSIM_INLINE DualOf operator*(DualOf a, const DualOf& b) { return a *= b; }
   friend ROBOSIM_INLINE DualOf operator/(DualOf a, const DualOf& b) { return a /= b; }
-  friend ROBOSIM_INLINE auto operator<(const DualOf& a, const DualOf& b) { return a.value < b.value; }
-  friend ROBOSIM_INLINE auto operator>(const DualOf& a, const DualOf& b) { return a.value > b.value; }
+  friend ROBOSIM_INLINE auto operator<(const DualOf& a, const DualOf& b) {
+    return a.value < b.value;
+  }
+  friend ROBOSIM_INLINE auto operator>(const DualOf& a, const DualOf& b) {
+    return a.value > b.value;
+  }
 };
 
 using Dual = DualOf<double>;
 
 template <class T>
 ROBOSIM_INLINE DualOf<T> mul_add(const DualOf<T>& a, const DualOf<T>& b, const DualOf<T>& c) {
-  return {mul_add(a.value, b.value, c.value), mul_add(a.value, b.derivative, mul_add(a.derivative, b.value, c.derivative))};
+  return {mul_add(a.value, b.value, c.value),
+          mul_add(a.value, b.derivative, mul_add(a.derivative, b.value, c.derivative))};
 }
 template <class T>
 ROBOSIM_INLINE DualOf<T> nmul_add(const DualOf<T>& a, const DualOf<T>& b, const DualOf<T>& c) {
-  return {nmul_add(a.value, b.value, c.value), nmul_add(a.value, b.derivative, nmul_add(a.derivative, b.value, c.derivative))};
+  return {nmul_add(a.value, b.value, c.value),
+          nmul_add(a.value, b.derivative, nmul_add(a.derivative, b.value, c.derivative))};
 }
 template <class T>
 ROBOSIM_INLINE void sin_cos(const DualOf<T>& x, DualOf<T>& s, DualOf<T>& c) {
@@ -76,8 +88,10 @@ DualOf<T> atan2(const DualOf<T>& y, const DualOf<T>& x) {
 }
 
 template <class Condition, class T>
-ROBOSIM_INLINE DualOf<T> select(const Condition& condition, const DualOf<T>& if_true, const DualOf<T>& if_false) {
-  return {select(condition, if_true.value, if_false.value), select(condition, if_true.derivative, if_false.derivative)};
+ROBOSIM_INLINE DualOf<T> select(const Condition& condition, const DualOf<T>& if_true,
+                                const DualOf<T>& if_false) {
+  return {select(condition, if_true.value, if_false.value),
+          select(condition, if_true.derivative, if_false.derivative)};
 }
 template <class T>
 DualOf<T> nearest(const DualOf<T>& x) {

@@ -1,5 +1,6 @@
-// What the engine throws for input that cannot be used. The message names the offending thing, its value and what would be
-// valid. Hot loops throw nothing: solvers and searches answer with a status.
+// What the engine throws for input that cannot be used. The message names the offending thing, its
+// value and what would be valid. Hot loops throw nothing: solvers and searches answer with a
+// status.
 #pragma once
 
 #include <sstream>

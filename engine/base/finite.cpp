@@ -5,7 +5,8 @@
 
 namespace robosim {
 
-// Times zero such a number is NaN, as is every sum with it. Eight sums at a time, since one would wait for itself.
+// Times zero such a number is NaN, as is every sum with it. Eight sums at a time, since one would
+// wait for itself.
 bool all_finite(const double* x, std::ptrdiff_t n) {
   double sums[8] = {};
   std::ptrdiff_t i = 0;

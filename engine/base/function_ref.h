@@ -1,6 +1,7 @@
-// A reference to something callable: two words, no allocation, no ownership. What it refers to must outlive it, so it is for
-// parameters: `void each(FunctionRef<void(int)> visit)` takes a lambda of the call's own line. (std::function would own and may
-// allocate; std::function_ref comes with C++26.)
+// A reference to something callable: two words, no allocation, no ownership. What it refers to must
+// outlive it, so it is for parameters: `void each(FunctionRef<void(int)> visit)` takes a lambda of
+// the call's own line. (std::function would own and may allocate; std::function_ref comes with
+// C++26.)
 #pragma once
 
 #include <memory>
@@ -16,10 +17,11 @@ template <class Result, class... Args>
 class FunctionRef<Result(Args...)> {
  public:
   template <class F>
-    requires(std::is_object_v<std::remove_reference_t<F>> && !std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
-             std::is_invocable_r_v<Result, F&, Args...>)
-  FunctionRef(F&& f)
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))), call_([](void* object, Args... args) -> Result {
+  requires(std::is_object_v<std::remove_reference_t<F>> &&
+           !std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
+           std::is_invocable_r_v<Result, F&, Args...>) FunctionRef(F&& f)
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* object, Args... args) -> Result {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
         }) {}
 

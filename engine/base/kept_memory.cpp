@@ -31,7 +31,8 @@ double* KeptMemory::take(std::size_t count) {
   {
     const std::lock_guard lock(mutex_);
     // The newest, of which most may still be in a cache.
-    const auto found = std::find_if(idle_.rbegin(), idle_.rend(), [count](const Idle& idle) { return idle.count == count; });
+    const auto found = std::find_if(idle_.rbegin(), idle_.rend(),
+                                    [count](const Idle& idle) { return idle.count == count; });
     if (found != idle_.rend()) {
       double* const data = found->data;
       idle_.erase(std::next(found).base());
@@ -50,7 +51,8 @@ void KeptMemory::give_back(double* data) noexcept {
   const std::lock_guard lock(mutex_);
   idle_.push_back({count, data}), idle_bytes_ += bytes_of(count);  // within what is reserved
   auto kept = idle_.begin();
-  for (; idle_bytes_ > most_idle_; ++kept) idle_bytes_ -= bytes_of(kept->count), release(kept->data);
+  for (; idle_bytes_ > most_idle_; ++kept)
+    idle_bytes_ -= bytes_of(kept->count), release(kept->data);
   idle_.erase(idle_.begin(), kept);
 }
 

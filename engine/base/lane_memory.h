@@ -14,7 +14,8 @@ ROBOSIM_INLINE Register load_lanes(const double* from) {
   return x;
 }
 
-// By value: of an array of registers whose address is taken, gcc 12 keeps all in memory, with a copy for each use.
+// By value: of an array of registers whose address is taken, gcc 12 keeps all in memory, with a
+// copy for each use.
 template <class Register>
 ROBOSIM_INLINE void store_lanes(Register x, double* to) {
   std::memcpy(to, &x, sizeof(x));

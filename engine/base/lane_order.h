@@ -1,4 +1,5 @@
-// Comparisons of scalars: the smaller and larger of two, magnitudes, and masks as bits. For plain numbers and for lanes.
+// Comparisons of scalars: the smaller and larger of two, magnitudes, and masks as bits. For plain
+// numbers and for lanes.
 #pragma once
 
 #include "base/lane_math.h"

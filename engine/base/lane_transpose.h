@@ -48,16 +48,20 @@ void gather(const double* const (&from)[W], int size, Lanes<W, isa>* out) {
 
 namespace detail {
 
-// Number at(k) of all states becomes number k of each, for k below `size` and the first `count` states, whose numbers follow
-// each other from `to`. Two lanes at a time, with neighbors joined while they are loaded: half the shuffles of transposing
-// whole registers, and narrow stores, so that none of these is what the rest waits for.
+// Number at(k) of all states becomes number k of each, for k below `size` and the first `count`
+// states, whose numbers follow each other from `to`. Two lanes at a time, with neighbors joined
+// while they are loaded: half the shuffles of transposing whole registers, and narrow stores, so
+// that none of these is what the rest waits for.
 template <bool streaming, int W, Isa isa, class At>
-ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int count, double* to) {
+ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int count,
+                                 double* to) {
   typedef double Pair __attribute__((vector_size(16)));
   constexpr int block = W < 4 ? W : 4;
   const auto store = [](const auto& x, double* place) __attribute__((always_inline)) {
-    if (streaming && can_stream<std::remove_cvref_t<decltype(x)>>(place)) store_streaming(x, place);
-    else std::memcpy(place, &x, sizeof(x));
+    if (streaming && can_stream<std::remove_cvref_t<decltype(x)>>(place))
+      store_streaming(x, place);
+    else
+      std::memcpy(place, &x, sizeof(x));
   };
   int k = 0;
   for (; count == W && k + block <= size; k += block) {
@@ -68,7 +72,8 @@ ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int
       for (int j = 0; j < block; ++j) std::memcpy(&x[j], from[j] + l, sizeof(Pair));
       double *first = to + static_cast<std::ptrdiff_t>(l) * size + k, *second = first + size;
       if constexpr (block == 4) {
-        const auto even = __builtin_shufflevector(x[0], x[2], 0, 1, 2, 3), odd = __builtin_shufflevector(x[1], x[3], 0, 1, 2, 3);
+        const auto even = __builtin_shufflevector(x[0], x[2], 0, 1, 2, 3),
+                   odd = __builtin_shufflevector(x[1], x[3], 0, 1, 2, 3);
         store(__builtin_shufflevector(even, odd, 0, 4, 2, 6), first);
         store(__builtin_shufflevector(even, odd, 1, 5, 3, 7), second);
       } else {
@@ -83,17 +88,19 @@ ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int
 
 }  // namespace detail
 
-// The reverse, for the first `count` lanes; the states' `size` numbers follow each other from `to`. `streaming`: past the caches,
-// where the states' begin allows for it; then end_streaming is due.
+// The reverse, for the first `count` lanes; the states' `size` numbers follow each other from `to`.
+// `streaming`: past the caches, where the states' begin allows for it; then end_streaming is due.
 template <bool streaming, int W, Isa isa>
 void scatter(const Lanes<W, isa>* in, int size, int count, double* to) {
-  detail::scatter_from<streaming>(in, [](int k) { return k; }, size, count, to);
+  detail::scatter_from<streaming>(
+      in, [](int k) { return k; }, size, count, to);
 }
 
 // The same of in[entries[0]], in[entries[1]], ..., `size` in all.
 template <bool streaming, int W, Isa isa>
 void scatter(const Lanes<W, isa>* in, const int* entries, int size, int count, double* to) {
-  detail::scatter_from<streaming>(in, [&](int k) { return entries[k]; }, size, count, to);
+  detail::scatter_from<streaming>(
+      in, [&](int k) { return entries[k]; }, size, count, to);
 }
 
 }  // namespace robosim

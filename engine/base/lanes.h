@@ -1,9 +1,11 @@
-// Lanes<W, isa>: W numbers side by side in one SIMD register, so that one kernel steps W robots at once. One lane is a plain
-// number with the same arithmetic: a state gives the same bits alone and in any lane of any batch.
+// Lanes<W, isa>: W numbers side by side in one SIMD register, so that one kernel steps W robots at
+// once. One lane is a plain number with the same arithmetic: a state gives the same bits alone and
+// in any lane of any batch.
 //
-// The instruction set is part of the type, so that code compiled for different ones never shares a symbol: instantiate
-// Lanes<W, isa> only in translation units that are compiled for `isa`. Built on the vector types of gcc and clang; products
-// are fused exactly where a kernel says mul_add and the instruction set has it, since contraction is off everywhere.
+// The instruction set is part of the type, so that code compiled for different ones never shares a
+// symbol: instantiate Lanes<W, isa> only in translation units that are compiled for `isa`. Built on
+// the vector types of gcc and clang; products are fused exactly where a kernel says mul_add and the
+// instruction set has it, since contraction is off everywhere.
 #pragma once
 
 #if defined(__x86_64__)
@@ -43,11 +45,17 @@ struct Mask {
   typename detail::LaneTypes<W>::Mask m;
 
   ROBOSIM_INLINE bool operator[](int i) const {
-    if constexpr (W == 1) return m;
-    else return m[i] != 0;
+    if constexpr (W == 1)
+      return m;
+    else
+      return m[i] != 0;
   }
-  friend ROBOSIM_INLINE Mask operator&(const Mask& a, const Mask& b) { return {static_cast<decltype(m)>(a.m & b.m)}; }
-  friend ROBOSIM_INLINE Mask operator|(const Mask& a, const Mask& b) { return {static_cast<decltype(m)>(a.m | b.m)}; }
+  friend ROBOSIM_INLINE Mask operator&(const Mask& a, const Mask& b) {
+    return {static_cast<decltype(m)>(a.m & b.m)};
+  }
+  friend ROBOSIM_INLINE Mask operator|(const Mask& a, const Mask& b) {
+    return {static_cast<decltype(m)>(a.m | b.m)};
+  }
 };
 
 template <int W, Isa isa>
@@ -59,7 +67,9 @@ struct Lanes {
   Vector v;
 
   Lanes() = default;
-  ROBOSIM_INLINE Lanes(double x) : v(broadcast(x, std::make_integer_sequence<int, W>())) {}  // NOLINT: constants convert silently
+  ROBOSIM_INLINE Lanes(double x)
+      : v(broadcast(x, std::make_integer_sequence<int, W>())) {
+  }  // NOLINT: constants convert silently
 
   static ROBOSIM_INLINE Lanes from(const Vector& v) {
     Lanes x;
@@ -67,12 +77,16 @@ struct Lanes {
     return x;
   }
   ROBOSIM_INLINE double operator[](int i) const {
-    if constexpr (W == 1) return v;
-    else return v[i];
+    if constexpr (W == 1)
+      return v;
+    else
+      return v[i];
   }
   ROBOSIM_INLINE void set(int i, double x) {
-    if constexpr (W == 1) v = x;
-    else v[i] = x;
+    if constexpr (W == 1)
+      v = x;
+    else
+      v[i] = x;
   }
 
   ROBOSIM_INLINE Lanes& operator+=(const Lanes& o) { return v += o.v, *this; }
@@ -85,36 +99,48 @@ struct Lanes {
   friend ROBOSIM_INLINE Lanes operator-(const Lanes& a, const Lanes& b) { return from(a.v - b.v); }
   friend ROBOSIM_INLINE Lanes operator*(const Lanes& a, const Lanes& b) { return from(a.v * b.v); }
   friend ROBOSIM_INLINE Lanes operator/(const Lanes& a, const Lanes& b) { return from(a.v / b.v); }
-  friend ROBOSIM_INLINE Mask<W, isa> operator<(const Lanes& a, const Lanes& b) { return {a.v < b.v}; }
-  friend ROBOSIM_INLINE Mask<W, isa> operator>(const Lanes& a, const Lanes& b) { return {a.v > b.v}; }
+  friend ROBOSIM_INLINE Mask<W, isa> operator<(const Lanes& a, const Lanes& b) {
+    return {a.v < b.v};
+  }
+  friend ROBOSIM_INLINE Mask<W, isa> operator>(const Lanes& a, const Lanes& b) {
+    return {a.v > b.v};
+  }
 
  private:
   template <int... i>
   static ROBOSIM_INLINE Vector broadcast(double x, std::integer_sequence<int, i...>) {
-    if constexpr (W == 1) return x;
-    else return Vector{((void)i, x)...};
+    if constexpr (W == 1)
+      return x;
+    else
+      return Vector{((void)i, x)...};
   }
 };
 
 template <int W, Isa isa>
-ROBOSIM_INLINE Lanes<W, isa> select(const Mask<W, isa>& mask, const Lanes<W, isa>& if_true, const Lanes<W, isa>& if_false) {
+ROBOSIM_INLINE Lanes<W, isa> select(const Mask<W, isa>& mask, const Lanes<W, isa>& if_true,
+                                    const Lanes<W, isa>& if_false) {
   return Lanes<W, isa>::from(mask.m ? if_true.v : if_false.v);
 }
 
-// For what the vector types have no operator, one instruction of the register's width, or the same lane by lane.
+// For what the vector types have no operator, one instruction of the register's width, or the same
+// lane by lane.
 namespace detail {
 
 template <class V>
 ROBOSIM_INLINE V fused(const V& a, const V& b, const V& c) {
 #if defined(__FMA__)
-  if constexpr (sizeof(V) == 16) return (V)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
-  else if constexpr (sizeof(V) == 32) return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+  if constexpr (sizeof(V) == 16)
+    return (V)_mm_fmadd_pd((__m128d)a, (__m128d)b, (__m128d)c);
+  else if constexpr (sizeof(V) == 32)
+    return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #if defined(__AVX512F__)
-  else if constexpr (sizeof(V) == 64) return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+  else if constexpr (sizeof(V) == 64)
+    return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #endif
   else
 #elif defined(__aarch64__)
-  if constexpr (sizeof(V) == 16) return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+  if constexpr (sizeof(V) == 16)
+    return (V)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
   else
 #endif
   {
@@ -145,7 +171,8 @@ ROBOSIM_INLINE bool any(const Mask<W, isa>& mask) {
 
 // Processors with fused products have them at every width, so that one lane and many round alike.
 template <int W, Isa isa>
-ROBOSIM_INLINE Lanes<W, isa> mul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b, const Lanes<W, isa>& c) {
+ROBOSIM_INLINE Lanes<W, isa> mul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b,
+                                     const Lanes<W, isa>& c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return Lanes<W, isa>::from(detail::fused(a.v, b.v, c.v));
 #else
@@ -154,7 +181,8 @@ ROBOSIM_INLINE Lanes<W, isa> mul_add(const Lanes<W, isa>& a, const Lanes<W, isa>
 }
 
 template <int W, Isa isa>
-ROBOSIM_INLINE Lanes<W, isa> nmul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b, const Lanes<W, isa>& c) {
+ROBOSIM_INLINE Lanes<W, isa> nmul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b,
+                                      const Lanes<W, isa>& c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return Lanes<W, isa>::from(detail::fused(-a.v, b.v, c.v));  // one instruction, the sign included
 #else

@@ -1,4 +1,5 @@
-// A value that is worked out when it is first asked for, from any thread. Copies start without one, so that what it depends on may change.
+// A value that is worked out when it is first asked for, from any thread. Copies start without one,
+// so that what it depends on may change.
 #pragma once
 
 #include <atomic>

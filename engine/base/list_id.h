@@ -1,4 +1,5 @@
-// The place of something in a constexpr list, by its `name`: of a kind that is chosen by name, in C++ at compile time and from Python at run time.
+// The place of something in a constexpr list, by its `name`: of a kind that is chosen by name, in
+// C++ at compile time and from Python at run time.
 #pragma once
 
 #include <array>
@@ -26,9 +27,13 @@ class ListId {
     std::string names;
     for (const ListId id : all()) {
       if (id.kind().name == name) return id;
-      names += message(id.index_ == 0 ? "'" : id.index_ + 1 < size ? ", '" : " and '", id.kind().name, "'");
+      names += message(id.index_ == 0         ? "'"
+                       : id.index_ + 1 < size ? ", '"
+                                              : " and '",
+                       id.kind().name, "'");
     }
-    throw InputError(message(what, " is '", name, size == 1 ? "'; there is " : "'; there are ", names));
+    throw InputError(
+        message(what, " is '", name, size == 1 ? "'; there is " : "'; there are ", names));
   }
 
   static constexpr std::array<ListId, size> all() {

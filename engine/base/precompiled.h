@@ -1,4 +1,5 @@
-// Headers that most files of the engine include, compiled once (cache.cmake). Every file still includes what it uses.
+// Headers that most files of the engine include, compiled once (cache.cmake). Every file still
+// includes what it uses.
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,5 +1,6 @@
-// xoshiro256++ (Blackman, Vigna: "Scrambled linear pseudorandom number generators", ACM TOMS 2021), seeded by splitmix64.
-// Explicit state, passed as an argument, never global; the same numbers on every machine.
+// xoshiro256++ (Blackman, Vigna: "Scrambled linear pseudorandom number generators", ACM TOMS 2021),
+// seeded by splitmix64. Explicit state, passed as an argument, never global; the same numbers on
+// every machine.
 #pragma once
 
 #include <cmath>
@@ -35,7 +36,9 @@ class Rng {
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
   double uniform(double lower, double upper) { return lower + (upper - lower) * uniform(); }
   // Uniform in {0, ..., n - 1}, n > 0; the bias is below n / 2^32.
-  int below(int n) { return static_cast<int>(((bits() >> 32) * static_cast<std::uint64_t>(n)) >> 32); }
+  int below(int n) {
+    return static_cast<int>(((bits() >> 32) * static_cast<std::uint64_t>(n)) >> 32);
+  }
   // Standard normal (Box and Muller, one of the two numbers).
   double normal() {
     const double u = 1 - uniform();

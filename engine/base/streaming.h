@@ -1,5 +1,5 @@
-// Stores that go past the caches, for results that are larger than these: a line need not be read before it is written, and
-// nothing of use is driven out.
+// Stores that go past the caches, for results that are larger than these: a line need not be read
+// before it is written, and nothing of use is driven out.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
-// The pool's state is one object of static storage with a constant initializer and no destructor: it is there before any other
-// static object is made and after all are destroyed, and a thread that still waits in it when the process ends does no harm.
-// After fork() the child's copy may be in any state, its threads are gone and its mutex perhaps locked for ever: the child
-// writes a new one over it.
+// The pool's state is one object of static storage with a constant initializer and no destructor:
+// it is there before any other static object is made and after all are destroyed, and a thread that
+// still waits in it when the process ends does no harm. After fork() the child's copy may be in any
+// state, its threads are gone and its mutex perhaps locked for ever: the child writes a new one
+// over it.
 //
-// A loop lives on its caller's stack. It is *open* while a worker may join it: from post() until its places are taken or its
-// chunks are handed out. A worker joins and leaves under the mutex and hands out chunks to itself by atomic counters.
+// A loop lives on its caller's stack. It is *open* while a worker may join it: from post() until
+// its places are taken or its chunks are handed out. A worker joins and leaves under the mutex and
+// hands out chunks to itself by atomic counters.
 #include "base/thread_pool.h"
 
 #include <pthread.h>
@@ -31,9 +33,9 @@
 namespace robosim {
 namespace {
 
-// Neighboring chunks that one thread hands out to itself, until others are done with theirs and help: what a thread wrote in the
-// last loop over the same arrays is still in its own cache. On a cache line of its own. 64 bits, because every thread counts once
-// beyond the end.
+// Neighboring chunks that one thread hands out to itself, until others are done with theirs and
+// help: what a thread wrote in the last loop over the same arrays is still in its own cache. On a
+// cache line of its own. 64 bits, because every thread counts once beyond the end.
 struct alignas(64) Share {
   std::atomic<std::int64_t> next{0};
   std::int64_t end = 0;
@@ -54,14 +56,16 @@ struct Loop {
   int failed_chunk = 0;
   std::exception_ptr failure = nullptr;
 
-  // On a cache line of its own, which the caller watches: workers that joined and did not leave; raised only under the mutex.
+  // On a cache line of its own, which the caller watches: workers that joined and did not leave;
+  // raised only under the mutex.
   alignas(64) std::atomic<int> running{0};
   Share shares[max_shares];  // of all chunks, as many as threads may come
 
   Loop(FunctionRef<void(int, int)> body_, int n_chunks, int threads)
       : body(body_), places(threads - 1), n_shares(std::clamp(threads, 1, max_shares)) {
     const auto bound = [&](int i) { return static_cast<std::int64_t>(n_chunks) * i / n_shares; };
-    for (int i = 0; i < n_shares; ++i) shares[i].next.store(bound(i), std::memory_order_relaxed), shares[i].end = bound(i + 1);
+    for (int i = 0; i < n_shares; ++i)
+      shares[i].next.store(bound(i), std::memory_order_relaxed), shares[i].end = bound(i + 1);
   }
 };
 
@@ -73,8 +77,9 @@ void pause() {
 #endif
 }
 
-// std::mutex and std::condition_variable have, on some systems, destructors and initializers that run. It is held for some 10 ns
-// at a time, so who finds it locked tries again before falling asleep, which takes microseconds.
+// std::mutex and std::condition_variable have, on some systems, destructors and initializers that
+// run. It is held for some 10 ns at a time, so who finds it locked tries again before falling
+// asleep, which takes microseconds.
 struct Mutex {
   pthread_mutex_t handle = PTHREAD_MUTEX_INITIALIZER;
   void lock() {
@@ -92,12 +97,12 @@ struct Condition {
 
 struct Pool {
   Mutex mutex;
-  Condition work;              // some loop is open
-  Condition done;              // some loop whose caller sleeps has no running workers any more
-  int workers = 0;             // threads started
-  int sleepers = 0;            // of these, waiting for `work`
-  bool exhausted = false;      // the system refused a thread
-  Loop* first_open = nullptr;  // oldest first
+  Condition work;                   // some loop is open
+  Condition done;                   // some loop whose caller sleeps has no running workers any more
+  int workers = 0;                  // threads started
+  int sleepers = 0;                 // of these, waiting for `work`
+  bool exhausted = false;           // the system refused a thread
+  Loop* first_open = nullptr;       // oldest first
   std::atomic<unsigned> posted{0};  // counts the loops, for looking without the mutex
 };
 
@@ -107,12 +112,14 @@ static_assert(std::is_trivially_destructible_v<Pool>);
 constinit std::atomic<int> limit{0};  // 0: not looked up yet
 thread_local bool inside_body = false;
 
-// Registered when the library is loaded: a guard for "once" could itself be locked at the fork. There is nothing to be done in
-// the parent or before.
-[[maybe_unused]] const int fork_handler = pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
+// Registered when the library is loaded: a guard for "once" could itself be locked at the fork.
+// There is nothing to be done in the parent or before.
+[[maybe_unused]] const int fork_handler =
+    pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
 
-// Waits actively, for about as long as falling asleep and being woken would take; false: in vain. With `yields` it lets other
-// threads that are ready have the processor: an idle worker may have been woken on the processor of the caller that it serves.
+// Waits actively, for about as long as falling asleep and being woken would take; false: in vain.
+// With `yields` it lets other threads that are ready have the processor: an idle worker may have
+// been woken on the processor of the caller that it serves.
 template <class Predicate>
 bool spin_until(Predicate holds, bool yields) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
@@ -130,7 +137,8 @@ bool spin_until(Predicate holds, bool yields) {
 void run_chunks(Loop& loop, int worker) {
   for (int i = 0; i < loop.n_shares; ++i) {
     Share& share = loop.shares[(worker + i) % loop.n_shares];
-    for (std::int64_t next; (next = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
+    for (std::int64_t next;
+         (next = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
       const int chunk = static_cast<int>(next);
       try {
         loop.body(chunk, worker);
@@ -153,8 +161,9 @@ void close(Loop& loop) {
   loop.open = false;
 }
 
-// With the mutex held: how many sleeping workers this thread is to wake. Two, each of which wakes two more: waking takes the
-// waker longer than a chunk may, and so the caller is soon at its own chunks.
+// With the mutex held: how many sleeping workers this thread is to wake. Two, each of which wakes
+// two more: waking takes the waker longer than a chunk may, and so the caller is soon at its own
+// chunks.
 int to_wake() {
   const Loop* loop = pool.first_open;
   return loop ? std::min({2, pool.sleepers, loop->places - loop->joined}) : 0;
@@ -164,8 +173,8 @@ void wake(int n) {
   for (int i = 0; i < n; ++i) pthread_cond_signal(&pool.work.handle);
 }
 
-// A worker's life: it joins the oldest open loop, works until the chunks are handed out, leaves, and looks for the next; after
-// some time in which none was posted it falls asleep.
+// A worker's life: it joins the oldest open loop, works until the chunks are handed out, leaves,
+// and looks for the next; after some time in which none was posted it falls asleep.
 void* work(void*) {
   inside_body = true;
   for (bool awake = true;;) {
@@ -178,7 +187,8 @@ void* work(void*) {
     }
     if (!pool.first_open) {
       lock.unlock();
-      awake = spin_until([&] { return pool.posted.load(std::memory_order_relaxed) != known; }, true);
+      awake =
+          spin_until([&] { return pool.posted.load(std::memory_order_relaxed) != known; }, true);
       continue;
     }
     awake = true;
@@ -203,8 +213,9 @@ void* work(void*) {
   }
 }
 
-// With the mutex held: starts threads until there are n. They take no signals, which belong to the program's threads (an
-// interrupt must end the main thread's sleep, not a worker's), save those that a fault in the thread itself raises.
+// With the mutex held: starts threads until there are n. They take no signals, which belong to the
+// program's threads (an interrupt must end the main thread's sleep, not a worker's), save those
+// that a fault in the thread itself raises.
 void start_workers(int n) {
   if (pool.workers >= n || pool.exhausted) return;
   sigset_t blocked, before;
@@ -214,7 +225,8 @@ void start_workers(int n) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, std::size_t{8} << 20);  // as the main thread's; macOS would give 512 KiB
+  // As the main thread's; macOS would give 512 KiB.
+  pthread_attr_setstacksize(&attributes, std::size_t{8} << 20);
   for (pthread_t thread; pool.workers < n && !pool.exhausted;) {
     if (pthread_create(&thread, &attributes, work, nullptr) == 0)
       ++pool.workers;
@@ -269,8 +281,8 @@ int parse_thread_limit(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, n);
   if (status != std::errc() || stop != end || n < 1 || n > max_thread_limit)
-    throw InputError(message("the environment variable ROBOSIM_THREADS is '", text, "'; valid is a whole number from 1 to ",
-                             max_thread_limit));
+    throw InputError(message("the environment variable ROBOSIM_THREADS is '", text,
+                             "'; valid is a whole number from 1 to ", max_thread_limit));
   return n;
 }
 
@@ -285,13 +297,16 @@ int thread_limit() {
 
 void set_thread_limit(int n) {
   if (n < 1 || n > max_thread_limit)
-    throw InputError(message("the thread limit cannot be ", n, "; valid is 1 to ", max_thread_limit));
+    throw InputError(
+        message("the thread limit cannot be ", n, "; valid is 1 to ", max_thread_limit));
   limit.store(n, std::memory_order_relaxed);
 }
 
 void parallel_for(int n_chunks, int threads, FunctionRef<void(int chunk, int worker)> body) {
-  if (n_chunks < 0) throw InputError(message("parallel_for: there cannot be ", n_chunks, " chunks"));
-  if (threads < 1) throw InputError(message("parallel_for: needs at least 1 thread, not ", threads));
+  if (n_chunks < 0)
+    throw InputError(message("parallel_for: there cannot be ", n_chunks, " chunks"));
+  if (threads < 1)
+    throw InputError(message("parallel_for: needs at least 1 thread, not ", threads));
   const int together = inside_body ? 1 : std::min({threads, thread_limit(), n_chunks});
   Loop loop(body, n_chunks, together);
   const bool nested = inside_body;

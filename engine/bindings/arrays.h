@@ -1,4 +1,5 @@
-// NumPy arrays in and out of the engine: conversion, and a clear error where an argument does not fit.
+// NumPy arrays in and out of the engine: conversion, and a clear error where an argument does not
+// fit.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -26,8 +27,10 @@ inline std::string shape_text(const pybind11::ssize_t* shape, std::size_t n) {
 // Not an array yet. A default one is, if empty, and takes a tenth of a microsecond to make.
 inline Array no_array() { return pybind11::reinterpret_steal<Array>(pybind11::handle()); }
 
-// Any array-like of real numbers as contiguous float64 of exactly this shape; no copy where it is that already.
-inline Array real_array(const pybind11::handle& value, const Shape2& shape, const char* name, bool finite = true) {
+// Any array-like of real numbers as contiguous float64 of exactly this shape; no copy where it is
+// that already.
+inline Array real_array(const pybind11::handle& value, const Shape2& shape, const char* name,
+                        bool finite = true) {
   namespace py = pybind11;
   Array array = no_array();
   if (py::isinstance<Array>(value)) {
@@ -40,7 +43,8 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
     }
     const char kind = any.dtype().kind();
     if (kind != 'f' && kind != 'i' && kind != 'u' && !(kind == 'b'))
-      throw InputError(message(name, " has dtype ", std::string(py::str(any.dtype())), "; real numbers are needed"));
+      throw InputError(message(name, " has dtype ", std::string(py::str(any.dtype())),
+                               "; real numbers are needed"));
     array = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(any);
   }
   const std::size_t rank = static_cast<std::size_t>(array.ndim());
@@ -51,18 +55,21 @@ inline Array real_array(const pybind11::handle& value, const Shape2& shape, cons
                              shape_text(shape.data(), shape.size())));
   if (finite)
     if (const std::ptrdiff_t i = first_not_finite(array.data(), array.size()); i < array.size())
-      throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
+      throw InputError(message(name, " holds ", array.data()[i], " at index ", i,
+                               "; finite numbers are needed"));
   return array;
 }
 
-// A fresh array that begins at a cache line: NumPy's own begin 16 bytes behind one, and every other store of a row crosses into the next. Of large ones
-// the memory is kept for the next one.
+// A fresh array that begins at a cache line: NumPy's own begin 16 bytes behind one, and every other
+// store of a row crosses into the next. Of large ones the memory is kept for the next one.
 inline Array aligned_array(const Shape2& shape) {
-  static KeptMemory& memory = *new KeptMemory(std::size_t{64} << 20);  // never destroyed: arrays may outlive all that is
+  // Never destroyed: arrays may outlive all that is.
+  static KeptMemory& memory = *new KeptMemory(std::size_t{64} << 20);
   std::size_t size = 1;
   for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
   double* const data = memory.take(size);
-  return Array(shape, data, pybind11::capsule(data, [](void* p) { memory.give_back(static_cast<double*>(p)); }));
+  return Array(shape, data,
+               pybind11::capsule(data, [](void* p) { memory.give_back(static_cast<double*>(p)); }));
 }
 
 // A fresh array: NumPy's own where it is small, whose making takes less time.
@@ -73,7 +80,8 @@ inline Array fresh_array(const Shape2& shape) {
   return size < large ? Array(shape) : aligned_array(shape);
 }
 
-// Where a result goes: a fresh array, or `out`, which must be writable contiguous float64 of exactly this shape.
+// Where a result goes: a fresh array, or `out`, which must be writable contiguous float64 of
+// exactly this shape.
 inline Array result_array(const pybind11::handle& out, const Shape2& shape) {
   namespace py = pybind11;
   if (out.is_none()) return fresh_array(shape);

@@ -1,4 +1,5 @@
-// What bindings of scenes and of planning share: a scene with its workspace, and arguments from Python read and checked.
+// What bindings of scenes and of planning share: a scene with its workspace, and arguments from
+// Python read and checked.
 #pragma once
 
 #include <cmath>
@@ -21,7 +22,10 @@ inline Shape2 extents_of(const pybind11::handle& value, Shape2 shape) {
   const pybind11::array given = pybind11::array::ensure(value);
   if (!given) PyErr_Clear();
   for (std::size_t i = 0; i < shape.size(); ++i)
-    if (shape[i] < 0) shape[i] = given && given.ndim() == static_cast<pybind11::ssize_t>(shape.size()) ? given.shape()[i] : 1;
+    if (shape[i] < 0)
+      shape[i] = given && given.ndim() == static_cast<pybind11::ssize_t>(shape.size())
+                     ? given.shape()[i]
+                     : 1;
   return shape;
 }
 
@@ -29,7 +33,8 @@ inline Shape2 extents_of(const pybind11::handle& value, Shape2 shape) {
 inline Array sized(const pybind11::handle& value, const Shape2& shape, const char* name) {
   return real_array(value, extents_of(value, shape), name);
 }
-inline Array sized_configurations(const pybind11::handle& value, const Model& model, const Shape2& shape, const char* name) {
+inline Array sized_configurations(const pybind11::handle& value, const Model& model,
+                                  const Shape2& shape, const char* name) {
   return configuration_array(value, model, extents_of(value, shape), name);
 }
 
@@ -38,7 +43,8 @@ class BoundScene {
  public:
   const CollisionScene scene;
 
-  BoundScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs, CollisionScene::Tables tables)
+  BoundScene(const Model& model, std::vector<ExtraObject> extras,
+             std::vector<std::pair<int, int>> pairs, CollisionScene::Tables tables)
       : scene(model, std::move(extras), std::move(pairs), std::move(tables)), batch(scene) {
     idle_.push_back(std::make_unique<EdgeChecker>(scene));
   }
@@ -79,7 +85,9 @@ class BoundScene {
     return sized_configurations(q, scene.model(), {-1, scene.model().n_q}, name);
   }
   const std::string& name(int object) const { return scene.object(object).name; }
-  pybind11::object pair_names(int a, int b) const { return a < 0 ? pybind11::object(pybind11::none()) : pybind11::make_tuple(name(a), name(b)); }
+  pybind11::object pair_names(int a, int b) const {
+    return a < 0 ? pybind11::object(pybind11::none()) : pybind11::make_tuple(name(a), name(b));
+  }
 
  private:
   std::unique_ptr<EdgeChecker> take() {
@@ -113,18 +121,21 @@ inline std::vector<int> checked_columns(const Model& model, const std::vector<in
   std::vector<char> seen(static_cast<std::size_t>(model.n_q), 0);
   for (const int c : columns) {
     if (c < 0 || c >= model.n_q)
-      throw InputError("column " + std::to_string(c) + " is not an entry of q, which has " + std::to_string(model.n_q));
-    if (seen[static_cast<std::size_t>(c)]++) throw InputError("column " + std::to_string(c) + " is given twice");
+      throw InputError("column " + std::to_string(c) + " is not an entry of q, which has " +
+                       std::to_string(model.n_q));
+    if (seen[static_cast<std::size_t>(c)]++)
+      throw InputError("column " + std::to_string(c) + " is given twice");
     if (coordinate_of(model, c) == Coordinate::quaternion)
-      throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" + joint_of_position(model, c).name +
-                                  "', which has no straight lines in q");
+      throw InputError("column " + std::to_string(c) + " belongs to the quaternion of joint '" +
+                       joint_of_position(model, c).name + "', which has no straight lines in q");
   }
   return columns;
 }
 
 // Waypoints (p, n_q), at least one.
 inline std::vector<double> path_from(const pybind11::handle& value, const Model& model) {
-  if (model.n_q == 0) throw InputError(message("model '", model.name, "' has nothing that moves, and so no path"));
+  if (model.n_q == 0)
+    throw InputError(message("model '", model.name, "' has nothing that moves, and so no path"));
   const Array a = sized_configurations(value, model, {-1, model.n_q}, "path");
   if (a.shape(0) == 0) throw InputError("path holds no waypoint");
   return {a.data(), a.data() + a.size()};
@@ -137,19 +148,22 @@ inline Array path_array(const std::vector<double>& path, int n_q) {
 }
 
 // Limits of the columns, (n,) each; infinite where there is none.
-inline std::pair<std::vector<double>, std::vector<double>> limits_from(const pybind11::handle& lower, const pybind11::handle& upper,
-                                                                       const std::vector<int>& columns) {
+inline std::pair<std::vector<double>, std::vector<double>> limits_from(
+    const pybind11::handle& lower, const pybind11::handle& upper, const std::vector<int>& columns) {
   const pybind11::ssize_t n = static_cast<pybind11::ssize_t>(columns.size());
-  const Array lo = real_array(lower, {n}, "lower", false), hi = real_array(upper, {n}, "upper", false);
+  const Array lo = real_array(lower, {n}, "lower", false),
+              hi = real_array(upper, {n}, "upper", false);
   for (pybind11::ssize_t k = 0; k < n; ++k)
     if (!(lo.data()[k] <= hi.data()[k]))
-      throw InputError(message("limits of column ", columns[static_cast<std::size_t>(k)], " are ", lo.data()[k], " and ", hi.data()[k],
+      throw InputError(message("limits of column ", columns[static_cast<std::size_t>(k)], " are ",
+                               lo.data()[k], " and ", hi.data()[k],
                                "; lower must not exceed upper"));
   return {{lo.data(), lo.data() + n}, {hi.data(), hi.data() + n}};
 }
 
 inline double checked_deadline(double seconds) {
-  if (!(seconds >= 0)) throw InputError(message("deadline_s is ", seconds, "; it must not be negative"));
+  if (!(seconds >= 0))
+    throw InputError(message("deadline_s is ", seconds, "; it must not be negative"));
   return seconds;
 }
 

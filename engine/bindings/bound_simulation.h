@@ -1,5 +1,5 @@
-// Shared by the bindings of steps and of rollouts: a world with its simulators, states and controls read from Python, reports,
-// arrays for Jacobians.
+// Shared by the bindings of steps and of rollouts: a world with its simulators, states and controls
+// read from Python, reports, arrays for Jacobians.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,11 @@ namespace robosim {
 // A World and its simulators.
 class BoundSimulation {
  public:
-  BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures,
-                  const StepOptions& options, int substeps)
-      : scene_(scene), world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)), pool_(world_, options, substeps) {}
+  BoundSimulation(BoundScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors,
+                  Closures closures, const StepOptions& options, int substeps)
+      : scene_(scene),
+        world_(scene.scene, std::move(materials), std::move(motors), std::move(closures)),
+        pool_(world_, options, substeps) {}
 
   const Model& model() const { return world_.model(); }
   const World& world() const { return world_; }
@@ -47,7 +49,8 @@ struct BoundStates {
   Array q, v;
 
   // `shape` before the extent of each part; -1 for any extent that all parts agree on.
-  static BoundStates configurations(const Model& model, const StateObjects& given, Shape2 shape = {}) {
+  static BoundStates configurations(const Model& model, const StateObjects& given,
+                                    Shape2 shape = {}) {
     shape.push_back(model.n_q);
     Array q = sized_configurations(std::get<0>(given), model, shape, "q");
     Shape2 of_v(q.shape(), q.shape() + q.ndim());
@@ -56,7 +59,8 @@ struct BoundStates {
   }
   static BoundStates tangents(const Model& model, const StateObjects& given, Shape2 shape = {}) {
     shape.push_back(model.n_v);
-    return {real_array(std::get<0>(given), shape, "q_bar"), real_array(std::get<1>(given), shape, "v_bar")};
+    return {real_array(std::get<0>(given), shape, "q_bar"),
+            real_array(std::get<1>(given), shape, "v_bar")};
   }
   static BoundStates room(const StateLayout& layout, Shape2 shape = {}) {
     Shape2 of_q = shape, of_v = shape;
@@ -90,13 +94,16 @@ struct Drive {
       }
       const Array row = real_array(array, {extent}, name);
       to = Array(whole);
-      for (pybind11::ssize_t i = 0; i < shape[0]; ++i) std::copy_n(row.data(), extent, to.mutable_data() + i * extent);
+      for (pybind11::ssize_t i = 0; i < shape[0]; ++i)
+        std::copy_n(row.data(), extent, to.mutable_data() + i * extent);
       return true;
     };
-    is_there = {read(tau_, model.n_v, "tau", tau), read(q_target_, model.n_q, "q_target", q_target), read(v_target_, model.n_v, "v_target", v_target)};
+    is_there = {read(tau_, model.n_v, "tau", tau), read(q_target_, model.n_q, "q_target", q_target),
+                read(v_target_, model.n_v, "v_target", v_target)};
   }
   ControlView view() const {
-    return {is_there[0] ? tau.data() : nullptr, is_there[1] ? q_target.data() : nullptr, is_there[2] ? v_target.data() : nullptr};
+    return {is_there[0] ? tau.data() : nullptr, is_there[1] ? q_target.data() : nullptr,
+            is_there[2] ? v_target.data() : nullptr};
   }
 };
 
@@ -105,16 +112,19 @@ struct BoundReport {
   RolloutReport report;
   const char* attempt;  // the last of the solver's that was needed
 
-  BoundReport(const RolloutReport& r, SolverId solver) : report(r), attempt(name_of_attempt(r, solver)) {}
+  BoundReport(const RolloutReport& r, SolverId solver)
+      : report(r), attempt(name_of_attempt(r, solver)) {}
   static const char* name_of_attempt(const RolloutReport& r, SolverId solver) {
-    return r.attempt < 0 || !solver.kind().attempt_name ? "" : solver.kind().attempt_name(r.attempt);
+    return r.attempt < 0 || !solver.kind().attempt_name ? ""
+                                                        : solver.kind().attempt_name(r.attempt);
   }
 };
 
-// Jacobians with respect to q, v, tau, q_target, v_target, and selected parameters. `extents` is empty for
-// one step, {steps} for several. A block that is not asked for has zero columns.
+// Jacobians with respect to q, v, tau, q_target, v_target, and selected parameters. `extents` is
+// empty for one step, {steps} for several. A block that is not asked for has zero columns.
 struct JacobianArrays {
-  Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(), v_target = no_array(), parameters = no_array();
+  Array q = no_array(), v = no_array(), tau = no_array(), q_target = no_array(),
+        v_target = no_array(), parameters = no_array();
   CauseArray causes;  // OneSided, of each
   ParameterSelection selection;
   JacobianBlocks blocks;
@@ -123,8 +133,10 @@ struct JacobianArrays {
 
   JacobianArrays(const JacobianArrays&) = delete;
   JacobianArrays& operator=(const JacobianArrays&) = delete;
-  JacobianArrays(const World& world, Shape2 extents, const std::array<bool, 5>& by, const std::optional<SelectionTuple>& parameters_)
-      : causes(extents), selection(parameters_ ? selection_of(world, *parameters_) : ParameterSelection()) {
+  JacobianArrays(const World& world, Shape2 extents, const std::array<bool, 5>& by,
+                 const std::optional<SelectionTuple>& parameters_)
+      : causes(extents),
+        selection(parameters_ ? selection_of(world, *parameters_) : ParameterSelection()) {
     const Model& model = world.model();
     extents.insert(extents.end(), {2, model.n_v, 0});
     const auto make = [&](Array& array, double*& block, int columns, bool is_wanted) {
@@ -132,8 +144,10 @@ struct JacobianArrays {
       array = fresh_array(extents);
       block = is_wanted ? array.mutable_data() : nullptr;
     };
-    make(q, blocks.q, model.n_v, by[0]), make(v, blocks.v, model.n_v, by[1]), make(tau, blocks.tau, model.n_v, by[2]);
-    make(q_target, blocks.q_target, model.n_q, by[3]), make(v_target, blocks.v_target, model.n_v, by[4]);
+    make(q, blocks.q, model.n_v, by[0]), make(v, blocks.v, model.n_v, by[1]),
+        make(tau, blocks.tau, model.n_v, by[2]);
+    make(q_target, blocks.q_target, model.n_q, by[3]),
+        make(v_target, blocks.v_target, model.n_v, by[4]);
     make(parameters, blocks.parameters, selection.size(), parameters_.has_value());
     blocks.selection = &selection;
   }

@@ -50,10 +50,12 @@ inline std::vector<std::string> usable_kernels() {
   return found;
 }
 
-// The highest instruction set of the processor where it is above all that this module has kernels for, as one that was compiled on a
-// lesser machine; else empty.
+// The highest instruction set of the processor where it is above all that this module has kernels
+// for, as one that was compiled on a lesser machine; else empty.
 inline std::string missing_kernels() {
-  const Isa highest = is_supported(Isa::v4) ? Isa::v4 : is_supported(Isa::v3) ? Isa::v3 : Isa::baseline;
+  const Isa highest = is_supported(Isa::v4)   ? Isa::v4
+                      : is_supported(Isa::v3) ? Isa::v3
+                                              : Isa::baseline;
   return highest > best_isa() ? name_of(highest) : "";
 }
 
@@ -73,8 +75,8 @@ inline std::vector<std::string> cpu_features() {
 }
 
 inline std::string eigen_version() {
-  return ROBOSIM_STRING(EIGEN_WORLD_VERSION) "." ROBOSIM_STRING(EIGEN_MAJOR_VERSION) "." ROBOSIM_STRING(
-      EIGEN_MINOR_VERSION);
+  return ROBOSIM_STRING(EIGEN_WORLD_VERSION) "." ROBOSIM_STRING(
+      EIGEN_MAJOR_VERSION) "." ROBOSIM_STRING(EIGEN_MINOR_VERSION);
 }
 
 inline bool assertions_enabled() {

@@ -19,14 +19,17 @@ void bind_clouds(py::module_& m) {
         const MergedPoints merged = merged_points(given, edge);
         return std::make_tuple(points_array(merged.points), merged.farthest);
       },
-      py::arg("points"), py::arg("edge"), "See robosim.scene.clean_cloud: (points (k, 3), distance of the farthest point from the one that stands for it).");
+      py::arg("points"), py::arg("edge"),
+      "See robosim.scene.clean_cloud: (points (k, 3), distance of the farthest point from the one "
+      "that stands for it).");
   m.def(
       "near_robot",
       [](BoundScene& s, const py::handle& q, const py::object& points, double margin, int threads) {
         const Array p = s.configuration(q);
         const std::vector<Vec3d> given = read_points(points, "points");
         checked_margin(margin);
-        if (threads < 0) throw InputError(message("threads is ", threads, "; it must not be negative"));
+        if (threads < 0)
+          throw InputError(message("threads is ", threads, "; it must not be negative"));
         threads = threads > 0 ? std::min(threads, thread_limit()) : thread_limit();
         const BoundScene::Lease checker(s);
         std::vector<char> near;
@@ -40,7 +43,8 @@ void bind_clouds(py::module_& m) {
         return out;
       },
       py::arg("scene"), py::arg("q"), py::arg("points"), py::arg("margin"), py::arg("threads"),
-      "Whether each of the points (n, 3) in W is within margin [m] of the robot at q (n_q,), or of what it holds: (n,).");
+      "Whether each of the points (n, 3) in W is within margin [m] of the robot at q (n_q,), or of "
+      "what it holds: (n,).");
 }
 
 }  // namespace robosim

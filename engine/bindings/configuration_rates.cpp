@@ -16,7 +16,8 @@ void bind_configuration_rates(py::module_& m) {
       "contact_rates",
       [](BoundScene& s, const py::handle& q, double margin, double smoothing) {
         const Array p = s.configuration(q);
-        if (!(margin >= 0)) throw InputError(message("margin is ", margin, " m; it must not be negative"));
+        if (!(margin >= 0))
+          throw InputError(message("margin is ", margin, " m; it must not be negative"));
         if (smoothing != 0) checked_smoothing(smoothing);
         const Model& model = s.scene.model();
         std::vector<WitnessRate> rates(static_cast<std::size_t>(model.n_v));
@@ -31,8 +32,11 @@ void bind_configuration_rates(py::module_& m) {
         for (const SceneQuery::Contact& c : contacts) {
           const SceneObject &A = s.scene.object(c.a), &B = s.scene.object(c.b);
           const CollisionGeometry &a = A.geometry, &b = B.geometry;
-          const auto give = [&](const Witness& w, const LocalSurface& at_A, const LocalSurface& at_B, bool one_sided) {
-            out.append(py::make_tuple(A.name, B.name, witness_tuple(w), rates_tuple(all, {model.n_v}), feature_tuple(at_A), feature_tuple(at_B), one_sided));
+          const auto give = [&](const Witness& w, const LocalSurface& at_A,
+                                const LocalSurface& at_B, bool one_sided) {
+            out.append(py::make_tuple(A.name, B.name, witness_tuple(w),
+                                      rates_tuple(all, {model.n_v}), feature_tuple(at_A),
+                                      feature_tuple(at_B), one_sided));
           };
           if (a.compound || b.compound || (smoothing == 0 && !(a.is_shape() && b.is_shape()))) {
             const WitnessDerivatives d = piece_rates(query, c, rates.data());
@@ -40,15 +44,18 @@ void bind_configuration_rates(py::module_& m) {
             continue;
           }
           const SE3d &X_WA = query.X_WO(c.a), &X_WB = query.X_WO(c.b);
-          const WitnessFactors factors = smoothing == 0 ? witness_factors(c.witness, a.shape, X_WA, b.shape, X_WB)
-                                                        : smoothed_distance(smoothing, a.shape, X_WA, b.shape, X_WB);
+          const WitnessFactors factors =
+              smoothing == 0 ? witness_factors(c.witness, a.shape, X_WA, b.shape, X_WB)
+                             : smoothed_distance(smoothing, a.shape, X_WA, b.shape, X_WB);
           const Witness& w = a.is_shape() && b.is_shape() ? c.witness : factors.witness;
           witness_rates(model, query.data(), A.body, B.body, factors, rates.data());
-          give(factors.witness, local_surface(a.shape, X_WA, w.p_WA, w.normal), local_surface(b.shape, X_WB, w.p_WB, -w.normal), factors.one_sided);
+          give(factors.witness, local_surface(a.shape, X_WA, w.p_WA, w.normal),
+               local_surface(b.shape, X_WB, w.p_WB, -w.normal), factors.one_sided);
         }
         return out;
       },
-      py::arg("scene"), py::arg("q"), py::arg("margin"), py::arg("smoothing"), "See robosim.scene.contact_derivatives.");
+      py::arg("scene"), py::arg("q"), py::arg("margin"), py::arg("smoothing"),
+      "See robosim.scene.contact_derivatives.");
 }
 
 }  // namespace robosim

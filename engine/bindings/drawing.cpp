@@ -14,7 +14,8 @@ namespace {
 using Floats = py::array_t<float, py::array::c_style>;
 using Ints = py::array_t<std::int32_t, py::array::c_style>;
 
-constexpr double largest = 1e15;  // of coordinates, so that products of two are exact enough and finite
+// Of coordinates, so that products of two are exact enough and finite.
+constexpr double largest = 1e15;
 
 // Finite numbers that fit, as vectors: (n, 3), or of triangles (n, 3, 3).
 std::vector<Vec3d> vectors(const py::handle& value, bool triangles, const char* name) {
@@ -24,7 +25,9 @@ std::vector<Vec3d> vectors(const py::handle& value, bool triangles, const char* 
   for (std::size_t i = 0; i < out.size(); ++i, x += 3) {
     out[i] = {x[0], x[1], x[2]};
     for (int k = 0; k < 3; ++k)
-      if (!(std::abs(x[k]) <= largest)) throw InputError(message(name, " holds ", x[k], "; numbers up to ", largest, " are needed"));
+      if (!(std::abs(x[k]) <= largest))
+        throw InputError(
+            message(name, " holds ", x[k], "; numbers up to ", largest, " are needed"));
   }
   return out;
 }
@@ -32,29 +35,38 @@ std::vector<Vec3d> vectors(const py::handle& value, bool triangles, const char* 
 std::vector<double> radii_of(const py::handle& value, std::size_t n) {
   const Array array = real_array(value, {static_cast<py::ssize_t>(n)}, "radii");
   for (py::ssize_t i = 0; i < array.size(); ++i)
-    if (!(array.data()[i] >= 0 && array.data()[i] <= largest)) throw InputError(message("radius ", i, " is ", array.data()[i], "; it must be at least 0"));
+    if (!(array.data()[i] >= 0 && array.data()[i] <= largest))
+      throw InputError(message("radius ", i, " is ", array.data()[i], "; it must be at least 0"));
   return {array.data(), array.data() + array.size()};
 }
 
 // Finite numbers of this shape in single precision; no copy where they are that already.
 Floats floats(const py::handle& value, const Shape2& shape, const char* name) {
   using Cast = py::array_t<float, py::array::c_style | py::array::forcecast>;
-  const Floats array = py::isinstance<Floats>(value) ? py::reinterpret_borrow<Floats>(value) : Floats(Cast::ensure(real_array(value, shape, name)));
+  const Floats array = py::isinstance<Floats>(value)
+                           ? py::reinterpret_borrow<Floats>(value)
+                           : Floats(Cast::ensure(real_array(value, shape, name)));
   if (!std::equal(shape.begin(), shape.end(), array.shape(), array.shape() + array.ndim()))
-    throw InputError(message(name, " has shape ", shape_text(array.shape(), static_cast<std::size_t>(array.ndim())), "; expected ",
-                             shape_text(shape.data(), shape.size())));
+    throw InputError(message(name, " has shape ",
+                             shape_text(array.shape(), static_cast<std::size_t>(array.ndim())),
+                             "; expected ", shape_text(shape.data(), shape.size())));
   for (py::ssize_t i = 0; i < array.size(); ++i)
-    if (!std::isfinite(array.data()[i])) throw InputError(message(name, " holds ", array.data()[i], " at index ", i, "; finite numbers are needed"));
+    if (!std::isfinite(array.data()[i]))
+      throw InputError(message(name, " holds ", array.data()[i], " at index ", i,
+                               "; finite numbers are needed"));
   return array;
 }
 
 // Whole numbers from 0 on, below `end`.
 std::vector<std::uint8_t> groups_of(const py::handle& value, py::ssize_t n, int end) {
-  if (end < 1 || end > 256) throw InputError(message("n_groups is ", end, "; it must lie between 1 and 256"));
+  if (end < 1 || end > 256)
+    throw InputError(message("n_groups is ", end, "; it must lie between 1 and 256"));
   const Array array = real_array(value, {n}, "groups");
   std::vector<std::uint8_t> groups(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (!(array.data()[i] >= 0 && array.data()[i] < end)) throw InputError(message("groups holds ", array.data()[i], " at index ", i, "; there are ", end));
+    if (!(array.data()[i] >= 0 && array.data()[i] < end))
+      throw InputError(
+          message("groups holds ", array.data()[i], " at index ", i, "; there are ", end));
     groups[i] = static_cast<std::uint8_t>(array.data()[i]);
   }
   return groups;
@@ -64,7 +76,8 @@ std::vector<Vec3d> directions_of(const py::handle& value) {
   std::vector<Vec3d> directions = vectors(value, false, "lights");
   for (std::size_t i = 0; i < directions.size(); ++i) {
     const double length = norm(directions[i]);
-    if (!(length > 0)) throw InputError(message("light ", i, ": its direction is zero; any other length will do"));
+    if (!(length > 0))
+      throw InputError(message("light ", i, ": its direction is zero; any other length will do"));
     directions[i] *= 1 / length;
   }
   return directions;
@@ -85,12 +98,17 @@ std::tuple<Ints, Floats> arrays_of(const DepthBuffer& buffer) {
 void bind_drawing(py::module_& m) {
   m.def(
       "draw_picture",
-      [](const py::object& corners, const py::object& centers, const py::object& radii, int width, int height, double focal, double near) {
-        const std::vector<Vec3d> given = vectors(corners, true, "corners"), middles = vectors(centers, false, "centers");
+      [](const py::object& corners, const py::object& centers, const py::object& radii, int width,
+         int height, double focal, double near) {
+        const std::vector<Vec3d> given = vectors(corners, true, "corners"),
+                                 middles = vectors(centers, false, "centers");
         const std::vector<double> sizes = radii_of(radii, middles.size());
-        if (!(near > 0 && focal > 0 && focal <= largest)) throw InputError(message("near is ", near, " m and focal ", focal, " pixels; both must be positive"));
+        if (!(near > 0 && focal > 0 && focal <= largest))
+          throw InputError(
+              message("near is ", near, " m and focal ", focal, " pixels; both must be positive"));
         std::vector<PixelTriangle> triangles(given.size() / 3);
-        for (std::size_t i = 0; i < triangles.size(); ++i) triangles[i] = {{given[3 * i], given[3 * i + 1], given[3 * i + 2]}};
+        for (std::size_t i = 0; i < triangles.size(); ++i)
+          triangles[i] = {{given[3 * i], given[3 * i + 1], given[3 * i + 2]}};
         DepthBuffer buffer(width, height);
         {
           const py::gil_scoped_release release;
@@ -99,14 +117,19 @@ void bind_drawing(py::module_& m) {
         }
         return arrays_of(buffer);
       },
-      py::arg("corners"), py::arg("centers"), py::arg("radii"), py::arg("width"), py::arg("height"), py::arg("focal"), py::arg("near"),
-      "What each pixel sees of triangles (m, 3, 3), corners in pixels with their nearness, and of balls (k, 3) in the camera's frame [m]:\n"
-      "numbers (height, width), -1 for nothing, balls after triangles, and nearness (height, width), 0 for nothing.");
+      py::arg("corners"), py::arg("centers"), py::arg("radii"), py::arg("width"), py::arg("height"),
+      py::arg("focal"), py::arg("near"),
+      "What each pixel sees of triangles (m, 3, 3), corners in pixels with their nearness, and of "
+      "balls (k, 3) in the camera's frame [m]:\n"
+      "numbers (height, width), -1 for nothing, balls after triangles, and nearness (height, "
+      "width), 0 for nothing.");
   m.def(
       "gather_light",
-      [](const py::object& corners, const py::object& centers, const py::object& radii, const py::object& positions, const py::object& normals,
-         const py::object& groups, const py::object& lights, int n_groups, int side, int threads) {
-        const std::vector<Vec3d> given = vectors(corners, true, "corners"), middles = vectors(centers, false, "centers");
+      [](const py::object& corners, const py::object& centers, const py::object& radii,
+         const py::object& positions, const py::object& normals, const py::object& groups,
+         const py::object& lights, int n_groups, int side, int threads) {
+        const std::vector<Vec3d> given = vectors(corners, true, "corners"),
+                                 middles = vectors(centers, false, "centers");
         const std::vector<Vec3d> directions = directions_of(lights);
         const std::vector<double> sizes = radii_of(radii, middles.size());
         const Floats p = floats(positions, extents_of(positions, {-1, 3}), "positions");
@@ -120,14 +143,18 @@ void bind_drawing(py::module_& m) {
         float* const sums = out.mutable_data();
         {
           const py::gil_scoped_release release;
-          gather_light({given, {middles, sizes}}, points, directions, n_groups, side, workers, sums);
+          gather_light({given, {middles, sizes}}, points, directions, n_groups, side, workers,
+                       sums);
         }
         return out;
       },
-      py::arg("corners"), py::arg("centers"), py::arg("radii"), py::arg("positions"), py::arg("normals"), py::arg("groups"), py::arg("lights"),
-      py::arg("n_groups"), py::arg("side"), py::arg("threads"),
-      "Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that they see past triangles (m, 3, 3) and balls\n"
-      "(k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; every n_groups-th is of a group. The `side`\n"
+      py::arg("corners"), py::arg("centers"), py::arg("radii"), py::arg("positions"),
+      py::arg("normals"), py::arg("groups"), py::arg("lights"), py::arg("n_groups"),
+      py::arg("side"), py::arg("threads"),
+      "Of points (n, 3) with normals, float32, the sums (n, 3) over the lights of their group that "
+      "they see past triangles (m, 3, 3) and balls\n"
+      "(k, 3) in W: of max(n . l, 0), of l_z times that, and of 1. Lights (d, 3) are directions; "
+      "every n_groups-th is of a group. The `side`\n"
       "of a light's buffer is in pixels.");
 }
 

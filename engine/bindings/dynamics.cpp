@@ -1,4 +1,5 @@
-// What needs no kernel of its own: starting points on the space of configurations, what the bodies are.
+// What needs no kernel of its own: starting points on the space of configurations, what the bodies
+// are.
 #include "bindings/configurations.h"
 #include "bindings/module.h"
 #include "dynamics/configuration.h"
@@ -21,7 +22,8 @@ Array bound_neutral(const Model& model) {
 Array bound_sample(const Model& model, const py::object& u) {
   const py::array any = py::array::ensure(u);
   const bool many = any && any.ndim() == 2;
-  const Array uniform = real_array(u, many ? Shape2{any.shape(0), model.n_q} : Shape2{model.n_q}, "u");
+  const Array uniform =
+      real_array(u, many ? Shape2{any.shape(0), model.n_q} : Shape2{model.n_q}, "u");
   Array q(Shape2(uniform.shape(), uniform.shape() + uniform.ndim()));
   const py::ssize_t n = many ? uniform.shape(0) : 1;
   for (py::ssize_t i = 0; i < n; ++i)
@@ -35,7 +37,9 @@ Array bound_inertial_parameters(const Model& model) {
   return pi;
 }
 
-void bound_check_configuration(const Model& model, const py::object& q) { configuration_array(q, model, {model.n_q}, "q"); }
+void bound_check_configuration(const Model& model, const py::object& q) {
+  configuration_array(q, model, {model.n_q}, "q");
+}
 
 }  // namespace
 
@@ -46,7 +50,8 @@ void bind_dynamics(py::module_& m) {
   m.def("inertial_parameters", &bound_inertial_parameters, model);
   m.def("total_mass", &total_mass, model);
   m.def("check_configuration", &bound_check_configuration, model, py::arg("q"),
-        "ModelError where q is not (n_q,) finite numbers, or a quaternion in it has no length that can be scaled to 1.");
+        "ModelError where q is not (n_q,) finite numbers, or a quaternion in it has no length that "
+        "can be scaled to 1.");
 }
 
 }  // namespace robosim

@@ -29,7 +29,8 @@ PYBIND11_MODULE(_engine, m) {
             PYBIND11_VERSION_MINOR) "." ROBOSIM_STRING(PYBIND11_VERSION_PATCH);
         return info;
       },
-      "How this module was built and what the processor offers, as a dict of strings and lists of strings.");
+      "How this module was built and what the processor offers, as a dict of strings and lists of "
+      "strings.");
   robosim::bind_threads(m);
   robosim::bind_shapes(m);
   robosim::bind_shape_queries(m);

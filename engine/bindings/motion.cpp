@@ -22,7 +22,8 @@ namespace {
 
 std::size_t at(py::ssize_t i) { return static_cast<std::size_t>(i); }
 
-std::vector<double> values(const py::handle& value, py::ssize_t n, const char* name, bool finite = true) {
+std::vector<double> values(const py::handle& value, py::ssize_t n, const char* name,
+                           bool finite = true) {
   const Array array = real_array(value, {n}, name, finite);
   return {array.data(), array.data() + n};
 }
@@ -32,14 +33,17 @@ std::vector<double> configuration(const py::handle& value, const Model& model, c
   return {array.data(), array.data() + array.size()};
 }
 
-std::vector<double> optional_values(const py::object& value, py::ssize_t n, const char* name, bool finite = true) {
+std::vector<double> optional_values(const py::object& value, py::ssize_t n, const char* name,
+                                    bool finite = true) {
   return value.is_none() ? std::vector<double>() : values(value, n, name, finite);
 }
 
 std::vector<double> limit_values(const py::object& value, py::ssize_t n, const char* name) {
   std::vector<double> limits = values(value, n, name, false);
   for (const double limit : limits)
-    if (!(limit >= 0)) throw InputError(message(name, " holds ", limit, "; limits must be at least 0, infinite for none"));
+    if (!(limit >= 0))
+      throw InputError(
+          message(name, " holds ", limit, "; limits must be at least 0, infinite for none"));
   return limits;
 }
 
@@ -51,18 +55,20 @@ std::vector<double> optional_limits(const py::object& value, py::ssize_t n, cons
 std::vector<int> checked_columns(const Model& model, const std::vector<int>& columns) {
   std::vector<char> seen(at(model.n_q), 0);
   for (const int column : columns) {
-    if (column < 0 || column >= model.n_q) throw InputError(message("column ", column, " is not an entry of q, which has ", model.n_q));
+    if (column < 0 || column >= model.n_q)
+      throw InputError(message("column ", column, " is not an entry of q, which has ", model.n_q));
     if (seen[at(column)]++) throw InputError(message("column ", column, " is given twice"));
     const Joint& joint = joint_of_position(model, column);
     if (joint.n_q != joint.n_v)
-      throw InputError(message("column ", column, " belongs to the ", joint_layout(joint.type).name, " joint '", joint.name,
-                               "', which has to stay where it is"));
+      throw InputError(message("column ", column, " belongs to the ", joint_layout(joint.type).name,
+                               " joint '", joint.name, "', which has to stay where it is"));
   }
   return columns;
 }
 
 Array coefficient_array(const PolynomialMotion& motion) {
-  Array out(Shape2{static_cast<py::ssize_t>(motion.breaks.empty() ? 0 : motion.pieces()), 6, motion.n});
+  Array out(
+      Shape2{static_cast<py::ssize_t>(motion.breaks.empty() ? 0 : motion.pieces()), 6, motion.n});
   std::copy(motion.coefficients.begin(), motion.coefficients.end(), out.mutable_data());
   return out;
 }
@@ -72,21 +78,26 @@ struct Timed {
   double seconds = 0;
 };
 
-Timed time_path_bound(const py::object& breaks, const py::object& coefficients, const py::object& velocity,
-                      const py::object& acceleration, const py::object& jerk, const py::object& start_velocity,
-                      const py::object& end_velocity, const Model* model, const std::optional<std::vector<int>>& columns,
-                      const py::object& q_rest, const py::object& effort, const std::vector<std::string>& names,
+Timed time_path_bound(const py::object& breaks, const py::object& coefficients,
+                      const py::object& velocity, const py::object& acceleration,
+                      const py::object& jerk, const py::object& start_velocity,
+                      const py::object& end_velocity, const Model* model,
+                      const std::optional<std::vector<int>>& columns, const py::object& q_rest,
+                      const py::object& effort, const std::vector<std::string>& names,
                       const std::map<std::string, double>& tool_speed) {
   const py::array given = py::array::ensure(coefficients);
-  if (!given || given.ndim() != 3 || given.shape(0) < 1 || given.shape(1) != 3 || given.shape(2) < 1)
-    throw InputError("coefficients must have shape (k, 3, n) with at least one piece and one column");
+  if (!given || given.ndim() != 3 || given.shape(0) < 1 || given.shape(1) != 3 ||
+      given.shape(2) < 1)
+    throw InputError(
+        "coefficients must have shape (k, 3, n) with at least one piece and one column");
   const py::ssize_t k = given.shape(0), n = given.shape(2);
   QuadraticPath path;
   path.n = static_cast<int>(n);
   path.breaks = values(breaks, k + 1, "breaks");
   for (py::ssize_t i = 0; i < k; ++i)
     if (!(path.breaks[at(i)] < path.breaks[at(i) + 1]))
-      throw InputError(message("breaks must increase, but entry ", i + 1, " is ", path.breaks[at(i) + 1], " after ", path.breaks[at(i)]));
+      throw InputError(message("breaks must increase, but entry ", i + 1, " is ",
+                               path.breaks[at(i) + 1], " after ", path.breaks[at(i)]));
   const Array c = real_array(given, {k, 3, n}, "coefficients");
   path.coefficients.assign(c.data(), c.data() + c.size());
 
@@ -110,18 +121,24 @@ Timed time_path_bound(const py::object& breaks, const py::object& coefficients, 
       for (int i = 0; i < model->n_q; ++i) moving.push_back(i);
     checked_columns(*model, moving);
     if (static_cast<py::ssize_t>(moving.size()) != n)
-      throw InputError(message("the path has ", n, " columns, but ", moving.size(), " columns of q are named"));
+      throw InputError(
+          message("the path has ", n, " columns, but ", moving.size(), " columns of q are named"));
     std::vector<double> rest(at(model->n_q), 0);
     if (!q_rest.is_none())
       rest = configuration(q_rest, *model, "q_rest");
     else if (n != model->n_q)
       throw InputError("q_rest is needed where only some columns of q move");
-    torque.emplace(*model, moving, rest, effort.is_none() ? model->limits.effort : limit_values(effort, model->n_v, "effort"));
+    torque.emplace(
+        *model, moving, rest,
+        effort.is_none() ? model->limits.effort : limit_values(effort, model->n_v, "effort"));
     std::vector<PathSpeed::Cap> caps;
     for (const auto& [link, most] : tool_speed) {
-      const auto frame = std::find_if(model->frames.begin(), model->frames.end(), [&](const Frame& f) { return f.name == link; });
-      if (frame == model->frames.end()) throw InputError(message("tool_speed: there is no link '", link, "'"));
-      if (!(most > 0 && std::isfinite(most))) throw InputError(message("tool_speed of '", link, "' is ", most, "; it must be positive"));
+      const auto frame = std::find_if(model->frames.begin(), model->frames.end(),
+                                      [&](const Frame& f) { return f.name == link; });
+      if (frame == model->frames.end())
+        throw InputError(message("tool_speed: there is no link '", link, "'"));
+      if (!(most > 0 && std::isfinite(most)))
+        throw InputError(message("tool_speed of '", link, "' is ", most, "; it must be positive"));
       caps.push_back({static_cast<int>(frame - model->frames.begin()), most});
     }
     if (!caps.empty()) speed.emplace(*model, moving, rest, caps);
@@ -136,17 +153,20 @@ Timed time_path_bound(const py::object& breaks, const py::object& coefficients, 
   return timed;
 }
 
-py::tuple brake_bound(const py::object& q, const py::object& velocity, const py::object& acceleration, const py::object& jerk,
-                      double fraction) {
+py::tuple brake_bound(const py::object& q, const py::object& velocity,
+                      const py::object& acceleration, const py::object& jerk, double fraction) {
   const py::array given = py::array::ensure(q);
   if (!given || given.ndim() != 1 || given.size() == 0) throw InputError("q must be a vector");
   const py::ssize_t n = given.size();
-  if (!(fraction > 0 && fraction <= 1)) throw InputError(message("fraction is ", fraction, "; expected 0 < fraction <= 1"));
-  const std::vector<double> v0 = values(velocity, n, "velocity"), a = limit_values(acceleration, n, "acceleration"),
+  if (!(fraction > 0 && fraction <= 1))
+    throw InputError(message("fraction is ", fraction, "; expected 0 < fraction <= 1"));
+  const std::vector<double> v0 = values(velocity, n, "velocity"),
+                            a = limit_values(acceleration, n, "acceleration"),
                             j = optional_limits(jerk, n, "jerk");
   for (std::size_t i = 0; i < v0.size(); ++i)
     if (v0[i] != 0 && (a[i] == 0 || (!j.empty() && j[i] == 0)))
-      throw InputError(message("entry ", i, " moves at ", v0[i], ", but its acceleration or jerk limit is zero"));
+      throw InputError(message("entry ", i, " moves at ", v0[i],
+                               ", but its acceleration or jerk limit is zero"));
   const PolynomialMotion motion = brake(values(q, n, "q"), v0, a, j, fraction);
   return py::make_tuple(vector_array(motion.breaks), coefficient_array(motion));
 }
@@ -166,12 +186,13 @@ void read_box(const py::object& value, const char* name, double* box) {
   }
 }
 
-IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object& X_WG, const py::object& box_lower,
-                                 const py::object& box_upper, const py::object& X_FE, const std::optional<std::vector<int>>& columns,
-                                 const py::object& lower, const py::object& upper, const py::object& seeds,
-                                 const py::object& reference, int random_seeds, std::uint64_t seed, int max_iterations,
-                                 int max_solutions, double position_tolerance, double rotation_tolerance, double distinct,
-                                 double position_slack, double rotation_slack) {
+IkFound inverse_kinematics_bound(
+    const Model& model, int frame, const py::object& X_WG, const py::object& box_lower,
+    const py::object& box_upper, const py::object& X_FE,
+    const std::optional<std::vector<int>>& columns, const py::object& lower,
+    const py::object& upper, const py::object& seeds, const py::object& reference, int random_seeds,
+    std::uint64_t seed, int max_iterations, int max_solutions, double position_tolerance,
+    double rotation_tolerance, double distinct, double position_slack, double rotation_slack) {
   if (frame < 0 || frame >= static_cast<int>(model.frames.size()))
     throw InputError(message("frame ", frame, " is not one of the model's ", model.frames.size()));
   IkGoal goal;
@@ -182,7 +203,8 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
   read_box(box_upper, "box_upper", goal.upper);
   for (int i = 0; i < 6; ++i)
     if (!(goal.lower[i] <= goal.upper[i]))
-      throw InputError(message("box_lower[", i, "] is ", goal.lower[i], ", above box_upper[", i, "], ", goal.upper[i]));
+      throw InputError(message("box_lower[", i, "] is ", goal.lower[i], ", above box_upper[", i,
+                               "], ", goal.upper[i]));
 
   IkOptions options;
   if (columns) {
@@ -201,17 +223,21 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
   }
   for (std::size_t j = 0; j < options.lower.size(); ++j)
     if (!(options.lower[j] <= options.upper[j]))
-      throw InputError(message("the lower limit ", options.lower[j], " of column ", options.columns[j], " is above the upper, ", options.upper[j]));
+      throw InputError(message("the lower limit ", options.lower[j], " of column ",
+                               options.columns[j], " is above the upper, ", options.upper[j]));
   options.reference = configuration(reference, model, "reference");
   if (!seeds.is_none()) {
     const py::array given = py::array::ensure(seeds);
-    if (!given || given.ndim() != 2) throw InputError(message("seeds must have shape (k, ", model.n_q, ")"));
+    if (!given || given.ndim() != 2)
+      throw InputError(message("seeds must have shape (k, ", model.n_q, ")"));
     const Array array = configuration_array(given, model, {given.shape(0), model.n_q}, "seeds");
     options.seeds.assign(array.data(), array.data() + array.size());
   }
   if (random_seeds < 0 || max_iterations < 1 || max_solutions < 1)
-    throw InputError("random_seeds must be at least 0, max_iterations and max_solutions at least 1");
-  if (!(position_tolerance > 0 && rotation_tolerance > 0 && distinct > 0)) throw InputError("tolerances must be positive");
+    throw InputError(
+        "random_seeds must be at least 0, max_iterations and max_solutions at least 1");
+  if (!(position_tolerance > 0 && rotation_tolerance > 0 && distinct > 0))
+    throw InputError("tolerances must be positive");
   options.random_seeds = random_seeds;
   options.seed = seed;
   options.max_iterations = max_iterations;
@@ -219,7 +245,8 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
   options.position_tolerance = position_tolerance;
   options.rotation_tolerance = rotation_tolerance;
   options.distinct = distinct;
-  if (!(position_slack >= 0 && rotation_slack >= 0)) throw InputError("slacks must not be negative");
+  if (!(position_slack >= 0 && rotation_slack >= 0))
+    throw InputError("slacks must not be negative");
   options.position_slack = position_slack;
   options.rotation_slack = rotation_slack;
   py::gil_scoped_release release;
@@ -230,13 +257,15 @@ IkFound inverse_kinematics_bound(const Model& model, int frame, const py::object
 }
 
 void bind_inverse_kinematics(py::module_& m) {
-  py::class_<IkFound>(m, "IkResult", "Solutions of inverse kinematics, nearest first, or the closest that it came.")
+  py::class_<IkFound>(
+      m, "IkResult", "Solutions of inverse kinematics, nearest first, or the closest that it came.")
       .def_property_readonly(
           "solutions",
           [](const IkFound& f) {
             Array out(Shape2{static_cast<py::ssize_t>(f.result.solutions.size()), f.n_q});
             double* to = out.mutable_data();
-            for (const IkSolution& s : f.result.solutions) to = std::copy(s.q.begin(), s.q.end(), to);
+            for (const IkSolution& s : f.result.solutions)
+              to = std::copy(s.q.begin(), s.q.end(), to);
             return out;
           },
           "(k, n_q), nearest to the reference first.")
@@ -245,15 +274,20 @@ void bind_inverse_kinematics(py::module_& m) {
           [](const IkFound& f) {
             Array out(Shape2{static_cast<py::ssize_t>(f.result.solutions.size()), 2});
             double* to = out.mutable_data();
-            for (const IkSolution& s : f.result.solutions) *to++ = s.position_error, *to++ = s.rotation_error;
+            for (const IkSolution& s : f.result.solutions)
+              *to++ = s.position_error, *to++ = s.rotation_error;
             return out;
           },
           "(k, 2): what each lacks to the goal's box [m], [rad].")
-      .def_property_readonly("best", [](const IkFound& f) { return vector_array(f.result.best.q); },
-                             "Without solutions: (n_q) the closest that it came; else empty.")
-      .def_property_readonly("best_error",
-                             [](const IkFound& f) { return py::make_tuple(f.result.best.position_error, f.result.best.rotation_error); },
-                             "What that lacks to the goal's box: [m], [rad].")
+      .def_property_readonly(
+          "best", [](const IkFound& f) { return vector_array(f.result.best.q); },
+          "Without solutions: (n_q) the closest that it came; else empty.")
+      .def_property_readonly(
+          "best_error",
+          [](const IkFound& f) {
+            return py::make_tuple(f.result.best.position_error, f.result.best.rotation_error);
+          },
+          "What that lacks to the goal's box: [m], [rad].")
       .def_property_readonly(
           "beyond",
           [](const IkFound& f) -> py::object {
@@ -261,25 +295,36 @@ void bind_inverse_kinematics(py::module_& m) {
             if (!b.is_proven) return py::none();
             return py::make_tuple(b.distance, b.least, b.most, b.first, b.last);
           },
-          "Where the goal is proven out of reach (distance, least, most [m], first, last): the distance that points on the axes of\n"
+          "Where the goal is proven out of reach (distance, least, most [m], first, last): the "
+          "distance that points on the axes of\n"
           "these two joints would have, and between which it can be; else None.")
       .def_property_readonly("iterations", [](const IkFound& f) { return f.result.iterations; })
-      .def_property_readonly("seeds", [](const IkFound& f) { return f.result.seeds; }, "How many were tried.")
+      .def_property_readonly(
+          "seeds", [](const IkFound& f) { return f.result.seeds; }, "How many were tried.")
       .def_readonly("seconds", &IkFound::seconds, "Time it took.");
-  m.def("inverse_kinematics", &inverse_kinematics_bound, py::arg("model"), py::arg("frame"), py::arg("X_WG"), py::kw_only(),
-        py::arg("box_lower") = py::none(), py::arg("box_upper") = py::none(), py::arg("X_FE") = py::none(),
-        py::arg("columns") = py::none(), py::arg("lower") = py::none(), py::arg("upper") = py::none(),
-        py::arg("seeds") = py::none(), py::arg("reference"), py::arg("random_seeds") = 100, py::arg("seed") = 0,
-        py::arg("max_iterations") = 60, py::arg("max_solutions") = 64, py::arg("position_tolerance") = 1e-6,
+  m.def("inverse_kinematics", &inverse_kinematics_bound, py::arg("model"), py::arg("frame"),
+        py::arg("X_WG"), py::kw_only(), py::arg("box_lower") = py::none(),
+        py::arg("box_upper") = py::none(), py::arg("X_FE") = py::none(),
+        py::arg("columns") = py::none(), py::arg("lower") = py::none(),
+        py::arg("upper") = py::none(), py::arg("seeds") = py::none(), py::arg("reference"),
+        py::arg("random_seeds") = 100, py::arg("seed") = 0, py::arg("max_iterations") = 60,
+        py::arg("max_solutions") = 64, py::arg("position_tolerance") = 1e-6,
         py::arg("rotation_tolerance") = 1e-6, py::arg("distinct") = 1e-2,
         py::arg("position_slack") = 0.0, py::arg("rotation_slack") = 0.0,
-        "Configurations with frame E (X_FE on the model's frame of this index) at the goal pose X_WG (4, 4), or within the box\n"
-        "box_lower <= (x, y, z [m], rotation x, y, z [rad]) <= box_upper about it, in its axes; infinite bounds free an axis.\n"
-        "Rotation: the twist about the axis with the widest range, then a rotation vector for the other two.\n"
-        "columns: the entries of q that may move (all but floating joints'), within lower and upper (the model's limits); the\n"
-        "others stay as in reference (n_q), which also decides what is near. seeds (k, n_q) are tried first, then random_seeds\n"
-        "spread over the limits, shifted by seed, until max_solutions distinct ones are found. Of configurations 2 pi apart the\n"
-        "nearest to the reference is given. What is proven out of reach by more than the slacks is tried from few seeds.");
+        "Configurations with frame E (X_FE on the model's frame of this index) at the goal pose "
+        "X_WG (4, 4), or within the box\n"
+        "box_lower <= (x, y, z [m], rotation x, y, z [rad]) <= box_upper about it, in its axes; "
+        "infinite bounds free an axis.\n"
+        "Rotation: the twist about the axis with the widest range, then a rotation vector for the "
+        "other two.\n"
+        "columns: the entries of q that may move (all but floating joints'), within lower and "
+        "upper (the model's limits); the\n"
+        "others stay as in reference (n_q), which also decides what is near. seeds (k, n_q) are "
+        "tried first, then random_seeds\n"
+        "spread over the limits, shifted by seed, until max_solutions distinct ones are found. Of "
+        "configurations 2 pi apart the\n"
+        "nearest to the reference is given. What is proven out of reach by more than the slacks is "
+        "tried from few seeds.");
 }
 
 }  // namespace
@@ -288,44 +333,75 @@ void bind_motion(py::module_& m) {
   bind_inverse_kinematics(m);
   bind_ik_batch(m);
   py::class_<Timed>(m, "TimingResult", "A timed path, or why there is none.")
-      .def_property_readonly("status", [](const Timed& t) { return to_string(t.result.status); },
-                             "'solved', 'zero_limit', 'static_torque', 'start_velocity', 'end_velocity', 'torque_limit' or "
-                             "'jerk_start_velocity'.")
-      .def_property_readonly("reason", [](const Timed& t) { return t.result.reason; }, "In words; empty when solved.")
-      .def_property_readonly("breaks", [](const Timed& t) { return vector_array(t.result.motion.breaks); }, "(k + 1) [s], from 0.")
-      .def_property_readonly("coefficients", [](const Timed& t) { return coefficient_array(t.result.motion); },
-                             "(k, 6, n) in powers of (t - breaks[i]).")
-      .def_property_readonly("duration", [](const Timed& t) { return t.result.motion.breaks.empty() ? 0.0 : t.result.motion.breaks.back(); })
-      .def_property_readonly("column", [](const Timed& t) { return t.result.column; },
-                             "What the reason is about: a column, for 'static_torque' an entry of v; -1 for none.")
-      .def_property_readonly("s", [](const Timed& t) { return t.result.s; }, "Where on the path the reason is about.")
-      .def_property_readonly("intervals", [](const Timed& t) { return t.result.intervals; }, "Of the grid.")
-      .def_property_readonly("torque_limited", [](const Timed& t) { return t.result.torque_limited; },
-                             "Whether torque limits shape the motion.")
-      .def_property_readonly("slowdown", [](const Timed& t) { return t.result.slowdown; },
-                             "Factor of a last uniform slowing down for torque limits; 1 when the optimization kept them.")
-      .def_property_readonly("resisted", [](const Timed& t) { return t.result.resisted; },
-                             "Whether torque limits shape it, of joints with damping or dry friction: these may be anything up to what is stated.")
-      .def_property_readonly("sooner_as_stated", [](const Timed& t) { return t.result.sooner_as_stated; },
-                             "How much sooner the motion could end if damping and dry friction were surely as the model says [s].")
-      .def_property_readonly("sooner_without", [](const Timed& t) { return t.result.sooner_without; },
-                             "How much sooner it could end if there were surely none [s].")
-      .def_property_readonly("window", [](const Timed& t) { return t.result.window; }, "Of the moving average for jerk limits [s].")
-      .def_property_readonly("deviation", [](const Timed& t) { return t.result.deviation; },
-                             "Bound of how far the moving average leaves the path, over columns [rad, m].")
+      .def_property_readonly(
+          "status", [](const Timed& t) { return to_string(t.result.status); },
+          "'solved', 'zero_limit', 'static_torque', 'start_velocity', 'end_velocity', "
+          "'torque_limit' or "
+          "'jerk_start_velocity'.")
+      .def_property_readonly(
+          "reason", [](const Timed& t) { return t.result.reason; }, "In words; empty when solved.")
+      .def_property_readonly(
+          "breaks", [](const Timed& t) { return vector_array(t.result.motion.breaks); },
+          "(k + 1) [s], from 0.")
+      .def_property_readonly(
+          "coefficients", [](const Timed& t) { return coefficient_array(t.result.motion); },
+          "(k, 6, n) in powers of (t - breaks[i]).")
+      .def_property_readonly(
+          "duration",
+          [](const Timed& t) {
+            return t.result.motion.breaks.empty() ? 0.0 : t.result.motion.breaks.back();
+          })
+      .def_property_readonly(
+          "column", [](const Timed& t) { return t.result.column; },
+          "What the reason is about: a column, for 'static_torque' an entry of v; -1 for none.")
+      .def_property_readonly(
+          "s", [](const Timed& t) { return t.result.s; }, "Where on the path the reason is about.")
+      .def_property_readonly(
+          "intervals", [](const Timed& t) { return t.result.intervals; }, "Of the grid.")
+      .def_property_readonly(
+          "torque_limited", [](const Timed& t) { return t.result.torque_limited; },
+          "Whether torque limits shape the motion.")
+      .def_property_readonly(
+          "slowdown", [](const Timed& t) { return t.result.slowdown; },
+          "Factor of a last uniform slowing down for torque limits; 1 when the optimization kept "
+          "them.")
+      .def_property_readonly(
+          "resisted", [](const Timed& t) { return t.result.resisted; },
+          "Whether torque limits shape it, of joints with damping or dry friction: these may be "
+          "anything up to what is stated.")
+      .def_property_readonly(
+          "sooner_as_stated", [](const Timed& t) { return t.result.sooner_as_stated; },
+          "How much sooner the motion could end if damping and dry friction were surely as the "
+          "model says [s].")
+      .def_property_readonly(
+          "sooner_without", [](const Timed& t) { return t.result.sooner_without; },
+          "How much sooner it could end if there were surely none [s].")
+      .def_property_readonly(
+          "window", [](const Timed& t) { return t.result.window; },
+          "Of the moving average for jerk limits [s].")
+      .def_property_readonly(
+          "deviation", [](const Timed& t) { return t.result.deviation; },
+          "Bound of how far the moving average leaves the path, over columns [rad, m].")
       .def_readonly("seconds", &Timed::seconds, "Time it took.");
-  m.def("time_path", &time_path_bound, py::arg("breaks"), py::arg("coefficients"), py::arg("velocity"), py::arg("acceleration"),
-        py::kw_only(), py::arg("jerk") = py::none(), py::arg("start_velocity") = py::none(), py::arg("end_velocity") = py::none(),
-        py::arg("model") = nullptr, py::arg("columns") = py::none(), py::arg("q_rest") = py::none(), py::arg("effort") = py::none(),
-        py::arg("names") = std::vector<std::string>(), py::arg("tool_speed") = std::map<std::string, double>(),
-        "The fastest motion along a piecewise quadratic path q(s), breaks (k + 1) and coefficients (k, 3, n), within limits per\n"
-        "column (infinite for none). With a model, torques are limited too, by effort (n_v; the model's by default): the path's\n"
-        "columns are then these entries of q, the others stay as in q_rest; tool_speed has the most that the origins of links may move,\n"
+  m.def("time_path", &time_path_bound, py::arg("breaks"), py::arg("coefficients"),
+        py::arg("velocity"), py::arg("acceleration"), py::kw_only(), py::arg("jerk") = py::none(),
+        py::arg("start_velocity") = py::none(), py::arg("end_velocity") = py::none(),
+        py::arg("model") = nullptr, py::arg("columns") = py::none(), py::arg("q_rest") = py::none(),
+        py::arg("effort") = py::none(), py::arg("names") = std::vector<std::string>(),
+        py::arg("tool_speed") = std::map<std::string, double>(),
+        "The fastest motion along a piecewise quadratic path q(s), breaks (k + 1) and coefficients "
+        "(k, 3, n), within limits per\n"
+        "column (infinite for none). With a model, torques are limited too, by effort (n_v; the "
+        "model's by default): the path's\n"
+        "columns are then these entries of q, the others stay as in q_rest; tool_speed has the "
+        "most that the origins of links may move,\n"
         "by name [m/s]. Velocities at the ends have to be along the path. The\n"
-        "motion stops where the path has a corner. A jerk limit lets the motion leave the path by `deviation`: check it again.");
-  m.def("brake", &brake_bound, py::arg("q"), py::arg("velocity"), py::arg("acceleration"), py::arg("jerk") = py::none(),
-        py::arg("fraction") = 1.0,
-        "From q with this velocity straight to rest within fraction * acceleration and jerk: (breaks, coefficients (k, 6, n)).");
+        "motion stops where the path has a corner. A jerk limit lets the motion leave the path by "
+        "`deviation`: check it again.");
+  m.def("brake", &brake_bound, py::arg("q"), py::arg("velocity"), py::arg("acceleration"),
+        py::arg("jerk") = py::none(), py::arg("fraction") = 1.0,
+        "From q with this velocity straight to rest within fraction * acceleration and jerk: "
+        "(breaks, coefficients (k, 6, n)).");
 }
 
 }  // namespace robosim

@@ -14,7 +14,8 @@ namespace {
 using Numbers = py::array_t<double>;
 
 // (hit, inside, t, points, normals, pieces) of many rays.
-auto ray_cast_of(const AnyBody& any, const py::object& X_WS, const py::object& origins, const py::object& directions, double max_t, int threads) {
+auto ray_cast_of(const AnyBody& any, const py::object& X_WS, const py::object& origins,
+                 const py::object& directions, double max_t, int threads) {
   const Body body = body_of(any, "shape");
   const SE3d X = rigid(X_WS, "X_WS");
   return cast_all(checked_rays(origins, directions, max_t, threads), threads, [&](const Ray& ray) {
@@ -26,7 +27,8 @@ auto ray_cast_of(const AnyBody& any, const py::object& X_WS, const py::object& o
 
 // Rates of (t, point, normal) in parameters of this shape; one that is null is zero.
 using RatesOfHit = std::tuple<Numbers, Numbers, Numbers>;
-RatesOfHit rates_of_hit(const std::vector<const RayHitRate*>& rates, const std::vector<py::ssize_t>& shape) {
+RatesOfHit rates_of_hit(const std::vector<const RayHitRate*>& rates,
+                        const std::vector<py::ssize_t>& shape) {
   std::vector<py::ssize_t> vectors{3};
   vectors.insert(vectors.end(), shape.begin(), shape.end());
   RatesOfHit out{Numbers(shape), Numbers(vectors), Numbers(vectors)};
@@ -56,41 +58,54 @@ py::typing::Dict<py::str, RatesOfHit> size_rates(const Shape& shape, const RayCa
       const std::size_t n = std::get<2>(size.of)(shape).size();
       rates.resize(3 * n), of = {static_cast<py::ssize_t>(n), 3};
       for (std::size_t i = 0; i < static_cast<std::size_t>(d.surface.n_corners); ++i)
-        for (std::size_t k = 0; k < 3; ++k) rates[3 * static_cast<std::size_t>(d.surface.corner[i].vertex) + k] = &d.corner[i][k];
+        for (std::size_t k = 0; k < 3; ++k)
+          rates[3 * static_cast<std::size_t>(d.surface.corner[i].vertex) + k] = &d.corner[i][k];
     }
     all[size.name] = rates_of_hit(rates, of);
   }
   return all;
 }
 
-auto ray_cast_derivatives_of(const Shape& shape, const py::object& X_WS, const py::object& origin, const py::object& direction) {
+auto ray_cast_derivatives_of(const Shape& shape, const py::object& X_WS, const py::object& origin,
+                             const py::object& direction) {
   const SE3d X = rigid(X_WS, "X_WS");
   const Ray ray = checked_ray(read_vec3(origin, "origin"), read_vec3(direction, "direction"), 0);
   const RayHit hit = ray_cast(shape, X, ray);
   const RayCastDerivatives d = ray_cast_derivatives(hit, shape, X, ray);
-  const auto three = [](const RayHitRate (&r)[3]) { return rates_of_hit({&r[0], &r[1], &r[2]}, {3}); };
+  const auto three = [](const RayHitRate(&r)[3]) {
+    return rates_of_hit({&r[0], &r[1], &r[2]}, {3});
+  };
   std::vector<const RayHitRate*> twist;
   for (const RayHitRate& r : d.twist) twist.push_back(&r);
-  return std::make_tuple(std::make_tuple(hit.hit, hit.inside, hit.t, vec3_array(hit.point), vec3_array(hit.normal)), three(d.origin),
-                         three(d.direction), rates_of_hit(twist, {6}), size_rates(shape, d), rates_of_hit({&d.scale}, {}),
-                         feature_tuple(d.surface), d.one_sided);
+  return std::make_tuple(
+      std::make_tuple(hit.hit, hit.inside, hit.t, vec3_array(hit.point), vec3_array(hit.normal)),
+      three(d.origin), three(d.direction), rates_of_hit(twist, {6}), size_rates(shape, d),
+      rates_of_hit({&d.scale}, {}), feature_tuple(d.surface), d.one_sided);
 }
 
 struct ImpactCase {
   Impact impact;
   Sweep A, B;
 };
-ImpactCase impact_of(const Shape& A, const py::object& X_WA0, const py::object& X_WA1, const Shape& B, const py::object& X_WB0,
-                     const py::object& X_WB1, double margin, double tolerance) {
-  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of meters, at least 0"));
-  if (!(tolerance > 0 && std::isfinite(tolerance))) throw InputError(message("tolerance is ", tolerance, "; it must be a finite number of meters above 0"));
-  ImpactCase c{{}, Sweep::between(rigid(X_WA0, "X_WA"), rigid(X_WA1, "X_WA")), Sweep::between(rigid(X_WB0, "X_WB"), rigid(X_WB1, "X_WB"))};
+ImpactCase impact_of(const Shape& A, const py::object& X_WA0, const py::object& X_WA1,
+                     const Shape& B, const py::object& X_WB0, const py::object& X_WB1,
+                     double margin, double tolerance) {
+  if (!(margin >= 0 && std::isfinite(margin)))
+    throw InputError(
+        message("margin is ", margin, "; it must be a finite number of meters, at least 0"));
+  if (!(tolerance > 0 && std::isfinite(tolerance)))
+    throw InputError(
+        message("tolerance is ", tolerance, "; it must be a finite number of meters above 0"));
+  ImpactCase c{{},
+               Sweep::between(rigid(X_WA0, "X_WA"), rigid(X_WA1, "X_WA")),
+               Sweep::between(rigid(X_WB0, "X_WB"), rigid(X_WB1, "X_WB"))};
   c.impact = time_of_impact(A, c.A, B, c.B, margin, tolerance);
   return c;
 }
 
 auto impact_tuple(const Impact& i) {
-  return std::make_tuple(impact_status_names[static_cast<std::size_t>(i.status)], i.t, witness_tuple(i.witness), i.normal_velocity, i.rounds);
+  return std::make_tuple(impact_status_names[static_cast<std::size_t>(i.status)], i.t,
+                         witness_tuple(i.witness), i.normal_velocity, i.rounds);
 }
 
 Numbers twelve(const double (&rates)[2][6]) {
@@ -104,36 +119,46 @@ Numbers twelve(const double (&rates)[2][6]) {
 void bind_motion_queries(py::module_& m) {
   m.def(
       "ray_cast",
-      [](const AnyBody& shape, const py::object& X_WS, const py::object& origins, const py::object& directions, double max_t, int threads) {
-        return checked([&] { return ray_cast_of(shape, X_WS, origins, directions, max_t, threads); });
+      [](const AnyBody& shape, const py::object& X_WS, const py::object& origins,
+         const py::object& directions, double max_t, int threads) {
+        return checked(
+            [&] { return ray_cast_of(shape, X_WS, origins, directions, max_t, threads); });
       },
-      py::arg("shape"), py::arg("X_WS"), py::arg("origins"), py::arg("directions"), py::arg("max_t"), py::arg("threads"),
-      "See robosim.geometry.ray_cast.");
+      py::arg("shape"), py::arg("X_WS"), py::arg("origins"), py::arg("directions"),
+      py::arg("max_t"), py::arg("threads"), "See robosim.geometry.ray_cast.");
   m.def(
       "ray_cast_derivatives",
-      [](const Shape& shape, const py::object& X_WS, const py::object& origin, const py::object& direction) {
+      [](const Shape& shape, const py::object& X_WS, const py::object& origin,
+         const py::object& direction) {
         return checked([&] { return ray_cast_derivatives_of(shape, X_WS, origin, direction); });
       },
-      py::arg("shape"), py::arg("X_WS"), py::arg("origin"), py::arg("direction"), "See robosim.geometry.ray_cast_derivatives.");
+      py::arg("shape"), py::arg("X_WS"), py::arg("origin"), py::arg("direction"),
+      "See robosim.geometry.ray_cast_derivatives.");
   m.def(
       "time_of_impact",
-      [](const Shape& A, const py::object& X_WA0, const py::object& X_WA1, const Shape& B, const py::object& X_WB0, const py::object& X_WB1,
-         double margin, double tolerance) {
-        return checked([&] { return impact_tuple(impact_of(A, X_WA0, X_WA1, B, X_WB0, X_WB1, margin, tolerance).impact); });
+      [](const Shape& A, const py::object& X_WA0, const py::object& X_WA1, const Shape& B,
+         const py::object& X_WB0, const py::object& X_WB1, double margin, double tolerance) {
+        return checked([&] {
+          return impact_tuple(
+              impact_of(A, X_WA0, X_WA1, B, X_WB0, X_WB1, margin, tolerance).impact);
+        });
       },
-      py::arg("A"), py::arg("X_WA0"), py::arg("X_WA1"), py::arg("B"), py::arg("X_WB0"), py::arg("X_WB1"), py::arg("margin"), py::arg("tolerance"),
+      py::arg("A"), py::arg("X_WA0"), py::arg("X_WA1"), py::arg("B"), py::arg("X_WB0"),
+      py::arg("X_WB1"), py::arg("margin"), py::arg("tolerance"),
       "See robosim.geometry.time_of_impact.");
   m.def(
       "time_of_impact_derivatives",
-      [](const Shape& A, const py::object& X_WA0, const py::object& X_WA1, const Shape& B, const py::object& X_WB0, const py::object& X_WB1,
-         double margin, double tolerance) {
+      [](const Shape& A, const py::object& X_WA0, const py::object& X_WA1, const Shape& B,
+         const py::object& X_WB0, const py::object& X_WB1, double margin, double tolerance) {
         return checked([&] {
           const ImpactCase c = impact_of(A, X_WA0, X_WA1, B, X_WB0, X_WB1, margin, tolerance);
           const ImpactDerivatives d = impact_derivatives(c.impact, A, c.A, B, c.B);
-          return std::make_tuple(impact_tuple(c.impact), twelve(d.start), twelve(d.end), d.one_sided);
+          return std::make_tuple(impact_tuple(c.impact), twelve(d.start), twelve(d.end),
+                                 d.one_sided);
         });
       },
-      py::arg("A"), py::arg("X_WA0"), py::arg("X_WA1"), py::arg("B"), py::arg("X_WB0"), py::arg("X_WB1"), py::arg("margin"), py::arg("tolerance"),
+      py::arg("A"), py::arg("X_WA0"), py::arg("X_WA1"), py::arg("B"), py::arg("X_WB0"),
+      py::arg("X_WB1"), py::arg("margin"), py::arg("tolerance"),
       "See robosim.geometry.time_of_impact_derivatives.");
 }
 

@@ -18,14 +18,16 @@ namespace robosim {
 struct OperationData {
   std::shared_ptr<const Model> model;
   std::unique_ptr<Workspace> workspace;
-  explicit OperationData(std::shared_ptr<const Model> of) : model(std::move(of)), workspace(kernels().make_workspace(*model)) {}
+  explicit OperationData(std::shared_ptr<const Model> of)
+      : model(std::move(of)), workspace(kernels().make_workspace(*model)) {}
 };
 
 // Memory is as large as its model asks for, and must not meet another.
 template <class Memory>
 void check_memory(const Memory& memory, const Model& model) {
   if (memory.model.get() != &model)
-    throw InputError(message("this memory was made for another model than '", model.name, "'; each must have its own"));
+    throw InputError(message("this memory was made for another model than '", model.name,
+                             "'; each must have its own"));
 }
 
 inline const OperationInfo& info_of(int operation) {
@@ -34,25 +36,30 @@ inline const OperationInfo& info_of(int operation) {
   return all_operations()[static_cast<std::size_t>(operation)];
 }
 
-using Frames = std::variant<int, std::vector<int>>;  // one, whose results have no axis for it, or several
+// One, whose results have no axis for it, or several.
+using Frames = std::variant<int, std::vector<int>>;
 
-// Frame indices and choices of one call; keeps the lists that Options points to. `columns`: of arguments that may have any
-// number, -1 for vectors.
+// Frame indices and choices of one call; keeps the lists that Options points to. `columns`: of
+// arguments that may have any number, -1 for vectors.
 struct Choices {
   bool one_frame, vectors;
   std::vector<int> frames, wrench_frames;
   Options options;
 
-  Choices(const Model& model, const Frames& frames_, std::vector<int> wrench_frames_, bool local, bool joint_forces, int columns)
+  Choices(const Model& model, const Frames& frames_, std::vector<int> wrench_frames_, bool local,
+          bool joint_forces, int columns)
       : one_frame(frames_.index() == 0),
         vectors(columns < 0),
-        frames(one_frame ? std::vector<int>{std::get<int>(frames_)} : std::get<std::vector<int>>(frames_)),
+        frames(one_frame ? std::vector<int>{std::get<int>(frames_)}
+                         : std::get<std::vector<int>>(frames_)),
         wrench_frames(std::move(wrench_frames_)) {
     for (const std::vector<int>* list : {&frames, &wrench_frames})
       for (const int frame : *list)
         if (frame < 0 || static_cast<std::size_t>(frame) >= model.frames.size())
-          throw InputError(message("there is no frame ", frame, "; the model has ", model.frames.size()));
-    options = {frames, wrench_frames, local ? Axes::local : Axes::world, joint_forces, vectors ? 1 : columns};
+          throw InputError(
+              message("there is no frame ", frame, "; the model has ", model.frames.size()));
+    options = {frames, wrench_frames, local ? Axes::local : Axes::world, joint_forces,
+               vectors ? 1 : columns};
   }
   Choices(const Choices&) = delete;
   Choices& operator=(const Choices&) = delete;
@@ -61,13 +68,16 @@ struct Choices {
 inline Shape2 shape_of(const Model& model, const Choices& choices, const Argument& argument) {
   Shape2 shape;
   for (int i = 0; i < argument.rank; ++i)
-    if (!(choices.one_frame && argument.dims[i] == dim_frames) && !(choices.vectors && argument.dims[i] == dim_columns))
+    if (!(choices.one_frame && argument.dims[i] == dim_frames) &&
+        !(choices.vectors && argument.dims[i] == dim_columns))
       shape.push_back(extent(model, choices.options, argument.dims[i]));
   return shape;
 }
 
 // Inputs that have an entry for each of q are configurations, and none is a rate of it.
-inline bool is_configuration(const Argument& input) { return input.rank == 1 && input.dims[0] == dim_q; }
+inline bool is_configuration(const Argument& input) {
+  return input.rank == 1 && input.dims[0] == dim_q;
+}
 
 // The operation's inputs and, where wrenches act, these.
 inline std::vector<Argument> inputs_of(const OperationInfo& info, const Options& options) {
@@ -79,7 +89,8 @@ inline std::vector<Argument> inputs_of(const OperationInfo& info, const Options&
   return inputs;
 }
 
-[[noreturn]] inline void raise_count(const OperationInfo& info, std::size_t expected, std::size_t given, const char* what) {
+[[noreturn]] inline void raise_count(const OperationInfo& info, std::size_t expected,
+                                     std::size_t given, const char* what) {
   throw InputError(message(info.name, " has ", expected, " ", what, ", not ", given));
 }
 
@@ -88,7 +99,8 @@ inline bool overlap(const Array& a, const Array& b) {
 }
 
 // Where results go: the arrays in `out`, or fresh ones, `made` by this.
-inline std::vector<Array> results_for(const OperationInfo& info, const pybind11::object& out, const std::vector<Shape2>& shapes,
+inline std::vector<Array> results_for(const OperationInfo& info, const pybind11::object& out,
+                                      const std::vector<Shape2>& shapes,
                                       Array (*made)(const Shape2&)) {
   std::vector<Array> results;
   if (out.is_none()) {
@@ -96,7 +108,8 @@ inline std::vector<Array> results_for(const OperationInfo& info, const pybind11:
   } else if (pybind11::isinstance<pybind11::tuple>(out)) {
     const pybind11::tuple all = pybind11::reinterpret_borrow<pybind11::tuple>(out);
     if (all.size() != shapes.size()) raise_count(info, shapes.size(), all.size(), "results");
-    for (std::size_t i = 0; i < shapes.size(); ++i) results.push_back(result_array(all[i], shapes[i]));
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      results.push_back(result_array(all[i], shapes[i]));
   } else {
     if (shapes.size() != 1) raise_count(info, shapes.size(), 1, "results");
     results.push_back(result_array(out, shapes[0]));

@@ -15,8 +15,9 @@ namespace robosim {
 
 namespace {
 
-py::object evaluate(int operation, const Model& model, OperationData& data, const py::tuple& inputs, const py::object& out,
-                    const Frames& frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int columns) {
+py::object evaluate(int operation, const Model& model, OperationData& data, const py::tuple& inputs,
+                    const py::object& out, const Frames& frames, std::vector<int> wrench_frames,
+                    bool local, bool joint_forces, int columns) {
   const OperationInfo& info = info_of(operation);
   check_memory(data, model);
   const Choices choices(model, frames, std::move(wrench_frames), local, joint_forces, columns);
@@ -32,18 +33,22 @@ py::object evaluate(int operation, const Model& model, OperationData& data, cons
   }
   std::vector<Shape2> shapes;
   for (const Argument& output : info.outputs) shapes.push_back(shape_of(model, choices, output));
-  std::vector<Array> results = results_for(info, out, shapes, [](const Shape2& shape) { return Array(shape); });
+  std::vector<Array> results =
+      results_for(info, out, shapes, [](const Shape2& shape) { return Array(shape); });
   std::vector<Array> written = results;
   std::array<double*, max_arguments> out_data{};
   for (std::size_t i = 0; i < results.size(); ++i) {
     // A result may be one of the arguments: it is written last.
-    const bool shared = std::any_of(in.begin(), in.end(), [&](const Array& a) { return overlap(a, results[i]); });
+    const bool shared =
+        std::any_of(in.begin(), in.end(), [&](const Array& a) { return overlap(a, results[i]); });
     if (shared) written[i] = Array(shapes[i]);
     out_data[i] = written[i].mutable_data();
   }
-  kernels().operations[static_cast<std::size_t>(operation)].one(model, *data.workspace, options, in_data.data(), out_data.data());
+  kernels().operations[static_cast<std::size_t>(operation)].one(model, *data.workspace, options,
+                                                                in_data.data(), out_data.data());
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (info.solves && !all_finite(out_data[i], written[i].size())) raise_singular(model, " at this q");
+    if (info.solves && !all_finite(out_data[i], written[i].size()))
+      raise_singular(model, " at this q");
     if (written[i].ptr() != results[i].ptr())
       std::copy(out_data[i], out_data[i] + written[i].size(), results[i].mutable_data());
   }
@@ -62,23 +67,27 @@ struct BatchInput {
   bool shared;
 };
 
-BatchInput batch_input(const py::handle& value, const Shape2& shape, const char* name, std::ptrdiff_t& n) {
+BatchInput batch_input(const py::handle& value, const Shape2& shape, const char* name,
+                       std::ptrdiff_t& n) {
   const py::array any = py::array::ensure(value);
   if (!any) {
     PyErr_Clear();
     throw InputError(message(name, " is not an array of numbers"));
   }
-  if (static_cast<std::size_t>(any.ndim()) != shape.size() + 1) return {real_array(value, shape, name), true};
+  if (static_cast<std::size_t>(any.ndim()) != shape.size() + 1)
+    return {real_array(value, shape, name), true};
   Shape2 whole{any.shape(0)};
   whole.insert(whole.end(), shape.begin(), shape.end());
-  if (n >= 0 && whole[0] != n) throw InputError(message(name, " holds ", whole[0], " states, what comes before it ", n));
+  if (n >= 0 && whole[0] != n)
+    throw InputError(message(name, " holds ", whole[0], " states, what comes before it ", n));
   n = whole[0];
   return {real_array(any, whole, name), false};
 }
 
-py::object evaluate_batch(int operation, const std::shared_ptr<Model>& model_owner, BoundBatch& memory,
-                          const py::tuple& inputs, const py::object& out,
-                          const Frames& frames, std::vector<int> wrench_frames, bool local, bool joint_forces, int columns, int threads) {
+py::object evaluate_batch(int operation, const std::shared_ptr<Model>& model_owner,
+                          BoundBatch& memory, const py::tuple& inputs, const py::object& out,
+                          const Frames& frames, std::vector<int> wrench_frames, bool local,
+                          bool joint_forces, int columns, int threads) {
   const OperationInfo& info = info_of(operation);
   const Model& model = *model_owner;
   if (!memory.model) memory.model = model_owner;
@@ -92,12 +101,15 @@ py::object evaluate_batch(int operation, const std::shared_ptr<Model>& model_own
   std::array<const double*, max_arguments> in_data{};
   std::array<std::ptrdiff_t, max_arguments> stride{};
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    in.push_back(batch_input(inputs[i], shape_of(model, choices, expected[i]), expected[i].name, n));
+    in.push_back(
+        batch_input(inputs[i], shape_of(model, choices, expected[i]), expected[i].name, n));
     in_data[i] = in[i].array.data();
     stride[i] = in[i].shared ? 0 : size_of(model, options, expected[i]);
-    if (is_configuration(expected[i])) check_quaternions(model, in_data[i], in[i].shared ? 1 : n, expected[i].name);
+    if (is_configuration(expected[i]))
+      check_quaternions(model, in_data[i], in[i].shared ? 1 : n, expected[i].name);
   }
-  if (n < 0) throw InputError(message(info.name, ": no input has a batch axis in front of its own"));
+  if (n < 0)
+    throw InputError(message(info.name, ": no input has a batch axis in front of its own"));
   std::vector<Shape2> shapes;
   for (const Argument& output : info.outputs) {
     Shape2 shape{n};
@@ -107,13 +119,15 @@ py::object evaluate_batch(int operation, const std::shared_ptr<Model>& model_own
   std::vector<Array> results = results_for(info, out, shapes, aligned_array), written = results;
   std::array<double*, max_arguments> out_data{};
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const bool shared = std::any_of(in.begin(), in.end(), [&](const BatchInput& a) { return overlap(a.array, results[i]); });
+    const bool shared = std::any_of(
+        in.begin(), in.end(), [&](const BatchInput& a) { return overlap(a.array, results[i]); });
     if (shared) written[i] = Array(shapes[i]);
     out_data[i] = written[i].mutable_data();
   }
   {
     const py::gil_scoped_release release;
-    memory.batch.run(model, operation, options, n, in_data.data(), stride.data(), out_data.data(), threads);
+    memory.batch.run(model, operation, options, n, in_data.data(), stride.data(), out_data.data(),
+                     threads);
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (info.solves && !all_finite(out_data[i], written[i].size())) {
@@ -126,21 +140,39 @@ py::object evaluate_batch(int operation, const std::shared_ptr<Model>& model_own
   return packed(results);
 }
 
-// What the registry knows, for the Python side: per operation its index, arguments with shapes, and what it takes.
+// What the registry knows, for the Python side: per operation its index, arguments with shapes, and
+// what it takes.
 py::dict operation_rows() {
   const auto dims = [](const Argument& argument) {
     py::tuple shape(static_cast<std::size_t>(argument.rank));
     for (int i = 0; i < argument.rank; ++i) {
       switch (argument.dims[i]) {
-        case dim_q: shape[static_cast<std::size_t>(i)] = "n_q"; break;
-        case dim_v: shape[static_cast<std::size_t>(i)] = "n_v"; break;
-        case dim_frames: shape[static_cast<std::size_t>(i)] = "frames"; break;
-        case dim_wrenches: shape[static_cast<std::size_t>(i)] = "wrenches"; break;
-        case dim_bodies: shape[static_cast<std::size_t>(i)] = "bodies"; break;
-        case dim_joints: shape[static_cast<std::size_t>(i)] = "joints"; break;
-        case dim_inertial: shape[static_cast<std::size_t>(i)] = "inertial"; break;
-        case dim_columns: shape[static_cast<std::size_t>(i)] = "columns"; break;
-        default: shape[static_cast<std::size_t>(i)] = argument.dims[i];
+        case dim_q:
+          shape[static_cast<std::size_t>(i)] = "n_q";
+          break;
+        case dim_v:
+          shape[static_cast<std::size_t>(i)] = "n_v";
+          break;
+        case dim_frames:
+          shape[static_cast<std::size_t>(i)] = "frames";
+          break;
+        case dim_wrenches:
+          shape[static_cast<std::size_t>(i)] = "wrenches";
+          break;
+        case dim_bodies:
+          shape[static_cast<std::size_t>(i)] = "bodies";
+          break;
+        case dim_joints:
+          shape[static_cast<std::size_t>(i)] = "joints";
+          break;
+        case dim_inertial:
+          shape[static_cast<std::size_t>(i)] = "inertial";
+          break;
+        case dim_columns:
+          shape[static_cast<std::size_t>(i)] = "columns";
+          break;
+        default:
+          shape[static_cast<std::size_t>(i)] = argument.dims[i];
       }
     }
     return shape;
@@ -169,18 +201,27 @@ py::dict operation_rows() {
 }  // namespace
 
 void bind_operations(py::module_& m) {
-  py::class_<OperationData, std::shared_ptr<OperationData>>(m, "OperationData", "Memory of the operations on one state of one model; not state. One per thread.")
-      .def(py::init([](const std::shared_ptr<Model>& model) { return std::make_shared<OperationData>(model); }),
+  py::class_<OperationData, std::shared_ptr<OperationData>>(
+      m, "OperationData",
+      "Memory of the operations on one state of one model; not state. One per thread.")
+      .def(py::init([](const std::shared_ptr<Model>& model) {
+             return std::make_shared<OperationData>(model);
+           }),
            py::arg("model").none(false));
-  py::class_<BoundBatch>(m, "Batch", "Memory of the operations on batches of one model; not state.").def(py::init<>());
+  py::class_<BoundBatch>(m, "Batch", "Memory of the operations on batches of one model; not state.")
+      .def(py::init<>());
   bind_bound_operation(m);
   m.def("operations", &operation_rows);
-  m.def("evaluate", &evaluate, py::arg("operation"), py::arg("model"), py::arg("data"), py::arg("inputs"),
-        py::arg("out") = py::none(), py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(),
-        py::arg("local") = false, py::arg("joint_forces") = false, py::arg("columns") = -1);
-  m.def("evaluate_batch", &evaluate_batch, py::arg("operation"), py::arg("model").none(false), py::arg("batch"), py::arg("inputs"),
-        py::arg("out") = py::none(), py::arg("frames") = Frames(std::vector<int>()), py::arg("wrench_frames") = std::vector<int>(),
-        py::arg("local") = false, py::arg("joint_forces") = false, py::arg("columns") = -1, py::arg("threads") = 0);
+  m.def("evaluate", &evaluate, py::arg("operation"), py::arg("model"), py::arg("data"),
+        py::arg("inputs"), py::arg("out") = py::none(),
+        py::arg("frames") = Frames(std::vector<int>()),
+        py::arg("wrench_frames") = std::vector<int>(), py::arg("local") = false,
+        py::arg("joint_forces") = false, py::arg("columns") = -1);
+  m.def("evaluate_batch", &evaluate_batch, py::arg("operation"), py::arg("model").none(false),
+        py::arg("batch"), py::arg("inputs"), py::arg("out") = py::none(),
+        py::arg("frames") = Frames(std::vector<int>()),
+        py::arg("wrench_frames") = std::vector<int>(), py::arg("local") = false,
+        py::arg("joint_forces") = false, py::arg("columns") = -1, py::arg("threads") = 0);
 }
 
 }  // namespace robosim

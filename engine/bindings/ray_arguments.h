@@ -1,4 +1,5 @@
-// What bindings of ray casts share: rays from Python read and checked, many cast on several threads.
+// What bindings of ray casts share: rays from Python read and checked, many cast on several
+// threads.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +15,21 @@ namespace robosim {
 
 inline Ray checked_ray(const Vec3d& origin, const Vec3d& direction, std::size_t i) {
   if (!(norm(origin) <= 1e9))
-    throw InputError(message("ray ", i, ": its origin is ", norm(origin), " m from that of W; at most 1e9 m is allowed"));
+    throw InputError(message("ray ", i, ": its origin is ", norm(origin),
+                             " m from that of W; at most 1e9 m is allowed"));
   if (direction.x == 0 && direction.y == 0 && direction.z == 0)
     throw InputError(message("ray ", i, ": its direction is zero; any other length will do"));
   return {origin, direction};
 }
 
-inline std::vector<Ray> checked_rays(const pybind11::object& origins, const pybind11::object& directions, double max_t, int threads) {
-  const std::vector<Vec3d> o = read_points(origins, "origins"), d = read_points(directions, "directions");
-  if (o.size() != d.size()) throw InputError(message("origins and directions: ", o.size(), " and ", d.size(), " rays; as many of each are needed"));
+inline std::vector<Ray> checked_rays(const pybind11::object& origins,
+                                     const pybind11::object& directions, double max_t,
+                                     int threads) {
+  const std::vector<Vec3d> o = read_points(origins, "origins"),
+                           d = read_points(directions, "directions");
+  if (o.size() != d.size())
+    throw InputError(message("origins and directions: ", o.size(), " and ", d.size(),
+                             " rays; as many of each are needed"));
   if (!(max_t >= 0)) throw InputError(message("max_t is ", max_t, "; it must be zero or positive"));
   if (threads < 0) throw InputError(message("threads is ", threads, "; it must not be negative"));
   std::vector<Ray> rays;
@@ -30,8 +37,9 @@ inline std::vector<Ray> checked_rays(const pybind11::object& origins, const pybi
   return rays;
 }
 
-// (hit, inside, t, points, normals, numbers of what is hit) of all rays. cast(ray) gives a hit and a number, -1 for none; called from at most
-// `threads` threads, 0 for as many as there are processors, without Python's lock.
+// (hit, inside, t, points, normals, numbers of what is hit) of all rays. cast(ray) gives a hit and
+// a number, -1 for none; called from at most `threads` threads, 0 for as many as there are
+// processors, without Python's lock.
 template <class Cast>
 auto cast_all(const std::vector<Ray>& rays, int threads, const Cast& cast) {
   const std::size_t n = rays.size();
@@ -46,7 +54,8 @@ auto cast_all(const std::vector<Ray>& rays, int threads, const Cast& cast) {
     std::int64_t* numbers = number.mutable_data();
     constexpr std::size_t chunk = 256;
     const auto body = [&](int c, int) {
-      for (std::size_t i = static_cast<std::size_t>(c) * chunk; i < std::min(n, (static_cast<std::size_t>(c) + 1) * chunk); ++i) {
+      for (std::size_t i = static_cast<std::size_t>(c) * chunk;
+           i < std::min(n, (static_cast<std::size_t>(c) + 1) * chunk); ++i) {
         const auto [hit, of] = cast(rays[i]);
         hits[i] = hit.hit, insides[i] = hit.inside, times[i] = hit.t, numbers[i] = of;
         points[i] = hit.point, normals[i] = hit.normal;

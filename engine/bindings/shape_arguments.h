@@ -1,4 +1,5 @@
-// What bindings of shapes share: arguments from Python read and checked, a shape's sizes by name, results as tuples.
+// What bindings of shapes share: arguments from Python read and checked, a shape's sizes by name,
+// results as tuples.
 #pragma once
 
 #include <array>
@@ -28,7 +29,8 @@ auto checked(F&& f) {
   try {
     return f();
   } catch (const std::invalid_argument& e) {
-    pybind11::set_error(pybind11::module_::import("robosim.errors").attr("GeometryError"), e.what());
+    pybind11::set_error(pybind11::module_::import("robosim.errors").attr("GeometryError"),
+                        e.what());
     throw pybind11::error_already_set();
   }
 }
@@ -36,7 +38,8 @@ auto checked(F&& f) {
 // A pose whose rotation is one: what the queries rely on. Else InputError.
 SE3d rigid(const pybind11::object& value, const char* name);
 
-// A Shape or a Compound from Python, which stays its owner, and as what the engine keeps. InputError for None.
+// A Shape or a Compound from Python, which stays its owner, and as what the engine keeps.
+// InputError for None.
 using AnyBody = std::variant<const Shape*, std::shared_ptr<Compound>>;
 Body body_of(const AnyBody& any, const char* name);
 CollisionGeometry geometry_of(const AnyBody& any, const char* name);
@@ -46,7 +49,9 @@ BodyObject body_object(const CollisionGeometry& geometry);
 
 // The margin of a query [m], or InputError.
 inline double checked_margin(double margin) {
-  if (!(margin >= 0 && std::isfinite(margin))) throw InputError(message("margin is ", margin, "; it must be a finite number of meters, at least 0"));
+  if (!(margin >= 0 && std::isfinite(margin)))
+    throw InputError(
+        message("margin is ", margin, "; it must be a finite number of meters, at least 0"));
   return margin;
 }
 
@@ -55,8 +60,8 @@ pybind11::array_t<double> points_array(std::span<const Vec3d> points);
 std::vector<std::array<int, 3>> read_triangles(const pybind11::object& value, const char* name);
 pybind11::array_t<int> triangles_array(const std::vector<std::array<int, 3>>& triangles);
 
-// A size of a shape: what its constructor in Python takes, the attribute that gives it back, the key in scene files. In full
-// sizes, also where the engine keeps half of it.
+// A size of a shape: what its constructor in Python takes, the attribute that gives it back, the
+// key in scene files. In full sizes, also where the engine keeps half of it.
 struct Size {
   using Points = std::span<const Vec3d> (*)(const Shape&);
   const char* name;
@@ -65,17 +70,24 @@ struct Size {
   const char* kind() const { return std::array{"number", "vector", "points"}[of.index()]; }
 };
 
-// The sizes of a type of shape, in the order of its constructor's arguments; known once bind_shapes has run.
+// The sizes of a type of shape, in the order of its constructor's arguments; known once bind_shapes
+// has run.
 using Sizes = std::vector<Size>;
 const Sizes& sizes_of(ShapeType type);
 
 // (distance, p_WA, p_WB, normal).
-using WitnessTuple = std::tuple<double, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>>;
-inline WitnessTuple witness_tuple(const Witness& w) { return {w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal)}; }
+using WitnessTuple = std::tuple<double, pybind11::array_t<double>, pybind11::array_t<double>,
+                                pybind11::array_t<double>>;
+inline WitnessTuple witness_tuple(const Witness& w) {
+  return {w.distance, vec3_array(w.p_WA), vec3_array(w.p_WB), vec3_array(w.normal)};
+}
 
-// Rates of (distance, p_WA, p_WB, normal) in parameters of this shape, arrays of `shape` and (3,) + `shape`; one that is null is zero.
-using RatesTuple = std::tuple<pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>>;
-RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::vector<pybind11::ssize_t>& shape);
+// Rates of (distance, p_WA, p_WB, normal) in parameters of this shape, arrays of `shape` and (3,) +
+// `shape`; one that is null is zero.
+using RatesTuple = std::tuple<pybind11::array_t<double>, pybind11::array_t<double>,
+                              pybind11::array_t<double>, pybind11::array_t<double>>;
+RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates,
+                       const std::vector<pybind11::ssize_t>& shape);
 
 // (kind, number, slide, tilt), see robosim.geometry.Feature.
 using FeatureTuple = std::tuple<const char*, int, double, double>;
@@ -87,9 +99,10 @@ inline FeatureTuple feature_tuple(const LocalSurface& s) {
 using PartTuple = std::tuple<const char*, int, int>;
 
 // (distance, normal, gap, p_WA, p_WB, p_W, features of A, of B, slide, reference).
-using ManifoldTuple = std::tuple<double, pybind11::array_t<double>, pybind11::array_t<double>, pybind11::array_t<double>,
-                                 pybind11::array_t<double>, pybind11::array_t<double>, pybind11::typing::List<PartTuple>, pybind11::typing::List<PartTuple>,
-                                 pybind11::array_t<double>, int>;
+using ManifoldTuple = std::tuple<double, pybind11::array_t<double>, pybind11::array_t<double>,
+                                 pybind11::array_t<double>, pybind11::array_t<double>,
+                                 pybind11::array_t<double>, pybind11::typing::List<PartTuple>,
+                                 pybind11::typing::List<PartTuple>, pybind11::array_t<double>, int>;
 ManifoldTuple manifold_tuple(const Manifold& m);
 
 }  // namespace robosim

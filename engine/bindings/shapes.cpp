@@ -1,4 +1,5 @@
-// Shapes: constructors, sizes and what bounds them. Errors of input are robosim.errors.GeometryError.
+// Shapes: constructors, sizes and what bounds them. Errors of input are
+// robosim.errors.GeometryError.
 #include "geometry/shape.h"
 
 #include <algorithm>
@@ -30,13 +31,17 @@ std::array<Sizes, n_shape_types> sizes;  // filled in below
 
 Shape convex(const py::object& vertices, const py::object& faces, double rounding) {
   const std::vector<Vec3d> points = read_points(vertices, "convex: vertices");
-  if (faces.is_none()) return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)), rounding);
-  return Shape::convex(std::make_shared<ConvexMesh>(convex_mesh(points, read_triangles(faces, "convex: faces"))), rounding);
+  if (faces.is_none())
+    return Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(points)), rounding);
+  return Shape::convex(
+      std::make_shared<ConvexMesh>(convex_mesh(points, read_triangles(faces, "convex: faces"))),
+      rounding);
 }
 
 Shape triangle(const py::object& vertices, double rounding) {
   const std::vector<Vec3d> points = read_points(vertices, "triangle: vertices");
-  if (points.size() != 3) throw InputError(message("triangle: ", points.size(), " vertices; it has 3"));
+  if (points.size() != 3)
+    throw InputError(message("triangle: ", points.size(), " vertices; it has 3"));
   return Shape::triangle(points[0], points[1], points[2], rounding);
 }
 
@@ -69,11 +74,13 @@ const Size& named(const Optional& optional) { return optional.size; }
 
 // One constructor and its sizes, in the order of its arguments.
 template <class... Arguments, class... Names>
-void def_shape(py::class_<Shape>& c, ShapeType type, Shape (*make)(Arguments...), const char* doc, const Names&... size) {
+void def_shape(py::class_<Shape>& c, ShapeType type, Shape (*make)(Arguments...), const char* doc,
+               const Names&... size) {
   static_assert(sizeof...(Arguments) == sizeof...(Names), "every argument is a size");
   sizes[static_cast<std::size_t>(type)] = Sizes{named(size)...};
   c.def_static(
-      name_of(type), [make](Arguments... arguments) { return checked([&] { return make(arguments...); }); },
+      name_of(type),
+      [make](Arguments... arguments) { return checked([&] { return make(arguments...); }); },
       argument(size)..., doc);
 }
 
@@ -83,7 +90,8 @@ void def_attribute(py::class_<Shape>& c, const Size& size) {
   for (int t = 0; t < n_shape_types; ++t)
     for (const Size& other : sizes[static_cast<std::size_t>(t)])
       if (std::string_view(other.name) == size.name) {
-        if (other.of.index() != size.of.index()) throw std::logic_error(message(size.name, " means two kinds of sizes"));
+        if (other.of.index() != size.of.index())
+          throw std::logic_error(message(size.name, " means two kinds of sizes"));
         whose += message(whose.size() > 2 ? ", " : " ", shape_type_names[t]);
       }
   std::visit(
@@ -117,11 +125,16 @@ const Sizes& sizes_of(ShapeType type) { return sizes[static_cast<std::size_t>(ty
 SE3d rigid(const py::object& value, const char* name) {
   const SE3d X = read_pose(value, name);
   const Mat3d defect = X.R * transpose(X.R) - Mat3d::identity();
-  const double worst = std::sqrt(squared_norm(defect.row[0]) + squared_norm(defect.row[1]) + squared_norm(defect.row[2]));
+  const double worst = std::sqrt(squared_norm(defect.row[0]) + squared_norm(defect.row[1]) +
+                                 squared_norm(defect.row[2]));
   if (!(worst < 1e-6) || !(dot(X.R.row[0], cross(X.R.row[1], X.R.row[2])) > 0))
-    throw InputError(message(name, " is not a pose: its rotation must be right-handed and orthonormal to 1e-6, and is off by ",
-                             worst));
-  if (!(norm(X.p) <= 1e9)) throw InputError(message(name, " is ", norm(X.p), " m from the origin; at most 1e9 m is allowed"));
+    throw InputError(message(
+        name,
+        " is not a pose: its rotation must be right-handed and orthonormal to 1e-6, and is off by ",
+        worst));
+  if (!(norm(X.p) <= 1e9))
+    throw InputError(
+        message(name, " is ", norm(X.p), " m from the origin; at most 1e9 m is allowed"));
   return X;
 }
 
@@ -152,11 +165,13 @@ std::vector<std::array<int, 3>> read_triangles(const py::object& value, const ch
     PyErr_Clear();
     throw InputError(message(name, " must be integers of shape (m, 3)"));
   }
-  const auto index = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(indices);
+  const auto index =
+      py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(indices);
   std::vector<std::array<int, 3>> triangles(static_cast<std::size_t>(index.shape(0)));
   for (std::size_t i = 0; i < triangles.size(); ++i)
     for (int k = 0; k < 3; ++k)  // what fits no int is no vertex either
-      triangles[i][k] = static_cast<int>(std::clamp<std::int64_t>(index.at(i, k), -1, std::numeric_limits<int>::max()));
+      triangles[i][k] = static_cast<int>(
+          std::clamp<std::int64_t>(index.at(i, k), -1, std::numeric_limits<int>::max()));
   return triangles;
 }
 
@@ -168,7 +183,9 @@ py::array_t<int> triangles_array(const std::vector<std::array<int, 3>>& triangle
 }
 
 void bind_shapes(py::module_& m) {
-  py::class_<Shape> c(m, "Shape", "A convex collision shape in its own frame, immutable. Sizes are full sizes in meters; radii are radii.");
+  py::class_<Shape> c(m, "Shape",
+                      "A convex collision shape in its own frame, immutable. Sizes are full sizes "
+                      "in meters; radii are radii.");
   const Size radius{"radius", [](const Shape& s) { return s.radius; }};
   const Size length{"length", [](const Shape& s) { return 2 * s.half_length; }};
   const Size size{"size", [](const Shape& s) { return 2.0 * s.half_extents; }};
@@ -179,37 +196,49 @@ void bind_shapes(py::module_& m) {
                       }};
   const Size rounding{"rounding", [](const Shape& s) { return s.rounding; }};
 
-  def_shape(c, ShapeType::sphere, &Shape::sphere, "A ball of this radius [m] about the origin.", radius);
+  def_shape(c, ShapeType::sphere, &Shape::sphere, "A ball of this radius [m] about the origin.",
+            radius);
   def_shape(
-      c, ShapeType::box, +[](const py::object& full, double r) { return Shape::box(0.5 * read_vec3(full, "box: size"), r); },
-      "A box about the origin, its full size along x, y and z [m]; with a rounding, all points within that distance [m] of it.",
+      c, ShapeType::box,
+      +[](const py::object& full, double r) {
+        return Shape::box(0.5 * read_vec3(full, "box: size"), r);
+      },
+      "A box about the origin, its full size along x, y and z [m]; with a rounding, all points "
+      "within that distance [m] of it.",
       size, Optional{rounding});
   def_shape(
       c, ShapeType::capsule, +[](double r, double full) { return Shape::capsule(r, full / 2); },
-      "A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.", radius, length);
+      "A ball of this radius [m] swept along z; length [m] of the straight part, without the caps.",
+      radius, length);
   def_shape(
       c, ShapeType::cylinder, +[](double r, double full) { return Shape::cylinder(r, full / 2); },
       "A cylinder about z with flat ends: radius and full length [m].", radius, length);
   def_shape(
-      c, ShapeType::ellipsoid, +[](const py::object& a) { return Shape::ellipsoid(read_vec3(a, "ellipsoid: radii")); },
+      c, ShapeType::ellipsoid,
+      +[](const py::object& a) { return Shape::ellipsoid(read_vec3(a, "ellipsoid: radii")); },
       "An ellipsoid about the origin, its semi-axes along x, y and z [m].", radii);
   def_shape(
       c, ShapeType::cone, +[](double r, double full) { return Shape::cone(r, full / 2); },
-      "A solid cone about z: base of this radius [m] at z = -length / 2, apex at z = length / 2.", radius, length);
+      "A solid cone about z: base of this radius [m] at z = -length / 2, apex at z = length / 2.",
+      radius, length);
   def_shape(c, ShapeType::half_space, &Shape::half_space, "All points with z <= 0, without end.");
   // By hand: faces are no size of it, the vertices alone determine it.
   sizes[static_cast<std::size_t>(ShapeType::convex)] = {vertices, rounding};
   c.def_static(
       "convex",
-      [](const py::object& points, const py::object& faces, double r) { return checked([&] { return convex(points, faces, r); }); },
+      [](const py::object& points, const py::object& faces, double r) {
+        return checked([&] { return convex(points, faces, r); });
+      },
       py::arg("vertices"), py::arg("faces") = py::none(), py::arg("rounding") = 0.0,
-      "The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the closed outward surface\n"
-      "of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent). With a rounding, all points within\n"
+      "The convex hull of vertices (n, 3) [m]. With faces (m, 3), refuses those that are not the "
+      "closed outward surface\n"
+      "of the hull. Flat point sets are refused too (thinner than 1e-9 of their extent). With a "
+      "rounding, all points within\n"
       "that distance [m] of the hull.");
-  def_shape(
-      c, ShapeType::triangle, &triangle,
-      "A flat triangle of vertices (3, 3) [m]; with a rounding, all points within that distance [m] of it.", vertices,
-      Optional{rounding});
+  def_shape(c, ShapeType::triangle, &triangle,
+            "A flat triangle of vertices (3, 3) [m]; with a rounding, all points within that "
+            "distance [m] of it.",
+            vertices, Optional{rounding});
 
   std::set<std::string_view> defined;
   for (const Sizes& row : sizes)
@@ -221,7 +250,8 @@ void bind_shapes(py::module_& m) {
         if (!s.mesh) no_attribute(s, "faces");
         return triangles_array(s.mesh->faces);
       },
-      "Triangles of a convex shape, counter-clockwise from outside: indices into vertices, shape (m, 3).");
+      "Triangles of a convex shape, counter-clockwise from outside: indices into vertices, shape "
+      "(m, 3).");
   c.def_property_readonly(
       "type", [](const Shape& s) { return name_of(s.type); }, "The name of its constructor.");
   c.def(
@@ -234,7 +264,8 @@ void bind_shapes(py::module_& m) {
         });
       },
       py::arg("directions"),
-      "The points (n, 3) [m] of the shape that lie farthest in directions (n, 3) of any length. GeometryError for a\n"
+      "The points (n, 3) [m] of the shape that lie farthest in directions (n, 3) of any length. "
+      "GeometryError for a\n"
       "half-space, which is unbounded.");
   c.def("__repr__", &describe);
 

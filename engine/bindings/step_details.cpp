@@ -25,19 +25,25 @@ const char* name_of(RowClass what) {
   return names[static_cast<std::size_t>(what)];
 }
 
-PartTuple part_tuple(const FeatureId& f) { return {feature_kind_names[static_cast<std::size_t>(f.kind)], f.index, f.part}; }
+PartTuple part_tuple(const FeatureId& f) {
+  return {feature_kind_names[static_cast<std::size_t>(f.kind)], f.index, f.part};
+}
 
-const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIsland::Row& row) { return stepper.manifolds()[at(row.manifold)]; }
+const SceneQuery::PairManifold& manifold_of(const Stepper& stepper, const StepIsland::Row& row) {
+  return stepper.manifolds()[at(row.manifold)];
+}
 
-// Returns velocities of an impact's rows, from those of its channels: of normals that bounce at the impact, else as the
-// integrator has them (constraints/impacts.h).
+// Returns velocities of an impact's rows, from those of its channels: of normals that bounce at the
+// impact, else as the integrator has them (constraints/impacts.h).
 Array velocities_at(const Impact& met, const std::vector<double>& y) {
   Array out(static_cast<pybind11::ssize_t>(met.rows.size()));
   for (const RowBlock& block : met.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const bool bounces = met.rows[at(i)].law == NormalLaw::impact && met.rows[at(i)].role == Contact::normal;
+      const bool bounces =
+          met.rows[at(i)].law == NormalLaw::impact && met.rows[at(i)].role == Contact::normal;
       double w = bounces ? -met.restored * until_impact(met, block, i) : 0;
-      for (int k = 0; k < block.width; ++k) w += met.problem.rows[at(i)].d[k] * y[at(block.first_channel + k)];
+      for (int k = 0; k < block.width; ++k)
+        w += met.problem.rows[at(i)].d[k] * y[at(block.first_channel + k)];
       out.mutable_data()[i] = w;
     }
   return out;
@@ -53,7 +59,8 @@ Vec3d direction_of(const Stepper& stepper, const StepIsland::Row& row) {
 
 }  // namespace
 
-void StepDetails::add_contact(const BoundScene& scene, const SceneQuery::PairManifold& pair, int point) {
+void StepDetails::add_contact(const BoundScene& scene, const SceneQuery::PairManifold& pair,
+                              int point) {
   const ManifoldPoint& p = pair.manifold.points[point];
   contacts.push_back({.A = scene.name(pair.a),
                       .B = scene.name(pair.b),
@@ -68,8 +75,10 @@ void StepDetails::add_contact(const BoundScene& scene, const SceneQuery::PairMan
                       .slide = p.slide});
 }
 
-// Contacts, joint forces and closures of an island, without any force. whole: the island with what is to be met.
-void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper, const StepIsland& whole, const StepIsland& island, Numbers& numbers) {
+// Contacts, joint forces and closures of an island, without any force. whole: the island with what
+// is to be met.
+void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper,
+                            const StepIsland& whole, const StepIsland& island, Numbers& numbers) {
   numbers.of_block.assign(island.blocks.size(), 0);
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const StepIsland::Block& block = island.blocks[b];
@@ -82,23 +91,31 @@ void StepDetails::add_parts(const BoundScene& scene, const Stepper& stepper, con
     } else if (block.is_of_bodies()) {
       std::string name;
       visit_kind(block, [&](auto kind) {
-        if constexpr (requires { kind.name(stepper.world(), 0); }) name = kind.name(stepper.world(), block.item);
+        if constexpr (requires { kind.name(stepper.world(), 0); })
+          name = kind.name(stepper.world(), block.item);
       });
       // Frames in the order of the world's; of other kinds behind them.
-      const std::size_t number = numbers.of_block[b] = is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
+      const std::size_t number = numbers.of_block[b] =
+          is_of<ClosureOfFrames>(block) ? at(block.item) : closures.size();
       closures.resize(std::max(closures.size(), number + 1));
-      closures[number] = {.name = name, .point = vec3_array(block.center), .force = vec3_array(Vec3d()), .moment = vec3_array(Vec3d())};
+      closures[number] = {.name = name,
+                          .point = vec3_array(block.center),
+                          .force = vec3_array(Vec3d()),
+                          .moment = vec3_array(Vec3d())};
     } else {
       numbers.of_block[b] = joints.size();
       for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)
-        joints.push_back({.coordinate = block.v, .source = row_name(island.rows[at(i)]), .force = 0});
+        joints.push_back(
+            {.coordinate = block.v, .source = row_name(island.rows[at(i)]), .force = 0});
     }
   }
 }
 
-std::size_t StepDetails::number_of(const StepIsland& solved, std::size_t b, int row, const Numbers& numbers) const {
+std::size_t StepDetails::number_of(const StepIsland& solved, std::size_t b, int row,
+                                   const Numbers& numbers) const {
   const StepIsland::Row& own = solved.rows[at(row)];
-  if (is_of<Contact>(solved.blocks[b])) return numbers.first_contact[at(own.manifold)] + at(own.point);
+  if (is_of<Contact>(solved.blocks[b]))
+    return numbers.first_contact[at(own.manifold)] + at(own.point);
   std::size_t number = numbers.of_block[b];
   if (!solved.blocks[b].is_of_bodies())
     while (joints[number].source != row_name(own)) ++number;
@@ -106,7 +123,8 @@ std::size_t StepDetails::number_of(const StepIsland& solved, std::size_t b, int 
 }
 
 // Adds the forces of the rows of an island, or of one of its impacts.
-void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers) {
+void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved,
+                             const Numbers& numbers) {
   const double rate = 1 / stepper.options().dt;
   const auto add = [](Array& to, const Vec3d& x) {
     for (int k = 0; k < 3; ++k) to.mutable_data()[k] += x[k];
@@ -128,20 +146,24 @@ void StepDetails::add_forces(const Stepper& stepper, const StepIsland& solved, c
       const std::size_t number = number_of(solved, b, i, numbers);
       const double f = rate * solved.solution.f[at(i)];
       if (!is_of<Contact>(block)) {
-        joints[number].force += solved.problem.rows[at(i)].d[0] * f;  // of the coordinate in the row
+        // Of the coordinate in the row.
+        joints[number].force += solved.problem.rows[at(i)].d[0] * f;
         continue;
       }
       ContactDetail& contact = contacts[number];
-      add(row.role == Contact::normal || is_friction(row) ? contact.force : contact.moment, f * direction_of(stepper, row));
+      add(row.role == Contact::normal || is_friction(row) ? contact.force : contact.moment,
+          f * direction_of(stepper, row));
       if (row.role == Contact::normal) pushes = f > 0, has_friction = slides = false;
-      has_friction |= row.role != Contact::normal, slides |= is_friction(row) && solved.solution.classes[at(i)] != RowClass::clamping;
+      has_friction |= row.role != Contact::normal,
+          slides |= is_friction(row) && solved.solution.classes[at(i)] != RowClass::clamping;
       const bool is_last = i + 1 == rows.last_row || solved.rows[at(i + 1)].role == Contact::normal;
       if (is_last && pushes) contact.mode = slides || !has_friction ? "sliding" : "sticking";
     }
   }
 }
 
-std::vector<RowDetail> StepDetails::details_of(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers) const {
+std::vector<RowDetail> StepDetails::details_of(const Stepper& stepper, const StepIsland& solved,
+                                               const Numbers& numbers) const {
   std::vector<RowDetail> out;
   const RowSolution& s = solved.solution;
   for (std::size_t b = 0; b < solved.blocks.size(); ++b)
@@ -150,7 +172,9 @@ std::vector<RowDetail> StepDetails::details_of(const Stepper& stepper, const Ste
       const bool is_of_contact = is_of<Contact>(solved.blocks[b]);
       out.push_back({.source = row_name(row),
                      .of = static_cast<int>(number_of(solved, b, i, numbers)),
-                     .direction = is_of_contact ? std::optional(vec3_array(direction_of(stepper, row))) : std::nullopt,
+                     .direction = is_of_contact
+                                      ? std::optional(vec3_array(direction_of(stepper, row)))
+                                      : std::nullopt,
                      .law = is_of_contact ? name_of(row.law) : "",
                      .mode = name_of(s.classes[at(i)]),
                      .impulse = s.f[at(i)],
@@ -176,8 +200,14 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
     for (int i = 0; i < impacts.n; ++i) {
       const Impact& met = impacts.each[at(i)];
       add_forces(stepper, met, numbers);
-      detail.impacts.push_back({met.share, met.restored, velocities_at(met, met.problem.y_free), velocities_at(met, met.solution.y), details_of(stepper, met, numbers), {}});
-      if (met.is_limited()) detail.impacts.back().landed = details_of(stepper, met.parts[1], numbers);
+      detail.impacts.push_back({met.share,
+                                met.restored,
+                                velocities_at(met, met.problem.y_free),
+                                velocities_at(met, met.solution.y),
+                                details_of(stepper, met, numbers),
+                                {}});
+      if (met.is_limited())
+        detail.impacts.back().landed = details_of(stepper, met.parts[1], numbers);
     }
     const pybind11::ssize_t m = static_cast<pybind11::ssize_t>(island.rows.size());
     detail.admittance = Array(Shape2{m, m});
@@ -186,7 +216,8 @@ StepDetails::StepDetails(const BoundScene& scene, const Stepper& stepper, int n_
     islands.push_back(std::move(detail));
   }
   std::vector<double> corrected(step.size(), 0.0);
-  for (std::size_t k = 0; k < corrected.size() && step.has_corrections(); ++k) corrected[k] = step.u_corrected[k] - step.u[k];
+  for (std::size_t k = 0; k < corrected.size() && step.has_corrections(); ++k)
+    corrected[k] = step.u_corrected[k] - step.u[k];
   taken_back = Array(static_cast<pybind11::ssize_t>(corrected.size()), corrected.data());
 }
 
@@ -204,7 +235,8 @@ void bind_step_details(pybind11::module_& m) {
       .def_readonly("feature_A", &ContactDetail::feature_A)
       .def_readonly("feature_B", &ContactDetail::feature_B)
       .def_readonly("slide", &ContactDetail::slide);
-  py::class_<JointDetail>(m, "JointForce", "See robosim.simulation.JointForce; coordinate is an entry of v.")
+  py::class_<JointDetail>(m, "JointForce",
+                          "See robosim.simulation.JointForce; coordinate is an entry of v.")
       .def_readonly("coordinate", &JointDetail::coordinate)
       .def_readonly("source", &JointDetail::source)
       .def_readonly("force", &JointDetail::force);
@@ -240,7 +272,8 @@ void bind_step_details(pybind11::module_& m) {
       .def_readonly("joints", &StepDetails::joints)
       .def_readonly("closures", &StepDetails::closures)
       .def_readonly("islands", &StepDetails::islands)
-      .def_readonly("taken_back", &StepDetails::taken_back, "(n_v,) the part of the mean velocity over the step that takes back overlaps.");
+      .def_readonly("taken_back", &StepDetails::taken_back,
+                    "(n_v,) the part of the mean velocity over the step that takes back overlaps.");
 }
 
 }  // namespace robosim

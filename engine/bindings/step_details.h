@@ -1,4 +1,5 @@
-// Forces and rows of a step, for Python: structs whose fields have the names of those of robosim/simulation/details.py.
+// Forces and rows of a step, for Python: structs whose fields have the names of those of
+// robosim/simulation/details.py.
 #pragma once
 
 #include <optional>
@@ -69,13 +70,17 @@ struct StepDetails {
   // Finds the contact, joint force or closure of a row, by number, after `add_parts` of its island.
   struct Numbers {
     std::vector<std::size_t> first_contact;  // of each manifold
-    std::vector<std::size_t> of_block;       // of the island: of its first joint force, or its closure
+    // Of the island: of its first joint force, or its closure.
+    std::vector<std::size_t> of_block;
   };
-  void add_parts(const BoundScene& scene, const Stepper& stepper, const StepIsland& whole, const StepIsland& island, Numbers& numbers);
+  void add_parts(const BoundScene& scene, const Stepper& stepper, const StepIsland& whole,
+                 const StepIsland& island, Numbers& numbers);
   void add_contact(const BoundScene& scene, const SceneQuery::PairManifold& pair, int point);
   void add_forces(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers);
-  std::vector<RowDetail> details_of(const Stepper& stepper, const StepIsland& solved, const Numbers& numbers) const;
-  std::size_t number_of(const StepIsland& solved, std::size_t block, int row, const Numbers& numbers) const;
+  std::vector<RowDetail> details_of(const Stepper& stepper, const StepIsland& solved,
+                                    const Numbers& numbers) const;
+  std::size_t number_of(const StepIsland& solved, std::size_t block, int row,
+                        const Numbers& numbers) const;
 };
 
 void bind_step_details(pybind11::module_& m);

@@ -21,7 +21,8 @@ Array vector_of(const std::vector<double>& x) {
 }
 
 const char* name_of(ParameterOwner owner) {
-  constexpr const char* names[] = {"pair", "motor", "object", "vertex", "closure", "equality", "body", "coordinate", "position", "world"};
+  constexpr const char* names[] = {"pair",     "motor", "object",     "vertex",   "closure",
+                                   "equality", "body",  "coordinate", "position", "world"};
   return names[static_cast<std::size_t>(owner)];
 }
 
@@ -50,11 +51,13 @@ Array rows_of(const std::vector<StepGradient>& g, int width, const Part& part) {
   return out;
 }
 
-// Large meshes have hardly anything but zeros, and zeros from calloc take no memory until somebody writes there.
+// Large meshes have hardly anything but zeros, and zeros from calloc take no memory until somebody
+// writes there.
 Array zeros(const Shape2& shape) {
   std::size_t size = 1;
   for (const auto extent : shape) size *= static_cast<std::size_t>(extent);
-  auto* const to = static_cast<double*>(std::calloc(std::max<std::size_t>(size, 1), sizeof(double)));
+  auto* const to =
+      static_cast<double*>(std::calloc(std::max<std::size_t>(size, 1), sizeof(double)));
   if (!to) throw std::bad_alloc();
   return Array(shape, to, py::capsule(to, &std::free));
 }
@@ -93,7 +96,9 @@ std::vector<BoundParameterKind> bound_parameter_kinds(const World& world) {
 }
 
 void bind_parameter_kinds(py::module_& m) {
-  py::class_<BoundParameterKind>(m, "ParameterKind", "See robosim.simulation.ParameterKind; first and stride tell where the numbers of its owners are.")
+  py::class_<BoundParameterKind>(m, "ParameterKind",
+                                 "See robosim.simulation.ParameterKind; first and stride tell "
+                                 "where the numbers of its owners are.")
       .def_readonly("name", &BoundParameterKind::name)
       .def_readonly("owner", &BoundParameterKind::owner)
       .def_readonly("owners", &BoundParameterKind::owners)
@@ -119,25 +124,36 @@ GradientArrays::GradientArrays(const World& world, const StepGradient& g)
   *causes.mutable_data() = static_cast<std::uint8_t>(g.one_sided);
 }
 
-GradientArrays::GradientArrays(const World& world, const std::vector<StepGradient>& g, Array tau_, Array q_target_, Array v_target_)
-    : q(rows_of(g, world.model().n_v, [](const StepGradient& x) -> const auto& { return x.q; })),
-      v(rows_of(g, world.model().n_v, [](const StepGradient& x) -> const auto& { return x.v; })),
+GradientArrays::GradientArrays(const World& world, const std::vector<StepGradient>& g, Array tau_,
+                               Array q_target_, Array v_target_)
+    : q(rows_of(
+          g, world.model().n_v, [](const StepGradient& x) -> const auto& { return x.q; })),
+      v(rows_of(
+          g, world.model().n_v, [](const StepGradient& x) -> const auto& { return x.v; })),
       tau(std::move(tau_)),
       q_target(std::move(q_target_)),
       v_target(std::move(v_target_)),
-      parameters(rows_of(g, world.parameters().size(), [](const StepGradient& x) -> const auto& { return x.parameters.numbers(); })),
+      parameters(rows_of(
+          g, world.parameters().size(),
+          [](const StepGradient& x) -> const auto& { return x.parameters.numbers(); })),
       vertices(zeros({static_cast<py::ssize_t>(g.size()), world.vertices().size(), 3})),
       causes(Shape2{static_cast<py::ssize_t>(g.size())}) {
   for (std::size_t r = 0; r < g.size(); ++r) {
-    write_vertices(g[r], vertices.mutable_data() + 3 * static_cast<std::ptrdiff_t>(r) * world.vertices().size());
+    write_vertices(g[r], vertices.mutable_data() +
+                             3 * static_cast<std::ptrdiff_t>(r) * world.vertices().size());
     causes.mutable_data()[r] = static_cast<std::uint8_t>(g[r].one_sided);
   }
 }
 
 StepGradient direction_of(const World& world, const py::dict& given) {
   StepGradient d = still(world);
-  const std::pair<const char*, std::vector<double>&> vectors[] = {{"q", d.q},           {"v", d.v},           {"tau", d.tau}, {"q_target", d.q_target}, {"v_target", d.v_target},
-                                                                  {"parameters", d.parameters.numbers()}};
+  const std::pair<const char*, std::vector<double>&> vectors[] = {
+      {"q", d.q},
+      {"v", d.v},
+      {"tau", d.tau},
+      {"q_target", d.q_target},
+      {"v_target", d.v_target},
+      {"parameters", d.parameters.numbers()}};
   for (const auto& [name, to] : vectors) {
     if (!given.contains(name)) continue;
     const Array array = real_array(given[name], {static_cast<py::ssize_t>(to.size())}, name);
@@ -152,10 +168,15 @@ StepGradient direction_of(const World& world, const py::dict& given) {
 ParameterSelection selection_of(const World& world, const SelectionTuple& given) {
   const auto& [begin, number, weight] = given;
   const int all = world.parameters().size() + 3 * world.vertices().size();
-  const bool is_list = !begin.empty() && begin.front() == 0 && std::is_sorted(begin.begin(), begin.end()) && static_cast<std::size_t>(begin.back()) == number.size();
-  if (!is_list || weight.size() != number.size()) throw InputError("a selection of parameters has to be rows of numbers and as many weights");
+  const bool is_list = !begin.empty() && begin.front() == 0 &&
+                       std::is_sorted(begin.begin(), begin.end()) &&
+                       static_cast<std::size_t>(begin.back()) == number.size();
+  if (!is_list || weight.size() != number.size())
+    throw InputError("a selection of parameters has to be rows of numbers and as many weights");
   for (const int n : number)
-    if (n < 0 || n >= all) throw InputError(message("a selection of parameters has number ", n, "; it must be from 0 to ", all - 1));
+    if (n < 0 || n >= all)
+      throw InputError(
+          message("a selection of parameters has number ", n, "; it must be from 0 to ", all - 1));
   return {begin, number, weight};
 }
 

@@ -15,10 +15,12 @@ namespace py = pybind11;
 
 namespace robosim {
 
-RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates, const std::vector<py::ssize_t>& shape) {
+RatesTuple rates_tuple(const std::vector<const WitnessRate*>& rates,
+                       const std::vector<py::ssize_t>& shape) {
   std::vector<py::ssize_t> vectors{3};
   vectors.insert(vectors.end(), shape.begin(), shape.end());
-  RatesTuple out{py::array_t<double>(shape), py::array_t<double>(vectors), py::array_t<double>(vectors), py::array_t<double>(vectors)};
+  RatesTuple out{py::array_t<double>(shape), py::array_t<double>(vectors),
+                 py::array_t<double>(vectors), py::array_t<double>(vectors)};
   const std::size_t n = rates.size();
   for (std::size_t i = 0; i < n; ++i) {
     const WitnessRate rate = rates[i] ? *rates[i] : WitnessRate();
@@ -41,10 +43,13 @@ RatesTuple twist_arrays() {
 }
 RatesTuple twist_rates(const WitnessRate (&twist)[12]) {
   RatesTuple out = twist_arrays();
-  double* const to[] = {std::get<0>(out).mutable_data(), std::get<1>(out).mutable_data(), std::get<2>(out).mutable_data(), std::get<3>(out).mutable_data()};
+  double* const to[] = {std::get<0>(out).mutable_data(), std::get<1>(out).mutable_data(),
+                        std::get<2>(out).mutable_data(), std::get<3>(out).mutable_data()};
   for (int i = 0; i < 12; ++i) {
     to[0][i] = twist[i].distance;
-    for (int k = 0; k < 3; ++k) to[1][12 * k + i] = twist[i].p_WA[k], to[2][12 * k + i] = twist[i].p_WB[k], to[3][12 * k + i] = twist[i].normal[k];
+    for (int k = 0; k < 3; ++k)
+      to[1][12 * k + i] = twist[i].p_WA[k], to[2][12 * k + i] = twist[i].p_WB[k],
+                     to[3][12 * k + i] = twist[i].normal[k];
   }
   return out;
 }
@@ -54,8 +59,10 @@ RatesTuple twist_rates(const WitnessJacobian& J) {
     for (const int end = row + n_rows; row < end; ++row)
       for (int k = 0; k < 12; ++k) *to++ = J.row[row][WitnessJacobian::column(k)];
   };
-  fill(std::get<0>(out).mutable_data(), WitnessJacobian::distance, 1), fill(std::get<1>(out).mutable_data(), WitnessJacobian::p_WA, 3);
-  fill(std::get<2>(out).mutable_data(), WitnessJacobian::p_WB, 3), fill(std::get<3>(out).mutable_data(), WitnessJacobian::normal, 3);
+  fill(std::get<0>(out).mutable_data(), WitnessJacobian::distance, 1),
+      fill(std::get<1>(out).mutable_data(), WitnessJacobian::p_WA, 3);
+  fill(std::get<2>(out).mutable_data(), WitnessJacobian::p_WB, 3),
+      fill(std::get<3>(out).mutable_data(), WitnessJacobian::normal, 3);
   return out;
 }
 
@@ -77,7 +84,8 @@ SizeRates size_rates(const Shape& shape, const WitnessDerivatives& d, std::size_
       rates.resize(3 * n), of = {static_cast<py::ssize_t>(n), 3};
       const LocalSurface& surface = side ? d.B : d.A;
       for (std::size_t i = 0; i < static_cast<std::size_t>(surface.n_corners); ++i)
-        for (std::size_t k = 0; k < 3; ++k) rates[3 * static_cast<std::size_t>(surface.corner[i].vertex) + k] = &d.corner[side][i][k];
+        for (std::size_t k = 0; k < 3; ++k)
+          rates[3 * static_cast<std::size_t>(surface.corner[i].vertex) + k] = &d.corner[side][i][k];
     }
     all[size.name] = rates_tuple(rates, of);
   }
@@ -91,15 +99,17 @@ SizeRates piece_sizes(const Body& body, int piece, const WitnessDerivatives& d, 
     std::vector<const WitnessRate*> rates(9);
     const LocalSurface& surface = side ? d.B : d.A;
     for (std::size_t i = 0; i < static_cast<std::size_t>(surface.n_corners); ++i)
-      for (std::size_t k = 0; k < 3; ++k) rates[3 * static_cast<std::size_t>(surface.corner[i].vertex) + k] = &d.corner[side][i][k];
+      for (std::size_t k = 0; k < 3; ++k)
+        rates[3 * static_cast<std::size_t>(surface.corner[i].vertex) + k] = &d.corner[side][i][k];
     SizeRates all;
     all["vertices"] = rates_tuple(rates, {3, 3});
     return all;
   });
 }
 
-// What touches, and derivatives in what is not a pose, found where Python asks for them: most who want derivatives want those in the poses, and
-// arrays of all others take five times as long to make as the distance to find.
+// What touches, and derivatives in what is not a pose, found where Python asks for them: most who
+// want derivatives want those in the poses, and arrays of all others take five times as long to
+// make as the distance to find.
 struct ShapeRates {
   CollisionGeometry A, B;
   SE3d X_WA, X_WB;
@@ -109,23 +119,28 @@ struct ShapeRates {
   bool is_of_shapes() const { return A.body().shape() && B.body().shape(); }
   const WitnessDerivatives& derivatives() {
     if (!found) {
-      found = std::make_unique<WitnessDerivatives>(is_of_shapes() ? witness_derivatives(closest.witness, A.shape, X_WA, B.shape, X_WB)
-                                                                  : piece_derivatives(closest, A.body(), X_WA, B.body(), X_WB));
+      found = std::make_unique<WitnessDerivatives>(
+          is_of_shapes() ? witness_derivatives(closest.witness, A.shape, X_WA, B.shape, X_WB)
+                         : piece_derivatives(closest, A.body(), X_WA, B.body(), X_WB));
     }
     return *found;
   }
   SizeRates sizes(bool of_B) {
     const Body body = (of_B ? B : A).body();
-    return body.shape() ? size_rates(*body.shape(), derivatives(), of_B)
-                        : piece_sizes(body, of_B ? closest.piece_B : closest.piece_A, derivatives(), of_B);
+    return body.shape()
+               ? size_rates(*body.shape(), derivatives(), of_B)
+               : piece_sizes(body, of_B ? closest.piece_B : closest.piece_A, derivatives(), of_B);
   }
   RatesTuple scale(bool of_B) { return rates_tuple({&derivatives().scale[of_B]}, {}); }
-  FeatureTuple feature(bool of_B) { return feature_tuple(of_B ? derivatives().B : derivatives().A); }
+  FeatureTuple feature(bool of_B) {
+    return feature_tuple(of_B ? derivatives().B : derivatives().A);
+  }
 };
 
-std::tuple<WitnessTuple, RatesTuple, bool, std::unique_ptr<ShapeRates>> signed_distance_derivatives(const AnyBody& A, const py::object& X_WA,
-                                                                                                    const AnyBody& B, const py::object& X_WB) {
-  auto rates = std::make_unique<ShapeRates>(ShapeRates{geometry_of(A, "A"), geometry_of(B, "B"), rigid(X_WA, "X_WA"), rigid(X_WB, "X_WB"), {}, {}});
+std::tuple<WitnessTuple, RatesTuple, bool, std::unique_ptr<ShapeRates>> signed_distance_derivatives(
+    const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
+  auto rates = std::make_unique<ShapeRates>(ShapeRates{
+      geometry_of(A, "A"), geometry_of(B, "B"), rigid(X_WA, "X_WA"), rigid(X_WB, "X_WB"), {}, {}});
   const SE3d &X_A = rates->X_WA, &X_B = rates->X_WB;
   Witness& w = rates->closest.witness;
   if (rates->is_of_shapes()) {
@@ -143,20 +158,25 @@ std::tuple<WitnessTuple, RatesTuple, bool, std::unique_ptr<ShapeRates>> signed_d
 }  // namespace
 
 void bind_witness_derivatives(py::module_& m) {
-  py::class_<ShapeRates>(m, "ShapeRates", "Of closest points by shapes; see robosim.geometry.WitnessDerivatives.")
-      .def("sizes", &ShapeRates::sizes, py::arg("of_B"), "By name, of A or B: rates of distance, p_WA, p_WB and normal.")
+  py::class_<ShapeRates>(m, "ShapeRates",
+                         "Of closest points by shapes; see robosim.geometry.WitnessDerivatives.")
+      .def("sizes", &ShapeRates::sizes, py::arg("of_B"),
+           "By name, of A or B: rates of distance, p_WA, p_WB and normal.")
       .def("scale", &ShapeRates::scale, py::arg("of_B"), "The same in a factor by which it grows.")
-      .def("feature", &ShapeRates::feature, py::arg("of_B"), "(kind, number, slide, tilt) of what touches of it.");
+      .def("feature", &ShapeRates::feature, py::arg("of_B"),
+           "(kind, number, slide, tilt) of what touches of it.");
   m.def(
       "signed_distance_derivatives",
       [](const AnyBody& A, const py::object& X_WA, const AnyBody& B, const py::object& X_WB) {
         return checked([&] { return signed_distance_derivatives(A, X_WA, B, X_WB); });
       },
       py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"),
-      "(witness, rates in both twists, one_sided, those in the shapes); see robosim.geometry.signed_distance_derivatives.");
+      "(witness, rates in both twists, one_sided, those in the shapes); see "
+      "robosim.geometry.signed_distance_derivatives.");
   m.def(
       "smoothed_distance",
-      [](double smoothing, const Shape& A, const py::object& X_WA, const Shape& B, const py::object& X_WB) {
+      [](double smoothing, const Shape& A, const py::object& X_WA, const Shape& B,
+         const py::object& X_WB) {
         return checked([&] {
           const SE3d X_A = rigid(X_WA, "X_WA"), X_B = rigid(X_WB, "X_WB");
           const WitnessFactors f = smoothed_distance(smoothing, A, X_A, B, X_B);
@@ -165,7 +185,8 @@ void bind_witness_derivatives(py::module_& m) {
           return std::make_tuple(witness_tuple(f.witness), twist_rates(J), J.one_sided);
         });
       },
-      py::arg("smoothing"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"), "See robosim.geometry.smoothed_distance.");
+      py::arg("smoothing"), py::arg("A"), py::arg("X_WA"), py::arg("B"), py::arg("X_WB"),
+      "See robosim.geometry.smoothed_distance.");
 }
 
 }  // namespace robosim

@@ -1,5 +1,5 @@
-// A custom call of XLA's that is a call of a Python function, with NumPy arrays over XLA's own memory: what it costs is the function, the lock of the
-// interpreter and a microsecond or two.
+// A custom call of XLA's that is a call of a Python function, with NumPy arrays over XLA's own
+// memory: what it costs is the function, the lock of the interpreter and a microsecond or two.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
@@ -24,8 +24,9 @@ using namespace xla;
 py::object* look_up = nullptr;
 int minor_version = 0;
 
-// Calls that are under way, and whether Python is about to end. XLA runs code on threads of its own that nobody need wait for: a thread that asks for the
-// interpreter's lock when there is no interpreter any more is ended in the middle of C++, and the process with it.
+// Calls that are under way, and whether Python is about to end. XLA runs code on threads of its own
+// that nobody need wait for: a thread that asks for the interpreter's lock when there is no
+// interpreter any more is ended in the middle of C++, and the process with it.
 std::atomic<int> calls_under_way = 0;
 std::atomic<bool> is_closed = false;
 
@@ -36,18 +37,21 @@ struct UnderWay {
 
 // The first argument: a number, maybe with axes of one.
 std::int32_t key_of(const Buffers& arguments) {
-  if (arguments.size < 1 || arguments.buffers[0]->type != int32_type || !arguments.buffers[0]->data) throw InputError("a call of XLA's without its key");
+  if (arguments.size < 1 || arguments.buffers[0]->type != int32_type || !arguments.buffers[0]->data)
+    throw InputError("a call of XLA's without its key");
   return *static_cast<const std::int32_t*>(arguments.buffers[0]->data);
 }
 
 py::tuple arrays(const Buffers& buffers, std::size_t first, const py::sequence& types) {
   const std::size_t n = static_cast<std::size_t>(buffers.size) - first;
-  if (py::len(types) != n) throw InputError(message("a call of XLA's has ", n, " arrays; expected ", py::len(types)));
+  if (py::len(types) != n)
+    throw InputError(message("a call of XLA's has ", n, " arrays; expected ", py::len(types)));
   py::tuple out(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Buffer& buffer = *buffers.buffers[first + i];
     const std::vector<py::ssize_t> shape(buffer.extents, buffer.extents + buffer.rank);
-    out[i] = py::array(py::reinterpret_borrow<py::dtype>(types[i]), shape, buffer.data, py::none());  // no copy: it has a base
+    // No copy: it has a base.
+    out[i] = py::array(py::reinterpret_borrow<py::dtype>(types[i]), shape, buffer.data, py::none());
   }
   return out;
 }
@@ -56,7 +60,8 @@ std::string called(const CallFrame& frame) {
   const py::gil_scoped_acquire lock;
   try {
     const py::object call = (*look_up)(key_of(frame.arguments));
-    call(arrays(frame.arguments, 1, call.attr("argument_types")), arrays(frame.results, 0, call.attr("result_types")));
+    call(arrays(frame.arguments, 1, call.attr("argument_types")),
+         arrays(frame.results, 0, call.attr("result_types")));
     return {};
   } catch (py::error_already_set& error) {
     return py::str(error.value());
@@ -81,7 +86,9 @@ Error* handle(CallFrame* frame) noexcept {
 }
 
 py::capsule xla_handler(const py::object& function, int major, int minor) {
-  if (major != major_version) throw InputError(message("XLA's foreign function interface is of version ", major, ".", minor, "; 0.x is known"));
+  if (major != major_version)
+    throw InputError(message("XLA's foreign function interface is of version ", major, ".", minor,
+                             "; 0.x is known"));
   if (!look_up) look_up = new py::object(function);
   *look_up = function, minor_version = minor;
   return py::capsule(reinterpret_cast<void*>(&handle));
@@ -98,9 +105,12 @@ void close_xla_calls() {
 
 void bind_xla_call(py::module_& m) {
   m.def("xla_handler", &xla_handler, py::arg("look_up"), py::arg("major"), py::arg("minor"),
-        "What XLA of this version of its interface calls, with a key (int32) and more: the function that look_up(key) gives, with arrays of its argument_types "
+        "What XLA of this version of its interface calls, with a key (int32) and more: the "
+        "function that look_up(key) gives, with arrays of its argument_types "
         "and, to be filled, of its result_types.");
-  m.def("close_xla_calls", &close_xla_calls, "Let no further call reach Python, and wait for those that are under way: to be called as Python ends.");
+  m.def("close_xla_calls", &close_xla_calls,
+        "Let no further call reach Python, and wait for those that are under way: to be called as "
+        "Python ends.");
 }
 
 }  // namespace robosim

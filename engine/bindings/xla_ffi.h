@@ -1,6 +1,8 @@
-// The part of XLA's foreign function interface that a handler needs: the layout of what it is called with, in C, as XLA's documentation and jaxlib's own
-// header (xla/ffi/api/c_api.h, which `jax.ffi.include_dir()` has) lay it down. Written here so that nothing of JAX is needed to compile. Structures tell
-// their size and newer versions add to their ends, so that what is here holds for all versions 0.x.
+// The part of XLA's foreign function interface that a handler needs: the layout of what it is
+// called with, in C, as XLA's documentation and jaxlib's own header (xla/ffi/api/c_api.h, which
+// `jax.ffi.include_dir()` has) lay it down. Written here so that nothing of JAX is needed to
+// compile. Structures tell their size and newer versions add to their ends, so that what is here
+// holds for all versions 0.x.
 #pragma once
 
 #include <cstddef>

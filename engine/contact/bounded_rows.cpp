@@ -66,8 +66,8 @@ void BoundedRows::set_share(double share) {
 void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   problem_ = &problem, sizes_ = &sizes;
   const std::size_t m = problem.rows.size();
-  R_.resize(m), stiffness_.resize(m), own_R_.resize(m), first_R_.resize(m), df_.resize(m), pushed_.resize(m),
-      u_.resize(m), error_.resize(m);
+  R_.resize(m), stiffness_.resize(m), own_R_.resize(m), first_R_.resize(m), df_.resize(m),
+      pushed_.resize(m), u_.resize(m), error_.resize(m);
   for (const RowBlock& block : problem.blocks)
     for_each_alike(block, [&](const int* alike, int count) {
       double a = 0;

@@ -27,18 +27,25 @@ RowClass class_by(const RowProblem& problem, int i, const RowSolution& s, double
   switch (s.classes[at(i)]) {
     case RowClass::clamping:
       if (f > bounds.upper) return RowClass::upper;
-      if (f < bounds.lower) return row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
+      if (f < bounds.lower)
+        return row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
       return RowClass::clamping;
-    case RowClass::upper: return w > slack_w ? RowClass::clamping : RowClass::upper;
-    case RowClass::lower: return w < -slack_w ? RowClass::clamping : RowClass::lower;
-    case RowClass::separating: break;
+    case RowClass::upper:
+      return w > slack_w ? RowClass::clamping : RowClass::upper;
+    case RowClass::lower:
+      return w < -slack_w ? RowClass::clamping : RowClass::lower;
+    case RowClass::separating:
+      break;
   }
-  if (row.kind == RowKind::unilateral) return w < -slack_w ? RowClass::clamping : RowClass::separating;
-  if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping) return RowClass::separating;
+  if (row.kind == RowKind::unilateral)
+    return w < -slack_w ? RowClass::clamping : RowClass::separating;
+  if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping)
+    return RowClass::separating;
   return RowClass::clamping;  // free to push
 }
 
-void ClassChanges::apply(int changed, int last, const std::vector<RowClass>& before, std::vector<RowClass>& classes) {
+void ClassChanges::apply(int changed, int last, const std::vector<RowClass>& before,
+                         std::vector<RowClass>& classes) {
   if (changed < fewest_) {
     fewest_ = changed, left_ = patience;
   } else if (--left_ < 0) {

@@ -1,4 +1,5 @@
-// The classes that rows go to from their own, by impulses and velocities that break their conditions.
+// The classes that rows go to from their own, by impulses and velocities that break their
+// conditions.
 #pragma once
 
 #include <vector>
@@ -18,19 +19,23 @@ inline RowClass sliding_class(const RowSolution& solution, int i) {
   return solution.w[static_cast<std::size_t>(i)] > 0 ? RowClass::lower : RowClass::upper;
 }
 
-// Which rows change class: all that are in breach at once, and where that goes in circles the last of them alone until fewer are (Judice and Pires, Comput. Oper.
-// Res. 21, 1994: it ends where the matrix is a P-matrix).
+// Which rows change class: all that are in breach at once, and where that goes in circles the last
+// of them alone until fewer are (Judice and Pires, Comput. Oper. Res. 21, 1994: it ends where the
+// matrix is a P-matrix).
 class ClassChanges {
  public:
   explicit ClassChanges(const RowProblem& problem) : problem_(problem) { begin(); }
 
   void begin() { fewest_ = problem_.size() + 1, left_ = patience; }
 
-  // `classes` are those of `before`, `changed` of them changed, the last of them that of row `last`.
-  void apply(int changed, int last, const std::vector<RowClass>& before, std::vector<RowClass>& classes);
+  // `classes` are those of `before`, `changed` of them changed, the last of them that of row
+  // `last`.
+  void apply(int changed, int last, const std::vector<RowClass>& before,
+             std::vector<RowClass>& classes);
 
  private:
-  static constexpr int patience = 5;  // changes of all rows at once that may leave as many in breach
+  // Changes of all rows at once that may leave as many in breach.
+  static constexpr int patience = 5;
 
   const RowProblem& problem_;
   int fewest_, left_;

@@ -16,10 +16,13 @@ namespace {
 constexpr double singular_tolerance = 1e-13;
 constexpr int most_refinements = 3;
 constexpr double refined_enough = 1e-15;
-constexpr double rank_tolerance = 1e-11;   // of a row of S beside those before it, each of unit length
-constexpr double rounding_of_motion = 1e-14;  // of a row of S beside the longest one of its block: along it nothing moves
-constexpr double rounding_of_null = 1e-9;  // of a unit vector that S takes to zero, what friction has of it
-constexpr double no_effect = 1e-9;         // of impulses, relative to what they could do
+// Of a row of S beside those before it, each of unit length.
+constexpr double rank_tolerance = 1e-11;
+// Of a row of S beside the longest one of its block: along it nothing moves.
+constexpr double rounding_of_motion = 1e-14;
+// Of a unit vector that S takes to zero, what friction has of it.
+constexpr double rounding_of_null = 1e-9;
+constexpr double no_effect = 1e-9;  // of impulses, relative to what they could do
 
 }  // namespace
 
@@ -27,7 +30,8 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   classes_.assign(classes, classes + problem.size());
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-    if (row.kind == RowKind::friction && row_class(row.normal) != RowClass::clamping) classes_[static_cast<std::size_t>(i)] = RowClass::separating;
+    if (row.kind == RowKind::friction && row_class(row.normal) != RowClass::clamping)
+      classes_[static_cast<std::size_t>(i)] = RowClass::separating;
   }
   basis_.build(problem, classes_.data());
   if (work_left_ && (*work_left_ -= std::pow(basis_.unknowns(), 3)) < 0) return false;
@@ -44,7 +48,8 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   return rank_ > 0 || basis_.unknowns() == 0;
 }
 
-// Gram-Schmidt in two stages, as of the rows of a block (row_basis.h) with springs and friction exchanged.
+// Gram-Schmidt in two stages, as of the rows of a block (row_basis.h) with springs and friction
+// exchanged.
 void ClassFactor::fill_null_space() {
   const std::size_t n = kept_.size(), count = n - static_cast<std::size_t>(rank_);
   is_friction_.assign(n, false);
@@ -74,7 +79,8 @@ void ClassFactor::fill_null_space() {
       double* const own = vector(done);
       for (std::size_t i = 0; i < n; ++i) own[i] /= std::sqrt(most);
       for (std::size_t k = done + 1; k < count; ++k)
-        for (int twice = 0; twice < 2; ++twice) add_scaled(-product(own, vector(k)), own, static_cast<int>(n), vector(k));
+        for (int twice = 0; twice < 2; ++twice)
+          add_scaled(-product(own, vector(k)), own, static_cast<int>(n), vector(k));
     }
     if (!of_friction) break;
     creeping_ = static_cast<int>(done);
@@ -90,7 +96,8 @@ void ClassFactor::choose_solution(double* x) const {
   for (std::size_t k = 0; k * n < null_space_.size(); ++k) {
     const double* const own = null_space_.data() + k * n;
     double along = 0;
-    for (std::size_t i = 0; i < n; ++i) along += static_cast<int>(k) >= creeping_ || is_friction_[i] ? own[i] * x[i] : 0;
+    for (std::size_t i = 0; i < n; ++i)
+      along += static_cast<int>(k) >= creeping_ || is_friction_[i] ? own[i] * x[i] : 0;
     for (std::size_t i = 0; i < n; ++i) x[i] -= along * own[i];
   }
 }
@@ -109,18 +116,22 @@ void ClassFactor::choose_solution_transposed(double* X, int width) const {
   }
 }
 
-// Of rows of what cannot move at all, as across the plane of a flat robot, there may be rounding left: they ask for nothing, and with vanishing
-// compliance their unknowns stay zero.
+// Of rows of what cannot move at all, as across the plane of a flat robot, there may be rounding
+// left: they ask for nothing, and with vanishing compliance their unknowns stay zero.
 void ClassFactor::drop_rounding() {
   const int r = basis_.unknowns();
   const auto row = [&](int u) { return whole_S_.data() + static_cast<std::ptrdiff_t>(u) * r; };
   make_zeros(row_sizes_, static_cast<std::size_t>(r));
   for (int u = 0; u < r; ++u)
-    for (int e = 0; e < r; ++e) row_sizes_[static_cast<std::size_t>(u)] = std::max(row_sizes_[static_cast<std::size_t>(u)], std::abs(row(u)[e]));
+    for (int e = 0; e < r; ++e)
+      row_sizes_[static_cast<std::size_t>(u)] =
+          std::max(row_sizes_[static_cast<std::size_t>(u)], std::abs(row(u)[e]));
   kept_.clear();
   for (const RowBasis::Block& block : basis_.blocks()) {
     const auto first = row_sizes_.begin() + block.first_unknown;
-    const double rounding = block.columns > 0 ? rounding_of_motion * *std::max_element(first, first + block.columns) : 0;
+    const double rounding =
+        block.columns > 0 ? rounding_of_motion * *std::max_element(first, first + block.columns)
+                          : 0;
     for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
       if (row_sizes_[static_cast<std::size_t>(u)] > rounding) kept_.push_back(u);
   }
@@ -135,7 +146,9 @@ void ClassFactor::gather() {
   }
   kept_S_.resize(n * n);
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j) kept_S_[i * n + j] = whole_S_[static_cast<std::size_t>(kept_[i]) * r + static_cast<std::size_t>(kept_[j])];
+    for (std::size_t j = 0; j < n; ++j)
+      kept_S_[i * n + j] =
+          whole_S_[static_cast<std::size_t>(kept_[i]) * r + static_cast<std::size_t>(kept_[j])];
 }
 
 // f(unknown) for those that are not kept.
@@ -143,8 +156,10 @@ template <class F>
 void ClassFactor::for_each_dropped(F&& f) const {
   std::size_t next = 0;
   for (int u = 0; u < basis_.unknowns(); ++u) {
-    if (next < kept_.size() && kept_[next] == u) ++next;
-    else f(u);
+    if (next < kept_.size() && kept_[next] == u)
+      ++next;
+    else
+      f(u);
   }
 }
 
@@ -173,7 +188,8 @@ bool ClassFactor::is_determined(const RowProblem& problem) {
   bool moves = false;
   for_each_dropped([&](int u) {  // by friction at its bound alone
     const auto of = static_cast<std::ptrdiff_t>(u) * most_block_channels;
-    if (std::equal(N_.begin() + of, N_.begin() + of + most_block_channels, KP_.begin() + of)) return;
+    if (std::equal(N_.begin() + of, N_.begin() + of + most_block_channels, KP_.begin() + of))
+      return;
     std::fill(column_.begin(), column_.end(), 0.0);
     column_[static_cast<std::size_t>(u)] = 1;
     moves |= !moves_nothing(problem, column_.data());
@@ -191,31 +207,39 @@ bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
-      if (row.kind == RowKind::friction && at_bound(row_class(i))) f_bar_[at(i)] = bound_sign(row_class(i)) * row.mu * f_bar_[at(row.normal)];
-      for (int c = 0; c < block.width; ++c) z_bar_[at(block.first_channel + c)] += row.d[c] * f_bar_[at(i)];
+      if (row.kind == RowKind::friction && at_bound(row_class(i)))
+        f_bar_[at(i)] = bound_sign(row_class(i)) * row.mu * f_bar_[at(row.normal)];
+      for (int c = 0; c < block.width; ++c)
+        z_bar_[at(block.first_channel + c)] += row.d[c] * f_bar_[at(i)];
     }
-    // What they could do to the block by themselves, along the channel that is lightest: of others there may be rounding only, as across a plane.
+    // What they could do to the block by themselves, along the channel that is lightest: of others
+    // there may be rounding only, as across a plane.
     double push = 0, lightest = 0;
     for (int c = block.first_channel; c < block.first_channel + block.width; ++c)
-      push = std::max(push, std::abs(z_bar_[at(c)])), lightest = std::max(lightest, problem.L[at(c * (k + 1))]);
+      push = std::max(push, std::abs(z_bar_[at(c)])),
+      lightest = std::max(lightest, problem.L[at(c * (k + 1))]);
     most = std::max(most, push * lightest);
   }
   make_zeros(pushed_, at(k));
   for (int i = 0; i < k; ++i)
-    if (z_bar_[at(i)] != 0) add_scaled(z_bar_[at(i)], &problem.L[at(i * k)], k, pushed_.data());  // L is symmetric
+    // L is symmetric.
+    if (z_bar_[at(i)] != 0) add_scaled(z_bar_[at(i)], &problem.L[at(i * k)], k, pushed_.data());
   for (const double x : pushed_) moved = std::max(moved, std::abs(x));
   return moved <= no_effect * most;
 }
 
 void ClassFactor::solve_S(double* x) {
   with_kept(x, [&](double* kept) {
-    if (is_singular_) qr_.solve(kept), choose_solution(kept);
-    else lu_solve(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
+    if (is_singular_)
+      qr_.solve(kept), choose_solution(kept);
+    else
+      lu_solve(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), kept);
   });
 }
 
-// What is left of B, in twice the precision, is solved for again (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, chapter 12): rows and
-// columns of derivatives, each with solutions of its own, are of one S then.
+// What is left of B, in twice the precision, is solved for again (Higham, "Accuracy and Stability
+// of Numerical Algorithms", 2002, chapter 12): rows and columns of derivatives, each with solutions
+// of its own, are of one S then.
 void ClassFactor::solve_S_transposed(double* B, int width) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   // Of what is kept, and of columns that are not zero, as half of a flat robot's are.
@@ -230,7 +254,8 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
   right_side_.resize(at(n * w));
   if (is_whole) std::copy_n(B, n * w, right_side_.begin());
   for (int i = 0; i < n && !is_whole; ++i)
-    for (int c = 0; c < w; ++c) right_side_[at(i * w + c)] = B[kept_[at(i)] * width + columns_[at(c)]];
+    for (int c = 0; c < w; ++c)
+      right_side_[at(i * w + c)] = B[kept_[at(i)] * width + columns_[at(c)]];
   if (is_singular_) choose_solution_transposed(right_side_.data(), w);
   X_ = right_side_;
   solve_once(X_.data(), w);
@@ -245,12 +270,14 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
     for (int i = 0; i < n; ++i) {
       for (int c = 0; c < w; ++c) {
         const double by = left_[at(i * w + c)], x = X_[at(i * w + c)] += by;
-        largest[c] = std::max(largest[c], std::abs(x)), change[c] = std::max(change[c], std::abs(by));
+        largest[c] = std::max(largest[c], std::abs(x)),
+        change[c] = std::max(change[c], std::abs(by));
       }
     }
     // The next change is to this one what this one is to the solution, or less.
     is_done = true;
-    for (int c = 0; c < w; ++c) is_done &= change[c] * change[c] <= refined_enough * largest[c] * largest[c];
+    for (int c = 0; c < w; ++c)
+      is_done &= change[c] * change[c] <= refined_enough * largest[c] * largest[c];
   }
   if (is_whole) return static_cast<void>(std::copy_n(X_.begin(), n * w, B));
   std::fill_n(B, r * width, 0.0);
@@ -260,25 +287,34 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
 
 // Of what is kept.
 void ClassFactor::solve_once(double* X, int width) {
-  if (is_singular_) qr_.solve_transposed(X, width);
-  else small_matrices().solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), X, width);
+  if (is_singular_)
+    qr_.solve_transposed(X, width);
+  else
+    small_matrices().solve_transposed(S_.data(), static_cast<int>(kept_.size()), pivots_.data(), X,
+                                      width);
 }
 
 // S = N^T L K P + P^T R P, and K P: N, and friction at its bound, which follows its normal.
 void ClassFactor::assemble(const RowProblem& problem) {
   const int r = basis_.unknowns(), channels = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  const auto column = [](std::vector<double>& of, int u) { return of.data() + static_cast<std::ptrdiff_t>(u) * most_block_channels; };
-  whole_S_.resize(at(r) * at(r)), column_.resize(at(r)), make_zeros(N_, at(r * most_block_channels)), pushed_.resize(at(channels)), make_zeros(compliance_, at(r));
+  const auto column = [](std::vector<double>& of, int u) {
+    return of.data() + static_cast<std::ptrdiff_t>(u) * most_block_channels;
+  };
+  whole_S_.resize(at(r) * at(r)), column_.resize(at(r)),
+      make_zeros(N_, at(r * most_block_channels)), pushed_.resize(at(channels)),
+      make_zeros(compliance_, at(r));
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBasis::Block& block = basis_.blocks()[b];
     const double* const N = basis_.N(block);
     for (int c = 0; c < block.columns; ++c)
-      for (int k = 0; k < problem.blocks[b].width; ++k) column(N_, block.first_unknown + c)[k] = N[k * block.columns + c];
+      for (int k = 0; k < problem.blocks[b].width; ++k)
+        column(N_, block.first_unknown + c)[k] = N[k * block.columns + c];
   }
   KP_ = N_;
   slides_ = false;
-  for (int i = 0; i < problem.size(); ++i) slides_ |= problem.rows[at(i)].kind == RowKind::friction && at_bound(row_class(i));
+  for (int i = 0; i < problem.size(); ++i)
+    slides_ |= problem.rows[at(i)].kind == RowKind::friction && at_bound(row_class(i));
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& from = problem.blocks[b];
     const RowBasis::Block& source = basis_.blocks()[b];
@@ -300,21 +336,28 @@ void ClassFactor::assemble(const RowProblem& problem) {
     for (int u = source.first_unknown; u < source.first_unknown + source.columns; ++u) {
       const int first = slides_ ? 0 : from.first_channel;
       with_width(from.width, [&](auto width) {  // L K P; L is symmetric
-        dots<width>(column(KP_, u), &problem.L[at(from.first_channel * channels + first)], channels, channels - first, &pushed_[at(first)]);
+        dots<width>(column(KP_, u), &problem.L[at(from.first_channel * channels + first)], channels,
+                    channels - first, &pushed_[at(first)]);
       });
       for (std::size_t a = slides_ ? 0 : b; a < problem.blocks.size(); ++a) {
         const RowBlock& to = problem.blocks[a];
         const RowBasis::Block& target = basis_.blocks()[a];
-        const int begin = slides_ ? 0 : std::max(0, u - target.first_unknown), count = target.columns - begin, e = target.first_unknown + begin;
+        const int begin = slides_ ? 0 : std::max(0, u - target.first_unknown),
+                  count = target.columns - begin, e = target.first_unknown + begin;
         double* const entries = slides_ ? column_.data() : &whole_S_[at(u * r + e)];
-        with_width(to.width, [&](auto width) { dots<width>(&pushed_[at(to.first_channel)], basis_.N(target) + begin, target.columns, count, entries); });
+        with_width(to.width, [&](auto width) {
+          dots<width>(&pushed_[at(to.first_channel)], basis_.N(target) + begin, target.columns,
+                      count, entries);
+        });
         for (int i = 0; slides_ && i < count; ++i) whole_S_[at((e + i) * r + u)] = entries[i];
       }
     }
     for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
       const double R = problem.rows[at(basis_.rows()[at(source.first_row + i)])].compliance;
       for (int c = source.independent; R > 0 && c < source.columns; ++c)
-        if (P[i * source.columns + c] > 0) compliance_[at(source.first_unknown + c)] = R, whole_S_[at((source.first_unknown + c) * (r + 1))] += R;
+        if (P[i * source.columns + c] > 0)
+          compliance_[at(source.first_unknown + c)] = R, whole_S_[at((source.first_unknown + c) *
+                                                                     (r + 1))] += R;
     }
   }
   for (int i = 1; i < r && !slides_; ++i)  // symmetric
@@ -326,19 +369,22 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   const int r = basis_.unknowns(), k = problem.channels;
   s.resize(problem);
   s.classes = classes_;
-  // By the unknowns and channels alone, which are fewer than the rows: P^T t, and the velocities that impulses at fixed bounds leave.
+  // By the unknowns and channels alone, which are fewer than the rows: P^T t, and the velocities
+  // that impulses at fixed bounds leave.
   make_zeros(asked_, at(r)), still_ = problem.y_free;
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const double* P = basis_.P(block);
     for (int i = 0; i < block.rows; ++i, P += block.columns)
-      add_scaled(problem.rows[at(basis_.rows()[at(block.first_row + i)])].target, P, block.columns, &asked_[at(block.first_unknown)]);
+      add_scaled(problem.rows[at(basis_.rows()[at(block.first_row + i)])].target, P, block.columns,
+                 &asked_[at(block.first_unknown)]);
     const RowBlock& own = problem.blocks[n];
     for (int i = own.first_row; i < own.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
       if (row.kind == RowKind::friction || !at_bound(row_class(i))) continue;
       const double f = row_class(i) == RowClass::upper ? row.upper : row.lower;
-      for (int c = 0; c < own.width; ++c) add_scaled(f * row.d[c], &problem.L[at((own.first_channel + c) * k)], k, still_.data());
+      for (int c = 0; c < own.width; ++c)
+        add_scaled(f * row.d[c], &problem.L[at((own.first_channel + c) * k)], k, still_.data());
     }
   }
   // b, then what is left of P^T w_C: rounding.
@@ -348,7 +394,9 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
     for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
       const RowBasis::Block& block = basis_.blocks()[n];
       for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
-        scratch_[at(u)] -= dot(&N_[at(u * most_block_channels)], &s.y[at(problem.blocks[n].first_channel)], problem.blocks[n].width) + compliance_[at(u)] * b_[at(u)];
+        scratch_[at(u)] -= dot(&N_[at(u * most_block_channels)],
+                               &s.y[at(problem.blocks[n].first_channel)], problem.blocks[n].width) +
+                           compliance_[at(u)] * b_[at(u)];
     }
     solve_S(scratch_.data());
     for (int u = 0; u < r; ++u) b_[at(u)] += scratch_[at(u)];
@@ -358,7 +406,8 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
       const RowBlock& own = problem.blocks[n];
       const RowBasis::Block& block = basis_.blocks()[n];
       double z[most_block_channels] = {};
-      for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u) add_scaled(b_[at(u)], &KP_[at(u * most_block_channels)], own.width, z);
+      for (int u = block.first_unknown; u < block.first_unknown + block.columns; ++u)
+        add_scaled(b_[at(u)], &KP_[at(u * most_block_channels)], own.width, z);
       for (int c = 0; c < own.width; ++c)
         if (z[c] != 0) add_scaled(z[c], &problem.L[at((own.first_channel + c) * k)], k, s.y.data());
     }
@@ -368,59 +417,81 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (!at_bound(row_class(i))) continue;
-    s.f[at(i)] = row.kind == RowKind::friction ? bound_sign(row_class(i)) * row.mu * s.f[at(row.normal)] : row_class(i) == RowClass::upper ? row.upper : row.lower;
+    s.f[at(i)] = row.kind == RowKind::friction
+                     ? bound_sign(row_class(i)) * row.mu * s.f[at(row.normal)]
+                 : row_class(i) == RowClass::upper ? row.upper
+                                                   : row.lower;
   }
   apply_impulses(problem, s);
 }
 
-// What is of friction at its bound, `width` numbers for each of the rows, to the normal that it follows.
+// What is of friction at its bound, `width` numbers for each of the rows, to the normal that it
+// follows.
 void ClassFactor::carry_to_normals(const RowProblem& problem, double* rows, int width) const {
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
     if (row.kind != RowKind::friction || !at_bound(row_class(i))) continue;
-    add_scaled(bound_sign(row_class(i)) * row.mu, rows + static_cast<std::ptrdiff_t>(i) * width, width, rows + static_cast<std::ptrdiff_t>(row.normal) * width);
+    add_scaled(bound_sign(row_class(i)) * row.mu, rows + static_cast<std::ptrdiff_t>(i) * width,
+               width, rows + static_cast<std::ptrdiff_t>(row.normal) * width);
   }
 }
 
-void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
+void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar,
+                          const double* z_bar, RowGradient& g) {
   const int m = problem.size();
-  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
+  const auto row = [&](int i) -> const ConstraintRow& {
+    return problem.rows[static_cast<std::size_t>(i)];
+  };
 
-  // What the loss changes by with f while z follows it, carried from the rows at their bounds to their normals, and from there to b.
+  // What the loss changes by with f while z follows it, carried from the rows at their bounds to
+  // their normals, and from there to b.
   f_bar_.assign(f_bar, f_bar + m);
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
-      for (int c = 0; c < block.width; ++c) f_bar_[static_cast<std::size_t>(i)] += row(i).d[c] * z_bar[block.first_channel + c];
+      for (int c = 0; c < block.width; ++c)
+        f_bar_[static_cast<std::size_t>(i)] += row(i).d[c] * z_bar[block.first_channel + c];
     }
   }
   carry_to_normals(problem, f_bar_.data(), 1);
   make_zeros(scratch_, static_cast<std::size_t>(basis_.unknowns()));
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
   // Impulses by themselves are of the rule's choice even where it moves nothing.
-  const bool is_chosen = has_choice_ || (is_singular_ && std::any_of(f_bar, f_bar + m, [](double x) { return x != 0; }));
+  const bool is_chosen =
+      has_choice_ ||
+      (is_singular_ && std::any_of(f_bar, f_bar + m, [](double x) { return x != 0; }));
   if (is_chosen) b_bar_ = scratch_;
   solve_S_transposed(scratch_.data(), 1);
-  // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i would rise by.
+  // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i
+  // would rise by.
   make_zeros(multiplier_, static_cast<std::size_t>(m));
   basis_.add_impulses(scratch_.data(), multiplier_.data());
   add_multipliers_vjp(problem, s, f_bar, z_bar, g);
   if (is_chosen) add_choice_vjp(problem, g);
 }
 
-// Adds the part of the gradient that comes from choosing b among all solutions. With the null space's vectors N_1 of friction and N_2 of springs
-// (choose_solution), and f_t, f_n the impulses of friction and of springs, the chosen b satisfies
+// Adds the part of the gradient that comes from choosing b among all solutions. With the null
+// space's vectors N_1 of friction and N_2 of springs (choose_solution), and f_t, f_n the impulses
+// of friction and of springs, the chosen b satisfies
 //   f_t(N_1) . f_t(b) = 0,   f_n(N_2) . f_n(b) = 0
-// As S changes the vectors turn by -S^+ dS N, so that b moves along them; and so it does as f = P b changes with P. The loss changes by
-//   y_1 . dS m_1 + y_2 . dS m_2 - d(f_t(m_1) . f_t(b)) - d(f_n(m_2) . f_n(b))        (the last two with P alone)
-//   y_1 = S^+T [b_t; 0],   y_2 = S^+T (b - [N_1t N_1^T b; 0]),   m_2 = N_2 N_2^T b_bar,   m_1 = N_1 N_1^T (b_bar - m_2)
+// As S changes the vectors turn by -S^+ dS N, so that b moves along them; and so it does as f = P b
+// changes with P. The loss changes by
+//   y_1 . dS m_1 + y_2 . dS m_2 - d(f_t(m_1) . f_t(b)) - d(f_n(m_2) . f_n(b))        (the last two
+//                                                                                    with P alone)
+//   y_1 = S^+T [b_t; 0],   y_2 = S^+T (b - [N_1t N_1^T b; 0]),   m_2 = N_2 N_2^T b_bar,   m_1 = N_1
+//                          N_1^T (b_bar - m_2)
 void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
-  const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns()), count = n - static_cast<std::size_t>(rank_), creeping = static_cast<std::size_t>(creeping_);
+  const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns()),
+                    count = n - static_cast<std::size_t>(rank_),
+                    creeping = static_cast<std::size_t>(creeping_);
   const auto vector = [&](std::size_t k) { return null_space_.data() + k * n; };
-  std::vector<double> &m_1 = choice_[0], &m_2 = choice_[1], &y_1 = seen_[0], &y_2 = seen_[1];
+  std::vector<double>&m_1 = choice_[0], &m_2 = choice_[1], &y_1 = seen_[0], &y_2 = seen_[1];
   make_zeros(m_1, n), make_zeros(m_2, n), make_zeros(y_1, n), make_zeros(y_2, n);
-  for (std::size_t i = 0; i < n; ++i) b_bar_[i] = b_bar_[static_cast<std::size_t>(kept_[i])], y_2[i] = b_[static_cast<std::size_t>(kept_[i])];
+  for (std::size_t i = 0; i < n; ++i)
+    b_bar_[i] = b_bar_[static_cast<std::size_t>(kept_[i])],
+    y_2[i] = b_[static_cast<std::size_t>(kept_[i])];
   const int size = static_cast<int>(n);
-  for (std::size_t k = creeping; k < count; ++k) add_scaled(dot(vector(k), b_bar_.data(), size), vector(k), size, m_2.data());
+  for (std::size_t k = creeping; k < count; ++k)
+    add_scaled(dot(vector(k), b_bar_.data(), size), vector(k), size, m_2.data());
   add_scaled(-1.0, m_2.data(), size, b_bar_.data());
   for (std::size_t i = 0; i < n; ++i)
     if (is_friction_[i]) y_1[i] = y_2[i];
@@ -432,13 +503,16 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
       if (is_friction_[i]) left_[i] = along * vector(k)[i];
     add_scaled(-1.0, left_.data(), size, y_2.data());
   }
-  const std::vector<double> nothing(problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
+  const std::vector<double> nothing(
+      problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
   for (const int k : {0, 1}) {
     const std::vector<double>& m = choice_[k];
     if (std::all_of(m.begin(), m.end(), [](double x) { return x == 0; })) continue;
     qr_.solve_transposed(seen_[k].data());
     make_zeros(scratch_, r), make_zeros(other_b_, r);
-    for (std::size_t i = 0; i < n; ++i) scratch_[static_cast<std::size_t>(kept_[i])] = -seen_[k][i], other_b_[static_cast<std::size_t>(kept_[i])] = m[i];
+    for (std::size_t i = 0; i < n; ++i)
+      scratch_[static_cast<std::size_t>(kept_[i])] = -seen_[k][i],
+      other_b_[static_cast<std::size_t>(kept_[i])] = m[i];
     make_zeros(multiplier_, problem.rows.size());
     basis_.add_impulses(scratch_.data(), multiplier_.data());
     moved_.resize(problem);
@@ -450,41 +524,50 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
     for (int i = 0; i < problem.size(); ++i) {
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
       if (row.kind == RowKind::friction && at_bound(row_class(i)))
-        moved_.f[static_cast<std::size_t>(i)] = bound_sign(row_class(i)) * row.mu * moved_.f[static_cast<std::size_t>(row.normal)];
+        moved_.f[static_cast<std::size_t>(i)] =
+            bound_sign(row_class(i)) * row.mu * moved_.f[static_cast<std::size_t>(row.normal)];
     }
     apply_impulses(problem, moved_);
     for (std::size_t c = 0; c < moved_.y.size(); ++c) moved_.y[c] -= problem.y_free[c];
-    add_product_vjp(problem, moved_, other_b_, false, nothing.data(), nothing.data() + problem.size(), g);
+    add_product_vjp(problem, moved_, other_b_, false, nothing.data(),
+                    nothing.data() + problem.size(), g);
   }
 }
 
-// The part of P: of friction, or of springs. From other_b_, which is m, and b_; from their impulses, moved_.f and impulses_.
-void ClassFactor::add_choice_vjp_of_basis(const RowProblem& problem, bool of_friction, RowGradient& g) {
+// The part of P: of friction, or of springs. From other_b_, which is m, and b_; from their
+// impulses, moved_.f and impulses_.
+void ClassFactor::add_choice_vjp_of_basis(const RowProblem& problem, bool of_friction,
+                                          RowGradient& g) {
   for (const auto& [b, other] : {std::pair(&b_, &moved_.f), std::pair(&other_b_, &impulses_)}) {
     make_zeros(f_bar_, problem.rows.size());
     for (const int row : basis_.rows())
-      if (creeps(problem.rows[static_cast<std::size_t>(row)]) == of_friction) f_bar_[static_cast<std::size_t>(row)] = -(*other)[static_cast<std::size_t>(row)];
+      if (creeps(problem.rows[static_cast<std::size_t>(row)]) == of_friction)
+        f_bar_[static_cast<std::size_t>(row)] = -(*other)[static_cast<std::size_t>(row)];
     add_basis_vjp(problem, *b, f_bar_.data(), g);
   }
 }
 
 bool ClassFactor::has_dependences(const RowProblem& problem) const {
   for (std::size_t n = 0; n < problem.blocks.size(); ++n)
-    if (!problem.blocks[n].is_of_one_plane && basis_.blocks()[n].rows > basis_.blocks()[n].columns) return true;
+    if (!problem.blocks[n].is_of_one_plane && basis_.blocks()[n].rows > basis_.blocks()[n].columns)
+      return true;
   return rank_ < basis_.unknowns();
 }
 
 // Of the rows, in a sum of all dependences: multiplier_.
 void ClassFactor::fill_dependences(const RowProblem& problem) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  // Between 0.5 and 1.5, and in no pattern that rows may have, as the corners of a box: Knuth's linear congruential numbers.
+  // Between 0.5 and 1.5, and in no pattern that rows may have, as the corners of a box: Knuth's
+  // linear congruential numbers.
   std::uint64_t number = 1;
   const auto weight = [&] {
     number = number * 6364136223846793005u + 1442695040888963407u;
     return 0.5 + static_cast<double>(number >> 11) * 0x1p-53;
   };
-  make_zeros(multiplier_, problem.rows.size()), make_zeros(scratch_, at(basis_.unknowns())), column_.resize(at(basis_.unknowns()));
-  // Weights g of a block, without what D_C^T sees of them: g - P Q^T D_C^T g, as N Q^T is 1 on range(D_C^T).
+  make_zeros(multiplier_, problem.rows.size()), make_zeros(scratch_, at(basis_.unknowns())),
+      column_.resize(at(basis_.unknowns()));
+  // Weights g of a block, without what D_C^T sees of them: g - P Q^T D_C^T g, as N Q^T is 1 on
+  // range(D_C^T).
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (problem.blocks[n].is_of_one_plane) continue;
@@ -496,7 +579,9 @@ void ClassFactor::fill_dependences(const RowProblem& problem) {
       const double g = multiplier_[at(basis_.rows()[at(i)])] = weight();
       add_scaled(g, row.d, width, pushed);
     }
-    for (int c = 0; c < width; ++c) add_scaled(-pushed[c], basis_.Q(block) + c * block.columns, block.columns, &scratch_[at(block.first_unknown)]);
+    for (int c = 0; c < width; ++c)
+      add_scaled(-pushed[c], basis_.Q(block) + c * block.columns, block.columns,
+                 &scratch_[at(block.first_unknown)]);
   }
   // Of blocks together what S does not see.
   for_each_dropped([&](int u) { scratch_[at(u)] += weight(); });
@@ -508,23 +593,31 @@ void ClassFactor::fill_dependences(const RowProblem& problem) {
   basis_.add_impulses(scratch_.data(), multiplier_.data());
 }
 
-void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s, RowGradient& g) {
+void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolution& s,
+                                     RowGradient& g) {
   fill_dependences(problem);
   make_zeros(unpushed_, problem.rows.size() + static_cast<std::size_t>(problem.channels));
   add_multipliers_vjp(problem, s, unpushed_.data(), unpushed_.data() + problem.size(), g);
 }
 
 // For the rows' multipliers in multiplier_.
-void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
+void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSolution& s,
+                                      const double* f_bar, const double* z_bar, RowGradient& g) {
   add_product_vjp(problem, s, b_, true, f_bar, z_bar, g);
 }
 
-// Adds the gradient of minus the multipliers times the rows' velocities under the impulses of b. of_solution: y_free, targets and numeric bounds count, too.
-void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& s, const std::vector<double>& b, bool of_solution, const double* f_bar, const double* z_bar,
-                                  RowGradient& g) {
+// Adds the gradient of minus the multipliers times the rows' velocities under the impulses of b.
+// of_solution: y_free, targets and numeric bounds count, too.
+void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& s,
+                                  const std::vector<double>& b, bool of_solution,
+                                  const double* f_bar, const double* z_bar, RowGradient& g) {
   const int m = problem.size(), k = problem.channels;
-  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
-  const auto own = [&](const std::vector<double>& v, int i) { return v[static_cast<std::size_t>(i)]; };
+  const auto row = [&](int i) -> const ConstraintRow& {
+    return problem.rows[static_cast<std::size_t>(i)];
+  };
+  const auto own = [&](const std::vector<double>& v, int i) {
+    return v[static_cast<std::size_t>(i)];
+  };
 
   make_zeros(z_bar_, static_cast<std::size_t>(k));  // of y+ at first: -D_C^T omega
   for (const RowBlock& block : problem.blocks) {
@@ -534,7 +627,8 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
       if (of_solution) g.target[static_cast<std::size_t>(i)] += omega;
       g.compliance[static_cast<std::size_t>(i)] -= omega * own(s.f, i);
       for (int c = 0; c < block.width; ++c) {
-        g.d[static_cast<std::size_t>(i * most_block_channels + c)] -= omega * own(s.y, block.first_channel + c);
+        g.d[static_cast<std::size_t>(i * most_block_channels + c)] -=
+            omega * own(s.y, block.first_channel + c);
         z_bar_[static_cast<std::size_t>(block.first_channel + c)] -= omega * row(i).d[c];
       }
     }
@@ -543,18 +637,24 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
   for (int a = 0; a < k; ++a) {
     const double y_bar = own(z_bar_, a);
     if (of_solution) g.y_free[static_cast<std::size_t>(a)] += y_bar;
-    for (int c = 0; c < k; ++c) scratch_[static_cast<std::size_t>(c)] += y_bar * problem.L[static_cast<std::size_t>(a * k + c)];
-    for (int c = 0; c < k && !g.L.empty(); ++c) g.L[static_cast<std::size_t>(a * k + c)] += y_bar * own(s.z, c);
+    for (int c = 0; c < k; ++c)
+      scratch_[static_cast<std::size_t>(c)] +=
+          y_bar * problem.L[static_cast<std::size_t>(a * k + c)];
+    for (int c = 0; c < k && !g.L.empty(); ++c)
+      g.L[static_cast<std::size_t>(a * k + c)] += y_bar * own(s.z, c);
   }
-  for (int c = 0; c < k; ++c) z_bar_[static_cast<std::size_t>(c)] = scratch_[static_cast<std::size_t>(c)] + z_bar[c];
+  for (int c = 0; c < k; ++c)
+    z_bar_[static_cast<std::size_t>(c)] = scratch_[static_cast<std::size_t>(c)] + z_bar[c];
 
   f_bar_.resize(static_cast<std::size_t>(m));
-  // At fixed b, impulses still move with P = D_C Q (rows without compliance), with mu and with the bounds.
+  // At fixed b, impulses still move with P = D_C Q (rows without compliance), with mu and with the
+  // bounds.
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       double& f = f_bar_[static_cast<std::size_t>(i)] = f_bar[i];
       for (int c = 0; c < block.width; ++c) {
-        g.d[static_cast<std::size_t>(i * most_block_channels + c)] += own(s.f, i) * own(z_bar_, block.first_channel + c);
+        g.d[static_cast<std::size_t>(i * most_block_channels + c)] +=
+            own(s.f, i) * own(z_bar_, block.first_channel + c);
         f += row(i).d[c] * own(z_bar_, block.first_channel + c);
       }
     }
@@ -571,30 +671,43 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
   add_basis_vjp(problem, b, f_bar_.data(), g);
 }
 
-// Adds what the impulses of b change by with P, by a loss's gradient f_bar in those of clamping rows.
-void ClassFactor::add_basis_vjp(const RowProblem& problem, const std::vector<double>& b, const double* f_bar, RowGradient& g) const {
-  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
+// Adds what the impulses of b change by with P, by a loss's gradient f_bar in those of clamping
+// rows.
+void ClassFactor::add_basis_vjp(const RowProblem& problem, const std::vector<double>& b,
+                                const double* f_bar, RowGradient& g) const {
+  const auto row = [&](int i) -> const ConstraintRow& {
+    return problem.rows[static_cast<std::size_t>(i)];
+  };
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int width = problem.blocks[n].width;
     // u and c (row_basis.h). The latter turns with the springs, D_n c = 0: by -Q_n P_n^T dD_n c.
-    double u[most_block_channels] = {}, crept[most_block_channels] = {}, seen[most_block_channels] = {};  // seen: of friction's bar by the springs' columns
+    // seen: of friction's bar by the springs' columns.
+    double u[most_block_channels] = {}, crept[most_block_channels] = {},
+           seen[most_block_channels] = {};
     for (int c = 0; c < width; ++c) {
       const double* const Q = basis_.Q(block) + c * block.columns;
-      for (int e = 0; e < block.independent; ++e) (e < block.springs ? u : crept)[c] += Q[e] * b[static_cast<std::size_t>(block.first_unknown + e)];
+      for (int e = 0; e < block.independent; ++e)
+        (e < block.springs ? u : crept)[c] +=
+            Q[e] * b[static_cast<std::size_t>(block.first_unknown + e)];
     }
     for (int i = 0; i < block.rows; ++i) {
       const int clamping = basis_.rows()[static_cast<std::size_t>(block.first_row + i)];
       if (row(clamping).compliance > 0) continue;
       const double bar = f_bar[clamping];
-      for (int c = 0; c < width; ++c) g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] += bar * (creeps(row(clamping)) ? crept : u)[c];
-      for (int c = 0; c < width && creeps(row(clamping)); ++c) add_scaled(bar * row(clamping).d[c], basis_.Q(block) + c * block.columns, block.springs, seen);
+      for (int c = 0; c < width; ++c)
+        g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] +=
+            bar * (creeps(row(clamping)) ? crept : u)[c];
+      for (int c = 0; c < width && creeps(row(clamping)); ++c)
+        add_scaled(bar * row(clamping).d[c], basis_.Q(block) + c * block.columns, block.springs,
+                   seen);
     }
     for (int i = 0; i < block.rows; ++i) {
       const int clamping = basis_.rows()[static_cast<std::size_t>(block.first_row + i)];
       if (row(clamping).compliance > 0 || creeps(row(clamping))) continue;
       const double turned = dot(basis_.P(block) + i * block.columns, seen, block.springs);
-      for (int c = 0; c < width; ++c) g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] -= turned * crept[c];
+      for (int c = 0; c < width; ++c)
+        g.d[static_cast<std::size_t>(clamping * most_block_channels + c)] -= turned * crept[c];
     }
   }
 }

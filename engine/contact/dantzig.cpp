@@ -12,7 +12,8 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double pivot_tolerance = 1e-12;  // of the clamping rows' system
-constexpr double still_rate = 1e-11;          // of a velocity, relative to the terms that it is the sum of
+// Of a velocity, relative to the terms that it is the sum of.
+constexpr double still_rate = 1e-11;
 
 }  // namespace
 
@@ -22,21 +23,32 @@ bool Dantzig::violated(const RowProblem& problem, int i, const RowSolution& s) c
   const ConstraintRow& row = problem.rows[at];
   const double w = s.w[at];
   switch (s.classes[at]) {
-    case RowClass::clamping: return false;
-    case RowClass::upper: return w > tolerance_;
-    case RowClass::lower: return w < -tolerance_;
-    case RowClass::separating: break;
+    case RowClass::clamping:
+      return false;
+    case RowClass::upper:
+      return w > tolerance_;
+    case RowClass::lower:
+      return w < -tolerance_;
+    case RowClass::separating:
+      break;
   }
   switch (row.kind) {
-    case RowKind::unilateral: return w < -tolerance_;
-    case RowKind::friction: return row.mu > 0 && s.classes[static_cast<std::size_t>(row.normal)] == RowClass::clamping && std::abs(w) > tolerance_;
-    case RowKind::box: return (w < -tolerance_ && row.upper > 0) || (w > tolerance_ && row.lower < 0) || row.lower > 0 || row.upper < 0;
-    case RowKind::equality: return std::abs(w) > tolerance_;
+    case RowKind::unilateral:
+      return w < -tolerance_;
+    case RowKind::friction:
+      return row.mu > 0 && s.classes[static_cast<std::size_t>(row.normal)] == RowClass::clamping &&
+             std::abs(w) > tolerance_;
+    case RowKind::box:
+      return (w < -tolerance_ && row.upper > 0) || (w > tolerance_ && row.lower < 0) ||
+             row.lower > 0 || row.upper < 0;
+    case RowKind::equality:
+      return std::abs(w) > tolerance_;
   }
   return false;
 }
 
-// Rates of all impulses and velocities with the impulse of row i, that way. False where the clamping rows' system is singular.
+// Rates of all impulses and velocities with the impulse of row i, that way. False where the
+// clamping rows' system is singular.
 bool Dantzig::directions(const RowProblem& problem, int i, double sign, const RowSolution& s) {
   const int k = problem.channels, m = problem.size(), n = static_cast<int>(clamping_.size());
   const auto at = [](int j) { return static_cast<std::size_t>(j); };
@@ -54,7 +66,8 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
       const int c = column_of_[at(follows ? row.normal : j)];
       if (c < 0) continue;
       const double factor = follows ? bound_sign(s.classes[at(j)]) * row.mu : 1.0;
-      for (int e = 0; e < block.width; ++e) columns_[at(c * k + block.first_channel + e)] += factor * row.d[e];
+      for (int e = 0; e < block.width; ++e)
+        columns_[at(c * k + block.first_channel + e)] += factor * row.d[e];
     }
   }
   for (int c = 0; c <= n; ++c) {
@@ -74,7 +87,8 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
       if (j == i || s.classes[at(j)] != RowClass::clamping) continue;
       for (int c = 0; c <= n; ++c) {
         double sum = 0;
-        for (int e = 0; e < block.width; ++e) sum += row.d[e] * pushed_[at(c * k + block.first_channel + e)];
+        for (int e = 0; e < block.width; ++e)
+          sum += row.d[e] * pushed_[at(c * k + block.first_channel + e)];
         if (c == n)
           dw_[at(a)] = -sign * sum;
         else
@@ -84,7 +98,8 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
     }
   }
   lu_pivots_.resize(at(n)), row_sizes_.resize(at(n));
-  if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > pivot_tolerance)) return false;
+  if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > pivot_tolerance))
+    return false;
   lu_solve(S_.data(), n, lu_pivots_.data(), dw_.data());
 
   make_zeros(dy_, at(k)), make_zeros(dy_size_, at(k));
@@ -98,7 +113,8 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
   }
   for (int j = 0; j < m; ++j) {
     const ConstraintRow& row = problem.rows[at(j)];
-    if (row.kind == RowKind::friction && j != i && at_bound(s.classes[at(j)])) df_[at(j)] = bound_sign(s.classes[at(j)]) * row.mu * df_[at(row.normal)];
+    if (row.kind == RowKind::friction && j != i && at_bound(s.classes[at(j)]))
+      df_[at(j)] = bound_sign(s.classes[at(j)]) * row.mu * df_[at(row.normal)];
   }
   for (const RowBlock& block : problem.blocks) {
     for (int j = block.first_row; j < block.last_row; ++j) {
@@ -108,7 +124,8 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
         sum += row.d[e] * dy_[at(block.first_channel + e)];
         size += std::abs(row.d[e]) * dy_size_[at(block.first_channel + e)];
       }
-      dw_[at(j)] = std::abs(sum) > still_rate * size ? sum : 0.0;  // a row that clamping ones imply stands still
+      // a row that clamping ones imply stands still.
+      dw_[at(j)] = std::abs(sum) > still_rate * size ? sum : 0.0;
     }
   }
   return true;
@@ -122,11 +139,14 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
       if (problem.rows[at(j)].kind == RowKind::friction && problem.rows[at(j)].normal == n) f(j);
     }
   };
-  const auto leave = [&](int j) { clamping_.erase(std::find(clamping_.begin(), clamping_.end(), j)); };
+  const auto leave = [&](int j) {
+    clamping_.erase(std::find(clamping_.begin(), clamping_.end(), j));
+  };
   // A normal that begins to push has its friction against the slip; one that ends takes it away.
   const auto wake_friction = [&](int n) {
     friction_of(n, [&](int j) {
-      if (in_[at(j)] && j != i) s.classes[at(j)] = s.w[at(j)] < 0 ? RowClass::upper : RowClass::lower;
+      if (in_[at(j)] && j != i)
+        s.classes[at(j)] = s.w[at(j)] < 0 ? RowClass::upper : RowClass::lower;
     });
   };
   const auto rest_friction = [&](int n) {
@@ -171,10 +191,14 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
       if (j == i || c == RowClass::clamping) {  // to a bound
         const RowBounds bounds = row_bounds(problem, j, s.f.data());
         const double grows = row.kind == RowKind::friction ? row.mu * df_[at(row.normal)] : 0;
-        if (df_[at(j)] > grows) event(j, (bounds.upper - s.f[at(j)]) / (df_[at(j)] - grows), RowClass::upper);
-        if (df_[at(j)] < -grows) event(j, (s.f[at(j)] - bounds.lower) / (-grows - df_[at(j)]), row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower);
+        if (df_[at(j)] > grows)
+          event(j, (bounds.upper - s.f[at(j)]) / (df_[at(j)] - grows), RowClass::upper);
+        if (df_[at(j)] < -grows)
+          event(j, (s.f[at(j)] - bounds.lower) / (-grows - df_[at(j)]),
+                row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower);
       } else if (c == RowClass::separating) {
-        if (row.kind == RowKind::unilateral && dw_[at(j)] < 0) event(j, s.w[at(j)] / -dw_[at(j)], RowClass::clamping);
+        if (row.kind == RowKind::unilateral && dw_[at(j)] < 0)
+          event(j, s.w[at(j)] / -dw_[at(j)], RowClass::clamping);
       } else if (bound_sign(c) * dw_[at(j)] > 0) {
         event(j, -s.w[at(j)] / dw_[at(j)], RowClass::clamping);
       }
@@ -196,7 +220,8 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
       s.f[at(who)] = to == RowClass::upper ? bounds.upper : bounds.lower;
     }
     apply_impulses(problem, s);
-    if (to == RowClass::clamping && who != i && problem.rows[at(who)].kind == RowKind::unilateral) wake_friction(who);
+    if (to == RowClass::clamping && who != i && problem.rows[at(who)].kind == RowKind::unilateral)
+      wake_friction(who);
     if (who == i) return Drive::done;
     if (driven.kind == RowKind::friction && s.classes[at(driven.normal)] != RowClass::clamping) {
       s.f[at(i)] = 0;
@@ -228,12 +253,14 @@ Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
     if (end == Drive::unbounded) outcome = Outcome::unbounded;
     return end == Drive::done;
   };
-  for (const RowKind kind : {RowKind::equality, RowKind::unilateral, RowKind::box, RowKind::friction}) {
+  for (const RowKind kind :
+       {RowKind::equality, RowKind::unilateral, RowKind::box, RowKind::friction}) {
     for (int i = 0; i < m; ++i) {
       if (problem.rows[at(i)].kind == kind && !take(i)) return outcome;
     }
   }
-  // Friction that follows its normal has no say in what the others do to it: whoever is violated now is driven again.
+  // Friction that follows its normal has no say in what the others do to it: whoever is violated
+  // now is driven again.
   for (bool again = true; again;) {
     again = false;
     for (int i = 0; i < m; ++i) {

@@ -15,7 +15,8 @@ constexpr int most_rounds = 100, most_ties = 12;
 
 }  // namespace
 
-// Which rows are at zero velocity, and classes in guess_ by which all of these clamp. False where they do so already.
+// Which rows are at zero velocity, and classes in guess_ by which all of these clamp. False where
+// they do so already.
 bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   const RowProblem& problem = rows.problem;
   const double rest = tied_velocity * row_scale(rows.sizes, s);
@@ -24,17 +25,22 @@ bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;  // what gives is at its bound by right
+    // What gives is at its bound by right.
+    const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;
     if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) continue;
-    const bool is_tied = !gives && std::abs(s.w[at(i)]) <= rest, clamps = s.classes[at(i)] == RowClass::clamping;
+    const bool is_tied = !gives && std::abs(s.w[at(i)]) <= rest,
+               clamps = s.classes[at(i)] == RowClass::clamping;
     tied_[at(i)] = is_tied;
-    if (!clamps && is_tied) guess_[at(i)] = RowClass::clamping, any = true;
-    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping) guess_[at(i)] = sliding_class(s, i);
+    if (!clamps && is_tied)
+      guess_[at(i)] = RowClass::clamping, any = true;
+    else if (is_friction && !clamps && s.classes[at(row.normal)] != RowClass::clamping)
+      guess_[at(i)] = sliding_class(s, i);
   }
   return any;
 }
 
-// Fills the spans of the rows that clamp in trial_: springs with their impulses, and all rows with how friction creeps, which springs do not see.
+// Fills the spans of the rows that clamp in trial_: springs with their impulses, and all rows with
+// how friction creeps, which springs do not see.
 void ImpulseSelection::span_clamping(const Rows& rows) {
   const RowProblem& problem = rows.problem;
   springs_.clear(problem.channels), all_.clear(problem.channels);
@@ -42,20 +48,25 @@ void ImpulseSelection::span_clamping(const Rows& rows) {
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i) {
         const ConstraintRow& row = problem.rows[at(i)];
-        if (trial_.classes[at(i)] != RowClass::clamping || row.compliance > 0 || creeps(row) != of_friction) continue;
+        if (trial_.classes[at(i)] != RowClass::clamping || row.compliance > 0 ||
+            creeps(row) != of_friction)
+          continue;
         const double admittance = rows.sizes.admittance[at(i)];
         all_.rest(problem, block, row), all_.add(admittance, of_friction ? trial_.f[at(i)] : 0);
-        if (!of_friction) springs_.rest(problem, block, row), springs_.add(admittance, trial_.f[at(i)]);
+        if (!of_friction)
+          springs_.rest(problem, block, row), springs_.add(admittance, trial_.f[at(i)]);
       }
 }
 
-// Returns true where row i depends on rows that clamp, those of its block or else all, and sets what it would push.
+// Returns true where row i depends on rows that clamp, those of its block or else all, and sets
+// what it would push.
 bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i, double& f) {
   const RowProblem& problem = rows.problem;
   const ConstraintRow& row = problem.rows[at(i)];
   const RowBasis& basis = rows.factor.basis();
   const RowBasis::Block& own = basis.blocks()[at(static_cast<int>(&block - problem.blocks.data()))];
-  if (basis.implies(own, block.width, row, rows.factor.impulses().data() + own.first_unknown, f)) return true;
+  if (basis.implies(own, block.width, row, rows.factor.impulses().data() + own.first_unknown, f))
+    return true;
   if (!is_spanned_) span_clamping(rows), is_spanned_ = true;
   const auto depends_on = [&](RowSpan& span) {
     const double rest = span.rest(problem, block, row);
@@ -65,7 +76,8 @@ bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i
   return (!creeps(row) && depends_on(springs_)) || depends_on(all_);
 }
 
-// From the impulses of trial_: classes in guess_ that agree better with what tied rows push or would push; how many changed, and the last of them.
+// From the impulses of trial_: classes in guess_ that agree better with what tied rows push or
+// would push; how many changed, and the last of them.
 int ImpulseSelection::choose_again(const Rows& rows, int& last) {
   const RowProblem& problem = rows.problem;
   const std::vector<RowClass>& classes = trial_.classes;
@@ -81,12 +93,15 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
         guess_[at(i)] = tied_[at(i)] ? RowClass::clamping : sliding_class(trial_, i);
       } else if (classes[at(i)] == RowClass::clamping) {
         const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-        if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack) guess_[at(i)] = class_by(problem, i, trial_, 0.0);
+        if (trial_.f[at(i)] > bounds.upper + slack || trial_.f[at(i)] < bounds.lower - slack)
+          guess_[at(i)] = class_by(problem, i, trial_, 0.0);
       } else if (tied_[at(i)]) {
         double f = 0;
         if (is_implied(rows, block, i, f)) {
           const RowBounds bounds = row_bounds(problem, i, trial_.f.data());
-          if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack : f > bounds.lower + slack) guess_[at(i)] = RowClass::clamping;
+          if (classes[at(i)] == RowClass::upper ? f < bounds.upper - slack
+                                                : f > bounds.lower + slack)
+            guess_[at(i)] = RowClass::clamping;
         }
       }
       if (guess_[at(i)] != classes[at(i)]) ++changed, last = i;
@@ -94,11 +109,13 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
   return changed;
 }
 
-// From the impulses of trial_, with which tied rows agree. Others need not: what slides on many points at once is held by which of them push. Which rows
-// are at rest there, and classes in guess_ by which those that move agree better; whether anything changed.
+// From the impulses of trial_, with which tied rows agree. Others need not: what slides on many
+// points at once is held by which of them push. Which rows are at rest there, and classes in guess_
+// by which those that move agree better; whether anything changed.
 bool ImpulseSelection::tie_again(const Rows& rows) {
   const RowProblem& problem = rows.problem;
-  const double scale = row_scale(rows.sizes, trial_), rest = tied_velocity * scale, slack = solved_residual * scale;
+  const double scale = row_scale(rows.sizes, trial_), rest = tied_velocity * scale,
+               slack = solved_residual * scale;
   guess_ = trial_.classes;
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
@@ -109,25 +126,28 @@ bool ImpulseSelection::tie_again(const Rows& rows) {
     }
     if (trial_.classes[at(i)] == RowClass::clamping) continue;
     guess_[at(i)] = class_by(problem, i, trial_, slack);
-    const bool clamps = guess_[at(i)] == RowClass::clamping, is_tied = clamps || (!(row.compliance > 0) && std::abs(trial_.w[at(i)]) <= rest);
+    const bool clamps = guess_[at(i)] == RowClass::clamping,
+               is_tied = clamps || (!(row.compliance > 0) && std::abs(trial_.w[at(i)]) <= rest);
     any |= clamps || is_tied != (tied_[at(i)] != 0);
     tied_[at(i)] = is_tied;
   }
   return any;
 }
 
-// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance would leave, in trial_.
-// as_tied: which are at rest is a guess, too.
+// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance
+// would leave, in trial_. as_tied: which are at rest is a guess, too.
 bool ImpulseSelection::choose(const Rows& rows, bool as_tied) {
   const RowProblem& problem = rows.problem;
   ClassChanges changes(problem);
   int last = -1, ties = most_ties;
   for (int round = 0; round <= most_rounds; ++round) {
-    if (!rows.factor.solve(problem, guess_.data(), trial_) || (as_tied && !are_tied_at_rest(rows))) return false;
+    if (!rows.factor.solve(problem, guess_.data(), trial_) || (as_tied && !are_tied_at_rest(rows)))
+      return false;
     const int changed = choose_again(rows, last);
     if (changed == 0) {
       const bool holds = row_residual(problem, rows.sizes, trial_) <= solved_residual;
-      if (as_tied || !tie_again(rows)) return holds && row_scale(rows.sizes, trial_) <= rows.most_scale;
+      if (as_tied || !tie_again(rows))
+        return holds && row_scale(rows.sizes, trial_) <= rows.most_scale;
       if (--ties < 0) return false;
       changes.begin();
       continue;
@@ -143,13 +163,16 @@ bool ImpulseSelection::are_tied_at_rest(const Rows& rows) const {
   const double rest = tied_velocity * row_scale(rows.sizes, trial_);
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    const bool is_free = row.kind == RowKind::friction && guess_[at(row.normal)] != RowClass::clamping;
+    const bool is_free =
+        row.kind == RowKind::friction && guess_[at(row.normal)] != RowClass::clamping;
     if (!is_free && (std::abs(trial_.w[at(i)]) <= rest) != (tied_[at(i)] != 0)) return false;
   }
   return true;
 }
 
-Selected ImpulseSelection::select(const Rows& rows, RowSolution& s) { return tie(rows, s) ? chosen(rows, s) : Selected::unchanged; }
+Selected ImpulseSelection::select(const Rows& rows, RowSolution& s) {
+  return tie(rows, s) ? chosen(rows, s) : Selected::unchanged;
+}
 
 Selected ImpulseSelection::select(const Rows& rows, const RowSolution& guess, RowSolution& s) {
   tie(rows, s);
@@ -166,7 +189,8 @@ Selected ImpulseSelection::chosen(const Rows& rows, RowSolution& s) {
   return Selected::none;
 }
 
-bool ImpulseSelection::guess(const Rows& rows, const std::vector<RowClass>& classes, RowSolution& s) {
+bool ImpulseSelection::guess(const Rows& rows, const std::vector<RowClass>& classes,
+                             RowSolution& s) {
   guess_ = classes;
   tied_.resize(classes.size());
   for (std::size_t i = 0; i < tied_.size(); ++i) tied_[i] = classes[i] == RowClass::clamping;

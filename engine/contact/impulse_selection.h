@@ -1,10 +1,12 @@
-// Which impulses, of all that move bodies alike: friction creeps and springs share the load (`row_basis.h`), so that they do not depend on how a solution was
-// found, and load passes to where it is carried without slip.
+// Which impulses, of all that move bodies alike: friction creeps and springs share the load
+// (`row_basis.h`), so that they do not depend on how a solution was found, and load passes to where
+// it is carried without slip.
 //
-// Rows at zero velocity are tied: pushing or not, their impulses are to be selected, first as if all clamped;
-// rows that would leave their bounds stay there. Of these a row that others hold still is judged by what it would push were it to clamp: it goes with them as
-// f_n = D_n u or f_t = D_t c does. Friction of several points that slides changes with which of
-// them push: rows that are in breach then change class, and it is selected again.
+// Rows at zero velocity are tied: pushing or not, their impulses are to be selected, first as if
+// all clamped; rows that would leave their bounds stay there. Of these a row that others hold still
+// is judged by what it would push were it to clamp: it goes with them as f_n = D_n u or f_t = D_t c
+// does. Friction of several points that slides changes with which of them push: rows that are in
+// breach then change class, and it is selected again.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,7 @@ class ImpulseSelection {
   struct Rows {
     const RowProblem& problem;
     const RowSizes& sizes;
-    double most_scale;   // what row_scale may be
+    double most_scale;    // what row_scale may be
     ClassFactor& factor;  // in the end of the classes of the solution
   };
 

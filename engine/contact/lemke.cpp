@@ -10,7 +10,8 @@ namespace robosim {
 
 namespace {
 
-constexpr double rounding = 1e-9;  // below which an entry of the table counts as zero, and two quotients as one
+// Below which an entry of the table counts as zero, and two quotients as one.
+constexpr double rounding = 1e-9;
 
 }  // namespace
 
@@ -23,32 +24,41 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
     const ConstraintRow& row = problem.rows[at(i)];
     if (row.kind == RowKind::friction && !(row.mu > 0)) continue;
     variables_.push_back({i, Part::plus});
-    if (row.kind == RowKind::friction || row.kind == RowKind::equality) variables_.push_back({i, Part::minus});
-    if (row.kind == RowKind::friction || row.kind == RowKind::box) variables_.push_back({i, Part::slack});
+    if (row.kind == RowKind::friction || row.kind == RowKind::equality)
+      variables_.push_back({i, Part::minus});
+    if (row.kind == RowKind::friction || row.kind == RowKind::box)
+      variables_.push_back({i, Part::slack});
   }
-  const int n = static_cast<int>(variables_.size()), width = 2 * n + 2, cover = 2 * n, constant = 2 * n + 1;
+  const int n = static_cast<int>(variables_.size()), width = 2 * n + 2, cover = 2 * n,
+            constant = 2 * n + 1;
   const double entries = static_cast<double>(n) * width;
   if (n * entries > work_left) {
     work_left = -1;
     return false;
   }
 
-  // Velocities w with boxes at their lower bounds and everything else at zero; f of a box counts from there.
-  for (int i = 0; i < m; ++i) s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
+  // Velocities w with boxes at their lower bounds and everything else at zero; f of a box counts
+  // from there.
+  for (int i = 0; i < m; ++i)
+    s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
   apply_impulses(problem, s);
   make_zeros(pushed_, at(m * k));  // L d_i
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       for (int r = 0; r < k; ++r) {
-        for (int c = 0; c < block.width; ++c) pushed_[at(i * k + r)] += problem.L[at(r * k + block.first_channel + c)] * problem.rows[at(i)].d[c];
+        for (int c = 0; c < block.width; ++c)
+          pushed_[at(i * k + r)] +=
+              problem.L[at(r * k + block.first_channel + c)] * problem.rows[at(i)].d[c];
       }
     }
   }
   const auto block_of = [&](int i) -> const RowBlock& {
-    return *std::find_if(problem.blocks.begin(), problem.blocks.end(), [&](const RowBlock& b) { return i < b.last_row; });
+    return *std::find_if(problem.blocks.begin(), problem.blocks.end(),
+                         [&](const RowBlock& b) { return i < b.last_row; });
   };
 
-  // In like units, with f = unit f' and w' = unit w, s = s' / unit: the same factor for what is complementary keeps N copositive.
+  // In like units, with f = unit f' and w' = unit w, s = s' / unit: the same factor for what is
+  // complementary keeps N copositive.
   unit_.resize(at(m));
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i) {
@@ -70,11 +80,13 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
       double N = 0;
       if (u.part == Part::slack) {  // bound - f
         if (x.row == u.row && x.part != Part::slack) N = -1;
-        if (row.kind == RowKind::friction && x.row == row.normal && x.part == Part::plus) N = row.mu * unit_[at(x.row)] / unit;
+        if (row.kind == RowKind::friction && x.row == row.normal && x.part == Part::plus)
+          N = row.mu * unit_[at(x.row)] / unit;
       } else if (x.part == Part::slack) {
         if (x.row == u.row) N = 1;
       } else {
-        for (int c = 0; c < block.width; ++c) N += row.d[c] * pushed_[at(x.row * k + block.first_channel + c)];
+        for (int c = 0; c < block.width; ++c)
+          N += row.d[c] * pushed_[at(x.row * k + block.first_channel + c)];
         if (x.row == u.row) N += row.compliance;
         N *= sign * (x.part == Part::minus ? -1 : 1) * unit * unit_[at(x.row)];
       }
@@ -82,7 +94,9 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
     }
     entry(a, a) = 1;
     entry(a, cover) = -1;
-    entry(a, constant) = u.part != Part::slack ? sign * s.w[at(u.row)] * unit : (row.kind == RowKind::box ? (row.upper - row.lower) / unit : 0.0);
+    entry(a, constant) = u.part != Part::slack
+                             ? sign * s.w[at(u.row)] * unit
+                             : (row.kind == RowKind::box ? (row.upper - row.lower) / unit : 0.0);
     basis_[at(a)] = a;
   }
 
@@ -92,11 +106,13 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   for (int a = 0; a < n && size > 0; ++a) entry(a, constant) /= size;
 
   const auto complement = [n](int v) { return v < n ? v + n : v - n; };
-  // Whether row a of the table leaves the basis before row b does: lexicographically, each over its entry in the entering column.
+  // Whether row a of the table leaves the basis before row b does: lexicographically, each over its
+  // entry in the entering column.
   const auto before = [&](int a, int b, int entering) {
     const double ea = entry(a, entering), eb = entry(b, entering);
     const auto compare = [&](int c) {
-      const double x = std::abs(entry(a, c)) > rounding ? entry(a, c) / ea : 0, y = std::abs(entry(b, c)) > rounding ? entry(b, c) / eb : 0;
+      const double x = std::abs(entry(a, c)) > rounding ? entry(a, c) / ea : 0,
+                   y = std::abs(entry(b, c)) > rounding ? entry(b, c) / eb : 0;
       return std::abs(x - y) <= rounding * (std::abs(x) + std::abs(y)) ? 0 : (x < y ? -1 : 1);
     };
     if (const int q = compare(constant)) return q < 0;
@@ -136,7 +152,8 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
     for (int a = 0; a < n; ++a) largest = std::max(largest, std::abs(entry(a, entering)));
     leaving = -1;
     for (int a = 0; a < n; ++a) {
-      if (entry(a, entering) > rounding * largest && (leaving < 0 || before(a, leaving, entering))) leaving = a;
+      if (entry(a, entering) > rounding * largest && (leaving < 0 || before(a, leaving, entering)))
+        leaving = a;
     }
     if (leaving < 0) return false;  // a ray
   }
@@ -145,11 +162,14 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   for (int a = 0; a < n; ++a) {
     if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
     const Variable& x = variables_[at(basis_[at(a)] - n)];
-    if (x.part != Part::slack) s.f[at(x.row)] += (x.part == Part::minus ? -1 : 1) * unit_[at(x.row)] * size * entry(a, constant);
+    if (x.part != Part::slack)
+      s.f[at(x.row)] +=
+          (x.part == Part::minus ? -1 : 1) * unit_[at(x.row)] * size * entry(a, constant);
   }
   apply_impulses(problem, s);
   std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
-  for (int a = 0; a < n; ++a) {  // an impulse that is in the basis is between its bounds, unless its slip speed is, too
+  // An impulse that is in the basis is between its bounds, unless its slip speed is, too.
+  for (int a = 0; a < n; ++a) {
     if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
     const Variable& x = variables_[at(basis_[at(a)] - n)];
     RowClass& c = s.classes[at(x.row)];
@@ -159,7 +179,8 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   for (int i = 0; i < m; ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (row.kind == RowKind::equality) s.classes[at(i)] = RowClass::clamping;
-    if (row.kind == RowKind::box && s.classes[at(i)] == RowClass::separating) s.classes[at(i)] = s.w[at(i)] < 0 ? RowClass::upper : RowClass::lower;
+    if (row.kind == RowKind::box && s.classes[at(i)] == RowClass::separating)
+      s.classes[at(i)] = s.w[at(i)] < 0 ? RowClass::upper : RowClass::lower;
   }
   return true;
 }

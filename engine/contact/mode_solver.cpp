@@ -21,7 +21,8 @@ const ModeSolver::Attempt ModeSolver::attempts[n_attempts] = {
 // True where pivots are quick enough.
 bool ModeSolver::is_small(const RowProblem& problem) const {
   const double k = problem.channels;
-  return problem.size() <= parameters_.max_pivoted_rows || problem.size() * k * k * k <= parameters_.max_pivoting;
+  return problem.size() <= parameters_.max_pivoted_rows ||
+         problem.size() * k * k * k <= parameters_.max_pivoting;
 }
 
 // Changes of class, from the classes in guess_. True where the conditions hold.
@@ -29,7 +30,8 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, SolverReport&
   ClassChanges changes(problem);
   for (int round = 0; round <= parameters_.max_class_changes; ++round) {
     if (!factor_->solve(problem, guess_.data(), s)) return false;
-    if (row_residual(problem, sizes_, s) <= solved_residual) return row_scale(sizes_, s) <= parameters_.max_scale * predicted_scale_;
+    if (row_residual(problem, sizes_, s) <= solved_residual)
+      return row_scale(sizes_, s) <= parameters_.max_scale * predicted_scale_;
     const double slack = solved_residual * row_scale(sizes_, s);
     int changed = 0, last = -1;
     for (int i = 0; i < problem.size(); ++i) {
@@ -43,9 +45,10 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, SolverReport&
   return false;
 }
 
-// What comes closer, or goes apart no faster than others push, is likely to touch in every point, and to stick unless it goes across much faster: whether all
-// of it does. A joint that has room, and would not use it by itself, is likely to stay off its limit. Needs no sweeps. Not asked where something has no friction:
-// its class would be another one than theirs.
+// What comes closer, or goes apart no faster than others push, is likely to touch in every point,
+// and to stick unless it goes across much faster: whether all of it does. A joint that has room,
+// and would not use it by itself, is likely to stay off its limit. Needs no sweeps. Not asked where
+// something has no friction: its class would be another one than theirs.
 bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport&) {
   guess_.assign(problem.rows.size(), RowClass::clamping), asked_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
@@ -54,20 +57,25 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
       const double a = sizes_.admittance[at(i)];
-      asked_[at(i)] = a > 0 ? (row.target - dot(row.d, &problem.y_free[at(block.first_channel)], block.width)) / a : 0;
+      asked_[at(i)] =
+          a > 0
+              ? (row.target - dot(row.d, &problem.y_free[at(block.first_channel)], block.width)) / a
+              : 0;
       if (row.kind == RowKind::unilateral) push = std::max(push, asked_[at(i)]);
     }
   for (const RowBlock& block : problem.blocks) {
     bool touches = false;
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
-      const bool has_room = block.width == 1 && row.target < -parameters_.min_limit_speed * sizes_.still;
+      const bool has_room =
+          block.width == 1 && row.target < -parameters_.min_limit_speed * sizes_.still;
       touches |= row.kind == RowKind::unilateral && asked_[at(i)] > (has_room ? 0 : -push);
     }
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
       const bool is_of_contact = row.kind == RowKind::unilateral || row.kind == RowKind::friction;
-      const double bound = row.kind == RowKind::box ? std::min(-row.lower, row.upper) : row.mu * push;
+      const double bound =
+          row.kind == RowKind::box ? std::min(-row.lower, row.upper) : row.mu * push;
       if (is_of_contact && !touches) {
         guess_[at(i)] = RowClass::separating;
       } else if (row.kind == RowKind::friction || row.kind == RowKind::box) {
@@ -80,22 +88,28 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport
   return is_foreseen_ = selection_.guess(selecting(problem), guess_, s);
 }
 
-// What the sweeps have left at a bound, though no faster than what they hold still, is likely to rest: whether all of it does, from the swept
-// classes with these rows clamping. The selection would ask for the same in the end, by factors of its own.
+// What the sweeps have left at a bound, though no faster than what they hold still, is likely to
+// rest: whether all of it does, from the swept classes with these rows clamping. The selection
+// would ask for the same in the end, by factors of its own.
 bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
   guess_ = swept_.classes;
   double slowest = 0;  // of the sweeps, where they are to be at rest
   for (int i = 0; i < problem.size(); ++i)
-    if (swept_.classes[at(i)] == RowClass::clamping) slowest = std::max(slowest, std::abs(swept_.w[at(i)]));
+    if (swept_.classes[at(i)] == RowClass::clamping)
+      slowest = std::max(slowest, std::abs(swept_.w[at(i)]));
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    const bool cannot = row.kind == RowKind::friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0));
+    const bool cannot = row.kind == RowKind::friction &&
+                        (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0));
     if (guess_[at(i)] == RowClass::clamping || cannot || row.compliance > 0) continue;
-    if (std::abs(swept_.w[at(i)]) <= slowest) guess_[at(i)] = RowClass::clamping, any = true;
-    else if (row.kind == RowKind::friction && guess_[at(i)] == RowClass::separating) guess_[at(i)] = sliding_class(swept_, i);
+    if (std::abs(swept_.w[at(i)]) <= slowest)
+      guess_[at(i)] = RowClass::clamping, any = true;
+    else if (row.kind == RowKind::friction && guess_[at(i)] == RowClass::separating)
+      guess_[at(i)] = sliding_class(swept_, i);
   }
-  return any && factor_->solve(problem, guess_.data(), s) && row_residual(problem, sizes_, s) <= solved_residual &&
+  return any && factor_->solve(problem, guess_.data(), s) &&
+         row_residual(problem, sizes_, s) <= solved_residual &&
          row_scale(sizes_, s) <= parameters_.max_scale * predicted_scale_;
 }
 
@@ -106,18 +120,24 @@ double ModeSolver::least_admittance(const RowProblem& problem) const {
   return 1e-3 * mean;
 }
 
-ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) { return {problem, sizes_, parameters_.max_scale * predicted_scale_, *factor_}; }
+ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) {
+  return {problem, sizes_, parameters_.max_scale * predicted_scale_, *factor_};
+}
 
-// The selection. Where it does not end, from the classes that all rows have if they give a little, which has one solution: the rule is its limit.
+// The selection. Where it does not end, from the classes that all rows have if they give a little,
+// which has one solution: the rule is its limit.
 bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   if (selection_.select(selecting(problem), s) != Selected::none) return true;
-  if (is_giving_ || std::all_of(problem.rows.begin(), problem.rows.end(), [](const ConstraintRow& row) { return row.compliance > 0; })) return false;
+  if (is_giving_ || std::all_of(problem.rows.begin(), problem.rows.end(),
+                                [](const ConstraintRow& row) { return row.compliance > 0; }))
+    return false;
   compliant_ = problem;
   if (!giving_) giving_ = std::make_unique<ModeSolver>(), giving_->is_giving_ = true;
   const double least = least_admittance(problem);
   for (const double part : parameters_.selecting_compliances) {
     for (int i = 0; i < problem.size(); ++i)
-      if (!(problem.rows[at(i)].compliance > 0)) compliant_.rows[at(i)].compliance = part * std::max(sizes_.admittance[at(i)], least);
+      if (!(problem.rows[at(i)].compliance > 0))
+        compliant_.rows[at(i)].compliance = part * std::max(sizes_.admittance[at(i)], least);
     const SolverReport given = giving_->solve(compliant_, trial_, *work_left_);
     if (given.status != SolverStatus::solved) continue;
     if (selection_.select(selecting(problem), trial_, s) != Selected::none) return true;
@@ -131,7 +151,8 @@ bool ModeSolver::sharpen(const RowProblem& problem, RowSolution& s, SolverReport
   return settle(problem, s, report);
 }
 
-// A few sweeps from zero: at first with all clamping that they have brought to rest as well as they could.
+// A few sweeps from zero: at first with all clamping that they have brought to rest as well as they
+// could.
 bool ModeSolver::settle_sweeps(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   sweeps_.start(problem, swept_);
   for (const int sweeps : parameters_.predicting_sweeps) {
@@ -178,8 +199,10 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double
   }
 
   // Select among equivalent impulses; a prediction already has those of the selection rule.
-  if (!solved) report.status = SolverStatus::rough;
-  else if (!is_foreseen_ && !select(problem, s)) report.status = SolverStatus::basic;
+  if (!solved)
+    report.status = SolverStatus::rough;
+  else if (!is_foreseen_ && !select(problem, s))
+    report.status = SolverStatus::basic;
   work_left_ = nullptr, factor_->spend(nullptr);
   if (solved) report.residual = row_residual(problem, sizes_, s);
   return report;

@@ -1,18 +1,22 @@
 // The complementarity problem of a step's rows, friction within boxes, solved to rounding (`lcp`).
 //
-// `solve` runs the attempts below in order and stops at the first whose solution satisfies all rows. Most attempts find classes; the impulses of these
-// classes follow from one linear system (class_factor.h), and rows that break their condition change
-// class, all at once, until none does. All changes together are bounded by what their systems cost,
-// so by the size of the problem. Where no attempt has a solution, or the bound is reached, it is
-// `rough`, and there are no impulses: another solver's turn.
-//   prediction       a function of the problem alone: every row sticks but those across which much more is asked than friction would hold
-//   sweeps           classes that a few sweeps of projected Gauss-Seidel from zero end in; at first with all sticking that the sweeps brought to rest
+// `solve` runs the attempts below in order and stops at the first whose solution satisfies all
+// rows. Most attempts find classes; the impulses of these classes follow from one linear system
+// (class_factor.h), and rows that break their condition change class, all at once, until none does.
+// All changes together are bounded by what their systems cost, so by the size of the problem. Where
+// no attempt has a solution, or the bound is reached, it is `rough`, and there are no impulses:
+// another solver's turn.
+//   prediction       a function of the problem alone: every row sticks but those across which much
+//                    more is asked than friction would hold
+//   sweeps           classes that a few sweeps of projected Gauss-Seidel from zero end in; at first
+//                    with all sticking that the sweeps brought to rest
 //   Dantzig, Lemke   pivots, of few rows
 // Then impulses are selected among those that equal (impulse_selection.h); where that does not end,
 // from the classes of rows that all give a little. Where it does not end within the bound the
 // impulses stay as they are, `basic`.
-// Without friction at its bound the velocities after the step are unique. Where friction slides they need not be, as Coulomb's law
-// itself allows several (Painleve): the prediction then decides, again as a function of the problem alone.
+// Without friction at its bound the velocities after the step are unique. Where friction slides
+// they need not be, as Coulomb's law itself allows several (Painleve): the prediction then decides,
+// again as a function of the problem alone.
 #pragma once
 
 #include <memory>
@@ -26,9 +30,11 @@
 
 namespace robosim {
 
-// Thresholds and counts of the attempts. No solution depends on them but through which attempt finds it.
+// Thresholds and counts of the attempts. No solution depends on them but through which attempt
+// finds it.
 struct ModeSolverParameters {
-  // Prediction: a row sticks if the impulse that it would need by itself is at most this many times its bound.
+  // Prediction: a row sticks if the impulse that it would need by itself is at most this many times
+  // its bound.
   double max_slip_ratio = 4;
   // The speed towards its limit that a joint off it may have, as a part of the velocities at play.
   double min_limit_speed = 1e-3;
@@ -36,16 +42,17 @@ struct ModeSolverParameters {
   int predicting_sweeps[2] = {12, 88};
   // Changes of classes before a set of them is given up.
   int max_class_changes = 12;
-  // The largest row_scale of a solution, relative to that of the sweeps. Larger impulses come from rows that contradict each other up to rounding, whose residual
-  // would look small beside them; a body on top of one 1e6 times lighter needs 1e6.
+  // The largest row_scale of a solution, relative to that of the sweeps. Larger impulses come from
+  // rows that contradict each other up to rounding, whose residual would look small beside them; a
+  // body on top of one 1e6 times lighter needs 1e6.
   double max_scale = 1e7;
 
   // The bound of a solve: the cubes of the unknowns of its linear systems and the entries of the
-  // tables of its pivots, in all. Eight times the most that solved steps of the zoo (tests/campaigns)
-  // need: 195 systems of 127 unknowns, or 39 of 216, a wall of 36
-  // contacts.
+  // tables of its pivots, in all. Eight times the most that solved steps of the zoo
+  // (tests/campaigns) need: 195 systems of 127 unknowns, or 39 of 216, a wall of 36 contacts.
   double max_work = 4e8;
-  // Pivots take the time of rows^3 and more: rows, or rows channels^3, as many rows of few things that touch are as good as few.
+  // Pivots take the time of rows^3 and more: rows, or rows channels^3, as many rows of few things
+  // that touch are as good as few.
   int max_pivoted_rows = 80;
   double max_pivoting = 2e7;
   // Selection of impulses: compliances that are tried.
@@ -54,10 +61,12 @@ struct ModeSolverParameters {
 
 class ModeSolver {
  public:
-  // Methods, each of which has a solution in the end or has not, in the order in which they are tried.
+  // Methods, each of which has a solution in the end or has not, in the order in which they are
+  // tried.
   struct Attempt {
     const char* name;
-    bool (ModeSolver::*find)(const RowProblem& problem, RowSolution& solution, SolverReport& report);
+    bool (ModeSolver::*find)(const RowProblem& problem, RowSolution& solution,
+                             SolverReport& report);
   };
   static constexpr int n_attempts = 4;
   static const Attempt attempts[n_attempts];
@@ -103,8 +112,8 @@ class ModeSolver {
   std::unique_ptr<ModeSolver> giving_;  // of rows that all give a little
   bool is_foreseen_ = false;            // the solution
   bool is_giving_ = false;              // one of rows that all give: there are no others to ask
-  double predicted_scale_ = 0;  // row_scale of what was predicted
-  std::vector<double> asked_;    // what rows would push by themselves
+  double predicted_scale_ = 0;          // row_scale of what was predicted
+  std::vector<double> asked_;           // what rows would push by themselves
 };
 
 }  // namespace robosim

@@ -28,20 +28,26 @@ void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
       double* u = u_.data() + static_cast<std::ptrdiff_t>(i) * k;
-      for (int c = 0; c < block.width; ++c) add(u, row.d[c], problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, k);
-      const double a = a_[static_cast<std::size_t>(i)] = dot(row.d, u + block.first_channel, block.width);
+      for (int c = 0; c < block.width; ++c)
+        add(u, row.d[c],
+            problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, k);
+      const double a = a_[static_cast<std::size_t>(i)] =
+          dot(row.d, u + block.first_channel, block.width);
       inverse_[static_cast<std::size_t>(i)] = 1 / (a + row.compliance);
     }
   }
 }
 
-// The impulse of another row of its coordinate that asks for the same, and has it; else less than none. A row that such a one holds still stays at its bound,
-// of which both sides are the same.
-double ProjectedGaussSeidel::held_still(const RowProblem& problem, const RowBlock& block, int i, const RowSolution& s) {
+// The impulse of another row of its coordinate that asks for the same, and has it; else less than
+// none. A row that such a one holds still stays at its bound, of which both sides are the same.
+double ProjectedGaussSeidel::held_still(const RowProblem& problem, const RowBlock& block, int i,
+                                        const RowSolution& s) {
   for (int j = block.first_row; j < block.last_row && block.width == 1; ++j) {
     const std::size_t k = static_cast<std::size_t>(j);
     const ConstraintRow &row = problem.rows[static_cast<std::size_t>(i)], &other = problem.rows[k];
-    if (j != i && s.classes[k] == RowClass::clamping && other.compliance == 0 && row.d[0] * other.target == other.d[0] * row.target) return std::abs(s.f[k]);
+    if (j != i && s.classes[k] == RowClass::clamping && other.compliance == 0 &&
+        row.d[0] * other.target == other.d[0] * row.target)
+      return std::abs(s.f[k]);
   }
   return -std::numeric_limits<double>::infinity();
 }
@@ -57,23 +63,30 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
         const double old = s.f[at], give = a_[at] + row.compliance;
         RowClass outcome = RowClass::separating;
         if (give > 0) {
-          const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target + row.compliance * old;
+          const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target +
+                           row.compliance * old;
           const double change = w * inverse_[at], free = old - change;
           const RowBounds bounds = row_bounds(problem, i, s.f.data());
           // Friction of a point that does not push may not either, whatever it would do.
-          const bool is_held = row.kind == RowKind::friction && !(s.f[static_cast<std::size_t>(row.normal)] > 0);
+          const bool is_held =
+              row.kind == RowKind::friction && !(s.f[static_cast<std::size_t>(row.normal)] > 0);
           bool stays = false;  // whichever side of its bound rounding takes it to
           if constexpr (records) {
             const double rounding = tie_tolerance * (std::abs(old) + std::abs(change));
-            stays = (old == bounds.lower || old == bounds.upper) && std::abs(change) <= tie_tolerance * (std::abs(old) + held_still(problem, block, i, s));
-            is_tied_ |= !is_held && !stays && (std::abs(free - bounds.lower) <= rounding || std::abs(free - bounds.upper) <= rounding);
+            stays = (old == bounds.lower || old == bounds.upper) &&
+                    std::abs(change) <=
+                        tie_tolerance * (std::abs(old) + held_still(problem, block, i, s));
+            is_tied_ |= !is_held && !stays &&
+                        (std::abs(free - bounds.lower) <= rounding ||
+                         std::abs(free - bounds.upper) <= rounding);
           }
           if (is_held)
             s.f[at] = 0;
           else if (free > bounds.upper || (stays && old == bounds.upper))
             s.f[at] = bounds.upper, outcome = RowClass::upper;
           else if (free < bounds.lower || stays)
-            s.f[at] = bounds.lower, outcome = row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
+            s.f[at] = bounds.lower,
+            outcome = row.kind == RowKind::unilateral ? RowClass::separating : RowClass::lower;
           else
             s.f[at] = free, outcome = RowClass::clamping;
           add(y_.data(), s.f[at] - old, u_.data() + static_cast<std::ptrdiff_t>(i) * k, k);
@@ -106,36 +119,47 @@ void ProjectedGaussSeidel::go_on(const RowProblem& problem, int sweeps, RowSolut
   apply_impulses(problem, s);
 }
 
-void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution& s, const double* f_bar, const double* z_bar, RowGradient& g) {
+void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution& s,
+                                   const double* f_bar, const double* z_bar, RowGradient& g) {
   const int m = problem.size(), k = problem.channels;
   f_ = s.f;
   y_then_ = y_;
   make_zeros(y_bar_, static_cast<std::size_t>(k));
   pushes_.assign(static_cast<std::size_t>(m), 0);
-  for (std::size_t i = 0; i < outcomes_.size(); ++i) pushes_[i % pushes_.size()] += outcomes_[i] != RowClass::separating;
+  for (std::size_t i = 0; i < outcomes_.size(); ++i)
+    pushes_[i % pushes_.size()] += outcomes_[i] != RowClass::separating;
   make_zeros(u_bar_, static_cast<std::size_t>(m * k));
   f_bar_.assign(f_bar, f_bar + m);
   for (const RowBlock& block : problem.blocks) {  // z = sum d_i f_i
     for (int i = block.first_row; i < block.last_row; ++i) {
-      f_bar_[static_cast<std::size_t>(i)] += dot(problem.rows[static_cast<std::size_t>(i)].d, z_bar + block.first_channel, block.width);
-      add(g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels, f_[static_cast<std::size_t>(i)], z_bar + block.first_channel, block.width);
+      f_bar_[static_cast<std::size_t>(i)] += dot(problem.rows[static_cast<std::size_t>(i)].d,
+                                                 z_bar + block.first_channel, block.width);
+      add(g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels,
+          f_[static_cast<std::size_t>(i)], z_bar + block.first_channel, block.width);
     }
   }
 
-  // Sweeps bring what an update answers to, f_bar + u . y_bar, towards zero, and what is left of it may grow again through rows that clamp in early ones alone.
-  // So that it is not lost in rounding, f_bar has what y_bar was at some time, in twice the precision, and new_y_bar_ is what has come since.
-  for (auto* x : {&new_y_bar_, &taken_y_bar_, &taken_y_bar_low_}) make_zeros(*x, static_cast<std::size_t>(k));
+  // Sweeps bring what an update answers to, f_bar + u . y_bar, towards zero, and what is left of it
+  // may grow again through rows that clamp in early ones alone. So that it is not lost in rounding,
+  // f_bar has what y_bar was at some time, in twice the precision, and new_y_bar_ is what has come
+  // since.
+  for (auto* x : {&new_y_bar_, &taken_y_bar_, &taken_y_bar_low_})
+    make_zeros(*x, static_cast<std::size_t>(k));
   make_zeros(f_bar_low_, static_cast<std::size_t>(m));
   const auto take_new = [&] {
     for (int i = 0; i < m; ++i) {
       const std::size_t at = static_cast<std::size_t>(i);
-      if (pushes_[at] > 0) small_matrices().add_dot_doubled(&u_[at * static_cast<std::size_t>(k)], new_y_bar_.data(), k, f_bar_[at], f_bar_low_[at]);
+      if (pushes_[at] > 0)
+        small_matrices().add_dot_doubled(&u_[at * static_cast<std::size_t>(k)], new_y_bar_.data(),
+                                         k, f_bar_[at], f_bar_low_[at]);
     }
-    for (std::size_t c = 0; c < new_y_bar_.size(); ++c) add_exactly(new_y_bar_[c], taken_y_bar_[c], taken_y_bar_low_[c]), new_y_bar_[c] = 0;
+    for (std::size_t c = 0; c < new_y_bar_.size(); ++c)
+      add_exactly(new_y_bar_[c], taken_y_bar_[c], taken_y_bar_low_[c]), new_y_bar_[c] = 0;
   };
   std::size_t last = outcomes_.size();
   for (unsigned sweep = 0; last > 0; ++sweep) {
-    if (std::has_single_bit(sweep)) take_new();  // after 1, 2, 4 ... sweeps: it changes less and less
+    // After 1, 2, 4 ... sweeps: it changes less and less.
+    if (std::has_single_bit(sweep)) take_new();
     for (auto block = problem.blocks.rbegin(); block != problem.blocks.rend(); ++block) {
       for (int i = block->last_row; i-- > block->first_row;) {
         const double old_f = old_f_[--last];
@@ -144,26 +168,31 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         const ConstraintRow& row = problem.rows[at];
         const double give = a_[at] + row.compliance;
         pushes_[at] -= outcome != RowClass::separating;
-        if (!(give > 0) || (outcome == RowClass::separating && pushes_[at] == 0)) continue;  // nothing is passed on to it
+        // Nothing is passed on to it.
+        if (!(give > 0) || (outcome == RowClass::separating && pushes_[at] == 0)) continue;
         const double* u = u_.data() + static_cast<std::ptrdiff_t>(i) * k;
         double* u_bar = u_bar_.data() + static_cast<std::ptrdiff_t>(i) * k;
         double* d_bar = g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels;
 
         // f <- f + df, y <- y + u df, and the state before it.
         const double df = f_[at] - old_f;
-        const double pushed_bar = dot(u, new_y_bar_.data(), k), df_bar = f_bar_[at] + pushed_bar + f_bar_low_[at];
+        const double pushed_bar = dot(u, new_y_bar_.data(), k),
+                     df_bar = f_bar_[at] + pushed_bar + f_bar_low_[at];
         if (df != 0) add(u_bar, df, y_bar_.data(), k), add(y_then_.data(), -df, u, k);
         f_[at] = old_f;
 
-        // The outcome: of a clamping row df itself, which leaves f_bar as it is but for compliance; of others where f ends.
+        // The outcome: of a clamping row df itself, which leaves f_bar as it is but for compliance;
+        // of others where f ends.
         if (outcome == RowClass::clamping) {
-          const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) - row.target + row.compliance * old_f;
+          const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) -
+                           row.target + row.compliance * old_f;
           const double w_bar = -df_bar * inverse_[at], give_bar = -w_bar * w * inverse_[at];
           add_exactly(w_bar * row.compliance, f_bar_[at], f_bar_low_[at]);
           for (int c = 0; c < block->width; ++c) {
             const std::size_t channel = static_cast<std::size_t>(block->first_channel + c);
             new_y_bar_[channel] += w_bar * row.d[c];
-            y_bar_[channel] = taken_y_bar_[channel] + (taken_y_bar_low_[channel] + new_y_bar_[channel]);
+            y_bar_[channel] =
+                taken_y_bar_[channel] + (taken_y_bar_low_[channel] + new_y_bar_[channel]);
           }
           add(d_bar, w_bar, y_then_.data() + block->first_channel, block->width);
           g.target[at] -= w_bar;
@@ -194,8 +223,10 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
       const double* u_bar = u_bar_.data() + static_cast<std::ptrdiff_t>(i) * k;
       for (int c = 0; c < block.width; ++c) {
-        g.d[static_cast<std::size_t>(i * most_block_channels + c)] += dot(problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, u_bar, k);
-        for (int r = 0; r < k; ++r) g.L[static_cast<std::size_t>(r * k + block.first_channel + c)] += u_bar[r] * row.d[c];
+        g.d[static_cast<std::size_t>(i * most_block_channels + c)] += dot(
+            problem.L.data() + static_cast<std::ptrdiff_t>(block.first_channel + c) * k, u_bar, k);
+        for (int r = 0; r < k; ++r)
+          g.L[static_cast<std::size_t>(r * k + block.first_channel + c)] += u_bar[r] * row.d[c];
       }
     }
   }

@@ -9,12 +9,13 @@ namespace robosim {
 
 namespace {
 
-// Columns whose part outside the span of the others is smaller than this times the largest depend on them.
+// Columns whose part outside the span of the others is smaller than this times the largest depend
+// on them.
 constexpr double basis_tolerance = 1e-8;
 // What is left of a row that depends on others, relative to it.
 constexpr double rounding_of_dependence = 1e-10;
-// Of a column's square: projected once it is orthogonal to rounding over the square root of this (Kahan; Parlett, "The symmetric eigenvalue problem",
-// section 6-9).
+// Of a column's square: projected once it is orthogonal to rounding over the square root of this
+// (Kahan; Parlett, "The symmetric eigenvalue problem", section 6-9).
 constexpr double enough_left = 0.1;
 
 // The inner product of two columns over some rows.
@@ -28,7 +29,8 @@ double product(const double (*A)[width], int first, int last, int i, int j) {
 }  // namespace
 
 void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
-  std::swap(blocks_, last_.blocks), std::swap(numbers_, last_.numbers), std::swap(made_of_, last_.made_of);
+  std::swap(blocks_, last_.blocks), std::swap(numbers_, last_.numbers),
+      std::swap(made_of_, last_.made_of);
   rows_.clear(), blocks_.clear(), numbers_.clear(), made_of_.clear();
   unknowns_ = 0;
   for (const RowBlock& block : problem.blocks) {
@@ -40,22 +42,32 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
       if (classes[i] != RowClass::clamping) continue;
       rows_.push_back(i);
       const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-      made_of_.insert(made_of_.end(), row.d, row.d + block.width), made_of_.push_back(row.compliance > 0 ? 2 : creeps(row));
+      made_of_.insert(made_of_.end(), row.d, row.d + block.width),
+          made_of_.push_back(row.compliance > 0 ? 2 : creeps(row));
     }
     basis.rows = static_cast<int>(rows_.size()) - basis.first_row;
     if (!take_last(basis)) {
       switch (block.width) {
-        case 1: orthonormalize<1>(problem, basis); break;
-        case 2: orthonormalize<2>(problem, basis); break;
-        case 3: orthonormalize<3>(problem, basis); break;
-        default: orthonormalize<most_block_channels>(problem, basis);
+        case 1:
+          orthonormalize<1>(problem, basis);
+          break;
+        case 2:
+          orthonormalize<2>(problem, basis);
+          break;
+        case 3:
+          orthonormalize<3>(problem, basis);
+          break;
+        default:
+          orthonormalize<most_block_channels>(problem, basis);
       }
     }
     basis.end = numbers_.size();
     unknowns_ += basis.columns;
     blocks_.push_back(basis);
   }
-  last_.blocks.reserve(blocks_.size()), last_.numbers.reserve(numbers_.size()), last_.made_of.reserve(made_of_.size());  // they change places
+  // They change places.
+  last_.blocks.reserve(blocks_.size()), last_.numbers.reserve(numbers_.size()),
+      last_.made_of.reserve(made_of_.size());
 }
 
 // From the same rows at the same place.
@@ -63,10 +75,15 @@ bool RowBasis::take_last(Block& basis) {
   const std::size_t place = blocks_.size(), size = made_of_.size() - basis.made_of;
   if (place >= last_.blocks.size()) return false;
   const Block& last = last_.blocks[place];
-  const std::size_t last_size = (place + 1 < last_.blocks.size() ? last_.blocks[place + 1].made_of : last_.made_of.size()) - last.made_of;
+  const std::size_t last_size =
+      (place + 1 < last_.blocks.size() ? last_.blocks[place + 1].made_of : last_.made_of.size()) -
+      last.made_of;
   if (last.rows != basis.rows || last_size != size) return false;
-  const auto of = [](const std::vector<double>& x, std::size_t begin) { return x.begin() + static_cast<std::ptrdiff_t>(begin); };
-  if (!std::equal(of(made_of_, basis.made_of), made_of_.cend(), of(last_.made_of, last.made_of))) return false;
+  const auto of = [](const std::vector<double>& x, std::size_t begin) {
+    return x.begin() + static_cast<std::ptrdiff_t>(begin);
+  };
+  if (!std::equal(of(made_of_, basis.made_of), made_of_.cend(), of(last_.made_of, last.made_of)))
+    return false;
   const std::size_t begin = numbers_.size();
   numbers_.insert(numbers_.end(), of(last_.numbers, last.P), of(last_.numbers, last.end));
   basis.columns = last.columns, basis.springs = last.springs, basis.independent = last.independent;
@@ -79,10 +96,13 @@ template <int width>
 void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   const int* rows = rows_.data() + basis.first_row;
   const int n = basis.rows, all = n + width;
-  const auto row = [&](int i) -> const ConstraintRow& { return problem.rows[static_cast<std::size_t>(i)]; };
+  const auto row = [&](int i) -> const ConstraintRow& {
+    return problem.rows[static_cast<std::size_t>(i)];
+  };
 
   // D, springs first and then friction, and below it the identity that becomes Q.
-  make_zeros(scratch_, static_cast<std::size_t>(all * width)), places_.resize(static_cast<std::size_t>(n));
+  make_zeros(scratch_, static_cast<std::size_t>(all * width)),
+      places_.resize(static_cast<std::size_t>(n));
   double(*const A)[width] = reinterpret_cast<double(*)[width]>(scratch_.data());
   int compliant = 0, springs = 0;
   for (int i = 0; i < n; ++i) springs += !creeps(row(rows[i]));
@@ -94,7 +114,8 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   }
   for (int c = 0; c < width; ++c) A[n + c][c] = 1;
 
-  // Pivoted Gram-Schmidt of the columns from `rank` on as far as these rows go, all other rows with them; projections that leave little are done twice.
+  // Pivoted Gram-Schmidt of the columns from `rank` on as far as these rows go, all other rows with
+  // them; projections that leave little are done twice.
   double largest = 0;
   const auto stage = [&](int rank, int first, int last) {
     const auto along = [&](int column, double* products) {  // with all columns
@@ -138,11 +159,13 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
     }
     return rank;
   };
-  for (int c = 0; c < width; ++c) largest = std::max(largest, std::sqrt(product<width>(A, 0, n, c, c)));
+  for (int c = 0; c < width; ++c)
+    largest = std::max(largest, std::sqrt(product<width>(A, 0, n, c, c)));
   basis.springs = stage(0, 0, springs);
   basis.independent = basis.springs;
   if (springs < n) {
-    for (int i = 0; i < springs; ++i) std::fill(A[i] + basis.springs, A[i] + width, 0.0);  // rounding
+    // Rounding.
+    for (int i = 0; i < springs; ++i) std::fill(A[i] + basis.springs, A[i] + width, 0.0);
     basis.independent = stage(basis.springs, springs, n);
     // Takes from the springs' columns what friction's own columns already span.
     for (int c = 0; c < basis.springs; ++c)
@@ -161,10 +184,12 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   basis.P = reserve(n * columns);
   basis.Q = reserve(width * columns);
   basis.N = reserve(width * columns);
-  double *const P = numbers_.data() + basis.P, *const Q = numbers_.data() + basis.Q, *const N = numbers_.data() + basis.N;
+  double *const P = numbers_.data() + basis.P, *const Q = numbers_.data() + basis.Q,
+                *const N = numbers_.data() + basis.N;
   for (int i = 0; i < n; ++i) {
     const int place = places_[static_cast<std::size_t>(i)];
-    const int first = place < springs ? 0 : basis.springs, last = place < springs ? basis.springs : basis.independent;
+    const int first = place < springs ? 0 : basis.springs,
+              last = place < springs ? basis.springs : basis.independent;
     std::copy(A[place] + first, A[place] + last, P + i * columns + first);
   }
   for (int k = 0; k < width; ++k) std::copy_n(A[n + k], basis.independent, Q + k * columns);
@@ -178,19 +203,22 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
 }
 
 // d = N a for a = Q^T d, as N^T Q is the identity.
-bool RowBasis::implies(const Block& block, int width, const ConstraintRow& row, const double* b, double& push) const {
+bool RowBasis::implies(const Block& block, int width, const ConstraintRow& row, const double* b,
+                       double& push) const {
   double rest = 0, size = 0, of_friction = 0, a[most_block_channels] = {};
   for (int k = 0; k < width; ++k)
     for (int c = 0; c < block.independent; ++c) a[c] += row.d[k] * Q(block)[k * block.columns + c];
   for (int k = 0; k < width; ++k) {
     double left = row.d[k], crept = 0;
     for (int c = 0; c < block.springs; ++c) left -= N(block)[k * block.columns + c] * a[c];
-    for (int c = block.springs; c < block.independent; ++c) crept += N(block)[k * block.columns + c] * a[c];
+    for (int c = block.springs; c < block.independent; ++c)
+      crept += N(block)[k * block.columns + c] * a[c];
     left -= crept;
     rest += left * left, size += row.d[k] * row.d[k], of_friction += crept * crept;
   }
   const bool is_by_friction = of_friction > rounding_of_dependence * rounding_of_dependence * size;
-  const int first = creeps(row) || is_by_friction ? block.springs : 0, last = first > 0 || block.springs == 0 ? block.independent : block.springs;
+  const int first = creeps(row) || is_by_friction ? block.springs : 0,
+            last = first > 0 || block.springs == 0 ? block.independent : block.springs;
   push = 0;
   for (int c = first; c < last; ++c) push += a[c] * b[c];
   return rest <= rounding_of_dependence * rounding_of_dependence * size;
@@ -200,7 +228,8 @@ void RowBasis::add_impulses(const double* b, double* f) const {
   for (const Block& block : blocks_) {
     for (int i = 0; i < block.rows; ++i) {
       double& out = f[rows_[static_cast<std::size_t>(block.first_row + i)]];
-      for (int c = 0; c < block.columns; ++c) out += P(block)[i * block.columns + c] * b[block.first_unknown + c];
+      for (int c = 0; c < block.columns; ++c)
+        out += P(block)[i * block.columns + c] * b[block.first_unknown + c];
     }
   }
 }
@@ -209,7 +238,8 @@ void RowBasis::add_projection(double factor, const double* w, double* b) const {
   for (const Block& block : blocks_) {
     for (int i = 0; i < block.rows; ++i) {
       const double of_row = factor * w[rows_[static_cast<std::size_t>(block.first_row + i)]];
-      for (int c = 0; c < block.columns; ++c) b[block.first_unknown + c] += P(block)[i * block.columns + c] * of_row;
+      for (int c = 0; c < block.columns; ++c)
+        b[block.first_unknown + c] += P(block)[i * block.columns + c] * of_row;
     }
   }
 }

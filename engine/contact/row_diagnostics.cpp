@@ -18,22 +18,30 @@ std::vector<double> row_admittances(const RowProblem& problem) {
       std::fill_n(&push[at(from.first_channel)], from.width, 0.0);
       for (const RowBlock& to : problem.blocks)
         for (int j = to.first_row; j < to.last_row; ++j)
-          for (int c = 0; c < to.width; ++c) A[at(i) * m + at(j)] += problem.rows[at(j)].d[c] * moved[at(to.first_channel + c)];
+          for (int c = 0; c < to.width; ++c)
+            A[at(i) * m + at(j)] += problem.rows[at(j)].d[c] * moved[at(to.first_channel + c)];
       A[at(i) * (m + 1)] += problem.rows[at(i)].compliance;
     }
   return A;
 }
 
-double switch_distance(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s, int i) {
+double switch_distance(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s,
+                       int i) {
   constexpr double never = std::numeric_limits<double>::infinity();
   const ConstraintRow& row = problem.rows[at(i)];
-  if (row.kind == RowKind::equality || (row.kind == RowKind::friction && !(s.f[at(row.normal)] > 0))) return never;
+  if (row.kind == RowKind::equality ||
+      (row.kind == RowKind::friction && !(s.f[at(row.normal)] > 0)))
+    return never;
   const bool is_of_pair = is_of_disc(problem, i);
   const int first = is_of_pair && !row.is_disc ? i - 1 : i;
-  if (s.classes[at(first)] != RowClass::clamping) return is_of_pair ? length(s.w[at(first)], s.w[at(first + 1)]) : std::abs(s.w[at(i)]);
+  if (s.classes[at(first)] != RowClass::clamping)
+    return is_of_pair ? length(s.w[at(first)], s.w[at(first + 1)]) : std::abs(s.w[at(i)]);
   const RowBounds bounds = row_bounds(problem, i, s.f.data());
-  const double room = is_of_pair ? bounds.upper - length(s.f[at(first)], s.f[at(first + 1)]) : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
-  return std::max(room, 0.0) * (is_of_pair ? std::max(sizes.admittance[at(first)], sizes.admittance[at(first + 1)]) : sizes.admittance[at(i)]);
+  const double room = is_of_pair ? bounds.upper - length(s.f[at(first)], s.f[at(first + 1)])
+                                 : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
+  return std::max(room, 0.0) *
+         (is_of_pair ? std::max(sizes.admittance[at(first)], sizes.admittance[at(first + 1)])
+                     : sizes.admittance[at(i)]);
 }
 
 }  // namespace robosim

@@ -9,16 +9,19 @@
 namespace robosim {
 
 struct RowGradient {
-  std::vector<double> y_free;                               // channels
-  // channels x channels, each entry as if on its own: the sum over both triangles counts. Empty, and adjoints leave it so, but for SolvedRows::sees_delassus.
+  std::vector<double> y_free;  // channels
+  // channels x channels, each entry as if on its own: the sum over both triangles counts. Empty,
+  // and adjoints leave it so, but for SolvedRows::sees_delassus.
   std::vector<double> L;
-  std::vector<double> d;                                    // rows x most_block_channels
+  std::vector<double> d;                                     // rows x most_block_channels
   std::vector<double> target, compliance, lower, upper, mu;  // rows
 
   void set_zero(const RowProblem& problem, bool with_L = true) {
     const std::size_t m = problem.rows.size(), k = static_cast<std::size_t>(problem.channels);
-    make_zeros(y_free, k), make_zeros(L, with_L ? k * k : 0), make_zeros(d, m * most_block_channels);
-    for (std::vector<double>* each : {&target, &compliance, &lower, &upper, &mu}) make_zeros(*each, m);
+    make_zeros(y_free, k), make_zeros(L, with_L ? k * k : 0),
+        make_zeros(d, m * most_block_channels);
+    for (std::vector<double>* each : {&target, &compliance, &lower, &upper, &mu})
+      make_zeros(*each, m);
   }
 };
 

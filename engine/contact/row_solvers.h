@@ -1,4 +1,5 @@
-// All solvers of rows. A new one is a file in solvers/, with a function that makes it, and its row below.
+// All solvers of rows. A new one is a file in solvers/, with a function that makes it, and its row
+// below.
 #pragma once
 
 #include <memory>
@@ -21,13 +22,17 @@ struct SolverKind {
   bool knows_classes;  // SolvedRows::solve_classes has solutions
   double rounding;     // of gradients, in units of their last place, at most about
   std::unique_ptr<RowSolver> (*make)(const SolverOptions& options);
-  const char* (*attempt_name)(int attempt) = nullptr;  // of SolverReport::attempt; null where there is one way only
+  // Of SolverReport::attempt; null where there is one way only.
+  const char* (*attempt_name)(int attempt) = nullptr;
 };
 
 inline constexpr SolverKind row_solvers[] = {
-    {"lcp", "friction within a square, to rounding", false, false, true, 1e2, make_active_set_solver, active_set_attempt},
-    {"convex", "friction within a circle, by a few convex problems", true, true, false, 1e5, make_convex_solver},
-    {"pgs", "friction within a square, by a number of sweeps", false, false, false, 1e2, make_sweep_solver},
+    {"lcp", "friction within a square, to rounding", false, false, true, 1e2,
+     make_active_set_solver, active_set_attempt},
+    {"convex", "friction within a circle, by a few convex problems", true, true, false, 1e5,
+     make_convex_solver},
+    {"pgs", "friction within a square, by a number of sweeps", false, false, false, 1e2,
+     make_sweep_solver},
 };
 using SolverId = ListId<row_solvers>;
 

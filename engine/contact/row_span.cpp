@@ -36,13 +36,16 @@ double RowSpan::rest(const RowProblem& problem, const RowBlock& block, const Con
   return square_;
 }
 
-bool RowSpan::is_new(double rest, double admittance) { return rest > rounding_of_span * admittance; }
+bool RowSpan::is_new(double rest, double admittance) {
+  return rest > rounding_of_span * admittance;
+}
 
 bool RowSpan::add(double admittance, double value) {
   if (!is_new(square_, admittance)) return false;
   const double scale = 1 / std::sqrt(square_);
   values_.push_back(scale * (value - value_));
-  for (std::size_t c = 0; c < channels_; ++c) basis_.push_back(scale * rest_[c]), weighted_.push_back(scale * product_[c]);
+  for (std::size_t c = 0; c < channels_; ++c)
+    basis_.push_back(scale * rest_[c]), weighted_.push_back(scale * product_[c]);
   return true;
 }
 

@@ -1,5 +1,6 @@
-// Which rows are combinations of others: orthonormal vectors of channels, in the metric of L, that span those of the rows taken in. And what a linear
-// function of rows is for combinations, by its values for the rows taken in.
+// Which rows are combinations of others: orthonormal vectors of channels, in the metric of L, that
+// span those of the rows taken in. And what a linear function of rows is for combinations, by its
+// values for the rows taken in.
 #pragma once
 
 #include <vector>
@@ -16,7 +17,8 @@ class RowSpan {
   double rest(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row);
   // Of the row that `rest` was last asked of, as far as it is a combination.
   double value() const { return value_; }
-  // Takes that row in, unless it is a combination: what is left beside `admittance` of it is rounding.
+  // Takes that row in, unless it is a combination: what is left beside `admittance` of it is
+  // rounding.
   bool add(double admittance, double value = 0);
   // Whether what is left beside `admittance` is more than rounding.
   static bool is_new(double rest, double admittance);

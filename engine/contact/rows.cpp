@@ -38,7 +38,8 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
     with_width(block.width, [&](auto width) {
       double z[width] = {};
       for (int i = block.first_row; i < block.last_row; ++i)
-        for (int c = 0; c < width; ++c) z[c] += problem.rows[static_cast<std::size_t>(i)].d[c] * s.f[static_cast<std::size_t>(i)];
+        for (int c = 0; c < width; ++c)
+          z[c] += problem.rows[static_cast<std::size_t>(i)].d[c] * s.f[static_cast<std::size_t>(i)];
       std::copy_n(z, +width, s.z.data() + block.first_channel);
     });
   }
@@ -67,8 +68,8 @@ double along_column(const RowProblem& problem, std::size_t b, const ConstraintRo
 
 }  // namespace
 
-double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow& row, std::size_t b,
-                   const ConstraintRow& other) {
+double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow& row,
+                   std::size_t b, const ConstraintRow& other) {
   const RowBlock &A = problem.blocks[a], &B = problem.blocks[b];
   double sum = 0;
   if (problem.L.empty()) {  // of the columns in which both have entries
@@ -84,7 +85,8 @@ double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow
   for (int r = 0; r < A.width; ++r) {
     const std::ptrdiff_t first = std::ptrdiff_t{A.first_channel + r} * problem.channels;
     for (int c = 0; c < B.width; ++c)
-      sum += row.d[r] * problem.L[static_cast<std::size_t>(first + B.first_channel + c)] * other.d[c];
+      sum +=
+          row.d[r] * problem.L[static_cast<std::size_t>(first + B.first_channel + c)] * other.d[c];
   }
   return sum;
 }
@@ -106,7 +108,8 @@ double row_admittance(const RowProblem& problem, std::size_t block, const Constr
   double found = 0;
   with_width(own.width, [&](auto width) {
     double moved[width];
-    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(own.first_channel) * (problem.channels + 1);
+    const std::ptrdiff_t first =
+        static_cast<std::ptrdiff_t>(own.first_channel) * (problem.channels + 1);
     dots<width>(row.d, problem.L.data() + first, problem.channels, width, moved);
     found = dot(row.d, moved, width);
   });
@@ -131,7 +134,8 @@ void RowSizes::measure(const RowProblem& problem) {
 
 double row_scale(const RowSizes& sizes, const RowSolution& s) {
   double scale = sizes.still;
-  for (std::size_t i = 0; i < s.f.size(); ++i) scale = std::max(scale, sizes.admittance[i] * std::abs(s.f[i]));
+  for (std::size_t i = 0; i < s.f.size(); ++i)
+    scale = std::max(scale, sizes.admittance[i] * std::abs(s.f[i]));
   return scale;
 }
 
@@ -143,7 +147,8 @@ double row_scale(const RowProblem& problem, const RowSolution& s) {
 
 namespace {
 
-// a (f - clamp(f - w / a, bounds)), which is w where the row's own impulse moves nothing (a = 0) and is unbounded.
+// a (f - clamp(f - w / a, bounds)), which is w where the row's own impulse moves nothing (a = 0)
+// and is unbounded.
 double breach(double a, double f, double w, const RowBounds& bounds) {
   const double low = a * (f - bounds.lower), high = a * (f - bounds.upper);
   return std::abs(std::min(std::max(w, std::isnan(high) ? w : high), std::isnan(low) ? w : low));
@@ -165,7 +170,8 @@ double row_residual(const RowProblem& problem, const RowSizes& sizes, const RowS
     const RowBounds bounds = row_bounds(problem, i, s.f.data());
     double r;
     if (problem.rows[at].is_disc) {
-      r = disc_breach(std::max(sizes.admittance[at], sizes.admittance[at + 1]), &s.f[at], &s.w[at], bounds.upper);
+      r = disc_breach(std::max(sizes.admittance[at], sizes.admittance[at + 1]), &s.f[at], &s.w[at],
+                      bounds.upper);
       ++i;
     } else {
       r = breach(sizes.admittance[at], s.f[at], s.w[at], bounds);

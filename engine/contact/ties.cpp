@@ -17,12 +17,16 @@ bool Ties::any(const RowProblem& problem, const RowSizes& sizes, const RowSoluti
   const auto holds = [&](int i) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (row.kind == RowKind::equality) return Holds::yes;
-    if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping) return Holds::no;
+    if (row.kind == RowKind::friction && s.classes[at(row.normal)] != RowClass::clamping)
+      return Holds::no;
     const RowBounds bounds = row_bounds(problem, i, s.f.data());
     if (!(bounds.upper > bounds.lower)) return Holds::no;
-    const double room = row.is_disc ? bounds.upper - length(s.f[at(i)], s.f[at(i + 1)]) : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
+    const double room = row.is_disc
+                            ? bounds.upper - length(s.f[at(i)], s.f[at(i + 1)])
+                            : std::min(s.f[at(i)] - bounds.lower, bounds.upper - s.f[at(i)]);
     const double speed = row.is_disc ? length(s.w[at(i)], s.w[at(i + 1)]) : std::abs(s.w[at(i)]);
-    if (s.classes[at(i)] == RowClass::clamping) return room * sizes.admittance[at(i)] > slack ? Holds::yes : Holds::tied;
+    if (s.classes[at(i)] == RowClass::clamping)
+      return room * sizes.admittance[at(i)] > slack ? Holds::yes : Holds::tied;
     return speed > slack ? Holds::no : Holds::tied;
   };
   tied_.clear(), held_.clear();
@@ -42,10 +46,13 @@ bool Ties::any(const RowProblem& problem, const RowSizes& sizes, const RowSoluti
   }
   if (tied_.empty()) return false;
   span_.clear(problem.channels);
-  const auto rest = [&](const Place& x) { return span_.rest(problem, problem.blocks[at(x.block)], problem.rows[at(x.row)]); };
+  const auto rest = [&](const Place& x) {
+    return span_.rest(problem, problem.blocks[at(x.block)], problem.rows[at(x.row)]);
+  };
   const auto admittance = [&](const Place& x) { return sizes.admittance[at(x.row)]; };
   for (const Place& x : held_) rest(x), span_.add(admittance(x));
-  return std::any_of(tied_.begin(), tied_.end(), [&](const Place& x) { return RowSpan::is_new(rest(x), admittance(x)); });
+  return std::any_of(tied_.begin(), tied_.end(),
+                     [&](const Place& x) { return RowSpan::is_new(rest(x), admittance(x)); });
 }
 
 }  // namespace robosim

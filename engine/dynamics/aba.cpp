@@ -3,6 +3,7 @@
 
 namespace robosim {
 
-template void aba(const Model&, Data<double>&, const double*, const double*, const double*, double*, Wrenches<double>);
+template void aba(const Model&, Data<double>&, const double*, const double*, const double*, double*,
+                  Wrenches<double>);
 
 }  // namespace robosim

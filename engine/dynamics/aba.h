@@ -1,14 +1,18 @@
-// Articulated bodies: the acceleration that joint forces make, a = M(q)^-1 (tau - h(q, v) + sum J^T F_ext), armature included.
+// Articulated bodies: the acceleration that joint forces make, a = M(q)^-1 (tau - h(q, v) + sum J^T
+// F_ext), armature included.
 //
 // The recursion is taken in two parts, so that one factor serves many right-hand sides:
 //   articulated_factor   inward: U = I_A J, D = J^T U + armature; the parent feels I_A - U D^-1 U^T
-//   articulated_solve    inward: u = tau - J^T p, the parent feels p + U D^-1 u; outward: a = D^-1 u - D^-1 U^T dA_parent,
+//   articulated_solve    inward: u = tau - J^T p, the parent feels p + U D^-1 u; outward: a = D^-1
+//                        u - D^-1 U^T dA_parent,
 //                        dA = dA_parent + J a
-// with p the force that velocities ask for (rnea with a = 0, without gravity) and dA the acceleration beyond the velocity
-// products, which at the root is -g. Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 7.1, in the common frame G
-// (data.h), where no inertia has to be transformed. Cost O(n).
+// with p the force that velocities ask for (rnea with a = 0, without gravity) and dA the
+// acceleration beyond the velocity products, which at the root is -g. Featherstone, "Rigid Body
+// Dynamics Algorithms" (2008), table 7.1, in the common frame G (data.h), where no inertia has to
+// be transformed. Cost O(n).
 //
-// It needs joints that move independently of one another. With mimic joints forward_dynamics goes through crba instead.
+// It needs joints that move independently of one another. With mimic joints forward_dynamics goes
+// through crba instead.
 #pragma once
 
 #include "dynamics/cholesky.h"
@@ -58,8 +62,8 @@ void articulated_factor(const Model& model, Data<S>& data) {
   }
 }
 
-// After articulated_factor, with the bias forces of the bodies in data.p_A (overwritten) and the root's acceleration in
-// data.dA[0]. a may be tau. Fills data.dA, Du.
+// After articulated_factor, with the bias forces of the bodies in data.p_A (overwritten) and the
+// root's acceleration in data.dA[0]. a may be tau. Fills data.dA, Du.
 template <class S>
 void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
   const int n = model.n_bodies();
@@ -68,15 +72,18 @@ void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
     const int first = joint.column;
     visit_columns(joint, [&](auto columns) {
       S* u = data.Du.data() + first;
-      for (int k = 0; k < columns.n_v; ++k) u[k] = tau[joint.v_index + k] - dot(data.J[first + k], data.p_A[i]);
+      for (int k = 0; k < columns.n_v; ++k)
+        u[k] = tau[joint.v_index + k] - dot(data.J[first + k], data.p_A[i]);
       if (joint.parent > 0) {
         Force<S> p = data.p_A[i];
         for (int k = 0; k < columns.n_v; ++k) p = mul_add(u[k], data.UD[first + k], p);
         data.p_A[joint.parent] += p;
       }
       const S* D = data.D.data() + 6 * first;
-      if constexpr (columns.is_single) u[0] *= D[0];
-      else cholesky_solve(D, columns.n_v, u);
+      if constexpr (columns.is_single)
+        u[0] *= D[0];
+      else
+        cholesky_solve(D, columns.n_v, u);
     });
   }
   for (int i = 1; i < n; ++i) {
@@ -86,7 +93,8 @@ void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
       Motion<S> dA = data.dA[joint.parent];
       S x[max_columns];
       for (int k = 0; k < columns.n_v; ++k) x[k] = data.Du[first + k] - dot(dA, data.UD[first + k]);
-      for (int k = 0; k < columns.n_v; ++k) dA = mul_add(x[k], data.J[first + k], dA), a[joint.v_index + k] = x[k];
+      for (int k = 0; k < columns.n_v; ++k)
+        dA = mul_add(x[k], data.J[first + k], dA), a[joint.v_index + k] = x[k];
       data.dA[i] = dA;
     });
   }
@@ -94,8 +102,8 @@ void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
 
 namespace detail {
 
-// The bodies' bias forces I A + V x (I V) - F_ext with A of the velocity products alone, after body_inertias. Fills data.V, A
-// and p_A.
+// The bodies' bias forces I A + V x (I V) - F_ext with A of the velocity products alone, after
+// body_inertias. Fills data.V, A and p_A.
 template <class S>
 void bias_forces(const Model& model, Data<S>& data, const S* v, Wrenches<S> wrenches) {
   if (!wrenches.empty()) sum_wrenches(model, data, wrenches);
@@ -111,10 +119,11 @@ void bias_forces(const Model& model, Data<S>& data, const S* v, Wrenches<S> wren
 
 }  // namespace detail
 
-// q: n_q, v and tau: n_v entries. Fills a (n_v) and data.X_WB, J, I, V, I_A, U, UD, D, Du, dA. a may be tau. Where a joint
-// moves no mass the result is not finite.
+// q: n_q, v and tau: n_v entries. Fills a (n_v) and data.X_WB, J, I, V, I_A, U, UD, D, Du, dA. a
+// may be tau. Where a joint moves no mass the result is not finite.
 template <class S>
-void aba(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
+void aba(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a,
+         Wrenches<S> wrenches = {}) {
   inertia_stage(model, data, q);
   articulated_factor(model, data);
   detail::bias_forces(model, data, v, wrenches);
@@ -122,6 +131,7 @@ void aba(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau
   articulated_solve(model, data, tau, a);
 }
 
-extern template void aba(const Model&, Data<double>&, const double*, const double*, const double*, double*, Wrenches<double>);
+extern template void aba(const Model&, Data<double>&, const double*, const double*, const double*,
+                         double*, Wrenches<double>);
 
 }  // namespace robosim

@@ -26,7 +26,8 @@ void sum_wrenches(const Model& model, Data<S>& data, Wrenches<S> wrenches) {
   for (const AppliedWrench<S>& wrench : wrenches) {
     const Frame& frame = model.frames[static_cast<std::size_t>(wrench.frame)];
     const Vec3<S> p = detail::frame_offset(data, frame);
-    data.external[frame.body] += Force<S>{cross_add(p, wrench.F.linear, wrench.F.angular), wrench.F.linear};
+    data.external[frame.body] +=
+        Force<S>{cross_add(p, wrench.F.linear, wrench.F.angular), wrench.F.linear};
   }
 }
 

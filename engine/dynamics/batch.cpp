@@ -11,7 +11,8 @@ namespace robosim {
 
 namespace {
 
-// Results that are larger than this many numbers (32 MiB) do not stay in the caches until somebody reads them.
+// Results that are larger than this many numbers (32 MiB) do not stay in the caches until somebody
+// reads them.
 constexpr std::ptrdiff_t cached_results = std::ptrdiff_t{1} << 22;
 
 // Of one state.
@@ -23,8 +24,9 @@ int numbers_of(const Model& model, const Options& options, std::span<const Argum
 
 }  // namespace
 
-void Batch::run(const Model& model, int operation, const Options& options, std::ptrdiff_t n, const double* const* in,
-                const std::ptrdiff_t* stride, double* const* out, int threads) {
+void Batch::run(const Model& model, int operation, const Options& options, std::ptrdiff_t n,
+                const double* const* in, const std::ptrdiff_t* stride, double* const* out,
+                int threads) {
   if (n <= 0) return;
   const Kernels& set = kernels();
   const Kernel& kernel = set.operations[static_cast<std::size_t>(operation)];
@@ -45,16 +47,19 @@ void Batch::run(const Model& model, int operation, const Options& options, std::
   };
   const OperationInfo& info = all_operations()[static_cast<std::size_t>(operation)];
   const int results = numbers_of(model, options, info.outputs);
-  const int size = size_of(model, options, wrench_argument) + numbers_of(model, options, info.inputs) + results;
+  const int size =
+      size_of(model, options, wrench_argument) + numbers_of(model, options, info.inputs) + results;
   const bool streams = n * results > cached_results;
   for (int k = 0; k < threads; ++k) {
     Place& place = places_[static_cast<std::size_t>(k)];
     place.workspace->streams = streams;
-    if (int& reached = place.reached[static_cast<std::size_t>(operation)]; reached < size) run_group(0, *place.workspace), reached = size;
+    if (int& reached = place.reached[static_cast<std::size_t>(operation)]; reached < size)
+      run_group(0, *place.workspace), reached = size;
   }
   const auto body = [&](int c, int worker) {
     const std::ptrdiff_t last = std::min(groups, (c + 1) * chunk);
-    for (std::ptrdiff_t g = c * chunk; g < last; ++g) run_group(g, *places_[static_cast<std::size_t>(worker)].workspace);
+    for (std::ptrdiff_t g = c * chunk; g < last; ++g)
+      run_group(g, *places_[static_cast<std::size_t>(worker)].workspace);
     if (streams) end_streaming();
   };
   if (threads == 1) {

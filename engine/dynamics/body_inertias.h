@@ -1,4 +1,5 @@
-// Inertias of bodies and of subtrees in the common frame G (data.h), where those of several bodies add up.
+// Inertias of bodies and of subtrees in the common frame G (data.h), where those of several bodies
+// add up.
 #pragma once
 
 #include "dynamics/kinematics.h"
@@ -8,13 +9,15 @@ namespace robosim {
 namespace detail {
 
 template <class S>
-ROBOSIM_INLINE void body_inertia(const Model& model, const Data<S>& data, int i, CompositeInertia<S>& I) {
+ROBOSIM_INLINE void body_inertia(const Model& model, const Data<S>& data, int i,
+                                 CompositeInertia<S>& I) {
   const Inertia& body = model.inertias[i];
   const Mat3<S>& R = data.X_WB[i].R;
   const Vec3<S> c = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
   I.mass = S(body.mass), I.h = I.mass * c;
   const Mat3d& I_com = body.I_com;
-  const Sym3<S> I_B(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)), S(I_com(2, 2)));
+  const Sym3<S> I_B(S(I_com(0, 0)), S(I_com(0, 1)), S(I_com(0, 2)), S(I_com(1, 1)), S(I_com(1, 2)),
+                    S(I_com(2, 2)));
   I.I_o = moved_from_com(rotated(R, I_B), I.h, c);
 }
 
@@ -30,7 +33,8 @@ namespace detail {
 
 // position_stage and the bodies' inertias, written to I, in one sweep.
 template <class S>
-void inertia_stage(const Model& model, Data<S>& data, const S* q, std::vector<CompositeInertia<S>>& I) {
+void inertia_stage(const Model& model, Data<S>& data, const S* q,
+                   std::vector<CompositeInertia<S>>& I) {
   joint_angles(model, data, q);
   for (int i = 1; i < model.n_bodies(); ++i) {
     place_body(model, data, i, q);

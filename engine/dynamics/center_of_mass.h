@@ -1,16 +1,20 @@
-// Center of mass of a body and everything behind it, links welded to them included; of body 0, the world, it is that of all
-// links, also of those welded to the world. Not a number where nothing of this has mass.
+// Center of mass of a body and everything behind it, links welded to them included; of body 0, the
+// world, it is that of all links, also of those welded to the world. Not a number where nothing of
+// this has mass.
 //
 //   center_of_mass(model, data, body)               position in W [m], after forward_kinematics
 //   center_of_mass_velocity(model, data, body)      [m/s], after forward_velocities
-//   center_of_mass_acceleration(model, data, body)  [m/s^2], without gravity, after forward_accelerations
+//   center_of_mass_acceleration(model, data, body)  [m/s^2], without gravity, after
+//                                                   forward_accelerations
 //   center_of_mass_jacobian(model, data, J, body)   3 x n_v, after mass_moments
-//   mass_moments(model, data)                       mass and first moment of every subtree, after motion_subspaces
+//   mass_moments(model, data)                       mass and first moment of every subtree, after
+//                                                   motion_subspaces
 //
-// all in world axes. The first three are sums over the bodies, m p = sum m_b c_b and its derivatives in time. The Jacobian's
-// column is the velocity that turning the column gives to the mass behind it, (m_c v + w x h_c) / m, with mass m_c and first
-// moment h_c of what both the column's body and `body` carry. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid
-// robot", Autonomous Robots 35 (2013). Cost O(n).
+// all in world axes. The first three are sums over the bodies, m p = sum m_b c_b and its
+// derivatives in time. The Jacobian's column is the velocity that turning the column gives to the
+// mass behind it, (m_c v + w x h_c) / m, with mass m_c and first moment h_c of what both the
+// column's body and `body` carry. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot",
+// Autonomous Robots 35 (2013). Cost O(n).
 #pragma once
 
 #include "dynamics/kinematics.h"
@@ -37,7 +41,8 @@ ROBOSIM_INLINE Vec3<S> com_offset(const Model& model, const Data<S>& data, int i
 // Of the body and everything behind it [kg].
 inline double subtree_mass(const Model& model, int body) {
   double mass = 0;
-  for (int i = body, end = detail::subtree_end(model, body); i < end; ++i) mass += model.inertias[i].mass;
+  for (int i = body, end = detail::subtree_end(model, body); i < end; ++i)
+    mass += model.inertias[i].mass;
   return mass;
 }
 
@@ -63,7 +68,8 @@ template <class S>
 Vec3<S> center_of_mass_velocity(const Model& model, const Data<S>& data, int body = 0) {
   Vec3<S> sum;
   for (int i = body, end = detail::subtree_end(model, body); i < end; ++i)
-    sum = mul_add(S(model.inertias[i].mass), at_point(data.V[i], detail::com_offset(model, data, i)).linear, sum);
+    sum = mul_add(S(model.inertias[i].mass),
+                  at_point(data.V[i], detail::com_offset(model, data, i)).linear, sum);
   return S(1 / subtree_mass(model, body)) * sum;
 }
 
@@ -98,7 +104,8 @@ void center_of_mass_jacobian(const Model& model, const Data<S>& data, S* J, int 
   for (int k = 0; k < 3 * n_v; ++k) J[k] = S(0);
   const S per_mass = S(1) / data.mass_c[body];
   const auto add = [&](int c, int carried) {
-    const Vec3<S> moved = cross_add(data.J[c].angular, data.moment_c[carried], data.mass_c[carried] * data.J[c].linear);
+    const Vec3<S> moved = cross_add(data.J[c].angular, data.moment_c[carried],
+                                    data.mass_c[carried] * data.J[c].linear);
     for (int i = 0; i < 3; ++i) J[i * n_v + model.column_v[c]] += per_mass * moved[i];
   };
   for_each_on_path(model, body, [&](int c) { add(c, body); });

@@ -1,13 +1,14 @@
-// Cholesky factors of small symmetric positive-definite matrices, A = L L^T, for any scalar. Golub and Van Loan, "Matrix
-// Computations" (2013), section 4.2. Only the lower triangle is read and written. Cost n^3 / 6.
+// Cholesky factors of small symmetric positive-definite matrices, A = L L^T, for any scalar. Golub
+// and Van Loan, "Matrix Computations" (2013), section 4.2. Only the lower triangle is read and
+// written. Cost n^3 / 6.
 #pragma once
 
 #include <cmath>
 
 namespace robosim {
 
-// Replaces A (n x n, row by row) by L, its diagonal by 1 / L_kk. A matrix that is not positive definite gives a factor that
-// is not finite.
+// Replaces A (n x n, row by row) by L, its diagonal by 1 / L_kk. A matrix that is not positive
+// definite gives a factor that is not finite.
 template <class S>
 void cholesky_factor(S* A, int n) {
   using std::sqrt;

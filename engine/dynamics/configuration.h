@@ -1,9 +1,13 @@
-// Moving on the space of configurations, joint by joint: q is not a vector where quaternions are in it.
+// Moving on the space of configurations, joint by joint: q is not a vector where quaternions are in
+// it.
 //
-//   integrate(q, v)      the configuration reached from q along the constant body-side velocity v in unit time
+//   integrate(q, v)      the configuration reached from q along the constant body-side velocity v
+//                        in unit time
 //   advance(q, dt, u)    the same for a time, but straight for what moves freely
-//   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to poses (floating, planar)
-//   velocity(q, dq)      the v of coordinates that change at the rates dq, d/dt integrate(q, v t) = dq
+//   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to
+//                        poses (floating, planar)
+//   velocity(q, dq)      the v of coordinates that change at the rates dq, d/dt integrate(q, v t) =
+//                        dq
 #pragma once
 
 #include "model/data.h"
@@ -11,9 +15,12 @@
 
 namespace robosim {
 
-// Joints whose velocities are told in axes that turn as they move, as those of bodies that move freely.
+// Joints whose velocities are told in axes that turn as they move, as those of bodies that move
+// freely.
 template <class J>
-concept turns_axes = requires(const double* v, double* rate) { J::turning_rate(v, rate); };
+concept turns_axes = requires(const double* v, double* rate) {
+  J::turning_rate(v, rate);
+};
 
 namespace detail {
 
@@ -33,7 +40,8 @@ template <class S>
 void neutral(const Model& model, S* q) {
   for (int i = 0; i < model.n_q; ++i) q[i] = S(0);
   detail::for_each_own_joint(model, [&](auto, const Joint& joint) {
-    if (const int k = joint_layout(joint.type).quaternion(); k >= 0) q[joint.q_index + k + 3] = S(1);
+    if (const int k = joint_layout(joint.type).quaternion(); k >= 0)
+      q[joint.q_index + k + 3] = S(1);
   });
 }
 
@@ -45,13 +53,15 @@ void integrate(const Model& model, const S* q, const S* v, S* out) {
   });
 }
 
-// Moves on for the time dt with velocities u in the axes at the start: as integrate(q, dt u), but that what moves freely goes straight while
-// it turns. v, velocities in the axes at the start too, become the same in the axes at the end. out may be q.
+// Moves on for the time dt with velocities u in the axes at the start: as integrate(q, dt u), but
+// that what moves freely goes straight while it turns. v, velocities in the axes at the start too,
+// become the same in the axes at the end. out may be q.
 template <class S>
 void advance(const Model& model, const S* q, const S& dt, const S* u, S* v, S* out) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     if constexpr (turns_axes<decltype(type)>) {
-      type.advance(q + joint.q_index, dt, u + joint.v_index, v + joint.v_index, out + joint.q_index);
+      type.advance(q + joint.q_index, dt, u + joint.v_index, v + joint.v_index,
+                   out + joint.q_index);
     } else {
       S way[6];
       for (int k = 0; k < joint.n_v; ++k) way[k] = dt * u[joint.v_index + k];
@@ -60,10 +70,11 @@ void advance(const Model& model, const S* q, const S& dt, const S* u, S* v, S* o
   });
 }
 
-// The transpose of its derivative, with v as they were before: fills q_bar (tangent space), u_bar and v_bar, n_v entries each and none of
-// them an input. Returns what is of dt.
+// The transpose of its derivative, with v as they were before: fills q_bar (tangent space), u_bar
+// and v_bar, n_v entries each and none of them an input. Returns what is of dt.
 template <class S>
-S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
+S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* q_next_bar,
+              const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
   S dt_bar(0);
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index;
@@ -80,7 +91,8 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
   return dt_bar;
 }
 
-// Of one joint whose axes turn: its derivatives, rows of q_next (tangent space) and then of v_next. As of advance_vjp.
+// Of one joint whose axes turn: its derivatives, rows of q_next (tangent space) and then of v_next.
+// As of advance_vjp.
 template <class S, class J>
 struct AdvanceRates {
   static constexpr int n = J::n_v;
@@ -96,9 +108,11 @@ struct AdvanceRates {
   }
 };
 
-// Its derivative along directions of q (tangent space), dt, u and v: fills dq_next and dv_next, which may be dq and dv.
+// Its derivative along directions of q (tangent space), dt, u and v: fills dq_next and dv_next,
+// which may be dq and dv.
 template <class S>
-void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const S* dq, const S& ddt, const S* du, const S* dv, S* dq_next, S* dv_next) {
+void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const S* dq, const S& ddt,
+                 const S* du, const S* dv, S* dq_next, S* dv_next) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, n = joint.n_v;
     if constexpr (turns_axes<decltype(type)>) {
@@ -106,21 +120,26 @@ void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const 
       S next[2 * type.n_v];
       for (int row = 0; row < 2 * n; ++row) {
         next[row] = rates.by_dt[row] * ddt;
-        for (int i = 0; i < n; ++i) next[row] += rates.by_q[row][i] * dq[k + i] + rates.by_u[row][i] * du[k + i] + rates.by_v[row][i] * dv[k + i];
+        for (int i = 0; i < n; ++i)
+          next[row] += rates.by_q[row][i] * dq[k + i] + rates.by_u[row][i] * du[k + i] +
+                       rates.by_v[row][i] * dv[k + i];
       }
       for (int i = 0; i < n; ++i) dq_next[k + i] = next[i], dv_next[k + i] = next[n + i];
     } else {
-      for (int i = k; i < k + n; ++i) dq_next[i] = dq[i] + dt * du[i] + u[i] * ddt, dv_next[i] = dv[i];
+      for (int i = k; i < k + n; ++i)
+        dq_next[i] = dq[i] + dt * du[i] + u[i] * ddt, dv_next[i] = dv[i];
     }
   });
 }
 
-// What the entries of v change by in time where the velocities themselves do not, as axes turn with what moves freely.
+// What the entries of v change by in time where the velocities themselves do not, as axes turn with
+// what moves freely.
 template <class S>
 void turning_rates(const Model& model, const S* v, S* rates) {
   for (int k = 0; k < model.n_v; ++k) rates[k] = S(0);
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
-    if constexpr (turns_axes<decltype(type)>) type.turning_rate(v + joint.v_index, rates + joint.v_index);
+    if constexpr (turns_axes<decltype(type)>)
+      type.turning_rate(v + joint.v_index, rates + joint.v_index);
   });
 }
 
@@ -143,7 +162,8 @@ template <class S>
 void add_turning_rates_vjp(const Model& model, const S* v, const S* rates_bar, S* v_bar) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.v_index;
-    if constexpr (turns_axes<decltype(type)>) type.add_turning_rate_vjp(v + k, rates_bar + k, v_bar + k);
+    if constexpr (turns_axes<decltype(type)>)
+      type.add_turning_rate_vjp(v + k, rates_bar + k, v_bar + k);
   });
 }
 
@@ -161,8 +181,8 @@ void velocity(const Model& model, const S* q, const S* dq, S* v) {
   });
 }
 
-// A configuration within the limits from n_q numbers u uniform in [0, 1). Coordinates without limits: angles within pi of
-// zero, positions within 1 m, rotations uniform.
+// A configuration within the limits from n_q numbers u uniform in [0, 1). Coordinates without
+// limits: angles within pi of zero, positions within 1 m, rotations uniform.
 inline void sample_configuration(const Model& model, const double* u, double* q) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.q_index;

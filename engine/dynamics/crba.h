@@ -1,10 +1,11 @@
 // Composite rigid bodies: the joint-space mass matrix M(q), armature included.
 //
-// Inward, in the frames of the bodies: each body's composite inertia I_c is its own plus its children's, I_c S_c is the force
-// that unit motion of the joint's column c asks for, and carried on to the body of each joint on the way to the root it gives
-// M_lc = S_l^T F_c. Walker and Orin (1982); Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 6.2. There joints
-// mostly turn about axes of their own frames: then their columns pick out components, and placements take few products. No
-// pose in the world is needed. Cost O(n depth).
+// Inward, in the frames of the bodies: each body's composite inertia I_c is its own plus its
+// children's, I_c S_c is the force that unit motion of the joint's column c asks for, and carried
+// on to the body of each joint on the way to the root it gives M_lc = S_l^T F_c. Walker and Orin
+// (1982); Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 6.2. There joints mostly
+// turn about axes of their own frames: then their columns pick out components, and placements take
+// few products. No pose in the world is needed. Cost O(n depth).
 #pragma once
 
 #include "dynamics/mass_matrix.h"
@@ -21,16 +22,20 @@ ROBOSIM_INLINE CompositeInertia<S> own_inertia(const Model& model, int i) {
 
 // I, given in a frame that R turns and p moves, and `sum`.
 template <class R, class S>
-ROBOSIM_INLINE CompositeInertia<S> add_placed(const R& turn, const Vec3<S>& p, const CompositeInertia<S>& I,
+ROBOSIM_INLINE CompositeInertia<S> add_placed(const R& turn, const Vec3<S>& p,
+                                              const CompositeInertia<S>& I,
                                               const CompositeInertia<S>& sum) {
   const Vec3<S> Rh = turn * I.h, h = mul_add(I.mass, p, Rh), g = Rh + h, half = S(0.5) * p;
   const Sym3<S> A = rotated(turn, I.I_o);
   const Sym3<S>& B = sum.I_o;
   return {sum.mass + I.mass,
           sum.h + h,
-          {mul_add(g.y, p.y, mul_add(g.z, p.z, B.xx + A.xx)), nmul_add(g.x, half.y, nmul_add(g.y, half.x, B.xy + A.xy)),
-           nmul_add(g.x, half.z, nmul_add(g.z, half.x, B.xz + A.xz)), mul_add(g.x, p.x, mul_add(g.z, p.z, B.yy + A.yy)),
-           nmul_add(g.y, half.z, nmul_add(g.z, half.y, B.yz + A.yz)), mul_add(g.x, p.x, mul_add(g.y, p.y, B.zz + A.zz))}};
+          {mul_add(g.y, p.y, mul_add(g.z, p.z, B.xx + A.xx)),
+           nmul_add(g.x, half.y, nmul_add(g.y, half.x, B.xy + A.xy)),
+           nmul_add(g.x, half.z, nmul_add(g.z, half.x, B.xz + A.xz)),
+           mul_add(g.x, p.x, mul_add(g.z, p.z, B.yy + A.yy)),
+           nmul_add(g.y, half.z, nmul_add(g.z, half.y, B.yz + A.yz)),
+           mul_add(g.x, p.x, mul_add(g.y, p.y, B.zz + A.zz))}};
 }
 
 // A force given in such a frame.
@@ -52,14 +57,16 @@ template <class J, class S>
 ROBOSIM_INLINE Force<S> column_force(const Joint& joint, const CompositeInertia<S>& I, int k) {
   const UnitColumn unit = unit_column<J>(joint, k);
   const double factor = unit.sign * joint.ratio;
-  const Force<S> F = unit.component >= 0 ? I.times_unit(unit.component) : I * J::template column<S>(joint, k);
+  const Force<S> F =
+      unit.component >= 0 ? I.times_unit(unit.component) : I * J::template column<S>(joint, k);
   return factor == 1 ? F : S(factor) * F;
 }
 
-// Calls f(c, k, x) for the columns c from `begin` to `end`, with what each has in common with column k of the joint to whose
-// body F has been carried.
+// Calls f(c, k, x) for the columns c from `begin` to `end`, with what each has in common with
+// column k of the joint to whose body F has been carried.
 template <class J, class S, class Use>
-ROBOSIM_INLINE void for_each_common(const Joint& joint, const Force<S>* F, int begin, int end, Use&& f) {
+ROBOSIM_INLINE void for_each_common(const Joint& joint, const Force<S>* F, int begin, int end,
+                                    Use&& f) {
   if (const UnitColumn unit = unit_column<J>(joint, 0); J::n_v == 1 && unit.component >= 0) {
     const double factor = unit.sign * joint.ratio;
     const ForceComponent<S> component(unit.component);
@@ -72,8 +79,10 @@ ROBOSIM_INLINE void for_each_common(const Joint& joint, const Force<S>* F, int b
   for (int c = begin; c < end; ++c)
     for (int k = 0; k < J::n_v; ++k) {
       const UnitColumn unit = unit_column<J>(joint, k);
-      if (unit.component >= 0) f(c, k, S(unit.sign) * ForceComponent<S>(unit.component).of(F[c]));
-      else f(c, k, S(joint.ratio) * dot(J::template column<S>(joint, k), F[c]));
+      if (unit.component >= 0)
+        f(c, k, S(unit.sign) * ForceComponent<S>(unit.component).of(F[c]));
+      else
+        f(c, k, S(joint.ratio) * dot(J::template column<S>(joint, k), F[c]));
     }
 }
 
@@ -86,13 +95,18 @@ void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
     const int begin = joint.column, end = joint.column_end;
     const bool leaf = i + 1 == model.n_bodies() || model.joints[i + 1].parent != i;
     const CompositeInertia<S> I = leaf ? own_inertia<S>(model, i) : data.I_c[i];
-    visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
-      for (int k = 0; k < J::n_v; ++k) F[begin + k] = column_force<J>(joint, I, k);
-      for_each_common<J>(joint, F, begin, begin + J::n_v, [&](int c, int k, const S& x) __attribute__((always_inline)) {
-        if (const int l = begin + k; c == l) add_diagonal<mimic>(model, c, x, M);
-        else if (l < c) add_lower<mimic>(model, c, l, x, M);
-      });
-    });
+    visit_joint(
+        joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+          for (int k = 0; k < J::n_v; ++k) F[begin + k] = column_force<J>(joint, I, k);
+          for_each_common<J>(
+              joint, F, begin,
+              begin + J::n_v, [&](int c, int k, const S& x) __attribute__((always_inline)) {
+                if (const int l = begin + k; c == l)
+                  add_diagonal<mimic>(model, c, x, M);
+                else if (l < c)
+                  add_lower<mimic>(model, c, l, x, M);
+              });
+        });
     if (joint.parent == 0) continue;
     const Joint& above = model.joints[joint.parent];
     const bool last_child = above.column_end == end;  // the first to come here
@@ -112,22 +126,27 @@ void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
     } else {
       visit_placement(joint, q + joint.q_index, sine, cosine, carry_on);
     }
-    visit_joint(above.type, [&]<class J>(J) __attribute__((always_inline)) {
-      for_each_common<J>(above, F, begin, end, [&](int c, int k, const S& x) __attribute__((always_inline)) {
-        add_lower<mimic>(model, c, above.column + k, x, M);
-      });
-    });
+    visit_joint(
+        above.type, [&]<class J>(J) __attribute__((always_inline)) {
+          for_each_common<J>(
+              above, F, begin, end, [&](int c, int k, const S& x) __attribute__((always_inline)) {
+                add_lower<mimic>(model, c, above.column + k, x, M);
+              });
+        });
   }
 }
 
 }  // namespace detail
 
-// q: n_q entries. Fills M (n_v x n_v) as Pattern::tree_lower, and data.I_c, each in its body's frame.
+// q: n_q entries. Fills M (n_v x n_v) as Pattern::tree_lower, and data.I_c, each in its body's
+// frame.
 template <class S>
 void crba_lower(const Model& model, Data<S>& data, const S* q, S* M) {
   joint_angles(model, data, q);
-  if (model.has_mimic) detail::crba_sweep<true>(model, data, q, M);
-  else detail::crba_sweep<false>(model, data, q, M);
+  if (model.has_mimic)
+    detail::crba_sweep<true>(model, data, q, M);
+  else
+    detail::crba_sweep<false>(model, data, q, M);
 }
 
 // The same, all of M.

@@ -1,7 +1,8 @@
 // Energies of the whole model, the links welded to the world included.
 //
 //   kinetic    1/2 sum V^T I V + 1/2 sum armature v^2 = 1/2 v^T M v
-//   potential  -m g . p_com, zero at the world's origin; that of the joints' springs is spring_energy (joint_forces.h)
+//   potential  -m g . p_com, zero at the world's origin; that of the joints' springs is
+//              spring_energy (joint_forces.h)
 #pragma once
 
 #include "dynamics/center_of_mass.h"
@@ -16,7 +17,8 @@ S kinetic_energy(const Model& model, const Data<S>& data, const S* v) {
     // In the body's frame, where its inertia is given.
     const Mat3<S>& R = data.X_WB[i].R;
     const Motion<S>& V = data.V[i];
-    const Motion<S> V_B{transpose_times(R, V.angular), transpose_times(R, cross_add(V.angular, data.p_OB[i], V.linear))};
+    const Motion<S> V_B{transpose_times(R, V.angular),
+                        transpose_times(R, cross_add(V.angular, data.p_OB[i], V.linear))};
     twice += dot(V_B, model.inertias[i] * V_B);
   }
   for (int k = 0; k < model.n_v; ++k) twice += S(model.armature[k]) * v[k] * v[k];

@@ -1,17 +1,21 @@
 // Gradients of the energies, and the derivative of gravity forces:
 //
-//   kinetic_energy_derivatives(model, data, q, v, dT_dq, dT_dv)  n_v each; dT_dv = M v, the generalized momentum
-//   gravity_forces(model, data, q, g)                            in rnea.h: the potential energy's, dU_dq = g
-//   gravity_forces_derivatives(model, data, q, dg_dq)            n_v x n_v, g's derivative in the tangent space
+//   kinetic_energy_derivatives(model, data, q, v, dT_dq, dT_dv)  n_v each; dT_dv = M v, the
+//                                                                generalized momentum
+//   gravity_forces(model, data, q, g)                            in rnea.h: the potential energy's,
+//                                                                dU_dq = g
+//   gravity_forces_derivatives(model, data, q, dg_dq)            n_v x n_v, g's derivative in the
+//                                                                tangent space
 //
-// Turning column j by J_j and the parent's velocity V with it would leave the energy as it is. V stays, which for what is
-// behind adds V x J_j to every velocity; so with the momentum h_j of everything behind j
+// Turning column j by J_j and the parent's velocity V with it would leave the energy as it is. V
+// stays, which for what is behind adds V x J_j to every velocity; so with the momentum h_j of
+// everything behind j
 //   dT/dq_j = (V x J_j)^T h_j,   dT/dv_j = J_j^T h_j + armature v_j
-// and it moves the first moment of mass behind j by m_j v_j + w_j x h_j. For i on the way from j to the root, j's own joint
-// and i = j included,
+// and it moves the first moment of mass behind j by m_j v_j + w_j x h_j. For i on the way from j to
+// the root, j's own joint and i = j included,
 //   dg_j/dq_i = w_i . (g x (m_j v_j + w_j x h_j)),   dg_i/dq_j the same for i above j's joint
-// which is rnea_derivatives.h at rest. Not symmetric between columns of one joint, where directions do not commute.
-// Cost O(n) and O(n depth).
+// which is rnea_derivatives.h at rest. Not symmetric between columns of one joint, where directions
+// do not commute. Cost O(n) and O(n depth).
 #pragma once
 
 #include "dynamics/center_of_mass.h"
@@ -19,9 +23,11 @@
 
 namespace robosim {
 
-// q: n_q, v: n_v entries. Fills dT_dq, dT_dv (n_v each, neither of them v), and data.X_WB, J, V, h_c.
+// q: n_q, v: n_v entries. Fills dT_dq, dT_dv (n_v each, neither of them v), and data.X_WB, J, V,
+// h_c.
 template <class S>
-void kinetic_energy_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, S* dT_dq, S* dT_dv) {
+void kinetic_energy_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, S* dT_dq,
+                                S* dT_dv) {
   position_stage(model, data, q);
   forward_velocities(model, data, v);
   for (int i = 1; i < model.n_bodies(); ++i) data.h_c[i] = detail::momentum(model, data, i);
@@ -49,7 +55,8 @@ void gravity_forces_derivatives(const Model& model, Data<S>& data, const S* q, S
     const Joint& joint = model.joints[i];
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
       const int row = model.column_v[c];
-      const Vec3<S> moment = cross(g, cross_add(data.J[c].angular, data.moment_c[i], data.mass_c[i] * data.J[c].linear));
+      const Vec3<S> moment = cross(
+          g, cross_add(data.J[c].angular, data.moment_c[i], data.mass_c[i] * data.J[c].linear));
       for (int l = joint.column; l < joint.column + joint.n_v; ++l)
         dg_dq[row * n_v + model.column_v[l]] += dot(data.J[l].angular, moment);
       for_each_on_path(model, joint.parent, [&](int l) {

@@ -1,6 +1,6 @@
-// Forward dynamics of any model, a = M(q)^-1 (tau - h(q, v) + sum J^T F_ext): by aba where every joint moves by itself, and
-// where some mimic another by crba, rnea and the sparse factor of the mass matrix that they share. Cost O(n), or
-// O(n depth^2) with mimic joints.
+// Forward dynamics of any model, a = M(q)^-1 (tau - h(q, v) + sum J^T F_ext): by aba where every
+// joint moves by itself, and where some mimic another by crba, rnea and the sparse factor of the
+// mass matrix that they share. Cost O(n), or O(n depth^2) with mimic joints.
 #pragma once
 
 #include "dynamics/aba.h"
@@ -11,13 +11,16 @@ namespace robosim {
 
 namespace detail {
 
-// The factor of M, or of M with `added` on its diagonal, in data.L; after body_inertias. Fills data.I_c, too.
+// The factor of M, or of M with `added` on its diagonal, in data.L; after body_inertias. Fills
+// data.I_c, too.
 template <class S>
 const S* factor_mass_matrix(const Model& model, Data<S>& data, const S* added = nullptr) {
   S* L = data.take_L(model);
   for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];
-  if (model.has_mimic) mass_matrix_sweep<true>(model, data, L);
-  else mass_matrix_sweep<false>(model, data, L);
+  if (model.has_mimic)
+    mass_matrix_sweep<true>(model, data, L);
+  else
+    mass_matrix_sweep<false>(model, data, L);
   if (added)
     for (int k = 0; k < model.n_v; ++k) L[k * model.n_v + k] += added[k];
   mass_factor(model, L);
@@ -28,11 +31,13 @@ const S* factor_mass_matrix(const Model& model, Data<S>& data, const S* added = 
 
 // As aba.
 template <class S>
-void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a, Wrenches<S> wrenches = {}) {
+void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a,
+                      Wrenches<S> wrenches = {}) {
   if (!model.has_mimic) return aba(model, data, q, v, tau, a, wrenches);
   inertia_stage(model, data, q);
   const S* L = detail::factor_mass_matrix(model, data);
-  detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), data.bias.data(), wrenches);
+  detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr),
+                                        data.bias.data(), wrenches);
   for (int k = 0; k < model.n_v; ++k) a[k] = tau[k] - data.bias[k];
   mass_solve(model, L, a, 1);
 }

@@ -3,6 +3,7 @@
 
 namespace robosim {
 
-template void frame_jacobian(const Model&, const Data<double>&, const Frame&, Axes, double*, const Vec3<double>&);
+template void frame_jacobian(const Model&, const Data<double>&, const Frame&, Axes, double*,
+                             const Vec3<double>&);
 
 }  // namespace robosim

@@ -1,16 +1,19 @@
-// Jacobian of a frame and a point fixed in it, (linear; angular) velocity = J v, and its derivative in time.
+// Jacobian of a frame and a point fixed in it, (linear; angular) velocity = J v, and its derivative
+// in time.
 //
 //   frame_jacobian(model, data, frame, axes, J, point)          6 x n_v, after motion_subspaces
 //   frame_jacobian_dot(model, data, frame, axes, J_dot, point)  6 x n_v, after forward_velocities
 //
-// Column of a joint on the way to the root: its motion (w, v) in frame G (data.h), taken at the point p, which is linear =
-// v + w x p, angular = w. Siciliano et al., "Robotics" (2009), eq. 3.30. In time the column moves with its joint's body, by
-// V_i x J, and p with the frame, so that linear gains w x p_dot; in local axes R^T J the axes turn with the frame, which
-// takes w_F x J away. Cost O(depth).
+// Column of a joint on the way to the root: its motion (w, v) in frame G (data.h), taken at the
+// point p, which is linear = v + w x p, angular = w. Siciliano et al., "Robotics" (2009), eq. 3.30.
+// In time the column moves with its joint's body, by V_i x J, and p with the frame, so that linear
+// gains w x p_dot; in local axes R^T J the axes turn with the frame, which takes w_F x J away. Cost
+// O(depth).
 //
-// J_dot is the true derivative of J in either axes, as Pinocchio's getFrameJacobianTimeVariation for LOCAL_WORLD_ALIGNED
-// and LOCAL. So J_dot v is the classical acceleration at a = 0 in world axes; in local axes, where the rate of R^T (linear;
-// angular) counts, it is the spatial acceleration: the classical one less w_F x the point's velocity.
+// J_dot is the true derivative of J in either axes, as Pinocchio's getFrameJacobianTimeVariation
+// for LOCAL_WORLD_ALIGNED and LOCAL. So J_dot v is the classical acceleration at a = 0 in world
+// axes; in local axes, where the rate of R^T (linear; angular) counts, it is the spatial
+// acceleration: the classical one less w_F x the point's velocity.
 #pragma once
 
 #include "dynamics/kinematics.h"
@@ -19,11 +22,12 @@ namespace robosim {
 
 namespace detail {
 
-// Adds a motion or force as a column to a 6-row matrix in the public order: rows 0..2 linear, 3..5 angular. Several
-// joints share a column where some mimic another.
+// Adds a motion or force as a column to a 6-row matrix in the public order: rows 0..2 linear, 3..5
+// angular. Several joints share a column where some mimic another.
 template <class Spatial, class S>
 ROBOSIM_INLINE void add_column(const Spatial& x, S* to, int n_columns) {
-  for (int i = 0; i < 3; ++i) to[i * n_columns] += x.linear[i], to[(3 + i) * n_columns] += x.angular[i];
+  for (int i = 0; i < 3; ++i)
+    to[i * n_columns] += x.linear[i], to[(3 + i) * n_columns] += x.angular[i];
 }
 
 }  // namespace detail
@@ -36,13 +40,14 @@ void frame_jacobian(const Model& model, const Data<S>& data, const Frame& frame,
   const Vec3<S> p = detail::frame_offset(data, frame, point);
   const Mat3<S> R = detail::frame_rotation(data, frame);
   for_each_on_path(model, frame.body, [&](int c) {
-    detail::add_column(detail::with_axes(R, axes, at_point(data.J[c], p)), J + model.column_v[c], n_v);
+    detail::add_column(detail::with_axes(R, axes, at_point(data.J[c], p)), J + model.column_v[c],
+                       n_v);
   });
 }
 
 template <class S>
-void frame_jacobian_dot(const Model& model, const Data<S>& data, const Frame& frame, Axes axes, S* J_dot,
-                        const Vec3<S>& point = Vec3<S>()) {
+void frame_jacobian_dot(const Model& model, const Data<S>& data, const Frame& frame, Axes axes,
+                        S* J_dot, const Vec3<S>& point = Vec3<S>()) {
   const int n_v = model.n_v;
   for (int k = 0; k < 6 * n_v; ++k) J_dot[k] = S(0);
   const Vec3<S> p = detail::frame_offset(data, frame, point);
@@ -64,6 +69,7 @@ void frame_jacobian_dot(const Model& model, const Data<S>& data, const Frame& fr
   }
 }
 
-extern template void frame_jacobian(const Model&, const Data<double>&, const Frame&, Axes, double*, const Vec3<double>&);
+extern template void frame_jacobian(const Model&, const Data<double>&, const Frame&, Axes, double*,
+                                    const Vec3<double>&);
 
 }  // namespace robosim

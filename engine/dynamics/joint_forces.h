@@ -1,13 +1,16 @@
 // What the joints exert by themselves: viscous damping, dry friction and springs.
 //
-//   tau = -damping v - friction v / sqrt(v^2 + width^2) - stiffness (q - reference)      per entry of v
+//   tau = -damping v - friction v / sqrt(v^2 + width^2) - stiffness (q - reference)      per entry
+//                                                                                        of v
 //
-// Dry friction is regularized: for |v| above the width it is Coulomb's, short of a share width^2 / (2 v^2), and through rest it is
-// smooth, so that it has derivatives everywhere and is zero at rest, where it yields like a damper of friction / width instead of
-// sticking. Marques, Flores, Claro and Lankarani, "A survey and comparison of several friction force models for dynamic analysis
-// of multibody mechanical systems", Nonlinear Dynamics 86 (2016), section 2. Springs belong to joints with one position; those of
-// mimic joints are part of their source's (assembly.cpp). All of it adds to tau in forward dynamics and is taken from it in
-// inverse dynamics; every derivative is diagonal. Cost O(n).
+// Dry friction is regularized: for |v| above the width it is Coulomb's, short of a share width^2 /
+// (2 v^2), and through rest it is smooth, so that it has derivatives everywhere and is zero at
+// rest, where it yields like a damper of friction / width instead of sticking. Marques, Flores,
+// Claro and Lankarani, "A survey and comparison of several friction force models for dynamic
+// analysis of multibody mechanical systems", Nonlinear Dynamics 86 (2016), section 2. Springs
+// belong to joints with one position; those of mimic joints are part of their source's
+// (assembly.cpp). All of it adds to tau in forward dynamics and is taken from it in inverse
+// dynamics; every derivative is diagonal. Cost O(n).
 #pragma once
 
 #include <cmath>
@@ -23,7 +26,8 @@ namespace detail {
 template <class F>
 void for_each_spring(const Model& model, F&& f) {
   for (int i = 1; i < model.n_bodies(); ++i)
-    if (const Joint& joint = model.joints[i]; !joint.mimic && joint.n_q == 1) f(joint.q_index, joint.v_index);
+    if (const Joint& joint = model.joints[i]; !joint.mimic && joint.n_q == 1)
+      f(joint.q_index, joint.v_index);
 }
 
 }  // namespace detail
@@ -36,7 +40,9 @@ void joint_forces(const Model& model, const S* q, const S* v, S* tau) {
     const S width(model.friction_width[k]), speed = sqrt(mul_add(v[k], v[k], width * width));
     tau[k] = -(S(model.damping[k]) * v[k] + S(model.friction[k]) * (v[k] / speed));
   }
-  detail::for_each_spring(model, [&](int i, int k) { tau[k] -= S(model.stiffness[k]) * (q[i] - S(model.spring_reference[k])); });
+  detail::for_each_spring(model, [&](int i, int k) {
+    tau[k] -= S(model.stiffness[k]) * (q[i] - S(model.spring_reference[k]));
+  });
 }
 
 // Diagonals of dtau_dq, in the tangent space, and dtau_dv: n_v entries each.
@@ -44,30 +50,35 @@ template <class S>
 void joint_force_slopes(const Model& model, const S* v, S* dq, S* dv) {
   using std::sqrt;
   for (int k = 0; k < model.n_v; ++k) {
-    const S width(model.friction_width[k]), speed = sqrt(mul_add(v[k], v[k], width * width)), share = width / speed;
+    const S width(model.friction_width[k]), speed = sqrt(mul_add(v[k], v[k], width * width)),
+                                            share = width / speed;
     dq[k] = -S(model.stiffness[k]);
     dv[k] = -(S(model.damping[k]) + S(model.friction[k]) * (share * share) / speed);
   }
 }
 
-// Diagonals of the derivatives in the parameters, n_v entries each; zero where a coordinate can have no spring.
+// Diagonals of the derivatives in the parameters, n_v entries each; zero where a coordinate can
+// have no spring.
 template <class S>
 struct JointForceParameters {
   S *damping, *friction, *friction_width, *stiffness, *spring_reference;
 };
 
 template <class S>
-void joint_force_parameter_derivatives(const Model& model, const S* q, const S* v, const JointForceParameters<S>& out) {
+void joint_force_parameter_derivatives(const Model& model, const S* q, const S* v,
+                                       const JointForceParameters<S>& out) {
   using std::sqrt;
   for (int k = 0; k < model.n_v; ++k) {
-    const S width(model.friction_width[k]), speed = sqrt(mul_add(v[k], v[k], width * width)), ratio = v[k] / speed;
+    const S width(model.friction_width[k]), speed = sqrt(mul_add(v[k], v[k], width * width)),
+                                            ratio = v[k] / speed;
     out.damping[k] = -v[k];
     out.friction[k] = -ratio;
     out.friction_width[k] = S(model.friction[k]) * ratio * (width / speed) / speed;
     out.stiffness[k] = S(0);
     out.spring_reference[k] = S(model.stiffness[k]);
   }
-  detail::for_each_spring(model, [&](int i, int k) { out.stiffness[k] = S(model.spring_reference[k]) - q[i]; });
+  detail::for_each_spring(
+      model, [&](int i, int k) { out.stiffness[k] = S(model.spring_reference[k]) - q[i]; });
 }
 
 // What the springs hold [J].

@@ -22,8 +22,9 @@ namespace {
 template <class... List>
 struct Groups {};
 // All groups; a new one enters here and as a translation unit in compiled/.
-using AllGroups = Groups<ConfigurationOperations, FrameOperations, ValueOperations, DerivativeOperations, ProductOperations,
-                         SecondOrderOperations, ParameterOperations, MomentumOperations, SolveOperations>;
+using AllGroups = Groups<ConfigurationOperations, FrameOperations, ValueOperations,
+                         DerivativeOperations, ProductOperations, SecondOrderOperations,
+                         ParameterOperations, MomentumOperations, SolveOperations>;
 
 template <class... Ops>
 void add_infos(OperationList<Ops...>, std::vector<OperationInfo>& to) {
@@ -69,13 +70,17 @@ int operation_index(const char* name) {
 const Kernels* kernels(Isa isa) {
   switch (isa) {
 #ifdef ROBOSIM_WITH_V4
-    case Isa::v4: return compiled<Isa::v4>();
+    case Isa::v4:
+      return compiled<Isa::v4>();
 #endif
 #ifdef ROBOSIM_WITH_V3
-    case Isa::v3: return compiled<Isa::v3>();
+    case Isa::v3:
+      return compiled<Isa::v3>();
 #endif
-    case Isa::baseline: return compiled<Isa::baseline>();
-    default: return nullptr;
+    case Isa::baseline:
+      return compiled<Isa::baseline>();
+    default:
+      return nullptr;
   }
 }
 

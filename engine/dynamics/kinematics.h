@@ -1,8 +1,11 @@
-// Forward kinematics: poses, velocities and accelerations of every body from q, v and a, root to leaves.
+// Forward kinematics: poses, velocities and accelerations of every body from q, v and a, root to
+// leaves.
 //
 //   X_WB(i) = X_WB(parent) X_PC(q)
-//   V_i = V_parent + J_i v_i                              in frame G (data.h), J_i the joint's columns there
-//   A_i = A_parent + J_i a_i + V_parent x J_i v_i         (J_i moves with the body, and J_i v_i x J_i v_i = 0)
+//   V_i = V_parent + J_i v_i                              in frame G (data.h), J_i the joint's
+//                                                         columns there
+//   A_i = A_parent + J_i a_i + V_parent x J_i v_i         (J_i moves with the body, and J_i v_i x
+//                                                         J_i v_i = 0)
 // Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs. 5.7 and 5.8. Cost O(n).
 #pragma once
 
@@ -30,18 +33,21 @@ template <class S>
 ROBOSIM_INLINE void place_body(const Model& model, Data<S>& data, int i, const S* q) {
   const Joint& joint = model.joints[i];
   const int angle = joint.angle < 0 ? 0 : joint.angle;  // joints without one do not look
-  const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, data.sine.data() + angle, data.cosine.data() + angle);
+  const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, data.sine.data() + angle,
+                                      data.cosine.data() + angle);
   data.X_WB[i] = joint.parent > 0 ? data.X_WB[joint.parent] * X_PC : X_PC;
 }
 
 // A joint's column, given in the body's frame, in G.
 template <class S>
-ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>& p, const AngularMotion<S>& column) {
+ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>& p,
+                                   const AngularMotion<S>& column) {
   const Vec3<S> w = R * column.angular;
   return {w, cross(p, w)};
 }
 template <class S>
-ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>&, const LinearMotion<S>& column) {
+ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>&,
+                                   const LinearMotion<S>& column) {
   return {Vec3<S>(), R * column.linear};
 }
 template <class S>
@@ -55,12 +61,17 @@ ROBOSIM_INLINE void body_subspace(const Model& model, Data<S>& data, int i) {
   const Joint& joint = model.joints[i];
   const SE3<S>& X_WB = data.X_WB[i];
   data.p_OB[i] = X_WB.p - data.X_WB[1].p;
-  visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
-    if constexpr (requires { J::columns_in_ground(joint, X_WB.R, data.p_OB[i], &data.J[joint.column]); })
-      J::columns_in_ground(joint, X_WB.R, data.p_OB[i], &data.J[joint.column]);
-    else
-      for (int k = 0; k < J::n_v; ++k) data.J[joint.column + k] = in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
-  });
+  visit_joint(
+      joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+        if constexpr (requires {
+                        J::columns_in_ground(joint, X_WB.R, data.p_OB[i], &data.J[joint.column]);
+                      })
+          J::columns_in_ground(joint, X_WB.R, data.p_OB[i], &data.J[joint.column]);
+        else
+          for (int k = 0; k < J::n_v; ++k)
+            data.J[joint.column + k] =
+                in_ground(X_WB.R, data.p_OB[i], J::template column<S>(joint, k));
+      });
   if (joint.mimic) data.J[joint.column] = S(joint.ratio) * data.J[joint.column];
 }
 
@@ -83,17 +94,20 @@ void motion_subspaces(const Model& model, Data<S>& data) {
 template <class S>
 void position_stage(const Model& model, Data<S>& data, const S* q) {
   joint_angles(model, data, q);
-  for (int i = 1; i < model.n_bodies(); ++i) detail::place_body(model, data, i, q), detail::body_subspace(model, data, i);
+  for (int i = 1; i < model.n_bodies(); ++i)
+    detail::place_body(model, data, i, q), detail::body_subspace(model, data, i);
 }
 
-// J_i x: the motion of joint i's body relative to its parent, for x = v or a; `x` points to the joint's own entries.
+// J_i x: the motion of joint i's body relative to its parent, for x = v or a; `x` points to the
+// joint's own entries.
 template <class S>
 ROBOSIM_INLINE Motion<S> joint_motion(const Data<S>& data, const Joint& joint, const S* x) {
-  return visit_columns(joint, [&](auto columns) __attribute__((always_inline)) {
-    Motion<S> sum = x[0] * data.J[joint.column];
-    for (int k = 1; k < columns.n_v; ++k) sum = mul_add(x[k], data.J[joint.column + k], sum);
-    return sum;
-  });
+  return visit_columns(
+      joint, [&](auto columns) __attribute__((always_inline)) {
+        Motion<S> sum = x[0] * data.J[joint.column];
+        for (int k = 1; k < columns.n_v; ++k) sum = mul_add(x[k], data.J[joint.column + k], sum);
+        return sum;
+      });
 }
 
 // v: n_v entries; after motion_subspaces. Fills data.V.
@@ -126,7 +140,8 @@ SE3<S> frame_placement(const Model&, const Data<S>& data, const Frame& frame) {
 
 enum class Axes : bool { world, local };
 
-// Calls f(l) for every column l >= from on the way from the root to body i, its own joint's included.
+// Calls f(l) for every column l >= from on the way from the root to body i, its own joint's
+// included.
 template <class F>
 ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f, int from = 0) {
   for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r) {
@@ -135,11 +150,12 @@ ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f, int from 
   }
 }
 
-// Whether the way to body i begins with columns 0 to 5 of a floating base: unit motions along body 1's axes at O, of which
-// transposed products are those with its rotation.
+// Whether the way to body i begins with columns 0 to 5 of a floating base: unit motions along body
+// 1's axes at O, of which transposed products are those with its rotation.
 inline bool on_floating_base(const Model& model, int i) {
   const int r = model.run_begin[i];
-  return r < model.run_begin[i + 1] && model.runs[r].first == 0 && has_unit_columns(model.joints[1]);
+  return r < model.run_begin[i + 1] && model.runs[r].first == 0 &&
+         has_unit_columns(model.joints[1]);
 }
 
 namespace detail {
@@ -165,17 +181,19 @@ ROBOSIM_INLINE Motion<S> with_axes(const Mat3<S>& R, Axes axes, const Motion<S>&
 
 }  // namespace detail
 
-// What follows is about a frame and a point fixed in it, given in the frame: its origin where none is given.
+// What follows is about a frame and a point fixed in it, given in the frame: its origin where none
+// is given.
 
 // Angular velocity of the frame and velocity of the point, after forward_velocities.
 template <class S>
-Motion<S> frame_velocity(const Model&, const Data<S>& data, const Frame& frame, Axes axes, const Vec3<S>& point = Vec3<S>()) {
+Motion<S> frame_velocity(const Model&, const Data<S>& data, const Frame& frame, Axes axes,
+                         const Vec3<S>& point = Vec3<S>()) {
   const Motion<S> V = at_point(data.V[frame.body], detail::frame_offset(data, frame, point));
   return detail::with_axes(detail::frame_rotation(data, frame), axes, V);
 }
 
-// Angular acceleration of the frame and acceleration of the point as an accelerometer without gravity would see it
-// (d^2 p / dt^2, not the spatial acceleration), after forward_accelerations.
+// Angular acceleration of the frame and acceleration of the point as an accelerometer without
+// gravity would see it (d^2 p / dt^2, not the spatial acceleration), after forward_accelerations.
 template <class S>
 Motion<S> frame_acceleration(const Model&, const Data<S>& data, const Frame& frame, Axes axes,
                              const Vec3<S>& point = Vec3<S>()) {
@@ -188,6 +206,7 @@ Motion<S> frame_acceleration(const Model&, const Data<S>& data, const Frame& fra
 extern template void forward_kinematics(const Model&, Data<double>&, const double*);
 extern template void motion_subspaces(const Model&, Data<double>&);
 extern template void forward_velocities(const Model&, Data<double>&, const double*);
-extern template void forward_accelerations(const Model&, Data<double>&, const double*, const double*);
+extern template void forward_accelerations(const Model&, Data<double>&, const double*,
+                                           const double*);
 
 }  // namespace robosim

@@ -1,23 +1,30 @@
-// Derivatives of the velocity V and classical acceleration A of a frame and a point fixed in it (kinematics.h) in q, v, a:
+// Derivatives of the velocity V and classical acceleration A of a frame and a point fixed in it
+// (kinematics.h) in q, v, a:
 //
-//   frame_velocity_derivatives(model, data, frame, axes, dV_dq, J, point)                    after forward_velocities
-//   frame_acceleration_derivatives(model, data, frame, axes, dV_dq, dA_dq, dA_dv, J, point)  after forward_accelerations
+//   after forward_velocities:
+//     frame_velocity_derivatives(model, data, frame, axes, dV_dq, J, point)
+//   after forward_accelerations:
+//     frame_acceleration_derivatives(model, data, frame, axes, dV_dq, dA_dq, dA_dv, J, point)
 //
-// each 6 x n_v, rows 0..2 linear, 3..5 angular; dV_dv = dA_da = J, the frame Jacobian. q moves in the tangent space.
+// each 6 x n_v, rows 0..2 linear, 3..5 angular; dV_dv = dA_da = J, the frame Jacobian. q moves in
+// the tangent space.
 //
-// Turning column j of joint k by J_j moves body k and all behind it rigidly and leaves the parent's V, A as they are, so
-// that the spatial velocity and acceleration of body i change by
-//   dV_i/dq_j = J_j x (V_i - V),   dA_i/dq_j = J_j x (A_i - A) + J_dot_j x (V_i - V)     with J_dot_j = V x J_j
+// Turning column j of joint k by J_j moves body k and all behind it rigidly and leaves the parent's
+// V, A as they are, so that the spatial velocity and acceleration of body i change by
+//   dV_i/dq_j = J_j x (V_i - V),   dA_i/dq_j = J_j x (A_i - A) + J_dot_j x (V_i - V)     with
+//                                  J_dot_j = V x J_j
 //   dV_i/dv_j = J_j,               dA_i/dv_j = J_dot_j + J_j x (V_i - V_k)
-// Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, here in the common frame G
-// (data.h), all of it taken at the point p. There linear = v and a + w x v; besides, p itself moves by dp =
-// J_j's linear part, which adds w x dp to dv and (dw/dt) x dp to da. Local axes R^T x turn with the frame, by
-// w_j: d(R^T x) = R^T (dx - w_j x x). Cost O(depth).
+// Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018,
+// here in the common frame G (data.h), all of it taken at the point p. There linear = v and a + w x
+// v; besides, p itself moves by dp = J_j's linear part, which adds w x dp to dv and (dw/dt) x dp to
+// da. Local axes R^T x turn with the frame, by w_j: d(R^T x) = R^T (dx - w_j x x). Cost O(depth).
 //
-// These are the true derivatives of what frame_velocity and frame_acceleration return in the same axes. In Pinocchio:
-// linear rows are those of getPointVelocityDerivatives and getPointClassicAccelerationDerivatives in LOCAL or
-// LOCAL_WORLD_ALIGNED, angular rows those of getFrameVelocityDerivatives and getFrameAccelerationDerivatives. The linear rows
-// of the latter two are of spatial accelerations and, in LOCAL_WORLD_ALIGNED, at a point that does not move with q.
+// These are the true derivatives of what frame_velocity and frame_acceleration return in the same
+// axes. In Pinocchio: linear rows are those of getPointVelocityDerivatives and
+// getPointClassicAccelerationDerivatives in LOCAL or LOCAL_WORLD_ALIGNED, angular rows those of
+// getFrameVelocityDerivatives and getFrameAccelerationDerivatives. The linear rows of the latter
+// two are of spatial accelerations and, in LOCAL_WORLD_ALIGNED, at a point that does not move with
+// q.
 #pragma once
 
 #include "dynamics/jacobian.h"
@@ -28,8 +35,8 @@ namespace detail {
 
 // Both kernels below; the velocity has no use for dA_dq and dA_dv.
 template <bool with_acceleration, class S>
-void frame_derivatives(const Model& model, const Data<S>& data, const Frame& frame, Axes axes, S* dV_dq, S* dA_dq, S* dA_dv,
-                       S* J, const Vec3<S>& point) {
+void frame_derivatives(const Model& model, const Data<S>& data, const Frame& frame, Axes axes,
+                       S* dV_dq, S* dA_dq, S* dA_dv, S* J, const Vec3<S>& point) {
   const int n_v = model.n_v;
   for (int k = 0; k < 6 * n_v; ++k) dV_dq[k] = J[k] = S(0);
   if constexpr (with_acceleration)
@@ -38,11 +45,15 @@ void frame_derivatives(const Model& model, const Data<S>& data, const Frame& fra
   const Mat3<S> R = frame_rotation(data, frame);
   const Motion<S> V_F = at_point(data.V[frame.body], p), A_F = at_point(data.A[frame.body], p);
   const Vec3<S> a_F = cross_add(V_F.angular, V_F.linear, A_F.linear);
-  const auto add = [&](const Motion<S>& x, S* to, int c) { add_column(with_axes(R, axes, x), to + model.column_v[c], n_v); };
+  const auto add = [&](const Motion<S>& x, S* to, int c) {
+    add_column(with_axes(R, axes, x), to + model.column_v[c], n_v);
+  };
   // The local axes' own turning, for a change of q.
-  const auto turn = [&](const Vec3<S>& w_j, const Vec3<S>& angular, const Vec3<S>& linear, Motion<S> x) {
+  const auto turn = [&](const Vec3<S>& w_j, const Vec3<S>& angular, const Vec3<S>& linear,
+                        Motion<S> x) {
     if (axes == Axes::world) return x;
-    return Motion<S>{cross_subtract(w_j, angular, x.angular), cross_subtract(w_j, linear, x.linear)};
+    return Motion<S>{cross_subtract(w_j, angular, x.angular),
+                     cross_subtract(w_j, linear, x.linear)};
   };
   for (int i = frame.body; i > 0; i = model.joints[i].parent) {
     const Joint& joint = model.joints[i];
@@ -63,7 +74,8 @@ void frame_derivatives(const Model& model, const Data<S>& data, const Frame& fra
         const Motion<S> J_dot = cross(V, J_c);
         Motion<S> dA = cross(J_c, A_behind) + cross(J_dot, V_behind);
         dA.linear = cross_add(A_F.angular, dp, dA.linear);
-        dA.linear = cross_add(dV.angular, V_F.linear, cross_add(V_F.angular, dV.linear, dA.linear));  // d(w x v)
+        // d(w x v).
+        dA.linear = cross_add(dV.angular, V_F.linear, cross_add(V_F.angular, dV.linear, dA.linear));
         add(turn(w_j, A_F.angular, a_F, dA), dA_dq, c);
         Motion<S> by_v = J_dot + cross(J_c, V_below);
         by_v.linear = cross_add(w_j, V_F.linear, cross_add(V_F.angular, dp, by_v.linear));
@@ -76,15 +88,16 @@ void frame_derivatives(const Model& model, const Data<S>& data, const Frame& fra
 }  // namespace detail
 
 template <class S>
-void frame_velocity_derivatives(const Model& model, const Data<S>& data, const Frame& frame, Axes axes, S* dV_dq, S* J,
-                                const Vec3<S>& point = Vec3<S>()) {
+void frame_velocity_derivatives(const Model& model, const Data<S>& data, const Frame& frame,
+                                Axes axes, S* dV_dq, S* J, const Vec3<S>& point = Vec3<S>()) {
   S* none = nullptr;
   detail::frame_derivatives<false>(model, data, frame, axes, dV_dq, none, none, J, point);
 }
 
 template <class S>
-void frame_acceleration_derivatives(const Model& model, const Data<S>& data, const Frame& frame, Axes axes, S* dV_dq, S* dA_dq,
-                                    S* dA_dv, S* J, const Vec3<S>& point = Vec3<S>()) {
+void frame_acceleration_derivatives(const Model& model, const Data<S>& data, const Frame& frame,
+                                    Axes axes, S* dV_dq, S* dA_dq, S* dA_dv, S* J,
+                                    const Vec3<S>& point = Vec3<S>()) {
   detail::frame_derivatives<true>(model, data, frame, axes, dV_dq, dA_dq, dA_dv, J, point);
 }
 

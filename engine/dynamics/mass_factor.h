@@ -1,9 +1,10 @@
 // Sparse factor of the mass matrix, M = L^T D L with unit lower triangular L, and solves with it.
 //
-// Eliminating coordinates from the leaves to the root fills nothing beyond the tree's own pattern (Model::rows, where mimic
-// joints add to it). Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic trees",
-// Int. J. Robotics Research 24 (2005), algorithms LTDL and table 6.5 of his book. Cost O(n depth^2) and, per right-hand
-// side, O(n depth).
+// Eliminating coordinates from the leaves to the root fills nothing beyond the tree's own pattern
+// (Model::rows, where mimic joints add to it). Featherstone, "Efficient factorization of the
+// joint-space inertia matrix for branched kinematic trees", Int. J. Robotics Research 24 (2005),
+// algorithms LTDL and table 6.5 of his book. Cost O(n depth^2) and, per right-hand side, O(n
+// depth).
 #pragma once
 
 #include <algorithm>
@@ -18,14 +19,17 @@
 
 namespace robosim {
 
-// Columns are solved for in blocks of so many, from the first one on; matrices whose rows are padded to that take no detours.
+// Columns are solved for in blocks of so many, from the first one on; matrices whose rows are
+// padded to that take no detours.
 inline constexpr int solve_block = 8;
-constexpr int padded(int width, int from = 0) { return from + (width - from + solve_block - 1) / solve_block * solve_block; }
+constexpr int padded(int width, int from = 0) {
+  return from + (width - from + solve_block - 1) / solve_block * solve_block;
+}
 
 namespace detail {
 
-// Of row i the entries at N columns of `path`, from which all rows behind i are taken. The first block of a row takes them from
-// the diagonal, too, and divides column i by D.
+// Of row i the entries at N columns of `path`, from which all rows behind i are taken. The first
+// block of a row takes them from the diagonal, too, and divides column i by D.
 template <int N, bool first, class S>
 void factor_block(const Model& model, S* L, int i, const int* path) {
   const int n = model.n_v;
@@ -49,9 +53,11 @@ void factor_block(const Model& model, S* L, int i, const int* path) {
 template <class S, int... N>
 void factor_rows(const Model& model, S* L, std::integer_sequence<int, N...>) {
   using Block = void (*)(const Model&, S*, int, const int*);
-  constexpr Block first[] = {&factor_block<N, true, S>...}, more[] = {&factor_block<N, false, S>...};
+  constexpr Block first[] = {&factor_block<N, true, S>...},
+                  more[] = {&factor_block<N, false, S>...};
   for (int i = model.n_v - 1; i >= 0; --i) {
-    const int *path = model.rows.data() + model.row_begin[i], *end = model.rows.data() + model.row_begin[i + 1];
+    const int *path = model.rows.data() + model.row_begin[i],
+              *end = model.rows.data() + model.row_begin[i + 1];
     const Block* blocks = first;
     do {
       const int count = std::min(static_cast<int>(end - path), solve_block);
@@ -63,8 +69,8 @@ void factor_rows(const Model& model, S* L, std::integer_sequence<int, N...>) {
 
 }  // namespace detail
 
-// Of a symmetric positive-definite M (n_v x n_v, as Pattern::tree_lower), which L holds first: then below the diagonal the
-// factor, on it 1 / D. A singular matrix gives a factor that is not finite.
+// Of a symmetric positive-definite M (n_v x n_v, as Pattern::tree_lower), which L holds first: then
+// below the diagonal the factor, on it 1 / D. A singular matrix gives a factor that is not finite.
 template <class S>
 void mass_factor(const Model& model, S* L) {
   detail::factor_rows(model, L, std::make_integer_sequence<int, solve_block + 1>());
@@ -72,7 +78,8 @@ void mass_factor(const Model& model, S* L) {
 
 namespace detail {
 
-// Neighboring columns in one register: one, or where S is a single number, as many as there is room for.
+// Neighboring columns in one register: one, or where S is a single number, as many as there is room
+// for.
 template <class S>
 struct OneColumn {
   using Type = S;
@@ -93,17 +100,24 @@ struct Pack<Lanes<1, isa>> {
     std::memcpy(&x, from, sizeof(x));
     return x;
   }
-  static ROBOSIM_INLINE void store(Type x, S* to) { std::memcpy(static_cast<void*>(to), &x, sizeof(x)); }  // by value: see base/lane_memory.h
+  // By value: see base/lane_memory.h.
+  static ROBOSIM_INLINE void store(Type x, S* to) {
+    std::memcpy(static_cast<void*>(to), &x, sizeof(x));
+  }
   static ROBOSIM_INLINE Type all(const S& x) { return Type(x.v); }
 };
 
-// M^-1 B for N packs of columns from `begin`: first L^-T, where each row takes from those behind it, then D^-1 and L^-1, where
-// it takes from those before it. With `tree`, blocks of B that are zero for being unrelated are passed over. With `upper`, B is
-// the identity, and only the upper triangle is wanted: rows up to `last`.
+// M^-1 B for N packs of columns from `begin`: first L^-T, where each row takes from those behind
+// it, then D^-1 and L^-1, where it takes from those before it. With `tree`, blocks of B that are
+// zero for being unrelated are passed over. With `upper`, B is the identity, and only the upper
+// triangle is wanted: rows up to `last`.
 template <class P, int N, class S>
-void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, bool tree, int last) {
+void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, bool tree,
+                   int last) {
   const int n = model.n_v;
-  const auto bit = [](int column) { return std::uint64_t{1} << std::min(column / solve_block, 63); };
+  const auto bit = [](int column) {
+    return std::uint64_t{1} << std::min(column / solve_block, 63);
+  };
   const std::uint64_t own = bit(begin) | bit(begin + solve_block - 1);
   typename P::Type x[N];
   const auto take = [&](int from, const S& l) __attribute__((always_inline)) {
@@ -125,14 +139,16 @@ void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, 
     S* row = B + i * stride + begin;
     const typename P::Type inverse = P::all(L[i * n + i]);
     for (int k = 0; k < N; ++k) x[k] = inverse * P::load(row + k * P::width);
-    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) take(model.rows[r], L[i * n + model.rows[r]]);
+    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r)
+      take(model.rows[r], L[i * n + model.rows[r]]);
     for (int k = 0; k < N; ++k) P::store(P::all(S(0)) + x[k], row + k * P::width);
   }
 }
 
 // All columns from `begin`. `upper`: of the inverse.
 template <class S>
-void solve_blocks(const Model& model, const S* L, S* B, int begin, int width, int stride, bool tree, bool upper) {
+void solve_blocks(const Model& model, const S* L, S* B, int begin, int width, int stride, bool tree,
+                  bool upper) {
   using P = Pack<S>;
   constexpr int packs = solve_block / P::width;
   const auto last = [&](int end) { return upper && end < model.n_v ? end - 1 : model.n_v - 1; };
@@ -146,13 +162,15 @@ void solve_blocks(const Model& model, const S* L, S* B, int begin, int width, in
     solve_columns<OneColumn<S>, 1>(model, L, B, stride, begin, false, last(begin + 1));
 }
 
-// The same of T matrices with the tree's pattern, for N columns from s that follow each other on one branch: rows on other
-// branches are zero, and neither read nor taken from until L^-1 fills them. With `upper`, each is the identity, which is not read
-// either. Two matrices at once keep the units busy where N is small, each sum waiting for its last term.
+// The same of T matrices with the tree's pattern, for N columns from s that follow each other on
+// one branch: rows on other branches are zero, and neither read nor taken from until L^-1 fills
+// them. With `upper`, each is the identity, which is not read either. Two matrices at once keep the
+// units busy where N is small, each sum waiting for its last term.
 template <int N, int T, class S>
 void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, int s, bool upper) {
   const int n = model.n_v, end = upper ? s + N : model.behind_end(s);
-  const int *path = model.rows.data() + model.row_begin[s], depth = model.row_begin[s + 1] - model.row_begin[s];
+  const int *path = model.rows.data() + model.row_begin[s],
+            depth = model.row_begin[s + 1] - model.row_begin[s];
   S x[T][N];
   const auto each = [&](int i, auto&& use) __attribute__((always_inline)) {
     for (int t = 0; t < T; ++t) {
@@ -161,17 +179,23 @@ void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, 
     }
   };
   const auto load = [&](int i) __attribute__((always_inline)) {
-    each(i, [&](S& to, const S& from, int k) __attribute__((always_inline)) { to = upper ? S(i - s == k ? 1.0 : 0.0) : from; });
+    each(
+        i, [&](S & to, const S& from, int k)
+               __attribute__((always_inline)) { to = upper ? S(i - s == k ? 1.0 : 0.0) : from; });
   };
   const auto store = [&](int i) __attribute__((always_inline)) {
-    each(i, [](const S& from, S& to, int) __attribute__((always_inline)) { to = from; });
+    each(
+        i, [](const S& from, S& to, int) __attribute__((always_inline)) { to = from; });
   };
   const auto take = [&](int from, const S& l) __attribute__((always_inline)) {
-    each(from, [&](S& sum, const S& term, int) __attribute__((always_inline)) { sum = nmul_add(l, term, sum); });
+    each(
+        from, [&](S & sum, const S& term, int)
+                  __attribute__((always_inline)) { sum = nmul_add(l, term, sum); });
   };
   for (int i = end - 1; i >= s; --i) {
     load(i);
-    for (int c = i + 1, behind = std::min(end, model.behind_end(i)); c < behind; ++c) take(c, L[c * n + i]);
+    for (int c = i + 1, behind = std::min(end, model.behind_end(i)); c < behind; ++c)
+      take(c, L[c * n + i]);
     store(i);
   }
   for (int a = 0; a < depth; ++a) {
@@ -187,20 +211,26 @@ void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, 
     if (on_path) --next;
     const bool filled = on_path || (i >= s && i < end);
     const S& inverse = L[i * n + i];
-    each(i, [&](S& to, const S& from, int) __attribute__((always_inline)) { to = filled ? inverse * from : S(0); });
-    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) take(model.rows[r], L[i * n + model.rows[r]]);
-    each(i, [](const S& from, S& to, int) __attribute__((always_inline)) { to = S(0) + from; });
+    each(
+        i, [&](S & to, const S& from, int)
+               __attribute__((always_inline)) { to = filled ? inverse * from : S(0); });
+    for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r)
+      take(model.rows[r], L[i * n + model.rows[r]]);
+    each(
+        i, [](const S& from, S& to, int) __attribute__((always_inline)) { to = S(0) + from; });
   }
 }
 
 // Columns `from` to `to`.
 template <int T, class S, int... N>
-void solve_branches(const Model& model, const S* L, S* const (&B)[T], int from, int to, int stride, bool upper,
-                    std::integer_sequence<int, N...>) {
-  constexpr void (*solve[])(const Model&, const S*, S* const (&)[T], int, int, bool) = {&solve_branch<N + 1, T, S>...};
+void solve_branches(const Model& model, const S* L, S* const (&B)[T], int from, int to, int stride,
+                    bool upper, std::integer_sequence<int, N...>) {
+  constexpr void (*solve[])(const Model&, const S*, S* const(&)[T], int, int,
+                            bool) = {&solve_branch<N + 1, T, S>...};
   for (int s = from, end; s < to; s = end) {
     const int behind = model.behind_end(s), most = std::min({to, behind, s + solve_block});
-    for (end = s + 1; end < most && model.behind_end(end) == behind; ++end) {}
+    for (end = s + 1; end < most && model.behind_end(end) == behind; ++end) {
+    }
     solve[end - s - 1](model, L, B, stride, s, upper);
   }
 }
@@ -216,8 +246,9 @@ void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0)
 // The halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on few coordinates in descending order: a set
 // closed under Model::rows. at: of each coordinate its place among these. First U^-T of x
 // (coordinates x width); then U^-1 of one x.
-inline void mass_solve_first_half(const Model& model, const double* L, std::span<const int> coordinates,
-                                  const int* at, double* x, int width) {
+inline void mass_solve_first_half(const Model& model, const double* L,
+                                  std::span<const int> coordinates, const int* at, double* x,
+                                  int width) {
   const std::ptrdiff_t n = model.n_v;
   for (std::size_t k = 0; k < coordinates.size(); ++k) {
     const int i = coordinates[k];
@@ -231,8 +262,8 @@ inline void mass_solve_first_half(const Model& model, const double* L, std::span
     for (int c = 0; c < width; ++c) own[c] *= scale;
   }
 }
-inline void mass_solve_second_half(const Model& model, const double* L, std::span<const int> coordinates,
-                                   const int* at, double* x) {
+inline void mass_solve_second_half(const Model& model, const double* L,
+                                   std::span<const int> coordinates, const int* at, double* x) {
   const std::ptrdiff_t n = model.n_v;
   for (std::size_t k = coordinates.size(); k-- > 0;) {
     const int i = coordinates[k];
@@ -247,20 +278,24 @@ inline void mass_solve_second_half(const Model& model, const double* L, std::spa
 template <class S>
 constexpr bool solves_in_place = detail::Pack<S>::width == 1;
 
-// Of each B (n_v x n_v, as Pattern::tree) the columns from `from` on become those of M^-1 B. Unless solves_in_place, or where
-// joints mimic others, the rest of B has to be zero, also in columns up to padded(n_v, from). Rows are `stride` apart.
+// Of each B (n_v x n_v, as Pattern::tree) the columns from `from` on become those of M^-1 B. Unless
+// solves_in_place, or where joints mimic others, the rest of B has to be zero, also in columns up
+// to padded(n_v, from). Rows are `stride` apart.
 template <int T, class S>
-void mass_solve_tree(const Model& model, const S* L, S* const (&B)[T], const int (&from)[T], int stride) {
+void mass_solve_tree(const Model& model, const S* L, S* const (&B)[T], const int (&from)[T],
+                     int stride) {
   if constexpr (solves_in_place<S>) {
     if (!model.has_mimic) {
       constexpr auto sizes = std::make_integer_sequence<int, solve_block>();
       const int together = *std::max_element(from, from + T);
-      for (int t = 0; t < T; ++t) detail::solve_branches(model, L, {B[t]}, from[t], together, stride, false, sizes);
+      for (int t = 0; t < T; ++t)
+        detail::solve_branches(model, L, {B[t]}, from[t], together, stride, false, sizes);
       return detail::solve_branches(model, L, B, together, model.n_v, stride, false, sizes);
     }
   }
   for (int t = 0; t < T; ++t)
-    detail::solve_blocks(model, L, B[t], from[t], padded(model.n_v, from[t]), stride, !model.has_mimic, false);
+    detail::solve_blocks(model, L, B[t], from[t], padded(model.n_v, from[t]), stride,
+                         !model.has_mimic, false);
 }
 
 // M^-1 (n_v x n_v) as Pattern::upper.
@@ -269,7 +304,8 @@ void mass_inverse(const Model& model, const S* L, Scratch<S>& scratch, S* invers
   const int n = model.n_v, stride = padded(n);
   if constexpr (solves_in_place<S>) {
     if (!model.has_mimic)
-      return detail::solve_branches(model, L, {inverse}, 0, n, n, true, std::make_integer_sequence<int, solve_block>());
+      return detail::solve_branches(model, L, {inverse}, 0, n, n, true,
+                                    std::make_integer_sequence<int, solve_block>());
   }
   S* B = scratch.take(static_cast<std::size_t>(n) * static_cast<std::size_t>(stride));
   std::fill_n(B, n * stride, S(0));

@@ -1,5 +1,5 @@
-// The entries of the joint-space mass matrix, and the matrix from composite inertias in the common frame G: for algorithms that
-// have both there anyway. By itself it is found faster by crba.
+// The entries of the joint-space mass matrix, and the matrix from composite inertias in the common
+// frame G: for algorithms that have both there anyway. By itself it is found faster by crba.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 namespace robosim {
 namespace detail {
 
-// What columns c and l <= c have in common, to the lower triangle, or to both (tree_matrix.h). Where joints mimic others
-// several columns share a coordinate, and what two of them have in common counts twice.
+// What columns c and l <= c have in common, to the lower triangle, or to both (tree_matrix.h).
+// Where joints mimic others several columns share a coordinate, and what two of them have in common
+// counts twice.
 template <bool mimic, class S>
 ROBOSIM_INLINE void add_lower(const Model& model, int c, int l, const S& x, S* M) {
   if constexpr (mimic) {
@@ -35,11 +36,14 @@ void begin_mass_matrix(const Model& model, S* M) {
 // The diagonal's part of column c.
 template <bool mimic, class S>
 ROBOSIM_INLINE void add_diagonal(const Model& model, int c, const S& x, S* M) {
-  if constexpr (mimic) add_lower<true>(model, c, c, x, M);
-  else M[c * model.n_v + c] = S(model.armature[c]) + x;
+  if constexpr (mimic)
+    add_lower<true>(model, c, c, x, M);
+  else
+    M[c * model.n_v + c] = S(model.armature[c]) + x;
 }
 
-// The block of a floating base, whose columns in its own axes at O, its origin, are unit vectors: the whole robot's inertia,
+// The block of a floating base, whose columns in its own axes at O, its origin, are unit vectors:
+// the whole robot's inertia,
 //   M = [m 1, -[h]; [h], I_o]    (linear before angular)
 template <bool mimic, class S>
 void add_floating_base(const Model& model, const Mat3<S>& R, const CompositeInertia<S>& I, S* M) {
@@ -59,7 +63,8 @@ void add_floating_base(const Model& model, const Mat3<S>& R, const CompositeIner
   }
 }
 
-// data.I_c: of each body by itself; becomes what composite_inertias fills. Fills M as Pattern::tree_lower.
+// data.I_c: of each body by itself; becomes what composite_inertias fills. Fills M as
+// Pattern::tree_lower.
 template <bool mimic, class S>
 void mass_matrix_sweep(const Model& model, Data<S>& data, S* M) {
   const int n = model.n_bodies();
@@ -83,7 +88,9 @@ void mass_matrix_sweep(const Model& model, Data<S>& data, S* M) {
             add_lower<mimic>(model, c, 3 + l, f.angular[l], M);
           }
         }
-        const auto add = [&](int l) __attribute__((always_inline)) { add_lower<mimic>(model, c, l, dot(data.J[l], F), M); };
+        const auto add = [&](int l) __attribute__((always_inline)) {
+          add_lower<mimic>(model, c, l, dot(data.J[l], F), M);
+        };
         for_each_on_path(model, joint.parent, add, on_base ? 6 : 0);
       }
     });

@@ -1,8 +1,9 @@
-// Operations: everything that can be computed of one state of a model, as rows of one registry. Each has a name, inputs and
-// outputs with shapes, and one kernel; calls for one state, batches, their bindings and their tests are written once over
-// the list.
+// Operations: everything that can be computed of one state of a model, as rows of one registry.
+// Each has a name, inputs and outputs with shapes, and one kernel; calls for one state, batches,
+// their bindings and their tests are written once over the list.
 //
-// To add one: write a struct as in operations/ (name, inputs, outputs, run<S>) and add it to the list at the end of its file.
+// To add one: write a struct as in operations/ (name, inputs, outputs, run<S>) and add it to the
+// list at the end of its file.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +19,24 @@ enum Dim : int {
   dim_v = -2,
   dim_frames = -3,
   dim_wrenches = -4,
-  dim_bodies = -5,    // those that joints move
+  dim_bodies = -5,  // those that joints move
   dim_joints = -6,
   dim_inertial = -7,  // ten parameters for each body, regressor.h
   dim_columns = -8,   // of a matrix with any number of them
 };
 
-// What kernels fill of a square matrix over the coordinates (tree_matrix.h). Whoever calls the operation sees all of it.
+// What kernels fill of a square matrix over the coordinates (tree_matrix.h). Whoever calls the
+// operation sees all of it.
 enum class Pattern {
   full,
-  upper,       // the upper triangle of a symmetric one
-  tree,        // entries of coordinates that are related, Model::rows: both triangles and the diagonal
+  upper,  // the upper triangle of a symmetric one
+  // Entries of coordinates that are related, Model::rows: both triangles and the diagonal.
+  tree,
   tree_lower,  // of these the lower triangle of a symmetric one
 };
-constexpr bool on_tree(Pattern pattern) { return pattern == Pattern::tree || pattern == Pattern::tree_lower; }
+constexpr bool on_tree(Pattern pattern) {
+  return pattern == Pattern::tree || pattern == Pattern::tree_lower;
+}
 
 struct Argument {
   const char* name;
@@ -45,25 +50,35 @@ struct Options {
   std::span<const int> frames;         // indices into Model::frames
   std::span<const int> wrench_frames;  // where the applied wrenches act
   Axes axes = Axes::world;
-  bool joint_forces = false;           // whether the joints' own springs and friction act too
-  int columns = 1;                     // of arguments that may have any number
+  bool joint_forces = false;  // whether the joints' own springs and friction act too
+  int columns = 1;            // of arguments that may have any number
 };
 
-// Their last input, where they take them: (wrenches, 6), linear and angular part at the frame's origin, world axes.
+// Their last input, where they take them: (wrenches, 6), linear and angular part at the frame's
+// origin, world axes.
 inline constexpr Argument wrench_argument{"wrenches", 2, {dim_wrenches, 6, 0}};
 inline constexpr int max_arguments = 12;
 
 inline int extent(const Model& model, const Options& options, int dim) {
   switch (dim) {
-    case dim_q: return model.n_q;
-    case dim_v: return model.n_v;
-    case dim_frames: return static_cast<int>(options.frames.size());
-    case dim_wrenches: return static_cast<int>(options.wrench_frames.size());
-    case dim_bodies: return model.n_bodies() - 1;  // the world has none of its own
-    case dim_joints: return model.n_bodies() - 1;
-    case dim_inertial: return 10 * (model.n_bodies() - 1);
-    case dim_columns: return options.columns;
-    default: return dim;
+    case dim_q:
+      return model.n_q;
+    case dim_v:
+      return model.n_v;
+    case dim_frames:
+      return static_cast<int>(options.frames.size());
+    case dim_wrenches:
+      return static_cast<int>(options.wrench_frames.size());
+    case dim_bodies:
+      return model.n_bodies() - 1;  // the world has none of its own
+    case dim_joints:
+      return model.n_bodies() - 1;
+    case dim_inertial:
+      return 10 * (model.n_bodies() - 1);
+    case dim_columns:
+      return options.columns;
+    default:
+      return dim;
   }
 }
 

@@ -1,14 +1,19 @@
-// The regressor of inverse dynamics in the bodies' inertial parameters: tau = Y(q, v, a) pi + armature a - sum J^T F_ext, with
-// ten parameters for each of the bodies 1 to n_b - 1 that joints move, in its own frame,
-//   pi = (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz),   I about the body's origin: Pinocchio's order
+// The regressor of inverse dynamics in the bodies' inertial parameters: tau = Y(q, v, a) pi +
+// armature a - sum J^T F_ext, with ten parameters for each of the bodies 1 to n_b - 1 that joints
+// move, in its own frame,
+//   pi = (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz),   I about the body's origin:
+//                                                                        Pinocchio's order
 //
-// tau is linear in pi, since a body with velocity (w, v) and acceleration (alpha, a) at its origin, a without gravity, needs
+// tau is linear in pi, since a body with velocity (w, v) and acceleration (alpha, a) at its origin,
+// a without gravity, needs
 //   f = m a_0 + alpha x mc + w x (w x mc),   n = mc x a_0 + I alpha + w x I w,   a_0 = a + w x v
 // The power of that on a virtual velocity (w', v') is pi . y with, for u = a_0 x w' and z = w' x w,
-//   y_m = v' . a_0,   y_mc = u + v' x alpha + (v' x w) x w,   y_I = the symmetric part of w' alpha^T + z w^T
-// A row of Y takes for (w', v') a joint's column, in the frame of each body that it moves; Y^T lambda takes the velocities
-// that the joint rates lambda make: one outward pass. Atkeson, An and Hollerbach, "Estimation of inertial parameters of
-// manipulator loads and links", Int. J. Robotics Research 5(3), 1986. Cost: Y O(n depth), the products O(n).
+//   y_m = v' . a_0,   y_mc = u + v' x alpha + (v' x w) x w,   y_I = the symmetric part of w'
+//                     alpha^T + z w^T
+// A row of Y takes for (w', v') a joint's column, in the frame of each body that it moves; Y^T
+// lambda takes the velocities that the joint rates lambda make: one outward pass. Atkeson, An and
+// Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J. Robotics
+// Research 5(3), 1986. Cost: Y O(n depth), the products O(n).
 #pragma once
 
 #include <array>
@@ -56,11 +61,12 @@ ROBOSIM_INLINE Motion<S> in_body(const Data<S>& data, int i, const Vec3<S>& p, c
 template <class S>
 struct InertialRow {
   S mass;
-  Vec3<S> moment;  // by mc
+  Vec3<S> moment;   // by mc
   Sym3<S> inertia;  // by I: entries (i, j) and (j, i) together
 
   ROBOSIM_INLINE InertialRow(const Motion<S>& V, const Motion<S>& A, const Motion<S>& virtual_V) {
-    const Vec3<S>&w = V.angular, &alpha = A.angular, &wv = virtual_V.angular, &vv = virtual_V.linear;
+    const Vec3<S>&w = V.angular, &alpha = A.angular, &wv = virtual_V.angular,
+          &vv = virtual_V.linear;
     const Vec3<S> a_0 = cross_add(w, V.linear, A.linear), z = cross(wv, w);
     mass = dot(vv, a_0);
     moment = cross_add(a_0, wv, cross_add(vv, alpha, cross(cross(vv, w), w)));
@@ -73,11 +79,13 @@ struct InertialRow {
 
   // In the order of pi.
   ROBOSIM_INLINE std::array<S, n_inertial> entries() const {
-    return {mass, moment.x, moment.y, moment.z, inertia.xx, inertia.xy, inertia.yy, inertia.xz, inertia.yz, inertia.zz};
+    return {mass,       moment.x,   moment.y,   moment.z,   inertia.xx,
+            inertia.xy, inertia.yy, inertia.xz, inertia.yz, inertia.zz};
   }
 };
 
-// What the parameters x of body i (their change, say) need of it, at its origin in its axes, moving with V and A - g there.
+// What the parameters x of body i (their change, say) need of it, at its origin in its axes, moving
+// with V and A - g there.
 template <class S>
 ROBOSIM_INLINE Force<S> parameter_force(const S* x, const Motion<S>& V, const Motion<S>& A) {
   const Vec3<S>&w = V.angular, &alpha = A.angular;
@@ -95,9 +103,11 @@ ROBOSIM_INLINE Motion<S> without_gravity(const Model& model, const Motion<S>& A)
 
 }  // namespace detail
 
-// q: n_q; v and a: n_v entries. Fills Y (n_v x n_inertial (n_b - 1), row by row) and data.X_WB, J, V, A.
+// q: n_q; v and a: n_v entries. Fills Y (n_v x n_inertial (n_b - 1), row by row) and data.X_WB, J,
+// V, A.
 template <class S>
-void inertial_regressor(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* Y) {
+void inertial_regressor(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
+                        S* Y) {
   const int width = n_inertial * (model.n_bodies() - 1);
   position_stage(model, data, q);
   forward_accelerations(model, data, v, a);
@@ -114,16 +124,19 @@ void inertial_regressor(const Model& model, Data<S>& data, const S* q, const S* 
   }
 }
 
-// dtau = Y x for changes x of the parameters (n_inertial (n_b - 1) entries). Fills dtau (n_v) and data.X_WB, J, V, A, F_rate.
+// dtau = Y x for changes x of the parameters (n_inertial (n_b - 1) entries). Fills dtau (n_v) and
+// data.X_WB, J, V, A, F_rate.
 template <class S>
-void regressor_times(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* x, S* dtau) {
+void regressor_times(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
+                     const S* x, S* dtau) {
   position_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Vec3<S>& p = data.p_OB[i];
     const Mat3<S>& R = data.X_WB[i].R;
-    const Force<S> F = detail::parameter_force(x + n_inertial * (i - 1), detail::in_body(data, i, p, data.V[i]),
-                                               detail::in_body(data, i, p, detail::without_gravity<S>(model, data.A[i])));
+    const Force<S> F = detail::parameter_force(
+        x + n_inertial * (i - 1), detail::in_body(data, i, p, data.V[i]),
+        detail::in_body(data, i, p, detail::without_gravity<S>(model, data.A[i])));
     const Vec3<S> f = R * F.linear;
     data.F_rate[i] = {times_add(R, F.angular, cross(p, f)), f};
   }
@@ -135,10 +148,12 @@ namespace detail {
 
 // After forward_accelerations, for given velocities F_bar.
 template <class S>
-void regressor_transpose_sweep(const Model& model, const Data<S>& data, const std::vector<Motion<S>>& F_bar, S* pi_bar) {
+void regressor_transpose_sweep(const Model& model, const Data<S>& data,
+                               const std::vector<Motion<S>>& F_bar, S* pi_bar) {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Vec3<S>& p = data.p_OB[i];
-    const auto y = InertialRow<S>(in_body(data, i, p, data.V[i]), in_body(data, i, p, without_gravity<S>(model, data.A[i])),
+    const auto y = InertialRow<S>(in_body(data, i, p, data.V[i]),
+                                  in_body(data, i, p, without_gravity<S>(model, data.A[i])),
                                   in_body(data, i, p, F_bar[i]))
                        .entries();
     for (int k = 0; k < n_inertial; ++k) pi_bar[n_inertial * (i - 1) + k] = y[k];
@@ -149,7 +164,8 @@ void regressor_transpose_sweep(const Model& model, const Data<S>& data, const st
 
 // pi_bar = Y^T tau_bar (n_inertial (n_b - 1) entries). Fills also data.X_WB, J, V, A, F_bar.
 template <class S>
-void regressor_transpose_times(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* tau_bar, S* pi_bar) {
+void regressor_transpose_times(const Model& model, Data<S>& data, const S* q, const S* v,
+                               const S* a, const S* tau_bar, S* pi_bar) {
   position_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   detail::joint_velocities(model, data, tau_bar, data.F_bar);

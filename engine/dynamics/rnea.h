@@ -1,8 +1,10 @@
-// Recursive Newton-Euler: the joint forces that make a motion, tau = M(q) a + h(q, v) - sum J^T F_ext.
+// Recursive Newton-Euler: the joint forces that make a motion, tau = M(q) a + h(q, v) - sum J^T
+// F_ext.
 //
-// Outward: V and A. Each body needs F = I (A - g) + V x (I V) - F_ext; inward these add up, tau = J^T F + armature a. Luh,
-// Walker and Paul (1980) in the form of Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 5.1, here in the common
-// frame G (data.h). Damping, dry friction and springs are not in M and h: see joint_forces.h. Cost O(n).
+// Outward: V and A. Each body needs F = I (A - g) + V x (I V) - F_ext; inward these add up, tau =
+// J^T F + armature a. Luh, Walker and Paul (1980) in the form of Featherstone, "Rigid Body Dynamics
+// Algorithms" (2008), table 5.1, here in the common frame G (data.h). Damping, dry friction and
+// springs are not in M and h: see joint_forces.h. Cost O(n).
 #pragma once
 
 #include "dynamics/applied_wrench.h"
@@ -11,11 +13,12 @@ namespace robosim {
 
 namespace detail {
 
-// What a body needs to move with V and A - g. About the center of mass c, in the body's axes for the gyroscopic part:
+// What a body needs to move with V and A - g. About the center of mass c, in the body's axes for
+// the gyroscopic part:
 //   f = m (a + alpha x c + w x (v + w x c)),  n = R (I alpha + w x I w) + c x f
 template <bool with_v, class S>
-ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, const Vec3<S>& p_OB, const Motion<S>& V,
-                                     const Motion<S>& A) {
+ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, const Vec3<S>& p_OB,
+                                     const Motion<S>& V, const Motion<S>& A) {
   const Mat3<S> I(inertia.I_com);
   const Vec3<S> c = times_add(R, Vec3<S>(inertia.com), p_OB);
   Vec3<S> a = cross_add(A.angular, c, A.linear);
@@ -29,27 +32,33 @@ ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, c
   return {times_add(R, n, cross(c, f)), f};
 }
 
-// Of one body, about O; after forward_velocities. What it takes to bring the resting body to V in unit time.
+// Of one body, about O; after forward_velocities. What it takes to bring the resting body to V in
+// unit time.
 template <class S>
 ROBOSIM_INLINE Force<S> momentum(const Model& model, const Data<S>& data, int i) {
-  return newton_euler<false>(model.inertias[i], data.X_WB[i].R, data.p_OB[i], Motion<S>(), data.V[i]);
+  return newton_euler<false>(model.inertias[i], data.X_WB[i].R, data.p_OB[i], Motion<S>(),
+                             data.V[i]);
 }
 
 // Adds what the subtrees need up to the root, and takes out each joint's part: tau += J^T F.
 template <class S>
-void gather_joint_forces(const Model& model, const Data<S>& data, std::vector<Force<S>>& F, S* tau) {
+void gather_joint_forces(const Model& model, const Data<S>& data, std::vector<Force<S>>& F,
+                         S* tau) {
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     visit_columns(joint, [&](auto columns) {
-      for (int k = 0; k < columns.n_v; ++k) tau[joint.v_index + k] += dot(data.J[joint.column + k], F[i]);
+      for (int k = 0; k < columns.n_v; ++k)
+        tau[joint.v_index + k] += dot(data.J[joint.column + k], F[i]);
     });
     if (joint.parent > 0) F[joint.parent] += F[i];
   }
 }
 
-// One sweep for rnea and its special cases; a null v or a stands for zero and costs nothing. After motion_subspaces.
+// One sweep for rnea and its special cases; a null v or a stands for zero and costs nothing. After
+// motion_subspaces.
 template <bool with_v, bool with_a, bool with_gravity, class S>
-void rnea_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* tau, Wrenches<S> wrenches) {
+void rnea_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* tau,
+                Wrenches<S> wrenches) {
   const int n = model.n_bodies();
   const Vec3<S> g(model.gravity);
   if (!wrenches.empty()) sum_wrenches(model, data, wrenches);
@@ -73,18 +82,22 @@ void rnea_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* ta
 
 }  // namespace detail
 
-// q: n_q, v and a: n_v entries. Fills tau (n_v), which must be none of them, and data.X_WB, J, V, A, F.
+// q: n_q, v and a: n_v entries. Fills tau (n_v), which must be none of them, and data.X_WB, J, V,
+// A, F.
 template <class S>
-void rnea(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* tau, Wrenches<S> wrenches = {}) {
+void rnea(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* tau,
+          Wrenches<S> wrenches = {}) {
   position_stage(model, data, q);
   detail::rnea_sweep<true, true, true>(model, data, v, a, tau, wrenches);
 }
 
 // h(q, v): Coriolis, centrifugal and gravity forces.
 template <class S>
-void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v, S* h, Wrenches<S> wrenches = {}) {
+void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v, S* h,
+                       Wrenches<S> wrenches = {}) {
   position_stage(model, data, q);
-  detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), h, wrenches);
+  detail::rnea_sweep<true, false, true>(model, data, v, static_cast<const S*>(nullptr), h,
+                                        wrenches);
 }
 
 // g(q) = h(q, 0): what holds the mechanism still.
@@ -95,8 +108,10 @@ void gravity_forces(const Model& model, Data<S>& data, const S* q, S* g) {
   detail::rnea_sweep<false, false, true>(model, data, none, none, g, Wrenches<S>());
 }
 
-extern template void rnea(const Model&, Data<double>&, const double*, const double*, const double*, double*, Wrenches<double>);
-extern template void nonlinear_effects(const Model&, Data<double>&, const double*, const double*, double*, Wrenches<double>);
+extern template void rnea(const Model&, Data<double>&, const double*, const double*, const double*,
+                          double*, Wrenches<double>);
+extern template void nonlinear_effects(const Model&, Data<double>&, const double*, const double*,
+                                       double*, Wrenches<double>);
 extern template void gravity_forces(const Model&, Data<double>&, const double*, double*);
 
 }  // namespace robosim

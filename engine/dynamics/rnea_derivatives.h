@@ -1,16 +1,24 @@
-// Derivatives of inverse dynamics, tau = rnea(q, v, a) with its wrenches held fixed in world axes at their frames' origins:
-//   dtau_dq, dtau_dv and dtau_da = M, each n_v x n_v, in the tangent space (body-side perturbations of q).
+// Derivatives of inverse dynamics, tau = rnea(q, v, a) with its wrenches held fixed in world axes
+// at their frames' origins:
+//   dtau_dq, dtau_dv and dtau_da = M, each n_v x n_v, in the tangent space (body-side perturbations
+//     of q).
 //
-// Closed forms over subtrees, in frame G (data.h). Turning column j by J_j moves its subtree rigidly; with parent's V, A,
+// Closed forms over subtrees, in frame G (data.h). Turning column j by J_j moves its subtree
+// rigidly; with parent's V, A,
 //   J_dot_j = V x J_j,  J_ddot_j = (A - g) x J_j + V x J_dot_j,  J_sum_j = J_dot_j + V_j x J_j,
-// and composites of the lower body of the two (F what the subtree needs, 2 B below), for column j on the way to row i or i itself:
-//   dtau_i/dq_j = J_i^T (2 B_i J_dot_j + I_i J_ddot_j),            dtau_i/dv_j = J_i^T (2 B_i J_j + I_i J_sum_j)
+// and composites of the lower body of the two (F what the subtree needs, 2 B below), for column j
+// on the way to row i or i itself:
+//   dtau_i/dq_j = J_i^T (2 B_i J_dot_j + I_i J_ddot_j),            dtau_i/dv_j = J_i^T (2 B_i J_j +
+//                                                                  I_i J_sum_j)
 // and for i strictly above j:
-//   dtau_i/dq_j = J_i^T (2 B_j J_dot_j + I_j J_ddot_j + J_j x F_j), dtau_i/dv_j = J_i^T (2 B_j J_j + I_j J_sum_j)
-// Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra", IEEE
-// Robotics and Automation Letters 7(2), 2022, eqs. 32 to 37. There 2 B = V x I - I V x + (I V) x-bar is a 6x6 matrix of
-// each body; written out, its right half vanishes, and with the momentum (n, l) = I V
-//   2 B (w, v) = (K w - n x w, -2 l x w),   K = [w] I_o - I_o [w] + 2 (v . h) 1 - h v^T - v h^T  (symmetric)
+//   dtau_i/dq_j = J_i^T (2 B_j J_dot_j + I_j J_ddot_j + J_j x F_j), dtau_i/dv_j = J_i^T (2 B_j J_j
+//     + I_j J_sum_j)
+// Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial
+// vector algebra", IEEE Robotics and Automation Letters 7(2), 2022, eqs. 32 to 37. There 2 B = V x
+// I - I V x + (I V) x-bar is a 6x6 matrix of each body; written out, its right half vanishes, and
+// with the momentum (n, l) = I V
+//   2 B (w, v) = (K w - n x w, -2 l x w),   K = [w] I_o - I_o [w] + 2 (v . h) 1 - h v^T - v h^T
+//                                           (symmetric)
 // takes 12 numbers, which add up over a subtree. Wrenches: see detail::wrench_row. Cost O(n depth).
 #pragma once
 
@@ -25,11 +33,19 @@ namespace detail {
 template <class S>
 ROBOSIM_INLINE Sym3<S> inertia_rate(const CompositeInertia<S>& I, const Motion<S>& V) {
   const Vec3<S>&w = V.angular, &v = V.linear, &h = I.h;
-  const Vec3<S> z0 = cross(w, I.I_o.row0()), z1 = cross(w, I.I_o.row1()), z2 = cross(w, I.I_o.row2());  // columns of [w] I_o
+  // Columns of [w] I_o.
+  const Vec3<S> z0 = cross(w, I.I_o.row0()), z1 = cross(w, I.I_o.row1()),
+                z2 = cross(w, I.I_o.row2());
   const S vh2 = S(2) * dot(v, h);
-  const auto entry = [&](const S& z, int i, int j) { return nmul_add(h[i], v[j], nmul_add(v[i], h[j], z)); };
-  return {entry(mul_add(S(2), z0.x, vh2), 0, 0), entry(z1.x + z0.y, 0, 1), entry(z2.x + z0.z, 0, 2),
-          entry(mul_add(S(2), z1.y, vh2), 1, 1), entry(z2.y + z1.z, 1, 2), entry(mul_add(S(2), z2.z, vh2), 2, 2)};
+  const auto entry = [&](const S& z, int i, int j) {
+    return nmul_add(h[i], v[j], nmul_add(v[i], h[j], z));
+  };
+  return {entry(mul_add(S(2), z0.x, vh2), 0, 0),
+          entry(z1.x + z0.y, 0, 1),
+          entry(z2.x + z0.z, 0, 2),
+          entry(mul_add(S(2), z1.y, vh2), 1, 1),
+          entry(z2.y + z1.z, 1, 2),
+          entry(mul_add(S(2), z2.z, vh2), 2, 2)};
 }
 
 // 2 B x, which depends on the angular part of x alone.
@@ -43,12 +59,14 @@ ROBOSIM_INLINE Vec3<S> twice_B_transposed(const Sym3<S>& K, const Force<S>& h, c
   return cross_add(h.angular, x.angular, mul_add(S(2), cross(h.linear, x.linear), K * x.angular));
 }
 
-// A wrench F = (n, f) fixed in world axes at a point p of a body: under a twist (w, v) of the body p moves, and F by
-// ((v + w x p) x f, 0). Summed over a subtree that is (v x f + Y w, 0) with Y = sum p f^T - (p . f) 1. The part of
-// dtau_i/dq_j = -(J_j x J_i)^T F - J_i^T dF for i below or at j that multiplies the angular part of J_j:
+// A wrench F = (n, f) fixed in world axes at a point p of a body: under a twist (w, v) of the body
+// p moves, and F by ((v + w x p) x f, 0). Summed over a subtree that is (v x f + Y w, 0) with Y =
+// sum p f^T - (p . f) 1. The part of dtau_i/dq_j = -(J_j x J_i)^T F - J_i^T dF for i below or at j
+// that multiplies the angular part of J_j:
 template <class S>
 ROBOSIM_INLINE Vec3<S> wrench_row(const Force<S>& F, const Mat3<S>& Y, const Motion<S>& J_i) {
-  return -(cross_add(J_i.angular, F.angular, cross_add(J_i.linear, F.linear, transpose_times(Y, J_i.angular))));
+  return -(cross_add(J_i.angular, F.angular,
+                     cross_add(J_i.linear, F.linear, transpose_times(Y, J_i.angular))));
 }
 // And for i strictly above j, the force that J_i is multiplied with.
 template <class S>
@@ -56,11 +74,13 @@ ROBOSIM_INLINE Vec3<S> wrench_column(const Force<S>& F, const Mat3<S>& Y, const 
   return -(cross_add(J_j.linear, F.linear, Y * J_j.angular));
 }
 
-// Applied wrenches in G with their Y, per body; after motion_subspaces. Fills data.external, E_c, Y_c.
+// Applied wrenches in G with their Y, per body; after motion_subspaces. Fills data.external, E_c,
+// Y_c.
 template <class S>
 void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenches) {
   sum_wrenches(model, data, wrenches);
-  for (int i = 1; i < model.n_bodies(); ++i) data.E_c[i] = data.external[i], data.Y_c[i] = Mat3<S>();
+  for (int i = 1; i < model.n_bodies(); ++i)
+    data.E_c[i] = data.external[i], data.Y_c[i] = Mat3<S>();
   for (const AppliedWrench<S>& wrench : wrenches) {
     const Frame& frame = model.frames[static_cast<std::size_t>(wrench.frame)];
     const Vec3<S> p = frame_offset(data, frame), &f = wrench.F.linear;
@@ -71,10 +91,12 @@ void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenc
   }
 }
 
-// Velocities, accelerations, columns' rates and every body's own F, momentum and K; after body_inertias. Fills data.V, A,
-// J_dot, J_ddot, J_sum, F, h_c, K_c, and unless `composites` are there already every body's own I_c.
+// Velocities, accelerations, columns' rates and every body's own F, momentum and K; after
+// body_inertias. Fills data.V, A, J_dot, J_ddot, J_sum, F, h_c, K_c, and unless `composites` are
+// there already every body's own I_c.
 template <bool composites, class S>
-void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S* a, const Vec3<S>& g) {
+void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S* a,
+                         const Vec3<S>& g) {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint& joint = model.joints[i];
     const Motion<S> V = data.V[joint.parent], A_parent = data.A[joint.parent];
@@ -90,12 +112,14 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
         A_i = mul_add(v[joint.v_index + k], J_dot, mul_add(a[joint.v_index + k], column, A_i));
       }
       data.V[i] = V_i, data.A[i] = A_i;
-      for (int c = joint.column; c < joint.column + columns.n_v; ++c)  // of a single column V_i x J = V x J
+      // Of a single column V_i x J = V x J.
+      for (int c = joint.column; c < joint.column + columns.n_v; ++c)
         data.J_sum[c] = data.J_dot[c] + (columns.is_single ? data.J_dot[c] : cross(V_i, data.J[c]));
     });
     const CompositeInertia<S>& I = data.I[i];
     data.h_c[i] = I * data.V[i];
-    data.F[i] = I * Motion<S>{data.A[i].angular, data.A[i].linear - g} + cross(data.V[i], data.h_c[i]);
+    data.F[i] =
+        I * Motion<S>{data.A[i].angular, data.A[i].linear - g} + cross(data.V[i], data.h_c[i]);
     data.K_c[i] = inertia_rate(I, data.V[i]);
     if constexpr (!composites) data.I_c[i] = I;
   }
@@ -108,23 +132,27 @@ inline bool base_is_free(const Model& model) {
          std::all_of(model.armature.begin(), model.armature.begin() + 6, unhindered);
 }
 
-// After body_inertias, and where `negative` composite_inertias. Fills dtau_dq and dtau_dv, their rows `stride` apart, on the tree's
-// pattern, with all zeros besides where joints mimic others, and M as mass_matrix_sweep; or, to be solved with M, the negative of
-// the two without M, and without those columns of a free base that are known when solved (forward_dynamics_derivatives.h).
+// After body_inertias, and where `negative` composite_inertias. Fills dtau_dq and dtau_dv, their
+// rows `stride` apart, on the tree's pattern, with all zeros besides where joints mimic others, and
+// M as mass_matrix_sweep; or, to be solved with M, the negative of the two without M, and without
+// those columns of a free base that are known when solved (forward_dynamics_derivatives.h).
 // `general`: with mimic joints, whose columns share coordinates, or with wrenches.
 template <bool general, bool negative, class S>
-void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,
-                            Wrenches<S> wrenches) {
+void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq,
+                            S* dtau_dv, int stride, S* M, Wrenches<S> wrenches) {
   const auto v_of = [&](int c) {
-    if constexpr (general) return model.column_v[c];
-    else return c;
+    if constexpr (general)
+      return model.column_v[c];
+    else
+      return c;
   };
   if constexpr (general) sum_wrench_derivatives(model, data, wrenches);
   derivatives_outward<negative>(model, data, v, a, Vec3<S>(model.gravity));
   if constexpr (general)
     for (int k = 0; k < model.n_v * stride; ++k) dtau_dq[k] = dtau_dv[k] = S(0);
   if constexpr (!negative) begin_mass_matrix<general>(model, M);
-  const bool known = negative && !general && base_is_free(model);  // the base's columns of dtau_dq, and the first three of dtau_dv
+  // The base's columns of dtau_dq, and the first three of dtau_dv.
+  const bool known = negative && !general && base_is_free(model);
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const bool on_base = !general && on_floating_base(model, joint.parent);
@@ -137,7 +165,8 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
         const int row = v_of(c);
         // What moving this column does to the subtree, for the rows above it...
         Force<S> IJ = I * column;
-        Force<S> by_q = twice_B(K, h, data.J_dot[c].angular) + I * data.J_ddot[c] + cross(column, data.F[i]);
+        Force<S> by_q =
+            twice_B(K, h, data.J_dot[c].angular) + I * data.J_ddot[c] + cross(column, data.F[i]);
         Force<S> by_v = twice_B(K, h, column.angular) + I * data.J_sum[c];
         // ... and what the columns above do to this row.
         Vec3<S> BJ = twice_B_transposed(K, h, column);
@@ -149,8 +178,10 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
         if constexpr (negative) IJ = -IJ, by_q = -by_q, by_v = -by_v, BJ = -BJ, wrench = -wrench;
         // Entries are zero so far, unless joints that mimic others share them.
         const auto add = [](S& entry, const S& x) {
-          if constexpr (general) entry += x;
-          else entry = x;
+          if constexpr (general)
+            entry += x;
+          else
+            entry = x;
         };
         const auto add_dq = [&](int l) __attribute__((always_inline)) {
           S dq = dot_add(BJ, data.J_dot[l].angular, dot(data.J_ddot[l], IJ));
@@ -158,13 +189,16 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           add(dtau_dq[row * stride + v_of(l)], dq);
         };
         const auto add_dv = [&](int l) __attribute__((always_inline)) {
-          add(dtau_dv[row * stride + v_of(l)], dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
+          add(dtau_dv[row * stride + v_of(l)],
+              dot_add(BJ, data.J[l].angular, dot(data.J_sum[l], IJ)));
         };
         if (!(known && i == 1))
           for (int l = joint.column; l < joint.column + columns.n_v; ++l) add_dq(l);
-        for (int l = joint.column + (known && i == 1 ? 3 : 0); l < joint.column + columns.n_v; ++l) add_dv(l);
+        for (int l = joint.column + (known && i == 1 ? 3 : 0); l < joint.column + columns.n_v; ++l)
+          add_dv(l);
         if constexpr (!negative) {
-          for (int l = joint.column; l < c; ++l) add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
+          for (int l = joint.column; l < c; ++l)
+            add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
           add_diagonal<general>(model, c, dot(column, IJ), M);
         }
         if (on_base) {  // its columns at once, in its axes
@@ -177,7 +211,8 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           }
           if constexpr (!negative) {
             const Force<S> f{transpose_times(R, IJ.angular), transpose_times(R, IJ.linear)};
-            for (int l = 0; l < 6; ++l) add_lower<general>(model, c, l, l < 3 ? f.linear[l] : f.angular[l - 3], M);
+            for (int l = 0; l < 6; ++l)
+              add_lower<general>(model, c, l, l < 3 ? f.linear[l] : f.angular[l - 3], M);
           }
           if (!known)
             for (int l = 0; l < 6; ++l) add_dq(l);
@@ -202,30 +237,33 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
 }
 
 template <bool negative, class S>
-void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq, S* dtau_dv, int stride, S* M,
-                            Wrenches<S> wrenches) {
+void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq,
+                            S* dtau_dv, int stride, S* M, Wrenches<S> wrenches) {
   if (wrenches.empty() && !model.has_mimic)
-    rnea_derivatives_sweep<false, negative>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
+    rnea_derivatives_sweep<false, negative>(model, data, v, a, dtau_dq, dtau_dv, stride, M,
+                                            wrenches);
   else
-    rnea_derivatives_sweep<true, negative>(model, data, v, a, dtau_dq, dtau_dv, stride, M, wrenches);
+    rnea_derivatives_sweep<true, negative>(model, data, v, a, dtau_dq, dtau_dv, stride, M,
+                                           wrenches);
 }
 
 }  // namespace detail
 
-// q: n_q, v and a: n_v entries. Fills dtau_dq and dtau_dv (n_v x n_v, row by row) as Pattern::tree and M as Pattern::tree_lower;
-// in data what rnea and crba fill there, and all of the derivative stage. After this data.F holds what the subtrees need,
-// without the wrenches.
+// q: n_q, v and a: n_v entries. Fills dtau_dq and dtau_dv (n_v x n_v, row by row) as Pattern::tree
+// and M as Pattern::tree_lower; in data what rnea and crba fill there, and all of the derivative
+// stage. After this data.F holds what the subtrees need, without the wrenches.
 template <class S>
-void rnea_derivatives_on_tree(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
-                              Wrenches<S> wrenches = {}) {
+void rnea_derivatives_on_tree(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
+                              S* dtau_dq, S* dtau_dv, S* M, Wrenches<S> wrenches = {}) {
   inertia_stage(model, data, q);
-  detail::rnea_derivatives_sweep<false>(model, data, v, a, dtau_dq, dtau_dv, model.n_v, M, wrenches);
+  detail::rnea_derivatives_sweep<false>(model, data, v, a, dtau_dq, dtau_dv, model.n_v, M,
+                                        wrenches);
 }
 
 // The same, all of the matrices.
 template <class S>
-void rnea_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, S* dtau_dq, S* dtau_dv, S* M,
-                      Wrenches<S> wrenches = {}) {
+void rnea_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
+                      S* dtau_dq, S* dtau_dv, S* M, Wrenches<S> wrenches = {}) {
   for (S* matrix : {dtau_dq, dtau_dv, M}) clear_unrelated(model, Pattern::tree, matrix);
   rnea_derivatives_on_tree(model, data, q, v, a, dtau_dq, dtau_dv, M, wrenches);
   mirror(model, Pattern::tree_lower, M);

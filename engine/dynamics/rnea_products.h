@@ -1,23 +1,27 @@
 // Products with the derivatives of inverse dynamics, tau = rnea(q, v, a), without forming a matrix:
 //   rnea_jvp   dtau = dtau/dq dq + dtau/dv dv + M da - J^T dF      (Jacobian times vector)
-//   rnea_vjp   q_bar = (dtau/dq)^T tau_bar, v_bar = (dtau/dv)^T tau_bar, a_bar = M tau_bar, wrenches_bar = -J tau_bar
-// with all of q's directions and gradients in the tangent space (body side), and applied wrenches held fixed in world axes
-// at their frames' origins. Cost O(n): about twice rnea each.
+//   rnea_vjp   q_bar = (dtau/dq)^T tau_bar, v_bar = (dtau/dv)^T tau_bar, a_bar = M tau_bar,
+//              wrenches_bar = -J tau_bar
+// with all of q's directions and gradients in the tangent space (body side), and applied wrenches
+// held fixed in world axes at their frames' origins. Cost O(n): about twice rnea each.
 //
-// Newton and Euler's recursion (rnea.h, in frame G of data.h) is differentiated as seen by one who moves along: the rate '
-// of a body's vector x is dx - X x x, where X is the body's displacement, so that columns and inertias do not change. With
-// s = J dq, t = J dv and the parent's p,
+// Newton and Euler's recursion (rnea.h, in frame G of data.h) is differentiated as seen by one who
+// moves along: the rate ' of a body's vector x is dx - X x x, where X is the body's displacement,
+// so that columns and inertias do not change. With s = J dq, t = J dv and the parent's p,
 //   X  = X_p + s,   V' = V_p' + V_p x s + t,   A' = A_p' + J da + (A_p - g) x s + V' x J v + V x t
 //   F' = I A' + V' x I V + V x I V' + sum over children c (F_c' + s_c x F_c),      dtau = J^T F'
-// A wrench (m, f) that stays as it is turns back relative to its body: to -F_ext' adds (X_angular x m, X_angular x f) at its
-// point. The transpose goes through the same lines backwards. With w = F_bar, the velocities that the joint rates tau_bar
-// would make, and the sums over subtrees of what each body adds,
+// A wrench (m, f) that stays as it is turns back relative to its body: to -F_ext' adds (X_angular x
+// m, X_angular x f) at its point. The transpose goes through the same lines backwards. With w =
+// F_bar, the velocities that the joint rates tau_bar would make, and the sums over subtrees of what
+// each body adds,
 //   A_bar = sum I w,   V_bar = sum (I (w x V) - w x I V + J v x A_bar),
-//   X_bar = -V_p x V_bar - (A_p - g) x A_bar - w_p x F, less (w x m + w_point x f, 0) for each wrench
+//   X_bar = -V_p x V_bar - (A_p - g) x A_bar - w_p x F, less (w x m + w_point x f, 0) for each
+//     wrench
 //   q_bar = J^T X_bar,   v_bar = J^T (V_bar - V x A_bar),   a_bar = J^T A_bar
-// Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section III differentiate
-// the recursion in body frames; Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel
-// symbols for rigid-body systems", J. Comput. Nonlinear Dynamics 16(9), 2021 contract it with joint rates as here.
+// Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018,
+// section III differentiate the recursion in body frames; Echeandia and Wensing, "Numerical methods
+// to compute the Coriolis matrix and Christoffel symbols for rigid-body systems", J. Comput.
+// Nonlinear Dynamics 16(9), 2021 contract it with joint rates as here.
 #pragma once
 
 #include "dynamics/body_inertias.h"
@@ -33,17 +37,19 @@ ROBOSIM_INLINE Force<S> about_origin(const Vec3<S>& p, const Force<S>& F) {
   return {cross_add(p, F.linear, F.angular), F.linear};
 }
 
-// The rates of the header, forces of each body alone; after body_inertias and forward_accelerations. A null da stands for
-// zero. Fills data.X_rate, V_rate, A_rate, F, F_rate.
+// The rates of the header, forces of each body alone; after body_inertias and
+// forward_accelerations. A null da stands for zero. Fills data.X_rate, V_rate, A_rate, F, F_rate.
 template <class S>
-void body_force_rates(const Model& model, Data<S>& data, const S* v, const S* dq, const S* dv, const S* da, Wrenches<S> wrenches,
-                      Wrenches<S> dwrenches) {
+void body_force_rates(const Model& model, Data<S>& data, const S* v, const S* dq, const S* dv,
+                      const S* da, Wrenches<S> wrenches, Wrenches<S> dwrenches) {
   const Vec3<S> g(model.gravity);
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint& joint = model.joints[i];
     const CompositeInertia<S>& I = data.I[i];
-    const Motion<S>&V = data.V[i], &A = data.A[i], &V_p = data.V[joint.parent], &A_p = data.A[joint.parent];
-    const Motion<S> s = joint_motion(data, joint, dq + joint.v_index), t = joint_motion(data, joint, dv + joint.v_index);
+    const Motion<S>&V = data.V[i], &A = data.A[i], &V_p = data.V[joint.parent],
+          &A_p = data.A[joint.parent];
+    const Motion<S> s = joint_motion(data, joint, dq + joint.v_index),
+                    t = joint_motion(data, joint, dv + joint.v_index);
     data.X_rate[i] = data.X_rate[joint.parent] + s;
     const Motion<S> V_rate = data.V_rate[joint.parent] + cross(V_p, s) + t;
     Motion<S> A_rate = data.A_rate[joint.parent] + cross(Motion<S>{A_p.angular, A_p.linear - g}, s);
@@ -58,7 +64,8 @@ void body_force_rates(const Model& model, Data<S>& data, const S* v, const S* dq
     const Frame& frame = model.frames[static_cast<std::size_t>(wrench.frame)];
     const Vec3<S> p = frame_offset(data, frame), &w = data.X_rate[frame.body].angular;
     data.F[frame.body] -= about_origin(p, wrench.F);
-    data.F_rate[frame.body] += about_origin(p, Force<S>{cross(w, wrench.F.angular), cross(w, wrench.F.linear)});
+    data.F_rate[frame.body] +=
+        about_origin(p, Force<S>{cross(w, wrench.F.angular), cross(w, wrench.F.linear)});
   }
   for (const AppliedWrench<S>& rate : dwrenches) {
     const Frame& frame = model.frames[static_cast<std::size_t>(rate.frame)];
@@ -66,10 +73,11 @@ void body_force_rates(const Model& model, Data<S>& data, const S* v, const S* dq
   }
 }
 
-// Adds to each body's F' the terms s_c x F_c of its children, which the joints' displacement turns against it; after
-// body_force_rates. data.F then holds what the subtrees need.
+// Adds to each body's F' the terms s_c x F_c of its children, which the joints' displacement turns
+// against it; after body_force_rates. data.F then holds what the subtrees need.
 template <class S>
-void turn_subtree_forces(const Model& model, Data<S>& data, const S* dq, std::vector<Force<S>>& F_rate) {
+void turn_subtree_forces(const Model& model, Data<S>& data, const S* dq,
+                         std::vector<Force<S>>& F_rate) {
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     if (joint.parent == 0) continue;
@@ -78,11 +86,12 @@ void turn_subtree_forces(const Model& model, Data<S>& data, const S* dq, std::ve
   }
 }
 
-// The gradients of the header for given velocities w = F_bar; after body_inertias and forward_accelerations. Of a_bar, which
-// may be null, the part without armature. Fills data.F (of the subtrees), A_bar, V_bar, X_bar.
+// The gradients of the header for given velocities w = F_bar; after body_inertias and
+// forward_accelerations. Of a_bar, which may be null, the part without armature. Fills data.F (of
+// the subtrees), A_bar, V_bar, X_bar.
 template <class S>
-void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<S>>& F_bar, S* q_bar, S* v_bar, S* a_bar,
-                    Wrenches<S> wrenches, Motion<S>* wrenches_bar) {
+void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<S>>& F_bar,
+                    S* q_bar, S* v_bar, S* a_bar, Wrenches<S> wrenches, Motion<S>* wrenches_bar) {
   const int n = model.n_bodies();
   const Vec3<S> g(model.gravity);
   for (int i = 1; i < n; ++i) {
@@ -135,7 +144,8 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
 
 // The velocities that joint rates x make; after motion_subspaces. Fills F_bar.
 template <class S>
-void joint_velocities(const Model& model, const Data<S>& data, const S* x, std::vector<Motion<S>>& F_bar) {
+void joint_velocities(const Model& model, const Data<S>& data, const S* x,
+                      std::vector<Motion<S>>& F_bar) {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const Joint& joint = model.joints[i];
     F_bar[i] = F_bar[joint.parent] + joint_motion(data, joint, x + joint.v_index);
@@ -144,11 +154,13 @@ void joint_velocities(const Model& model, const Data<S>& data, const S* x, std::
 
 }  // namespace detail
 
-// q: n_q; v, a and the directions dq, dv, da: n_v entries. Fills dtau (n_v), which must be none of them. dwrenches: rates of
-// wrenches, on any frames. Fills data.X_WB, J, I, V, A and the rates of the product stage.
+// q: n_q; v, a and the directions dq, dv, da: n_v entries. Fills dtau (n_v), which must be none of
+// them. dwrenches: rates of wrenches, on any frames. Fills data.X_WB, J, I, V, A and the rates of
+// the product stage.
 template <class S>
-void rnea_jvp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* dq, const S* dv, const S* da,
-              S* dtau, Wrenches<S> wrenches = {}, Wrenches<S> dwrenches = {}) {
+void rnea_jvp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* dq,
+              const S* dv, const S* da, S* dtau, Wrenches<S> wrenches = {},
+              Wrenches<S> dwrenches = {}) {
   inertia_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   detail::body_force_rates(model, data, v, dq, dv, da, wrenches, dwrenches);
@@ -157,12 +169,13 @@ void rnea_jvp(const Model& model, Data<S>& data, const S* q, const S* v, const S
   detail::gather_joint_forces(model, data, data.F_rate, dtau);
 }
 
-// q: n_q; v, a and tau_bar: n_v entries. Fills q_bar, v_bar, a_bar (n_v each, none of them an input) and, unless null,
-// wrenches_bar (one per wrench: by its moment and its force). Fills data.X_WB, J, I, V, A and the cotangents of the product
-// stage.
+// q: n_q; v, a and tau_bar: n_v entries. Fills q_bar, v_bar, a_bar (n_v each, none of them an
+// input) and, unless null, wrenches_bar (one per wrench: by its moment and its force). Fills
+// data.X_WB, J, I, V, A and the cotangents of the product stage.
 template <class S>
-void rnea_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a, const S* tau_bar, S* q_bar, S* v_bar,
-              S* a_bar, Wrenches<S> wrenches = {}, Motion<S>* wrenches_bar = nullptr) {
+void rnea_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
+              const S* tau_bar, S* q_bar, S* v_bar, S* a_bar, Wrenches<S> wrenches = {},
+              Motion<S>* wrenches_bar = nullptr) {
   inertia_stage(model, data, q);
   forward_accelerations(model, data, v, a);
   detail::joint_velocities(model, data, tau_bar, data.F_bar);

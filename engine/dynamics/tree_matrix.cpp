@@ -1,4 +1,5 @@
-// The table by which lanes of matrices over the tree go to their places: for any processor, so not in a header that kernels include.
+// The table by which lanes of matrices over the tree go to their places: for any processor, so not
+// in a header that kernels include.
 #include "dynamics/tree_matrix.h"
 
 namespace robosim {

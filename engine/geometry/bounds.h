@@ -21,13 +21,15 @@ struct Aabb {
 };
 
 inline bool overlap(const Aabb& a, const Aabb& b) {
-  return a.lower.x <= b.upper.x && b.lower.x <= a.upper.x && a.lower.y <= b.upper.y && b.lower.y <= a.upper.y &&
-         a.lower.z <= b.upper.z && b.lower.z <= a.upper.z;
+  return a.lower.x <= b.upper.x && b.lower.x <= a.upper.x && a.lower.y <= b.upper.y &&
+         b.lower.y <= a.upper.y && a.lower.z <= b.upper.z && b.lower.z <= a.upper.z;
 }
 
 inline Aabb hull(const Aabb& a, const Aabb& b) {
-  return {{std::min(a.lower.x, b.lower.x), std::min(a.lower.y, b.lower.y), std::min(a.lower.z, b.lower.z)},
-          {std::max(a.upper.x, b.upper.x), std::max(a.upper.y, b.upper.y), std::max(a.upper.z, b.upper.z)}};
+  return {{std::min(a.lower.x, b.lower.x), std::min(a.lower.y, b.lower.y),
+           std::min(a.lower.z, b.lower.z)},
+          {std::max(a.upper.x, b.upper.x), std::max(a.upper.y, b.upper.y),
+           std::max(a.upper.z, b.upper.z)}};
 }
 
 inline Aabb grown(const Aabb& a, double margin) {
@@ -43,8 +45,8 @@ inline double squared_distance(const Aabb& a, const Vec3d& p) {
   return dx * dx + dy * dy + dz * dz;
 }
 
-// Distance of two boxes; when they overlap, minus the length of the shortest translation that separates them. So it is at most the
-// signed distance of any two convex sets in them.
+// Distance of two boxes; when they overlap, minus the length of the shortest translation that
+// separates them. So it is at most the signed distance of any two convex sets in them.
 inline double signed_distance(const Aabb& a, const Aabb& b) {
   double squared = 0, deepest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {

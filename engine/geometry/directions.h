@@ -10,23 +10,29 @@ namespace robosim {
 // A unit vector perpendicular to d (d need not be unit; x axis for a zero d).
 inline Vec3d perpendicular(const Vec3d& d) {
   const double x = std::fabs(d.x), y = std::fabs(d.y), z = std::fabs(d.z);
-  const Vec3d p = x <= y && x <= z ? Vec3d(0, d.z, -d.y) : (y <= z ? Vec3d(-d.z, 0, d.x) : Vec3d(d.y, -d.x, 0));
+  const Vec3d p =
+      x <= y && x <= z ? Vec3d(0, d.z, -d.y) : (y <= z ? Vec3d(-d.z, 0, d.x) : Vec3d(d.y, -d.x, 0));
   const double n = norm(p);
   return n > 0 ? p * (1 / n) : Vec3d(1, 0, 0);
 }
 
-// Unit vectors t0, t1 = n x t0 perpendicular to a unit n. Source: Duff and others, "Building an orthonormal basis, revisited", 2017.
+// Unit vectors t0, t1 = n x t0 perpendicular to a unit n. Source: Duff and others, "Building an
+// orthonormal basis, revisited", 2017.
 inline void tangents(const Vec3d& n, Vec3d& t0, Vec3d& t1) {
   const double sign = std::copysign(1.0, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
   t0 = {1 + sign * n.x * n.x * a, sign * b, -sign * n.x};
   t1 = {b, sign + n.y * n.y * a, -n.y};
 }
 
-// What shorter vectors' squares are too near to the least number to divide by them: such vectors have no direction.
+// What shorter vectors' squares are too near to the least number to divide by them: such vectors
+// have no direction.
 constexpr double least_square = 1e-300;
 
-// v / |v| of a longer one, whose square and length are known: the division does not wait for the root.
-inline Vec3d direction_of(const Vec3d& v, double square, double length) { return v * ((1 / square) * length); }
+// v / |v| of a longer one, whose square and length are known: the division does not wait for the
+// root.
+inline Vec3d direction_of(const Vec3d& v, double square, double length) {
+  return v * ((1 / square) * length);
+}
 
 // 1 / length^3 in the same way.
 inline double inverse_cube(double square, double length) {

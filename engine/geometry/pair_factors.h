@@ -1,4 +1,5 @@
-// Factors of the derivatives of closest points by the types of the shapes, for who has both at hand when compiled.
+// Factors of the derivatives of closest points by the types of the shapes, for who has both at hand
+// when compiled.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace robosim::pair_factors {
 
 using namespace tangent_plane;
 
-// A side of the contact: its radii over the tangents, its size [m], and whether another feature takes over right here.
+// A side of the contact: its radii over the tangents, its size [m], and whether another feature
+// takes over right here.
 template <class S>
 struct Side {
   S radii;
@@ -19,30 +21,42 @@ struct Side {
   bool at_switch = false;
 };
 
-// A posed shape about its point p_W with outward normal n_W. Its size is not asked beside a half-space.
+// A posed shape about its point p_W with outward normal n_W. Its size is not asked beside a
+// half-space.
 template <ShapeType T, bool with_size>
-ROBOSIM_INLINE Side<Radii> look_at_core(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W, const Vec3d& t0,
-                                        const Vec3d& t1) {
-  if constexpr (T == ShapeType::sphere) return {Radii::round(shape.radius), shape.radius};
-  else if constexpr (T == ShapeType::half_space) return {Radii::flat()};
+ROBOSIM_INLINE Side<Radii> look_at_core(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W,
+                                        const Vec3d& n_W, const Vec3d& t0, const Vec3d& t1) {
+  if constexpr (T == ShapeType::sphere)
+    return {Radii::round(shape.radius), shape.radius};
+  else if constexpr (T == ShapeType::half_space)
+    return {Radii::flat()};
   else {
     const auto core = robosim::core<T>(shape);
-    const auto in_S = [&](const Vec3d& x) __attribute__((always_inline)) { return transpose_times(X_WS.R, x); };
-    const Vec3d p_C = core.curved ? p_W : p_W - core.rounding() * n_W;  // what is curved has no rounding
+    const auto in_S = [&](const Vec3d& x) __attribute__((always_inline)) {
+      return transpose_times(X_WS.R, x);
+    };
+    // What is curved has no rounding.
+    const Vec3d p_C = core.curved ? p_W : p_W - core.rounding() * n_W;
     const TangentRadii s = core.radii_over(in_S(p_C - X_WS.p), in_S(n_W), in_S(t0), in_S(t1));
-    const bool at_switch = s.tips || (s.slide < LocalSurface::straight && s.slide < feature_tolerance * size_of(core));
+    const bool at_switch =
+        s.tips || (s.slide < LocalSurface::straight && s.slide < feature_tolerance * size_of(core));
     return {s.radii, with_size ? size_of(core) : 0, at_switch};
   }
 }
 // With what is known of spheres and half-spaces.
 template <ShapeType T, ShapeType other>
-ROBOSIM_INLINE auto look_at(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W, const Vec3d& t0, const Vec3d& t1) {
-  if constexpr (T == ShapeType::sphere) return Side<Round>{{shape.radius}, shape.radius};
-  else if constexpr (T == ShapeType::half_space) return Side<Flat>{};
-  else return look_at_core<T, other != ShapeType::half_space>(shape, X_WS, p_W, n_W, t0, t1);
+ROBOSIM_INLINE auto look_at(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W,
+                            const Vec3d& n_W, const Vec3d& t0, const Vec3d& t1) {
+  if constexpr (T == ShapeType::sphere)
+    return Side<Round>{{shape.radius}, shape.radius};
+  else if constexpr (T == ShapeType::half_space)
+    return Side<Flat>{};
+  else
+    return look_at_core<T, other != ShapeType::half_space>(shape, X_WS, p_W, n_W, t0, t1);
 }
 
-// Where both are straight in a common direction, the point keeps its place on the shape that is less straight, or on B.
+// Where both are straight in a common direction, the point keeps its place on the shape that is
+// less straight, or on B.
 inline bool hold(Radii& A, Radii& B) {
   if (!share_a_straight_direction(A, B)) return false;
   (A.n_straight < B.n_straight ? A : B).hold();
@@ -75,7 +89,8 @@ ROBOSIM_INLINE Response answer(double phi, Side<S_A> A, Side<S_B> B, bool& one_s
 
 // All at once, so that numbers stay in registers.
 template <class S_A, class S_B>
-ROBOSIM_INLINE WitnessFactors factors(const Witness& witness, const Vec3d& t0, const Vec3d& t1, const Side<S_A>& A, const Side<S_B>& B) {
+ROBOSIM_INLINE WitnessFactors factors(const Witness& witness, const Vec3d& t0, const Vec3d& t1,
+                                      const Side<S_A>& A, const Side<S_B>& B) {
   if (!std::isfinite(witness.distance)) return {witness, {t0, t1}, {}, {}, {}, {}, false, true};
   bool one_sided;
   const Response r = answer(witness.distance, A, B, one_sided);
@@ -83,16 +98,23 @@ ROBOSIM_INLINE WitnessFactors factors(const Witness& witness, const Vec3d& t0, c
 }
 
 // Types with which fewer terms are left.
-constexpr bool is_simple(ShapeType t) { return t == ShapeType::sphere || t == ShapeType::half_space; }
-// Two types as a whole, where finding the witness takes no longer than calls do; for others one shape after the other.
-constexpr bool as_a_whole(ShapeType a, ShapeType b) { return is_simple(a) || is_simple(b) || (a == ShapeType::capsule && b == a); }
+constexpr bool is_simple(ShapeType t) {
+  return t == ShapeType::sphere || t == ShapeType::half_space;
+}
+// Two types as a whole, where finding the witness takes no longer than calls do; for others one
+// shape after the other.
+constexpr bool as_a_whole(ShapeType a, ShapeType b) {
+  return is_simple(a) || is_simple(b) || (a == ShapeType::capsule && b == a);
+}
 
 // Over tangents t0, t1 = n x t0 of the witness's normal.
 template <ShapeType a, ShapeType b>
-ROBOSIM_INLINE WitnessFactors over(const Witness& witness, const Vec3d& t0, const Vec3d& t1, const Shape& A, const SE3d& X_WA, const Shape& B,
+ROBOSIM_INLINE WitnessFactors over(const Witness& witness, const Vec3d& t0, const Vec3d& t1,
+                                   const Shape& A, const SE3d& X_WA, const Shape& B,
                                    const SE3d& X_WB) {
   const Vec3d& n = witness.normal;
-  return factors(witness, t0, t1, look_at<a, b>(A, X_WA, witness.p_WA, n, t0, t1), look_at<b, a>(B, X_WB, witness.p_WB, -n, t0, t1));
+  return factors(witness, t0, t1, look_at<a, b>(A, X_WA, witness.p_WA, n, t0, t1),
+                 look_at<b, a>(B, X_WB, witness.p_WB, -n, t0, t1));
 }
 
 }  // namespace robosim::pair_factors

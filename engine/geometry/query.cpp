@@ -9,10 +9,11 @@
 namespace robosim {
 namespace {
 
-// Of a pair that is not analytic: runs f(A, B, X_AB, cache) in the frame of its first shape, with the cache seen from there.
+// Of a pair that is not analytic: runs f(A, B, X_AB, cache) in the frame of its first shape, with
+// the cache seen from there.
 template <class F>
-auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                       PairCache* cache, F&& f) {
+auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_WA, const Shape& B,
+                       const SE3d& X_WB, PairCache* cache, F&& f) {
   const bool swapped = pair.swapped;
   const SE3d &X_W1 = swapped ? X_WB : X_WA, &X_W2 = swapped ? X_WA : X_WB;
   const Shape &first = swapped ? B : A, &second = swapped ? A : B;
@@ -30,36 +31,41 @@ auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_
 
 }  // namespace
 
-Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
+Witness signed_distance(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                        PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
   if (pair.in_W) return pair.in_W(A, X_WA, B, X_WB);
-  Witness w = in_frame_of_first(
-      pair, A, X_WA, B, X_WB, cache, [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
-        return pair.signed_distance(first, second, X, c);
-      });
+  Witness w =
+      in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
+                        [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
+                          return pair.signed_distance(first, second, X, c);
+                        });
   const SE3d& X_W1 = pair.swapped ? X_WB : X_WA;
   w.p_WA = X_W1 * w.p_WA, w.p_WB = X_W1 * w.p_WB, w.normal = X_W1.R * w.normal;
   if (pair.swapped) std::swap(w.p_WA, w.p_WB), w.normal = -w.normal;
   return w;
 }
 
-bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, PairCache* cache) {
+bool closer_than(double margin, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                 PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
   if (pair.distance_in_W) return pair.distance_in_W(A, X_WA, B, X_WB) < margin;
-  return in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
-                           [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
-                             return pair.closer_than(margin, first, second, X, c);
-                           });
+  return in_frame_of_first(
+      pair, A, X_WA, B, X_WB, cache,
+      [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
+        return pair.closer_than(margin, first, second, X, c);
+      });
 }
 
-double distance_lower_bound(double enough, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                            PairCache* cache) {
+double distance_lower_bound(double enough, const Shape& A, const SE3d& X_WA, const Shape& B,
+                            const SE3d& X_WB, PairCache* cache) {
   const PairFunctions& pair = pair_functions(A.type, B.type);
   if (pair.distance_in_W) return max_number(0.0, pair.distance_in_W(A, X_WA, B, X_WB));
-  return in_frame_of_first(pair, A, X_WA, B, X_WB, cache,
-                           [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
-                             return pair.distance_lower_bound(enough, first, second, X, c);
-                           });
+  return in_frame_of_first(
+      pair, A, X_WA, B, X_WB, cache,
+      [&](const Shape& first, const Shape& second, const SE3d& X, PairCache& c) {
+        return pair.distance_lower_bound(enough, first, second, X, c);
+      });
 }
 
 Ball bounding_ball(const Shape& shape) {
@@ -75,7 +81,8 @@ Vec3d support(const Shape& shape, const Vec3d& d) {
     if constexpr (requires { core.support(d); }) {
       const double largest = max_number(std::fabs(d.x), max_number(std::fabs(d.y), std::fabs(d.z)));
       if (!(largest > 0)) return core.support(d);
-      const Vec3d e(d.x / largest, d.y / largest, d.z / largest);  // neither overflows nor underflows when squared
+      // Neither overflows nor underflows when squared.
+      const Vec3d e(d.x / largest, d.y / largest, d.z / largest);
       return core.support(e) + (core.rounding() / norm(e)) * e;
     } else {
       throw InputError(message(name_of(shape.type), ": it is unbounded and has no farthest point"));

@@ -9,8 +9,9 @@ namespace {
 void check(const Shape& s, const char* size, const char* along, double value, double full) {
   // Written so that NaN fails too.
   if (value >= Shape::min_size && value <= Shape::max_size) return;
-  throw InputError(message(name_of(s.type), ": ", size, along, " is ", full, " m; it must be a finite number from ",
-                           Shape::min_size, " to ", Shape::max_size, " m"));
+  throw InputError(message(name_of(s.type), ": ", size, along, " is ", full,
+                           " m; it must be a finite number from ", Shape::min_size, " to ",
+                           Shape::max_size, " m"));
 }
 
 constexpr const char* along_axis[] = {" along x", " along y", " along z"};
@@ -39,7 +40,8 @@ Vec3d Shape::checked_halves(const Shape& s, const char* size, const Vec3d& halve
 
 double Shape::checked_rounding(const Shape& s, double value) {
   if (value == 0 || (value >= min_size && value <= max_size)) return value;
-  throw InputError(message(name_of(s.type), ": rounding is ", value, " m; it must be zero or a finite number from ", min_size, " to ",
+  throw InputError(message(name_of(s.type), ": rounding is ", value,
+                           " m; it must be zero or a finite number from ", min_size, " to ",
                            max_size, " m"));
 }
 
@@ -54,8 +56,10 @@ Shape Shape::triangle(const Vec3d& a, const Vec3d& b, const Vec3d& c, double rou
   const double longest = std::max({norm(b - a), norm(c - b), norm(a - c)});
   const double height = longest > 0 ? norm(cross(b - a, c - a)) / longest : 0;
   if (!(height >= 1e-9 * longest) || !(longest >= min_size))
-    throw InputError(message("triangle: its vertices are (nearly) on one line: it is ", height, " m high over an edge of ", longest,
-                             " m; needed are an edge of at least ", min_size, " m and a height of at least 1e-9 of it"));
+    throw InputError(message("triangle: its vertices are (nearly) on one line: it is ", height,
+                             " m high over an edge of ", longest,
+                             " m; needed are an edge of at least ", min_size,
+                             " m and a height of at least 1e-9 of it"));
   s.rounding = checked_rounding(s, rounding);
   return s;
 }

@@ -1,50 +1,67 @@
-// Collision shapes, each convex and given in its own frame S: what a collider or an obstacle is made of.
+// Collision shapes, each convex and given in its own frame S: what a collider or an obstacle is
+// made of.
 //
 //   sphere      ball of `radius` about the origin
 //   box         |x| <= half_extents.x and so on
-//   capsule     ball of `radius` swept along the segment from (0, 0, -half_length) to (0, 0, half_length)
+//   capsule     ball of `radius` swept along the segment from (0, 0, -half_length) to (0, 0,
+//               half_length)
 //   cylinder    x^2 + y^2 <= radius^2, |z| <= half_length (flat ends)
 //   half_space  z <= 0, unbounded below; its outward normal is the frame's z axis
 //   convex      convex hull of `mesh->vertices`
 //   ellipsoid   (x / half_extents.x)^2 + (y / half_extents.y)^2 + (z / half_extents.z)^2 <= 1
-//   cone        base disc of `radius` at z = -half_length, apex at z = +half_length, and all between
+//   cone        base disc of `radius` at z = -half_length, apex at z = +half_length, and all
+//               between
 //   triangle    the three points `vertex` and all between: flat, with two sides
 //
-// A box, a convex mesh and a triangle may be rounded: then the shape is all points within `rounding` of that set, which stays as large as
-// it is and becomes the core of the shape. So sizes keep their meaning, offset and original have the same features (corners turn
-// into balls, edges into mantles), and the distance of the rounded shape is that of its core less a constant.
+// A box, a convex mesh and a triangle may be rounded: then the shape is all points within
+// `rounding` of that set, which stays as large as it is and becomes the core of the shape. So sizes
+// keep their meaning, offset and original have the same features (corners turn into balls, edges
+// into mantles), and the distance of the rounded shape is that of its core less a constant.
 //
-// A new shape costs three files: shapes/x.h (its core), its rows here (ShapeType, shape_type_names, a constructor in Shape, core),
-// its constructor and sizes in bindings/shapes.cpp. GJK and EPA then answer it against every other shape, the half-space too.
-// A core is a struct with
+// A new shape costs three files: shapes/x.h (its core), its rows here (ShapeType, shape_type_names,
+// a constructor in Shape, core), its constructor and sizes in bindings/shapes.cpp. GJK and EPA then
+// answer it against every other shape, the half-space too. A core is a struct with
 //
-//   static constexpr bool curved      whether its surface is curved after `rounding` is taken off (asks for the polish):
-//                                     false for a polytope or a capsule's segment, true for a cylinder
+//   static constexpr bool curved      whether its surface is curved after `rounding` is taken off
+//                                     (asks for the polish):
+//                                     false for a polytope or a capsule's segment, true for a
+//                                       cylinder
 //   double rounding() const           the shape is all points within this distance of the core
 //   Vec3d center() const              any point inside
-//   Vec3d support(Vec3d d) const      a point of the core farthest in direction d, of any length; finite for a zero d
+//   Vec3d support(Vec3d d) const      a point of the core farthest in direction d, of any length;
+//                                     finite for a zero d
 //   Ball bounding_ball() const        of the shape, in its frame
-//   double farthest_from(Vec3d p) const   of any point of the shape from p; may be an upper bound: edge checks then take
+//   double farthest_from(Vec3d p) const   of any point of the shape from p; may be an upper bound:
+//                                         edge checks then take
 //                                         shorter steps and miss nothing
 //
 // and, for derivatives (local_surface.h), about a point p of the core with outward normal n,
 //
-//   LocalSurface local_surface(Vec3d p, Vec3d n, double precision) const   precision: of p, as a part of the shape's size
-//   TangentRadii radii_over(Vec3d p, Vec3d n, Vec3d t0, Vec3d t1) const   what it says of radii over these tangents (tangent_plane.h), by
-//                                         the quickest way
-//   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: the point of the feature with normal n, near p
-//   Curvature curvature(LocalSurface s, Vec3d p, Vec3d n) const   if curved: of the feature there
-//   double inner_radius(Vec3d p, Vec3d n) const, Growth growth(LocalSurface s, Vec3d n) const   where known: that prove ways out (way_out.h)
-//   static constexpr int n_sizes; Vec3d size_rate(int k, LocalSurface s, Vec3d n) const   how fast the point moves, its normal held,
-//                                         when size k of the constructor in Python (a full size) grows; vertices are corners of LocalSurface
-//   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const   and the normal of a straight direction turns; if any does
+//   LocalSurface local_surface(Vec3d p, Vec3d n, double precision) const
+//       the surface there; precision: of p, as a part of the shape's size
+//   TangentRadii radii_over(Vec3d p, Vec3d n, Vec3d t0, Vec3d t1) const
+//       its radii of curvature over these tangents (tangent_plane.h), computed the quickest way
+//   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const
+//       if curved: the point of the feature with normal n, near p
+//   Curvature curvature(LocalSurface s, Vec3d p, Vec3d n) const
+//       if curved: curvature of the feature there
+//   double inner_radius(Vec3d p, Vec3d n) const
+//   Growth growth(LocalSurface s, Vec3d n) const
+//       where known: bounds that prove ways out (way_out.h)
+//   static constexpr int n_sizes
+//   Vec3d size_rate(int k, LocalSurface s, Vec3d n) const
+//       how fast the point moves, its normal held, when size k of the constructor in Python (a full
+//       size) grows; vertices are corners of LocalSurface
+//   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const
+//       if any does: how the normal of a straight direction turns
 //
 // and, for contact manifolds (patch.h), where it has a face or a straight line,
 //
 //   void patch(Vec3d n, Patch& out) const                the one that turns most towards n, outward
 //   Vec3d stretch(int k, Vec3d p, Vec3d m) const         how fast its points move when size k grows
 //
-// shapes/capsule.h is a short example, shapes/cylinder.h one that is curved. Only the half-space has no support: it is unbounded.
+// shapes/capsule.h is a short example, shapes/cylinder.h one that is curved. Only the half-space
+// has no support: it is unbounded.
 #pragma once
 
 #include <cstdint>
@@ -67,9 +84,21 @@
 
 namespace robosim {
 
-enum class ShapeType : std::uint8_t { sphere, box, capsule, cylinder, half_space, convex, ellipsoid, cone, triangle, count };
-inline constexpr const char* shape_type_names[] = {"sphere",     "box",    "capsule",   "cylinder",
-                                                   "half_space", "convex", "ellipsoid", "cone", "triangle"};
+enum class ShapeType : std::uint8_t {
+  sphere,
+  box,
+  capsule,
+  cylinder,
+  half_space,
+  convex,
+  ellipsoid,
+  cone,
+  triangle,
+  count
+};
+inline constexpr const char* shape_type_names[] = {"sphere",    "box",        "capsule",
+                                                   "cylinder",  "half_space", "convex",
+                                                   "ellipsoid", "cone",       "triangle"};
 
 inline constexpr int n_shape_types = static_cast<int>(ShapeType::count);
 static_assert(std::size(shape_type_names) == n_shape_types, "every ShapeType has one name");
@@ -113,7 +142,8 @@ struct Shape {
   }
   static Shape half_space() { return {ShapeType::half_space}; }
   static Shape convex(std::shared_ptr<const ConvexMesh> mesh, double rounding = 0) {
-    if (!mesh || mesh->vertices.size() < 4) throw InputError("convex: the mesh has fewer than four vertices");
+    if (!mesh || mesh->vertices.size() < 4)
+      throw InputError("convex: the mesh has fewer than four vertices");
     Shape s{ShapeType::convex};
     s.mesh = std::move(mesh);
     s.rounding = checked_rounding(s, rounding);
@@ -130,12 +160,14 @@ struct Shape {
     s.half_length = checked_half(s, "length", half_length);
     return s;
   }
-  // Refuses coordinates beyond max_size and a triangle that is flat: lower than 1e-9 of its longest edge.
+  // Refuses coordinates beyond max_size and a triangle that is flat: lower than 1e-9 of its longest
+  // edge.
   static Shape triangle(const Vec3d& a, const Vec3d& b, const Vec3d& c, double rounding = 0);
 
   static constexpr double min_size = 1e-9, max_size = 1e6;  // [m]
 
-  // The value given back, or InputError naming the shape, the size and, of half a size, its full value.
+  // The value given back, or InputError naming the shape, the size and, of half a size, its full
+  // value.
   static double checked(const Shape& s, const char* size, double value);
   static Vec3d checked(const Shape& s, const char* size, const Vec3d& values);  // along x, y and z
   static double checked_half(const Shape& s, const char* size, double half);
@@ -143,29 +175,41 @@ struct Shape {
   static double checked_rounding(const Shape& s, double value);
 };
 
-// The core of a shape of type T: the set whose points within `rounding()` of it are the shape, so that a sphere is a point, a
-// capsule a segment. Distances between cores are exact distances between shapes plus a constant. One row per shape.
+// The core of a shape of type T: the set whose points within `rounding()` of it are the shape, so
+// that a sphere is a point, a capsule a segment. Distances between cores are exact distances
+// between shapes plus a constant. One row per shape.
 template <ShapeType T>
 auto core(const Shape& s) {
-  if constexpr (T == ShapeType::sphere) return SphereCore{s.radius};
-  else if constexpr (T == ShapeType::box) return BoxCore{s.half_extents, s.rounding};
-  else if constexpr (T == ShapeType::capsule) return CapsuleCore{s.radius, s.half_length};
-  else if constexpr (T == ShapeType::cylinder) return CylinderCore{s.radius, s.half_length};
-  else if constexpr (T == ShapeType::half_space) return HalfSpaceCore{};
-  else if constexpr (T == ShapeType::convex) return ConvexCore{s.mesh.get(), s.rounding};
-  else if constexpr (T == ShapeType::ellipsoid) return EllipsoidCore{s.half_extents};
-  else if constexpr (T == ShapeType::cone) return ConeCore{s.radius, s.half_length};
+  if constexpr (T == ShapeType::sphere)
+    return SphereCore{s.radius};
+  else if constexpr (T == ShapeType::box)
+    return BoxCore{s.half_extents, s.rounding};
+  else if constexpr (T == ShapeType::capsule)
+    return CapsuleCore{s.radius, s.half_length};
+  else if constexpr (T == ShapeType::cylinder)
+    return CylinderCore{s.radius, s.half_length};
+  else if constexpr (T == ShapeType::half_space)
+    return HalfSpaceCore{};
+  else if constexpr (T == ShapeType::convex)
+    return ConvexCore{s.mesh.get(), s.rounding};
+  else if constexpr (T == ShapeType::ellipsoid)
+    return EllipsoidCore{s.half_extents};
+  else if constexpr (T == ShapeType::cone)
+    return ConeCore{s.radius, s.half_length};
   else {
     static_assert(T == ShapeType::triangle, "this ShapeType has no row in core");
     return TriangleCore{{s.vertex[0], s.vertex[1], s.vertex[2]}, s.rounding};
   }
 }
 
-// The length that tolerances of a shape are parts of [m]: of its bounding ball, or what a core knows sooner. Infinite of a half-space.
+// The length that tolerances of a shape are parts of [m]: of its bounding ball, or what a core
+// knows sooner. Infinite of a half-space.
 template <class Core>
 ROBOSIM_INLINE double size_of(const Core& core) {
-  if constexpr (requires { core.size(); }) return core.size() + core.rounding();
-  else return core.bounding_ball().radius;
+  if constexpr (requires { core.size(); })
+    return core.size() + core.rounding();
+  else
+    return core.bounding_ball().radius;
 }
 
 // visit(shape, f): f(core of the shape), by one switch on its type.

@@ -1,4 +1,5 @@
-// A support function without its type, for what need not be compiled once per pair (EPA and the polish of curved shapes).
+// A support function without its type, for what need not be compiled once per pair (EPA and the
+// polish of curved shapes).
 #pragma once
 
 #include "geometry/distance/gjk.h"
@@ -11,7 +12,9 @@ struct SupportFunction {
 
   template <class Difference>
   static SupportFunction of(const Difference& D) {
-    return {&D, [](const void* d, const Vec3d& m) { return static_cast<const Difference*>(d)->support(m); }};
+    return {&D, [](const void* d, const Vec3d& m) {
+              return static_cast<const Difference*>(d)->support(m);
+            }};
   }
   SupportPoint operator()(const Vec3d& m) const { return function(difference, m); }
   SupportPoint support(const Vec3d& m) const { return function(difference, m); }

@@ -1,4 +1,5 @@
-// How a common normal and the points of two surfaces answer: linear algebra in the tangent plane of a contact.
+// How a common normal and the points of two surfaces answer: linear algebra in the tangent plane of
+// a contact.
 //
 // See contact_factors.h for the equations: P, Q_A, Q_B and H there.
 #pragma once
@@ -24,23 +25,34 @@ struct Mat2 {
 
   Mat2() = default;
   ROBOSIM_INLINE constexpr Mat2(const Vec2& a, const Vec2& b) : row{a, b} {}
-  ROBOSIM_INLINE constexpr Mat2(const Mat2& o) : row{{o.row[0].x, o.row[0].y}, {o.row[1].x, o.row[1].y}} {}
+  ROBOSIM_INLINE constexpr Mat2(const Mat2& o)
+      : row{{o.row[0].x, o.row[0].y}, {o.row[1].x, o.row[1].y}} {}
   ROBOSIM_INLINE constexpr Mat2& operator=(const Mat2& o) {
     row[0].x = o.row[0].x, row[0].y = o.row[0].y, row[1].x = o.row[1].x, row[1].y = o.row[1].y;
     return *this;
   }
 };
-ROBOSIM_INLINE Mat2 operator+(const Mat2& a, const Mat2& b) { return {a.row[0] + b.row[0], a.row[1] + b.row[1]}; }
-ROBOSIM_INLINE Mat2 operator-(const Mat2& a, const Mat2& b) { return {a.row[0] - b.row[0], a.row[1] - b.row[1]}; }
+ROBOSIM_INLINE Mat2 operator+(const Mat2& a, const Mat2& b) {
+  return {a.row[0] + b.row[0], a.row[1] + b.row[1]};
+}
+ROBOSIM_INLINE Mat2 operator-(const Mat2& a, const Mat2& b) {
+  return {a.row[0] - b.row[0], a.row[1] - b.row[1]};
+}
 ROBOSIM_INLINE Mat2 operator*(double s, const Mat2& a) { return {s * a.row[0], s * a.row[1]}; }
-ROBOSIM_INLINE Vec2 operator*(const Mat2& a, const Vec2& x) { return {dot(a.row[0], x), dot(a.row[1], x)}; }
-ROBOSIM_INLINE Mat2 transpose(const Mat2& a) { return {{a.row[0].x, a.row[1].x}, {a.row[0].y, a.row[1].y}}; }
+ROBOSIM_INLINE Vec2 operator*(const Mat2& a, const Vec2& x) {
+  return {dot(a.row[0], x), dot(a.row[1], x)};
+}
+ROBOSIM_INLINE Mat2 transpose(const Mat2& a) {
+  return {{a.row[0].x, a.row[1].x}, {a.row[0].y, a.row[1].y}};
+}
 ROBOSIM_INLINE Mat2 operator*(const Mat2& a, const Mat2& b) {
   const Mat2 t = transpose(b);
-  return {{dot(a.row[0], t.row[0]), dot(a.row[0], t.row[1])}, {dot(a.row[1], t.row[0]), dot(a.row[1], t.row[1])}};
+  return {{dot(a.row[0], t.row[0]), dot(a.row[0], t.row[1])},
+          {dot(a.row[1], t.row[0]), dot(a.row[1], t.row[1])}};
 }
 ROBOSIM_INLINE Mat2 outer(const Vec2& a, const Vec2& b) { return {a.x * b, a.y * b}; }
-// Of length 1, or zero; without a root for what is so to half the digits, as one step of Newton's method then has all.
+// Of length 1, or zero; without a root for what is so to half the digits, as one step of Newton's
+// method then has all.
 ROBOSIM_INLINE Vec2 unit(const Vec2& a) {
   const double squared = dot(a, a), off = squared - 1;
   if (std::fabs(off) < 1e-8) return (1 - 0.5 * off) * a;
@@ -49,19 +61,24 @@ ROBOSIM_INLINE Vec2 unit(const Vec2& a) {
 inline constexpr Mat2 one{{1, 0}, {0, 1}};
 inline Mat2 diagonal(double s) { return {{s, 0}, {0, s}}; }
 
-// A shape's principal radii in the tangent plane: S, where no direction is straight, and its straight directions.
+// A shape's principal radii in the tangent plane: S, where no direction is straight, and its
+// straight directions.
 struct Radii {
   Mat2 finite;
   int n_straight = 0;
-  Vec2 along;            // of one straight direction: it, and...
-  double across = 0;     // ... the radius across
+  Vec2 along;         // of one straight direction: it, and...
+  double across = 0;  // ... the radius across
 
-  // Of a surface whose radii are all greater by `rounding`; its axes square to the normal, or only nearly, where that is enough.
+  // Of a surface whose radii are all greater by `rounding`; its axes square to the normal, or only
+  // nearly, where that is enough.
   enum class Axes { square, nearly };
-  Radii(const LocalSurface& s, const Vec3d& t0, const Vec3d& t1, double rounding = 0, Axes axes = Axes::square) {
+  Radii(const LocalSurface& s, const Vec3d& t0, const Vec3d& t1, double rounding = 0,
+        Axes axes = Axes::square) {
     if (s.radius[0] == s.radius[1]) {  // round, a corner, a face
-      if (s.is_straight(0)) n_straight = 2;
-      else finite = (s.radius[0] + rounding) * one;
+      if (s.is_straight(0))
+        n_straight = 2;
+      else
+        finite = (s.radius[0] + rounding) * one;
       return;
     }
     const bool is_straight = s.is_straight(0) || s.is_straight(1);
@@ -71,14 +88,18 @@ struct Radii {
       if (is_straight ? !s.is_straight(i) : radius == 0) continue;
       Vec2 e{robosim::dot(s.axis[i], t0), robosim::dot(s.axis[i], t1)};
       if (axes == Axes::square) e = unit(e);
-      if (is_straight) n_straight = 1, along = e;
-      else finite = finite + radius * outer(e, e);
+      if (is_straight)
+        n_straight = 1, along = e;
+      else
+        finite = finite + radius * outer(e, e);
     }
   }
   // Of a surface that is straight nowhere.
   explicit Radii(const Mat2& S) : finite(S) {}
-  // Of one that is straight along a direction with these components, of any length, and has this radius across.
-  Radii(double e0, double e1, double across_) : n_straight(1), along(unit({e0, e1})), across(across_) {}
+  // Of one that is straight along a direction with these components, of any length, and has this
+  // radius across.
+  Radii(double e0, double e1, double across_)
+      : n_straight(1), along(unit({e0, e1})), across(across_) {}
   static Radii round(double radius) { return Radii(diagonal(radius)); }
   static Radii flat() {
     Radii radii{Mat2()};
@@ -106,12 +127,14 @@ struct Response {
   bool regular = true;
 };
 
-// Angles and relative determinants below this count as zero: rounding of normals, squared, is far below.
+// Angles and relative determinants below this count as zero: rounding of normals, squared, is far
+// below.
 inline constexpr double singular = 1e-9;
 
-// One shape straight along f with radius `across`, the other nowhere (radii S): f . dn is prescribed, the rest a scalar equation.
-// Q is of the straight one, Q_other of the other.
-ROBOSIM_INLINE bool straight_against(double phi, const Radii& straight, const Mat2& S, double size, Mat2& P, Mat2& Q, Mat2& Q_other) {
+// One shape straight along f with radius `across`, the other nowhere (radii S): f . dn is
+// prescribed, the rest a scalar equation. Q is of the straight one, Q_other of the other.
+ROBOSIM_INLINE bool straight_against(double phi, const Radii& straight, const Mat2& S, double size,
+                                     Mat2& P, Mat2& Q, Mat2& Q_other) {
   const Vec2 f = straight.along, g = turned(f);
   const double m = phi + straight.across + dot(g, S * g);
   Q = outer(f, f);
@@ -131,7 +154,8 @@ struct Flat {};
 // Whether both are straight in a common direction: then nothing says where along it the points are.
 ROBOSIM_INLINE bool share_a_straight_direction(const Radii& A, const Radii& B) {
   if (A.n_straight + B.n_straight > 2) return true;
-  return A.n_straight == 1 && B.n_straight == 1 && std::fabs(dot(turned(A.along), B.along)) < singular;
+  return A.n_straight == 1 && B.n_straight == 1 &&
+         std::fabs(dot(turned(A.along), B.along)) < singular;
 }
 
 // Of two that do not. size: of the shapes [m].
@@ -144,7 +168,7 @@ ROBOSIM_INLINE Response response(double phi, const Radii& A, const Radii& B, dou
     const Vec2 &f = A.along, &e = B.along, f_across = turned(f), e_across = turned(e);
     const double s = 1 / dot(e_across, f);  // and -1 / dot(f_across, e)
     const Mat2 Q_A = s * outer(e_across, f), Q_B = -s * outer(f_across, e), Qt = transpose(Q_B);
-    const Vec2 by_A = A.across * (Qt * f_across);                              // f_across . H
+    const Vec2 by_A = A.across * (Qt * f_across);                                // f_across . H
     const Vec2 by_B = B.across * e_across - (B.across + phi) * (Qt * e_across);  // e_across . H
     return {zero, Q_A, Q_B, s * (outer(f, by_B) - outer(e, by_A)), true};
   }
@@ -166,7 +190,8 @@ ROBOSIM_INLINE Response response(double phi, const Radii& A, const Radii& B, dou
   return {P, P * A.finite, Q_B, A.finite * Q_B, true};
 }
 
-// The same of spheres: S is a number times the unit matrix, and all blocks have the axes of the other shape.
+// The same of spheres: S is a number times the unit matrix, and all blocks have the axes of the
+// other shape.
 ROBOSIM_INLINE Response response(double phi, const Round& A, const Round& B, double size) {
   const double m = phi + A.radius + B.radius;
   if (!(m * m > singular * size * size)) return {{}, one, {}, diagonal(B.radius), false};
@@ -184,19 +209,29 @@ ROBOSIM_INLINE Response response(double phi, const Radii& A, const Round& B, dou
     return {P, Q_A, b * P, b * Q_A, true};
   }
   const Mat2& S = A.finite;
-  const double xx = phi + b + S.row[0].x, yy = phi + b + S.row[1].y, xy = S.row[0].y, det = xx * yy - xy * xy;
+  const double xx = phi + b + S.row[0].x, yy = phi + b + S.row[1].y, xy = S.row[0].y,
+               det = xx * yy - xy * xy;
   if (!(std::fabs(det) > singular * size * size)) return {{}, one, {}, diagonal(b), false};
   const Mat2 P = (1 / det) * Mat2{{yy, -xy}, {-xy, xx}}, Q_A = one - (phi + b) * P;
   return {P, Q_A, b * P, b * Q_A, true};
 }
-ROBOSIM_INLINE Response response(double, const Flat&, const Radii& B, double) { return {{}, one, {}, B.finite, true}; }
+ROBOSIM_INLINE Response response(double, const Flat&, const Radii& B, double) {
+  return {{}, one, {}, B.finite, true};
+}
 ROBOSIM_INLINE Response response(double, const Radii& A, const Flat&, double) {
   if (A.n_straight == 2) return {{}, one, {}, {}, true};  // B's point is held
   return {{}, {}, one, A.finite, true};
 }
-ROBOSIM_INLINE Response response(double, const Flat&, const Flat&, double) { return {{}, one, {}, {}, true}; }  // B's point is held
-ROBOSIM_INLINE Response response(double, const Flat&, const Round& B, double) { return {{}, one, {}, diagonal(B.radius), true}; }
-ROBOSIM_INLINE Response response(double, const Round& A, const Flat&, double) { return {{}, {}, one, diagonal(A.radius), true}; }
+// B's point is held.
+ROBOSIM_INLINE Response response(double, const Flat&, const Flat&, double) {
+  return {{}, one, {}, {}, true};
+}
+ROBOSIM_INLINE Response response(double, const Flat&, const Round& B, double) {
+  return {{}, one, {}, diagonal(B.radius), true};
+}
+ROBOSIM_INLINE Response response(double, const Round& A, const Flat&, double) {
+  return {{}, {}, one, diagonal(A.radius), true};
+}
 ROBOSIM_INLINE Response response(double phi, const Round& A, const Radii& B, double size) {
   const Response r = response(phi, B, A, size);
   if (!r.regular) return {{}, one, {}, B.finite, false};

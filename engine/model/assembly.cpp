@@ -1,4 +1,5 @@
-// Puts the parts that ModelBuilder has collected together to a Model: tree, bodies, coordinates, limits, collision pairs.
+// Puts the parts that ModelBuilder has collected together to a Model: tree, bodies, coordinates,
+// limits, collision pairs.
 #include "model/assembly.h"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 // "a", "b", "c" and how many more.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < names.size() && i < 5; ++i) text += (i ? ", " : "") + quoted(names[i]);
+  for (std::size_t i = 0; i < names.size() && i < 5; ++i)
+    text += (i ? ", " : "") + quoted(names[i]);
   return names.size() > 5 ? text + message(" and ", names.size() - 5, " more") : text;
 }
 
@@ -36,7 +38,8 @@ JointSpec free_flying_base() {
   base.velocity.assign(layout.n_v, none);
   base.effort.assign(layout.n_v, none);
   for (int k = 0; k < layout.n_v; ++k)
-    base.acceleration.push_back(layout.is_angular(k) ? default_angular_acceleration : default_linear_acceleration);
+    base.acceleration.push_back(layout.is_angular(k) ? default_angular_acceleration
+                                                     : default_linear_acceleration);
   return base;
 }
 
@@ -69,8 +72,9 @@ void ModelAssembly::find_root() {
     const int child = in_.link_index(joint.child, "joint " + quoted(joint.name) + ": child");
     int& above = parent_joint_[child];
     if (above >= 0)
-      throw InputError("link " + quoted(joint.child) + " hangs from two joints, " + quoted(in_.joints_[above].name) + " and " +
-                       quoted(joint.name) + "; a model is a tree");
+      throw InputError("link " + quoted(joint.child) + " hangs from two joints, " +
+                       quoted(in_.joints_[above].name) + " and " + quoted(joint.name) +
+                       "; a model is a tree");
     above = static_cast<int>(j);
     children_[parent].push_back(static_cast<int>(j));
   }
@@ -82,7 +86,8 @@ void ModelAssembly::find_root() {
     }
   if (roots.empty()) throw InputError("the joints form a cycle: no link is without a parent joint");
   if (roots.size() > 1)
-    throw InputError(message("there are ", roots.size(), " root links, ", listed(roots), "; all but one need a parent joint"));
+    throw InputError(message("there are ", roots.size(), " root links, ", listed(roots),
+                             "; all but one need a parent joint"));
 }
 
 // Depth first, without recursion, since a file may nest deeper than the call stack.
@@ -93,14 +98,15 @@ void ModelAssembly::walk_tree() {
   model_.inertias.emplace_back();
   spec_of_.push_back(nullptr);
 
-  // Frame 0 is the world. A fixed-base root link that is called "world", as in many files, is that frame; where another
-  // link has taken the name, frame 0 has none.
+  // Frame 0 is the world. A fixed-base root link that is called "world", as in many files, is that
+  // frame; where another link has taken the name, frame 0 has none.
   const std::string& root_name = in_.links_[root_].name;
   if (in_.floating_base_ || root_name != world_name)
     model_.frames.push_back({in_.link_of_.contains(world_name) ? "" : world_name, 0, SE3d()});
   int root_body = 0;
   if (in_.floating_base_) {
-    for (int i = 2; in_.joint_of_.contains(base_.name); ++i) base_.name = message(floating_base_name, "_", i);
+    for (int i = 2; in_.joint_of_.contains(base_.name); ++i)
+      base_.name = message(floating_base_name, "_", i);
     root_body = open_body(base_, 0, SE3d());
   }
 
@@ -112,7 +118,8 @@ void ModelAssembly::walk_tree() {
   while (!stack.empty()) {
     Visit at = stack.back();
     stack.pop_back();
-    if (at.body < 0) {  // the body of a moving joint starts when its turn comes, so that numbers are depth first
+    // The body of a moving joint starts when its turn comes, so that numbers are depth first.
+    if (at.body < 0) {
       const JointSpec& joint = in_.joints_[parent_joint_[at.link]];
       const Frame& parent = model_.frames[frame_of_[in_.link_index(joint.parent, "")]];
       at.body = open_body(joint, parent.body, parent.X_BF);
@@ -131,10 +138,12 @@ void ModelAssembly::walk_tree() {
   for (std::size_t i = 0; i < in_.links_.size(); ++i)
     if (frame_of_[i] < 0) unreached.push_back(in_.links_[i].name);
   if (!unreached.empty())
-    throw InputError("the joints form a cycle: links " + listed(unreached) + " do not hang from the root " + quoted(root_name));
+    throw InputError("the joints form a cycle: links " + listed(unreached) +
+                     " do not hang from the root " + quoted(root_name));
   for (int i = 0; i < model_.n_bodies(); ++i)
     if (!is_finite(model_.inertias[i]))
-      throw InputError("joint " + quoted(model_.joints[i].name) + " carries more mass than numbers can hold");
+      throw InputError("joint " + quoted(model_.joints[i].name) +
+                       " carries more mass than numbers can hold");
 }
 
 void ModelAssembly::place_link(int link, int body, const SE3d& X_BL) {
@@ -160,7 +169,8 @@ int ModelAssembly::open_body(const JointSpec& spec, int parent_body, const SE3d&
   return static_cast<int>(model_.joints.size()) - 1;
 }
 
-// Joints that move by themselves take their parts of q and v in body order; then mimic joints take their source's.
+// Joints that move by themselves take their parts of q and v in body order; then mimic joints take
+// their source's.
 void ModelAssembly::number_coordinates() {
   const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
     to.insert(to.end(), from.begin(), from.end());
@@ -206,14 +216,17 @@ void ModelAssembly::resolve_mimic(int i) {
     joint.offset += joint.ratio * mimic.offset;
     joint.ratio *= mimic.ratio;
     const auto found = in_.joint_of_.find(mimic.source);
-    if (found == in_.joint_of_.end()) throw InputError(what + " mimics " + quoted(mimic.source) + ", which is not a joint");
-    if (++steps > in_.joints_.size()) throw InputError(what + " mimics, through other joints, itself");
+    if (found == in_.joint_of_.end())
+      throw InputError(what + " mimics " + quoted(mimic.source) + ", which is not a joint");
+    if (++steps > in_.joints_.size())
+      throw InputError(what + " mimics, through other joints, itself");
     spec = &in_.joints_[found->second];
   }
   const std::optional<JointType> type = moving_type(spec->kind);
   if (!type || joint_layout(*type).n_q != 1)
-    throw InputError(what + " mimics " + quoted(spec->name) + ", which is " + spec->kind + " and so has no position to copy; " +
-                     joined(one_position_kinds()) + " joints have one");
+    throw InputError(what + " mimics " + quoted(spec->name) + ", which is " + spec->kind +
+                     " and so has no position to copy; " + joined(one_position_kinds()) +
+                     " joints have one");
   const auto source = std::find(spec_of_.begin(), spec_of_.end(), spec) - spec_of_.begin();
   Joint& moved = model_.joints[static_cast<std::size_t>(source)];
   joint.q_index = moved.q_index, joint.n_q = moved.n_q;
@@ -223,8 +236,8 @@ void ModelAssembly::resolve_mimic(int i) {
   if (!comes_back || joint.ratio != std::round(joint.ratio)) moved.continuous = false;
 }
 
-// The source carries the mimic joint's forces too: by virtual work, with qd = r qd_s, damping, stiffness and armature count r^2
-// times and dry friction |r| times.
+// The source carries the mimic joint's forces too: by virtual work, with qd = r qd_s, damping,
+// stiffness and armature count r^2 times and dry friction |r| times.
 void ModelAssembly::fold_forces(int i) {
   const Joint& joint = model_.joints[i];
   const JointSpec& spec = *spec_of_[i];
@@ -232,12 +245,14 @@ void ModelAssembly::fold_forces(int i) {
   const auto k = static_cast<std::size_t>(joint.v_index);
   model_.damping[k] += r * r * spec.damping;
   model_.armature[k] += r * r * spec.reflected_armature();
-  // Two regularized frictions are not one exactly: the sum is right beyond both widths, and its slope at rest is right.
+  // Two regularized frictions are not one exactly: the sum is right beyond both widths, and its
+  // slope at rest is right.
   double &friction = model_.friction[k], &width = model_.friction_width[k];
   const double slope = friction / width + r * r * spec.friction / spec.friction_width;
   friction += std::abs(r) * spec.friction;
   if (slope > 0) width = friction / slope;
-  // k (q - ref)^2 + k_m (r q + o - ref_m)^2 is one spring about the weighted mean, and what both hold there.
+  // k (q - ref)^2 + k_m (r q + o - ref_m)^2 is one spring about the weighted mean, and what both
+  // hold there.
   const double added = r * r * spec.stiffness, own = model_.stiffness[k], total = own + added;
   if (added > 0) {
     double& reference = model_.spring_reference[k];
@@ -262,11 +277,13 @@ void ModelAssembly::fold_limits(int i) {
   if (r < 0) std::swap(lower, upper);
   double &q_lower = limits.q_lower[joint.q_index], &q_upper = limits.q_upper[joint.q_index];
   if (std::max(lower, q_lower) > std::min(upper, q_upper))
-    throw InputError(message("joint ", quoted(joint.name), " mimics ", quoted(spec.mimic->source), ", but its limits [",
-                             spec.lower[0], ", ", spec.upper[0], "] and its source's leave no common position"));
+    throw InputError(message("joint ", quoted(joint.name), " mimics ", quoted(spec.mimic->source),
+                             ", but its limits [", spec.lower[0], ", ", spec.upper[0],
+                             "] and its source's leave no common position"));
   q_lower = std::max(lower, q_lower);
   q_upper = std::min(upper, q_upper);
-  limits.velocity[joint.v_index] = std::min(limits.velocity[joint.v_index], spec.velocity[0] / std::abs(r));
+  limits.velocity[joint.v_index] =
+      std::min(limits.velocity[joint.v_index], spec.velocity[0] / std::abs(r));
 }
 
 void ModelAssembly::find_massless() {
@@ -275,7 +292,8 @@ void ModelAssembly::find_massless() {
   for (const int i : model_.massless) names.push_back(model_.joints[i].name);
   if (!names.empty() && !options_.allow_massless)
     throw InputError("joints " + listed(names) +
-                     " move no mass: give the links below them inertia, give the joint armature, or allow massless bodies");
+                     " move no mass: give the links below them inertia, give the joint armature, "
+                     "or allow massless bodies");
 }
 
 // Colliders in the order of the links' frames, within one link as they were added.
@@ -287,23 +305,28 @@ void ModelAssembly::place_colliders() {
     for (const auto* spec : of_frame[f]) {
       const Frame& frame = model_.frames[f];
       colliders_of_[spec->link].push_back(static_cast<int>(model_.colliders.size()));
-      model_.colliders.push_back({spec->name, static_cast<int>(f), frame.body, frame.X_BF * spec->X_LC, spec->geometry});
+      model_.colliders.push_back(
+          {spec->name, static_cast<int>(f), frame.body, frame.X_BF * spec->X_LC, spec->geometry});
     }
 }
 
-// All pairs on different bodies, without the links that the description names and, on request, without adjacent links:
-// a link and the nearest link above it that has colliders.
+// All pairs on different bodies, without the links that the description names and, on request,
+// without adjacent links: a link and the nearest link above it that has colliders.
 void ModelAssembly::select_collision_pairs() {
   std::set<std::pair<int, int>> off;
   const auto disable = [&](int link_a, int link_b, const std::string& reason) {
     const auto pair = std::minmax(frame_of_[link_a], frame_of_[link_b]);
-    if (off.insert({pair.first, pair.second}).second) model_.disabled_collisions.push_back({pair.first, pair.second, reason});
+    if (off.insert({pair.first, pair.second}).second)
+      model_.disabled_collisions.push_back({pair.first, pair.second, reason});
   };
   for (const auto& pair : in_.disabled_) disable(pair.a, pair.b, pair.reason);
   for (std::size_t i = 0; options_.filter_adjacent && i < in_.links_.size(); ++i) {
     if (colliders_of_[i].empty()) continue;
     int above = static_cast<int>(i);
-    do above = parent_joint_[above] < 0 ? -1 : in_.link_index(in_.joints_[parent_joint_[above]].parent, "");
+    do
+      above = parent_joint_[above] < 0
+                  ? -1
+                  : in_.link_index(in_.joints_[parent_joint_[above]].parent, "");
     while (above >= 0 && colliders_of_[above].empty());
     if (above >= 0 && model_.frames[frame_of_[i]].body != model_.frames[frame_of_[above]].body)
       disable(above, static_cast<int>(i), "adjacent");
@@ -312,7 +335,8 @@ void ModelAssembly::select_collision_pairs() {
   for (int a = 0; a < n; ++a)
     for (int b = a + 1; b < n; ++b) {
       const Collider &A = model_.colliders[a], &B = model_.colliders[b];
-      if (A.body != B.body && !off.contains(std::minmax(A.frame, B.frame))) model_.collision_pairs.emplace_back(a, b);
+      if (A.body != B.body && !off.contains(std::minmax(A.frame, B.frame)))
+        model_.collision_pairs.emplace_back(a, b);
     }
 }
 

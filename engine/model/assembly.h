@@ -31,11 +31,13 @@ class ModelAssembly {
   JointSpec base_;  // of the free-flying base
   Model model_;
   int root_ = -1;
-  std::vector<int> parent_joint_;                // of each link: index of the joint above it, -1 for the root
-  std::vector<std::vector<int>> children_;       // of each link: joints below it, in the order they were added
-  std::vector<int> frame_of_;                    // of each link
-  std::vector<const JointSpec*> spec_of_;        // of each body's joint
-  std::vector<std::vector<int>> colliders_of_;   // of each link: colliders in model order
+  // Of each link: index of the joint above it, -1 for the root.
+  std::vector<int> parent_joint_;
+  // Of each link: joints below it, in the order they were added.
+  std::vector<std::vector<int>> children_;
+  std::vector<int> frame_of_;                   // of each link
+  std::vector<const JointSpec*> spec_of_;       // of each body's joint
+  std::vector<std::vector<int>> colliders_of_;  // of each link: colliders in model order
 };
 
 }  // namespace robosim

@@ -1,4 +1,5 @@
-// What ModelBuilder checks about each part by itself, as it is added. The whole is checked and put together in assembly.cpp.
+// What ModelBuilder checks about each part by itself, as it is added. The whole is checked and put
+// together in assembly.cpp.
 #include "model/builder.h"
 
 #include <algorithm>
@@ -20,9 +21,12 @@ void require(bool ok, const std::string& text) {
 void check_pose(const SE3d& X, const std::string& what) {
   double fault = std::abs(dot(cross(X.R.row[0], X.R.row[1]), X.R.row[2]) - 1);
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) fault = std::max(fault, std::abs(dot(X.R.row[i], X.R.row[j]) - (i == j ? 1.0 : 0.0)));
+    for (int j = 0; j < 3; ++j)
+      fault = std::max(fault, std::abs(dot(X.R.row[i], X.R.row[j]) - (i == j ? 1.0 : 0.0)));
   require(std::isfinite(squared_norm(X.p)), what + ": the translation is not finite");
-  require(fault < 1e-6, message(what, ": the rotation is not a right-handed orthonormal matrix (off by ", fault, ")"));
+  require(fault < 1e-6,
+          message(what, ": the rotation is not a right-handed orthonormal matrix (off by ", fault,
+                  ")"));
 }
 
 // Expands `values` to n entries; `fallback` where there are none.
@@ -30,11 +34,13 @@ void expand(std::vector<double>& values, int n, double fallback, const std::stri
   const std::size_t size = static_cast<std::size_t>(n);
   if (values.empty()) values.assign(size, fallback);
   if (values.size() == 1) values.assign(size, values[0]);
-  require(values.size() == size, message(what, " has ", values.size(), " numbers; this joint needs ", n, " (or one for all)"));
+  require(values.size() == size, message(what, " has ", values.size(),
+                                         " numbers; this joint needs ", n, " (or one for all)"));
 }
 
 void check_magnitudes(const std::vector<double>& values, const std::string& what) {
-  for (double value : values) require(value >= 0, message(what, " is ", value, "; it must not be negative"));
+  for (double value : values)
+    require(value >= 0, message(what, " is ", value, "; it must not be negative"));
 }
 
 void check_limits(JointSpec& joint, const JointLayout& layout, const std::string& what) {
@@ -45,14 +51,16 @@ void check_limits(JointSpec& joint, const JointLayout& layout, const std::string
   expand(joint.upper, layout.n_q, none, what + ": upper limit");
   for (std::size_t i = 0; i < joint.lower.size(); ++i)
     require(joint.lower[i] <= joint.upper[i] && joint.lower[i] < none && joint.upper[i] > -none,
-            message(what, ": lower limit ", joint.lower[i], " and upper limit ", joint.upper[i], " leave no position"));
+            message(what, ": lower limit ", joint.lower[i], " and upper limit ", joint.upper[i],
+                    " leave no position"));
   expand(joint.velocity, layout.n_v, none, what + ": velocity limit");
   expand(joint.effort, layout.n_v, none, what + ": effort limit");
   check_magnitudes(joint.velocity, what + ": velocity limit");
   check_magnitudes(joint.effort, what + ": effort limit");
   if (joint.acceleration.empty())
     for (int k = 0; k < layout.n_v; ++k)
-      joint.acceleration.push_back(layout.is_angular(k) ? default_angular_acceleration : default_linear_acceleration);
+      joint.acceleration.push_back(layout.is_angular(k) ? default_angular_acceleration
+                                                        : default_linear_acceleration);
   expand(joint.acceleration, layout.n_v, none, what + ": acceleration limit");
   check_magnitudes(joint.acceleration, what + ": acceleration limit");
 }
@@ -82,7 +90,8 @@ std::vector<std::string> one_position_kinds() {
   return kinds;
 }
 
-ModelBuilder::ModelBuilder(std::string name, bool floating_base) : name_(std::move(name)), floating_base_(floating_base) {
+ModelBuilder::ModelBuilder(std::string name, bool floating_base)
+    : name_(std::move(name)), floating_base_(floating_base) {
   require(!name_.empty(), "a model needs a name");
 }
 
@@ -105,35 +114,43 @@ void ModelBuilder::add_joint(JointSpec spec) {
   const std::string what = "joint '" + spec.name + "'";
   require(!spec.name.empty(), "a joint needs a name");
   require(!joint_of_.contains(spec.name), what + " exists already");
-  require(spec.parent != spec.child, what + ": parent and child are both link '" + spec.parent + "'");
+  require(spec.parent != spec.child,
+          what + ": parent and child are both link '" + spec.parent + "'");
   check_pose(spec.X_PJ, what + ": origin");
   const std::optional<JointType> type = moving_type(spec.kind);
   const JointLayout layout = type ? joint_layout(*type) : JointLayout{};
   if (layout.has_axis) {
     const double length = norm(spec.axis);
     require(std::isfinite(length) && length > 1e-6,
-            message(what, ": axis (", spec.axis.x, ", ", spec.axis.y, ", ", spec.axis.z, ") has no direction"));
+            message(what, ": axis (", spec.axis.x, ", ", spec.axis.y, ", ", spec.axis.z,
+                    ") has no direction"));
     spec.axis *= 1 / length;
   }
   require(!spec.pitch || layout.has_pitch, what + ": a " + spec.kind + " joint has no pitch");
   require(spec.pitch || !layout.has_pitch, what + ": a " + spec.kind + " joint needs a pitch");
-  require(std::isfinite(spec.pitch.value_or(0)), message(what, ": pitch is ", spec.pitch.value_or(0), "; it must be finite"));
+  require(std::isfinite(spec.pitch.value_or(0)),
+          message(what, ": pitch is ", spec.pitch.value_or(0), "; it must be finite"));
   if (type) check_limits(spec, layout, what);
-  const std::pair<double, const char*> magnitudes[] = {{spec.damping, "damping"},
-                                                       {spec.friction, "friction"},
-                                                       {spec.stiffness, "stiffness"},
-                                                       {spec.armature, "armature"},
-                                                       {spec.rotor_inertia, "rotor inertia"},
-                                                       {spec.gear_ratio * spec.gear_ratio, "squared gear ratio"}};
+  const std::pair<double, const char*> magnitudes[] = {
+      {spec.damping, "damping"},
+      {spec.friction, "friction"},
+      {spec.stiffness, "stiffness"},
+      {spec.armature, "armature"},
+      {spec.rotor_inertia, "rotor inertia"},
+      {spec.gear_ratio * spec.gear_ratio, "squared gear ratio"}};
   for (const auto& [value, label] : magnitudes)
-    require(value >= 0 && std::isfinite(value), message(what, ": ", label, " is ", value, "; it must be a number >= 0"));
+    require(value >= 0 && std::isfinite(value),
+            message(what, ": ", label, " is ", value, "; it must be a number >= 0"));
   require(spec.friction_width > 0 && std::isfinite(spec.friction_width),
           message(what, ": friction width is ", spec.friction_width, "; it must be a number > 0"));
-  require(std::isfinite(spec.spring_reference), message(what, ": spring reference is ", spec.spring_reference, "; it must be finite"));
+  require(std::isfinite(spec.spring_reference),
+          message(what, ": spring reference is ", spec.spring_reference, "; it must be finite"));
   require((spec.stiffness == 0 && spec.spring_reference == 0) || layout.n_q == 1,
-          what + ": a " + spec.kind + " joint has no spring; " + joined(one_position_kinds()) + " ones can");
+          what + ": a " + spec.kind + " joint has no spring; " + joined(one_position_kinds()) +
+              " ones can");
   if (spec.mimic) {
-    require(layout.n_q == 1, what + ": a " + spec.kind + " joint cannot mimic another; " + joined(one_position_kinds()) + " ones can");
+    require(layout.n_q == 1, what + ": a " + spec.kind + " joint cannot mimic another; " +
+                                 joined(one_position_kinds()) + " ones can");
     require(std::isfinite(spec.mimic->ratio) && std::isfinite(spec.mimic->offset),
             what + ": mimic multiplier and offset must be finite");
   }
@@ -141,21 +158,26 @@ void ModelBuilder::add_joint(JointSpec spec) {
   joints_.push_back(std::move(spec));
 }
 
-void ModelBuilder::add_collider(const std::string& link, const CollisionGeometry& geometry, const SE3d& X_LC, const std::string& name) {
+void ModelBuilder::add_collider(const std::string& link, const CollisionGeometry& geometry,
+                                const SE3d& X_LC, const std::string& name) {
   const int index = link_index(link, "collider");
   check_pose(X_LC, "collider of link '" + link + "': pose");
   int number = 0;
   for (const ColliderSpec& other : colliders_) number += other.link == index;
   const std::string full = link + "/" + (name.empty() ? std::to_string(number) : name);
-  for (const ColliderSpec& other : colliders_) require(other.name != full, "collider '" + full + "' exists already");
+  for (const ColliderSpec& other : colliders_)
+    require(other.name != full, "collider '" + full + "' exists already");
   colliders_.push_back({index, full, X_LC, geometry});
 }
 
-void ModelBuilder::disable_collision(const std::string& link_a, const std::string& link_b, const std::string& reason) {
+void ModelBuilder::disable_collision(const std::string& link_a, const std::string& link_b,
+                                     const std::string& reason) {
   const std::string what = "disabled collision of '" + link_a + "' and '" + link_b + "'";
   disabled_.push_back({link_index(link_a, what), link_index(link_b, what), reason});
 }
 
-Model ModelBuilder::build(const BuildOptions& options) const { return ModelAssembly(*this, options).run(); }
+Model ModelBuilder::build(const BuildOptions& options) const {
+  return ModelAssembly(*this, options).run();
+}
 
 }  // namespace robosim

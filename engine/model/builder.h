@@ -1,11 +1,14 @@
-// ModelBuilder: from links and joints, as a robot description names them, to the flat arrays of a Model.
+// ModelBuilder: from links and joints, as a robot description names them, to the flat arrays of a
+// Model.
 //
-// What it does: checks the parts and the tree; welds links that fixed joints connect to one body (inertias summed,
-// colliders and frames moved along); numbers the bodies depth first, children in the order their joints were added; gives
-// every moving joint its part of q and v; resolves mimic joints to the joint that moves them; leaves out of self-collision
-// the pairs that cannot or need not be checked.
+// What it does: checks the parts and the tree; welds links that fixed joints connect to one body
+// (inertias summed, colliders and frames moved along); numbers the bodies depth first, children in
+// the order their joints were added; gives every moving joint its part of q and v; resolves mimic
+// joints to the joint that moves them; leaves out of self-collision the pairs that cannot or need
+// not be checked.
 //
-// Every method throws InputError naming the link or joint. Cost: linear in links and joints, quadratic in colliders.
+// Every method throws InputError naming the link or joint. Cost: linear in links and joints,
+// quadratic in colliders.
 #pragma once
 
 #include <optional>
@@ -18,22 +21,23 @@
 
 namespace robosim {
 
-// What a kind of joint is called: the name of its type, "fixed", or "continuous" for a revolute joint without limits.
-// Gives the type that moves the joint, none for a fixed one; throws for any other name.
+// What a kind of joint is called: the name of its type, "fixed", or "continuous" for a revolute
+// joint without limits. Gives the type that moves the joint, none for a fixed one; throws for any
+// other name.
 std::optional<JointType> moving_type(const std::string& kind);
 // All of them, and those that move by one number and so can mimic another joint or be mimicked.
 std::vector<std::string> joint_kinds();
 std::vector<std::string> one_position_kinds();
 
-// Taken where no acceleration limit is given: robot descriptions have no place for one. The angular value is the one of
-// MoveIt's configuration for the UR arms.
+// Taken where no acceleration limit is given: robot descriptions have no place for one. The angular
+// value is the one of MoveIt's configuration for the UR arms.
 inline constexpr double default_angular_acceleration = 5;  // [rad/s^2]
 inline constexpr double default_linear_acceleration = 2;   // [m/s^2]
 // The speed through which dry friction changes its sign where none is given.
 inline constexpr double default_friction_width = 1e-2;  // [rad/s, m/s]
 
-// The joint that carries a free-flying root link ("floating_base_2" and so on where the description has such a joint), and
-// frame 0 (nameless where a link that is not fixed there is called so).
+// The joint that carries a free-flying root link ("floating_base_2" and so on where the description
+// has such a joint), and frame 0 (nameless where a link that is not fixed there is called so).
 inline constexpr const char* floating_base_name = "floating_base";
 inline constexpr const char* world_name = "world";
 
@@ -42,19 +46,22 @@ struct MimicSpec {
   double ratio = 1, offset = 0;  // q = ratio * q_source + offset
 };
 
-// Limits: empty for none (accelerations: the default), else one number per q (positions) or per v, or a single number for all.
+// Limits: empty for none (accelerations: the default), else one number per q (positions) or per v,
+// or a single number for all.
 struct JointSpec {
   std::string name;
   std::string kind = "fixed";
   std::string parent, child;  // link names
-  SE3d X_PJ;                  // joint frame in the parent link; the child link's frame is the joint frame at q = 0
-  Vec3d axis{0, 0, 1};        // in the joint frame; scaled to unit length
+  // Joint frame in the parent link; the child link's frame is the joint frame at q = 0.
+  SE3d X_PJ;
+  Vec3d axis{0, 0, 1};          // in the joint frame; scaled to unit length
   std::optional<double> pitch;  // [m/rad] of a helical joint, which needs one; of no other
   std::vector<double> lower, upper, velocity, acceleration, effort;
   double damping = 0, friction = 0, friction_width = default_friction_width;  // per v, as in Model
   double stiffness = 0, spring_reference = 0;  // of joints with one position
   double armature = 0;                         // inertia seen at the joint as it is, and
-  double rotor_inertia = 0, gear_ratio = 1;    // that of a rotor that turns gear_ratio times as fast
+  // That of a rotor that turns gear_ratio times as fast.
+  double rotor_inertia = 0, gear_ratio = 1;
   std::optional<MimicSpec> mimic;
 
   // Kinetic energy of the rotor: 1/2 rotor_inertia (gear_ratio v)^2.
@@ -62,8 +69,9 @@ struct JointSpec {
 };
 
 struct BuildOptions {
-  bool allow_massless = false;   // accept bodies that nothing with mass moves along with; forward dynamics is then undefined
-  bool filter_adjacent = true;   // leave out of self-collision what a joint connects directly
+  // Accept bodies that nothing with mass moves along with; forward dynamics is then undefined.
+  bool allow_massless = false;
+  bool filter_adjacent = true;  // leave out of self-collision what a joint connects directly
 };
 
 class ModelBuilder {
@@ -72,8 +80,10 @@ class ModelBuilder {
 
   void add_link(const std::string& name, const Inertia& inertia);
   void add_joint(JointSpec spec);
-  void add_collider(const std::string& link, const CollisionGeometry& geometry, const SE3d& X_LC, const std::string& name);
-  void disable_collision(const std::string& link_a, const std::string& link_b, const std::string& reason);
+  void add_collider(const std::string& link, const CollisionGeometry& geometry, const SE3d& X_LC,
+                    const std::string& name);
+  void disable_collision(const std::string& link_a, const std::string& link_b,
+                         const std::string& reason);
   Model build(const BuildOptions& options) const;
 
  private:

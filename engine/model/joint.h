@@ -12,67 +12,81 @@ namespace robosim {
 
 enum class JointType : std::uint8_t { revolute, prismatic, helical, planar, floating };
 
-// What an entry of q measures: a length [m]; an angle [rad]; an angle of which 2 pi more is the same pose; a part of a unit
-// quaternion, of which all four stand together as x y z w.
+// What an entry of q measures: a length [m]; an angle [rad]; an angle of which 2 pi more is the
+// same pose; a part of a unit quaternion, of which all four stand together as x y z w.
 enum class Coordinate : std::uint8_t { length, angle, periodic_angle, quaternion };
 
-// How far a joint moves its child at most: the angle [rad] that it turns by, and the way [m] of the child's origin.
+// How far a joint moves its child at most: the angle [rad] that it turns by, and the way [m] of the
+// child's origin.
 struct Travel {
   double turn = 0, slide = 0;
 };
 
-// A column of a joint that is one component of the child's motion (angular 0 to 2, linear 3 to 5) or, with sign -1, against it.
+// A column of a joint that is one component of the child's motion (angular 0 to 2, linear 3 to 5)
+// or, with sign -1, against it.
 struct UnitColumn {
   int component = -1;  // none
   double sign = 1;
 };
 
-// Joint i carries body i. Its placement: X_PC(q) = X_PJ * X_J(q), with P the parent body's frame, J the joint frame fixed in P, C
-// the child body's frame, equal to J at q = 0.
+// Joint i carries body i. Its placement: X_PC(q) = X_PJ * X_J(q), with P the parent body's frame, J
+// the joint frame fixed in P, C the child body's frame, equal to J at q = 0.
 struct Joint {
   std::string name;
   JointType type = JointType::revolute;
-  int parent = 0;            // body index of P
+  int parent = 0;  // body index of P
   SE3d X_PJ;
-  Vec3d axis{0, 0, 1};       // unit, in J: of rotation or translation; of a planar joint the plane's normal
+  // Unit, in J: of rotation or translation; of a planar joint the plane's normal.
+  Vec3d axis{0, 0, 1};
   double pitch = 0;          // of a helical joint: way along the axis per angle about it [m/rad]
   int q_index = 0, n_q = 0;  // this joint's part of q
   int v_index = 0, n_v = 0;  // and of v
-  bool continuous = false;   // a revolute joint without limits, on which angles 2 pi apart are the same pose
-  // A mimic joint has no q of its own: q_index and v_index are the source's, and its position is ratio * q + offset. The
-  // source is the joint that moves by itself, also where the description chains mimics.
+  // a revolute joint without limits, on which angles 2 pi apart are the same pose.
+  bool continuous = false;
+  // A mimic joint has no q of its own: q_index and v_index are the source's, and its position is
+  // ratio * q + offset. The source is the joint that moves by itself, also where the description
+  // chains mimics.
   bool mimic = false;
   double ratio = 1, offset = 0;
 
-  // The joint's columns of the motion subspace: its own, also where it shares coordinates with the joint that it mimics.
+  // The joint's columns of the motion subspace: its own, also where it shares coordinates with the
+  // joint that it mimics.
   int column = 0;
   int column_end = 0;  // one beyond the last column of the joints behind it
 
   int angle = -1;  // the joint's place among Model::angle_joints, if it is there
 
-  // Computed by prepare. Of a joint that turns by theta about its axis: R_PC = R_fixed + cos(theta) R_cos + sin(theta) R_sin.
+  // Computed by prepare. Of a joint that turns by theta about its axis: R_PC = R_fixed + cos(theta)
+  // R_cos + sin(theta) R_sin.
   Mat3d R_fixed, R_cos, R_sin;
   Vec3d axis_P{0, 0, 1};  // the axis in the parent's axes
-  int along = -1;         // which of the child's axes the axis is, or points against; -1 for none of them
-  double sense = 1;       // 1 or -1
-  int fixed_turn = -1;    // which coordinate axis X_PJ turns about; 3 where it does not turn, -1 where about none of them
+  // Which of the child's axes the axis is, or points against; -1 for none of them.
+  int along = -1;
+  double sense = 1;  // 1 or -1
+  // Which coordinate axis X_PJ turns about; 3 where it does not turn, -1 where about none of them.
+  int fixed_turn = -1;
 
   // R_PC at the angle of this sine and cosine.
   template <class S>
   ROBOSIM_INLINE Mat3<S> turned(const S& sine, const S& cosine) const {
     Mat3<S> R;
     for (int i = 0; i < 3; ++i)
-      R.row[i] = mul_add(sine, Vec3<S>(R_sin.row[i]), mul_add(cosine, Vec3<S>(R_cos.row[i]), Vec3<S>(R_fixed.row[i])));
+      R.row[i] = mul_add(sine, Vec3<S>(R_sin.row[i]),
+                         mul_add(cosine, Vec3<S>(R_cos.row[i]), Vec3<S>(R_fixed.row[i])));
     return R;
   }
 
-  // Calls f(R_PC) with the same where `along` and `fixed_turn` are not negative: as an AxisTurn, or two.
+  // Calls f(R_PC) with the same where `along` and `fixed_turn` are not negative: as an AxisTurn, or
+  // two.
   template <class S, class F>
   ROBOSIM_INLINE void visit_turn(const S& sine, const S& cosine, F&& f) const {
     const S sign(sense);
-    if (along == 0) visit_turn_about<0>(sign * sine, cosine, f);
-    else if (along == 1) visit_turn_about<1>(sign * sine, cosine, f);
-    else visit_turn_about<2>(sign * sine, cosine, f);
+    if (along == 0)
+      visit_turn_about<0>(sign * sine, cosine, f);
+    else if (along == 1)
+      visit_turn_about<1>(sign * sine, cosine, f);
+    else
+      visit_turn_about<2>(sign * sine, cosine, f);
   }
 
   // R times the axis.
@@ -81,7 +95,8 @@ struct Joint {
     return along >= 0 ? S(sense) * R.col(along) : R * Vec3<S>(axis);
   }
 
-  // To be called whenever X_PJ or the axis has changed. Rodrigues: R(theta) = a a^T + cos (1 - a a^T) + sin [a].
+  // To be called whenever X_PJ or the axis has changed. Rodrigues: R(theta) = a a^T + cos (1 - a
+  // a^T) + sin [a].
   void prepare() {
     const Mat3d aaT(axis.x * axis, axis.y * axis, axis.z * axis);
     Mat3d rest = Mat3d::identity();
@@ -90,13 +105,16 @@ struct Joint {
     axis_P = X_PJ.R * axis;
     along = -1, sense = 1;
     for (int k = 0; k < 3; ++k)
-      if (std::abs(axis[k]) == 1 && axis[(k + 1) % 3] == 0 && axis[(k + 2) % 3] == 0) along = k, sense = axis[k];
+      if (std::abs(axis[k]) == 1 && axis[(k + 1) % 3] == 0 && axis[(k + 2) % 3] == 0)
+        along = k, sense = axis[k];
     fixed_turn = -1;
     const Mat3d& R = X_PJ.R;
     for (int k = 0; k < 3; ++k) {
       const int a = (k + 1) % 3, b = (k + 2) % 3;
-      const bool about_k = R(k, k) == 1 && R(k, a) == 0 && R(k, b) == 0 && R(a, k) == 0 && R(b, k) == 0;
-      if (about_k && R(a, a) == R(b, b) && R(b, a) == -R(a, b)) fixed_turn = R(a, a) == 1 && R(b, a) == 0 ? 3 : k;
+      const bool about_k =
+          R(k, k) == 1 && R(k, a) == 0 && R(k, b) == 0 && R(a, k) == 0 && R(b, k) == 0;
+      if (about_k && R(a, a) == R(b, b) && R(b, a) == -R(a, b))
+        fixed_turn = R(a, a) == 1 && R(b, a) == 0 ? 3 : k;
     }
   }
 
@@ -106,8 +124,10 @@ struct Joint {
     constexpr int a = (k + 1) % 3, b = (k + 2) % 3;
     const Mat3d& R = X_PJ.R;
     if (fixed_turn == 3) return f(AxisTurn<k, S>{sine, cosine});
-    if (fixed_turn == a) return f(TwoTurns<AxisTurn<a, S>, AxisTurn<k, S>>{{S(R(k, b)), S(R(b, b))}, {sine, cosine}});
-    if (fixed_turn == b) return f(TwoTurns<AxisTurn<b, S>, AxisTurn<k, S>>{{S(R(a, k)), S(R(k, k))}, {sine, cosine}});
+    if (fixed_turn == a)
+      return f(TwoTurns<AxisTurn<a, S>, AxisTurn<k, S>>{{S(R(k, b)), S(R(b, b))}, {sine, cosine}});
+    if (fixed_turn == b)
+      return f(TwoTurns<AxisTurn<b, S>, AxisTurn<k, S>>{{S(R(a, k)), S(R(k, k))}, {sine, cosine}});
     const S s(R(b, a)), c(R(a, a));  // about the same axis: the angles' sum
     f(AxisTurn<k, S>{mul_add(s, cosine, c * sine), nmul_add(s, sine, c * cosine)});
   }

@@ -1,5 +1,5 @@
-// What is asked about a joint's type apart from its kernels: how many numbers it adds to q and v, what they are called and measured
-// in, and what a description has to give.
+// What is asked about a joint's type apart from its kernels: how many numbers it adds to q and v,
+// what they are called and measured in, and what a description has to give.
 #pragma once
 
 #include "model/joints.h"
@@ -7,12 +7,12 @@
 namespace robosim {
 
 struct JointLayout {
-  const char* name = nullptr;            // of the type
+  const char* name = nullptr;  // of the type
   int n_q = 0, n_v = 0;
-  const char* const* q_names = nullptr;  // n_q names, each "" when the joint's own name says it
-  const char* const* v_names = nullptr;  // n_v names
+  const char* const* q_names = nullptr;     // n_q names, each "" when the joint's own name says it
+  const char* const* v_names = nullptr;     // n_v names
   const Coordinate* coordinates = nullptr;  // n_q
-  unsigned angular = 0;                  // bit k: v[k] is an angular velocity
+  unsigned angular = 0;                     // bit k: v[k] is an angular velocity
   bool has_axis = false, has_pitch = false;
 
   bool is_angular(int k) const { return (angular >> k & 1u) != 0; }
@@ -26,16 +26,18 @@ struct JointLayout {
 
 inline JointLayout joint_layout(JointType type) {
   return visit_joint(type, []<class J>(J) {
-    return JointLayout{J::name,        J::n_q,     J::n_v,      J::q_names,
-                       J::v_names,     J::coordinates, J::angular, J::has_axis,
-                       requires { J::has_pitch; }};
-  });
+    return JointLayout{J::name, J::n_q, J::n_v, J::q_names, J::v_names, J::coordinates, J::angular,
+                       J::has_axis, requires {J::has_pitch; }
+};
+});
 }
 
 // The joint that entry k of q belongs to.
 inline const Joint& joint_of_position(const Model& model, int k) {
   std::size_t i = 1;
-  while (model.joints[i].mimic || k < model.joints[i].q_index || k >= model.joints[i].q_index + model.joints[i].n_q) ++i;
+  while (model.joints[i].mimic || k < model.joints[i].q_index ||
+         k >= model.joints[i].q_index + model.joints[i].n_q)
+    ++i;
   return model.joints[i];
 }
 

@@ -1,8 +1,9 @@
 // Model: an articulated mechanism as flat arrays, immutable once built.
 //
-// Bodies are numbered depth first, children in the document's order; body 0 is the world, and each other body hangs from
-// its parent by exactly one joint with the same number. Links that fixed joints weld together are one body; every link
-// keeps its name as a Frame of the body that carries it.
+// Bodies are numbered depth first, children in the document's order; body 0 is the world, and each
+// other body hangs from its parent by exactly one joint with the same number. Links that fixed
+// joints weld together are one body; every link keeps its name as a Frame of the body that carries
+// it.
 #pragma once
 
 #include <cstdint>
@@ -52,19 +53,25 @@ struct Model {
   std::vector<Inertia> inertias;  // per body, welded links summed
   std::vector<Frame> frames;      // frames[0] is the world, also where it has no name
   std::vector<Collider> colliders;
-  std::vector<std::pair<int, int>> collision_pairs;  // collider indices (a < b) that self-collision checks
+  // Collider indices (a < b) that self-collision checks.
+  std::vector<std::pair<int, int>> collision_pairs;
   std::vector<DisabledPair> disabled_collisions;
   Limits limits;
   std::vector<double> damping;   // per v, viscous [N m s/rad] or [N s/m]
   std::vector<double> friction;  // per v, dry (Coulomb) [N m] or [N]
-  std::vector<double> friction_width;    // per v, positive: the speed [rad/s, m/s] through which dry friction changes its sign
-  std::vector<double> stiffness;         // per v, of a spring [N m/rad] or [N/m]; 0 where the joint has not one position
+  // Per v, positive: the speed [rad/s, m/s] through which dry friction changes its sign.
+  std::vector<double> friction_width;
+  // Per v, of a spring [N m/rad] or [N/m]; 0 where the joint has not one position.
+  std::vector<double> stiffness;
   std::vector<double> spring_reference;  // per v, the position [rad, m] at which it exerts nothing
-  double spring_rest_energy = 0;         // [J] left there, where springs of mimic joints and of their sources pull against each other
-  std::vector<double> armature;  // per v, inertia of the drive seen at the joint, gear included [kg m^2] or [kg]
-  std::vector<int> massless;     // joints that move no mass and no armature: the mass matrix is singular
+  // [J] left there, where springs of mimic joints and of their sources pull against each other.
+  double spring_rest_energy = 0;
+  // Per v, inertia of the drive seen at the joint, gear included [kg m^2] or [kg].
+  std::vector<double> armature;
+  // Joints that move no mass and no armature: the mass matrix is singular.
+  std::vector<int> massless;
   bool has_mimic = false;
-  Vec3d gravity{0, 0, -9.80665};                    // in W [m/s^2]
+  Vec3d gravity{0, 0, -9.80665};  // in W [m/s^2]
 
   // Structure, computed by number_columns (structure.h).
   std::vector<int> column_v;      // per column its v
@@ -73,19 +80,26 @@ struct Model {
   struct Run {
     int first = 0, count = 0;
   };
-  std::vector<Run> runs;       // of all joints, root to leaf, their own columns last
-  std::vector<int> run_begin;  // those of joint i go from run_begin[i] to run_begin[i + 1]; the world (0) has none
-  // Per v the smaller v that the factor of the mass matrix couples it with, descending; from row_begin[v] to row_begin[v + 1].
+  std::vector<Run> runs;  // of all joints, root to leaf, their own columns last
+  // Those of joint i go from run_begin[i] to run_begin[i + 1]; the world (0) has none.
+  std::vector<int> run_begin;
+  // Per v the smaller v that the factor of the mass matrix couples it with, descending; from
+  // row_begin[v] to row_begin[v + 1].
   std::vector<int> rows, row_begin;
   // The same by columns: the larger v, ascending; from column_begin[v] to column_begin[v + 1].
   std::vector<int> columns, column_begin;
-  // Per v a bit for each 8 neighboring v that hold one on its way to the root or behind it (the last bit for all from 504 on).
+  // Per v a bit for each 8 neighboring v that hold one on its way to the root or behind it (the
+  // last bit for all from 504 on).
   std::vector<std::uint64_t> related;
 
   // Whether every two coordinates are on one way to the root, or coupled by mimic joints.
-  bool all_related() const { return rows.size() == static_cast<std::size_t>(n_v) * static_cast<std::size_t>(n_v - 1) / 2; }
+  bool all_related() const {
+    return rows.size() == static_cast<std::size_t>(n_v) * static_cast<std::size_t>(n_v - 1) / 2;
+  }
   // Of a tree without mimic joints: one beyond the last coordinate behind v.
-  int behind_end(int v) const { return column_begin[v] < column_begin[v + 1] ? columns[column_begin[v + 1] - 1] + 1 : v + 1; }
+  int behind_end(int v) const {
+    return column_begin[v] < column_begin[v + 1] ? columns[column_begin[v + 1] - 1] + 1 : v + 1;
+  }
   int n_columns() const { return static_cast<int>(column_v.size()); }
 
   int n_bodies() const { return static_cast<int>(joints.size()); }

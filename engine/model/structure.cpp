@@ -1,8 +1,9 @@
 // Columns, paths to the root and the pattern of the mass matrix's factor.
 //
-// M = L^T D L with unit lower L eliminates coordinates from the last to the first. Where every joint moves by itself, row k
-// of L is filled at the ancestors of k exactly (Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 6.5). Mimic
-// joints couple branches; elimination then fills more, found here once, symbolically.
+// M = L^T D L with unit lower L eliminates coordinates from the last to the first. Where every
+// joint moves by itself, row k of L is filled at the ancestors of k exactly (Featherstone, "Rigid
+// Body Dynamics Algorithms" (2008), section 6.5). Mimic joints couple branches; elimination then
+// fills more, found here once, symbolically.
 #include "model/structure.h"
 
 #include <algorithm>
@@ -15,12 +16,16 @@ namespace {
 
 void number_paths(Model& model) {
   const int n = model.n_bodies();
-  model.column_v.clear(), model.angle_joints.clear(), model.runs.clear(), model.run_begin.assign(static_cast<std::size_t>(n) + 1, 0);
+  model.column_v.clear(), model.angle_joints.clear(), model.runs.clear(),
+      model.run_begin.assign(static_cast<std::size_t>(n) + 1, 0);
   for (int i = 1; i < n; ++i) {
     Joint& joint = model.joints[i];
     joint.column = model.n_columns();
-    for (int k = 0; k < joint_layout(joint.type).n_v; ++k) model.column_v.push_back(joint.v_index + k);
-    if (visit_joint(joint.type, []<class J>(J) { return requires { J::angle; }; })) {
+    for (int k = 0; k < joint_layout(joint.type).n_v; ++k)
+      model.column_v.push_back(joint.v_index + k);
+    if (visit_joint(joint.type, []<class J>(J) {
+          return requires { J::angle; };
+        })) {
       joint.angle = static_cast<int>(model.angle_joints.size());
       model.angle_joints.push_back(i);
     }
@@ -58,8 +63,9 @@ void find_factor_rows(Model& model) {
       for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r)
         for (int l = 0; l < model.runs[r].count; ++l) couple(c, model.runs[r].first + l);
   }
-  // Taking out coordinate k couples everything that it is coupled with. In a tree without mimic joints all of that is coupled
-  // already. Finding it costs n^3: a larger model with mimic joints is taken as coupled throughout.
+  // Taking out coordinate k couples everything that it is coupled with. In a tree without mimic
+  // joints all of that is coupled already. Finding it costs n^3: a larger model with mimic joints
+  // is taken as coupled throughout.
   constexpr std::size_t largest_searched = 512;
   if (model.has_mimic && n > largest_searched)
     for (std::size_t k = 0; k < n; ++k) filled[k].assign(n, true);
@@ -78,7 +84,8 @@ void find_factor_rows(Model& model) {
       if (filled[i][k]) model.columns.push_back(static_cast<int>(i));
     model.column_begin[k + 1] = static_cast<int>(model.columns.size());
     for (std::size_t i = 0; i < n; ++i)
-      if (i == k || filled[std::max(i, k)][std::min(i, k)]) model.related[k] |= std::uint64_t{1} << std::min<std::size_t>(i / 8, 63);
+      if (i == k || filled[std::max(i, k)][std::min(i, k)])
+        model.related[k] |= std::uint64_t{1} << std::min<std::size_t>(i / 8, 63);
   }
 }
 
@@ -98,13 +105,15 @@ std::vector<int> massless_joints(const Model& model) {
     moments[parent] = moments[parent] || moments[i];
     // Moments without mass resist what turns, and nothing that moves them along.
     const bool turns = joint_layout(joint.type).n_v == 1 && joint_layout(joint.type).is_angular(0);
-    const bool has_mass = (moved[i] > 0 || (turns && moments[i])) && (!joint.mimic || joint.ratio != 0);
+    const bool has_mass =
+        (moved[i] > 0 || (turns && moments[i])) && (!joint.mimic || joint.ratio != 0);
     for (int k = 0; k < joint.n_v; ++k)
       if (has_mass || model.armature[joint.v_index + k] > 0) heavy[joint.v_index + k] = true;
   }
   std::vector<int> massless;
   for (std::size_t i = 1; i < n; ++i)
-    if (const Joint& joint = model.joints[i]; !joint.mimic && !heavy[joint.v_index]) massless.push_back(static_cast<int>(i));
+    if (const Joint& joint = model.joints[i]; !joint.mimic && !heavy[joint.v_index])
+      massless.push_back(static_cast<int>(i));
   return massless;
 }
 

@@ -16,12 +16,15 @@ constexpr double most = 1e300;
 // Name of the joint that entry k of v belongs to.
 const std::string& name_of(const Model& model, int k) {
   std::size_t i = 1;
-  while (model.joints[i].mimic || k < model.joints[i].v_index || k >= model.joints[i].v_index + model.joints[i].n_v) ++i;
+  while (model.joints[i].mimic || k < model.joints[i].v_index ||
+         k >= model.joints[i].v_index + model.joints[i].n_v)
+    ++i;
   return model.joints[i].name;
 }
 
-// An entry of the mass matrix is a sum over the bodies of m (J v)^2 + I (J w)^2. With reach the lengths from joint to joint, a joint of
-// ratio r and pitch h moves what is behind it by at most r (1 + h) (1 + reach) per unit of its coordinate, and turns it by at most r.
+// An entry of the mass matrix is a sum over the bodies of m (J v)^2 + I (J w)^2. With reach the
+// lengths from joint to joint, a joint of ratio r and pitch h moves what is behind it by at most r
+// (1 + h) (1 + reach) per unit of its coordinate, and turns it by at most r.
 std::string mass_fault(const Model& model) {
   const std::size_t n = model.joints.size();
   std::vector<double> reach(n, 0), turns(n, 0);
@@ -30,7 +33,8 @@ std::string mass_fault(const Model& model) {
     const Joint& joint = model.joints[i];
     const Inertia& inertia = model.inertias[i];
     const std::size_t parent = static_cast<std::size_t>(joint.parent);
-    reach[i] = reach[parent] + norm(joint.X_PJ.p) + std::abs(joint.offset) * (1 + std::abs(joint.pitch));
+    reach[i] =
+        reach[parent] + norm(joint.X_PJ.p) + std::abs(joint.offset) * (1 + std::abs(joint.pitch));
     turns[i] = turns[parent] + std::abs(joint.ratio) * (1 + std::abs(joint.pitch));
     const double lever = 1 + reach[i] + norm(inertia.com);
     double moments = 0;
@@ -39,7 +43,8 @@ std::string mass_fault(const Model& model) {
     total += turns[i] * turns[i] * (1 + inertia.mass * lever * lever + moments);
     if (!(total <= most && reach[i] <= most))
       return "joint '" + joint.name +
-             "' moves more than numbers can hold: its multiplier, pitch or offset, or a mass or a distance behind it, is too large";
+             "' moves more than numbers can hold: its multiplier, pitch or offset, or a mass or a "
+             "distance behind it, is too large";
   }
   return "";
 }
@@ -51,18 +56,22 @@ std::string overflow_fault(const Model& model) {
   if (std::string fault = mass_fault(model); !fault.empty()) return fault;
   for (int k = 0; k < model.n_v; ++k) {
     const std::size_t i = static_cast<std::size_t>(k);
-    // At rest dry friction is a damper of friction / width, and its rate is divided by sqrt(v^2 + width^2).
+    // At rest dry friction is a damper of friction / width, and its rate is divided by sqrt(v^2 +
+    // width^2).
     const double width = model.friction_width[i];
-    if (!(width * width >= std::numeric_limits<double>::min() && width < most) || !(model.friction[i] / width <= most))
-      return message("joint '", name_of(model, k), "': friction ", model.friction[i], " over a width of ", width,
-                     " is more than numbers can hold");
+    if (!(width * width >= std::numeric_limits<double>::min() && width < most) ||
+        !(model.friction[i] / width <= most))
+      return message("joint '", name_of(model, k), "': friction ", model.friction[i],
+                     " over a width of ", width, " is more than numbers can hold");
     // Mimic joints included.
     const double spring = model.stiffness[i] * (1 + std::abs(model.spring_reference[i]));
     if (!(model.damping[i] <= most && model.armature[i] <= most && spring <= most))
-      return message("joint '", name_of(model, k), "': damping ", model.damping[i], ", armature ", model.armature[i], " or stiffness ",
-                     model.stiffness[i], " is more than numbers can hold");
+      return message("joint '", name_of(model, k), "': damping ", model.damping[i], ", armature ",
+                     model.armature[i], " or stiffness ", model.stiffness[i],
+                     " is more than numbers can hold");
   }
-  if (!std::isfinite(model.spring_rest_energy)) return "the springs of mimic joints hold more energy than numbers can";
+  if (!std::isfinite(model.spring_rest_energy))
+    return "the springs of mimic joints hold more energy than numbers can";
   return "";
 }
 

@@ -6,16 +6,22 @@
 namespace robosim {
 namespace {
 
-// No blend is smaller than this, in the metric; edges shorter than a tenth of it count as repeated waypoints.
+// No blend is smaller than this, in the metric; edges shorter than a tenth of it count as repeated
+// waypoints.
 constexpr double smallest = 1e-6;
-// Corners of a smooth run: how different the edges may be, and how much the path may turn (the cosine of that angle).
+// Corners of a smooth run: how different the edges may be, and how much the path may turn (the
+// cosine of that angle).
 constexpr double even = 1.2, gentle = 0.7;
 
 }  // namespace
 
-BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path, const BlendOptions& options) {
-  const std::size_t n_q = static_cast<std::size_t>(checker.scene().model().n_q), n = options.columns.size();
-  const auto weight = [&](std::size_t k) { return options.weights.empty() ? 1.0 : options.weights[k]; };
+BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
+                          const BlendOptions& options) {
+  const std::size_t n_q = static_cast<std::size_t>(checker.scene().model().n_q),
+                    n = options.columns.size();
+  const auto weight = [&](std::size_t k) {
+    return options.weights.empty() ? 1.0 : options.weights[k];
+  };
   const auto column = [&](std::size_t k) { return static_cast<std::size_t>(options.columns[k]); };
 
   // Waypoints without repetition, directions and lengths of the edges.
@@ -44,7 +50,8 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
 
   // One piece: q = a + b w + c w^2 for 0 <= w <= length, in s of which w is the `speed`-fold.
   double speed = 1;
-  const auto append = [&](const std::vector<double>& a, const std::vector<double>& b, const std::vector<double>& c, double length) {
+  const auto append = [&](const std::vector<double>& a, const std::vector<double>& b,
+                          const std::vector<double>& c, double length) {
     out.coefficients.insert(out.coefficients.end(), a.begin(), a.end());
     for (const double x : b) out.coefficients.push_back(x * speed);
     for (const double x : c) out.coefficients.push_back(x * speed * speed);
@@ -65,32 +72,41 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
   checker.restrict_to(options.columns);
   const std::vector<double> rest(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q));
   // The curve from d before corner i, bending by `bend` on a length.
-  const auto curve_is_free = [&](std::size_t i, double d, const std::vector<double>& bend, double length) {
+  const auto curve_is_free = [&](std::size_t i, double d, const std::vector<double>& bend,
+                                 double length) {
     const double breaks[2] = {0, length};
     std::vector<double> c = beside(i, directions[i - 1], -d);
     c.insert(c.end(), directions[i - 1].begin(), directions[i - 1].end());
     c.insert(c.end(), bend.begin(), bend.end());
-    const PiecewisePolynomial curve(breaks, 1, c.data(), 3, options.columns.data(), static_cast<int>(n), rest.data(),
-                                    static_cast<int>(n_q));
+    const PiecewisePolynomial curve(breaks, 1, c.data(), 3, options.columns.data(),
+                                    static_cast<int>(n), rest.data(), static_cast<int>(n_q));
     return checker.curve(curve, 0, length, options.resolution).free;
   };
-  const auto is_free = [&](std::size_t i, double d) { return curve_is_free(i, d, curvature(i, d), 2 * d); };
-  // Of the curve from middle to middle of the edges about corner i, with the speed of s on the edge before it.
+  const auto is_free = [&](std::size_t i, double d) {
+    return curve_is_free(i, d, curvature(i, d), 2 * d);
+  };
+  // Of the curve from middle to middle of the edges about corner i, with the speed of s on the edge
+  // before it.
   const auto whole_bend = [&](std::size_t i) {
     const double before = lengths[i - 1], ratio = lengths[i] / before;
     std::vector<double> c(n);
-    for (std::size_t k = 0; k < n; ++k) c[k] = (ratio * directions[i][k] - directions[i - 1][k]) / (2 * before);
+    for (std::size_t k = 0; k < n; ++k)
+      c[k] = (ratio * directions[i][k] - directions[i - 1][k]) / (2 * before);
     return c;
   };
   // Whether corner i is part of a smooth run.
   const auto is_smooth = [&](std::size_t i) {
     const double before = lengths[i - 1], after = lengths[i];
-    if (std::max(before, after) > std::min(even * std::min(before, after), 2 * options.largest)) return false;
+    if (std::max(before, after) > std::min(even * std::min(before, after), 2 * options.largest))
+      return false;
     double cosine = 0;
-    for (std::size_t k = 0; k < n; ++k) cosine += weight(k) * weight(k) * directions[i - 1][k] * directions[i][k];
-    return cosine > gentle && std::min(before, after) > 4 * smallest && curve_is_free(i, before / 2, whole_bend(i), before);
+    for (std::size_t k = 0; k < n; ++k)
+      cosine += weight(k) * weight(k) * directions[i - 1][k] * directions[i][k];
+    return cosine > gentle && std::min(before, after) > 4 * smallest &&
+           curve_is_free(i, before / 2, whole_bend(i), before);
   };
-  // The largest free size: the most that fits, else bisected below the smallest power-of-two part that is free.
+  // The largest free size: the most that fits, else bisected below the smallest power-of-two part
+  // that is free.
   const auto size_of_blend = [&](std::size_t i) {
     double blocked = std::min({0.5 * lengths[i - 1], 0.5 * lengths[i], options.largest});
     if (is_free(i, blocked)) return blocked;
@@ -121,7 +137,9 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
     const double ahead = has_corner ? size_of_blend(i + 1) : 0;
     if (const double straight = lengths[i] - behind - ahead; straight > 1e-12 * lengths[i])
       append(beside(i, directions[i], behind), directions[i], zero, straight);
-    if (has_corner && ahead > 0) append(beside(i + 1, directions[i], -ahead), directions[i], curvature(i + 1, ahead), 2 * ahead);
+    if (has_corner && ahead > 0)
+      append(beside(i + 1, directions[i], -ahead), directions[i], curvature(i + 1, ahead),
+             2 * ahead);
     if (has_corner && ahead == 0) out.stops.push_back(out.breaks.back());
     behind = ahead;
   }

@@ -21,8 +21,8 @@ void Line::set(const double* q0, const double* q1) {
     speed_[k] = std::abs(q1[k] - q0[k]);
   }
   for (const std::size_t first : quaternions_) {
-    // Unit quaternions a and b: the chord's middle is its closest point to the origin, so that scaling to unit length speeds a
-    // point of it up by 1 / |(a + b) / 2| at most.
+    // Unit quaternions a and b: the chord's middle is its closest point to the origin, so that
+    // scaling to unit length speeds a point of it up by 1 / |(a + b) / 2| at most.
     double *a = &q0_[first], *b = &q1_[first], dot = 0, aa = 0, bb = 0;
     for (int k = 0; k < 4; ++k) aa += a[k] * a[k], bb += b[k] * b[k];
     for (int k = 0; k < 4; ++k) a[k] /= std::sqrt(aa), b[k] /= std::sqrt(bb);
@@ -47,8 +47,9 @@ void Line::spread(double t0, double t1, Spread& out) const {
   }
 }
 
-PiecewisePolynomial::PiecewisePolynomial(const double* breaks, int pieces, const double* coefficients, int order,
-                                         const int* columns, int n_columns, const double* q_rest, int n_q)
+PiecewisePolynomial::PiecewisePolynomial(const double* breaks, int pieces,
+                                         const double* coefficients, int order, const int* columns,
+                                         int n_columns, const double* q_rest, int n_q)
     : breaks_(breaks),
       coefficients_(coefficients),
       q_rest_(q_rest),
@@ -81,12 +82,14 @@ void PiecewisePolynomial::position(double t, double* q) const {
 }
 
 double PiecewisePolynomial::derivative_bound(int m, int i, int column, double u0, double u1) const {
-  // The derivative's coefficients about u0, in units of the interval's length: p(u0 + s L) = sum_j a_j s^j.
+  // The derivative's coefficients about u0, in units of the interval's length: p(u0 + s L) = sum_j
+  // a_j s^j.
   const double* c = coefficients_ + at(i) * at(order_) * at(n_columns_) + column;
   const int degree = order_ - 1 - m;
   if (degree < 0) return 0;
   double a[max_order];
-  for (int j = 0; j <= degree; ++j) a[j] = (m == 1 ? j + 1 : (j + 1) * (j + 2)) * c[(j + m) * n_columns_];
+  for (int j = 0; j <= degree; ++j)
+    a[j] = (m == 1 ? j + 1 : (j + 1) * (j + 2)) * c[(j + m) * n_columns_];
   for (int k = 0; k < degree; ++k)  // Taylor shift by repeated synthetic division
     for (int j = degree - 1; j >= k; --j) a[j] += u0 * a[j + 1];
   double scale = 1;
@@ -109,17 +112,21 @@ void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
   std::fill(out.step.begin(), out.step.end(), 0.0);
   std::fill(out.bend.begin(), out.bend.end(), 0.0);
   const double half = 0.5 * (t1 - t0), middle = t0 + half;
-  const int first = piece_at(t0), last = t1 <= breaks_[first + 1] ? first : piece_at(t1), center = piece_at(middle);
+  const int first = piece_at(t0), last = t1 <= breaks_[first + 1] ? first : piece_at(t1),
+            center = piece_at(middle);
   for (int i = first; i <= last; ++i) {
-    const double u0 = std::max(t0 - breaks_[i], 0.0), u1 = std::max(std::min(t1, breaks_[i + 1]) - breaks_[i], u0);
+    const double u0 = std::max(t0 - breaks_[i], 0.0),
+                 u1 = std::max(std::min(t1, breaks_[i + 1]) - breaks_[i], u0);
     const bool is_whole = u0 == 0 && u1 == breaks_[i + 1] - breaks_[i];
     for (int c = 0; c < n_columns_; ++c) {
       double& span = out.span[at(columns_[c])];
       const double whole = half * whole_[at(i * n_columns_ + c)];
-      if (whole > span) span = std::max(span, is_whole ? whole : half * derivative_bound(1, i, c, u0, u1));
+      if (whole > span)
+        span = std::max(span, is_whole ? whole : half * derivative_bound(1, i, c, u0, u1));
     }
   }
-  // Taylor's remainder within one piece; over several, where the derivative may jump, what the span allows.
+  // Taylor's remainder within one piece; over several, where the derivative may jump, what the span
+  // allows.
   const double u = middle - breaks_[center];
   const double* coefficients = coefficients_ + at(center) * at(order_) * at(n_columns_);
   for (int c = 0; c < n_columns_; ++c) {
@@ -129,7 +136,9 @@ void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
     out.step[k] = half * slope;
     out.bend[k] = out.span[k] + std::abs(out.step[k]);
     if (first == last)
-      out.bend[k] = std::min(out.bend[k], 0.5 * half * half * derivative_bound(2, first, c, t0 - breaks_[first], t1 - breaks_[first]));
+      out.bend[k] = std::min(
+          out.bend[k], 0.5 * half * half *
+                           derivative_bound(2, first, c, t0 - breaks_[first], t1 - breaks_[first]));
   }
 }
 

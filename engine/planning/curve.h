@@ -1,4 +1,5 @@
-// Curves q(t) in configuration space, as the edge check sees them: a position, and bounds of speed over intervals.
+// Curves q(t) in configuration space, as the edge check sees them: a position, and bounds of speed
+// over intervals.
 #pragma once
 
 #include <vector>
@@ -7,10 +8,12 @@
 
 namespace robosim {
 
-// How far q(t) strays from its value at the middle t_m of an interval of half-width h, per entry of q, for |t - t_m| <= h:
+// How far q(t) strays from its value at the middle t_m of an interval of half-width h, per entry of
+// q, for |t - t_m| <= h:
 //   |q_k(t) - q_k(t_m)| <= span_k |t - t_m| / h
 //   q_k(t) - q_k(t_m) = step_k (t - t_m) / h + e,  |e| <= bend_k |t - t_m| / h
-// Quaternion entries: span of the quaternion scaled to unit length; their step and bend are not used.
+// Quaternion entries: span of the quaternion scaled to unit length; their step and bend are not
+// used.
 struct Spread {
   std::vector<double> span, step, bend;
 };
@@ -22,12 +25,13 @@ class Curve {
   virtual void position(double t, double* q) const = 0;
   // The spread over [t0, t1].
   virtual void spread(double t0, double t1, Spread& out) const = 0;
-  // Whether spans say the same of all t, also of those outside the interval that they were asked for.
+  // Whether spans say the same of all t, also of those outside the interval that they were asked
+  // for.
   virtual bool is_steady() const { return false; }
 };
 
-// q(t) = q0 + t (q1 - q0), t in [0, 1]. A quaternion takes the shorter way round, and kinematics scale it
-// to unit length: the great arc from one to the other.
+// q(t) = q0 + t (q1 - q0), t in [0, 1]. A quaternion takes the shorter way round, and kinematics
+// scale it to unit length: the great arc from one to the other.
 class Line final : public Curve {
  public:
   explicit Line(const Model& model);
@@ -42,16 +46,18 @@ class Line final : public Curve {
   std::vector<std::size_t> quaternions_;  // where in q each begins
 };
 
-// A polynomial in powers of (t - breaks[i]) on each piece: q_k(t) = sum_j c[i][j][k'] (t - breaks[i])^j for the entries of q in
-// `columns`, the rest stay at q_rest. Derivatives are bounded by their Bernstein coefficients on the asked interval:
-// a polynomial stays within the range of its Bernstein coefficients, exactly so in the limit of short intervals.
+// A polynomial in powers of (t - breaks[i]) on each piece: q_k(t) = sum_j c[i][j][k'] (t -
+// breaks[i])^j for the entries of q in `columns`, the rest stay at q_rest. Derivatives are bounded
+// by their Bernstein coefficients on the asked interval: a polynomial stays within the range of its
+// Bernstein coefficients, exactly so in the limit of short intervals.
 class PiecewisePolynomial final : public Curve {
  public:
   static constexpr int max_order = 8;  // coefficients per piece, so degree 7
 
-  // breaks: (k + 1), strictly increasing; coefficients: (k, order, n_columns) in row-major order. All outlive the curve.
-  PiecewisePolynomial(const double* breaks, int pieces, const double* coefficients, int order, const int* columns,
-                      int n_columns, const double* q_rest, int n_q);
+  // breaks: (k + 1), strictly increasing; coefficients: (k, order, n_columns) in row-major order.
+  // All outlive the curve.
+  PiecewisePolynomial(const double* breaks, int pieces, const double* coefficients, int order,
+                      const int* columns, int n_columns, const double* q_rest, int n_q);
   void position(double t, double* q) const override;
   void spread(double t0, double t1, Spread& out) const override;
   double start() const { return breaks_[0]; }

@@ -15,20 +15,21 @@ namespace {
 
 // No interval is halved below this part of the curve: bounds the work for absurdly long curves.
 constexpr double shortest = 1e-7;
-// [m] A curve is cut into equal parts, 8 to most_parts, until no point moves more than this over half of one.
+// [m] A curve is cut into equal parts, 8 to most_parts, until no point moves more than this over
+// half of one.
 constexpr double provable = 0.2;
 constexpr int most_parts = 64;
 // Exact distances are asked for where they can exceed the cheap bounds by this part of the motion.
 constexpr double worthwhile = 1;
 // Part of a distance to which it is asked for, above the floor.
 constexpr double rough = 0.2;
-// Items whose suspects are tested before the next items are looked at, pairs that are looked at before all, and times that a pair is tested
-// in vain.
+// Items whose suspects are tested before the next items are looked at, pairs that are looked at
+// before all, and times that a pair is tested in vain.
 constexpr std::size_t block = 4, most_recent = 4;
 constexpr int patience = 16;
 
-// The largest k up to 128 with k along + k^3 rest <= gap, or a little less, where that holds for k = 1. Convex, so Newton's method from above
-// stays above, and the chord from k = 1 ends below.
+// The largest k up to 128 with k along + k^3 rest <= gap, or a little less, where that holds for k
+// = 1. Convex, so Newton's method from above stays above, and the chord from k = 1 ends below.
 double reach_of(double gap, double along, double rest) {
   const auto left = [&](double k) { return k * along + k * k * k * rest - gap; };
   double high = 128;
@@ -61,7 +62,8 @@ EdgeChecker::EdgeChecker(const CollisionScene& scene)
   recent_.reserve(most_recent);
   // What most edges need, so that the first ones need not wait for memory.
   constexpr std::size_t usual = 128;
-  queue_.reserve(usual), entries_.reserve(4 * usual), suspects_.reserve(usual), asked_.reserve(usual), rows_.reserve(usual);
+  queue_.reserve(usual), entries_.reserve(4 * usual), suspects_.reserve(usual),
+      asked_.reserve(usual), rows_.reserve(usual);
   for (std::vector<Entry>& open : open_) open.reserve(usual / 2);
   restrict_to({});
 }
@@ -71,9 +73,11 @@ void EdgeChecker::restrict_to(const std::vector<int>& columns) {
   for (const int k : columns) driven[at(k)] = 1;
   root_.clear();
   for (std::size_t i = 0; i < scene_->clusters().size(); ++i)
-    if (scene_->clusters()[i].touchable > 0 && layout_.moves_cluster(static_cast<int>(i), driven)) root_.push_back({static_cast<int>(i), SiftItem::cluster});
+    if (scene_->clusters()[i].touchable > 0 && layout_.moves_cluster(static_cast<int>(i), driven))
+      root_.push_back({static_cast<int>(i), SiftItem::cluster});
   for (std::size_t g = 0; g < scene_->groups().size(); ++g)
-    if (layout_.moves(scene_->groups()[g].object, driven)) root_.push_back({0, static_cast<int>(g)});
+    if (layout_.moves(scene_->groups()[g].object, driven))
+      root_.push_back({0, static_cast<int>(g)});
   recent_.clear();
   query_.forget();
   if (++age_ == 0) {  // starts again, and nothing old may look new
@@ -82,7 +86,8 @@ void EdgeChecker::restrict_to(const std::vector<int>& columns) {
   }
 }
 
-void EdgeChecker::decide_by_shapes(const double* q, std::size_t n, const std::vector<int>& columns) {
+void EdgeChecker::decide_by_shapes(const double* q, std::size_t n,
+                                   const std::vector<int>& columns) {
   if (scene_->has_exact()) {
     const std::size_t n_q = at(scene_->model().n_q);
     restrict_to({});
@@ -130,7 +135,8 @@ EdgeResult EdgeChecker::prove(const double* q0, const double* q1, double resolut
 // The first intervals: equal parts of the curve, each eight of them spread over all of it.
 void EdgeChecker::divide(const Curve& curve, double t0, double t1) {
   curve.spread(t0, t1, spreads_[0]);
-  const double motion = std::inner_product(reach_.begin(), reach_.end(), spreads_[0].span.begin(), 0.0);
+  const double motion =
+      std::inner_product(reach_.begin(), reach_.end(), spreads_[0].span.begin(), 0.0);
   int parts = width;
   while (motion > provable * parts && parts < most_parts) parts *= 2;
   const int strides = parts / width;
@@ -141,7 +147,8 @@ void EdgeChecker::divide(const Curve& curve, double t0, double t1) {
     int offset = 0;
     for (int bit = 1, place = strides / 2; place > 0; bit *= 2, place /= 2)
       if (n & bit) offset += place;
-    for (int k = 0; k < width; ++k) queue_.push_back({border(k * strides + offset), border(k * strides + offset + 1), 0, 0});
+    for (int k = 0; k < width; ++k)
+      queue_.push_back({border(k * strides + offset), border(k * strides + offset + 1), 0, 0});
   }
 }
 
@@ -167,7 +174,8 @@ std::int64_t EdgeChecker::work_of(int a, int b) const {
 }
 
 std::pair<int, int> EdgeChecker::objects_of(const SiftItem& pair) const {
-  if (pair.kind == SiftItem::single) return {scene_->single_pairs()[at(pair.item)].a, scene_->single_pairs()[at(pair.item)].b};
+  if (pair.kind == SiftItem::single)
+    return {scene_->single_pairs()[at(pair.item)].a, scene_->single_pairs()[at(pair.item)].b};
   const CollisionScene::Group& group = scene_->groups()[at(pair.kind)];
   const AabbTree& tree = scene_->bvh(group.bvh);
   return {group.object, tree.item(tree.node(pair.item).first)};
@@ -184,40 +192,49 @@ std::size_t EdgeChecker::number_of(const SiftItem& item) const {
   return first_place_[at(item.kind)] + at(item.item);
 }
 
-// Whether a single pair's table knows it to be apart within `span` (n_q entries) of interval l's middle; without a span, there.
+// Whether a single pair's table knows it to be apart within `span` (n_q entries) of interval l's
+// middle; without a span, there.
 bool EdgeChecker::is_known_apart(const SiftItem& pair, int l, const double* span) const {
   if (pair.kind != SiftItem::single) return false;
   const TurnTable* table = scene_->table_of(pair.item);
   return table && table->is_free_at(q_[l].data(), span);
 }
 
-// Whether one of the suspects overlaps, what is certain and then the deepest first: most configurations that collide are found out there.
+// Whether one of the suspects overlaps, what is certain and then the deepest first: most
+// configurations that collide are found out there.
 bool EdgeChecker::any_overlaps(EdgeResult& result) {
   for (std::size_t left = suspects_.size(); left > 0; --left) {
-    const auto deepest = std::max_element(suspects_.begin(), suspects_.begin() + static_cast<std::ptrdiff_t>(left),
-                                          [](const SiftSuspect& x, const SiftSuspect& y) {
-                                            return x.is_certain != y.is_certain ? y.is_certain : x.depth < y.depth;
-                                          });
+    const auto deepest =
+        std::max_element(suspects_.begin(), suspects_.begin() + static_cast<std::ptrdiff_t>(left),
+                         [](const SiftSuspect& x, const SiftSuspect& y) {
+                           return x.is_certain != y.is_certain ? y.is_certain : x.depth < y.depth;
+                         });
     const SiftSuspect s = *deepest;
     *deepest = suspects_[left - 1];
     Place& place = place_of(s.pair);
     ++place.looks;
     const int cache = s.pair.kind == SiftItem::single ? s.pair.item : -1;
     if (!s.is_certain) work_ += work_of(s.a, s.b);
-    if (!s.is_certain && !query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), cache)) continue;
+    if (!s.is_certain && !query_.overlaps(s.a, X_WO(s.a, s.lane), s.b, X_WO(s.b, s.lane), cache))
+      continue;
     ++place.hits;
     result = {false, looks_[s.lane].middle, s.a, s.b};
     // Curves that follow often meet the same.
-    const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const SiftItem& item) { return item == s.pair; });
-    if (known != recent_.end()) std::rotate(recent_.begin(), known, known + 1);
-    else if (recent_.size() < most_recent) recent_.insert(recent_.begin(), s.pair);
-    else recent_.back() = s.pair, std::rotate(recent_.begin(), recent_.end() - 1, recent_.end());
+    const auto known = std::find_if(recent_.begin(), recent_.end(),
+                                    [&](const SiftItem& item) { return item == s.pair; });
+    if (known != recent_.end())
+      std::rotate(recent_.begin(), known, known + 1);
+    else if (recent_.size() < most_recent)
+      recent_.insert(recent_.begin(), s.pair);
+    else
+      recent_.back() = s.pair, std::rotate(recent_.begin(), recent_.end() - 1, recent_.end());
     return true;
   }
   return false;
 }
 
-// Whether something is found to overlap at the configurations at hand; what is not found is left to the proof.
+// Whether something is found to overlap at the configurations at hand; what is not found is left to
+// the proof.
 bool EdgeChecker::collides(EdgeResult& result) {
   suspects_.clear();
   sifter_->suspects(recent_.data(), static_cast<int>(recent_.size()), suspects_);
@@ -226,27 +243,32 @@ bool EdgeChecker::collides(EdgeResult& result) {
     const std::size_t n = std::min(block, root_.size() - begin);
     suspects_.clear();
     sifter_->suspects(&root_[begin], static_cast<int>(n), suspects_);
-    // Not those that were looked at just now; and pairs that are always near and never touch are not worth the look.
+    // Not those that were looked at just now; and pairs that are always near and never touch are
+    // not worth the look.
     std::erase_if(suspects_, [&](const SiftSuspect& s) {
       const Place& place = place_of(s.pair);
-      return place.looks > patience * (place.hits + 1) || std::find(recent_.begin(), recent_.end(), s.pair) != recent_.end() ||
+      return place.looks > patience * (place.hits + 1) ||
+             std::find(recent_.begin(), recent_.end(), s.pair) != recent_.end() ||
              is_known_apart(s.pair, s.lane, nullptr);
     });
     if (!any_overlaps(result)) continue;
-    std::rotate(root_.begin(), root_.begin() + static_cast<std::ptrdiff_t>(begin), root_.begin() + static_cast<std::ptrdiff_t>(begin + n));
+    std::rotate(root_.begin(), root_.begin() + static_cast<std::ptrdiff_t>(begin),
+                root_.begin() + static_cast<std::ptrdiff_t>(begin + n));
     return true;
   }
   return false;
 }
 
 // Asks the cheap bounds about all that is open in the intervals at hand, which are placed.
-void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval* intervals, int count) {
+void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval* intervals,
+                        int count) {
   double half[width];
   std::uint32_t is_last = 0;
   for (int l = 0; l < count; ++l) {
     Look& look = looks_[l];
     half[l] = look.half;
-    // A quarter of the motion since the nearer end, in units of the motion over half of this interval.
+    // A quarter of the motion since the nearer end, in units of the motion over half of this
+    // interval.
     look.floor_factor = 0.25 * std::min(look.middle - t0, t1 - look.middle) / look.half;
     look.is_last = look.half <= shortest * (t1 - t0);
     if (look.is_last) is_last |= 1u << l;
@@ -254,7 +276,8 @@ void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval
   }
   sifter_->spread(spreads_.data(), half, is_last);
   rows_.clear();
-  if (intervals[0].count == 0) return sifter_->sift(root_.data(), static_cast<int>(root_.size()), rows_);
+  if (intervals[0].count == 0)
+    return sifter_->sift(root_.data(), static_cast<int>(root_.size()), rows_);
 
   // The entries of all intervals, item by item.
   asked_.clear();
@@ -284,7 +307,8 @@ void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval
 void EdgeChecker::keep_open(const SiftRow& row, int lane, double part) {
   const double half = looks_[lane].half, covered = half * part;
   if (row.left[lane] + covered < half) open_[2 * lane].push_back({row, row.left[lane], covered});
-  if (row.right[lane] + covered < half) open_[2 * lane + 1].push_back({row, covered, row.right[lane]});
+  if (row.right[lane] + covered < half)
+    open_[2 * lane + 1].push_back({row, covered, row.right[lane]});
 }
 
 // Takes what lies between two t as proven, in all intervals of a row.
@@ -295,21 +319,25 @@ void EdgeChecker::cover(SiftRow& row, double from, double to) const {
     if (look.t0 > from) row.left[l] = std::max(row.left[l], std::min(to, look.t1) - look.t0);
     if (look.t1 < to) row.right[l] = std::max(row.right[l], look.t1 - std::max(from, look.t0));
     const bool by_ends = row.left[l] + row.right[l] >= look.t1 - look.t0;
-    if (by_ends || std::min(row.left[l], row.right[l]) + row.part[l] * look.half >= look.half) row.lanes &= ~(1u << l);
+    if (by_ends || std::min(row.left[l], row.right[l]) + row.part[l] * look.half >= look.half)
+      row.lanes &= ~(1u << l);
   }
 }
 
-// What is asked of exact shapes: enough for the motion along the normal that kept them apart last, a guess.
-EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double slack, bool has_plane) {
+// What is asked of exact shapes: enough for the motion along the normal that kept them apart last,
+// a guess.
+EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double slack,
+                                            bool has_plane) {
   const Look& look = looks_[lane];
   const double motion = row.motion[lane];
-  const double floor = rigor_ == Rigour::proof
-                           ? resolution_ / 1000
-                           : std::max(std::min(resolution_ / 2, look.floor_factor * motion), resolution_ / 100);
+  const double floor =
+      rigor_ == Rigour::proof
+          ? resolution_ / 1000
+          : std::max(std::min(resolution_ / 2, look.floor_factor * motion), resolution_ / 100);
   Question q;
   q.at_floor = motion <= floor || look.is_last;
-  // Exact distances are worth their time only where they can cover a good part of the interval; otherwise it is enough to know
-  // that the shapes do not overlap.
+  // Exact distances are worth their time only where they can cover a good part of the interval;
+  // otherwise it is enough to know that the shapes do not overlap.
   const bool is_worthwhile = q.at_floor || slack > worthwhile * motion;
   q.is_asked = row.gap[lane] <= 0 || is_worthwhile;
   // A proof along a steady curve covers neighbors, too.
@@ -317,8 +345,10 @@ EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double
   if (!q.is_asked || !(is_worthwhile || has_neighbors)) return q;
   q.enough = motion;
   // At the floor what is not proven counts as touching, and the distance has to be known.
-  if (has_plane && !q.at_floor) q.enough = std::min(q.enough, approaches_.along[lane] + approaches_.rest[lane]);
-  q.enough *= (has_neighbors ? 4 : 1) * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
+  if (has_plane && !q.at_floor)
+    q.enough = std::min(q.enough, approaches_.along[lane] + approaches_.rest[lane]);
+  q.enough *=
+      (has_neighbors ? 4 : 1) * (look.half - std::min(row.left[lane], row.right[lane])) / look.half;
   return q;
 }
 
@@ -342,7 +372,9 @@ void EdgeChecker::ask(const SiftRow& row, int a, int b) {
     at_floor |= questions_[l].at_floor;
   }
   work_ += 8 * std::popcount(asked);
-  answered_ = asked == 0 ? 0 : sifter_->bounds(a, b, asked, enough, at_floor ? 0 : rough, place.normal, bounds_);
+  answered_ = asked == 0 ? 0
+                         : sifter_->bounds(a, b, asked, enough, at_floor ? 0 : rough, place.normal,
+                                           bounds_);
   if (answered_ == 0) return;
   place.normal = bounds_.normal[std::countr_zero(answered_)];
   sifter_->approaches(row, answered_, bounds_.normal, approaches_);
@@ -362,7 +394,9 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   } else {
     const int cache = row.kind == SiftItem::single ? row.item : -1;
     work_ += work_of(a, b);
-    bound = query_.distance_bound(ask_for + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
+    bound = query_.distance_bound(ask_for + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane),
+                                  cache) -
+            rounding_slack;
     n = bounds_.normal[lane] = place_of(row).normal = query_.separating_axis(cache);
     sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
   }
@@ -371,16 +405,20 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   if ((bound <= 0 || (at_floor && bound < motion)) && query_.stands_for_more(a, b)) {
     const int cache = row.kind == SiftItem::single ? row.item : -1;
     work_ += work_of(a, b);
-    const double exact = query_.exact_distance_bound(motion + 2 * rounding_slack, a, X_WO(a, lane), b, X_WO(b, lane), cache) - rounding_slack;
+    const double exact = query_.exact_distance_bound(motion + 2 * rounding_slack, a, X_WO(a, lane),
+                                                     b, X_WO(b, lane), cache) -
+                         rounding_slack;
     if (exact > bound) {
       bound = exact, n = bounds_.normal[lane] = {};
       sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
     }
   }
   if (bound <= 0) return true;
-  // The part of the half-width that it proves: by the motion in any direction or along the normal of the plane that keeps them apart.
+  // The part of the half-width that it proves: by the motion in any direction or along the normal
+  // of the plane that keeps them apart.
   double part = bound / motion, reach = 0;
-  const double total = approaches_.total[lane], along = approaches_.along[lane], rest = approaches_.rest[lane];
+  const double total = approaches_.total[lane], along = approaches_.along[lane],
+               rest = approaches_.rest[lane];
   const bool has_plane = squared_norm(n) > 0;
   if (has_plane) part = std::max(part, bound / (along + rest));
   if (is_steady_) {
@@ -405,8 +443,9 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
 
 // What the cheap bounds have not proven is kept as it is or put to exact shapes.
 EdgeResult EdgeChecker::settle(SiftRow& row) {
-  const bool is_pair = row.kind == SiftItem::single ||
-                       (row.kind >= 0 && scene_->bvh(scene_->groups()[at(row.kind)].bvh).node(row.item).is_leaf());
+  const bool is_pair =
+      row.kind == SiftItem::single ||
+      (row.kind >= 0 && scene_->bvh(scene_->groups()[at(row.kind)].bvh).node(row.item).is_leaf());
   if (!is_pair) {
     for (int l = 0; l < width; ++l)
       if (row.lanes >> l & 1) keep_open(row, l, row.part[l]);
@@ -414,10 +453,12 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
   }
   const auto [a, b] = objects_of(row);
   for (int l = 0; l < width; ++l)
-    if ((row.lanes >> l & 1) && is_known_apart(row, l, spreads_[at(l)].span.data())) row.lanes &= ~(1u << l);
+    if ((row.lanes >> l & 1) && is_known_apart(row, l, spreads_[at(l)].span.data()))
+      row.lanes &= ~(1u << l);
   if (row.lanes == 0) return {};
   if (const Place& place = places_[number_of(row)]; is_steady_ && place.curve == curve_)
-    for (int k = 0; k < std::min(place.n_proven, Place::most); ++k) cover(row, place.from[k], place.to[k]);
+    for (int k = 0; k < std::min(place.n_proven, Place::most); ++k)
+      cover(row, place.from[k], place.to[k]);
   ask(row, a, b);
   // Where the balls overlap first, from the middle of those intervals on.
   while (row.lanes != 0) {
@@ -425,28 +466,36 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
     bool any_near = false;
     for (int l = 0; l < width; ++l)
       if ((row.lanes >> l & 1) && row.gap[l] <= 0) any_near = true;
-    const auto counts = [&](int l) { return (row.lanes >> l & 1) && (!any_near || row.gap[l] <= 0); };
+    const auto counts = [&](int l) {
+      return (row.lanes >> l & 1) && (!any_near || row.gap[l] <= 0);
+    };
     for (int l = 0; l < width; ++l)
-      if (counts(l)) first = std::min(first, looks_[l].middle), last = std::max(last, looks_[l].middle);
+      if (counts(l))
+        first = std::min(first, looks_[l].middle), last = std::max(last, looks_[l].middle);
     int lane = -1;
     const double center = 0.5 * (first + last);
     for (int l = 0; l < width; ++l)
-      if (counts(l) && (lane < 0 || std::abs(looks_[l].middle - center) < std::abs(looks_[lane].middle - center))) lane = l;
+      if (counts(l) && (lane < 0 || std::abs(looks_[l].middle - center) <
+                                        std::abs(looks_[lane].middle - center)))
+        lane = l;
     if (touches(row, lane, a, b)) return {false, looks_[lane].middle, a, b};
     row.lanes &= ~(1u << lane);
   }
   return {};
 }
 
-EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution, Rigour rigor) {
+EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution,
+                              Rigour rigor) {
   EdgeResult result;
   // Most curves that are not free collide in some middle: first of all that is asked.
-  if (begin(curve, t0, t1, resolution, rigor, result) && sample(curve, result)) prove(curve, t0, t1, queue_.size() == at(width), result);
+  if (begin(curve, t0, t1, resolution, rigor, result) && sample(curve, result))
+    prove(curve, t0, t1, queue_.size() == at(width), result);
   return result;
 }
 
 // Divides the curve, unless nothing on it is free.
-bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigor, EdgeResult& result) {
+bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigor,
+                        EdgeResult& result) {
   if (scene_->overlapping_fixed_pair() >= 0) {
     const auto& pair = scene_->pairs()[at(scene_->overlapping_fixed_pair())];
     return result = {false, t0, pair.first, pair.second}, false;
@@ -473,7 +522,8 @@ bool EdgeChecker::sample(const Curve& curve, EdgeResult& result) {
 }
 
 // is_placed: whether the first intervals of the queue are.
-void EdgeChecker::prove(const Curve& curve, double t0, double t1, bool is_placed, EdgeResult& result) {
+void EdgeChecker::prove(const Curve& curve, double t0, double t1, bool is_placed,
+                        EdgeResult& result) {
   for (std::size_t head = 0; head < queue_.size();) {
     const int count = static_cast<int>(std::min(queue_.size() - head, at(width)));
     Interval intervals[width];
@@ -493,7 +543,8 @@ void EdgeChecker::prove(const Curve& curve, double t0, double t1, bool is_placed
       if (open.empty()) continue;
       const Interval& interval = intervals[i / 2];
       const double middle = looks_[i / 2].middle;
-      queue_.push_back({i % 2 == 0 ? interval.t0 : middle, i % 2 == 0 ? middle : interval.t1, entries_.size(), open.size()});
+      queue_.push_back({i % 2 == 0 ? interval.t0 : middle, i % 2 == 0 ? middle : interval.t1,
+                        entries_.size(), open.size()});
       entries_.insert(entries_.end(), open.begin(), open.end());
       open.clear();
     }

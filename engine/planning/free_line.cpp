@@ -28,7 +28,9 @@ SearchResult free_line(EdgeChecker& checker, const double* start, const double* 
   turning.periodic.resize(n, 0);
   WholeTurns lines(turning, from.data(), ends, may_turn);
   WholeTurns::Candidate line;
-  const auto next = [&] { return lines.count() < most_lines && lines.next(line) && line.length < below; };
+  const auto next = [&] {
+    return lines.count() < most_lines && lines.next(line) && line.length < below;
+  };
   for (int i = 0; i < skip; ++i)
     if (!next()) return result;
   if (!next()) return result;

@@ -14,9 +14,9 @@ namespace robosim {
 
 namespace {
 
-constexpr double largest_step = 1.0;     // per iteration and column [rad, m]
+constexpr double largest_step = 1.0;  // per iteration and column [rad, m]
 constexpr int polished = 4, polish_iterations = 500;
-constexpr int seeds_beyond = 15;         // random ones, where the goal is proven out of reach
+constexpr int seeds_beyond = 15;  // random ones, where the goal is proven out of reach
 
 // Solves (A + lambda I) y = r for a symmetric positive semidefinite A by Cholesky.
 void solve_damped(double (&A)[6][6], double lambda, const double* r, double* y) {
@@ -54,8 +54,9 @@ class Solver {
     for (std::size_t j = 0; j < options.columns.size(); ++j) {
       const int column = options.columns[j];
       // Where others follow a joint, a whole turn of it is not the same pose.
-      const bool mimicked = std::any_of(model.joints.begin(), model.joints.end(),
-                                        [&](const Joint& joint) { return joint.mimic && joint.q_index == column; });
+      const bool mimicked =
+          std::any_of(model.joints.begin(), model.joints.end(),
+                      [&](const Joint& joint) { return joint.mimic && joint.q_index == column; });
       turns_[j] = !mimicked && coordinate_of(model, column) == Coordinate::periodic_angle;
     }
     set_windows();
@@ -64,7 +65,8 @@ class Solver {
   IkResult run() {
     const std::size_t n_q = options_.reference.size();
     const int given = static_cast<int>(n_q == 0 ? 0 : options_.seeds.size() / n_q);
-    const int random = prove() ? std::min(seeds_beyond, options_.random_seeds) : options_.random_seeds;
+    const int random =
+        prove() ? std::min(seeds_beyond, options_.random_seeds) : options_.random_seeds;
     for (int s = 0; s < given + random; ++s) {
       if (static_cast<int>(result_.solutions.size()) >= options_.max_solutions) break;
       if (s < given)
@@ -79,8 +81,9 @@ class Solver {
         remember();
     }
     if (result_.solutions.empty()) polish();
-    std::stable_sort(result_.solutions.begin(), result_.solutions.end(),
-                     [](const IkSolution& a, const IkSolution& b) { return a.distance < b.distance; });
+    std::stable_sort(
+        result_.solutions.begin(), result_.solutions.end(),
+        [](const IkSolution& a, const IkSolution& b) { return a.distance < b.distance; });
     return std::move(result_);
   }
 
@@ -97,25 +100,30 @@ class Solver {
     const IkReach reach(*model_, goal, options_, options_.reference.data());
     const IkReach::Answer answer = reach(goal.X_WG);
     if (answer.is_beyond)
-      result_.beyond = {true, answer.distance, answer.least, answer.most, reach.first(), reach.last()};
+      result_.beyond = {true,        answer.distance, answer.least,
+                        answer.most, reach.first(),   reach.last()};
     return answer.is_beyond;
   }
 
-  // Where random seeds lie: the limits; a whole turn about the reference where they leave more; near it where there are none.
+  // Where random seeds lie: the limits; a whole turn about the reference where they leave more;
+  // near it where there are none.
   void set_windows() {
     const std::size_t n = options_.columns.size();
     low_.resize(n), high_.resize(n), shift_.resize(n), stride_.resize(n);
     for (std::size_t j = 0; j < n; ++j) {
-      const double reference = options_.reference[at(options_.columns[j])], reach = turns_[j] ? pi : 1;
+      const double reference = options_.reference[at(options_.columns[j])],
+                   reach = turns_[j] ? pi : 1;
       low_[j] = options_.lower[j], high_[j] = options_.upper[j];
       const bool bounded = std::isfinite(low_[j]) && std::isfinite(high_[j]);
       if (!bounded || (turns_[j] && high_[j] - low_[j] > 2 * pi)) {
-        const double low = std::max(options_.lower[j], std::min(reference - reach, options_.upper[j] - 2 * reach));
+        const double low =
+            std::max(options_.lower[j], std::min(reference - reach, options_.upper[j] - 2 * reach));
         low_[j] = low, high_[j] = std::min(options_.upper[j], low + 2 * reach);
       }
       shift_[j] = rng_.uniform();
     }
-    // Kronecker sequence with the powers of the root of x^(n+1) = x + 1 (Roberts 2018): evenly spread in any dimension.
+    // Kronecker sequence with the powers of the root of x^(n+1) = x + 1 (Roberts 2018): evenly
+    // spread in any dimension.
     double root = 2;
     for (int i = 0; i < 60; ++i) root = std::pow(1 + root, 1.0 / (static_cast<double>(n) + 1));
     double power = 1;
@@ -142,8 +150,9 @@ class Solver {
            residual_.rotation_error() <= share * options_.rotation_tolerance;
   }
 
-  // From q_ downhill; true when it ends in the box. Leaves the residual evaluated at q_. Goes on to well inside the tolerances: one
-  // more step by quadratic convergence, and solutions close to each other are told apart.
+  // From q_ downhill; true when it ends in the box. Leaves the residual evaluated at q_. Goes on to
+  // well inside the tolerances: one more step by quadratic convergence, and solutions close to each
+  // other are told apart.
   bool descend(int iterations) {
     const std::size_t n = options_.columns.size();
     residual_.evaluate(q_.data());
@@ -161,7 +170,8 @@ class Solver {
         double gradient = 0;
         for (int i = 0; i < 6; ++i) gradient += c[i] * r[i];
         const double q = q_[at(options_.columns[j])];
-        if ((q <= options_.lower[j] && gradient > 0) || (q >= options_.upper[j] && gradient < 0)) continue;
+        if ((q <= options_.lower[j] && gradient > 0) || (q >= options_.upper[j] && gradient < 0))
+          continue;
         free_.push_back(j);
         for (int a = 0; a < 6; ++a)
           for (int b = 0; b <= a; ++b) A[a][b] += c[a] * c[b];
@@ -208,11 +218,13 @@ class Solver {
     const double scale = longest > largest_step ? largest_step / longest : 1;
     for (const std::size_t j : free_) {
       double& value = trial_[at(options_.columns[j])];
-      value = std::clamp(q_[at(options_.columns[j])] + scale * value, options_.lower[j], options_.upper[j]);
+      value = std::clamp(q_[at(options_.columns[j])] + scale * value, options_.lower[j],
+                         options_.upper[j]);
     }
   }
 
-  // q_ with every turning joint brought within half a turn of the reference, as far as limits allow.
+  // q_ with every turning joint brought within half a turn of the reference, as far as limits
+  // allow.
   IkSolution solution() const {
     IkSolution s{q_, residual_.position_error(), residual_.rotation_error(), 0};
     double sum = 0;
@@ -250,12 +262,14 @@ class Solver {
     const double error = residual_.squared();
     if (failed_.size() < polished || error < failed_.back().first) {
       if (failed_.size() == polished) failed_.pop_back();
-      const auto place = std::find_if(failed_.begin(), failed_.end(), [&](const auto& f) { return error < f.first; });
+      const auto place = std::find_if(failed_.begin(), failed_.end(),
+                                      [&](const auto& f) { return error < f.first; });
       failed_.insert(place, {error, q_});
     }
   }
 
-  // Nothing found: run the closest to the bottom, for the user wants to know by how much the goal is out of reach.
+  // Nothing found: run the closest to the bottom, for the user wants to know by how much the goal
+  // is out of reach.
   void polish() {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& [error, q] : failed_) {

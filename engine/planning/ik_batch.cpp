@@ -27,16 +27,16 @@ std::unique_ptr<IkLanes> make_ik_lanes(const IkChain& chain) {
 
 namespace {
 
-constexpr int first_attempts = 9;     // before the poses that are left are looked at together
-constexpr int chunk = 128;            // poses that a thread takes at once
-constexpr int slice = 2048;           // between two looks at go_on
+constexpr int first_attempts = 9;  // before the poses that are left are looked at together
+constexpr int chunk = 128;         // poses that a thread takes at once
+constexpr int slice = 2048;        // between two looks at go_on
 constexpr int patient_iterations = 500;
-constexpr double near_miss = 1e-2;    // weighted size of a residual that is worth them
+constexpr double near_miss = 1e-2;  // weighted size of a residual that is worth them
 
 class Batch {
  public:
-  Batch(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG, const double* start, bool shared_start,
-        const IkBatchOptions& options)
+  Batch(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG, const double* start,
+        bool shared_start, const IkBatchOptions& options)
       : model_(model),
         options_(options),
         n_(n),
@@ -48,19 +48,22 @@ class Batch {
     chain_.X_BE = frame.X_BF * goal.X_FE;
     for (int i = frame.body; i > 0; i = model.joints[at(i)].parent) chain_.path.push_back(i);
     std::reverse(chain_.path.begin(), chain_.path.end());
-    chain_.columns = options.ik.columns, chain_.lower = options.ik.lower, chain_.upper = options.ik.upper;
+    chain_.columns = options.ik.columns, chain_.lower = options.ik.lower,
+    chain_.upper = options.ik.upper;
     chain_.column_of.assign(at(model.n_q), -1);
     for (std::size_t j = 0; j < chain_.columns.size(); ++j)
       chain_.column_of[at(chain_.columns[j])] = static_cast<int>(j);
     chain_.max_iterations = options.max_iterations;
-    chain_.position_tolerance = options.position_aim, chain_.rotation_tolerance = options.rotation_aim;
+    chain_.position_tolerance = options.position_aim,
+    chain_.rotation_tolerance = options.rotation_aim;
     find_turns();
 
     const std::size_t count = at(n), n_q = at(model.n_q);
     result_.q.resize(count * n_q);
     result_.position_error.assign(count, 0), result_.rotation_error.assign(count, 0);
     result_.status.assign(count, IkStatus::not_found), result_.attempts.assign(count, 0);
-    result_.distance.assign(count, 0), result_.least.assign(count, 0), result_.most.assign(count, 0);
+    result_.distance.assign(count, 0), result_.least.assign(count, 0),
+        result_.most.assign(count, 0);
     tasks_.resize(count);
     for (int i = 0; i < n; ++i) {
       IkTask& task = tasks_[at(i)];
@@ -88,8 +91,10 @@ class Batch {
       std::vector<int> next;
       for (const int i : left) {
         const IkTask& task = tasks_[at(i)];
-        if (task.is_solved) result_.status[at(i)] = IkStatus::solved;
-        else if (task.attempt < options_.attempts) next.push_back(i);
+        if (task.is_solved)
+          result_.status[at(i)] = IkStatus::solved;
+        else if (task.attempt < options_.attempts)
+          next.push_back(i);
       }
       left = std::move(next);
       end = options_.attempts;
@@ -102,13 +107,15 @@ class Batch {
  private:
   void find_turns() {
     for (const int column : chain_.columns) {
-      const bool mimicked = std::any_of(model_.joints.begin(), model_.joints.end(),
-                                        [&](const Joint& joint) { return joint.mimic && joint.q_index == column; });
+      const bool mimicked =
+          std::any_of(model_.joints.begin(), model_.joints.end(),
+                      [&](const Joint& joint) { return joint.mimic && joint.q_index == column; });
       turns_.push_back(!mimicked && coordinate_of(model_, column) == Coordinate::periodic_angle);
     }
   }
 
-  // Out of reach without an attempt. The bound is made anew where other entries of the start than the columns differ.
+  // Out of reach without an attempt. The bound is made anew where other entries of the start than
+  // the columns differ.
   void prove() {
     std::unique_ptr<IkReach> reach;
     const double* made_for = nullptr;
@@ -118,7 +125,8 @@ class Batch {
         IkGoal goal = chain_.goal;
         // What is accepted counts, not only what is looked for.
         for (int k = 0; k < 6; ++k) {
-          const double tolerance = k < 3 ? options_.ik.position_tolerance : options_.ik.rotation_tolerance;
+          const double tolerance =
+              k < 3 ? options_.ik.position_tolerance : options_.ik.rotation_tolerance;
           goal.lower[k] -= tolerance, goal.upper[k] += tolerance;
         }
         reach = std::make_unique<IkReach>(model_, goal, options_.ik, task.start);
@@ -128,8 +136,10 @@ class Batch {
       const IkReach::Answer answer = (*reach)(task.X_WG);
       if (!answer.is_beyond) continue;
       result_.status[at(i)] = IkStatus::out_of_reach;
-      result_.position_error[at(i)] = result_.rotation_error[at(i)] = std::numeric_limits<double>::quiet_NaN();
-      result_.distance[at(i)] = answer.distance, result_.least[at(i)] = answer.least, result_.most[at(i)] = answer.most;
+      result_.position_error[at(i)] = result_.rotation_error[at(i)] =
+          std::numeric_limits<double>::quiet_NaN();
+      result_.distance[at(i)] = answer.distance, result_.least[at(i)] = answer.least,
+      result_.most[at(i)] = answer.most;
     }
   }
 
@@ -164,7 +174,8 @@ class Batch {
     for (int i = 0; i < total - first; ++i) {
       double* to = q.data() + at(i) * at(model_.n_q);
       std::copy_n(start_, model_.n_q, to);
-      for (std::size_t j = 0; j < columns; ++j) to[chain_.columns[j]] = seeds_.q[at(first + i) * columns + j];
+      for (std::size_t j = 0; j < columns; ++j)
+        to[chain_.columns[j]] = seeds_.q[at(first + i) * columns + j];
     }
     const std::unique_ptr<bool[]> collide(new bool[at(total - first)]);
     options_.scene->collides(total - first, q.data(), collide.get(), options_.threads);
@@ -172,8 +183,8 @@ class Batch {
       if (collide[at(i)]) seeds_.pose[0][at(first + i)] += 1e3;
   }
 
-  // Where seeds lie: the limits; a whole turn about the first start where they leave more; near it where there are
-  // none.
+  // Where seeds lie: the limits; a whole turn about the first start where they leave more; near it
+  // where there are none.
   void window(std::size_t j, double& low, double& high) const {
     const double rest = start_[chain_.columns[j]], reach = turns_[j] ? pi : 1;
     low = chain_.lower[j], high = chain_.upper[j];
@@ -191,7 +202,8 @@ class Batch {
   // Attempts up to `end` for each of these poses; false when somebody wants no more.
   bool solve(const std::vector<int>& poses, int end) {
     const int count = static_cast<int>(poses.size());
-    int threads = options_.threads > 0 ? std::min(options_.threads, thread_limit()) : thread_limit();
+    int threads =
+        options_.threads > 0 ? std::min(options_.threads, thread_limit()) : thread_limit();
     threads = std::max(1, std::min(threads, (count + chunk - 1) / chunk));
     for (int k = 0; k < threads; ++k) worker(k);
     std::vector<IkTask> tasks(at(count));
@@ -230,7 +242,8 @@ class Batch {
     std::vector<int> poses;
     for (int i = 0; i < n_; ++i) {
       const IkTask& task = tasks_[at(i)];
-      if (result_.status[at(i)] == IkStatus::not_found && !(task.error > near_miss * near_miss)) poses.push_back(i);
+      if (result_.status[at(i)] == IkStatus::not_found && !(task.error > near_miss * near_miss))
+        poses.push_back(i);
     }
     if (poses.empty()) return;
     chain_.max_iterations = patient_iterations, chain_.is_patient = true;
@@ -271,7 +284,8 @@ class Batch {
       if (task.is_solved) solved.push_back(i), q.insert(q.end(), task.q, task.q + model_.n_q);
     }
     const std::unique_ptr<bool[]> collide(new bool[solved.size()]);
-    options_.scene->collides(static_cast<std::ptrdiff_t>(solved.size()), q.data(), collide.get(), options_.threads);
+    options_.scene->collides(static_cast<std::ptrdiff_t>(solved.size()), q.data(), collide.get(),
+                             options_.threads);
     for (std::size_t k = 0; k < solved.size(); ++k) {
       if (!collide[k]) continue;
       tasks_[at(solved[k])].is_solved = false;
@@ -286,7 +300,8 @@ class Batch {
     IkStatus& status = result_.status[at(i)];
     result_.attempts[at(i)] = task.attempt;
     if (status == IkStatus::out_of_reach) return;
-    result_.position_error[at(i)] = task.position_error, result_.rotation_error[at(i)] = task.rotation_error;
+    result_.position_error[at(i)] = task.position_error,
+    result_.rotation_error[at(i)] = task.rotation_error;
     if (status != IkStatus::not_found || task.attempt == 0) return;
     const bool is_near = task.position_error <= options_.ik.position_tolerance &&
                          task.rotation_error <= options_.ik.rotation_tolerance;
@@ -312,8 +327,9 @@ class Batch {
 
 }  // namespace
 
-IkBatchResult inverse_kinematics_many(const Model& model, const IkGoal& goal, int n, const SE3d* X_WG,
-                                      const double* start, bool shared_start, const IkBatchOptions& options) {
+IkBatchResult inverse_kinematics_many(const Model& model, const IkGoal& goal, int n,
+                                      const SE3d* X_WG, const double* start, bool shared_start,
+                                      const IkBatchOptions& options) {
   return Batch(model, goal, n, X_WG, start, shared_start, options).run();
 }
 

@@ -13,9 +13,9 @@ namespace robosim {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double rounding = 1e-9;       // of lengths, in relation to their size and to a meter
-constexpr int most_sliding = 8;         // joints between two axes whose corners are all looked at
-constexpr int rounds = 50;              // of coordinate descent
+constexpr double rounding = 1e-9;  // of lengths, in relation to their size and to a meter
+constexpr int most_sliding = 8;    // joints between two axes whose corners are all looked at
+constexpr int rounds = 50;         // of coordinate descent
 
 struct Range {
   double low = 0, high = 0;
@@ -37,9 +37,11 @@ struct Axis {
   std::string name;
   Range angle{-inf, inf};
   std::vector<Slide> slides;  // between this axis and the next, in axes of the child body
-  Vec3d point, direction;     // of the axis: in axes of the previous axis' child body, at the middle of slides
-  Vec3d own_direction;        // the same in axes of its own child body, through whose origin it goes
-  SE3d X;                     // from the previous axis' child body to its own, at the angle zero
+  // Of the axis: in axes of the previous axis' child body, at the middle of slides.
+  Vec3d point, direction;
+  // The same in axes of its own child body, through whose origin it goes.
+  Vec3d own_direction;
+  SE3d X;  // from the previous axis' child body to its own, at the angle zero
 };
 
 double reach_of(double x) { return rounding * (1 + x); }
@@ -67,10 +69,13 @@ Section section(const Vec3d& v, const std::vector<Slide>& slides) {
 
 // Distances of the ends of u and w, the latter turned about the axis a by an angle of the range.
 Section elbow(const Vec3d& u, const Vec3d& w, const Vec3d& a, const Range& angle) {
-  const double along = dot(u, a) * dot(w, a), cosine = dot(u, w) - along, sine = dot(u, cross(a, w));
+  const double along = dot(u, a) * dot(w, a), cosine = dot(u, w) - along,
+               sine = dot(u, cross(a, w));
   const double middle = dot(u, u) + dot(w, w) + 2 * along, swing = 2 * std::hypot(cosine, sine);
   const double phase = std::atan2(sine, cosine);
-  const auto contains = [&](double x) { return x + 2 * pi * std::ceil((angle.low - x) / (2 * pi)) <= angle.high; };
+  const auto contains = [&](double x) {
+    return x + 2 * pi * std::ceil((angle.low - x) / (2 * pi)) <= angle.high;
+  };
   double least = middle - swing, most = middle + swing;
   if (angle.high - angle.low < 2 * pi) {
     const double at_low = middle + swing * std::cos(angle.low - phase);
@@ -92,7 +97,8 @@ double nearest_between(const Vec3d& p, const Vec3d& d, const Vec3d& a, const Vec
 // The way from the world to frame E as turning axes.
 class Chain {
  public:
-  Chain(const Model& model, const Frame& frame, const SE3d& X_FE, const IkOptions& options, const double* reference) {
+  Chain(const Model& model, const Frame& frame, const SE3d& X_FE, const IkOptions& options,
+        const double* reference) {
     std::vector<int> path;
     for (int i = frame.body; i > 0; i = model.joints[at(i)].parent) path.push_back(i);
     std::reverse(path.begin(), path.end());
@@ -105,7 +111,8 @@ class Chain {
       for (int k = 0; k < std::max(joint.n_q, 1) && joint.type != JointType::floating; ++k) {
         const double rest = reference[joint.q_index + k];
         range[k] = {rest, rest};
-        const auto column = std::find(options.columns.begin(), options.columns.end(), joint.q_index + k);
+        const auto column =
+            std::find(options.columns.begin(), options.columns.end(), joint.q_index + k);
         if (column == options.columns.end()) continue;
         moves = true;
         const std::size_t j = static_cast<std::size_t>(column - options.columns.begin());
@@ -116,7 +123,8 @@ class Chain {
         continue;
       }
       if (joint.type != JointType::planar) {
-        const double a = joint.ratio * range[0].low + joint.offset, b = joint.ratio * range[0].high + joint.offset;
+        const double a = joint.ratio * range[0].low + joint.offset,
+                     b = joint.ratio * range[0].high + joint.offset;
         range[0] = {std::min(a, b), std::max(a, b)};
       }
       X = X * joint.X_PJ;
@@ -128,8 +136,9 @@ class Chain {
           slide(X, joint.axis, range[0]);
           break;
         case JointType::helical:
-          slide(X, joint.axis, {std::min(joint.pitch * range[0].low, joint.pitch * range[0].high),
-                                std::max(joint.pitch * range[0].low, joint.pitch * range[0].high)});
+          slide(X, joint.axis,
+                {std::min(joint.pitch * range[0].low, joint.pitch * range[0].high),
+                 std::max(joint.pitch * range[0].low, joint.pitch * range[0].high)});
           turn(joint, X, range[0]);
           break;
         case JointType::planar: {
@@ -167,22 +176,27 @@ class Chain {
     const bool finite = std::isfinite(range.low) && std::isfinite(range.high);
     if (finite) X.p += 0.5 * (range.low + range.high) * direction;
     if (range.low == range.high) return;
-    (axes.empty() ? first_slides : axes.back().slides).push_back({direction, finite ? range : Range{-inf, inf}});
+    (axes.empty() ? first_slides : axes.back().slides)
+        .push_back({direction, finite ? range : Range{-inf, inf}});
   }
 };
 
 }  // namespace
 
-IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& options, const double* reference) {
+IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& options,
+                 const double* reference) {
   const Chain chain(model, model.frames[at(goal.frame)], goal.X_FE, options, reference);
   const std::size_t n = chain.axes.size();
   if (n == 0 && chain.first_slides.empty()) return;
   first_ = n > 0 ? chain.axes.front().name : "", last_ = n > 0 ? chain.axes.back().name : "";
 
-  // The points s_k on the axes: each in turn where the ways to its neighbors are shortest. The last is fixed in E, too.
+  // The points s_k on the axes: each in turn where the ways to its neighbors are shortest. The last
+  // is fixed in E, too.
   std::vector<double> s(n, 0.0);
   // Of axis k in the axes of the child body of k - 1, and in those of its own.
-  const auto point = [&](std::size_t k) { return chain.axes[k].point + s[k] * chain.axes[k].direction; };
+  const auto point = [&](std::size_t k) {
+    return chain.axes[k].point + s[k] * chain.axes[k].direction;
+  };
   const auto own_point = [&](std::size_t k) { return s[k] * chain.axes[k].own_direction; };
   for (int round = 0; round < rounds && n > 1; ++round)
     for (std::size_t k = 0; k < n; ++k) {
@@ -194,8 +208,8 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
       s[k] = nearest_between(Vec3d(), axis.own_direction, a, b);
     }
 
-  // Sections 0 to n: before the first axis (what slides there), between axes, and behind the last: to a point that
-  // keeps its place in E.
+  // Sections 0 to n: before the first axis (what slides there), between axes, and behind the last:
+  // to a point that keeps its place in E.
   const auto bound = [&](const Vec3d& last, bool is_origin) {
     Bound out;
     out.P_W = n > 0 ? point(0) : last;
@@ -233,11 +247,13 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
     return out;
   };
 
-  // What the box leaves free: T strays by the widest position, and by its lever times the chord of the widest turn.
+  // What the box leaves free: T strays by the widest position, and by its lever times the chord of
+  // the widest turn.
   double slack = 0, turn = 0;
   Vec3d middle;
   for (int i = 0; i < 3; ++i) {
-    const double low = goal.lower[i], high = goal.upper[i], a = goal.lower[3 + i], b = goal.upper[3 + i];
+    const double low = goal.lower[i], high = goal.upper[i], a = goal.lower[3 + i],
+                 b = goal.upper[3 + i];
     if (!std::isfinite(low) || !std::isfinite(high)) return;
     middle[i] = 0.5 * (low + high);
     slack = std::hypot(slack, 0.5 * (high - low));
@@ -262,7 +278,8 @@ IkReach::Answer IkReach::operator()(const SE3d& X_WG) const {
     const double slack = bound.freedom + reach_of(distance + bound.most);
     const bool is_far = distance > bound.most + slack;
     if (!is_far && !(distance < bound.least - slack)) continue;
-    const Answer answer{true, is_far ? distance - bound.freedom : distance + bound.freedom, bound.least, bound.most};
+    const Answer answer{true, is_far ? distance - bound.freedom : distance + bound.freedom,
+                        bound.least, bound.most};
     if (!worst.is_beyond || answer.missing() > worst.missing()) worst = answer;
   }
   return worst;

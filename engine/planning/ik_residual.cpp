@@ -13,13 +13,15 @@ namespace robosim {
 namespace {
 
 constexpr double two_pi = 6.283185307179586;
-constexpr double position_weight = 2;  // a meter counts as much as two radians: arms are about half a meter per joint
+// a meter counts as much as two radians: arms are about half a meter per joint.
+constexpr double position_weight = 2;
 
 double excess(double value, double lower, double upper) {
   return value < lower ? value - lower : (value > upper ? value - upper : 0);
 }
 
-// Angle of the twist about axis k of a rotation, in (-pi, pi]: of R = R_k(alpha) S, with S about an axis across k.
+// Angle of the twist about axis k of a rotation, in (-pi, pi]: of R = R_k(alpha) S, with S about an
+// axis across k.
 double twist_angle(const Mat3d& R, int k) {
   const Quaternion<double> q = rotation_to_quaternion(R);
   const double s = q.vec[k], c = q.w;
@@ -37,7 +39,9 @@ IkResidual::IkResidual(const Model& model, const IkGoal& goal, const std::vector
   frame_.X_BF = frame.X_BF * goal.X_FE;
   for (int i = 0; i < 6; ++i) weight_[i] = i < 3 ? position_weight : 1;
   for (const int k : {1, 0})
-    if (goal.upper[3 + k] - goal.lower[3 + k] > goal.upper[3 + twist_axis_] - goal.lower[3 + twist_axis_]) twist_axis_ = k;
+    if (goal.upper[3 + k] - goal.lower[3 + k] >
+        goal.upper[3 + twist_axis_] - goal.lower[3 + twist_axis_])
+      twist_axis_ = k;
   for (const int column : columns) joints_.push_back(&joint_of_position(model, column));
   J_.resize(6 * columns.size());
   J_full_.resize(static_cast<std::size_t>(6 * model.n_v));
@@ -48,7 +52,8 @@ void IkResidual::evaluate(const double* q) {
   forward_kinematics(model_, data_, q);
   const SE3d X_GE = X_GW_ * frame_placement(model_, data_, frame_);
   R_GE_ = X_GE.R;
-  // The twist about the widest axis is taken off as far as its range goes; what is left over stays in phi.
+  // The twist about the widest axis is taken off as far as its range goes; what is left over stays
+  // in phi.
   const int k = twist_axis_;
   const double low = goal_.lower[3 + k], high = goal_.upper[3 + k];
   const bool free = high - low >= two_pi;
@@ -81,7 +86,9 @@ void IkResidual::evaluate(const double* q) {
 void IkResidual::differentiate() {
   motion_subspaces(model_, data_);
   frame_jacobian(model_, data_, frame_, Axes::local, J_full_.data());
-  const auto full = [&](int row, int dof) { return J_full_[static_cast<std::size_t>(row * model_.n_v + dof)]; };
+  const auto full = [&](int row, int dof) {
+    return J_full_[static_cast<std::size_t>(row * model_.n_v + dof)];
+  };
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     Vec3d v, w;
     for_each_rate(*joints_[j], q_, columns_[j], [&](int dof, double rate) {
@@ -90,7 +97,8 @@ void IkResidual::differentiate() {
     });
     const Vec3d dp = R_GE_ * v, dphi = inverse_left_jacobian_times(-phi_, w);
     double* column = J_.data() + 6 * j;
-    for (int i = 0; i < 6; ++i) column[i] = active_[i] ? weight_[i] * (i < 3 ? dp[i] : dphi[i - 3]) : 0;
+    for (int i = 0; i < 6; ++i)
+      column[i] = active_[i] ? weight_[i] * (i < 3 ? dp[i] : dphi[i - 3]) : 0;
   }
 }
 
@@ -104,6 +112,8 @@ double IkResidual::position_error() const {
   return std::sqrt(r_[0] * r_[0] + r_[1] * r_[1] + r_[2] * r_[2]) / position_weight;
 }
 
-double IkResidual::rotation_error() const { return std::sqrt(r_[3] * r_[3] + r_[4] * r_[4] + r_[5] * r_[5]); }
+double IkResidual::rotation_error() const {
+  return std::sqrt(r_[3] * r_[3] + r_[4] * r_[4] + r_[5] * r_[5]);
+}
 
 }  // namespace robosim

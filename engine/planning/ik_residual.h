@@ -16,7 +16,8 @@ class IkResidual {
   // Fills jacobian() at the q of the last evaluate.
   void differentiate();
 
-  // (6): position in axes of G, rotation; both weighted. A row whose entry is inside its range is zero and stays out of J.
+  // (6): position in axes of G, rotation; both weighted. A row whose entry is inside its range is
+  // zero and stays out of J.
   const double* value() const { return r_; }
   double squared() const;
   double position_error() const;  // [m]

@@ -5,7 +5,8 @@
 
 namespace robosim {
 
-std::unique_ptr<IntervalSifter> make_interval_sifter(const CollisionScene& scene, const MotionLayout& layout) {
+std::unique_ptr<IntervalSifter> make_interval_sifter(const CollisionScene& scene,
+                                                     const MotionLayout& layout) {
 #define ROBOSIM_MAKE_SIFTER(isa) \
   if (kernel_isa() == Isa::isa) return detail::make_interval_sifter<Isa::isa>(scene, layout);
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_MAKE_SIFTER)
@@ -18,6 +19,8 @@ SiftRow& SiftRows::add() {
   return rows_[size_++];
 }
 
-void detail::add_suspect(std::vector<SiftSuspect>& to, const SiftSuspect& suspect) { to.push_back(suspect); }
+void detail::add_suspect(std::vector<SiftSuspect>& to, const SiftSuspect& suspect) {
+  to.push_back(suspect);
+}
 
 }  // namespace robosim

@@ -6,8 +6,13 @@
 #include "base/index.h"
 
 namespace robosim {
-LazyEdges::LazyEdges(EdgeChecker& checker, std::vector<int> columns, const double* q, double resolution)
-    : checker_(checker), columns_(std::move(columns)), resolution_(resolution), from_(q, q + checker.scene().model().n_q), to_(from_) {}
+LazyEdges::LazyEdges(EdgeChecker& checker, std::vector<int> columns, const double* q,
+                     double resolution)
+    : checker_(checker),
+      columns_(std::move(columns)),
+      resolution_(resolution),
+      from_(q, q + checker.scene().model().n_q),
+      to_(from_) {}
 
 int LazyEdges::add(const double* a, const double* b, Known known) {
   known_.push_back(known);
@@ -28,14 +33,17 @@ int LazyEdges::number_of(const double* a, const double* b) const {
 }
 
 void LazyEdges::set(const double* a, const double* b) {
-  for (std::size_t k = 0; k < columns_.size(); ++k) from_[at(columns_[k])] = a[k], to_[at(columns_[k])] = b[k];
+  for (std::size_t k = 0; k < columns_.size(); ++k)
+    from_[at(columns_[k])] = a[k], to_[at(columns_[k])] = b[k];
 }
 
 int LazyEdges::find(const double* a, const double* b) {
   int i = number_of(a, b);
   if (i < 0) {
     set(a, b);
-    i = add(a, b, checker_.look(from_.data(), to_.data(), resolution_).free ? Known::seems_free : Known::touches);
+    i = add(a, b,
+            checker_.look(from_.data(), to_.data(), resolution_).free ? Known::seems_free
+                                                                      : Known::touches);
   }
   if (proves_at_once_) prove(i, a, b);
   return known(i) == Known::touches ? -1 : i;
@@ -47,7 +55,8 @@ bool LazyEdges::prove(int i, const double* a, const double* b) {
   if (part < 0) part = add(a, b, Known::seems_free);
   if (known(part) == Known::seems_free) {
     set(a, b);
-    known(part) = checker_.prove(from_.data(), to_.data(), resolution_).free ? Known::is_free : Known::touches;
+    known(part) = checker_.prove(from_.data(), to_.data(), resolution_).free ? Known::is_free
+                                                                             : Known::touches;
   }
   if (known(part) == Known::touches) known(i) = Known::touches;  // as a part of it does
   return known(part) == Known::is_free;

@@ -11,7 +11,8 @@ std::vector<double> reaches(const CollisionScene& scene) {
   const Model& model = scene.model();
   const std::size_t n_q = static_cast<std::size_t>(model.n_q);
   std::vector<double> weight(n_q, 0);
-  std::vector<double> reach(model.joints.size(), 0);  // of what hangs from a body, from its joint's origin
+  // Of what hangs from a body, from its joint's origin.
+  std::vector<double> reach(model.joints.size(), 0);
   for (const SceneObject& object : scene.objects())
     if (object.body != 0) {
       double& r = reach[static_cast<std::size_t>(object.body)];
@@ -28,7 +29,8 @@ std::vector<double> reaches(const CollisionScene& scene) {
         unit[c] = 1;
         const Travel travel = J::travel(joint, unit);
         const std::size_t i = static_cast<std::size_t>(joint.q_index + c);
-        const double farthest = std::max(std::abs(model.limits.q_lower[i]), std::abs(model.limits.q_upper[i]));
+        const double farthest =
+            std::max(std::abs(model.limits.q_lower[i]), std::abs(model.limits.q_upper[i]));
         if (std::isfinite(farthest)) longer = std::hypot(longer, scale * travel.slide * farthest);
         weight[i] = std::max(weight[i], scale * std::hypot(travel.turn * reach[j], travel.slide));
       }
@@ -45,7 +47,8 @@ std::vector<double> reach_weights(const CollisionScene& scene, const std::vector
   for (const int c : columns) most = std::max(most, weight[static_cast<std::size_t>(c)]);
   // A column that moves nothing still needs a length.
   std::vector<double> out;
-  for (const int c : columns) out.push_back(most > 0 ? std::max(weight[static_cast<std::size_t>(c)] / most, 1e-3) : 1.0);
+  for (const int c : columns)
+    out.push_back(most > 0 ? std::max(weight[static_cast<std::size_t>(c)] / most, 1e-3) : 1.0);
   return out;
 }
 

@@ -9,14 +9,17 @@ MotionLayout::MotionLayout(const CollisionScene& of) : scene(&of), joint_of_slot
   for (int body = 1; body < model.n_bodies(); ++body) {
     if (of.body_ball(body).radius < 0) continue;
     const Aabb& box = of.body_box(body);
-    item_of_body[at(body)] = add_item(body, 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0, SE3d());
+    item_of_body[at(body)] =
+        add_item(body, 0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower), 0, SE3d());
   }
   n_body_items = static_cast<int>(items.size());
   std::vector<int> item_of_object;
   for (const SceneObject& object : of.objects()) {
     const Cover& cover = object.cover;
     item_of_object.push_back(
-        object.body == 0 ? -1 : add_item(object.body, cover.center, cover.half_extents, cover.radius, object.X_BO));
+        object.body == 0
+            ? -1
+            : add_item(object.body, cover.center, cover.half_extents, cover.radius, object.X_BO));
   }
 
   // Parents have smaller numbers, so the later body of the two climbs until they meet.
@@ -25,20 +28,24 @@ MotionLayout::MotionLayout(const CollisionScene& of) : scene(&of), joint_of_slot
     return a;
   };
   const auto slots = [&](int item_a, int item_b) {
-    const int top = meeting(item_a < 0 ? 0 : items[at(item_a)].body, item_b < 0 ? 0 : items[at(item_b)].body);
+    const int top =
+        meeting(item_a < 0 ? 0 : items[at(item_a)].body, item_b < 0 ? 0 : items[at(item_b)].body);
     Slots s{item_a, slot_below(item_a, top), item_b, slot_below(item_b, top), top};
     if (s.a == 0) s.item_a = -1;
     if (s.b == 0) s.item_b = -1;
     return s;
   };
   for (const int item : item_of_object) objects.push_back(slots(item, -1));
-  for (const auto& pair : of.single_pairs()) pairs.push_back(slots(item_of_object[at(pair.a)], item_of_object[at(pair.b)]));
+  for (const auto& pair : of.single_pairs())
+    pairs.push_back(slots(item_of_object[at(pair.a)], item_of_object[at(pair.b)]));
   for (const auto& cluster : of.clusters())
     clusters.push_back(slots(item_of_body[at(cluster.body_a)], item_of_body[at(cluster.body_b)]));
 }
 
-// The box is contained in a segment along its longest side and a radius: half the diagonal of the other two sides.
-int MotionLayout::add_item(int body, const Vec3d& center, const Vec3d& half_extents, double radius, const SE3d& X) {
+// The box is contained in a segment along its longest side and a radius: half the diagonal of the
+// other two sides.
+int MotionLayout::add_item(int body, const Vec3d& center, const Vec3d& half_extents, double radius,
+                           const SE3d& X) {
   const Vec3d& e = half_extents;
   const int axis = e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2);
   Vec3d along;

@@ -1,36 +1,44 @@
-// How far two colliders can move against each other while the joints stay near a configuration: certified upper bounds.
+// How far two colliders can move against each other while the joints stay near a configuration:
+// certified upper bounds.
 //
-// Let q_m be a configuration and let every joint j move away from it by at most an angle D_j and a length L_j. Write C_j and
-// P_j for the child and parent frame of joint j, x for a point of a collider on the last body of the chain 1, ..., k, and
-// e_j for the largest displacement of x as seen from P_j. As x_P = X_J(q) x_C and rotations keep lengths,
+// Let q_m be a configuration and let every joint j move away from it by at most an angle D_j and a
+// length L_j. Write C_j and P_j for the child and parent frame of joint j, x for a point of a
+// collider on the last body of the chain 1, ..., k, and e_j for the largest displacement of x as
+// seen from P_j. As x_P = X_J(q) x_C and rotations keep lengths,
 //
 //   x_P(q) - x_P(q_m) = R_J(q) [x_C(q) - x_C(q_m)] + [X_J(q) - X_J(q_m)] x_C(q_m)
 //   e_j <= e_{j+1} + D_j rho_j + L_j,      e_{k+1} = 0
 //
-// because a rotation by the angle D moves a point by 2 sin(D/2) <= D times its distance rho from the axis; and that distance is
-// taken *at q_m*, where it is known, rather than at its worst over all configurations. So
+// because a rotation by the angle D moves a point by 2 sin(D/2) <= D times its distance rho from
+// the axis; and that distance is taken *at q_m*, where it is known, rather than at its worst over
+// all configurations. So
 //
 //   (1)  |x(q) - x(q_m)| <= sum_j (D_j rho_j(q_m) + L_j)
 //
-// which is linear in (D, L): half the way, half the bound. A joint without an axis of its own, such as a floating one, turns about an
-// unknown axis through its origin: rho is the distance from that point. For two colliders the sum runs over the joints between them, each seen from the last body
-// that both chains share. rho is the larger distance of the ends of a segment, plus a radius, that together contain the
-// collider (a distance from a line is convex, so its maximum is at an end).
-// Schwarzer, Saha, Latombe: "Adaptive dynamic collision checking for single and multiple articulated robots in complex
-// environments" (IEEE T-RO 2005) have (1) with rho at its worst.
+// which is linear in (D, L): half the way, half the bound. A joint without an axis of its own, such
+// as a floating one, turns about an unknown axis through its origin: rho is the distance from that
+// point. For two colliders the sum runs over the joints between them, each seen from the last body
+// that both chains share. rho is the larger distance of the ends of a segment, plus a radius, that
+// together contain the collider (a distance from a line is convex, so its maximum is at an end).
+// Schwarzer, Saha, Latombe: "Adaptive dynamic collision checking for single and multiple
+// articulated robots in complex environments" (IEEE T-RO 2005) have (1) with rho at its worst.
 //
-// Along a given curve the joints' directions are known, and motions may cancel or pass an obstacle sideways. Let
-// q - q_m = step s + e, |s| <= 1, |e_j| <= bend_j (curve.h) and v(x) the velocity of x at q_m for the rates `step`. Taylor's
-// theorem along the straight line from q_m to q, whose second derivatives are d2x/dq_i dq_j = a_i x (a_j x (x - p_j)), i above
-// j, of length rho_j at most, gives
+// Along a given curve the joints' directions are known, and motions may cancel or pass an obstacle
+// sideways. Let q - q_m = step s + e, |s| <= 1, |e_j| <= bend_j (curve.h) and v(x) the velocity of
+// x at q_m for the rates `step`. Taylor's theorem along the straight line from q_m to q, whose
+// second derivatives are d2x/dq_i dq_j = a_i x (a_j x (x - p_j)), i above j, of length rho_j at
+// most, gives
 //
-//   (2)  |x(q) - x(q_m) - s v(x)| <= rest = sum_j rho*_j [bend_j + D_j (D_j / 2 + sum_{i above j} D_i)] + terms in L alike
+//   (2)  |x(q) - x(q_m) - s v(x)| <= rest = sum_j rho*_j [bend_j + D_j (D_j / 2 + sum_{i above j}
+//        D_i)] + terms in L alike
 //
-// where rho*_j = rho_j(q_m) + e_{j+1} bounds the distance over the whole interval. Then a ball about x leaves a plane with
-// unit normal n at a gap g > |n . v(x)| + rest untouched: a ball turns about its center without moving. So does any object a gap
-// g > max_x |n . v(x)| + rest, and of a segment with a radius r the largest |n . v(x)| is that of its ends and |n x omega| r.
-// Written once for plain numbers and for lanes, that is for several configurations side by side.
-// Cost: about 10 ns per object asked for and moving joint above it, for one configuration or for a register of them.
+// where rho*_j = rho_j(q_m) + e_{j+1} bounds the distance over the whole interval. Then a ball
+// about x leaves a plane with unit normal n at a gap g > |n . v(x)| + rest untouched: a ball turns
+// about its center without moving. So does any object a gap g > max_x |n . v(x)| + rest, and of a
+// segment with a radius r the largest |n . v(x)| is that of its ends and |n x omega| r. Written
+// once for plain numbers and for lanes, that is for several configurations side by side. Cost:
+// about 10 ns per object asked for and moving joint above it, for one configuration or for a
+// register of them.
 #pragma once
 
 #include <cmath>
@@ -45,10 +53,11 @@
 
 namespace robosim {
 
-// What the bounds are worked out for, of one scene: its objects and bodies, and the joints above them.
+// What the bounds are worked out for, of one scene: its objects and bodies, and the joints above
+// them.
 struct MotionLayout {
-  // An object, or all objects of a body. Its slots first, ..., first + count - 1 hold the bound against the parents of the
-  // joints above it, from its own joint up. Slot 0 stays zero.
+  // An object, or all objects of a body. Its slots first, ..., first + count - 1 hold the bound
+  // against the parents of the joints above it, from its own joint up. Slot 0 stays zero.
   struct Item {
     Vec3d p_B[2];  // ends of the segment, in the body frame
     double radius = 0;
@@ -62,17 +71,20 @@ struct MotionLayout {
   explicit MotionLayout(const CollisionScene& scene);
 
   const CollisionScene* scene;
-  std::vector<Item> items;                    // bodies first
-  std::vector<Slots> objects, pairs, clusters;  // per object (against the world), single pair, cluster
+  std::vector<Item> items;  // bodies first
+  // Per object (against the world), single pair, cluster.
+  std::vector<Slots> objects, pairs, clusters;
   std::vector<int> joint_of_slot;
   int n_body_items = 0;
 
-  // Whether a joint between the two bodies of a cluster, or above an object, is driven by one of these entries of q.
+  // Whether a joint between the two bodies of a cluster, or above an object, is driven by one of
+  // these entries of q.
   bool moves_cluster(int i, const std::vector<char>& driven_q) const;
   bool moves(int object, const std::vector<char>& driven_q) const;
 
  private:
-  int add_item(int body, const Vec3d& center, const Vec3d& half_extents, double radius, const SE3d& X);
+  int add_item(int body, const Vec3d& center, const Vec3d& half_extents, double radius,
+               const SE3d& X);
   int slot_below(int item, int top) const;
   bool driven(int first, int last, const std::vector<char>& driven_q) const;
 };
@@ -89,10 +101,12 @@ class MotionBound {
         axis_(joints_.size()),
         twists_(joints_.size()) {}
 
-  // Takes the placement of the bodies, q, and the spread about it, n_q entries each; bounds are worked out on demand.
+  // Takes the placement of the bodies, q, and the spread about it, n_q entries each; bounds are
+  // worked out on demand.
   void update(const SE3<S>* X_WB, const S* q, const S* span, const S* step, const S* bend);
 
-  // The motion of an object a against another, b (or of all objects of one body), seen from the last body above both.
+  // The motion of an object a against another, b (or of all objects of one body), seen from the
+  // last body above both.
   struct Relative {
     S total{};          // (1), of any point of a against any point of b
     S rest{};           // (2), of a, and (1) of b
@@ -109,13 +123,17 @@ class MotionBound {
     // Of any point of a against any point of b, by (1) or (2).
     S least() const {
       using std::sqrt;
-      const S fastest = sqrt(larger(squared_norm(velocity(p_W[0])), squared_norm(velocity(p_W[1]))));
+      const S fastest =
+          sqrt(larger(squared_norm(velocity(p_W[0])), squared_norm(velocity(p_W[1]))));
       return smaller(total, fastest + norm(omega) * S(radius) + rest);
     }
   };
-  Relative of(int object) { return relative(layout_->objects[static_cast<std::size_t>(object)]); }  // against the world
-  Relative of_pair(int i) { return relative(layout_->pairs[static_cast<std::size_t>(i)]); }         // scene.single_pairs()[i]
-  Relative of_cluster(int i) { return relative(layout_->clusters[static_cast<std::size_t>(i)]); }   // scene.clusters()[i]
+  // Against the world.
+  Relative of(int object) { return relative(layout_->objects[static_cast<std::size_t>(object)]); }
+  // scene.single_pairs()[i].
+  Relative of_pair(int i) { return relative(layout_->pairs[static_cast<std::size_t>(i)]); }
+  // scene.clusters()[i].
+  Relative of_cluster(int i) { return relative(layout_->clusters[static_cast<std::size_t>(i)]); }
   Relative relative(const MotionLayout::Slots& s);
   // The totals alone.
   S total_of(const MotionLayout::Slots& s);
@@ -168,7 +186,8 @@ class MotionBound {
 
 // D, L and the bends of every joint, and the twists of the bodies.
 template <class S>
-void MotionBound<S>::update(const SE3<S>* X_WB, const S* q, const S* span, const S* step, const S* bend) {
+void MotionBound<S>::update(const SE3<S>* X_WB, const S* q, const S* span, const S* step,
+                            const S* bend) {
   const Model& model = layout_->scene->model();
   X_WB_ = X_WB;
   // After 2^32 - 1 updates the counter starts again, and no old stamp may look new.
@@ -184,23 +203,26 @@ void MotionBound<S>::update(const SE3<S>* X_WB, const S* q, const S* span, const
     Twist& twist = twists_[static_cast<std::size_t>(j)];
     twist = twists_[static_cast<std::size_t>(joint.parent)];
     const double ratio = joint.mimic ? joint.ratio : 1.0;
-    visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
-      travel<J>(joint, span + k, motion.turn, motion.slide);
-      travel<J>(joint, bend + k, motion.bend_turn, motion.bend_slide);
-      motion.turns = any(motion.turn > S(0));
-      if (!motion.turns && !any(motion.slide > S(0))) return;
-      const SE3<S>& X = X_WB[j];
-      if (J::has_axis) axis_[static_cast<std::size_t>(j)] = X.R * Vec3<S>(joint.axis);
-      else if (motion.turns) has_twists_ = false;
-      S v[J::n_v];
-      J::velocity(q + k, step + k, v);
-      for (int i = 0; i < J::n_v; ++i) {
-        const Motion<S> column = detail::in_ground(X.R, X.p, J::template column<S>(joint, i));
-        const S rate = S(ratio) * v[i];
-        twist.omega = mul_add(rate, column.angular, twist.omega);
-        twist.v0 = mul_add(rate, column.linear, twist.v0);
-      }
-    });
+    visit_joint(
+        joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+          travel<J>(joint, span + k, motion.turn, motion.slide);
+          travel<J>(joint, bend + k, motion.bend_turn, motion.bend_slide);
+          motion.turns = any(motion.turn > S(0));
+          if (!motion.turns && !any(motion.slide > S(0))) return;
+          const SE3<S>& X = X_WB[j];
+          if (J::has_axis)
+            axis_[static_cast<std::size_t>(j)] = X.R * Vec3<S>(joint.axis);
+          else if (motion.turns)
+            has_twists_ = false;
+          S v[J::n_v];
+          J::velocity(q + k, step + k, v);
+          for (int i = 0; i < J::n_v; ++i) {
+            const Motion<S> column = detail::in_ground(X.R, X.p, J::template column<S>(joint, i));
+            const S rate = S(ratio) * v[i];
+            twist.omega = mul_add(rate, column.angular, twist.omega);
+            twist.v0 = mul_add(rate, column.linear, twist.v0);
+          }
+        });
   }
 }
 
@@ -210,7 +232,8 @@ void MotionBound<S>::work_out(int index) {
   const MotionLayout::Item& shape = layout_->items[static_cast<std::size_t>(index)];
   Item& item = items_[static_cast<std::size_t>(index)];
   for (int k = 0; k < 2; ++k) item.p_W[k] = X_WB_[shape.body] * Vec3<S>(shape.p_B[k]);
-  // From the collider's own joint up. swept: sum of D_j rho*_j + L_j over the joints so far, which a turn above bends once more.
+  // From the collider's own joint up. swept: sum of D_j rho*_j + L_j over the joints so far, which
+  // a turn above bends once more.
   Bounds sum;
   sum.total = sum.rest = S(0);
   S swept(0);
@@ -219,12 +242,15 @@ void MotionBound<S>::work_out(int index) {
     const JointMotion& motion = joints_[static_cast<std::size_t>(j)];
     if (motion.turns) {
       const Vec3<S> r0 = item.p_W[0] - X_WB_[j].p, r1 = item.p_W[1] - X_WB_[j].p;
-      const bool any_axis = visit_joint(layout_->scene->model().joints[static_cast<std::size_t>(j)].type,
-                                        []<class J>(J) __attribute__((always_inline)) { return !J::has_axis; });
+      const bool any_axis = visit_joint(
+          layout_->scene->model().joints[static_cast<std::size_t>(j)].type,
+          []<class J>(J) __attribute__((always_inline)) { return !J::has_axis; });
       const Vec3<S>& axis = axis_[static_cast<std::size_t>(j)];
-      const S s0 = squared_norm(any_axis ? r0 : cross(axis, r0)), s1 = squared_norm(any_axis ? r1 : cross(axis, r1));
+      const S s0 = squared_norm(any_axis ? r0 : cross(axis, r0)),
+              s1 = squared_norm(any_axis ? r1 : cross(axis, r1));
       const S rho = sqrt(larger(s0, s1)) + S(shape.radius), rho_anywhere = rho + sum.total;
-      sum.rest += rho_anywhere * (motion.bend_turn + S(0.5) * motion.turn * motion.turn) + motion.turn * swept;
+      sum.rest += rho_anywhere * (motion.bend_turn + S(0.5) * motion.turn * motion.turn) +
+                  motion.turn * swept;
       swept += motion.turn * rho_anywhere;
       sum.total += motion.turn * rho;
     }
@@ -240,7 +266,9 @@ template <class S>
 S MotionBound<S>::total_of(const MotionLayout::Slots& s) {
   if (s.item_a >= 0) up_to_date(s.item_a);
   if (s.item_b >= 0) up_to_date(s.item_b);
-  return bounds_[static_cast<std::size_t>(s.a)].total + bounds_[static_cast<std::size_t>(s.b)].total;  // slot 0 is zero
+  // Slot 0 is zero.
+  return bounds_[static_cast<std::size_t>(s.a)].total +
+         bounds_[static_cast<std::size_t>(s.b)].total;
 }
 
 template <class S>
@@ -250,7 +278,8 @@ typename MotionBound<S>::Relative MotionBound<S>::relative(const MotionLayout::S
   if (s.item_a >= 0) {
     const Item& item = up_to_date(s.item_a);
     const MotionLayout::Item& shape = layout_->items[static_cast<std::size_t>(s.item_a)];
-    const Twist &twist = twists_[static_cast<std::size_t>(shape.body)], &top = twists_[static_cast<std::size_t>(s.top)];
+    const Twist &twist = twists_[static_cast<std::size_t>(shape.body)],
+                &top = twists_[static_cast<std::size_t>(s.top)];
     const Bounds& bounds = bounds_[static_cast<std::size_t>(s.a)];
     r.total = bounds.total;
     r.rest = has_twists_ ? bounds.rest : bounds.total;

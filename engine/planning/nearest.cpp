@@ -10,7 +10,9 @@ namespace {
 // How far coordinate k of two points is apart, and from an interval to a point outside it.
 struct Plain {
   double between(std::size_t, double a, double b) const { return a - b; }
-  double outside(std::size_t, double lower, double upper, double x) const { return std::max(std::max(lower - x, x - upper), 0.0); }
+  double outside(std::size_t, double lower, double upper, double x) const {
+    return std::max(std::max(lower - x, x - upper), 0.0);
+  }
 };
 
 struct Periodic {
@@ -31,14 +33,18 @@ struct Periodic {
 
 }  // namespace
 
-NearestNeighbors::NearestNeighbors(int dimension) : dimension_(static_cast<std::size_t>(dimension)) { clear(); }
+NearestNeighbors::NearestNeighbors(int dimension)
+    : dimension_(static_cast<std::size_t>(dimension)) {
+  clear();
+}
 
 void NearestNeighbors::clear() {
   n_points_ = 0;
   points_.clear();
   nodes_.assign(1, Node());
   boxes_.assign(2 * dimension_, std::numeric_limits<double>::infinity());
-  std::fill(boxes_.begin() + static_cast<std::ptrdiff_t>(dimension_), boxes_.end(), -std::numeric_limits<double>::infinity());
+  std::fill(boxes_.begin() + static_cast<std::ptrdiff_t>(dimension_), boxes_.end(),
+            -std::numeric_limits<double>::infinity());
 }
 
 void NearestNeighbors::include(std::size_t node, const double* p) {
@@ -74,7 +80,8 @@ void NearestNeighbors::split(std::size_t node) {
   const auto coordinate = [&](int i) { return point(i)[widest]; };
   std::vector<double> values;
   for (const int i : ids) values.push_back(coordinate(i));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   double at = values[values.size() / 2];
   if (!(at > lo[widest])) {  // half of the points share the lowest value: split right above it
     at = hi[widest];
@@ -100,7 +107,8 @@ void NearestNeighbors::split(std::size_t node) {
 }
 
 template <class Metric>
-double NearestNeighbors::squared_distance_to_box(const Metric& metric, std::size_t node, const double* p) const {
+double NearestNeighbors::squared_distance_to_box(const Metric& metric, std::size_t node,
+                                                 const double* p) const {
   const double *lo = lower(node), *hi = lo + dimension_;
   double sum = 0;
   for (std::size_t k = 0; k < dimension_; ++k) {
@@ -111,7 +119,8 @@ double NearestNeighbors::squared_distance_to_box(const Metric& metric, std::size
 }
 
 template <class Metric>
-void NearestNeighbors::search(const Metric& metric, std::size_t node, const double* p, int& best, double& best_squared) const {
+void NearestNeighbors::search(const Metric& metric, std::size_t node, const double* p, int& best,
+                              double& best_squared) const {
   const Node& n = nodes_[node];
   if (n.split < 0) {
     looks_ += static_cast<std::int64_t>(n.ids.size());
@@ -127,10 +136,13 @@ void NearestNeighbors::search(const Metric& metric, std::size_t node, const doub
     return;
   }
   looks_ += 4;
-  const std::size_t left = static_cast<std::size_t>(n.left), nearer = p[n.split] < n.at ? left : left + 1;
+  const std::size_t left = static_cast<std::size_t>(n.left),
+                    nearer = p[n.split] < n.at ? left : left + 1;
   const std::size_t farther = left + left + 1 - nearer;
-  if (squared_distance_to_box(metric, nearer, p) <= best_squared) search(metric, nearer, p, best, best_squared);
-  if (squared_distance_to_box(metric, farther, p) <= best_squared) search(metric, farther, p, best, best_squared);
+  if (squared_distance_to_box(metric, nearer, p) <= best_squared)
+    search(metric, nearer, p, best, best_squared);
+  if (squared_distance_to_box(metric, farther, p) <= best_squared)
+    search(metric, farther, p, best, best_squared);
 }
 
 int NearestNeighbors::nearest(const double* p, double* squared_distance) const {
@@ -141,7 +153,8 @@ int NearestNeighbors::nearest(const double* p, double* squared_distance) const {
   return best;
 }
 
-int NearestNeighbors::nearest(const double* p, const double* periods, double* squared_distance) const {
+int NearestNeighbors::nearest(const double* p, const double* periods,
+                              double* squared_distance) const {
   int best = -1;
   double best_squared = std::numeric_limits<double>::infinity();
   search(Periodic{periods}, 0, p, best, best_squared);

@@ -1,9 +1,10 @@
 // Exact nearest neighbor under a weighted Euclidean metric, points added one at a time.
 //
-// Coordinates are stored already multiplied by their weights. A k-d tree of buckets: an inner node splits at the median of the
-// widest coordinate of the bucket that overflowed; every node keeps the box of its points. A search goes down the nearer
-// side first and leaves out boxes farther than the best so far. Small sets are one bucket, which is a plain scan: below
-// about 100 points nothing is faster. Cost: O(log n) on average in few dimensions.
+// Coordinates are stored already multiplied by their weights. A k-d tree of buckets: an inner node
+// splits at the median of the widest coordinate of the bucket that overflowed; every node keeps the
+// box of its points. A search goes down the nearer side first and leaves out boxes farther than the
+// best so far. Small sets are one bucket, which is a plain scan: below about 100 points nothing is
+// faster. Cost: O(log n) on average in few dimensions.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@ class NearestNeighbors {
   const double* point(int i) const { return &points_[static_cast<std::size_t>(i) * dimension_]; }
   void add(const double* p);
   void clear();
-  // Index of the nearest point, the earliest of equals, and its squared distance; -1 and infinity when there is none.
+  // Index of the nearest point, the earliest of equals, and its squared distance; -1 and infinity
+  // when there is none.
   int nearest(const double* p, double* squared_distance) const;
   // The same where coordinate k repeats after `periods[k]`, or 0: does not.
   int nearest(const double* p, const double* periods, double* squared_distance) const;
@@ -44,7 +46,8 @@ class NearestNeighbors {
   template <class Metric>
   double squared_distance_to_box(const Metric& metric, std::size_t node, const double* p) const;
   template <class Metric>
-  void search(const Metric& metric, std::size_t node, const double* p, int& best, double& best_squared) const;
+  void search(const Metric& metric, std::size_t node, const double* p, int& best,
+              double& best_squared) const;
 
   std::size_t dimension_;
   int n_points_ = 0;

@@ -19,21 +19,26 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double step = 0.08;                     // between samples [rad, m]
+constexpr double step = 0.08;  // between samples [rad, m]
 constexpr std::size_t min_steps = 8, max_steps = 96;
-constexpr double weights_of_clearance[] = {30, 300, 3000, 30000, 30000};  // b, each for its share of the iterations
+// b, each for its share of the iterations.
+constexpr double weights_of_clearance[] = {30, 300, 3000, 30000, 30000};
 constexpr int n_weights = std::size(weights_of_clearance);
-constexpr double reached = 0.02;      // part of the clearance that may be missing
-constexpr double converged = 1e-4;    // by how much E, of which length is about 1/2, falls in the last iteration
-constexpr double spacings[] = {0.4, 0.25, 0.15, 0.1};  // of the points that describe a path, the first that do [rad, m]
+constexpr double reached = 0.02;  // part of the clearance that may be missing
+// By how much E, of which length is about 1/2, falls in the last iteration.
+constexpr double converged = 1e-4;
+// Of the points that describe a path, the first that do [rad, m].
+constexpr double spacings[] = {0.4, 0.25, 0.15, 0.1};
 constexpr std::size_t least_edges = 4;
-// How much more E, relative, and clearance missing, as a part of it, that may bring: at most and in the (quadratic) mean.
+// How much more E, relative, and clearance missing, as a part of it, that may bring: at most and in
+// the (quadratic) mean.
 constexpr double cost_of_few = 0.05, missing_of_few = 0.05, mean_of_few = 0.02;
 constexpr double thin_tolerance = 1e-3;  // from the line between the points that stay [rad, m]
 
 class Optimizer {
  public:
-  Optimizer(EdgeChecker& checker, const std::vector<double>& path, const PathOptimizerOptions& options)
+  Optimizer(EdgeChecker& checker, const std::vector<double>& path,
+            const PathOptimizerOptions& options)
       : scene_(checker.scene()),
         options_(options),
         n_(options.columns.size()),
@@ -42,7 +47,8 @@ class Optimizer {
         rate_(at(scene_.model().n_v)),
         gradient_q_(n_),
         q_(path.begin(), path.begin() + scene_.model().n_q) {
-    for (const int column : options.columns) joints_.push_back(&joint_of_position(scene_.model(), column));
+    for (const int column : options.columns)
+      joints_.push_back(&joint_of_position(scene_.model(), column));
     input_ = columns_of(path, at(scene_.model().n_q), options.columns);
     length_ = input_.length();
     steps_ = std::clamp(static_cast<std::size_t>(std::ceil(length_ / step)), min_steps, max_steps);
@@ -77,7 +83,8 @@ class Optimizer {
       const double cost = evaluate(candidate.curved().resampled(steps_).points, false);
       if (cost < out.cost_after) out.cost_after = cost, best = std::move(candidate);
     }
-    out.improved = out.cost_after < out.cost_before && (options_.clearance > 0 || best.length() < length_);
+    out.improved =
+        out.cost_after < out.cost_before && (options_.clearance > 0 || best.length() < length_);
     if (out.improved) {
       out.path.clear();
       for (std::size_t i = 0; i < best.size(); ++i) {
@@ -95,7 +102,9 @@ class Optimizer {
     double distance = 0;
   };
 
-  bool late() const { return std::chrono::duration<double>(Clock::now() - begin_).count() > options_.deadline; }
+  bool late() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count() > options_.deadline;
+  }
 
   void place_columns(const double* x) {
     for (std::size_t k = 0; k < n_; ++k) q_[at(options_.columns[k])] = x[k];
@@ -113,22 +122,26 @@ class Optimizer {
     return true;
   }
 
-  // A free polyline of as few evenly spread points as describe the path `fine`, with corners rounded from middle to middle of the
-  // edges: of many points the acceleration of a motion chatters. Empty where none is free.
+  // A free polyline of as few evenly spread points as describe the path `fine`, with corners
+  // rounded from middle to middle of the edges: of many points the acceleration of a motion
+  // chatters. Empty where none is free.
   Polyline few_points(const Polyline& fine) {
     // What it costs is seen at points that are evenly spread, as those of `fine` are not.
-    const double length = fine.length(), cost = evaluate(fine.resampled(steps_).points, true), missing = violation_;
+    const double length = fine.length(), cost = evaluate(fine.resampled(steps_).points, true),
+                 missing = violation_;
     const double most = cost * (1 + cost_of_few) + 0.5 * weight_ * mean_of_few * mean_of_few;
     for (const double spacing : spacings) {
       if (options_.clearance <= 0) break;  // as short as can be is all that is asked for
-      const std::size_t steps = std::clamp(static_cast<std::size_t>(std::ceil(length / spacing)), least_edges, steps_);
+      const std::size_t steps =
+          std::clamp(static_cast<std::size_t>(std::ceil(length / spacing)), least_edges, steps_);
       Polyline control = fine.resampled(steps);
       // Set out from the path by as much as rounding will cut: an eighth of the second difference.
       const std::vector<double> on = control.points;
       for (std::size_t i = 1; i < steps; ++i)
         for (std::size_t k = 0; k < n_; ++k) {
           const double cut = (on[(i - 1) * n_ + k] - 2 * on[i * n_ + k] + on[(i + 1) * n_ + k]) / 8;
-          control.points[i * n_ + k] = std::clamp(on[i * n_ + k] - cut, options_.lower[k], options_.upper[k]);
+          control.points[i * n_ + k] =
+              std::clamp(on[i * n_ + k] - cut, options_.lower[k], options_.upper[k]);
         }
       const bool describes = evaluate(control.curved().resampled(steps_).points, true) <= most &&
                              violation_ <= std::max(reached, missing) + missing_of_few;
@@ -148,13 +161,16 @@ class Optimizer {
         if (scene_.object(c.a).body == 0 || scene_.object(c.b).body == 0) continue;
         const double d = std::max(c.witness.distance, 2 * options_.resolution);
         const auto known = find(c);
-        if (known != targets_.end()) known->distance = std::min(known->distance, d);
-        else targets_.push_back({c.a, c.b, d});
+        if (known != targets_.end())
+          known->distance = std::min(known->distance, d);
+        else
+          targets_.push_back({c.a, c.b, d});
       }
     }
   }
   std::vector<Target>::iterator find(const SceneQuery::Contact& c) {
-    return std::find_if(targets_.begin(), targets_.end(), [&](const Target& t) { return t.a == c.a && t.b == c.b; });
+    return std::find_if(targets_.begin(), targets_.end(),
+                        [&](const Target& t) { return t.a == c.a && t.b == c.b; });
   }
 
   // E at x; with derivatives also gradient_ and H_, of the points between the ends, and
@@ -203,7 +219,8 @@ class Optimizer {
       const int body_a = scene_.object(c.a).body, body_b = scene_.object(c.b).body;
       if (body_a == body_b) continue;
       const auto target = find(c);
-      const double missing = (target != targets_.end() ? target->distance : clearance_) - c.witness.distance;
+      const double missing =
+          (target != targets_.end() ? target->distance : clearance_) - c.witness.distance;
       if (missing <= 0) continue;
       cost += 0.5 * factor * missing * missing;
       if (!derivatives) continue;
@@ -211,14 +228,17 @@ class Optimizer {
       distance_rate(model, query.data(), body_a, body_b, c.witness, rate_.data());
       for (std::size_t k = 0; k < n_; ++k) {
         gradient_q_[k] = 0;
-        for_each_rate(*joints_[k], q_.data(), options_.columns[k], [&](int dof, double v) { gradient_q_[k] += v * rate_[at(dof)]; });
+        for_each_rate(*joints_[k], q_.data(), options_.columns[k],
+                      [&](int dof, double v) { gradient_q_[k] += v * rate_[at(dof)]; });
       }
       // What no column moves, such as a turning base above its pedestal, is not missing.
-      const bool moves = std::any_of(gradient_q_.begin(), gradient_q_.end(), [](double g) { return std::abs(g) > 1e-6; });
+      const bool moves = std::any_of(gradient_q_.begin(), gradient_q_.end(),
+                                     [](double g) { return std::abs(g) > 1e-6; });
       if (moves) violation_ = std::max(violation_, missing / clearance_);
       for (std::size_t k = 0; k < n_; ++k) {
         gradient_[variable(i, k)] -= factor * missing * gradient_q_[k];
-        for (std::size_t l = 0; l <= k; ++l) H_(variable(i, k), variable(i, l)) += factor * gradient_q_[k] * gradient_q_[l];
+        for (std::size_t l = 0; l <= k; ++l)
+          H_(variable(i, k), variable(i, l)) += factor * gradient_q_[k] * gradient_q_[l];
       }
     }
     return cost;
@@ -248,7 +268,9 @@ class Optimizer {
         if (!L.factorize()) continue;
         std::vector<double> down = gradient;
         L.solve(down.data());
-        for (std::size_t i = 0; i < n; ++i) x_[n_ + i] = std::clamp(before[n_ + i] - down[i], options_.lower[i % n_], options_.upper[i % n_]);
+        for (std::size_t i = 0; i < n; ++i)
+          x_[n_ + i] =
+              std::clamp(before[n_ + i] - down[i], options_.lower[i % n_], options_.upper[i % n_]);
         next = evaluate(x_, true);
         if (next < E) break;
       }
@@ -259,7 +281,8 @@ class Optimizer {
     }
   }
 
-  // Entries at a limit that would go beyond it keep their place: their row and column become those of the unit matrix.
+  // Entries at a limit that would go beyond it keep their place: their row and column become those
+  // of the unit matrix.
   void hold_at_limits() {
     const std::size_t n = gradient_.size();
     for (std::size_t i = 0; i < n; ++i) {
@@ -290,8 +313,10 @@ class Optimizer {
 
 }  // namespace
 
-OptimizedPath optimize_path(EdgeChecker& checker, const std::vector<double>& path, const PathOptimizerOptions& options) {
-  const ShapesFirst shapes_first(checker, path.data(), path.size() / at(checker.scene().model().n_q), options.columns);
+OptimizedPath optimize_path(EdgeChecker& checker, const std::vector<double>& path,
+                            const PathOptimizerOptions& options) {
+  const ShapesFirst shapes_first(checker, path.data(),
+                                 path.size() / at(checker.scene().model().n_q), options.columns);
   return Optimizer(checker, path, options).run(path);
 }
 

@@ -15,7 +15,8 @@ double distance(const double* a, const double* b, std::size_t n) {
 // Of p from the segment from a to b.
 double distance_to_segment(const double* p, const double* a, const double* b, std::size_t n) {
   double along = 0, length = 0, squared = 0;
-  for (std::size_t k = 0; k < n; ++k) along += (p[k] - a[k]) * (b[k] - a[k]), length += (b[k] - a[k]) * (b[k] - a[k]);
+  for (std::size_t k = 0; k < n; ++k)
+    along += (p[k] - a[k]) * (b[k] - a[k]), length += (b[k] - a[k]) * (b[k] - a[k]);
   const double t = length > 0 ? std::clamp(along / length, 0.0, 1.0) : 0.0;
   for (std::size_t k = 0; k < n; ++k) {
     const double d = p[k] - a[k] - t * (b[k] - a[k]);
@@ -76,20 +77,25 @@ Polyline Polyline::curved() const {
   Polyline out{n, {point(0), point(0) + n}};
   for (std::size_t i = 1; i + 1 < size(); ++i)
     for (int part = 0; part < parts; ++part) {
-      const double t = static_cast<double>(part) / parts, before = 0.5 * (1 - t) * (1 - t), after = 0.5 * t * t;
+      const double t = static_cast<double>(part) / parts, before = 0.5 * (1 - t) * (1 - t),
+                   after = 0.5 * t * t;
       for (std::size_t k = 0; k < n; ++k)
-        out.points.push_back(before * point(i - 1)[k] + (1 - before - after) * point(i)[k] + after * point(i + 1)[k]);
+        out.points.push_back(before * point(i - 1)[k] + (1 - before - after) * point(i)[k] +
+                             after * point(i + 1)[k]);
     }
   if (size() > 2)
-    for (std::size_t k = 0; k < n; ++k) out.points.push_back(0.5 * (point(size() - 2)[k] + point(size() - 1)[k]));
+    for (std::size_t k = 0; k < n; ++k)
+      out.points.push_back(0.5 * (point(size() - 2)[k] + point(size() - 1)[k]));
   out.points.insert(out.points.end(), point(size() - 1), point(size() - 1) + n);
   return out;
 }
 
-Polyline columns_of(const std::vector<double>& waypoints, std::size_t n_q, const std::vector<int>& columns) {
+Polyline columns_of(const std::vector<double>& waypoints, std::size_t n_q,
+                    const std::vector<int>& columns) {
   Polyline out{columns.size(), {}};
   for (std::size_t i = 0; i + n_q <= waypoints.size(); i += n_q)
-    for (const int column : columns) out.points.push_back(waypoints[i + static_cast<std::size_t>(column)]);
+    for (const int column : columns)
+      out.points.push_back(waypoints[i + static_cast<std::size_t>(column)]);
   return out;
 }
 

@@ -20,10 +20,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Iterations before whole turns are looked at, and after how many then one more straight line is tried.
+// Iterations before whole turns are looked at, and after how many then one more straight line is
+// tried.
 constexpr std::int64_t before_turns = 200, line_every = 4;
 
-// The turn or little more about the middle of entry `column` of the rows `ends`, of n_q entries each.
+// The turn or little more about the middle of entry `column` of the rows `ends`, of n_q entries
+// each.
 struct Turn {
   double middle, half;
 };
@@ -39,10 +41,10 @@ Turn turn_about(const double* ends, std::size_t n_ends, std::size_t n_q, int col
 
 struct Tree {
   NearestNeighbors points;     // weighted
-  std::vector<double> q;        // vertices, columns only
-  std::vector<int> parent;      // -1 at a root
-  std::vector<int> root;        // which start or goal it hangs from
-  std::vector<double> radius;   // of the dynamic domain
+  std::vector<double> q;       // vertices, columns only
+  std::vector<int> parent;     // -1 at a root
+  std::vector<int> root;       // which start or goal it hangs from
+  std::vector<double> radius;  // of the dynamic domain
   int n;
 
   explicit Tree(int columns) : points(columns), n(columns) {}
@@ -52,7 +54,8 @@ struct Tree {
 
 class Search {
  public:
-  Search(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options)
+  Search(EdgeChecker& checker, const double* start, const double* goals, int n_goals,
+         const SearchOptions& options)
       : options_(options),
         n_q_(checker.scene().model().n_q),
         n_(static_cast<int>(options.columns.size())),
@@ -64,7 +67,8 @@ class Search {
         work_before_(checker.work()),
         rng_(options.seed),
         trees_{Tree(n_), Tree(n_)},
-        weights_(options.weights.empty() ? reach_weights(checker.scene(), options.columns) : options.weights),
+        weights_(options.weights.empty() ? reach_weights(checker.scene(), options.columns)
+                                         : options.weights),
         from_(start, start + n_q_),
         to_(start, start + n_q_),
         sample_(at(n_)),
@@ -105,7 +109,7 @@ class Search {
   Tree trees_[2];  // from the start, from the goals
   std::vector<double> weights_, sample_lower_, sample_upper_;
   std::vector<double> near_lower_, near_upper_;  // of samples before turns are looked at
-  std::vector<double> from_, to_;  // whole configurations, only the columns change
+  std::vector<double> from_, to_;                // whole configurations, only the columns change
   std::optional<ShapesFirst> shapes_first_;
   std::vector<double> sample_, step_, scaled_;
   Turning turning_;
@@ -192,8 +196,8 @@ bool Search::prepare() {
   turning_.periodic.resize(at(n_), 0);
   lines_.emplace(turning_, trees_[0].vertex(0), trees_[1].q, may_turn_);
   sample_lower_ = options_.lower, sample_upper_ = options_.upper;
-  narrow_to_one_turn(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns, turning_.periodic,
-                     sample_lower_, sample_upper_);
+  narrow_to_one_turn(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns,
+                     turning_.periodic, sample_lower_, sample_upper_);
   for (int k = 0; k < n_; ++k) {
     periods_.push_back(turning_.periodic[at(k)] ? 2 * pi * weights_[at(k)] : 0);
     double least = trees_[0].vertex(0)[k], most = least;
@@ -201,18 +205,22 @@ bool Search::prepare() {
       least = std::min(least, trees_[1].vertex(i)[k]);
       most = std::max(most, trees_[1].vertex(i)[k]);
     }
-    if (!std::isfinite(sample_lower_[at(k)])) sample_lower_[at(k)] = std::min(least - pi, sample_upper_[at(k)]);
-    if (!std::isfinite(sample_upper_[at(k)])) sample_upper_[at(k)] = std::max(most + pi, sample_lower_[at(k)]);
+    if (!std::isfinite(sample_lower_[at(k)]))
+      sample_lower_[at(k)] = std::min(least - pi, sample_upper_[at(k)]);
+    if (!std::isfinite(sample_upper_[at(k)]))
+      sample_upper_[at(k)] = std::max(most + pi, sample_lower_[at(k)]);
   }
 
   // Ways are mostly found between start and goals.
   near_lower_ = sample_lower_, near_upper_ = sample_upper_;
   for (int k = 0; k < n_; ++k) {
     if (!turning_.periodic[at(k)]) continue;
-    const Turn turn = turn_about(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns[at(k)]);
+    const Turn turn =
+        turn_about(roots.data(), roots.size() / at(n_q_), at(n_q_), options_.columns[at(k)]);
     near_lower_[at(k)] = std::max(sample_lower_[at(k)], turn.middle - turn.half);
     near_upper_[at(k)] = std::min(sample_upper_[at(k)], turn.middle + turn.half);
-    has_turns_ |= near_lower_[at(k)] > options_.lower[at(k)] || near_upper_[at(k)] < options_.upper[at(k)];
+    has_turns_ |=
+        near_lower_[at(k)] > options_.lower[at(k)] || near_upper_[at(k)] < options_.upper[at(k)];
   }
   return true;
 }
@@ -233,8 +241,8 @@ bool Search::interrupted() {
   return false;
 }
 
-// In the box near start and goals; where turns are looked at, one in four in the box that shows all poses, half of them
-// some whole turns away.
+// In the box near start and goals; where turns are looked at, one in four in the box that shows all
+// poses, half of them some whole turns away.
 void Search::draw() {
   const bool is_far = by_turns_ && rng_.below(4) == 0;
   const std::vector<double>& lower = is_far ? sample_lower_ : near_lower_;
@@ -242,7 +250,8 @@ void Search::draw() {
   for (int k = 0; k < n_; ++k) sample_[at(k)] = rng_.uniform(lower[at(k)], upper[at(k)]);
   if (!is_far || rng_.below(2) == 0) return;
   for (int k = 0; k < n_; ++k) {
-    const int least = turning_.least(at(k), sample_[at(k)]), most = turning_.most(at(k), sample_[at(k)]);
+    const int least = turning_.least(at(k), sample_[at(k)]),
+              most = turning_.most(at(k), sample_[at(k)]);
     if (most <= least || rng_.below(4) != 0) continue;
     sample_[at(k)] += 2 * pi * (least + rng_.below(most - least + 1));
     sample_[at(k)] = std::clamp(sample_[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
@@ -258,13 +267,17 @@ int Search::nearest(const Tree& tree, const double* q, double& distance, bool by
 }
 
 // One edge from vertex `from` towards the target, at most `range` long.
-Search::Growth Search::grow(Tree& tree, int from, double distance, const double* target, int& added) {
+Search::Growth Search::grow(Tree& tree, int from, double distance, const double* target,
+                            int& added) {
   const double part = distance <= options_.range ? 1.0 : options_.range / distance;
   const double* q = tree.vertex(from);
-  for (int k = 0; k < n_; ++k) step_[at(k)] = part == 1.0 ? target[k] : q[k] + part * (target[k] - q[k]);
+  for (int k = 0; k < n_; ++k)
+    step_[at(k)] = part == 1.0 ? target[k] : q[k] + part * (target[k] - q[k]);
   double& radius = tree.radius[at(from)];
   if (!edge(q, step_.data())) {
-    radius = radius == infinity ? options_.domain_radius : std::max(radius * (1 - options_.domain_change), options_.domain_least);
+    radius = radius == infinity
+                 ? options_.domain_radius
+                 : std::max(radius * (1 - options_.domain_change), options_.domain_least);
     return Growth::trapped;
   }
   if (radius != infinity) radius *= 1 + options_.domain_change;
@@ -289,7 +302,8 @@ void Search::finish(int in_start_tree, int in_goal_tree) {
   for (int i = trees_[1].parent[at(in_goal_tree)]; i >= 0; i = trees_[1].parent[at(i)]) {
     for (int k = 0; k < n_; ++k) {
       const double q = trees_[1].vertex(i)[k], moved = q + turns_[at(k)];
-      step_[at(k)] = turns_[at(k)] == 0 ? q : std::clamp(moved, options_.lower[at(k)], options_.upper[at(k)]);
+      step_[at(k)] =
+          turns_[at(k)] == 0 ? q : std::clamp(moved, options_.lower[at(k)], options_.upper[at(k)]);
     }
     append(step_.data());
   }
@@ -297,8 +311,8 @@ void Search::finish(int in_start_tree, int in_goal_tree) {
   result_.status = SearchStatus::solved;
 }
 
-// Tries the straight line to the next goal, or to what is whole turns away from one, nearest first; true: the search
-// ends, solved or interrupted.
+// Tries the straight line to the next goal, or to what is whole turns away from one, nearest first;
+// true: the search ends, solved or interrupted.
 bool Search::try_line() {
   if (interrupted()) return true;
   if (!lines_->next(line_)) return false;
@@ -317,7 +331,8 @@ bool Search::try_lines(int count) {
   return false;
 }
 
-// Whether the path of the goal tree from this vertex on, moved by `turns_`, is within limits and ends at a goal.
+// Whether the path of the goal tree from this vertex on, moved by `turns_`, is within limits and
+// ends at a goal.
 bool Search::fits(int in_goal_tree) const {
   constexpr double rounding = 1e-9;  // [rad]
   const bool moves = std::any_of(turns_.begin(), turns_.end(), [](double x) { return x != 0; });
@@ -325,15 +340,17 @@ bool Search::fits(int in_goal_tree) const {
   for (int i = in_goal_tree; i >= 0; i = trees_[1].parent[at(i)]) {
     for (int k = 0; k < n_; ++k) {
       const double q = trees_[1].vertex(i)[k] + turns_[at(k)];
-      if (q < options_.lower[at(k)] - rounding || q > options_.upper[at(k)] + rounding) return false;
+      if (q < options_.lower[at(k)] - rounding || q > options_.upper[at(k)] + rounding)
+        return false;
     }
     root = i;
   }
   return !moves || may_turn_[at(root)];
 }
 
-// The other tree comes to meet the vertex that one has just got: where turns are looked at, from the vertex that is
-// nearest after any number of them, if from there a way within limits leads to a goal.
+// The other tree comes to meet the vertex that one has just got: where turns are looked at, from
+// the vertex that is nearest after any number of them, if from there a way within limits leads to a
+// goal.
 bool Search::connect(int side, int added) {
   Tree &here = trees_[side], &there = trees_[1 - side];
   const std::vector<double> vertex(here.vertex(added), here.vertex(added) + n_);
@@ -344,12 +361,14 @@ bool Search::connect(int side, int added) {
     const double sign = side == 0 ? 1 : -1;
     for (int k = 0; k < n_; ++k)
       if (turning_.periodic[at(k)])
-        turns_[at(k)] = sign * 2 * pi * std::round((vertex[at(k)] - there.vertex(tip)[k]) / (2 * pi));
+        turns_[at(k)] =
+            sign * 2 * pi * std::round((vertex[at(k)] - there.vertex(tip)[k]) / (2 * pi));
     if (fits(side == 0 ? tip : added)) {
       for (int k = 0; k < n_; ++k) {
         if (turns_[at(k)] == 0) continue;
         target[at(k)] -= sign * turns_[at(k)];
-        if (side == 1) target[at(k)] = std::clamp(target[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
+        if (side == 1)
+          target[at(k)] = std::clamp(target[at(k)], options_.lower[at(k)], options_.upper[at(k)]);
       }
     } else {
       std::fill(turns_.begin(), turns_.end(), 0.0);
@@ -372,7 +391,8 @@ SearchResult Search::run() {
     result_.status = SearchStatus::budget_exhausted;
     // Those that take long count as several.
     std::int64_t rounds = 0;
-    while (std::max(rounds, work() / work_per_iteration) < options_.max_iterations && !interrupted()) {
+    while (std::max(rounds, work() / work_per_iteration) < options_.max_iterations &&
+           !interrupted()) {
       ++rounds;
       by_turns_ = has_turns_ && rounds > before_turns;
       if (by_turns_ && rounds % line_every == 0 && result_.lines < most_lines && try_line()) break;
@@ -386,7 +406,8 @@ SearchResult Search::run() {
       if (grow(here, near, distance, sample_.data(), added) == Growth::trapped) continue;
       if (connect(side, added)) break;
     }
-    result_.iterations = std::min(std::max(rounds, work() / work_per_iteration), options_.max_iterations);
+    result_.iterations =
+        std::min(std::max(rounds, work() / work_per_iteration), options_.max_iterations);
   }
   result_.samples = checker_.samples() - samples_before_;
   result_.work = work();
@@ -419,8 +440,9 @@ const char* name_of(SearchStatus status) {
   return "goal_in_collision";
 }
 
-void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q, const std::vector<int>& columns,
-                        const std::vector<char>& periodic, std::vector<double>& lower, std::vector<double>& upper) {
+void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q,
+                        const std::vector<int>& columns, const std::vector<char>& periodic,
+                        std::vector<double>& lower, std::vector<double>& upper) {
   for (std::size_t k = 0; k < columns.size(); ++k) {
     if (!periodic[k] || n_ends == 0) continue;
     const Turn turn = turn_about(ends, n_ends, n_q, columns[k]);
@@ -430,7 +452,8 @@ void narrow_to_one_turn(const double* ends, std::size_t n_ends, std::size_t n_q,
   }
 }
 
-SearchResult rrt_connect(EdgeChecker& checker, const double* start, const double* goals, int n_goals, const SearchOptions& options) {
+SearchResult rrt_connect(EdgeChecker& checker, const double* start, const double* goals,
+                         int n_goals, const SearchOptions& options) {
   return Search(checker, start, goals, n_goals, options).run();
 }
 

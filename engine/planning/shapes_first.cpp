@@ -7,14 +7,19 @@
 namespace robosim {
 namespace {
 
-// Edges that are blocked before any is looked at, of how many then one is, and after how many each one.
+// Edges that are blocked before any is looked at, of how many then one is, and after how many each
+// one.
 constexpr std::int64_t before_doubt = 64, doubt_every = 8, before_certain_doubt = 20000;
 constexpr int least_looked_at = 4;
 
 }  // namespace
 
-ShapesFirst::ShapesFirst(EdgeChecker& checker, const double* q, std::size_t n, const std::vector<int>& columns)
-    : checker_(checker), is_active_(checker.scene().has_exact()), line_(checker.scene().model()), q_(at(checker.scene().model().n_q)) {
+ShapesFirst::ShapesFirst(EdgeChecker& checker, const double* q, std::size_t n,
+                         const std::vector<int>& columns)
+    : checker_(checker),
+      is_active_(checker.scene().has_exact()),
+      line_(checker.scene().model()),
+      q_(at(checker.scene().model().n_q)) {
   checker_.decide_by_shapes(q, n, columns);
 }
 
@@ -31,10 +36,12 @@ void ShapesFirst::is_blocked(const EdgeResult& found, const double* q0, const do
   line_.position(found.t, q_.data());
   query.place(q_.data());
   const bool is_apart = !query.bodies_overlap(found.a, found.b);
-  auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.a == found.a && p.b == found.b; });
+  auto pair = std::find_if(pairs_.begin(), pairs_.end(),
+                           [&](const Pair& p) { return p.a == found.a && p.b == found.b; });
   if (pair == pairs_.end()) pair = pairs_.insert(pair, {found.a, found.b, 0, 0});
   ++pair->looked_at, pair->apart += is_apart;
-  if (is_apart && (is_late || (pair->looked_at >= least_looked_at && 2 * pair->apart >= pair->looked_at)))
+  if (is_apart &&
+      (is_late || (pair->looked_at >= least_looked_at && 2 * pair->apart >= pair->looked_at)))
     query.decide_by_bodies(found.a, found.b);
 }
 

@@ -14,11 +14,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Times that shortening begins anew because an edge touches, before edges are proven as they are taken.
+// Times that shortening begins anew because an edge touches, before edges are proven as they are
+// taken.
 constexpr int most_rounds = 6;
 // Candidates that are drawn for each one that is tried.
 constexpr int draws = 4;
-// Parts of the path's length: what a candidate gains at least, and what `patience` of them gain together.
+// Parts of the path's length: what a candidate gains at least, and what `patience` of them gain
+// together.
 constexpr double least_gain = 2e-3, worthwhile_gain = 0.01;
 
 // A place on the path: on the edge from vertex `edge` to the next, the part `u` of the way.
@@ -45,13 +47,15 @@ class Shortcutter {
         q_(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q_)),
         lazy_(checker, options.columns, path.data(), options.resolution) {
     path_.points = columns_of(path, n_q_, options.columns);
-    for (std::size_t i = 1; i < path_.points.size(); ++i) path_.edges.push_back(lazy_.add_proven(point(i - 1), point(i)));
+    for (std::size_t i = 1; i < path_.points.size(); ++i)
+      path_.edges.push_back(lazy_.add_proven(point(i - 1), point(i)));
   }
 
   std::vector<double> run() {
     const LazyPath given = path_;
     const Rng rng = rng_;
-    // Each time round one edge more is known to touch. Where that does not end soon, guesses are not worth it.
+    // Each time round one edge more is known to touch. Where that does not end soon, guesses are
+    // not worth it.
     int rounds = 1;
     for (shorten(); path_.first_touching(lazy_) < path_.edges.size(); shorten()) {
       path_ = given, rng_ = rng;
@@ -60,7 +64,8 @@ class Shortcutter {
     std::vector<double> out;
     for (std::size_t i = 0; i < path_.points.size(); ++i) {
       out.insert(out.end(), q_.begin(), q_.end());
-      for (std::size_t k = 0; k < n_; ++k) out[out.size() - n_q_ + at(options_.columns[k])] = point(i)[k];
+      for (std::size_t k = 0; k < n_; ++k)
+        out[out.size() - n_q_ + at(options_.columns[k])] = point(i)[k];
     }
     return out;
   }
@@ -91,22 +96,28 @@ class Shortcutter {
     path_.leave_out(lazy_, [&] { return late(); });
   }
 
-  bool late() const { return std::chrono::duration<double>(Clock::now() - begin_).count() > options_.deadline; }
+  bool late() const {
+    return std::chrono::duration<double>(Clock::now() - begin_).count() > options_.deadline;
+  }
 
   const double* point(std::size_t i) const { return path_.points.point(i); }
 
   double distance(const double* a, const double* b) const {
     double sum = 0;
-    for (std::size_t k = 0; k < n_; ++k) sum += weights_[k] * weights_[k] * (a[k] - b[k]) * (a[k] - b[k]);
+    for (std::size_t k = 0; k < n_; ++k)
+      sum += weights_[k] * weights_[k] * (a[k] - b[k]) * (a[k] - b[k]);
     return std::sqrt(sum);
   }
   // Lengths along the path up to its vertices.
   void measure() {
     along_.assign(1, 0.0);
-    for (std::size_t i = 1; i < path_.points.size(); ++i) along_.push_back(along_.back() + distance(point(i - 1), point(i)));
+    for (std::size_t i = 1; i < path_.points.size(); ++i)
+      along_.push_back(along_.back() + distance(point(i - 1), point(i)));
   }
   double length() const { return along_.back(); }
-  double along(const Place& place) const { return along_[place.edge] + place.u * (along_[place.edge + 1] - along_[place.edge]); }
+  double along(const Place& place) const {
+    return along_[place.edge] + place.u * (along_[place.edge + 1] - along_[place.edge]);
+  }
 
   Place random_place() {
     const double s = rng_.uniform() * length();
@@ -117,25 +128,29 @@ class Shortcutter {
   }
   void append_place(const Place& place, std::vector<double>& out) const {
     const double *a = point(place.edge), *b = point(place.edge + 1);
-    for (std::size_t k = 0; k < n_; ++k) out.push_back(place.u == 1 ? b[k] : a[k] + place.u * (b[k] - a[k]));
+    for (std::size_t k = 0; k < n_; ++k)
+      out.push_back(place.u == 1 ? b[k] : a[k] + place.u * (b[k] - a[k]));
   }
 
-  // Writes what takes the place of the path between the two places of a candidate to now_, ends included.
+  // Writes what takes the place of the path between the two places of a candidate to now_, ends
+  // included.
   void build(const Candidate& c) {
     now_.clear();
     append_place(c.from, now_);
-    if (c.column >= 0)
-      now_.insert(now_.end(), point(c.from.edge + 1), point(c.to.edge + 1));
+    if (c.column >= 0) now_.insert(now_.end(), point(c.from.edge + 1), point(c.to.edge + 1));
     append_place(c.to, now_);
     if (c.column < 0) return;
     const std::size_t k = at(c.column), last = now_.size() / n_ - 1;
-    const double begin = along(c.from), total = along(c.to) - begin, x0 = now_[k], x1 = now_[last * n_ + k];
-    for (std::size_t i = 1; i < last; ++i) now_[i * n_ + k] = x0 + (along_[c.from.edge + i] - begin) / total * (x1 - x0);
+    const double begin = along(c.from), total = along(c.to) - begin, x0 = now_[k],
+                 x1 = now_[last * n_ + k];
+    for (std::size_t i = 1; i < last; ++i)
+      now_[i * n_ + k] = x0 + (along_[c.from.edge + i] - begin) / total * (x1 - x0);
   }
 
   Candidate draw(int column) {
     Candidate c{random_place(), random_place(), column};
-    if (c.to.edge < c.from.edge || (c.to.edge == c.from.edge && c.to.u < c.from.u)) std::swap(c.from, c.to);
+    if (c.to.edge < c.from.edge || (c.to.edge == c.from.edge && c.to.u < c.from.u))
+      std::swap(c.from, c.to);
     if (c.from.edge == c.to.edge) return c;  // already straight
     build(c);
     c.gain = along(c.to) - along(c.from);
@@ -153,9 +168,12 @@ class Shortcutter {
     // The ends of the replaced part become vertices, unless they are vertices already.
     std::vector<double>& points = path_.points.points;
     std::vector<int>& edges = path_.edges;
-    const auto vertex = [&](std::size_t i) { return points.begin() + static_cast<std::ptrdiff_t>(i * n_); };
+    const auto vertex = [&](std::size_t i) {
+      return points.begin() + static_cast<std::ptrdiff_t>(i * n_);
+    };
     const auto edge = [&](std::size_t i) { return edges.begin() + static_cast<std::ptrdiff_t>(i); };
-    const std::size_t first = c.from.u == 0 ? c.from.edge : c.from.edge + 1, last = c.to.u == 1 ? c.to.edge + 2 : c.to.edge + 1;
+    const std::size_t first = c.from.u == 0 ? c.from.edge : c.from.edge + 1,
+                      last = c.to.u == 1 ? c.to.edge + 2 : c.to.edge + 1;
     now_.insert(now_.begin(), vertex(0), vertex(first));
     now_.insert(now_.end(), vertex(last), points.end());
     edges_.insert(edges_.begin(), edge(0), edge(first));
@@ -179,7 +197,8 @@ class Shortcutter {
 
 }  // namespace
 
-std::vector<double> shortcut(EdgeChecker& checker, const std::vector<double>& path, const ShortcutOptions& options) {
+std::vector<double> shortcut(EdgeChecker& checker, const std::vector<double>& path,
+                             const ShortcutOptions& options) {
   if (path.empty()) return path;
   const std::size_t n_q = at(checker.scene().model().n_q);
   // What lies straight among the meshes needs no way around their hulls.

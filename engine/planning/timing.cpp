@@ -14,11 +14,15 @@ namespace robosim {
 namespace {
 
 constexpr double no_acceleration_limit = 1e5;  // stands for an infinite one
-constexpr double most_acceleration = 1e8;      // that matters, in squares of the top speed by the path's length
-constexpr double least_window = 1e-5;          // of the duration: a shorter average would be lost in rounding
-constexpr double torque_step = 0.1;            // a column's way between grid points when torques are limited [rad, m]
-constexpr double torque_excess_allowed = 1e-7; // relative
-constexpr double path_rounding = 1e-15;        // of positions, relative: nine roundings, where an end of an edge takes some four
+// That matters, in squares of the top speed by the path's length.
+constexpr double most_acceleration = 1e8;
+// Of the duration: a shorter average would be lost in rounding.
+constexpr double least_window = 1e-5;
+// a column's way between grid points when torques are limited [rad, m].
+constexpr double torque_step = 0.1;
+constexpr double torque_excess_allowed = 1e-7;  // relative
+// Of positions, relative: nine roundings, where an end of an edge takes some four.
+constexpr double path_rounding = 1e-15;
 constexpr int tightenings = 8, damping_passes = 3;
 constexpr int refined_parts = 4;  // of an interval with a torque near its limit
 
@@ -33,8 +37,12 @@ PolynomialMotion rest(const QuadraticPath& path) {
 
 class Timing {
  public:
-  Timing(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque, PathSpeed* speed)
-      : options_(options), torque_(torque != nullptr && torque->size() > 0 ? torque : nullptr), link_speed_(speed), tidy_(tidy(path)) {
+  Timing(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque,
+         PathSpeed* speed)
+      : options_(options),
+        torque_(torque != nullptr && torque->size() > 0 ? torque : nullptr),
+        link_speed_(speed),
+        tidy_(tidy(path)) {
     limits_ = {options.velocity, options.acceleration};
     for (double& a : limits_.acceleration) a = std::min(a, no_acceleration_limit);
   }
@@ -61,7 +69,8 @@ class Timing {
   // Position on the given path of the left or right end of an interval.
   double path_s(std::size_t interval, bool right_end) const {
     const PathInterval& where = grid_.intervals[interval];
-    return tidy_.s[at(where.piece)] + where.r0 + (right_end ? grid_.problem.intervals[interval].length : 0);
+    return tidy_.s[at(where.piece)] + where.r0 +
+           (right_end ? grid_.problem.intervals[interval].length : 0);
   }
 
   bool limits_allow_motion() {
@@ -74,7 +83,8 @@ class Timing {
         const bool zero_velocity = options_.velocity[at(j)] == 0;
         if (moves && (zero_velocity || limits_.acceleration[at(j)] == 0))
           return fail(TimingStatus::zero_limit, j, tidy_.s[at(i)],
-                      name(j) + " has to move, but its " + (zero_velocity ? "velocity" : "acceleration") + " limit is zero");
+                      name(j) + " has to move, but its " +
+                          (zero_velocity ? "velocity" : "acceleration") + " limit is zero");
       }
     }
     return true;
@@ -100,10 +110,12 @@ class Timing {
       const double off = velocity[at(j)] - (c1[j] + 2 * c1[n + j] * r) * speed;
       if (!(speed > 0) || std::abs(off) > 1e-6 * asked)
         return fail(status, j, tidy_.s[at(i)] + r,
-                    std::string("the ") + (at_end ? "end" : "start") + " velocity is not along the path, by that of " + name(j));
+                    std::string("the ") + (at_end ? "end" : "start") +
+                        " velocity is not along the path, by that of " + name(j));
     }
-    // The tangent is a difference of positions, which are rounded, over a length that may be tiny. Where that is all that it is off by, it
-    // becomes the velocity's direction, and the motion has at this end just the velocity that was asked for.
+    // The tangent is a difference of positions, which are rounded, over a length that may be tiny.
+    // Where that is all that it is off by, it becomes the velocity's direction, and the motion has
+    // at this end just the velocity that was asked for.
     const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
     for (int j = 0; j < n; ++j) {
       double* c = tidy_.path.coefficients.data() + at(3 * n * i + j);
@@ -117,23 +129,31 @@ class Timing {
   bool end_speeds() {
     if (tidy_.path.pieces() == 0) {
       for (const double v : options_.start_velocity)
-        if (v != 0) return fail(TimingStatus::start_velocity, -1, 0, "the path does not move, but the start velocity is not zero");
+        if (v != 0)
+          return fail(TimingStatus::start_velocity, -1, 0,
+                      "the path does not move, but the start velocity is not zero");
       return true;
     }
-    if (!options_.start_velocity.empty() && !end_speed(options_.start_velocity, false, start_speed_)) return false;
-    if (!options_.end_velocity.empty() && !end_speed(options_.end_velocity, true, end_speed_)) return false;
+    if (!options_.start_velocity.empty() &&
+        !end_speed(options_.start_velocity, false, start_speed_))
+      return false;
+    if (!options_.end_velocity.empty() && !end_speed(options_.end_velocity, true, end_speed_))
+      return false;
     if (!options_.jerk.empty() && (start_speed_ > 0 || end_speed_ > 0))
-      return fail(TimingStatus::jerk_start_velocity, -1, 0, "with a jerk limit the motion has to start and end at rest");
+      return fail(TimingStatus::jerk_start_velocity, -1, 0,
+                  "with a jerk limit the motion has to start and end at rest");
     return true;
   }
 
-  // Where velocity limits are very low, the way that accelerating takes is lost in rounding beside the path. Lower accelerations
-  // make it a hundred-millionth of the path, which costs as little time.
+  // Where velocity limits are very low, the way that accelerating takes is lost in rounding beside
+  // the path. Lower accelerations make it a hundred-millionth of the path, which costs as little
+  // time.
   void calm() {
     if (tidy_.path.pieces() == 0 || start_speed_ > 0 || end_speed_ > 0) return;
     const QuadraticPath& path = tidy_.path;
     const int n = path.n;
-    // Bounds of ds/dt, from above, and of d2s/dt2 on straight parts: by the least |q'| that the limits leave a say.
+    // Bounds of ds/dt, from above, and of d2s/dt2 on straight parts: by the least |q'| that the
+    // limits leave a say.
     double speed = 0, acceleration = infinity;
     for (int i = 0; i < path.pieces(); ++i) {
       const double* c1 = path.coefficients.data() + at(3 * n * i + n);
@@ -162,7 +182,8 @@ class Timing {
         result_.motion = to_motion(tidy_.path, grid_.intervals, solver_.segments());
         return true;
       case ProfileStatus::start_too_fast:
-        text << "the start velocity is too high to follow the path within the limits, by a factor of "
+        text << "the start velocity is too high to follow the path within the limits, by a factor "
+                "of "
              << start_speed_ / solver_.largest_start();
         return fail(TimingStatus::start_velocity, -1, 0, text.str());
       case ProfileStatus::end_too_fast:
@@ -173,7 +194,8 @@ class Timing {
         break;
     }
     const double s = path_s(static_cast<std::size_t>(solver_.where()), false);
-    text << "the " << (torque_ != nullptr ? "torque " : "") << "limits leave no way to move on at s = " << s;
+    text << "the " << (torque_ != nullptr ? "torque " : "")
+         << "limits leave no way to move on at s = " << s;
     return fail(TimingStatus::torque_limit, -1, s, text.str());
   }
 
@@ -182,11 +204,13 @@ class Timing {
     make_problem(infinity);
     if (!solve_profile(grid_.problem)) return false;
     result_.intervals = static_cast<int>(grid_.intervals.size());
-    if (torque_ != nullptr && !torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed, false).empty()) {
+    if (torque_ != nullptr &&
+        !torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed, false).empty()) {
       result_.torque_limited = true;
       if (!solve_with_torque()) return false;
     }
-    // Rounding in the profile, seen in polynomials: slow down by it. (With a given speed at an end there is no such freedom.)
+    // Rounding in the profile, seen in polynomials: slow down by it. (With a given speed at an end
+    // there is no such freedom.)
     const double factor = needed_stretch(result_.motion, limits_.velocity, limits_.acceleration);
     if (factor > 1 && start_speed_ == 0 && end_speed_ == 0) stretch(result_.motion, factor);
     return true;
@@ -198,14 +222,16 @@ class Timing {
     grid_.problem.x_end = end_speed_ * end_speed_;
   }
 
-  // First on an even grid, then with the intervals cut in which a torque is near its limit: a constant u that keeps the torque at
-  // both ends of an interval falls short of what is possible by its change along the interval.
+  // First on an even grid, then with the intervals cut in which a torque is near its limit: a
+  // constant u that keeps the torque at both ends of an interval falls short of what is possible by
+  // its change along the interval.
   bool solve_with_torque() {
     make_problem(torque_step);
     if (!torque_coefficients() || !solve_profile(grid_.problem)) return false;
     estimate_speeds();
     reserve_.assign(grid_.intervals.size() * at(torque_->size()), 0);
-    if (!solve_profile(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_))) return false;
+    if (!solve_profile(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_)))
+      return false;
     refine();
     if (!torque_coefficients()) return false;
     result_.intervals = static_cast<int>(grid_.intervals.size());
@@ -213,7 +239,8 @@ class Timing {
 
     PolynomialMotion last;
     for (int pass = 0; pass < tightenings; ++pass) {
-      if (!solve_profile(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_))) {
+      if (!solve_profile(
+              with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_))) {
         // Tightening left no room: the motion before it, slowed down, has to do.
         if (last.breaks.empty()) return false;
         result_.status = TimingStatus::solved;
@@ -222,14 +249,16 @@ class Timing {
         result_.motion = std::move(last);
         break;
       }
-      const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
+      const std::vector<TorqueExcess> excess =
+          torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
       if (excess.empty() && !(damped_ && pass < damping_passes)) {
         compare_resistances();
         return true;
       }
       for (const TorqueExcess& e : excess) {
         const std::size_t interval = at(solver_.segments()[at(e.piece)].interval);
-        reserve_[interval * at(torque_->size()) + at(e.index)] += (1.02 * (e.ratio - 1) + 2e-7) * torque_->limit(e.index);
+        reserve_[interval * at(torque_->size()) + at(e.index)] +=
+            (1.02 * (e.ratio - 1) + 2e-7) * torque_->limit(e.index);
       }
       if (damped_) speed_ = grid_speeds();
       last = result_.motion;
@@ -238,13 +267,15 @@ class Timing {
     return slow_down_for_torque();
   }
 
-  // What it costs that limits hold with damping and dry friction and without: the profiles with either alone, on the same grid.
+  // What it costs that limits hold with damping and dry friction and without: the profiles with
+  // either alone, on the same grid.
   void compare_resistances() {
     result_.resisted = torque_->resisted();
     if (!result_.resisted) return;
     const auto sooner_with = [&](Resistance resistance) {
       ProfileSolver other;
-      if (other.solve(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_, resistance)) != ProfileStatus::solved)
+      if (other.solve(with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_,
+                                       resistance)) != ProfileStatus::solved)
         return 0.0;
       return std::max(0.0, duration(solver_.segments()) - duration(other.segments()));
     };
@@ -263,10 +294,12 @@ class Timing {
     std::vector<int> parts(grid_.intervals.size(), 1);
     for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9, false))
       parts[at(solver_.segments()[at(e.piece)].interval)] = refined_parts;
-    const std::vector<double> coarse = damped_ ? grid_speeds() : std::vector<double>(parts.size() + 1, 1.0);
+    const std::vector<double> coarse =
+        damped_ ? grid_speeds() : std::vector<double>(parts.size() + 1, 1.0);
     speed_.clear();
     for (std::size_t i = 0; i < parts.size(); ++i)
-      for (int m = 0; m < parts[i]; ++m) speed_.push_back(coarse[i] + (coarse[i + 1] - coarse[i]) * m / parts[i]);
+      for (int m = 0; m < parts[i]; ++m)
+        speed_.push_back(coarse[i] + (coarse[i + 1] - coarse[i]) * m / parts[i]);
     speed_.push_back(coarse.back());
     grid_ = refine_grid(tidy_, limits_, grid_, parts, link_speed_);
   }
@@ -301,7 +334,8 @@ class Timing {
     return true;
   }
 
-  // Whether gravity and friction alone leave every joint within its effort at both ends of an interval.
+  // Whether gravity and friction alone leave every joint within its effort at both ends of an
+  // interval.
   bool can_stand_still(std::size_t i) {
     for (int k = 0; k < torque_->size(); ++k) {
       const PathTorque::Friction friction = interval_friction(*torque_, k, left_[i], right_[i]);
@@ -312,7 +346,8 @@ class Timing {
         std::ostringstream text;
         text.precision(4);
         const double s = path_s(i, right_end);
-        text << torque_->name(k) << " needs " << needed << " against gravity and friction at s = " << s << ", its effort limit is "
+        text << torque_->name(k) << " needs " << needed
+             << " against gravity and friction at s = " << s << ", its effort limit is "
              << torque_->limit(k);
         return fail(TimingStatus::static_torque, torque_->dof(k), s, text.str());
       }
@@ -320,9 +355,10 @@ class Timing {
     return true;
   }
 
-  // ds/dt at the grid points to linearize viscous damping at: that of the profile without torques, which no other exceeds, but no
-  // more than half of what is left for damping. From such an estimate standing still is feasible; and linearized at one
-  // solution, the next is at least as fast.
+  // ds/dt at the grid points to linearize viscous damping at: that of the profile without torques,
+  // which no other exceeds, but no more than half of what is left for damping. From such an
+  // estimate standing still is feasible; and linearized at one solution, the next is at least as
+  // fast.
   void estimate_speeds() {
     speed_ = grid_speeds();
     if (!damped_) return;
@@ -330,7 +366,8 @@ class Timing {
       for (int k = 0; k < torque_->size(); ++k)
         for (const bool right_end : {false, true}) {
           const PathTorque::Coefficients& t = right_end ? right_[i] : left_[i];
-          const double f = torque_->friction(k, -1, 1).up, room = torque_->limit(k) - std::abs(t.c[at(k)]) - f;
+          const double f = torque_->friction(k, -1, 1).up,
+                       room = torque_->limit(k) - std::abs(t.c[at(k)]) - f;
           double& v = speed_[i + (right_end ? 1 : 0)];
           if (t.d[at(k)] != 0 && room > 0) v = std::min(v, room / std::abs(t.d[at(k)]));
         }
@@ -349,12 +386,15 @@ class Timing {
     return speed;
   }
 
-  // Longer time: tau = tau_0 + tau_1 / f^2 when it stretches by f, but for damping. The f that brings every excess to its limit.
+  // Longer time: tau = tau_0 + tau_1 / f^2 when it stretches by f, but for damping. The f that
+  // brings every excess to its limit.
   bool slow_down_for_torque() {
     const int n = tidy_.path.n;
-    std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size())), damping(still), rate(still);
+    std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size())), damping(still),
+        rate(still);
     for (int pass = 0; pass < 40; ++pass) {
-      const std::vector<TorqueExcess> excess = torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
+      const std::vector<TorqueExcess> excess =
+          torque_excess(result_.motion, *torque_, 1 + torque_excess_allowed);
       if (excess.empty()) return true;
       if (start_speed_ > 0 || end_speed_ > 0) break;
       double factor = 1;
@@ -365,17 +405,21 @@ class Timing {
           for (int power = 5; power >= 0; --power) value = value * e.t + c[power * n + j];
           q[at(j)] = value;
         }
-        torque_->smooth_torque(q.data(), zero.data(), zero.data(), still.data(), damping.data(), rate.data());
+        torque_->smooth_torque(q.data(), zero.data(), zero.data(), still.data(), damping.data(),
+                               rate.data());
         const double limit = torque_->limit(e.index);
-        const double held = std::min(std::abs(still[at(e.index)]) + torque_->friction(e.index, -1, 1).up, limit);
-        const double square = (e.ratio * limit - held) / std::max(limit * (1 - 1e-7) - held, 1e-3 * limit);
+        const double held =
+            std::min(std::abs(still[at(e.index)]) + torque_->friction(e.index, -1, 1).up, limit);
+        const double square =
+            (e.ratio * limit - held) / std::max(limit * (1 - 1e-7) - held, 1e-3 * limit);
         factor = std::max(factor, std::sqrt(std::max(1.0, square)) * (1 + 1e-8));
       }
       factor = std::min(factor, 4.0);
       stretch(result_.motion, factor);
       result_.slowdown *= factor;
     }
-    return fail(TimingStatus::torque_limit, -1, 0, "the torque limits cannot be kept by slowing down");
+    return fail(TimingStatus::torque_limit, -1, 0,
+                "the torque limits cannot be kept by slowing down");
   }
 
   // Jerk limits: average over the window that the peak accelerations ask for, then torques again.
@@ -384,7 +428,8 @@ class Timing {
     const std::vector<double> peaks = peak_acceleration(result_.motion);
     double window = 0, deviation = 0;
     for (std::size_t j = 0; j < peaks.size(); ++j)
-      if (std::isfinite(options_.jerk[j])) window = std::max(window, 2 * peaks[j] / options_.jerk[j]);
+      if (std::isfinite(options_.jerk[j]))
+        window = std::max(window, 2 * peaks[j] / options_.jerk[j]);
     if (!(window > 0)) return;
     window = std::max(window * (1 + 1e-9), least_window * result_.motion.breaks.back());
     for (const double a : peaks) deviation = std::max(deviation, a * window * window / 24);
@@ -397,7 +442,8 @@ class Timing {
     result_.deviation = deviation;
     if (torque_ != nullptr) slow_down_for_torque();
     if (link_speed_ == nullptr || result_.status != TimingStatus::solved) return;
-    if (const double factor = link_speed_->peak(result_.motion); factor > 1) stretch(result_.motion, factor);
+    if (const double factor = link_speed_->peak(result_.motion); factor > 1)
+      stretch(result_.motion, factor);
   }
 
   const TimingOptions& options_;
@@ -410,8 +456,9 @@ class Timing {
   Grid grid_;
   ProfileSolver solver_;
   std::vector<PathTorque::Coefficients> left_, right_;  // torques at both ends of each interval
-  std::vector<double> reserve_;                         // taken off their limits, per interval and entry
-  std::vector<double> speed_;                           // see estimate_speeds
+  // Taken off their limits, per interval and entry.
+  std::vector<double> reserve_;
+  std::vector<double> speed_;  // see estimate_speeds
   TimingResult result_;
 };
 
@@ -437,16 +484,20 @@ const char* to_string(TimingStatus status) {
   return "solved";
 }
 
-TimingResult time_path(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque, PathSpeed* speed) {
+TimingResult time_path(const QuadraticPath& path, const TimingOptions& options, PathTorque* torque,
+                       PathSpeed* speed) {
   Timing timing(path, options, torque, speed);
   TimingResult result = timing.run();
-  if (result.status == TimingStatus::solved && result.motion.breaks.empty()) result.motion = rest(path);
+  if (result.status == TimingStatus::solved && result.motion.breaks.empty())
+    result.motion = rest(path);
   return result;
 }
 
-PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>& v0, const std::vector<double>& acceleration,
-                       const std::vector<double>& jerk, double fraction) {
-  // All along the direction v0: q = q0 + v0 p(t) with dp/dt from 1 to 0. In p the limits are a and j:
+PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>& v0,
+                       const std::vector<double>& acceleration, const std::vector<double>& jerk,
+                       double fraction) {
+  // All along the direction v0: q = q0 + v0 p(t) with dp/dt from 1 to 0. In p the limits are a and
+  // j:
   const int n = static_cast<int>(q0.size());
   double a = infinity, j = infinity;
   for (std::size_t k = 0; k < q0.size(); ++k) {
@@ -454,7 +505,8 @@ PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>&
     a = std::min(a, fraction * std::min(acceleration[k], no_acceleration_limit) / std::abs(v0[k]));
     if (!jerk.empty()) j = std::min(j, jerk[k] / std::abs(v0[k]));
   }
-  // Phases (duration, jerk) of the deceleration: one of constant a, or ramps of a/j around it, which meet if 1 < a^2 / j.
+  // Phases (duration, jerk) of the deceleration: one of constant a, or ramps of a/j around it,
+  // which meet if 1 < a^2 / j.
   std::vector<std::pair<double, double>> phases;
   double start = 0;
   if (a == infinity) {
@@ -474,7 +526,8 @@ PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>&
   for (const auto& [duration, dddp] : phases) {
     const double c[6] = {p, dp, ddp / 2, dddp / 6, 0, 0};
     for (int power = 0; power < 6; ++power)
-      for (int k = 0; k < n; ++k) motion.coefficients.push_back((power == 0 ? q0[at(k)] : 0) + c[power] * v0[at(k)]);
+      for (int k = 0; k < n; ++k)
+        motion.coefficients.push_back((power == 0 ? q0[at(k)] : 0) + c[power] * v0[at(k)]);
     p += duration * (dp + duration * (ddp / 2 + duration * dddp / 6));
     dp += duration * (ddp + duration * dddp / 2);
     ddp += duration * dddp;

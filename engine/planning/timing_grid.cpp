@@ -11,17 +11,23 @@ namespace robosim {
 
 namespace {
 
-constexpr double corner_tolerance = 1e-6;  // jump of q' that counts as a corner, relative to its size
-constexpr double close_speed = 0.01;       // part of the square of a link's speed that may be from a bound and not its own
-constexpr int most_halvings = 12;          // of an interval, to bring the bound that close
-constexpr double fast = 1e6;               // x that counts as no bound, for how close another has to be
-constexpr double negligible = 1e-13;       // motion relative to the size of q that rounding may have left
+// Jump of q' that counts as a corner, relative to its size.
+constexpr double corner_tolerance = 1e-6;
+// Part of the square of a link's speed that may be from a bound and not its own.
+constexpr double close_speed = 0.01;
+constexpr int most_halvings = 12;  // of an interval, to bring the bound that close
+// x that counts as no bound, for how close another has to be.
+constexpr double fast = 1e6;
+// Motion relative to the size of q that rounding may have left.
+constexpr double negligible = 1e-13;
 
-// Two linear functions, given by their values at the ends of an interval of length delta, bounding v^2 / l^2 from below for a
-// linear l (from l0 to l1): its tangent where l does not vary much (the function is convex), else the tangent at the
-// end where it is least, and where l changes sign that least value.
+// Two linear functions, given by their values at the ends of an interval of length delta, bounding
+// v^2 / l^2 from below for a linear l (from l0 to l1): its tangent where l does not vary much (the
+// function is convex), else the tangent at the end where it is least, and where l changes sign that
+// least value.
 void velocity_bound(double l0, double l1, double v, double& x_left, double& x_right) {
-  const double least = std::min(std::abs(l0), std::abs(l1)), most = std::max(std::abs(l0), std::abs(l1));
+  const double least = std::min(std::abs(l0), std::abs(l1)),
+               most = std::max(std::abs(l0), std::abs(l1));
   if (most == 0) return;
   double left = 1, right = 1, l = most;
   if (l0 * l1 > 0) {
@@ -52,7 +58,8 @@ TidyPath tidy(const QuadraticPath& given) {
     const double h = given.breaks[at(i) + 1] - given.breaks[at(i)];
     bool moves = false;
     for (int j = 0; j < n; ++j)
-      moves = moves || std::abs(c[n + j]) * h + std::abs(c[2 * n + j]) * h * h > negligible * (1 + std::abs(c[j]));
+      moves = moves || std::abs(c[n + j]) * h + std::abs(c[2 * n + j]) * h * h >
+                           negligible * (1 + std::abs(c[j]));
     if (!moves) continue;
     out.s.push_back(given.breaks[at(i)]);
     out.path.breaks.push_back(out.path.breaks.back() + h);
@@ -77,7 +84,8 @@ TidyPath tidy(const QuadraticPath& given) {
 
 namespace {
 
-// x <= 1 / g of a linear g > 0, from left to right: the tangent in the middle, or the least value where g varies much.
+// x <= 1 / g of a linear g > 0, from left to right: the tangent in the middle, or the least value
+// where g varies much.
 void reciprocal_bound(double left, double right, double& x_left, double& x_right) {
   const double most = std::max(left, right);
   if (!(most > 0)) return;
@@ -92,7 +100,8 @@ void reciprocal_bound(double left, double right, double& x_left, double& x_right
 }
 
 // The stretch (r0, r0 + delta) of a piece, with the bounds and rows of the rates' limits.
-void append_rates(Grid& grid, const TidyPath& tidy, const RateLimits& limits, int piece, double r0, double delta) {
+void append_rates(Grid& grid, const TidyPath& tidy, const RateLimits& limits, int piece, double r0,
+                  double delta) {
   const int n = tidy.path.n;
   const double* c1 = tidy.path.coefficients.data() + at(3 * n * piece + n);
   const double* c2 = c1 + n;
@@ -101,11 +110,15 @@ void append_rates(Grid& grid, const TidyPath& tidy, const RateLimits& limits, in
   interval.length = delta;
   interval.first_row = problem.rows.size();
   double size = 0;
-  for (int j = 0; j < n; ++j) size = std::max({size, std::abs(c1[j] + 2 * c2[j] * r0), std::abs(c1[j] + 2 * c2[j] * (r0 + delta))});
+  for (int j = 0; j < n; ++j)
+    size = std::max(
+        {size, std::abs(c1[j] + 2 * c2[j] * r0), std::abs(c1[j] + 2 * c2[j] * (r0 + delta))});
   for (int j = 0; j < n; ++j) {
-    const double left = c1[j] + 2 * c2[j] * r0, right = left + 2 * c2[j] * delta, second = 2 * c2[j];
+    const double left = c1[j] + 2 * c2[j] * r0, right = left + 2 * c2[j] * delta,
+                 second = 2 * c2[j];
     // What does not move but for rounding has no say.
-    if (std::max({std::abs(left), std::abs(right), std::abs(second) * delta}) <= 1e-12 * size) continue;
+    if (std::max({std::abs(left), std::abs(right), std::abs(second) * delta}) <= 1e-12 * size)
+      continue;
     velocity_bound(left, right, limits.velocity[at(j)], interval.x_left, interval.x_right);
     const double a = limits.acceleration[at(j)];
     problem.rows.push_back({left, second, -a, a});
@@ -125,11 +138,12 @@ void remove_last(Grid& grid) {
 }
 
 // The same with the bound of the links' speeds; where that is not close, in up to 2^halvings parts.
-void append_interval(Grid& grid, const TidyPath& tidy, const RateLimits& limits, PathSpeed* speed, int piece, double r0, double delta,
-                     int halvings) {
+void append_interval(Grid& grid, const TidyPath& tidy, const RateLimits& limits, PathSpeed* speed,
+                     int piece, double r0, double delta, int halvings) {
   append_rates(grid, tidy, limits, piece, r0, delta);
   if (speed == nullptr) return;
-  const PathSpeed::Bound g = speed->bound(tidy.path.coefficients.data() + at(3 * tidy.path.n * piece), 3, r0, delta);
+  const PathSpeed::Bound g =
+      speed->bound(tidy.path.coefficients.data() + at(3 * tidy.path.n * piece), 3, r0, delta);
   ProfileInterval& interval = grid.problem.intervals.back();
   const double most = std::max(g.left, g.right);
   const bool counts = most * std::min(std::max(interval.x_left, interval.x_right), fast) > 1;
@@ -158,20 +172,24 @@ Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step, Path
       size = std::max({size, std::abs(c1[j]), std::abs(c1[j] + 2 * c2[j] * h)});
       change = std::max(change, std::abs(2 * c2[j] * h));
     }
-    const double curved = change > 1e-9 * size ? std::clamp(std::ceil(12 * change / size), 3.0, 24.0) : 1.0;
+    const double curved =
+        change > 1e-9 * size ? std::clamp(std::ceil(12 * change / size), 3.0, 24.0) : 1.0;
     const int count = static_cast<int>(std::clamp(std::ceil(size * h / step), curved, 1000.0));
-    for (int m = 0; m < count; ++m) append_interval(grid, tidy, limits, speed, i, h * m / count, h / count, most_halvings);
+    for (int m = 0; m < count; ++m)
+      append_interval(grid, tidy, limits, speed, i, h * m / count, h / count, most_halvings);
   }
   grid.problem.stop.push_back(0);
   return grid;
 }
 
-Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& grid, const std::vector<int>& parts, PathSpeed* speed) {
+Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& grid,
+                 const std::vector<int>& parts, PathSpeed* speed) {
   Grid fine;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double delta = grid.problem.intervals[i].length / parts[i];
     for (int m = 0; m < parts[i]; ++m)
-      append_interval(fine, tidy, limits, speed, grid.intervals[i].piece, grid.intervals[i].r0 + m * delta, delta, 0);
+      append_interval(fine, tidy, limits, speed, grid.intervals[i].piece,
+                      grid.intervals[i].r0 + m * delta, delta, 0);
   }
   fine.problem.stop.push_back(0);
   fine.problem.x_start = grid.problem.x_start;
@@ -179,7 +197,8 @@ Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& gri
   return fine;
 }
 
-PathTorque::Friction interval_friction(const PathTorque& torque, int k, const PathTorque::Coefficients& left,
+PathTorque::Friction interval_friction(const PathTorque& torque, int k,
+                                       const PathTorque::Coefficients& left,
                                        const PathTorque::Coefficients& right) {
   const double l = left.rate[at(k)], r = right.rate[at(k)];
   return torque.friction(k, std::min(l, r), std::max(l, r));
@@ -187,7 +206,8 @@ PathTorque::Friction interval_friction(const PathTorque& torque, int k, const Pa
 
 ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& torque,
                                 const std::vector<PathTorque::Coefficients>& left,
-                                const std::vector<PathTorque::Coefficients>& right, const std::vector<double>& reserve,
+                                const std::vector<PathTorque::Coefficients>& right,
+                                const std::vector<double>& reserve,
                                 const std::vector<double>& speed, Resistance resistance) {
   ProfileProblem problem = base;
   problem.rows.clear();
@@ -196,29 +216,36 @@ ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& to
     ProfileInterval& interval = problem.intervals[i];
     const auto first = base.rows.begin() + static_cast<std::ptrdiff_t>(interval.first_row);
     interval.first_row = problem.rows.size();
-    problem.rows.insert(problem.rows.end(), first, first + static_cast<std::ptrdiff_t>(interval.n_rows));
+    problem.rows.insert(problem.rows.end(), first,
+                        first + static_cast<std::ptrdiff_t>(interval.n_rows));
     for (int k = 0; k < m; ++k) {
       const double limit = torque.limit(k) - reserve[i * at(m) + at(k)];
       PathTorque::Friction friction;
-      if (resistance != Resistance::none) friction = interval_friction(torque, k, left[i], right[i]);
-      if (resistance == Resistance::stated && (friction.up == 0 || friction.down == 0))  // of one direction: it spares what it takes
+      if (resistance != Resistance::none)
+        friction = interval_friction(torque, k, left[i], right[i]);
+      // Of one direction: it spares what it takes.
+      if (resistance == Resistance::stated && (friction.up == 0 || friction.down == 0))
         friction = {friction.up - friction.down, friction.down - friction.up};
       for (const bool at_right : {false, true}) {
         const PathTorque::Coefficients& t = at_right ? right[i] : left[i];
         // x at the right end is x + 2 u delta, so what multiplies it there multiplies u too.
         const double lever = at_right ? 2 * interval.length : 0;
-        const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)], d = resistance == Resistance::none ? 0 : t.d[at(k)];
+        const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)],
+                     d = resistance == Resistance::none ? 0 : t.d[at(k)];
         const double lower = -limit - c + friction.down, upper = limit - c - friction.up;
         if (d == 0) {
           problem.rows.push_back({a + lever * b, b, lower, upper});
           continue;
         }
-        // sqrt(x) <= (x + v^2) / (2 v) for any v > 0: where damping takes torque. Where it would spare some it is not counted on, or,
-        // if it is certain, by sqrt(x) >= x / v, true of x <= v^2.
+        // sqrt(x) <= (x + v^2) / (2 v) for any v > 0: where damping takes torque. Where it would
+        // spare some it is not counted on, or, if it is certain, by sqrt(x) >= x / v, true of x <=
+        // v^2.
         const double v = speed[i + (at_right ? 1 : 0)], slope = b + d / (2 * v), offset = d * v / 2;
         const double spared = resistance == Resistance::stated ? b + d / v : b;
-        problem.rows.push_back({a + lever * slope, slope, d > 0 ? -infinity : lower - offset, d > 0 ? upper - offset : infinity});
-        problem.rows.push_back({a + lever * spared, spared, d > 0 ? lower : -infinity, d > 0 ? infinity : upper});
+        problem.rows.push_back({a + lever * slope, slope, d > 0 ? -infinity : lower - offset,
+                                d > 0 ? upper - offset : infinity});
+        problem.rows.push_back(
+            {a + lever * spared, spared, d > 0 ? lower : -infinity, d > 0 ? infinity : upper});
       }
     }
     interval.n_rows = problem.rows.size() - interval.first_row;

@@ -35,7 +35,8 @@ PolynomialMotion to_motion(const QuadraticPath& path, const std::vector<PathInte
       out[4 * n + j] = c2 * half_u * half_u;
     }
     // Breaks increase, even where a piece is shorter than the resolution of time.
-    motion.breaks.push_back(std::max(motion.breaks.back() + duration, std::nextafter(motion.breaks.back(), infinity)));
+    motion.breaks.push_back(
+        std::max(motion.breaks.back() + duration, std::nextafter(motion.breaks.back(), infinity)));
   }
   return motion;
 }
@@ -72,7 +73,8 @@ double needed_stretch(const PolynomialMotion& motion, const std::vector<double>&
                       const std::vector<double>& acceleration) {
   double factor = 0;
   for (int i = 0; i < motion.pieces(); ++i) {
-    const double h = motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[static_cast<std::size_t>(i)];
+    const double h =
+        motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[static_cast<std::size_t>(i)];
     for (int j = 0; j < motion.n; ++j) {
       const double v = peak_velocity_of(motion.piece(i), motion.n, j, h);
       const double a = peak_acceleration_of(motion.piece(i), motion.n, j, h);
@@ -99,7 +101,8 @@ void stretch(PolynomialMotion& motion, double factor) {
 std::vector<double> peak_acceleration(const PolynomialMotion& motion) {
   std::vector<double> peaks(static_cast<std::size_t>(motion.n), 0);
   for (int i = 0; i < motion.pieces(); ++i) {
-    const double h = motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[static_cast<std::size_t>(i)];
+    const double h =
+        motion.breaks[static_cast<std::size_t>(i) + 1] - motion.breaks[static_cast<std::size_t>(i)];
     for (int j = 0; j < motion.n; ++j) {
       double& best = peaks[static_cast<std::size_t>(j)];
       best = std::max(best, peak_acceleration_of(motion.piece(i), motion.n, j, h));
@@ -108,9 +111,9 @@ std::vector<double> peak_acceleration(const PolynomialMotion& motion) {
   return peaks;
 }
 
-// The average of q over a window is (F(t) - F(t - T)) / T with F the integral of q; both terms are single polynomials between the
-// breaks of q and those of q shifted by T. To keep digits, what is integrated is q - q(0), and on each new piece the averages are
-// expanded about its start.
+// The average of q over a window is (F(t) - F(t - T)) / T with F the integral of q; both terms are
+// single polynomials between the breaks of q and those of q shifted by T. To keep digits, what is
+// integrated is q - q(0), and on each new piece the averages are expanded about its start.
 PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
   const int n = motion.n, k = motion.pieces();
   const std::size_t un = static_cast<std::size_t>(n);
@@ -127,10 +130,12 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
 
   // q at the end, for the rest behind it.
   std::vector<double> last(un);
-  const double h_last = motion.breaks[static_cast<std::size_t>(k)] - motion.breaks[static_cast<std::size_t>(k) - 1];
+  const double h_last =
+      motion.breaks[static_cast<std::size_t>(k)] - motion.breaks[static_cast<std::size_t>(k) - 1];
   for (int j = 0; j < n; ++j) {
     double value = 0;
-    for (int power = 5; power >= 0; --power) value = value * h_last + motion.piece(k - 1)[power * n + j];
+    for (int power = 5; power >= 0; --power)
+      value = value * h_last + motion.piece(k - 1)[power * n + j];
     last[static_cast<std::size_t>(j)] = value;
   }
   // The Taylor coefficients of q about t, from the piece in which (t, t + small) lies.
@@ -144,7 +149,10 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
       std::copy(last.begin(), last.end(), out);
       return;
     }
-    const int i = static_cast<int>(std::upper_bound(motion.breaks.begin(), motion.breaks.end(), middle) - motion.breaks.begin()) - 1;
+    const int i =
+        static_cast<int>(std::upper_bound(motion.breaks.begin(), motion.breaks.end(), middle) -
+                         motion.breaks.begin()) -
+        1;
     const double s = t - motion.breaks[static_cast<std::size_t>(i)];
     const double* c = motion.piece(i);
     for (int j = 0; j < n; ++j) {
@@ -163,7 +171,8 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
   out.coefficients.assign((breaks.size() - 1) * 6 * un, 0);
   std::vector<double> front(6 * un), back(6 * un), mean(motion.piece(0), motion.piece(0) + n);
   for (int i = 0; i < out.pieces(); ++i) {
-    const double t = breaks[static_cast<std::size_t>(i)], h = breaks[static_cast<std::size_t>(i) + 1] - t;
+    const double t = breaks[static_cast<std::size_t>(i)],
+                 h = breaks[static_cast<std::size_t>(i) + 1] - t;
     taylor(t, t + 0.5 * h, front.data());
     taylor(t - window, t + 0.5 * h - window, back.data());
     double* c = out.piece(i);
@@ -171,7 +180,8 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
       c[j] = mean[static_cast<std::size_t>(j)];
       // d mean / dt = (q(t) - q(t - T)) / T, integrated term by term.
       for (int power = 0; power < 5; ++power)
-        c[(power + 1) * n + j] = (front[static_cast<std::size_t>(power * n + j)] - back[static_cast<std::size_t>(power * n + j)]) /
+        c[(power + 1) * n + j] = (front[static_cast<std::size_t>(power * n + j)] -
+                                  back[static_cast<std::size_t>(power * n + j)]) /
                                  (window * (power + 1));
       double value = 0;
       for (int power = 5; power >= 0; --power) value = value * h + c[power * n + j];

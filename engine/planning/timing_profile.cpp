@@ -11,30 +11,34 @@ namespace {
 
 // Rounding allowed where lines should meet, relative.
 constexpr double slack = 1e-9;
-// A stretch shorter than this fraction of its interval, over which x changes by no more than this fraction, is not worth a split; one
-// that rounding would lose is none.
+// A stretch shorter than this fraction of its interval, over which x changes by no more than this
+// fraction, is not worth a split; one that rounding would lose is none.
 constexpr double least_split = 1e-6, least_length = 1e-14;
 
 }  // namespace
 
-// The u that all rows allow at x, and that keep x >= 0 at the right end. Empty (lower > upper) when there is none.
-ProfileSolver::Range ProfileSolver::control_range(const ProfileProblem& p, const ProfileInterval& interval,
-                                                  double x) const {
+// The u that all rows allow at x, and that keep x >= 0 at the right end. Empty (lower > upper) when
+// there is none.
+ProfileSolver::Range ProfileSolver::control_range(const ProfileProblem& p,
+                                                  const ProfileInterval& interval, double x) const {
   Range range{-x / (2 * interval.length), infinity};
   for (std::size_t k = interval.first_row; k < interval.first_row + interval.n_rows; ++k) {
     const ProfileRow& row = p.rows[k];
     if (row.alpha == 0) continue;
-    const double a = (row.lower - row.beta * x) / row.alpha, b = (row.upper - row.beta * x) / row.alpha;
+    const double a = (row.lower - row.beta * x) / row.alpha,
+                 b = (row.upper - row.beta * x) / row.alpha;
     range.lower = std::max(range.lower, std::min(a, b));
     range.upper = std::min(range.upper, std::max(a, b));
   }
   return range;
 }
 
-// The largest x for which the rows leave a u with x + 2 u length in [0, next], and the largest such u. The lower bound of u is
-// convex and the upper bound concave in x; from the right, Newton's method on their difference (the crossing of the two lines that
-// are active) decreases monotonically to the root and ends after finitely many lines.
-bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& interval, double next, Line& line) const {
+// The largest x for which the rows leave a u with x + 2 u length in [0, next], and the largest such
+// u. The lower bound of u is convex and the upper bound concave in x; from the right, Newton's
+// method on their difference (the crossing of the two lines that are active) decreases
+// monotonically to the root and ends after finitely many lines.
+bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& interval, double next,
+                              Line& line) const {
   double x = infinity;
   const ProfileRow step{2 * interval.length, 1, 0, next};
   const auto row_at = [&](std::size_t k) -> const ProfileRow& {
@@ -100,11 +104,14 @@ bool ProfileSolver::backward(const ProfileProblem& p) {
     Boundary& boundary = boundary_[i];
     where_ = static_cast<int>(i);
     if (!largest_x(p, interval, next, boundary.brake)) return false;
-    const auto reaches_end = [&] { return boundary.brake.at(delta) >= next - slack * (next + boundary.brake.x0); };
+    const auto reaches_end = [&] {
+      return boundary.brake.at(delta) >= next - slack * (next + boundary.brake.x0);
+    };
     boundary.reaches_end = reaches_end();
     double top = boundary.brake.x0;
     if (top > interval.x_left) {
-      // The bound on x comes first; along it if the rows allow that, else straight to the end of the interval.
+      // The bound on x comes first; along it if the rows allow that, else straight to the end of
+      // the interval.
       top = interval.x_left;
       const Line cap{interval.x_left, (interval.x_right - interval.x_left) / (2 * delta)};
       const Range range = control_range(p, interval, cap.x0);
@@ -140,7 +147,8 @@ bool ProfileSolver::forward(const ProfileProblem& p) {
       emit(index, 0, x, delta, x_next);
     } else {
       x_next = next;
-      // Up to the boundary, along it, down to the end. Distances at which a rising line meets a line above it:
+      // Up to the boundary, along it, down to the end. Distances at which a rising line meets a
+      // line above it:
       const auto crossing = [&](const Line& below, const Line& above) {
         const double closing = 2 * (below.u - above.u);
         return closing > 0 ? std::clamp((above.x0 - below.x0) / closing, 0.0, delta) : delta;
@@ -148,7 +156,8 @@ bool ProfileSolver::forward(const ProfileProblem& p) {
       double sigma = 0, sigma_x = x;
       const auto go_to = [&](double to, double x_to) {
         const auto negligible = [&](double length, double change) {
-          return length <= least_length * delta || (length < least_split * delta && std::abs(change) <= least_split * x_to);
+          return length <= least_length * delta ||
+                 (length < least_split * delta && std::abs(change) <= least_split * x_to);
         };
         if (negligible(to - sigma, x_to - sigma_x) || negligible(delta - to, next - x_to)) return;
         emit(index, sigma, sigma_x, to, x_to);
@@ -172,7 +181,8 @@ bool ProfileSolver::forward(const ProfileProblem& p) {
 }
 
 void ProfileSolver::emit(int interval, double sigma0, double x0, double sigma1, double x1) {
-  segments_.push_back({interval, sigma0, sigma1, std::sqrt(std::max(0.0, x0)), std::sqrt(std::max(0.0, x1))});
+  segments_.push_back(
+      {interval, sigma0, sigma1, std::sqrt(std::max(0.0, x0)), std::sqrt(std::max(0.0, x1))});
 }
 
 ProfileStatus ProfileSolver::solve(const ProfileProblem& p) {

@@ -1,17 +1,23 @@
-// The fastest speed profile x(s) = (ds/dt)^2 along a path under linear constraints on (u, x), u = d2s/dt2.
+// The fastest speed profile x(s) = (ds/dt)^2 along a path under linear constraints on (u, x), u =
+// d2s/dt2.
 //
-// The path is cut into intervals with constant u, on which x(s) = x_i + 2 u (s - s_i) is linear. What limits the motion comes
-// as rows  lower <= alpha u + beta x <= upper  on the control u and on x at the left end of an interval; since x at its right
-// end is x + 2 u delta, a row can speak of either end. A bound on x itself is given at both ends.
+// The path is cut into intervals with constant u, on which x(s) = x_i + 2 u (s - s_i) is linear.
+// What limits the motion comes as rows  lower <= alpha u + beta x <= upper  on the control u and on
+// x at the left end of an interval; since x at its right end is x + 2 u delta, a row can speak of
+// either end. A bound on x itself is given at both ends.
 //
-//   backward: K_i = the largest x_i from which a feasible u leads into [0, K_{i+1}]     (a linear program in two variables)
+//   backward: K_i = the largest x_i from which a feasible u leads into [0, K_{i+1}]     (a linear
+//                                                                                       program in
+//                                                                                       two
+//                                                                                       variables)
 //   forward:  the largest feasible u, as long as x stays below K
 //
-// Pham, Pham: "A new approach to time-optimal path parameterization based on reachability analysis" (IEEE T-RO 2018). New here:
-// where forward and backward profiles cross inside an interval, or meet the bound on x, the interval is split at the crossing,
-// which is feasible since every constraint is linear. So on a straight segment, where the constraints do not change, the profile
-// is exactly bang-coast-bang with no grid at all. Requires that standing still, (u, x) = (0, 0), satisfies all rows.
-// Cost: about 0.2 us per interval with a dozen rows.
+// Pham, Pham: "A new approach to time-optimal path parameterization based on reachability analysis"
+// (IEEE T-RO 2018). New here: where forward and backward profiles cross inside an interval, or meet
+// the bound on x, the interval is split at the crossing, which is feasible since every constraint
+// is linear. So on a straight segment, where the constraints do not change, the profile is exactly
+// bang-coast-bang with no grid at all. Requires that standing still, (u, x) = (0, 0), satisfies all
+// rows. Cost: about 0.2 us per interval with a dozen rows.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +31,10 @@ struct ProfileRow {
 };
 
 struct ProfileInterval {
-  double length = 0;                                                  // delta, in s
-  double x_left = std::numeric_limits<double>::infinity();   // bound on x at the left end
-  double x_right = std::numeric_limits<double>::infinity();  // and at the right: so between, x being linear
+  double length = 0;                                        // delta, in s
+  double x_left = std::numeric_limits<double>::infinity();  // bound on x at the left end
+  // And at the right: so between, x being linear.
+  double x_right = std::numeric_limits<double>::infinity();
   std::size_t first_row = 0, n_rows = 0;
 };
 
@@ -38,13 +45,20 @@ struct ProfileProblem {
   double x_start = 0, x_end = 0;
 };
 
-// A stretch of constant u inside an interval: sigma from the interval's left end, speeds v = ds/dt at both ends.
+// A stretch of constant u inside an interval: sigma from the interval's left end, speeds v = ds/dt
+// at both ends.
 struct ProfileSegment {
   int interval = 0;
   double sigma0 = 0, sigma1 = 0, v0 = 0, v1 = 0;
 };
 
-enum class ProfileStatus : unsigned char { solved, infeasible, start_too_fast, end_too_fast, stuck };
+enum class ProfileStatus : unsigned char {
+  solved,
+  infeasible,
+  start_too_fast,
+  end_too_fast,
+  stuck
+};
 
 class ProfileSolver {
  public:
@@ -60,8 +74,8 @@ class ProfileSolver {
     double x0 = 0, u = 0;
     double at(double sigma) const { return x0 + 2 * u * sigma; }
   };
-  // The upper boundary of the controllable set inside an interval: the lower of the two lines. A line that is not followable is a
-  // bound only at the ends of the interval.
+  // The upper boundary of the controllable set inside an interval: the lower of the two lines. A
+  // line that is not followable is a bound only at the ends of the interval.
   struct Boundary {
     Line cap, brake;
     bool has_cap = false, reaches_end = false;
@@ -71,7 +85,8 @@ class ProfileSolver {
   };
 
   Range control_range(const ProfileProblem& p, const ProfileInterval& interval, double x) const;
-  bool largest_x(const ProfileProblem& p, const ProfileInterval& interval, double next, Line& line) const;
+  bool largest_x(const ProfileProblem& p, const ProfileInterval& interval, double next,
+                 Line& line) const;
   bool backward(const ProfileProblem& p);
   bool forward(const ProfileProblem& p);
   void emit(int interval, double sigma0, double x0, double sigma1, double x1);

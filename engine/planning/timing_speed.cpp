@@ -11,13 +11,14 @@ namespace robosim {
 
 namespace {
 
-constexpr double slow = 0.99;         // (speed / cap)^2 that needs no closer look
-constexpr double tolerance = 2e-3;    // of the square of the peak
-constexpr int deepest = 40;           // halvings
+constexpr double slow = 0.99;       // (speed / cap)^2 that needs no closer look
+constexpr double tolerance = 2e-3;  // of the square of the peak
+constexpr int deepest = 40;         // halvings
 
 }  // namespace
 
-PathSpeed::PathSpeed(const Model& model, const std::vector<int>& columns, const std::vector<double>& q_rest, const std::vector<Cap>& caps)
+PathSpeed::PathSpeed(const Model& model, const std::vector<int>& columns,
+                     const std::vector<double>& q_rest, const std::vector<Cap>& caps)
     : model_(model),
       data_(model),
       columns_(columns),
@@ -39,8 +40,9 @@ PathSpeed::PathSpeed(const Model& model, const std::vector<int>& columns, const 
       // Of a planar joint, which slides in both directions before it turns, the last.
       for (int k = joint.n_q - 1; k >= 0; --k)
         if (const int column = column_of[at(joint.q_index + k)]; column >= 0)
-          chain.levers.push_back({column, joint.column + k, joint.mimic ? joint.ratio : 1.0,
-                                  joint.n_q > 1 ? k == joint.n_q - 1 : joint.type != JointType::prismatic});
+          chain.levers.push_back(
+              {column, joint.column + k, joint.mimic ? joint.ratio : 1.0,
+               joint.n_q > 1 ? k == joint.n_q - 1 : joint.type != JointType::prismatic});
     }
     std::reverse(chain.levers.begin(), chain.levers.end());
     chains_.push_back(std::move(chain));
@@ -60,7 +62,9 @@ void PathSpeed::place(const double* c, int n_powers, double x, std::vector<Place
   for (int i = 1; i < model_.n_bodies(); ++i) {
     const Joint& joint = model_.joints[at(i)];
     if (joint.mimic || joint.n_q != joint.n_v) continue;
-    visit_joint(joint.type, [&]<class J>(J) { J::velocity(q_.data() + joint.q_index, dq_.data() + joint.q_index, v_.data() + joint.v_index); });
+    visit_joint(joint.type, [&]<class J>(J) {
+      J::velocity(q_.data() + joint.q_index, dq_.data() + joint.q_index, v_.data() + joint.v_index);
+    });
   }
   position_stage(model_, data_, q_.data());
   for (std::size_t k = 0; k < chains_.size(); ++k) {
@@ -71,12 +75,14 @@ void PathSpeed::place(const double* c, int n_powers, double x, std::vector<Place
     if (chain.frame->body == 0) continue;
     const Vec3d p = detail::frame_offset(data_, *chain.frame);
     Vec3d velocity;
-    for_each_on_path(model_, chain.frame->body,
-                     [&](int l) { velocity += v_[at(model_.column_v[at(l)])] * at_point(data_.J[at(l)], p).linear; });
+    for_each_on_path(model_, chain.frame->body, [&](int l) {
+      velocity += v_[at(model_.column_v[at(l)])] * at_point(data_.J[at(l)], p).linear;
+    });
     place.square = dot(velocity, velocity);
     for (const Lever& lever : chain.levers) {
       const Vec3d moved = at_point(data_.J[at(lever.motion_column)], p).linear;
-      place.norms.push_back(lever.ratio == 0 ? 0 : std::sqrt(dot(moved, moved)) / std::abs(lever.ratio));
+      place.norms.push_back(
+          lever.ratio == 0 ? 0 : std::sqrt(dot(moved, moved)) / std::abs(lever.ratio));
     }
   }
 }
@@ -90,8 +96,10 @@ PathSpeed::Bound PathSpeed::bound(const double* c, int n_powers, double x, doubl
     for (int from = 0; from < n_powers - 1; ++from)
       for (int power = n_powers - 2; power >= from; --power) p[power] += (x + d / 2) * p[power + 1];
     first_[j] = second_[j] = third_[j] = 0;
-    for (int power = n_powers - 1; power >= 1; --power) first_[j] = first_[j] * (d / 2) + power * std::abs(p[power]);
-    for (int power = n_powers - 1; power >= 2; --power) second_[j] = second_[j] * (d / 2) + power * (power - 1) * std::abs(p[power]);
+    for (int power = n_powers - 1; power >= 1; --power)
+      first_[j] = first_[j] * (d / 2) + power * std::abs(p[power]);
+    for (int power = n_powers - 1; power >= 2; --power)
+      second_[j] = second_[j] * (d / 2) + power * (power - 1) * std::abs(p[power]);
     for (int power = n_powers - 1; power >= 3; --power)
       third_[j] = third_[j] * (d / 2) + power * (power - 1) * (power - 2) * std::abs(p[power]);
   }
@@ -100,7 +108,8 @@ PathSpeed::Bound PathSpeed::bound(const double* c, int n_powers, double x, doubl
   Bound out;
   for (std::size_t k = 0; k < chains_.size(); ++k) {
     const Chain& chain = chains_[k];
-    const double scale = 1 / (chain.speed * chain.speed), left = left_[k].square, right = right_[k].square;
+    const double scale = 1 / (chain.speed * chain.speed), left = left_[k].square,
+                 right = right_[k].square;
     // From the tip: how fast what is beyond moves p, and the sums over the joints further in.
     double A = 0, A_rate = 0;
     for (const Lever& lever : chain.levers)
@@ -112,13 +121,16 @@ PathSpeed::Bound PathSpeed::bound(const double* c, int n_powers, double x, doubl
     for (std::size_t l = chain.levers.size(); l-- > 0;) {
       const Lever& lever = chain.levers[l];
       const double ratio = std::abs(lever.ratio);
-      const double D1 = ratio * first_[at(lever.column)], D2 = ratio * second_[at(lever.column)], D3 = ratio * third_[at(lever.column)];
+      const double D1 = ratio * first_[at(lever.column)], D2 = ratio * second_[at(lever.column)],
+                   D3 = ratio * third_[at(lever.column)];
       const double own = lever.turns ? D1 : 0, own_rate = lever.turns ? D2 : 0;
       A -= own, A_rate -= own_rate;
       const double inner = std::max(A, 0.0), inner_rate = std::max(A_rate, 0.0);
-      const double N = 0.5 * (left_[k].norms[l] + right_[k].norms[l]) + (lever.turns ? 0.5 * d * beyond : 0);
+      const double N =
+          0.5 * (left_[k].norms[l] + right_[k].norms[l]) + (lever.turns ? 0.5 * d * beyond : 0);
       p2 += N * (D1 * (2 * inner + own) + D2);
-      p3 += N * (D1 * (3 * inner * (inner + own) + own * own) + 3 * (D1 * (inner_rate + own_rate) + D2 * inner) + D3);
+      p3 += N * (D1 * (3 * inner * (inner + own) + own * own) +
+                 3 * (D1 * (inner_rate + own_rate) + D2 * inner) + D3);
       beyond += N * D1;
     }
     const double p1 = std::min(beyond, std::sqrt(std::max(left, right)) + 0.5 * d * p2);

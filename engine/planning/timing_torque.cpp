@@ -11,8 +11,8 @@
 
 namespace robosim {
 
-PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, const std::vector<double>& q_rest,
-                       const std::vector<double>& effort)
+PathTorque::PathTorque(const Model& model, const std::vector<int>& columns,
+                       const std::vector<double>& q_rest, const std::vector<double>& effort)
     : model_(model),
       data_(model),
       columns_(columns),
@@ -28,7 +28,8 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, cons
       zero_(columns.size(), 0) {
   for (int i = 0; i < model.n_v; ++i)
     if (std::isfinite(effort[at(i)])) limited_.push_back(i);
-  has_springs_ = std::any_of(model.stiffness.begin(), model.stiffness.end(), [](double k) { return k != 0; });
+  has_springs_ =
+      std::any_of(model.stiffness.begin(), model.stiffness.end(), [](double k) { return k != 0; });
   dof_of_.assign(at(model.n_q), -1);
   for (const Joint& joint : model.joints) {
     if (joint.n_q != joint.n_v || joint.mimic) continue;
@@ -39,15 +40,17 @@ PathTorque::PathTorque(const Model& model, const std::vector<int>& columns, cons
 
 const std::string& PathTorque::name(int i) const {
   for (const Joint& joint : model_.joints)
-    if (!joint.mimic && dof(i) >= joint.v_index && dof(i) < joint.v_index + joint.n_v) return joint.name;
+    if (!joint.mimic && dof(i) >= joint.v_index && dof(i) < joint.v_index + joint.n_v)
+      return joint.name;
   return model_.name;
 }
 
-// Of the columns' rates to q_, v_ and a_. Where a joint's v is not dq, it is a function of q and dq, and a its derivative along
-// (dq, ddq).
+// Of the columns' rates to q_, v_ and a_. Where a joint's v is not dq, it is a function of q and
+// dq, and a its derivative along (dq, ddq).
 void PathTorque::set(const double* q, const double* v, const double* a) {
   for (const Joint* joint : moving_frames_)
-    for (int k = 0; k < joint->n_v; ++k) v_[at(joint->v_index + k)] = a_[at(joint->v_index + k)] = 0;
+    for (int k = 0; k < joint->n_v; ++k)
+      v_[at(joint->v_index + k)] = a_[at(joint->v_index + k)] = 0;
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     const std::size_t i = at(columns_[k]), dof = at(dof_of_[i]);
     q_[i] = q[k];
@@ -57,18 +60,24 @@ void PathTorque::set(const double* q, const double* v, const double* a) {
   for (const Joint* joint : moving_frames_)
     visit_joint(joint->type, [&]<class J>(J) {
       Dual own_q[J::n_q], own_dq[J::n_q], own_v[J::n_v];
-      const double *own = q_.data() + joint->q_index, *rate = v_.data() + joint->v_index, *change = a_.data() + joint->v_index;
-      for (int k = 0; k < std::min(J::n_q, J::n_v); ++k) own_q[k] = {own[k], rate[k]}, own_dq[k] = {rate[k], change[k]};
+      const double *own = q_.data() + joint->q_index, *rate = v_.data() + joint->v_index,
+                   *change = a_.data() + joint->v_index;
+      for (int k = 0; k < std::min(J::n_q, J::n_v); ++k)
+        own_q[k] = {own[k], rate[k]}, own_dq[k] = {rate[k], change[k]};
       J::velocity(own_q, own_dq, own_v);
-      for (int k = 0; k < J::n_v; ++k) v_[at(joint->v_index + k)] = own_v[k].value, a_[at(joint->v_index + k)] = own_v[k].derivative;
+      for (int k = 0; k < J::n_v; ++k)
+        v_[at(joint->v_index + k)] = own_v[k].value,
+                               a_[at(joint->v_index + k)] = own_v[k].derivative;
     });
 }
 
-void PathTorque::coefficients(const double* q, const double* dq, const double* ddq, Coefficients& out) {
+void PathTorque::coefficients(const double* q, const double* dq, const double* ddq,
+                              Coefficients& out) {
   const std::size_t m = limited_.size();
   out.a.resize(m), out.b.resize(m), out.c.resize(m), out.d.resize(m), out.rate.resize(m);
-  // c = g, a = M q' and b = M q'' + C(q, q') q' out of inverse dynamics at (0, 0), (0, q') and (q', q''). Where v are
-  // not derivatives of q, at u = 1, x = 0 and u = 0, x = 1 they are what set() makes of them.
+  // c = g, a = M q' and b = M q'' + C(q, q') q' out of inverse dynamics at (0, 0), (0, q') and (q',
+  // q''). Where v are not derivatives of q, at u = 1, x = 0 and u = 0, x = 1 they are what set()
+  // makes of them.
   set(q, zero_.data(), zero_.data());
   gravity_forces(model_, data_, q_.data(), still_.data());
   joint_forces(model_, q_.data(), v_.data(), spring_.data());
@@ -89,7 +98,8 @@ void PathTorque::coefficients(const double* q, const double* dq, const double* d
   }
 }
 
-void PathTorque::smooth_torque(const double* q, const double* v, const double* a, double* tau, double* damping, double* rate) {
+void PathTorque::smooth_torque(const double* q, const double* v, const double* a, double* tau,
+                               double* damping, double* rate) {
   set(q, v, a);
   rnea(model_, data_, q_.data(), v_.data(), a_.data(), tau_.data());
   if (has_springs_) joint_forces(model_, q_.data(), at_rest_.data(), spring_.data());
@@ -110,13 +120,16 @@ PathTorque::Friction PathTorque::friction(int i, double least_rate, double great
 bool PathTorque::damped(int i) const { return model_.damping[at(dof(i))] != 0; }
 
 bool PathTorque::resisted() const {
-  return std::any_of(limited_.begin(), limited_.end(), [&](int i) { return model_.damping[at(i)] != 0 || model_.friction[at(i)] != 0; });
+  return std::any_of(limited_.begin(), limited_.end(), [&](int i) {
+    return model_.damping[at(i)] != 0 || model_.friction[at(i)] != 0;
+  });
 }
 
 namespace {
 
 constexpr double sample_step = 0.25;  // twice a column's way between samples [rad, m]
-constexpr double end_step = 32;       // so many times closer to an end of a piece than its next sample a peak is looked for, and again
+// So many times closer to an end of a piece than its next sample a peak is looked for, and again.
+constexpr double end_step = 32;
 constexpr int end_rounds = 3, most_parabolas = 8;
 constexpr double rise_that_counts = 1e-9;  // of a limit
 
@@ -147,7 +160,8 @@ class PieceScan {
     double way = 0;
     for (int j = 0; j < n_; ++j) {
       double reach = 0, power_of_h = h_;
-      for (int power = 1; power < 6; ++power, power_of_h *= h_) reach += std::abs(c_[power * n_ + j]) * power_of_h;
+      for (int power = 1; power < 6; ++power, power_of_h *= h_)
+        reach += std::abs(c_[power * n_ + j]) * power_of_h;
       way = std::max(way, reach);
     }
     count_ = 2 * static_cast<int>(std::clamp(std::ceil(way / sample_step), 1.0, 200.0));
@@ -192,13 +206,16 @@ class PieceScan {
       }
       q_[at(j)] = p, v_[at(j)] = dp, a_[at(j)] = 2 * half_ddp;
     }
-    torque_.smooth_torque(q_.data(), v_.data(), a_.data(), tau_.data(), damping_.data(), rate_.data());
+    torque_.smooth_torque(q_.data(), v_.data(), a_.data(), tau_.data(), damping_.data(),
+                          rate_.data());
   }
 
-  // Greatest value of sign * torque / limit of entry k with a share of its damping, and when; only as exact as it takes to see that it
-  // stays below `threshold`.
+  // Greatest value of sign * torque / limit of entry k with a share of its damping, and when; only
+  // as exact as it takes to see that it stays below `threshold`.
   double top(int k, double sign, double share, double threshold, double& t) {
-    const auto y = [&](int s) { return sign * (samples_[at(s * m_ + k)] + share * damping_samples_[at(s * m_ + k)]); };
+    const auto y = [&](int s) {
+      return sign * (samples_[at(s * m_ + k)] + share * damping_samples_[at(s * m_ + k)]);
+    };
     int best = 0, least = 0;
     double bend = 0;
     for (int s = 0; s <= count_; ++s) {
@@ -220,11 +237,13 @@ class PieceScan {
         const int next = s == 0 ? 1 : count_ - 1;
         close_in_at_end(middle, {gap * next, y(next)}, variation, threshold, highest, look);
       } else {
-        close_in_between({gap * (s - 1), y(s - 1)}, middle, {gap * (s + 1), y(s + 1)}, threshold, highest, look);
+        close_in_between({gap * (s - 1), y(s - 1)}, middle, {gap * (s + 1), y(s + 1)}, threshold,
+                         highest, look);
       }
     };
-    // A parabola rises at most bend / 8 above its samples. From and to rest a torque is a parabola of the way, which goes with the square
-    // of the time: through three even samples of such a quartic its bend may cancel, where it rises by a thirtieth of its variation.
+    // A parabola rises at most bend / 8 above its samples. From and to rest a torque is a parabola
+    // of the way, which goes with the square of the time: through three even samples of such a
+    // quartic its bend may cancel, where it rises by a thirtieth of its variation.
     const bool is_decided = !is_exact_ && highest.y > threshold;
     if (!is_decided && highest.y + std::max(bend, variation / 8) >= threshold) {
       close_in(best);
@@ -239,29 +258,35 @@ class PieceScan {
 
   // Looks for what is higher than an end of the piece, a sample that its neighbor does not exceed.
   template <class F>
-  static void close_in_at_end(const Sample& end, Sample inner, double variation, double threshold, const Sample& highest, F&& look) {
+  static void close_in_at_end(const Sample& end, Sample inner, double variation, double threshold,
+                              const Sample& highest, F&& look) {
     const double gap = inner.t - end.t;
     double part = 1;
     for (int round = 0; round < end_rounds; ++round) {
       part /= end_step;
       const Sample near = look(end.t + part * gap);
       if (near.y > end.y) {
-        if (gap > 0) close_in_between(end, near, inner, threshold, highest, look);
-        else close_in_between(inner, near, end, threshold, highest, look);
+        if (gap > 0)
+          close_in_between(end, near, inner, threshold, highest, look);
+        else
+          close_in_between(inner, near, end, threshold, highest, look);
         return;
       }
-      // Second derivatives are at most 4 variation / gap^2, as that of the quartic is: where it falls by more than they can bend it down from a
-      // rise, it falls from the end on. Where it hardly falls that close, it hardly rose.
+      // Second derivatives are at most 4 variation / gap^2, as that of the quartic is: where it
+      // falls by more than they can bend it down from a rise, it falls from the end on. Where it
+      // hardly falls that close, it hardly rose.
       if (end.y - near.y >= 2 * variation * part * part) return;
       inner = near;
     }
   }
 
-  // Looks for the top between a and c, which b is not below. Successive parabolas, which keep the bracket whatever the function is: each
-  // looks at least a part of its longer side away from the middle. At first that part is large, as the first parabola through a quartic
-  // may point the wrong way.
+  // Looks for the top between a and c, which b is not below. Successive parabolas, which keep the
+  // bracket whatever the function is: each looks at least a part of its longer side away from the
+  // middle. At first that part is large, as the first parabola through a quartic may point the
+  // wrong way.
   template <class F>
-  static void close_in_between(Sample a, Sample b, Sample c, double threshold, const Sample& highest, F&& look) {
+  static void close_in_between(Sample a, Sample b, Sample c, double threshold,
+                               const Sample& highest, F&& look) {
     for (int round = 0; round < most_parabolas; ++round) {
       const double before = b.t - a.t, after = c.t - b.t, fall_a = b.y - a.y, fall_c = b.y - c.y;
       const double denominator = before * fall_c + after * fall_a;
@@ -270,11 +295,15 @@ class PieceScan {
       const double rise = denominator / (before * after * (before + after)) * shift * shift;
       const bool is_first = round < 2;
       if (!is_first && (highest.y + 4 * rise < threshold || rise < rise_that_counts)) return;
-      const double longer = before > after ? -before : after, least = (is_first ? 0.1 : 1e-3) * std::abs(longer);
-      const Sample next = look(b.t + (std::abs(shift) < least ? std::copysign(least, longer) : shift));
+      const double longer = before > after ? -before : after,
+                   least = (is_first ? 0.1 : 1e-3) * std::abs(longer);
+      const Sample next =
+          look(b.t + (std::abs(shift) < least ? std::copysign(least, longer) : shift));
       const bool is_before = next.t < b.t;
-      if (next.y > b.y) (is_before ? c : a) = b, b = next;
-      else (is_before ? a : c) = next;
+      if (next.y > b.y)
+        (is_before ? c : a) = b, b = next;
+      else
+        (is_before ? a : c) = next;
     }
   }
 
@@ -291,7 +320,8 @@ class PieceScan {
 
 }  // namespace
 
-std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque, double threshold, bool is_exact) {
+std::vector<TorqueExcess> torque_excess(const PolynomialMotion& motion, PathTorque& torque,
+                                        double threshold, bool is_exact) {
   std::vector<TorqueExcess> out;
   PieceScan scan(motion, torque, is_exact);
   for (int i = 0; i < motion.pieces(); ++i) scan.scan(i, threshold, out);

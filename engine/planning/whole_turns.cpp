@@ -13,7 +13,9 @@ constexpr double turn = 2 * pi;
 // [rad] A position beyond a limit by rounding alone counts as being there.
 constexpr double rounding = 1e-9;
 
-int whole(double turns) { return static_cast<int>(std::clamp(turns, -1.0 * Turning::most_turns, 1.0 * Turning::most_turns)); }
+int whole(double turns) {
+  return static_cast<int>(std::clamp(turns, -1.0 * Turning::most_turns, 1.0 * Turning::most_turns));
+}
 
 }  // namespace
 
@@ -27,8 +29,8 @@ int Turning::most(std::size_t k, double x) const {
   return std::isfinite(upper[k]) ? whole(std::floor((upper[k] + rounding - x) / turn)) : 1;
 }
 
-WholeTurns::WholeTurns(const Turning& turning, const double* start, const std::vector<double>& goals,
-                       const std::vector<char>& may_turn)
+WholeTurns::WholeTurns(const Turning& turning, const double* start,
+                       const std::vector<double>& goals, const std::vector<char>& may_turn)
     : n_(turning.lower.size()) {
   const int n_goals = static_cast<int>(may_turn.size());
   const auto is_nearer = [](const Copy& a, const Copy& b) {
@@ -42,13 +44,16 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start, const std::v
       const double q = goals[at(g) * n_ + k], lower = turning.lower[k], upper = turning.upper[k];
       const bool repeats = may_turn[at(g)] && turning.periodic[k];
       // Counted from the turn that is nearest to the start.
-      const double nearest = repeats ? std::round((start[k] - q) / turn) : 0, middle = q + turn * nearest;
-      const int least = repeats ? turning.least(k, middle) : 0, most = repeats ? turning.most(k, middle) : 0;
+      const double nearest = repeats ? std::round((start[k] - q) / turn) : 0,
+                   middle = q + turn * nearest;
+      const int least = repeats ? turning.least(k, middle) : 0,
+                most = repeats ? turning.most(k, middle) : 0;
       for (int m = least; m <= most; ++m) {
         const double x = nearest + m == 0 ? q : std::clamp(q + turn * (nearest + m), lower, upper);
         if (x >= lower && x <= upper) copies_.push_back({(x - start[k]) * (x - start[k]), x});
       }
-      std::sort(copies_.begin() + static_cast<std::ptrdiff_t>(first_.back()), copies_.end(), is_nearer);
+      std::sort(copies_.begin() + static_cast<std::ptrdiff_t>(first_.back()), copies_.end(),
+                is_nearer);
     }
   first_.push_back(copies_.size());
 
@@ -65,7 +70,8 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start, const std::v
 // What the last ranks stand for.
 void WholeTurns::push(int goal, int last) {
   Entry entry{0, goal, last, ranks_.size() - n_};
-  for (std::size_t k = 0; k < n_; ++k) entry.squared += copy(goal, k, ranks_[entry.ranks + k]).squared;
+  for (std::size_t k = 0; k < n_; ++k)
+    entry.squared += copy(goal, k, ranks_[entry.ranks + k]).squared;
   heap_.push_back(entry);
   std::push_heap(heap_.begin(), heap_.end(), is_later);
 }
@@ -81,8 +87,8 @@ bool WholeTurns::next(Candidate& out) {
   out.q.resize(n_);
   for (std::size_t k = 0; k < n_; ++k) out.q[k] = copy(entry.goal, k, ranks_[entry.ranks + k]).q;
 
-  // One copy farther in one entry of q, not before the last that was changed: so each comes once, after one that is
-  // not farther.
+  // One copy farther in one entry of q, not before the last that was changed: so each comes once,
+  // after one that is not farther.
   for (std::size_t k = at(entry.last); k < n_; ++k) {
     const int rank = ranks_[entry.ranks + k] + 1;
     if (rank >= n_copies(entry.goal, k)) continue;

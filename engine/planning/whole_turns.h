@@ -1,10 +1,11 @@
 // Configurations that differ from goals by whole turns, nearest to the start first.
 //
-// A joint that turns without bounds, or by more than a turn within them, shows the same pose at several positions. A
-// UR5, whose six joints turn from -2 pi to 2 pi, has 64 or more for every configuration; so they are worked out one
-// after the other, as they are asked for. Each entry of q has its own list of positions, nearest first, and what
-// follows from those that were given out waits in a heap: the enumeration of k best sums (Lawler, "A procedure for
-// computing the k best solutions", Management Science 1972). Cost: O(n log k) each.
+// A joint that turns without bounds, or by more than a turn within them, shows the same pose at
+// several positions. A UR5, whose six joints turn from -2 pi to 2 pi, has 64 or more for every
+// configuration; so they are worked out one after the other, as they are asked for. Each entry of q
+// has its own list of positions, nearest first, and what follows from those that were given out
+// waits in a heap: the enumeration of k best sums (Lawler, "A procedure for computing the k best
+// solutions", Management Science 1972). Cost: O(n log k) each.
 //
 // Lengths are Euclidean in q, as those of paths are (planners/stages.py).
 #pragma once
@@ -22,8 +23,8 @@ struct Turning {
   std::vector<char> periodic;        // whether 2 pi more is the same pose
   std::vector<double> lower, upper;  // infinite where there is none
 
-  // How many turns more, at least and at most, keep entry k within its limits when it is at x: 0 if it does not
-  // repeat. Where there is no limit, one; no more than most_turns.
+  // How many turns more, at least and at most, keep entry k within its limits when it is at x: 0 if
+  // it does not repeat. Where there is no limit, one; no more than most_turns.
   static constexpr int most_turns = 32;
   int least(std::size_t k, double x) const;
   int most(std::size_t k, double x) const;
@@ -37,8 +38,8 @@ class WholeTurns {
     std::vector<double> q;  // columns only
   };
 
-  // start: one number per column; goals: rows of as many, of which those with may_turn stand for all that differ by
-  // whole turns. Goals out of limits are left out.
+  // start: one number per column; goals: rows of as many, of which those with may_turn stand for
+  // all that differ by whole turns. Goals out of limits are left out.
   WholeTurns(const Turning& turning, const double* start, const std::vector<double>& goals,
              const std::vector<char>& may_turn);
 
@@ -61,9 +62,15 @@ class WholeTurns {
     return a.goal != b.goal ? a.goal > b.goal : a.ranks > b.ranks;
   }
   // The r-th nearest position of entry k of a goal, and how many it has.
-  const Copy& copy(int goal, std::size_t k, int r) const { return copies_[begin(goal, k) + static_cast<std::size_t>(r)]; }
-  int n_copies(int goal, std::size_t k) const { return static_cast<int>(begin(goal, k + 1) - begin(goal, k)); }
-  std::size_t begin(int goal, std::size_t k) const { return first_[static_cast<std::size_t>(goal) * n_ + k]; }
+  const Copy& copy(int goal, std::size_t k, int r) const {
+    return copies_[begin(goal, k) + static_cast<std::size_t>(r)];
+  }
+  int n_copies(int goal, std::size_t k) const {
+    return static_cast<int>(begin(goal, k + 1) - begin(goal, k));
+  }
+  std::size_t begin(int goal, std::size_t k) const {
+    return first_[static_cast<std::size_t>(goal) * n_ + k];
+  }
   void push(int goal, int last);
 
   std::size_t n_;

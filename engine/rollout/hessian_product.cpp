@@ -1,17 +1,24 @@
-// Second-order products of a step: what its gradient changes by along a direction of state and control.
+// Second-order products of a step: what its gradient changes by along a direction of state and
+// control.
 //
-// For a loss l(x) = q_bar . (q_next(x) - q_next(x0)) + v_bar . v_next(x) of a step from x = (q, v, control), with x0 what is given, this is the second
-// derivative of l along the direction d and each argument,
+// For a loss l(x) = q_bar . (q_next(x) - q_next(x0)) + v_bar . v_next(x) of a step from x = (q, v,
+// control), with x0 what is given, this is the second derivative of l along the direction d and
+// each argument,
 //   product = d/de grad l (x0 + e d)   at e = 0,
-// where + and - are integrate and difference (dynamics/configuration.h): l is a function of coordinates of the tangent spaces at q and q_next, in which
-// its Hessian is symmetric. Axes turn along d, so q_bar is told in those of each q_next, and each gradient in those at q (configuration_products.h).
+// where + and - are integrate and difference (dynamics/configuration.h): l is a function of
+// coordinates of the tangent spaces at q and q_next, in which its Hessian is symmetric. Axes turn
+// along d, so q_bar is told in those of each q_next, and each gradient in those at q
+// (configuration_products.h).
 //
-// Gradients of steps are exact (step/linearization/step_vjp.cpp), so one difference of them is a second derivative. Central ones over five distances are extrapolated to
-// none, by Richardson's rule in Neville's tableau, of which each number takes the entry that agrees best with its neighbors; how well is its error. Ridders,
-// "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982. All points must be steps by one formula (step/step_signature.h): where one
-// is not, distances shrink, and where that does not help, the product is flagged; also where one formula bends, as at the place where the flat of a rounded
-// box gives way to its edge: gradients go on there, but by another slope on the other side, to whose mean all central differences agree.
-// Cost: eleven steps with their gradients.
+// Gradients of steps are exact (step/linearization/step_vjp.cpp), so one difference of them is a
+// second derivative. Central ones over five distances are extrapolated to none, by Richardson's
+// rule in Neville's tableau, of which each number takes the entry that agrees best with its
+// neighbors; how well is its error. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv.
+// Eng. Software 4(2), 1982. All points must be steps by one formula (step/step_signature.h): where
+// one is not, distances shrink, and where that does not help, the product is flagged; also where
+// one formula bends, as at the place where the flat of a rounded box gives way to its edge:
+// gradients go on there, but by another slope on the other side, to whose mean all central
+// differences agree. Cost: eleven steps with their gradients.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,7 +59,8 @@ class Tableau {
   explicit Tableau(std::size_t n) : best(n), error(n, std::numeric_limits<double>::infinity()) {
     for (std::vector<double>& x : column_) x.resize(n);
   }
-  // Of each number its difference over a distance, divided by it; `rounding` is about how far off that is by itself.
+  // Of each number its difference over a distance, divided by it; `rounding` is about how far off
+  // that is by itself.
   void add(const std::vector<double>& quotient, const std::vector<double>& rounding) {
     for (std::size_t i = 0; i < quotient.size(); ++i) {
       double newest = quotient[i], factor = 1;
@@ -63,7 +71,8 @@ class Tableau {
         if (j == rows_) break;
         factor *= shrink * shrink;
         const double next = newest + (newest - before) / (factor - 1);
-        const double off = std::max({std::abs(next - newest), std::abs(next - before), rounding[i]});
+        const double off =
+            std::max({std::abs(next - newest), std::abs(next - before), rounding[i]});
         if (off < error[i]) error[i] = off, best[i] = next;
         newest = next;
       }
@@ -78,25 +87,31 @@ class Tableau {
   std::vector<double> column_[distances];
 };
 
-// How far the slopes on both sides are from each other, by differences over a distance; of what is smooth as much less as the distance.
-std::vector<double> bends(const std::vector<double>& high, const std::vector<double>& here, const std::vector<double>& low, double distance) {
+// How far the slopes on both sides are from each other, by differences over a distance; of what is
+// smooth as much less as the distance.
+std::vector<double> bends(const std::vector<double>& high, const std::vector<double>& here,
+                          const std::vector<double>& low, double distance) {
   std::vector<double> out(here.size());
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::abs(high[k] - 2 * here[k] + low[k]) / distance;
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = std::abs(high[k] - 2 * here[k] + low[k]) / distance;
   return out;
 }
 
 // Whether they come to an end that is none; `rounding` is that of the last of them.
-bool is_bent(const std::vector<double>& first, const std::vector<double>& last, const std::vector<double>& slopes, double rounding) {
-  constexpr double most_left = 0.25, least = 1e-6;  // of the first, if smooth a sixteenth; of the slope
+bool is_bent(const std::vector<double>& first, const std::vector<double>& last,
+             const std::vector<double>& slopes, double rounding) {
+  // Of the first, if smooth a sixteenth; of the slope.
+  constexpr double most_left = 0.25, least = 1e-6;
   for (std::size_t k = 0; k < last.size(); ++k)
-    if (last[k] > most_left * first[k] && last[k] > least * std::abs(slopes[k]) + rounding) return true;
+    if (last[k] > most_left * first[k] && last[k] > least * std::abs(slopes[k]) + rounding)
+      return true;
   return false;
 }
 
 }  // namespace
 
-// [m or rad] that a direction changes anything by in a step, at most about: forces as far as they move what nothing holds, motors no farther than to
-// their targets.
+// [m or rad] that a direction changes anything by in a step, at most about: forces as far as they
+// move what nothing holds, motors no farther than to their targets.
 double Simulator::reach(const StepGradient& d, const ControlView& control) const {
   const Model& m = world().model();
   const double dt = stepper_->options().dt * substeps_;
@@ -105,15 +120,18 @@ double Simulator::reach(const StepGradient& d, const ControlView& control) const
     return dt * dt * largest(forces);
   };
   std::vector<double> pulls(at(m.n_v));
-  for (std::size_t k = 0; k < pulls.size(); ++k) pulls[k] = world().motor(static_cast<int>(k)).velocity_gain * d.v_target[k];
+  for (std::size_t k = 0; k < pulls.size(); ++k)
+    pulls[k] = world().motor(static_cast<int>(k)).velocity_gain * d.v_target[k];
   for (const World::Coordinate& c : world().coordinates())
     if (control.q_target) pulls[at(c.v)] += world().motor(c.v).position_gain * d.q_target[at(c.q)];
-  const double to_targets = std::max(control.q_target ? largest(d.q_target) : 0.0, dt * largest(d.v_target));
-  return std::max({largest(d.q), dt * largest(d.v), moved_by(d.tau), std::min(to_targets, moved_by(pulls))});
+  const double to_targets =
+      std::max(control.q_target ? largest(d.q_target) : 0.0, dt * largest(d.v_target));
+  return std::max(
+      {largest(d.q), dt * largest(d.v), moved_by(d.tau), std::min(to_targets, moved_by(pulls))});
 }
 
-void Simulator::hvp(const StateView& state, const ControlView& control, const TangentView& next_bar, const StepGradient& direction, StepGradient& product,
-                    StepGradient& error) {
+void Simulator::hvp(const StateView& state, const ControlView& control, const TangentView& next_bar,
+                    const StepGradient& direction, StepGradient& product, StepGradient& error) {
   const Model& m = world().model();
   std::vector<int> formula, other_formula;
   RolloutReport report;
@@ -129,14 +147,18 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
   std::vector<double> q_moved(at(m.n_q)), q_bar(at(m.n_v));
   // At a distance, in the axes at q; nothing where the step is by another formula.
   const auto gradient_at = [&](double distance) -> std::vector<double> {
-    const std::vector<double> way = moved(nullptr, direction.q, distance), v_moved = moved(state.v, direction.v, distance);
-    const std::vector<double> tau = moved(control.tau, direction.tau, distance), v_target = moved(control.v_target, direction.v_target, distance);
+    const std::vector<double> way = moved(nullptr, direction.q, distance),
+                              v_moved = moved(state.v, direction.v, distance);
+    const std::vector<double> tau = moved(control.tau, direction.tau, distance),
+                              v_target = moved(control.v_target, direction.v_target, distance);
     const std::vector<double> q_target = moved(control.q_target, direction.q_target, distance);
-    const ControlView drive{tau.data(), control.q_target ? q_target.data() : nullptr, v_target.data()};
+    const ControlView drive{tau.data(), control.q_target ? q_target.data() : nullptr,
+                            v_target.data()};
     integrate(m, state.q, way.data(), q_moved.data());
     take({q_moved.data(), v_moved.data()}, drive, report, &other_formula);
     if (other_formula != formula) return {};
-    difference_vjp(m, q_next.data(), at_.q.data() + at_.q.size() - q_next.size(), next_bar.q, q_bar.data());
+    difference_vjp(m, q_next.data(), at_.q.data() + at_.q.size() - q_next.size(), next_bar.q,
+                   q_bar.data());
     go_back(drive, {q_bar.data(), next_bar.v}, true, there);
     integrate_vjp(m, state.q, way.data(), there.q.data(), there.q.data());
     return numbers_of(there);
@@ -160,14 +182,18 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
       last_bends = bends(quotient, size, low, distance);
       if (i == 0) first_bends = last_bends;
       for (std::size_t k = 0; k < low.size(); ++k)
-        quotient[k] = (quotient[k] - low[k]) / (2 * distance), rounding[k] = epsilon * std::abs(size[k]) / distance;
+        quotient[k] = (quotient[k] - low[k]) / (2 * distance),
+        rounding[k] = epsilon * std::abs(size[k]) / distance;
       tableau.add(quotient, rounding);
     }
-    const double nearest = first / std::pow(shrink, distances - 1), noise = stepper_->options().solver.kind().rounding * epsilon;
-    if (is_found) is_found = !is_bent(first_bends, last_bends, tableau.best, noise * largest(size) / nearest);
+    const double nearest = first / std::pow(shrink, distances - 1),
+                 noise = stepper_->options().solver.kind().rounding * epsilon;
+    if (is_found)
+      is_found = !is_bent(first_bends, last_bends, tableau.best, noise * largest(size) / nearest);
   }
   if (!is_found)
-    for (auto* x : {&tableau.best, &tableau.error}) std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
+    for (auto* x : {&tableau.best, &tableau.error})
+      std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
   const auto fill = [&](StepGradient& to, const std::vector<double>& from) {
     to = here, to.one_sided |= one_sided_if(!is_found, OneSided::switches);
     auto next = from.begin();

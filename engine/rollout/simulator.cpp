@@ -33,7 +33,8 @@ void add_parameters(const StepGradient& x, StepGradient& to) {
 void RolloutReport::take(const StepReport& r, int step) {
   status = std::max(status, r.status), residual = std::max(residual, r.residual);
   contacts = r.contacts, rows = r.rows, islands = r.islands;
-  class_changes += r.class_changes, pivots += r.pivots, coupled_bounces += r.coupled_bounces, untimed_bounces += r.untimed_bounces;
+  class_changes += r.class_changes, pivots += r.pivots, coupled_bounces += r.coupled_bounces,
+      untimed_bounces += r.untimed_bounces;
   attempt = std::max(attempt, r.attempt);
   if (r.status >= StepStatus::relaxed && first_unsolved < 0) first_unsolved = step;
 }
@@ -52,18 +53,22 @@ void Simulator::exchange_steppers() {
   std::swap(stepper_, waiting_);
 }
 
-void Simulator::step(const StateView& state, const ControlView& control, const StateSpan& next, RolloutReport& report, int number) {
+void Simulator::step(const StateView& state, const ControlView& control, const StateSpan& next,
+                     RolloutReport& report, int number) {
   taken_ = 0;
-  for (int i = 0; i < substeps_; ++i) report.take(stepper_->step(i ? next : state, control, next), number);
+  for (int i = 0; i < substeps_; ++i)
+    report.take(stepper_->step(i ? next : state, control, next), number);
 }
 
-std::uint64_t Simulator::take(const StateView& state, const ControlView& control, RolloutReport& report) {
+std::uint64_t Simulator::take(const StateView& state, const ControlView& control,
+                              RolloutReport& report) {
   take(state, control, report, nullptr);
   return taken_;
 }
 
 // Takes all substeps, keeping where each begins, and the signatures of all.
-void Simulator::take(const StateView& state, const ControlView& control, RolloutReport& report, std::vector<int>* signature) {
+void Simulator::take(const StateView& state, const ControlView& control, RolloutReport& report,
+                     std::vector<int>* signature) {
   copy(state, layout_, at_[0]);
   if (signature) signature->clear();
   for (int i = 0; i < substeps_; ++i) {
@@ -84,7 +89,8 @@ Stepper& Simulator::stepper_at(int substep, const ControlView& control) {
 }
 
 // From the last substep to the first. Exact, or as the options say.
-void Simulator::go_back(const ControlView& control, const TangentView& next_bar, bool is_exact, StepGradient& gradient) {
+void Simulator::go_back(const ControlView& control, const TangentView& next_bar, bool is_exact,
+                        StepGradient& gradient) {
   const auto back = [&](int i, const TangentView& bar, StepGradient& to) {
     const auto gradient_of = is_exact ? &Stepper::exact_vjp : &Stepper::vjp;
     (stepper_at(i, control).*gradient_of)(at_[i], control, bar, to);
@@ -99,9 +105,13 @@ void Simulator::go_back(const ControlView& control, const TangentView& next_bar,
   *gradient.parameters.of("dt") /= substeps_;  // of the whole step
 }
 
-void Simulator::vjp(const ControlView& control, const TangentView& next_bar, StepGradient& gradient) { go_back(control, next_bar, false, gradient); }
+void Simulator::vjp(const ControlView& control, const TangentView& next_bar,
+                    StepGradient& gradient) {
+  go_back(control, next_bar, false, gradient);
+}
 
-OneSided Simulator::jvp(const ControlView& control, const StepGradient& direction, const TangentSpan& next) {
+OneSided Simulator::jvp(const ControlView& control, const StepGradient& direction,
+                        const TangentSpan& next) {
   one_ = direction;
   *one_.parameters.of("dt") /= substeps_;  // of the whole step
   OneSided one_sided = OneSided::no;
@@ -124,39 +134,52 @@ OneSided Simulator::jacobians(const ControlView& control, const JacobianBlocks& 
     own.parameters = own_parameters_.data(), before.parameters = before_parameters_.data();
     own_selection_ = *out.selection, own.selection = &own_selection_;
     for (std::size_t k = 0; k < own_selection_.number.size(); ++k)  // dt is that of the whole step
-      if (own_selection_.number[k] == world().parameters().place("dt", 0)) own_selection_.weight[k] /= substeps_;
+      if (own_selection_.number[k] == world().parameters().place("dt", 0))
+        own_selection_.weight[k] /= substeps_;
   }
   OneSided one_sided = OneSided::no;
   for (int i = 0; i < substeps_; ++i) {
     one_sided |= stepper_at(i, control).jacobians(at_[i], control, own);
-    for (const auto block : {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target, &JacobianBlocks::v_target, &JacobianBlocks::parameters}) {
+    for (const auto block :
+         {&JacobianBlocks::q, &JacobianBlocks::v, &JacobianBlocks::tau, &JacobianBlocks::q_target,
+          &JacobianBlocks::v_target, &JacobianBlocks::parameters}) {
       double* const to = out.*block;
       if (!to) continue;
       const bool is_of_state = block == &JacobianBlocks::q || block == &JacobianBlocks::v;
-      const std::size_t columns = block == &JacobianBlocks::q_target ? at(m.n_q) : block == &JacobianBlocks::parameters ? selected : n;
-      // What the steps before did, as this one passes it on, and of a drive what this one does itself.
+      const std::size_t columns = block == &JacobianBlocks::q_target     ? at(m.n_q)
+                                  : block == &JacobianBlocks::parameters ? selected
+                                                                         : n;
+      // What the steps before did, as this one passes it on, and of a drive what this one does
+      // itself.
       if (i > 0) std::copy_n(to, 2 * n * columns, before.*block);
-      if (i == 0 || !is_of_state) std::copy_n(own.*block, 2 * n * columns, to);
-      else std::fill_n(to, 2 * n * columns, 0.0);
+      if (i == 0 || !is_of_state)
+        std::copy_n(own.*block, 2 * n * columns, to);
+      else
+        std::fill_n(to, 2 * n * columns, 0.0);
       for (std::size_t r = 0; i > 0 && r < 2 * n; ++r)
         for (std::size_t k = 0; k < 2 * n; ++k) {
           const double by = k < n ? own.q[r * n + k] : own.v[r * n + k - n];
           if (by == 0) continue;
-          for (std::size_t c = 0; c < columns; ++c) to[r * columns + c] += by * (before.*block)[k * columns + c];
+          for (std::size_t c = 0; c < columns; ++c)
+            to[r * columns + c] += by * (before.*block)[k * columns + c];
         }
     }
   }
   return one_sided;
 }
 
-void Simulator::rollout(const KeptStates& kept, int begin, int end, const StateSpan& states, const ControlView& controls, RolloutReport& report) {
+void Simulator::rollout(const KeptStates& kept, int begin, int end, const StateSpan& states,
+                        const ControlView& controls, RolloutReport& report) {
   for (int i = begin; i < end; ++i) {
     const std::ptrdiff_t to = i / kept.interval + 1, from = i % kept.interval ? to : to - 1;
-    step(row(states, layout_, from), row(controls, control_layout_, i), row(states, layout_, to), report, i);
+    step(row(states, layout_, from), row(controls, control_layout_, i), row(states, layout_, to),
+         report, i);
   }
 }
 
-void Simulator::rollout_jacobians(const KeptStates& kept, int kept_row, const StateView& states, const ControlView& controls, const JacobianBlocks& out, OneSided* one_sided) {
+void Simulator::rollout_jacobians(const KeptStates& kept, int kept_row, const StateView& states,
+                                  const ControlView& controls, const JacobianBlocks& out,
+                                  OneSided* one_sided) {
   part_.resize(1);
   copy(row(states, layout_, kept_row), layout_, part_[0]);
   for (int i = kept.before(kept_row); i < kept.before(kept_row + 1); ++i) {
@@ -168,7 +191,8 @@ void Simulator::rollout_jacobians(const KeptStates& kept, int kept_row, const St
   }
 }
 
-void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const StateView& states, const ControlView& controls, const TangentView& bars,
+void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const StateView& states,
+                            const ControlView& controls, const TangentView& bars,
                             StepGradient& gradient, const ControlSpan& controls_bar) {
   RolloutReport again;
   for (int i_row = end - 1; i_row >= begin; --i_row) {

@@ -1,4 +1,5 @@
-// Simulators of one world, for callers that come one after the other or at the same time, each of which borrows as many as it has threads.
+// Simulators of one world, for callers that come one after the other or at the same time, each of
+// which borrows as many as it has threads.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace robosim {
 class SimulatorPool {
  public:
   // The world must outlive it. Throws InputError where an option is out of its range.
-  SimulatorPool(const World& world, const StepOptions& options, int substeps) : world_(world), options_(options), substeps_(substeps) {
+  SimulatorPool(const World& world, const StepOptions& options, int substeps)
+      : world_(world), options_(options), substeps_(substeps) {
     idle_.push_back(std::make_unique<Simulator>(world_, options_, substeps_));
   }
   SimulatorPool(const SimulatorPool&) = delete;
@@ -29,7 +31,8 @@ class SimulatorPool {
    public:
     // `preferred` comes first, where it is idle.
     Borrowed(SimulatorPool& pool, int count, const Simulator* preferred = nullptr) : pool_(pool) {
-      for (int i = 0; i < count; ++i) simulators_.push_back(pool_.take(i == 0 ? preferred : nullptr).release());
+      for (int i = 0; i < count; ++i)
+        simulators_.push_back(pool_.take(i == 0 ? preferred : nullptr).release());
     }
     ~Borrowed() {
       const std::lock_guard lock(pool_.mutex_);
@@ -52,7 +55,8 @@ class SimulatorPool {
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
-        const auto wanted = std::find_if(idle_.begin(), idle_.end(), [&](const auto& x) { return x.get() == preferred; });
+        const auto wanted = std::find_if(idle_.begin(), idle_.end(),
+                                         [&](const auto& x) { return x.get() == preferred; });
         if (wanted != idle_.end()) std::swap(*wanted, idle_.back());
         std::unique_ptr<Simulator> simulator = std::move(idle_.back());
         idle_.pop_back();

@@ -1,7 +1,9 @@
 // A step that was taken, with its derivatives.
 //
-// The simulator that took the step knows what derivatives need (step/linearization/linearization.h), until it takes another. Then the step is taken
-// again, which is the same to the bit: steps that nobody asks anything of cost no memory but for their arguments.
+// The simulator that took the step knows what derivatives need
+// (step/linearization/linearization.h), until it takes another. Then the step is taken again, which
+// is the same to the bit: steps that nobody asks anything of cost no memory but for their
+// arguments.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,10 @@ class TakenStep {
  public:
   // Takes the step. The pool must outlive it.
   TakenStep(SimulatorPool& pool, const StateView& state, const ControlView& control)
-      : pool_(pool), state_(StateLayout::of(pool.world().model()), 1), control_(ControlLayout::of(pool.world().model()), control), end_(state_.layout, 1) {
+      : pool_(pool),
+        state_(StateLayout::of(pool.world().model()), 1),
+        control_(ControlLayout::of(pool.world().model()), control),
+        end_(state_.layout, 1) {
     copy(state, state_.layout, state_[0]);
     const SimulatorPool::Borrowed simulator(pool_, 1);
     take(*simulator);
@@ -34,7 +39,8 @@ class TakenStep {
   OneSided jacobians(const JacobianBlocks& out) {
     return with_simulator([&](Simulator& s) { return s.jacobians(control_.view(), out); });
   }
-  void hvp(const TangentView& next_bar, const StepGradient& direction, StepGradient& product, StepGradient& error) {
+  void hvp(const TangentView& next_bar, const StepGradient& direction, StepGradient& product,
+           StepGradient& error) {
     const SimulatorPool::Borrowed simulator(pool_, 1, by_);
     simulator->hvp(state_[0], control_.view(), next_bar, direction, product, error);
   }

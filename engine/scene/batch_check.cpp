@@ -16,9 +16,12 @@ std::unique_ptr<LaneBounds> make_lane_bounds(const CollisionScene& scene) {
   return nullptr;  // kernel_isa() is one of those
 }
 
-void detail::add_suspect(std::vector<LaneBounds::Suspect>& to, const LaneBounds::Suspect& suspect) { to.push_back(suspect); }
+void detail::add_suspect(std::vector<LaneBounds::Suspect>& to, const LaneBounds::Suspect& suspect) {
+  to.push_back(suspect);
+}
 
-void BatchCheck::check(Workspace& w, std::ptrdiff_t first, int count, const double* q, bool* out) const {
+void BatchCheck::check(Workspace& w, std::ptrdiff_t first, int count, const double* q,
+                       bool* out) const {
   const std::ptrdiff_t n_q = scene_->model().n_q;
   const double* from[8];
   for (int l = 0; l < count; ++l) from[l] = q + (first + l) * n_q;
@@ -30,7 +33,8 @@ void BatchCheck::check(Workspace& w, std::ptrdiff_t first, int count, const doub
     bool touches = false;
     if (asked >> l & 1) {
       w.query.place(from[l]);
-      // The pair whose balls overlap most first: most configurations that collide are found out there.
+      // The pair whose balls overlap most first: most configurations that collide are found out
+      // there.
       const LaneBounds::Suspect* deepest = nullptr;
       for (const LaneBounds::Suspect& s : w.suspects)
         if ((s.lanes >> l & 1) && (!deepest || s.depth[l] > deepest->depth[l])) deepest = &s;
@@ -44,12 +48,15 @@ void BatchCheck::check(Workspace& w, std::ptrdiff_t first, int count, const doub
   }
 }
 
-void BatchCheck::measure(Workspace& w, std::ptrdiff_t first, int count, const double* q, double* out) const {
+void BatchCheck::measure(Workspace& w, std::ptrdiff_t first, int count, const double* q,
+                         double* out) const {
   if (!w.distances) w.distances = make_lane_distances(*scene_);
-  const std::ptrdiff_t n_q = scene_->model().n_q, n_pairs = static_cast<std::ptrdiff_t>(scene_->pairs().size());
+  const std::ptrdiff_t n_q = scene_->model().n_q,
+                       n_pairs = static_cast<std::ptrdiff_t>(scene_->pairs().size());
   const double* from[8];
   double* to[8];
-  for (int l = 0; l < count; ++l) from[l] = q + (first + l) * n_q, to[l] = out + (first + l) * n_pairs;
+  for (int l = 0; l < count; ++l)
+    from[l] = q + (first + l) * n_q, to[l] = out + (first + l) * n_pairs;
   const std::uint32_t left = w.distances->distances(count, from, to);
   for (int l = 0; l < count; ++l) {
     if (!(left >> l & 1)) continue;
@@ -57,17 +64,20 @@ void BatchCheck::measure(Workspace& w, std::ptrdiff_t first, int count, const do
     for (std::ptrdiff_t i = 0; i < n_pairs; ++i) {
       if (!std::isnan(to[l][i])) continue;
       const auto [a, b] = scene_->pairs()[static_cast<std::size_t>(i)];
-      const PieceWitness x = closest_pieces(scene_->object(a).geometry, w.query.X_WO(a), scene_->object(b).geometry, w.query.X_WO(b));
+      const PieceWitness x = closest_pieces(scene_->object(a).geometry, w.query.X_WO(a),
+                                            scene_->object(b).geometry, w.query.X_WO(b));
       to[l][i] = x.witness.distance;
     }
   }
 }
 
-void BatchCheck::for_each_register(std::ptrdiff_t n, int threads,
-                                   FunctionRef<void(Workspace& w, std::ptrdiff_t first, int count)> f) {
+void BatchCheck::for_each_register(
+    std::ptrdiff_t n, int threads,
+    FunctionRef<void(Workspace& w, std::ptrdiff_t first, int count)> f) {
   const std::lock_guard lock(busy_);
   const auto add_workspace = [&] {
-    workspaces_.push_back(std::unique_ptr<Workspace>(new Workspace{SceneQuery(*scene_), make_lane_bounds(*scene_), nullptr, {}}));
+    workspaces_.push_back(std::unique_ptr<Workspace>(
+        new Workspace{SceneQuery(*scene_), make_lane_bounds(*scene_), nullptr, {}}));
   };
   if (workspaces_.empty()) add_workspace();
   const std::ptrdiff_t lanes = workspaces_[0]->bounds->lanes(), groups = (n + lanes - 1) / lanes;
@@ -75,10 +85,12 @@ void BatchCheck::for_each_register(std::ptrdiff_t n, int threads,
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, groups));
   while (workspaces_.size() < static_cast<std::size_t>(threads)) add_workspace();
   // Enough chunks to even out what the threads get, few enough that handing them out costs nothing.
-  const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(groups / (8 * threads), 1, 64), chunks = (groups + chunk - 1) / chunk;
+  const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(groups / (8 * threads), 1, 64),
+                       chunks = (groups + chunk - 1) / chunk;
   const auto body = [&](int c, int worker) {
     for (std::ptrdiff_t g = c * chunk; g < std::min(groups, (c + 1) * chunk); ++g)
-      f(*workspaces_[static_cast<std::size_t>(worker)], g * lanes, static_cast<int>(std::min(lanes, n - g * lanes)));
+      f(*workspaces_[static_cast<std::size_t>(worker)], g * lanes,
+        static_cast<int>(std::min(lanes, n - g * lanes)));
   };
   if (threads == 1)
     for (int c = 0; c < static_cast<int>(chunks); ++c) body(c, 0);
@@ -89,12 +101,16 @@ void BatchCheck::for_each_register(std::ptrdiff_t n, int threads,
 void BatchCheck::collides(std::ptrdiff_t n, const double* q, bool* out, int threads) {
   if (n <= 0) return;
   if (scene_->overlapping_fixed_pair() >= 0) return std::fill_n(out, n, true), void();
-  for_each_register(n, threads, [&](Workspace& w, std::ptrdiff_t first, int count) { check(w, first, count, q, out); });
+  for_each_register(n, threads, [&](Workspace& w, std::ptrdiff_t first, int count) {
+    check(w, first, count, q, out);
+  });
 }
 
 void BatchCheck::distances(std::ptrdiff_t n, const double* q, double* out, int threads) {
   if (n <= 0) return;
-  for_each_register(n, threads, [&](Workspace& w, std::ptrdiff_t first, int count) { measure(w, first, count, q, out); });
+  for_each_register(n, threads, [&](Workspace& w, std::ptrdiff_t first, int count) {
+    measure(w, first, count, q, out);
+  });
 }
 
 }  // namespace robosim

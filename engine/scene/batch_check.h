@@ -1,12 +1,16 @@
-// Which of many configurations collide, and all distances at many: the answers of SceneQuery, several configurations at a time.
+// Which of many configurations collide, and all distances at many: the answers of SceneQuery,
+// several configurations at a time.
 //
-// As many configurations as a register has lanes go through the forward kinematics and the balls and covers of all pairs together
-// (lane_placement.h): first balls and rods about whole bodies, then rods about objects, then rows of smaller balls. Configurations
-// in which all pairs are apart by these bounds are free; of the others the pairs that are left go to exact shapes, placed as
-// SceneQuery places them. Bounds leave out only what they prove apart, so the answers are those of one at a time, bit for bit, on any
-// processor and any number of threads. Distances (lane_distances.h) are those of one at a time up to rounding, whose bits depend on the
-// instruction set and on nothing else.
-// Cost: about 0.2 us for a configuration that is clearly free of 100 pairs of bodies; 0.1 to 0.3 us per distance of two hulls. No allocation once the buffers have grown.
+// As many configurations as a register has lanes go through the forward kinematics and the balls
+// and covers of all pairs together (lane_placement.h): first balls and rods about whole bodies,
+// then rods about objects, then rows of smaller balls. Configurations in which all pairs are apart
+// by these bounds are free; of the others the pairs that are left go to exact shapes, placed as
+// SceneQuery places them. Bounds leave out only what they prove apart, so the answers are those of
+// one at a time, bit for bit, on any processor and any number of threads. Distances
+// (lane_distances.h) are those of one at a time up to rounding, whose bits depend on the
+// instruction set and on nothing else. Cost: about 0.2 us for a configuration that is clearly free
+// of 100 pairs of bodies; 0.1 to 0.3 us per distance of two hulls. No allocation once the buffers
+// have grown.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +31,8 @@ class LaneBounds {
  public:
   virtual ~LaneBounds() = default;
   virtual int lanes() const = 0;
-  // Two objects that the bounds leave open: in the configurations of the bits of `lanes`. depth: how much the balls overlap, in
-  // squares [m^2].
+  // Two objects that the bounds leave open: in the configurations of the bits of `lanes`. depth:
+  // how much the balls overlap, in squares [m^2].
   struct Suspect {
     int a = 0, b = 0;
     std::uint32_t lanes = 0;
@@ -59,7 +63,8 @@ class BatchCheck {
  public:
   explicit BatchCheck(const CollisionScene& scene) : scene_(&scene) {}
 
-  // q: n times n_q numbers; writes n answers. At most `threads` threads, 0 for as many as the pool has.
+  // q: n times n_q numbers; writes n answers. At most `threads` threads, 0 for as many as the pool
+  // has.
   void collides(std::ptrdiff_t n, const double* q, bool* out, int threads);
   // The same of signed distances [m]: n times scene.pairs() numbers, in the order of the pairs.
   void distances(std::ptrdiff_t n, const double* q, double* out, int threads);
@@ -73,8 +78,10 @@ class BatchCheck {
   };
   void check(Workspace& w, std::ptrdiff_t first, int count, const double* q, bool* out) const;
   void measure(Workspace& w, std::ptrdiff_t first, int count, const double* q, double* out) const;
-  // Calls f(workspace, first, count) for each register of configurations; each workspace is one thread's.
-  void for_each_register(std::ptrdiff_t n, int threads, FunctionRef<void(Workspace& w, std::ptrdiff_t first, int count)> f);
+  // Calls f(workspace, first, count) for each register of configurations; each workspace is one
+  // thread's.
+  void for_each_register(std::ptrdiff_t n, int threads,
+                         FunctionRef<void(Workspace& w, std::ptrdiff_t first, int count)> f);
 
   const CollisionScene* scene_;
   std::mutex busy_;

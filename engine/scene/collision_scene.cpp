@@ -24,20 +24,23 @@ Cover cover_of(const CollisionGeometry& geometry) {
   if (!geometry.compound) {
     if (shape.type == ShapeType::sphere) return {{}, {}, shape.radius};
     if (shape.type == ShapeType::capsule) return {{}, {0, 0, shape.half_length}, shape.radius};
-    if (shape.type == ShapeType::half_space) return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
+    if (shape.type == ShapeType::half_space)
+      return {{0, 0, -half_space_depth}, {infinity, infinity, half_space_depth}, 0};
   }
   const Aabb box = bounding_box(geometry, SE3d());
   const double r = geometry.compound ? 0 : shape.rounding;
   return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower) - Vec3d(r, r, r), r};
 }
 
-// A part of the width: so much shorter than the box is the segment of a rod, whose round ends reach farther than flat ones.
+// A part of the width: so much shorter than the box is the segment of a rod, whose round ends reach
+// farther than flat ones.
 constexpr double shortened = 0.4;
 
 // The direction of the longest side of a box.
 int longest(const Vec3d& e) { return e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2); }
 
-// The half-length of the segment of a rod about a box of this half-length and width (half-diagonal across).
+// The half-length of the segment of a rod about a box of this half-length and width (half-diagonal
+// across).
 double rod_length(double length, double width) { return std::max(length - shortened * width, 0.0); }
 
 Rod rod_about(const Aabb& box) {
@@ -49,15 +52,17 @@ Rod rod_about(const Aabb& box) {
   return {0.5 * (box.lower + box.upper), half * along, std::hypot(width, e[axis] - half)};
 }
 
-// The rod of an object, and equal balls in a row: about the axis of a capsule or cylinder, else along the longest side of the cover.
-// A piece of half-length h of what is r wide is in a ball of radius sqrt(r^2 + h^2), which stands off it by about h^2 / 2 r;
-// there are as many as make that at most `standoff`, or max_balls.
+// The rod of an object, and equal balls in a row: about the axis of a capsule or cylinder, else
+// along the longest side of the cover. A piece of half-length h of what is r wide is in a ball of
+// radius sqrt(r^2 + h^2), which stands off it by about h^2 / 2 r; there are as many as make that at
+// most `standoff`, or max_balls.
 void fill_rod_and_balls(SceneObject& object) {
   const Shape& shape = object.geometry.shape;
   const bool is_shape = !object.geometry.compound;
   const Cover& cover = object.cover;
   const Vec3d& e = cover.half_extents;
-  const bool is_capsule = is_shape && shape.type == ShapeType::capsule, is_cylinder = is_shape && shape.type == ShapeType::cylinder;
+  const bool is_capsule = is_shape && shape.type == ShapeType::capsule,
+             is_cylinder = is_shape && shape.type == ShapeType::cylinder;
   const int axis = is_capsule || is_cylinder ? 2 : longest(e);
   Vec3d along;
   along[axis] = 1;
@@ -65,7 +70,8 @@ void fill_rod_and_balls(SceneObject& object) {
   if (!std::isfinite(length)) return;
   // The farthest of any point from the axis, and from the segment about it.
   double width = is_cylinder ? shape.radius : norm(e - length * along) + cover.radius;
-  double half = is_capsule ? length : rod_length(length, width), radius = is_capsule ? width : std::hypot(width, length - half);
+  double half = is_capsule ? length : rod_length(length, width),
+         radius = is_capsule ? width : std::hypot(width, length - half);
   if (is_shape && shape.type == ShapeType::convex) {
     double squared_width = 0, squared_radius = 0;
     for (const Vec3d& vertex : shape.mesh->vertices) {
@@ -76,7 +82,8 @@ void fill_rod_and_balls(SceneObject& object) {
     half = rod_length(length, width);
     for (const Vec3d& vertex : shape.mesh->vertices) {
       const Vec3d d = vertex - cover.center;
-      squared_radius = std::max(squared_radius, squared_norm(d - std::clamp(d[axis], -half, half) * along));
+      squared_radius =
+          std::max(squared_radius, squared_norm(d - std::clamp(d[axis], -half, half) * along));
     }
     radius = std::sqrt(squared_radius);
   }
@@ -86,10 +93,13 @@ void fill_rod_and_balls(SceneObject& object) {
   if (!is_shape) object.slack = object.ball_radius;  // hollows may be as large as the whole
   if (!(width > 0) || !(length > 0)) return;
   const double h = std::sqrt(2 * width * standoff);
-  // The first and last ball of a capsule are about the ends of its axis themselves, and hold the caps.
-  const int n = std::clamp(static_cast<int>(std::ceil(length / h)) + is_capsule, 1 + is_capsule, max_balls);
+  // The first and last ball of a capsule are about the ends of its axis themselves, and hold the
+  // caps.
+  const int n =
+      std::clamp(static_cast<int>(std::ceil(length / h)) + is_capsule, 1 + is_capsule, max_balls);
   const double ball_radius = std::hypot(width, length / (n - is_capsule)) * rounded_up;
-  const double thinnest = is_capsule || is_cylinder ? shape.radius : std::min({e.x, e.y, e.z}) + cover.radius;
+  const double thinnest =
+      is_capsule || is_cylinder ? shape.radius : std::min({e.x, e.y, e.z}) + cover.radius;
   if (is_shape) object.slack = 0.5 * (std::min(ball_radius, object.ball_radius) - thinnest);
   if (n == 1 || ball_radius >= object.ball_radius) return;  // no better than the one ball
   for (int i = 0; i < n; ++i) {
@@ -98,18 +108,21 @@ void fill_rod_and_balls(SceneObject& object) {
   }
 }
 
-// The largest ball about a point of O within a shape without its rounding, or what it stands for, or a little less; -infinity for a point
-// outside.
+// The largest ball about a point of O within a shape without its rounding, or what it stands for,
+// or a little less; -infinity for a point outside.
 double core_at(const CollisionGeometry& geometry, const Vec3d& p) {
   Shape point;
   point.type = ShapeType::sphere, point.radius = 0;
   const SE3d X_OP{Mat3d::identity(), p};
   if (geometry.exact) {
     if (!geometry.exact->holds(p)) return -infinity;
-    return std::abs(closest_pieces(Body(point), X_OP, geometry.exact_body(), SE3d()).witness.distance) - rounding;
+    return std::abs(
+               closest_pieces(Body(point), X_OP, geometry.exact_body(), SE3d()).witness.distance) -
+           rounding;
   }
   Shape shape = geometry.shape;
-  if (shape.type == ShapeType::convex) shape.rounding = 0;  // meshes remember theirs, whatever the rounding
+  // Meshes remember theirs, whatever the rounding.
+  if (shape.type == ShapeType::convex) shape.rounding = 0;
   const double radius = -signed_distance(point, X_OP, shape, SE3d()).distance - rounding;
   return radius > 0 ? radius : -infinity;
 }
@@ -119,60 +132,85 @@ void check_bounded(const std::string& name, const Compound& compound) {
   for (const Compound::Part& part : compound.parts()) {
     const auto* shape = std::get_if<Shape>(&part.geometry);
     if (shape && shape->type == ShapeType::half_space)
-      throw std::invalid_argument("'" + name + "' has a half-space among its pieces; give it as an obstacle of its own");
+      throw std::invalid_argument(
+          "'" + name + "' has a half-space among its pieces; give it as an obstacle of its own");
     const auto* surface = std::get_if<std::shared_ptr<const TriangleSurface>>(&part.geometry);
     if (surface && dynamic_cast<const HeightField*>(surface->get()))
-      throw std::invalid_argument("'" + name + "' is a height field, whose solid has no sides and no bottom; give it as a closed mesh");
+      throw std::invalid_argument(
+          "'" + name +
+          "' is a height field, whose solid has no sides and no bottom; give it as a closed mesh");
   }
 }
 
 }  // namespace
 
-CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extras, std::vector<std::pair<int, int>> pairs,
-                               Tables tables)
-    : model_(&model), pairs_(std::move(pairs)), tables_(std::move(tables)), apart_(pairs_.size(), 0) {
+CollisionScene::CollisionScene(const Model& model, std::vector<ExtraObject> extras,
+                               std::vector<std::pair<int, int>> pairs, Tables tables)
+    : model_(&model),
+      pairs_(std::move(pairs)),
+      tables_(std::move(tables)),
+      apart_(pairs_.size(), 0) {
   objects_.reserve(model.colliders.size() + extras.size());
   for (const Collider& c : model.colliders) add_object(c.name, c.geometry, c.body, c.X_BC);
   for (const ExtraObject& e : extras) {
     if (e.body < 0 || e.body >= model.n_bodies())
-      throw std::invalid_argument("object '" + e.name + "' is fixed to body " + std::to_string(e.body) +
-                                  "; the model has bodies 0 to " + std::to_string(model.n_bodies() - 1));
+      throw std::invalid_argument("object '" + e.name + "' is fixed to body " +
+                                  std::to_string(e.body) + "; the model has bodies 0 to " +
+                                  std::to_string(model.n_bodies() - 1));
     add_object(e.name, e.geometry, e.body, e.X_BO);
   }
   const int n = static_cast<int>(objects_.size());
   for (const auto& [a, b] : pairs_)
     if (a < 0 || b < 0 || a >= n || b >= n || a == b)
       throw std::invalid_argument("pair (" + std::to_string(a) + ", " + std::to_string(b) +
-                                  ") does not name two different objects; there are " + std::to_string(n));
+                                  ") does not name two different objects; there are " +
+                                  std::to_string(n));
   if (!tables_.empty() && tables_.size() != pairs_.size())
-    throw std::invalid_argument("tables has " + std::to_string(tables_.size()) + " entries; there are " + std::to_string(pairs_.size()) + " pairs");
-  for (std::size_t i = 0; i < tables_.size(); ++i) apart_[i] = tables_[i] && tables_[i]->is_free_everywhere();
+    throw std::invalid_argument("tables has " + std::to_string(tables_.size()) +
+                                " entries; there are " + std::to_string(pairs_.size()) + " pairs");
+  for (std::size_t i = 0; i < tables_.size(); ++i)
+    apart_[i] = tables_[i] && tables_[i]->is_free_everywhere();
   bound_bodies();
   sort_pairs();
   make_clusters();
 }
 
-void CollisionScene::add_object(const std::string& name, const CollisionGeometry& geometry, int body, const SE3d& X_BO) {
+void CollisionScene::add_object(const std::string& name, const CollisionGeometry& geometry,
+                                int body, const SE3d& X_BO) {
   if (geometry.is_half_space() && body != 0)
-    throw std::invalid_argument("half-space '" + name + "' is attached to a moving body; only obstacles may be unbounded");
+    throw std::invalid_argument("half-space '" + name +
+                                "' is attached to a moving body; only obstacles may be unbounded");
   if (const Compound* compound = geometry.exact_body().compound()) check_bounded(name, *compound);
   if (geometry.exact) has_exact_ = true;
   const Ball ball = bounding_ball(geometry);
-  objects_.push_back({name, geometry, body, X_BO, X_BO * ball.center, ball.radius, {}, {}, -infinity, {}, 0, cover_of(geometry)});
+  objects_.push_back({name,
+                      geometry,
+                      body,
+                      X_BO,
+                      X_BO * ball.center,
+                      ball.radius,
+                      {},
+                      {},
+                      -infinity,
+                      {},
+                      0,
+                      cover_of(geometry)});
   SceneObject& object = objects_.back();
   fill_rod_and_balls(object);
   object.cores.assign(object.balls.size(), -infinity);
   if (geometry.compound || geometry.is_half_space()) return;
   const ShapeType type = geometry.shape.type;
-  object.is_cover = !geometry.exact && (type == ShapeType::sphere || type == ShapeType::box || type == ShapeType::capsule);
+  object.is_cover = !geometry.exact && (type == ShapeType::sphere || type == ShapeType::box ||
+                                        type == ShapeType::capsule);
   if (body == 0) return;  // only what moves is asked
   const auto cores = [&] {
     std::vector<double> out{core_at(geometry, X_BO.inverse_times(object.rod.center))};
-    for (const Ball& b : object.balls) out.push_back(core_at(geometry, X_BO.inverse_times(b.center)));
+    for (const Ball& b : object.balls)
+      out.push_back(core_at(geometry, X_BO.inverse_times(b.center)));
     return out;
   };
   // Where rod and balls of a mesh are is always the same in its frame.
-  std::vector<double> found = geometry.exact               ? geometry.cores->of(cores)
+  std::vector<double> found = geometry.exact              ? geometry.cores->of(cores)
                               : type == ShapeType::convex ? geometry.shape.mesh->cores.of(cores)
                                                           : cores();
   if (found.size() != object.balls.size() + 1) found = cores();
@@ -244,7 +282,8 @@ void CollisionScene::sort_pairs() {
       obstacles.push_back(pair.first == a ? pair.second : pair.first);
     }
     if (static_cast<int>(obstacles.size()) <= group_threshold) {
-      for (std::size_t k = 0; k < indices.size(); ++k) single_.push_back({a, obstacles[k], indices[k]});
+      for (std::size_t k = 0; k < indices.size(); ++k)
+        single_.push_back({a, obstacles[k], indices[k]});
       continue;
     }
     std::sort(obstacles.begin(), obstacles.end());
@@ -252,7 +291,8 @@ void CollisionScene::sort_pairs() {
     if (is_new) {
       std::vector<Aabb> boxes;
       boxes.reserve(obstacles.size());
-      for (const int o : obstacles) boxes.push_back(bounding_box(object(o).geometry, object(o).X_BO));
+      for (const int o : obstacles)
+        boxes.push_back(bounding_box(object(o).geometry, object(o).X_BO));
       trees_.emplace_back(boxes, 1, obstacles);
     }
     groups_.push_back({a, entry->second});

@@ -6,20 +6,23 @@
 
 namespace robosim {
 
-void distance_rate(const Model& model, const Data<double>& data, int body_A, int body_B, const Witness& witness, double* rate) {
+void distance_rate(const Model& model, const Data<double>& data, int body_A, int body_B,
+                   const Witness& witness, double* rate) {
   std::fill(rate, rate + model.n_v, 0.0);
   const auto add = [&](int body, const Vec3d& p_W, double sign) {
     if (body == 0) return;
     const Vec3d p = p_W - data.X_WB[1].p;
     for_each_on_path(model, body, [&](int c) {
-      rate[model.column_v[static_cast<std::size_t>(c)]] += sign * dot(witness.normal, at_point(data.J[static_cast<std::size_t>(c)], p).linear);
+      rate[model.column_v[static_cast<std::size_t>(c)]] +=
+          sign * dot(witness.normal, at_point(data.J[static_cast<std::size_t>(c)], p).linear);
     });
   };
   add(body_A, witness.p_WA, -1);
   add(body_B, witness.p_WB, 1);
 }
 
-void witness_rates(const Model& model, const Data<double>& data, int body_A, int body_B, const WitnessFactors& factors, WitnessRate* rates) {
+void witness_rates(const Model& model, const Data<double>& data, int body_A, int body_B,
+                   const WitnessFactors& factors, WitnessRate* rates) {
   std::fill(rates, rates + model.n_v, WitnessRate());
   const Vec3d& n = factors.witness.normal;
   const auto add = [&](int side, int body, const Vec3d& p_W) {
@@ -27,7 +30,8 @@ void witness_rates(const Model& model, const Data<double>& data, int body_A, int
     const Vec3d p = p_W - data.X_WB[1].p;
     for_each_on_path(model, body, [&](int c) {
       const Motion<double> V = at_point(data.J[static_cast<std::size_t>(c)], p);
-      rates[model.column_v[static_cast<std::size_t>(c)]] += factors.rate(side, {V.linear, cross(V.angular, n)});
+      rates[model.column_v[static_cast<std::size_t>(c)]] +=
+          factors.rate(side, {V.linear, cross(V.angular, n)});
     });
   };
   add(0, body_A, factors.witness.p_WA);

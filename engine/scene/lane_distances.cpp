@@ -16,7 +16,8 @@ std::vector<LaneCore> detail::lane_cores(const CollisionScene& scene, bool of_ex
   std::vector<LaneCore> out;
   for (const SceneObject& object : scene.objects()) {
     const CollisionGeometry& geometry = object.geometry;
-    out.push_back(geometry.compound || (of_exact && geometry.exact) ? LaneCore() : lane_core(geometry.shape));
+    out.push_back(geometry.compound || (of_exact && geometry.exact) ? LaneCore()
+                                                                    : lane_core(geometry.shape));
   }
   return out;
 }

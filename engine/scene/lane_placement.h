@@ -1,11 +1,13 @@
-// A CollisionScene at several configurations side by side, one per lane: forward kinematics, the balls and rods about bodies and
-// objects, and how far they stand off covers (collision_scene.h).
+// A CollisionScene at several configurations side by side, one per lane: forward kinematics, the
+// balls and rods about bodies and objects, and how far they stand off covers (collision_scene.h).
 //
-// The distance between a point p and the box |x - c| <= e is the length of  out = p - c - clamp(p - c, -e, e),  which is also
-// the direction of a face, edge or corner that keeps a ball about p off the box. For the segment p +- h, e + |h| takes the place of e:
-// all of the segment is beyond the plane with the normal `out`, at least as far as `out` is long.
-// Cost for a register of configurations: 10 ns per joint, and 5 to 10 ns per ball or rod and cover where one ball alone costs as much.
-// Instantiated for lanes only, in files that are compiled for their instruction set (engine/README.md).
+// The distance between a point p and the box |x - c| <= e is the length of  out = p - c - clamp(p -
+// c, -e, e),  which is also the direction of a face, edge or corner that keeps a ball about p off
+// the box. For the segment p +- h, e + |h| takes the place of e: all of the segment is beyond the
+// plane with the normal `out`, at least as far as `out` is long. Cost for a register of
+// configurations: 10 ns per joint, and 5 to 10 ns per ball or rod and cover where one ball alone
+// costs as much. Instantiated for lanes only, in files that are compiled for their instruction set
+// (engine/README.md).
 #pragma once
 
 #include <cstdint>
@@ -31,25 +33,31 @@ ROBOSIM_INLINE L beyond(const L& x, const L& lower, const L& upper) {
 // From a box to a point in its axes; zero inside.
 template <class L>
 ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, const Vec3<L>& p) {
-  const auto beyond = [](const L& x, double e) __attribute__((always_inline)) { return detail::beyond(x, L(-e), L(e)); };
-  return {beyond(p.x - L(center.x), half_extents.x), beyond(p.y - L(center.y), half_extents.y), beyond(p.z - L(center.z), half_extents.z)};
+  const auto beyond = [](const L& x, double e) __attribute__((always_inline)) {
+    return detail::beyond(x, L(-e), L(e));
+  };
+  return {beyond(p.x - L(center.x), half_extents.x), beyond(p.y - L(center.y), half_extents.y),
+          beyond(p.z - L(center.z), half_extents.z)};
 }
 
 // To the smallest box about the segment p +- h.
 template <class L>
-ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, const Vec3<L>& p, const Vec3<L>& h) {
+ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, const Vec3<L>& p,
+                                const Vec3<L>& h) {
   const auto beyond = [](const L& x, double e, const L& half) __attribute__((always_inline)) {
     const L reach = L(e) + absolute(half);
     return detail::beyond(x, -reach, reach);
   };
-  return {beyond(p.x - L(center.x), half_extents.x, h.x), beyond(p.y - L(center.y), half_extents.y, h.y),
+  return {beyond(p.x - L(center.x), half_extents.x, h.x),
+          beyond(p.y - L(center.y), half_extents.y, h.y),
           beyond(p.z - L(center.z), half_extents.z, h.z)};
 }
 
 // From an axis-aligned box to a point; a half-space's has no bounds on some sides.
 template <class L>
 ROBOSIM_INLINE Vec3<L> from_bounds(const Aabb& box, const Vec3<L>& p) {
-  return {detail::beyond(p.x, L(box.lower.x), L(box.upper.x)), detail::beyond(p.y, L(box.lower.y), L(box.upper.y)),
+  return {detail::beyond(p.x, L(box.lower.x), L(box.upper.x)),
+          detail::beyond(p.y, L(box.lower.y), L(box.upper.y)),
           detail::beyond(p.z, L(box.lower.z), L(box.upper.z))};
 }
 
@@ -74,7 +82,8 @@ class LanePlacement {
         body_placed_(static_cast<std::size_t>(scene.model().n_bodies())),
         poses_(scene.objects().size()),
         rows_(scene.objects().size() + 1) {
-    for (std::size_t i = 0; i < poses_.size(); ++i) rows_[i + 1].ball = rows_[i].ball + static_cast<int>(objects_[i].balls.size());
+    for (std::size_t i = 0; i < poses_.size(); ++i)
+      rows_[i + 1].ball = rows_[i].ball + static_cast<int>(objects_[i].balls.size());
     balls_.resize(static_cast<std::size_t>(rows_[poses_.size()].ball));
   }
 
@@ -100,17 +109,24 @@ class LanePlacement {
   // About a body's objects; center and rod in W.
   double body_ball_radius(int body) const { return body_balls_[body].radius; }
   double body_rod_radius(int body) const { return body_rods_[body].radius; }
-  const Vec3<L>& body_center(int body) const { return body_placed_[static_cast<std::size_t>(body)].ball; }
-  const LaneRod<L>& body_rod(int body) const { return body_placed_[static_cast<std::size_t>(body)].rod; }
+  const Vec3<L>& body_center(int body) const {
+    return body_placed_[static_cast<std::size_t>(body)].ball;
+  }
+  const LaneRod<L>& body_rod(int body) const {
+    return body_placed_[static_cast<std::size_t>(body)].rod;
+  }
   // Center of an object's ball, in W.
   Vec3<L> center(int i) const { return in_world(objects_[i].body, objects_[i].p_BC); }
   // A point of a body, in W.
-  Vec3<L> in_world(int body, const Vec3d& p_B) const { return data_.X_WB[static_cast<std::size_t>(body)] * Vec3<L>(p_B); }
+  Vec3<L> in_world(int body, const Vec3d& p_B) const {
+    return data_.X_WB[static_cast<std::size_t>(body)] * Vec3<L>(p_B);
+  }
 
   // The rod of a moving object, and the centers of its row of balls, in W.
   const LaneRod<L>& rod(int i) {
     Pose& pose = poses_[static_cast<std::size_t>(i)];
-    if (pose.rod_stamp != now_) pose.rod = placed(objects_[i].body, objects_[i].rod), pose.rod_stamp = now_;
+    if (pose.rod_stamp != now_)
+      pose.rod = placed(objects_[i].body, objects_[i].rod), pose.rod_stamp = now_;
     return pose.rod;
   }
   const Vec3<L>* row(int i) {
@@ -118,7 +134,8 @@ class LanePlacement {
     Vec3<L>* centers = balls_.data() + row.ball;
     if (row.stamp != now_) {
       const Ball* balls = objects_[i].balls.data();
-      for (std::size_t k = 0, n = objects_[i].balls.size(); k < n; ++k) centers[k] = in_world(objects_[i].body, balls[k].center);
+      for (std::size_t k = 0, n = objects_[i].balls.size(); k < n; ++k)
+        centers[k] = in_world(objects_[i].body, balls[k].center);
       row.stamp = now_;
     }
     return centers;
@@ -127,7 +144,8 @@ class LanePlacement {
   // p_W in the frame of an object.
   ROBOSIM_INLINE Vec3<L> in_object(int i, const Vec3<L>& p_W) {
     const SceneObject& object = objects_[i];
-    if (object.body == 0) return transpose_times(Mat3<L>(object.X_BO.R), p_W - Vec3<L>(object.X_BO.p));
+    if (object.body == 0)
+      return transpose_times(Mat3<L>(object.X_BO.R), p_W - Vec3<L>(object.X_BO.p));
     return pose(i).inverse_times(p_W);
   }
   SE3<L> X_WO(int i) { return objects_[i].body == 0 ? SE3<L>(objects_[i].X_BO) : pose(i); }
@@ -149,7 +167,8 @@ class LanePlacement {
   }
   ROBOSIM_INLINE Vec3<L> from_cover(int b, const LaneRod<L>& rod) {
     const Cover& cover = objects_[b].cover;
-    return from_box(cover.center, cover.half_extents, in_object(b, rod.center), turned_to_object(b, rod.half));
+    return from_box(cover.center, cover.half_extents, in_object(b, rod.center),
+                    turned_to_object(b, rod.half));
   }
 
   // Bits of the lanes among `lanes` where what is about the bodies of a cluster overlaps.
@@ -170,8 +189,8 @@ class LanePlacement {
     const double reach = objects_[object].ball_radius + rounding_slack;
     return lanes & ~bits_of(squared_norm(from_bounds(box, center(object))) > L(reach * reach));
   }
-  // Where rods, and then rows of balls, overlap covers of the other object; depth: by how much, in squares [m^2]. certain: where the
-  // objects themselves do.
+  // Where rods, and then rows of balls, overlap covers of the other object; depth: by how much, in
+  // squares [m^2]. certain: where the objects themselves do.
   std::uint32_t touching(int a, int b, std::uint32_t lanes, L& depth, std::uint32_t& certain) {
     const SceneObject &A = objects_[a], &B = objects_[b];
     const bool b_moves = B.body != 0;
@@ -183,8 +202,10 @@ class LanePlacement {
       lanes &= bits_of(depth > L(0));
     }
     L deepest(-1.0);
-    if (lanes != 0 && !A.balls.empty()) lanes &= touching_row(a, b, depth, deepest);
-    else if (lanes != 0 && B.is_cover) deepest = inside(from_cover(b, rod(a).center), A.core + B.cover.radius);
+    if (lanes != 0 && !A.balls.empty())
+      lanes &= touching_row(a, b, depth, deepest);
+    else if (lanes != 0 && B.is_cover)
+      deepest = inside(from_cover(b, rod(a).center), A.core + B.cover.radius);
     if (B.is_cover) certain = lanes & bits_of(deepest > L(0));
     if (lanes != 0 && b_moves && !B.balls.empty()) lanes &= touching_row(b, a, depth, deepest);
     return lanes | certain;
@@ -246,9 +267,9 @@ class LanePlacement {
   Data<L> data_;
   std::vector<L> q_;
   std::vector<BodyPlaced> body_placed_;
-  std::vector<Pose> poses_;            // of moving objects, worked out on first use
-  std::vector<Row> rows_;             // per object
-  std::vector<Vec3<L>> balls_;         // of all rows
+  std::vector<Pose> poses_;     // of moving objects, worked out on first use
+  std::vector<Row> rows_;       // per object
+  std::vector<Vec3<L>> balls_;  // of all rows
   std::uint32_t now_ = 0;
 };
 

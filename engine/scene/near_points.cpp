@@ -20,12 +20,14 @@ bool is_near(const NearObject& near, const Vec3d& point, double margin) {
   const double bound = distance(near.object->cover, near.X_WO.inverse_times(point));
   if (bound > margin || near.object->is_cover) return bound <= margin;
   const CollisionGeometry ball(Shape::sphere(point_radius));
-  return closer_than(margin, near.object->geometry, near.X_WO, ball, SE3d(Mat3d::identity(), point));
+  return closer_than(margin, near.object->geometry, near.X_WO, ball,
+                     SE3d(Mat3d::identity(), point));
 }
 
 }  // namespace
 
-std::vector<char> near_robot(SceneQuery& query, std::span<const Vec3d> points, double margin, int threads) {
+std::vector<char> near_robot(SceneQuery& query, std::span<const Vec3d> points, double margin,
+                             int threads) {
   const CollisionScene& scene = query.scene();
   std::vector<NearObject> objects;
   for (std::size_t i = 0; i < scene.objects().size(); ++i) {
@@ -40,7 +42,9 @@ std::vector<char> near_robot(SceneQuery& query, std::span<const Vec3d> points, d
   const auto body = [&](int c, int) {
     const std::size_t first = static_cast<std::size_t>(c) * chunk;
     for (std::size_t i = first; i < std::min(points.size(), first + chunk); ++i)
-      near[i] = std::any_of(objects.begin(), objects.end(), [&](const NearObject& object) { return is_near(object, points[i], margin); });
+      near[i] = std::any_of(objects.begin(), objects.end(), [&](const NearObject& object) {
+        return is_near(object, points[i], margin);
+      });
   };
   if (threads <= 1 || chunks <= 1)
     for (int c = 0; c < chunks; ++c) body(c, 0);

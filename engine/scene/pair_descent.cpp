@@ -12,8 +12,8 @@ namespace robosim {
 namespace {
 
 constexpr int most_descent_steps = 30, step_sizes = 5, exploration_steps = 150;
-constexpr double longest_step = 4;         // half ranges
-constexpr double least_decrease = 1e-6;    // [m]
+constexpr double longest_step = 4;       // half ranges
+constexpr double least_decrease = 1e-6;  // [m]
 constexpr double least_spread = 0.01, spread_growth = 1.5, spread_decay = 0.9;
 constexpr int work_of_shapes = 10, work_of_meshes = 300;
 
@@ -66,7 +66,8 @@ void PairDescent::find_path(int body_a, int body_b) {
 void PairDescent::find_coordinates() {
   const Model& model = scene_.model();
   owners_.clear();
-  for (const Step& step : path_) owners_.push_back({own_joint_[at(model.joints[at(step.body)].v_index)], {}});
+  for (const Step& step : path_)
+    owners_.push_back({own_joint_[at(model.joints[at(step.body)].v_index)], {}});
   const auto before = [](const Owner& a, const Owner& b) { return a.joint < b.joint; };
   const auto same = [](const Owner& a, const Owner& b) { return a.joint == b.joint; };
   std::sort(owners_.begin(), owners_.end(), before);
@@ -91,7 +92,8 @@ double PairDescent::distance(const double* q, double below) {
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     const SceneObject &A = scene_.object(pairs_[i].first), &B = scene_.object(pairs_[i].second);
     const SE3d &X_A = X_[at(A.body)], &X_B = X_[at(B.body)];
-    if (norm(X_B * B.p_BC - X_A * A.p_BC) - A.ball_radius - B.ball_radius > witness_.distance) continue;
+    if (norm(X_B * B.p_BC - X_A * A.p_BC) - A.ball_radius - B.ball_radius > witness_.distance)
+      continue;
     const SE3d X_WA = X_A * A.X_BO, X_WB = X_B * B.X_BO;
     const bool has_mesh = A.geometry.compound || B.geometry.compound;
     work_ += has_mesh ? work_of_meshes : work_of_shapes;
@@ -99,7 +101,8 @@ double PairDescent::distance(const double* q, double below) {
     if (has_mesh && witness_.distance > 0 && witness_.distance < infinity &&
         !shapes_closer_than(witness_.distance, A.geometry, X_WA, B.geometry, X_WB, &caches_[i]))
       continue;
-    const Witness found = shapes_closest_pieces(A.geometry, X_WA, B.geometry, X_WB, &caches_[i]).witness;
+    const Witness found =
+        shapes_closest_pieces(A.geometry, X_WA, B.geometry, X_WB, &caches_[i]).witness;
     if (found.distance < witness_.distance) witness_ = found, is_found = true;
   }
   work_ += path_length();
@@ -118,7 +121,8 @@ void PairDescent::find_rates() {
     const Vec3d p = X.p - (side < 0 ? witness_.p_WA : witness_.p_WB);
     visit_joint(joint.type, [&, sign = side * joint.ratio]<class J>(J) {
       for (int k = 0; k < J::n_v; ++k) {
-        const Motion<double> at_witness = detail::in_ground(X.R, p, J::template column<double>(joint, k));
+        const Motion<double> at_witness =
+            detail::in_ground(X.R, p, J::template column<double>(joint, k));
         rates_[at(joint.v_index + k)] += sign * dot(witness_.normal, at_witness.linear);
       }
     });
@@ -133,7 +137,8 @@ void PairDescent::move(const double* q, const double* v) {
       type.integrate(q + joint.q_index, v + joint.v_index, candidate_.data() + joint.q_index);
     });
     for (int k = joint.q_index; k < joint.q_index + joint.n_q; ++k)
-      candidate_[at(k)] = std::clamp(candidate_[at(k)], model.limits.q_lower[at(k)], model.limits.q_upper[at(k)]);
+      candidate_[at(k)] =
+          std::clamp(candidate_[at(k)], model.limits.q_lower[at(k)], model.limits.q_upper[at(k)]);
   }
 }
 
@@ -152,7 +157,8 @@ double PairDescent::descend(double distance, double enough, double* q) {
         double& rate = rates_[at(joint.v_index + k)];
         if (joint.n_v == 1) {
           const std::size_t i = at(joint.q_index + k);
-          if (rate > 0 ? q[i] <= model.limits.q_lower[i] : q[i] >= model.limits.q_upper[i]) rate = 0;
+          if (rate > 0 ? q[i] <= model.limits.q_lower[i] : q[i] >= model.limits.q_upper[i])
+            rate = 0;
         }
         largest = std::max(largest, owner.scale[k] * std::abs(rate));
       }
@@ -184,7 +190,8 @@ double PairDescent::explore(double distance, double enough, Rng& rng, double* q)
   for (int step = 0; step < exploration_steps && distance > enough; ++step) {
     for (const Owner& owner : owners_) {
       const int v = model.joints[at(owner.joint)].v_index;
-      for (int k = 0; k < model.joints[at(owner.joint)].n_v; ++k) v_[at(v + k)] = spread * rng.normal();
+      for (int k = 0; k < model.joints[at(owner.joint)].n_v; ++k)
+        v_[at(v + k)] = spread * rng.normal();
     }
     move(q, v_.data());
     const double found = this->distance(candidate_.data(), distance);

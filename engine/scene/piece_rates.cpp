@@ -7,14 +7,17 @@
 
 namespace robosim {
 
-WitnessDerivatives piece_rates(SceneQuery& query, const SceneQuery::Contact& contact, WitnessRate* rates) {
+WitnessDerivatives piece_rates(SceneQuery& query, const SceneQuery::Contact& contact,
+                               WitnessRate* rates) {
   const Model& model = query.scene().model();
   const SceneObject &A = query.scene().object(contact.a), &B = query.scene().object(contact.b);
   const SE3d &X_WA = query.X_WO(contact.a), &X_WB = query.X_WO(contact.b);
   // As closest_pieces has it: of the exact bodies where they are apart.
   const bool is_apart = contact.witness.distance >= 0;
-  const Body body_A = is_apart ? A.geometry.exact_body() : A.geometry.body(), body_B = is_apart ? B.geometry.exact_body() : B.geometry.body();
-  const WitnessDerivatives d = piece_derivatives({contact.witness, contact.piece_a, contact.piece_b}, body_A, X_WA, body_B, X_WB);
+  const Body body_A = is_apart ? A.geometry.exact_body() : A.geometry.body(),
+             body_B = is_apart ? B.geometry.exact_body() : B.geometry.body();
+  const WitnessDerivatives d = piece_derivatives(
+      {contact.witness, contact.piece_a, contact.piece_b}, body_A, X_WA, body_B, X_WB);
   std::fill(rates, rates + model.n_v, WitnessRate());
   const auto add = [&](int body, const SE3d& X_WO, const WitnessRate* twist) {
     if (body == 0) return;

@@ -28,7 +28,8 @@ MiddleOfRange middle_of_range(const Model& model, const Joint& joint) {
         any_turn = true;
         continue;
       }
-      const double lower = model.limits.q_lower[at(joint.q_index + k)], upper = model.limits.q_upper[at(joint.q_index + k)];
+      const double lower = model.limits.q_lower[at(joint.q_index + k)],
+                   upper = model.limits.q_upper[at(joint.q_index + k)];
       const bool bounded = std::isfinite(lower) && std::isfinite(upper);
       middle[k] = bounded ? 0.5 * (lower + upper) : 0;
       half[k] = bounded ? 0.5 * (upper - lower) * std::abs(joint.ratio) : infinity;
@@ -37,15 +38,18 @@ MiddleOfRange middle_of_range(const Model& model, const Joint& joint) {
     MiddleOfRange out;
     out.X_PC = joint_placement(joint, middle);
     out.turn = !any_turn && travel.turn < pi ? travel.turn : pi;
-    out.slide = travel.slide >= 0 ? travel.slide : infinity;  // an unbounded angle times a pitch of 0 is no number
+    // An unbounded angle times a pitch of 0 is no number.
+    out.slide = travel.slide >= 0 ? travel.slide : infinity;
     return out;
   });
 }
 
-// The least component along a unit vector of a vector turned by up to `turn`, where its component is `along` now.
+// The least component along a unit vector of a vector turned by up to `turn`, where its component
+// is `along` now.
 double turned_component(double along, double length, double turn) {
   if (turn >= pi || along <= -length * std::cos(turn)) return -length;
-  return along * std::cos(turn) - std::sqrt(std::max(length * length - along * along, 0.0)) * std::sin(turn);
+  return along * std::cos(turn) -
+         std::sqrt(std::max(length * length - along * along, 0.0)) * std::sin(turn);
 }
 
 }  // namespace
@@ -84,7 +88,8 @@ void ReachBound::find_path(int body_a, int body_b) {
   }
 }
 
-double ReachBound::least(const Vec3d& n, double turn, std::span<const int> objects, double sign) const {
+double ReachBound::least(const Vec3d& n, double turn, std::span<const int> objects,
+                         double sign) const {
   double out = infinity;
   for (const int i : objects) {
     const SceneObject& object = scene_.object(i);
@@ -99,10 +104,14 @@ double ReachBound::least(const Vec3d& n, double turn, std::span<const int> objec
 
 double ReachBound::seen_from(double turn, std::span<const int> a, std::span<const int> b) const {
   // Along what turns by less than a quarter turn, the less the more.
-  const auto weight = [&](double at_turn) { return std::cos(std::min(std::abs(at_turn - turn), 0.5 * pi)); };
+  const auto weight = [&](double at_turn) {
+    return std::cos(std::min(std::abs(at_turn - turn), 0.5 * pi));
+  };
   Vec3d n;
   for (const Segment& s : path_) n += weight(s.turn) * s.v;
-  const auto center = [&](int i) { return X_WB_[at(scene_.object(i).body)].R * scene_.object(i).rod.center; };
+  const auto center = [&](int i) {
+    return X_WB_[at(scene_.object(i).body)].R * scene_.object(i).rod.center;
+  };
   n += weight(total_turn_) * center(b[0]) - weight(0) * center(a[0]);
   const double length = norm(n);
   if (!(length > 0)) return -infinity;

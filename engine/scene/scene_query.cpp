@@ -36,9 +36,11 @@ void SceneQuery::place_objects(const double* q) {
   std::copy_n(q, q_.size(), q_.begin());
   for (std::size_t i = 0; i < centers_.size(); ++i) {
     const SceneObject& object = scene_->objects()[i];
-    if (object.body != 0) centers_[i] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.p_BC;
+    if (object.body != 0)
+      centers_[i] = data_.X_WB[static_cast<std::size_t>(object.body)] * object.p_BC;
   }
-  for (std::size_t i = 1; i < body_centers_.size(); ++i) body_centers_[i] = data_.X_WB[i] * scene_->body_ball(static_cast<int>(i)).center;
+  for (std::size_t i = 1; i < body_centers_.size(); ++i)
+    body_centers_[i] = data_.X_WB[i] * scene_->body_ball(static_cast<int>(i)).center;
   // After 2^32 - 1 calls the counter starts again, and no old stamp may look new.
   if (++now_ == 0) {
     std::fill(stamp_.begin(), stamp_.end(), 0);
@@ -67,7 +69,8 @@ bool SceneQuery::visit_near(Margin&& margin, Visit&& visit) {
     if (cluster_distance(cluster) > within()) continue;
     for (int k = cluster.first; k < cluster.first + cluster.count; ++k) {
       const auto [a, b, index] = single[static_cast<std::size_t>(k)];
-      if (coarse_distance(a, b) <= within() && finer_distance(a, b) <= within() && visit(a, b, k)) return true;
+      if (coarse_distance(a, b) <= within() && finer_distance(a, b) <= within() && visit(a, b, k))
+        return true;
     }
   }
   return visit_groups(margin, [&](int a, int b) { return visit(a, b, -1); });
@@ -85,7 +88,8 @@ bool SceneQuery::collides(int* a, int* b) {
     const auto& pair = scene_->pairs()[static_cast<std::size_t>(scene_->overlapping_fixed_pair())];
     return found(pair.first, pair.second);
   }
-  // In squares, without a root: what may overlap by the balls about bodies, then by those about objects.
+  // In squares, without a root: what may overlap by the balls about bodies, then by those about
+  // objects.
   suspects_.clear();
   for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
     if (cluster.touchable == 0) continue;
@@ -112,12 +116,17 @@ bool SceneQuery::collides(int* a, int* b) {
     return x.depth != y.depth ? x.depth < y.depth : x.single < y.single;
   });
   for (const Suspect& suspect : suspects_) {
-    const CollisionScene::Pair& pair = scene_->single_pairs()[static_cast<std::size_t>(suspect.single)];
+    const CollisionScene::Pair& pair =
+        scene_->single_pairs()[static_cast<std::size_t>(suspect.single)];
     if (finer_distance(pair.a, pair.b) > 0) continue;
-    if (const TurnTable* table = scene_->table_of(suspect.single); table && table->is_free_at(q_.data())) continue;
-    if (overlaps(pair.a, X_WO(pair.a), pair.b, X_WO(pair.b), suspect.single)) return found(pair.a, pair.b);
+    if (const TurnTable* table = scene_->table_of(suspect.single);
+        table && table->is_free_at(q_.data()))
+      continue;
+    if (overlaps(pair.a, X_WO(pair.a), pair.b, X_WO(pair.b), suspect.single))
+      return found(pair.a, pair.b);
   }
-  return visit_groups([](int, int) { return 0.0; }, [&](int i, int j) { return overlaps(i, j) && found(i, j); });
+  return visit_groups([](int, int) { return 0.0; },
+                      [&](int i, int j) { return overlaps(i, j) && found(i, j); });
 }
 
 void SceneQuery::decide_by_shapes() {
@@ -133,15 +142,17 @@ bool SceneQuery::decide_by_bodies(int a, int b) {
 
 SceneQuery::Contact SceneQuery::measured(int a, int b, PairCache* cache) {
   const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
-  const PieceWitness w = by_shapes_ && is_by_shapes(a, b) ? shapes_closest_pieces(A, X_WO(a), B, X_WO(b), cache)
-                                                          : closest_pieces(A, X_WO(a), B, X_WO(b), cache);
+  const PieceWitness w = by_shapes_ && is_by_shapes(a, b)
+                             ? shapes_closest_pieces(A, X_WO(a), B, X_WO(b), cache)
+                             : closest_pieces(A, X_WO(a), B, X_WO(b), cache);
   return {a, b, w.witness, w.piece_A, w.piece_B};
 }
 
 void SceneQuery::contacts(double margin, std::vector<Contact>& out) {
   out.clear();
   const auto take = [&](int i, int j, int single) {
-    if (margin > 0 && distance_bound(margin, i, j, single) >= margin) return false;  // most leave by a plane between them
+    // Most leave by a plane between them.
+    if (margin > 0 && distance_bound(margin, i, j, single) >= margin) return false;
     if (margin == 0 && stands_for_more(i, j) && !overlaps(i, j)) return false;
     const Contact contact = measured(i, j, nullptr);
     if (contact.witness.distance < margin) out.push_back(contact);
@@ -167,10 +178,11 @@ void SceneQuery::add_manifolds(int a, int b, double margin, std::vector<PairMani
 
 void SceneQuery::manifolds(double margin, std::vector<PairManifold>& out) {
   out.clear();
-  visit_near([&](int, int) { return margin; }, [&](int a, int b, int) {
-    add_manifolds(a, b, margin, out);
-    return false;
-  });
+  visit_near([&](int, int) { return margin; },
+             [&](int a, int b, int) {
+               add_manifolds(a, b, margin, out);
+               return false;
+             });
 }
 
 void SceneQuery::manifolds(double least, const std::vector<double>& reach,
@@ -196,7 +208,8 @@ SceneQuery::Contact SceneQuery::closest() {
     if (contact.witness.distance < best.witness.distance) best = contact;
     return false;
   };
-  // A coarse bound says nothing about how deep an overlap is: once one pair overlaps, all that may overlap are asked.
+  // A coarse bound says nothing about how deep an overlap is: once one pair overlaps, all that may
+  // overlap are asked.
   visit_near([&](int, int) { return std::max(best.witness.distance, 0.0); }, take);
   for (const CollisionScene::Pair& pair : scene_->fixed_pairs()) take(pair.a, pair.b, -1);
   return best;

@@ -1,8 +1,9 @@
 // Where rays first meet a scene at a configuration: depth cameras, lidars, lines of sight.
 //
-// What is fixed to the world is in one tree, built once; what moves goes into a small tree of its own at each configuration. Both are
-// descended along the ray (ray_descent.h), bodies of many pieces down their own. Cost: some 10 us for a configuration and 30 objects that
-// move, then O(log n) for a ray, about 1 us. Casting allocates nothing and may be done from several threads at once.
+// What is fixed to the world is in one tree, built once; what moves goes into a small tree of its
+// own at each configuration. Both are descended along the ray (ray_descent.h), bodies of many
+// pieces down their own. Cost: some 10 us for a configuration and 30 objects that move, then O(log
+// n) for a ray, about 1 us. Casting allocates nothing and may be done from several threads at once.
 #pragma once
 
 #include <vector>
@@ -37,7 +38,8 @@ class SceneRays {
     AabbTree moving_;
   };
 
-  // Where the query is placed; rays go through the objects that are marked in `passed`, one entry per object.
+  // Where the query is placed; rays go through the objects that are marked in `passed`, one entry
+  // per object.
   Placed at(SceneQuery& query, std::vector<char> passed) const;
 
  private:

@@ -12,7 +12,8 @@
 namespace robosim {
 namespace {
 
-// A random configuration. Joints that leave every motion free stay at the origin: only relative placements matter.
+// A random configuration. Joints that leave every motion free stay at the origin: only relative
+// placements matter.
 void sample(const Model& model, Rng& rng, std::vector<double>& q) {
   neutral(model, q.data());
   detail::for_each_own_joint(model, [&]<class J>(J, const Joint& joint) {
@@ -28,11 +29,13 @@ void sample(const Model& model, Rng& rng, std::vector<double>& q) {
 struct Effort {
   int starts = 0, explorations = 0;
 };
-constexpr Effort of_shapes{30, 4}, of_meshes{4, 1};  // a distance of bodies of many pieces takes up to 1 ms
+// a distance of bodies of many pieces takes up to 1 ms.
+constexpr Effort of_shapes{30, 4}, of_meshes{4, 1};
 
 }  // namespace
 
-std::vector<std::int64_t> sample_self_collisions(const Model& model, const std::vector<std::pair<int, int>>& pairs,
+std::vector<std::int64_t> sample_self_collisions(const Model& model,
+                                                 const std::vector<std::pair<int, int>>& pairs,
                                                  std::uint64_t seed, std::int64_t samples) {
   const CollisionScene scene(model, {}, pairs);
   SceneQuery query(scene);
@@ -47,14 +50,16 @@ std::vector<std::int64_t> sample_self_collisions(const Model& model, const std::
       const auto [a, b] = pairs[i];
       if (query.coarse_distance(a, b) > 0) continue;
       const SceneObject &A = scene.object(a), &B = scene.object(b);
-      if (closer_than(0, A.geometry, query.X_WO(a), B.geometry, query.X_WO(b), &caches[i])) ++counts[i];
+      if (closer_than(0, A.geometry, query.X_WO(a), B.geometry, query.X_WO(b), &caches[i]))
+        ++counts[i];
     }
   }
   return counts;
 }
 
 SelfCollisionSearch::SelfCollisionSearch(const Model& model, std::vector<std::pair<int, int>> pairs,
-                                         std::vector<int> group_begin, double margin, std::uint64_t seed)
+                                         std::vector<int> group_begin, double margin,
+                                         std::uint64_t seed)
     : scene_(model, {}, {}),
       query_(scene_),
       descent_(scene_),
@@ -67,7 +72,9 @@ SelfCollisionSearch::SelfCollisionSearch(const Model& model, std::vector<std::pa
       open_(states_.size()),
       q_(at(model.n_q)),
       best_q_(at(model.n_q)) {
-  const auto order = [&](int object) { return std::pair(scene_.object(object).body, model.colliders[at(object)].frame); };
+  const auto order = [&](int object) {
+    return std::pair(scene_.object(object).body, model.colliders[at(object)].frame);
+  };
   for (std::size_t g = 0; g + 1 < group_begin.size(); ++g) {
     const int first = group_begin[g], count = group_begin[g + 1] - first;
     for (int i = first; i < first + count; ++i) {
@@ -102,10 +109,12 @@ void SelfCollisionSearch::find_links() {
     const double share = 1.0 / static_cast<double>(objects.size());
     for (const int i : objects) ball.center += share * scene_.object(i).p_BC;
     for (const int i : objects)
-      ball.radius = std::max(ball.radius, norm(scene_.object(i).p_BC - ball.center) + scene_.object(i).ball_radius);
+      ball.radius = std::max(
+          ball.radius, norm(scene_.object(i).p_BC - ball.center) + scene_.object(i).ball_radius);
   }
   for (Group& group : groups_)
-    group.reach = links_[at(group.a)].ball.radius + links_[at(group.b)].ball.radius + margin_ + rounding_slack;
+    group.reach = links_[at(group.a)].ball.radius + links_[at(group.b)].ball.radius + margin_ +
+                  rounding_slack;
 }
 
 void SelfCollisionSearch::place(const double* q) {
@@ -117,7 +126,9 @@ bool SelfCollisionSearch::is_near(const Group& group) {
   for (int i = group.first; i < group.first + group.count; ++i) {
     const auto [a, b] = pairs_[at(i)];
     if (query_.coarse_distance(a, b) > margin_ || query_.finer_distance(a, b) > margin_) continue;
-    if (shapes_closer_than(margin_, scene_.object(a).geometry, query_.X_WO(a), scene_.object(b).geometry, query_.X_WO(b))) return true;
+    if (shapes_closer_than(margin_, scene_.object(a).geometry, query_.X_WO(a),
+                           scene_.object(b).geometry, query_.X_WO(b)))
+      return true;
   }
   return false;
 }
@@ -139,7 +150,8 @@ void SelfCollisionSearch::sample(std::ptrdiff_t n, const double* q) {
       const bool may_touch = balls_near(group);
       if (state == PairState::far && !(may_touch && is_near(group))) return false;
       // What was apart before does not touch in every configuration.
-      if ((state == PairState::touching || is_first_) && may_touch && touches(group)) return state = PairState::touching, false;
+      if ((state == PairState::touching || is_first_) && may_touch && touches(group))
+        return state = PairState::touching, false;
       return state = PairState::reachable, true;
     });
     is_first_ = false;
@@ -155,7 +167,8 @@ void SelfCollisionSearch::prove() {
   });
 }
 
-void SelfCollisionSearch::begin_searches(std::ptrdiff_t n, const double* q, std::int64_t most_work) {
+void SelfCollisionSearch::begin_searches(std::ptrdiff_t n, const double* q,
+                                         std::int64_t most_work) {
   start_q_.assign(q, q + n * model().n_q);
   start_centers_.clear();
   for (std::ptrdiff_t s = 0; s < n; ++s) {
@@ -197,7 +210,9 @@ bool SelfCollisionSearch::search(std::int64_t work) {
     }
   }
   if (next_ < queue_.size()) return true;
-  std::erase_if(open_, [&](int g) { return states_[at(g)] != PairState::far && states_[at(g)] != PairState::touching; });
+  std::erase_if(open_, [&](int g) {
+    return states_[at(g)] != PairState::far && states_[at(g)] != PairState::touching;
+  });
   return false;
 }
 
@@ -209,15 +224,18 @@ void SelfCollisionSearch::choose_starts(const Group& group, int most) {
     starts_.emplace_back(squared_norm(centers[group.a] - centers[group.b]), static_cast<int>(s));
   }
   const std::size_t kept = std::min(at(most), n);
-  std::partial_sort(starts_.begin(), starts_.begin() + static_cast<std::ptrdiff_t>(kept), starts_.end());
+  std::partial_sort(starts_.begin(), starts_.begin() + static_cast<std::ptrdiff_t>(kept),
+                    starts_.end());
   starts_.resize(kept);
 }
 
 bool SelfCollisionSearch::find_contact(const Group& group) {
   descent_.choose({&pairs_[at(group.first)], at(group.count)});
-  const bool has_meshes = std::any_of(&pairs_[at(group.first)], &pairs_[at(group.first)] + group.count, [&](const auto& pair) {
-    return scene_.object(pair.first).geometry.compound || scene_.object(pair.second).geometry.compound;
-  });
+  const bool has_meshes = std::any_of(
+      &pairs_[at(group.first)], &pairs_[at(group.first)] + group.count, [&](const auto& pair) {
+        return scene_.object(pair.first).geometry.compound ||
+               scene_.object(pair.second).geometry.compound;
+      });
   const Effort effort = has_meshes ? of_meshes : of_shapes;
   choose_starts(group, effort.starts);
   double best = infinity;
@@ -241,7 +259,8 @@ void SelfCollisionSearch::share(const double* q) {
   place(q);
   for (const int g : open_) {
     const Group& group = groups_[at(g)];
-    if (states_[at(g)] == PairState::far && balls_near(group) && is_near(group)) states_[at(g)] = PairState::reachable;
+    if (states_[at(g)] == PairState::far && balls_near(group) && is_near(group))
+      states_[at(g)] = PairState::reachable;
   }
 }
 

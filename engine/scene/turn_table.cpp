@@ -56,7 +56,8 @@ class Finder {
     bool any = false;
     for (std::size_t head = 0; head < boxes_.size() && head < at(most_boxes_); ++head) {
       const Box box = boxes_[head];
-      double part[2] = {};  // of the distance, which each joint's motion within the box takes away at most
+      // Of the distance, which each joint's motion within the box takes away at most.
+      double part[2] = {};
       const double d = measure(pair, box, part);
       if (d > least_ && part[0] + part[1] < d - least_) {
         mark(box, *out);
@@ -80,7 +81,8 @@ class Finder {
  private:
   const Joint& joint_of(const Turn& turn) const { return model_.joints[at(turn.body)]; }
 
-  // The joints between both, on each side from the object on; whether they are one or two that turn by a coordinate of their own.
+  // The joints between both, on each side from the object on; whether they are one or two that turn
+  // by a coordinate of their own.
   bool find_turns(const CollisionScene::Pair& pair) {
     turns_.clear();
     int a = scene_.object(pair.a).body, b = scene_.object(pair.b).body;
@@ -89,15 +91,17 @@ class Finder {
       int& body = is_a ? a : b;
       const Joint& joint = model_.joints[at(body)];
       const int moved = is_a ? pair.a : pair.b;
-      if (turns_.size() == 2 || joint.type != JointType::revolute || joint.mimic || !(scene_.object(moved).rod.radius > 0)) return false;
+      if (turns_.size() == 2 || joint.type != JointType::revolute || joint.mimic ||
+          !(scene_.object(moved).rod.radius > 0))
+        return false;
       turns_.push_back({body, moved});
       body = joint.parent;
     }
     return !turns_.empty();
   }
 
-  // The two objects, with the turned joints in the middle of the box. Only the bodies of these joints move, parents
-  // first; what hangs on them below is not of this pair.
+  // The two objects, with the turned joints in the middle of the box. Only the bodies of these
+  // joints move, parents first; what hangs on them below is not of this pair.
   void place(const Box& box) {
     for (std::size_t k = 0; k < turns_.size(); ++k)
       q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
@@ -125,13 +129,16 @@ class Finder {
     for (std::size_t k = 0; k < n; ++k) {
       const int other = turns_[k].moved == pair.a ? pair.b : pair.a;
       const double ball = scene_.object(other).ball_radius;
-      if (std::isfinite(ball)) arms[k].clip(query_.center(other) - query_.data().X_WB[at(turns_[k].body)].p, ball + total + least_);
+      if (std::isfinite(ball))
+        arms[k].clip(query_.center(other) - query_.data().X_WB[at(turns_[k].body)].p,
+                     ball + total + least_);
       rho[k] = arms[k].reach();
       part[k] = D[k] * rho[k];
     }
     // To know more would not help.
     const int single = static_cast<int>(&pair - scene_.single_pairs().data());
-    const double d = query_.distance_bound(part[0] + part[1] + 2 * least_, pair.a, pair.b, single) - rounding_slack;
+    const double d = query_.distance_bound(part[0] + part[1] + 2 * least_, pair.a, pair.b, single) -
+                     rounding_slack;
     const Vec3d normal = query_.separating_axis(single);
     if (d <= 0 || squared_norm(normal) == 0) return d;
     // Along the normal. Of two joints that move the same object the first is below the other.
@@ -147,36 +154,49 @@ class Finder {
 
   // Below zero where they overlap.
   double depth(const CollisionScene::Pair& pair) {
-    return shapes_closest_pieces(scene_.object(pair.a).geometry, query_.X_WO(pair.a), scene_.object(pair.b).geometry, query_.X_WO(pair.b)).witness.distance;
+    return shapes_closest_pieces(scene_.object(pair.a).geometry, query_.X_WO(pair.a),
+                                 scene_.object(pair.b).geometry, query_.X_WO(pair.b))
+        .witness.distance;
   }
 
   // A joint's axis, and from a point of it the ends of the rod that the moved object is in, in W.
   struct Arm {
     Vec3d axis, end[2];
     double radius = 0;
-    // Takes the part of the rod that is within `far` of a point; of one that is not its nearest point.
+    // Takes the part of the rod that is within `far` of a point; of one that is not its nearest
+    // point.
     void clip(const Vec3d& p, double far) {
       const Vec3d e = end[1] - end[0], r = end[0] - p;
       const double ee = dot(e, e), b = dot(e, r), R = far + radius, c = dot(r, r) - R * R;
       if (!(ee > 0)) return;
-      const double root = std::sqrt(std::max(b * b - ee * c, 0.0)), from = std::clamp((-b - root) / ee, 0.0, 1.0), to = std::clamp((-b + root) / ee, 0.0, 1.0);
+      const double root = std::sqrt(std::max(b * b - ee * c, 0.0)),
+                   from = std::clamp((-b - root) / ee, 0.0, 1.0),
+                   to = std::clamp((-b + root) / ee, 0.0, 1.0);
       end[1] = end[0] + to * e;
       end[0] = end[0] + from * e;
     }
-    double reach() const { return std::max(norm(cross(axis, end[0])), norm(cross(axis, end[1]))) + radius; }
+    double reach() const {
+      return std::max(norm(cross(axis, end[0])), norm(cross(axis, end[1]))) + radius;
+    }
     double speed(const Vec3d& n) const {
-      return std::max(std::abs(dot(n, cross(axis, end[0]))), std::abs(dot(n, cross(axis, end[1])))) + norm(cross(n, axis)) * radius;
+      return std::max(std::abs(dot(n, cross(axis, end[0]))),
+                      std::abs(dot(n, cross(axis, end[1])))) +
+             norm(cross(n, axis)) * radius;
     }
   };
   Arm arm(const Turn& turn) const {
     const SceneObject& object = scene_.object(turn.moved);
-    const SE3d &X_WB = query_.data().X_WB[at(object.body)], &X_WJ = query_.data().X_WB[at(turn.body)];
+    const SE3d &X_WB = query_.data().X_WB[at(object.body)],
+               &X_WJ = query_.data().X_WB[at(turn.body)];
     const Vec3d center = X_WB * object.rod.center - X_WJ.p, half = X_WB.R * object.rod.half;
-    return {X_WJ.R * joint_of(turn).axis, {center - half, center + half}, object.rod.radius + rounding_slack};
+    return {X_WJ.R * joint_of(turn).axis,
+            {center - half, center + half},
+            object.rod.radius + rounding_slack};
   }
 
   static void mark(const Box& box, TurnTable& out) {
-    const int row = out.n == 2 ? 0 : 1, column = out.n - 1;  // which of the box's sides; one joint has one row
+    // Which of the box's sides; one joint has one row.
+    const int row = out.n == 2 ? 0 : 1, column = out.n - 1;
     const int first_row = row == 0 ? box.first[0] : 0, rows = row == 0 ? box.size[0] : 1;
     for (int i = first_row; i < first_row + rows; ++i)
       for (int j = box.first[column]; j < box.first[column] + box.size[column]; ++j)
@@ -201,8 +221,11 @@ bool TurnTable::is_free(const double* lower, const double* upper) const {
   for (int k = 0; k < n; ++k) {
     const double from = std::floor(lower[k] / cell), to = std::floor(upper[k] / cell);
     const int side = k + 2 - n;
-    if (!(to - from < cells)) first[side] = 0, last[side] = cells - 1;
-    else first[side] = static_cast<int>(from - cells * std::floor(from / cells)), last[side] = first[side] + static_cast<int>(to - from);
+    if (!(to - from < cells))
+      first[side] = 0, last[side] = cells - 1;
+    else
+      first[side] = static_cast<int>(from - cells * std::floor(from / cells)),
+      last[side] = first[side] + static_cast<int>(to - from);
   }
   for (int i = first[0]; i <= last[0]; ++i)
     for (int j = first[1]; j <= last[1]; ++j) {
@@ -213,7 +236,8 @@ bool TurnTable::is_free(const double* lower, const double* upper) const {
 }
 
 bool TurnTable::is_free_everywhere() const {
-  return std::all_of(free.begin(), free.end(), [](std::uint64_t bits) { return bits == ~std::uint64_t(0); });
+  return std::all_of(free.begin(), free.end(),
+                     [](std::uint64_t bits) { return bits == ~std::uint64_t(0); });
 }
 
 bool TurnTable::is_free_at(const double* q, const double* span) const {
@@ -225,8 +249,9 @@ bool TurnTable::is_free_at(const double* q, const double* span) const {
   return is_free(lower, upper);
 }
 
-std::vector<std::shared_ptr<const TurnTable>> turn_tables(const Model& model, const std::vector<std::pair<int, int>>& pairs, double least,
-                                                          int most_boxes) {
+std::vector<std::shared_ptr<const TurnTable>> turn_tables(
+    const Model& model, const std::vector<std::pair<int, int>>& pairs, double least,
+    int most_boxes) {
   std::vector<std::shared_ptr<const TurnTable>> out(pairs.size());
   const CollisionScene scene(model, {}, pairs);
   const std::vector<CollisionScene::Pair>& single = scene.single_pairs();

@@ -1,5 +1,5 @@
-// Rotations about coordinate axes, which take a third of the products that a matrix takes. Where a rotation is asked for they
-// serve like one: R * x, and rotated(R, A) = R A R^T.
+// Rotations about coordinate axes, which take a third of the products that a matrix takes. Where a
+// rotation is asked for they serve like one: R * x, and rotated(R, A) = R A R^T.
 #pragma once
 
 #include "spatial/sym3.h"
@@ -19,8 +19,8 @@ struct TwoTurns {
   Inner inner;
 };
 
-// The axes after k in the cyclic order are a and b. Results are put together from numbers, not components written to a copy:
-// compilers keep such copies in memory.
+// The axes after k in the cyclic order are a and b. Results are put together from numbers, not
+// components written to a copy: compilers keep such copies in memory.
 template <int k, class S>
 ROBOSIM_INLINE Vec3<S> operator*(const AxisTurn<k, S>& R, const Vec3<S>& x) {
   const auto turned = [&](const S& at_a, const S& at_b, S& a, S& b) __attribute__((always_inline)) {
@@ -47,10 +47,11 @@ ROBOSIM_INLINE Sym3<S> rotated(const AxisTurn<k, S>& R, const Sym3<S>& A) {
   struct Plane {
     S aa, ab, bb, ka, kb;
   };
-  const auto turned = [&](const S& aa, const S& ab, const S& bb, const S& ka, const S& kb) __attribute__((always_inline)) {
+  const auto turned = [&](const S& aa, const S& ab, const S& bb, const S& ka, const S& kb)
+      __attribute__((always_inline)) {
     const S w = mul_add(R.sine, aa - bb, R.cosine * (ab + ab));
-    return Plane{nmul_add(w, R.sine, aa), w * R.cosine - ab, mul_add(w, R.sine, bb), nmul_add(R.sine, kb, R.cosine * ka),
-                 mul_add(R.sine, ka, R.cosine * kb)};
+    return Plane{nmul_add(w, R.sine, aa), w * R.cosine - ab, mul_add(w, R.sine, bb),
+                 nmul_add(R.sine, kb, R.cosine * ka), mul_add(R.sine, ka, R.cosine * kb)};
   };
   if constexpr (k == 0) {
     const Plane t = turned(A.yy, A.yz, A.zz, A.xy, A.xz);

@@ -43,26 +43,30 @@ Inertia operator+(const Inertia& a, const Inertia& b) {
   const double mass = a.mass + b.mass;
   const Vec3d com = (a.mass / mass) * a.com + (b.mass / mass) * b.com;
   return {mass, com,
-          a.I_com + point_mass_inertia(a.mass, a.com - com) + b.I_com + point_mass_inertia(b.mass, b.com - com)};
+          a.I_com + point_mass_inertia(a.mass, a.com - com) + b.I_com +
+              point_mass_inertia(b.mass, b.com - com)};
 }
 
 std::array<double, 3> principal_moments(const Inertia& inertia) {
   Eigen::Matrix3d I;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) I(i, j) = inertia.I_com(i, j);
-  const Eigen::Vector3d moments = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(I, Eigen::EigenvaluesOnly).eigenvalues();
+  const Eigen::Vector3d moments =
+      Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(I, Eigen::EigenvaluesOnly).eigenvalues();
   return {moments[0], moments[1], moments[2]};
 }
 
 std::string inertia_fault(const Inertia& inertia) {
-  if (!is_finite(inertia)) return "mass, center of mass and inertia must be finite numbers of a usable size";
+  if (!is_finite(inertia))
+    return "mass, center of mass and inertia must be finite numbers of a usable size";
   if (inertia.mass < 0) return message("mass ", inertia.mass, " kg is negative");
   double largest = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) largest = std::max(largest, std::abs(inertia.I_com(i, j)));
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < i; ++j)
-      if (std::abs(inertia.I_com(i, j) - inertia.I_com(j, i)) > 1e-9 * largest) return "inertia matrix is not symmetric";
+      if (std::abs(inertia.I_com(i, j) - inertia.I_com(j, i)) > 1e-9 * largest)
+        return "inertia matrix is not symmetric";
 
   const auto [a, b, c] = principal_moments(inertia);
   const double slack = inertia_tolerance * std::max(c, -a);

@@ -1,7 +1,8 @@
-// Inertia of a rigid body B: mass, center of mass in the body frame, rotational inertia about the center of mass.
+// Inertia of a rigid body B: mass, center of mass in the body frame, rotational inertia about the
+// center of mass.
 //
-// Moving the reference point and summing bodies follow the parallel-axis theorem, I_Bo = I_Bcm + m (c.c 1 - c c^T);
-// see Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 2.13.
+// Moving the reference point and summing bodies follow the parallel-axis theorem, I_Bo = I_Bcm + m
+// (c.c 1 - c c^T); see Featherstone, "Rigid Body Dynamics Algorithms" (2008), section 2.13.
 #pragma once
 
 #include <array>
@@ -12,9 +13,9 @@
 namespace robosim {
 
 struct Inertia {
-  double mass = 0;    // [kg]
-  Vec3d com;          // p_BoBcm_B [m]
-  Mat3d I_com;        // about Bcm, axes of B, symmetric [kg m^2]
+  double mass = 0;  // [kg]
+  Vec3d com;        // p_BoBcm_B [m]
+  Mat3d I_com;      // about Bcm, axes of B, symmetric [kg m^2]
 };
 
 // The same body seen from frame A: com and axes of A.
@@ -32,13 +33,15 @@ std::array<double, 3> principal_moments(const Inertia& inertia);
 // Whether all numbers are, and small enough to compute with.
 bool is_finite(const Inertia& inertia);
 
-// Moments in files are rounded to a few digits, so that a rod or a flat plate, which lies on the border of the triangle
-// inequality, can fall just outside: this much of the largest moment is forgiven.
+// Moments in files are rounded to a few digits, so that a rod or a flat plate, which lies on the
+// border of the triangle inequality, can fall just outside: this much of the largest moment is
+// forgiven.
 inline constexpr double inertia_tolerance = 1e-3;
 
-// What is physically impossible about it, in words, or an empty string. Valid is a mass >= 0 with symmetric, non-negative
-// principal moments each at most the sum of the other two, within inertia_tolerance of the largest. So are the two limits: a
-// point mass (no moments), and moments without mass (a rotor whose mass is counted elsewhere).
+// What is physically impossible about it, in words, or an empty string. Valid is a mass >= 0 with
+// symmetric, non-negative principal moments each at most the sum of the other two, within
+// inertia_tolerance of the largest. So are the two limits: a point mass (no moments), and moments
+// without mass (a rotor whose mass is counted elsewhere).
 std::string inertia_fault(const Inertia& inertia);
 
 }  // namespace robosim

@@ -1,10 +1,12 @@
-// Exponential and logarithm of SO(3), SE(3) and SE(2), as joints need them to move along a velocity and back.
+// Exponential and logarithm of SO(3), SE(3) and SE(2), as joints need them to move along a velocity
+// and back.
 //
 //   exp of (v, w) over unit time, body side: R(w), p = V(w) v,  V = 1 + B [w] + C [w]^2
 //   V^-1 = 1 - [w] / 2 + D [w]^2
-// with, of s = |w|^2:  A = sin|w| / |w|,  B = (1 - cos|w|) / s,  C = (1 - A) / s,  D = (1 - A / (2 B)) / s.
-// Near zero each is its power series, which is exact to rounding where the closed form cancels; the two agree to 1e-15 where
-// they meet. Barfoot, "State Estimation for Robotics" (2017), eqs. 7.37 and 7.77 to 7.86. No branch on S.
+// with, of s = |w|^2:  A = sin|w| / |w|,  B = (1 - cos|w|) / s,  C = (1 - A) / s,  D = (1 - A / (2
+// B)) / s. Near zero each is its power series, which is exact to rounding where the closed form
+// cancels; the two agree to 1e-15 where they meet. Barfoot, "State Estimation for Robotics" (2017),
+// eqs. 7.37 and 7.77 to 7.86. No branch on S.
 #pragma once
 
 #include "base/scalar.h"
@@ -23,16 +25,25 @@ struct RotationSeries {
     using std::sin;
     using std::sqrt;
     const auto small = s < S(0.25);
-    const S t = select(small, S(1), s);  // the closed forms must stay finite where they are not chosen
+    // The closed forms must stay finite where they are not chosen.
+    const S t = select(small, S(1), s);
     const S angle = sqrt(t), half = sin(S(0.5) * angle);
     const S a = sin(angle) / angle, b = S(2) * half * half / t;
-    A = select(small, series(s, {1, -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800, 1. / 6227020800.}), a);
-    B = select(small, series(s, {1. / 2, -1. / 24, 1. / 720, -1. / 40320, 1. / 3628800, -1. / 479001600, 1. / 87178291200.}), b);
+    A = select(small,
+               series(s, {1, -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800,
+                          1. / 6227020800.}),
+               a);
+    B = select(small,
+               series(s, {1. / 2, -1. / 24, 1. / 720, -1. / 40320, 1. / 3628800, -1. / 479001600,
+                          1. / 87178291200.}),
+               b);
     C = select(small,
-               series(s, {1. / 6, -1. / 120, 1. / 5040, -1. / 362880, 1. / 39916800, -1. / 6227020800., 1. / 1307674368000.}),
+               series(s, {1. / 6, -1. / 120, 1. / 5040, -1. / 362880, 1. / 39916800,
+                          -1. / 6227020800., 1. / 1307674368000.}),
                (S(1) - a) / t);
     D = select(small,
-               series(s, {1. / 12, 1. / 720, 1. / 30240, 1. / 1209600, 1. / 47900160, 691. / 1307674368000., 1. / 74724249600.}),
+               series(s, {1. / 12, 1. / 720, 1. / 30240, 1. / 1209600, 1. / 47900160,
+                          691. / 1307674368000., 1. / 74724249600.}),
                (S(1) - a / (S(2) * b)) / t);
   }
 
@@ -85,7 +96,9 @@ Vec3<S> log_quaternion(const Quaternion<S>& a) {
   const auto small = nn < S(1e-4);
   const S n = sqrt(select(small, S(1), nn));
   const S tt = nn / select(small, w * w, S(1));
-  const S series = (S(2) - tt * (S(2. / 3) - tt * (S(2. / 5) - tt * (S(2. / 7) - tt * S(2. / 9))))) / select(small, w, S(1));
+  const S series =
+      (S(2) - tt * (S(2. / 3) - tt * (S(2. / 5) - tt * (S(2. / 7) - tt * S(2. / 9))))) /
+      select(small, w, S(1));
   return (sign * select(small, series, S(2) * atan2(n, w) / n)) * a.vec;
 }
 
@@ -106,8 +119,8 @@ Vec3<S> inverse_left_jacobian_times(const Vec3<S>& w, const Vec3<S>& x) {
   return x - S(0.5) * wx + f.D * cross(w, wx);
 }
 
-// Unit quaternion of a rotation matrix. Shepperd, "Quaternion from rotation matrix" (1978): the largest of the four
-// components is computed first, so that nothing cancels.
+// Unit quaternion of a rotation matrix. Shepperd, "Quaternion from rotation matrix" (1978): the
+// largest of the four components is computed first, so that nothing cancels.
 inline Quaternion<double> rotation_to_quaternion(const Mat3d& R) {
   const double trace = R(0, 0) + R(1, 1) + R(2, 2);
   int i = 0;

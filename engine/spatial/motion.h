@@ -1,10 +1,13 @@
-// Spatial vectors: motions (velocities, accelerations) and forces, with how frames change and how they multiply.
+// Spatial vectors: motions (velocities, accelerations) and forces, with how frames change and how
+// they multiply.
 //
-// A Motion of frame A is the angular velocity and the velocity of the body point at A's origin, a Force the moment about
-// A's origin and the force, both in axes of A. Products after Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 2:
+// A Motion of frame A is the angular velocity and the velocity of the body point at A's origin, a
+// Force the moment about A's origin and the force, both in axes of A. Products after Featherstone,
+// "Rigid Body Dynamics Algorithms" (2008), ch. 2:
 //   V x V' = (w x w', w x v' + v x w')        motion cross motion (eq. 2.31)
 //   V x F  = (w x n + v x f, w x f)           motion cross force (eq. 2.32)
-// Motions that only turn or only slide have types of their own, so that joints pay no products with zero.
+// Motions that only turn or only slide have types of their own, so that joints pay no products with
+// zero.
 #pragma once
 
 #include "spatial/se3.h"
@@ -51,7 +54,9 @@ class ForceComponent {
  public:
   ROBOSIM_INLINE explicit ForceComponent(int k)
       : part_(k < 3 ? &Force<S>::angular : &Force<S>::linear),
-        entry_(k % 3 == 0 ? &Vec3<S>::x : k % 3 == 1 ? &Vec3<S>::y : &Vec3<S>::z) {}
+        entry_(k % 3 == 0   ? &Vec3<S>::x
+               : k % 3 == 1 ? &Vec3<S>::y
+                            : &Vec3<S>::z) {}
   ROBOSIM_INLINE const S& of(const Force<S>& F) const { return F.*part_.*entry_; }
 
  private:
@@ -149,7 +154,8 @@ ROBOSIM_INLINE Force<S> cross(const Motion<S>& a, const Force<S>& f) {
   return {cross_add(a.angular, f.angular, cross(a.linear, f.linear)), cross(a.angular, f.linear)};
 }
 
-// The same motion and force with the point p, given in A, in the place of A's origin; the axes stay.
+// The same motion and force with the point p, given in A, in the place of A's origin; the axes
+// stay.
 template <class S>
 ROBOSIM_INLINE Motion<S> at_point(const Motion<S>& V, const Vec3<S>& p) {
   return {V.angular, cross_add(V.angular, p, V.linear)};
@@ -162,7 +168,8 @@ ROBOSIM_INLINE Force<S> at_point(const Force<S>& F, const Vec3<S>& p) {
 // The same motion seen from B, given in A: X_AB^-1 V_A.
 template <class S>
 ROBOSIM_INLINE Motion<S> inverse_times(const SE3<S>& X_AB, const Motion<S>& V_A) {
-  return {transpose_times(X_AB.R, V_A.angular), transpose_times(X_AB.R, cross_add(V_A.angular, X_AB.p, V_A.linear))};
+  return {transpose_times(X_AB.R, V_A.angular),
+          transpose_times(X_AB.R, cross_add(V_A.angular, X_AB.p, V_A.linear))};
 }
 
 // The same motion seen from A, given in B.
@@ -182,7 +189,8 @@ ROBOSIM_INLINE Force<S> operator*(const SE3<S>& X_AB, const Force<S>& F_B) {
 // The same force seen from B, given in A.
 template <class S>
 ROBOSIM_INLINE Force<S> inverse_times(const SE3<S>& X_AB, const Force<S>& F_A) {
-  return {transpose_times(X_AB.R, F_A.angular - cross(X_AB.p, F_A.linear)), transpose_times(X_AB.R, F_A.linear)};
+  return {transpose_times(X_AB.R, F_A.angular - cross(X_AB.p, F_A.linear)),
+          transpose_times(X_AB.R, F_A.linear)};
 }
 
 }  // namespace robosim

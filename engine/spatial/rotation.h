@@ -27,7 +27,9 @@ ROBOSIM_INLINE Mat3<S> quaternion_rotation(const S* q) {
   const S xx = s * q[0] * q[0], yy = s * q[1] * q[1], zz = s * q[2] * q[2];
   const S xy = s * q[0] * q[1], xz = s * q[0] * q[2], yz = s * q[1] * q[2];
   const S xw = s * q[0] * q[3], yw = s * q[1] * q[3], zw = s * q[2] * q[3];
-  return {{S(1) - yy - zz, xy - zw, xz + yw}, {xy + zw, S(1) - xx - zz, yz - xw}, {xz - yw, yz + xw, S(1) - xx - yy}};
+  return {{S(1) - yy - zz, xy - zw, xz + yw},
+          {xy + zw, S(1) - xx - zz, yz - xw},
+          {xz - yw, yz + xw, S(1) - xx - yy}};
 }
 
 }  // namespace robosim

@@ -1,5 +1,5 @@
-// Rigid transforms in Drake's monogram notation: X_AB maps the coordinates of a point from frame B to frame A,
-// p_A = R_AB p_B + p_AB; adjacent letters cancel in products, X_AC = X_AB * X_BC.
+// Rigid transforms in Drake's monogram notation: X_AB maps the coordinates of a point from frame B
+// to frame A, p_A = R_AB p_B + p_AB; adjacent letters cancel in products, X_AC = X_AB * X_BC.
 #pragma once
 
 #include "spatial/mat3.h"
@@ -17,7 +17,9 @@ struct SE3 {
   explicit SE3(const SE3<T>& o) : R(o.R), p(o.p) {}
 
   ROBOSIM_INLINE Vec3<S> operator*(const Vec3<S>& p_B) const { return times_add(R, p_B, p); }
-  ROBOSIM_INLINE SE3 operator*(const SE3& X_BC) const { return {R * X_BC.R, times_add(R, X_BC.p, p)}; }
+  ROBOSIM_INLINE SE3 operator*(const SE3& X_BC) const {
+    return {R * X_BC.R, times_add(R, X_BC.p, p)};
+  }
   SE3 inverse() const {
     const Mat3<S> Rt = transpose(R);
     return {Rt, -(Rt * p)};

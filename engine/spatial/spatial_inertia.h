@@ -1,8 +1,10 @@
 // Spatial inertias, 6x6 maps from motions to forces, in the forms that the recursions need.
 //
 //   Inertia             one rigid body (inertia.h), applied without forming the matrix
-//   CompositeInertia    several bodies moving as one: mass, first moment h = m c, inertia about the origin
-//   ArticulatedInertia  [ I   H ]  what a body with joints behind it feels like: any symmetric 6x6 matrix
+//   CompositeInertia    several bodies moving as one: mass, first moment h = m c, inertia about the
+//                       origin
+//   ArticulatedInertia  [ I   H ]  what a body with joints behind it feels like: any symmetric 6x6
+//                       matrix
 //                       [ H^T M ]
 // Featherstone, "Rigid Body Dynamics Algorithms" (2008), sections 2.13, 6.2 and 7.1.
 #pragma once
@@ -25,14 +27,20 @@ ROBOSIM_INLINE Force<S> operator*(const Inertia& inertia, const Motion<S>& V) {
 template <class S>
 ROBOSIM_INLINE Sym3<S> symmetric_shift(const Vec3<S>& a, const Vec3<S>& b) {
   const S x = S(2) * a.x * b.x, y = S(2) * a.y * b.y, z = S(2) * a.z * b.z;
-  return {y + z, -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x), x + z, -(a.y * b.z + a.z * b.y), x + y};
+  return {y + z, -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x),
+          x + z, -(a.y * b.z + a.z * b.y), x + y};
 }
 
-// I + m (c.c 1 - c c^T) for h = m c: about the point that the center of mass is c from, of I about that center.
+// I + m (c.c 1 - c c^T) for h = m c: about the point that the center of mass is c from, of I about
+// that center.
 template <class S>
 ROBOSIM_INLINE Sym3<S> moved_from_com(const Sym3<S>& I, const Vec3<S>& h, const Vec3<S>& c) {
-  return {mul_add(h.y, c.y, mul_add(h.z, c.z, I.xx)), nmul_add(h.x, c.y, I.xy), nmul_add(h.x, c.z, I.xz),
-          mul_add(h.x, c.x, mul_add(h.z, c.z, I.yy)), nmul_add(h.y, c.z, I.yz), mul_add(h.x, c.x, mul_add(h.y, c.y, I.zz))};
+  return {mul_add(h.y, c.y, mul_add(h.z, c.z, I.xx)),
+          nmul_add(h.x, c.y, I.xy),
+          nmul_add(h.x, c.z, I.xz),
+          mul_add(h.x, c.x, mul_add(h.z, c.z, I.yy)),
+          nmul_add(h.y, c.z, I.yz),
+          mul_add(h.x, c.x, mul_add(h.y, c.y, I.zz))};
 }
 
 template <class S>
@@ -42,10 +50,12 @@ struct CompositeInertia {
   Sym3<S> I_o;  // about the frame's origin [kg m^2]
 
   CompositeInertia() = default;
-  CompositeInertia(const S& mass_, const Vec3<S>& h_, const Sym3<S>& I_o_) : mass(mass_), h(h_), I_o(I_o_) {}
+  CompositeInertia(const S& mass_, const Vec3<S>& h_, const Sym3<S>& I_o_)
+      : mass(mass_), h(h_), I_o(I_o_) {}
   template <class T>
   explicit CompositeInertia(const CompositeInertia<T>& o) : mass(S(o.mass)), h(o.h), I_o(o.I_o) {}
-  explicit CompositeInertia(const Inertia& body) : mass(body.mass), h(S(body.mass) * Vec3<S>(body.com)) {
+  explicit CompositeInertia(const Inertia& body)
+      : mass(body.mass), h(S(body.mass) * Vec3<S>(body.com)) {
     I_o = moved_from_com(Sym3<S>(Mat3<S>(body.I_com)), h, Vec3<S>(body.com));
   }
 
@@ -54,7 +64,8 @@ struct CompositeInertia {
     return *this;
   }
 
-  // The force that a unit motion asks for: of its components the angular are 0 to 2, the linear 3 to 5.
+  // The force that a unit motion asks for: of its components the angular are 0 to 2, the linear 3
+  // to 5.
   ROBOSIM_INLINE Force<S> times_unit(int component) const {
     const S zero(0);
     switch (component) {
@@ -74,9 +85,11 @@ struct CompositeInertia {
   }
 };
 
-// Seen from A, given in B: with r' = R r + p,  I_A = R I R^T + 2 (g.p) 1 - g p^T - p g^T  where g = R h + m p / 2.
+// Seen from A, given in B: with r' = R r + p,  I_A = R I R^T + 2 (g.p) 1 - g p^T - p g^T  where g =
+// R h + m p / 2.
 template <class S>
-ROBOSIM_INLINE CompositeInertia<S> operator*(const SE3<S>& X_AB, const CompositeInertia<S>& inertia) {
+ROBOSIM_INLINE CompositeInertia<S> operator*(const SE3<S>& X_AB,
+                                             const CompositeInertia<S>& inertia) {
   const Vec3<S> Rh = X_AB.R * inertia.h, mp = inertia.mass * X_AB.p;
   Sym3<S> I_o = rotated(X_AB.R, inertia.I_o);
   I_o += symmetric_shift(Rh + S(0.5) * mp, X_AB.p);
@@ -85,7 +98,8 @@ ROBOSIM_INLINE CompositeInertia<S> operator*(const SE3<S>& X_AB, const Composite
 
 template <class S>
 ROBOSIM_INLINE Force<S> operator*(const CompositeInertia<S>& I, const Motion<S>& V) {
-  return {cross_add(I.h, V.linear, I.I_o * V.angular), mul_add(I.mass, V.linear, cross(V.angular, I.h))};
+  return {cross_add(I.h, V.linear, I.I_o * V.angular),
+          mul_add(I.mass, V.linear, cross(V.angular, I.h))};
 }
 template <class S>
 ROBOSIM_INLINE Force<S> operator*(const CompositeInertia<S>& I, const AngularMotion<S>& V) {
@@ -114,7 +128,8 @@ struct ArticulatedInertia {
     M = {rigid.mass, S(0), S(0), rigid.mass, S(0), rigid.mass};
   }
 
-  // Minus the outer product U W^T. Call once for each column of U and W = U D^-1: only their sum is symmetric.
+  // Minus the outer product U W^T. Call once for each column of U and W = U D^-1: only their sum is
+  // symmetric.
   void subtract_outer(const Force<S>& U, const Force<S>& W) {
     subtract_upper_outer(U.angular, W.angular, I);
     subtract_upper_outer(U.linear, W.linear, M);
@@ -145,21 +160,25 @@ ROBOSIM_INLINE Force<S> operator*(const ArticulatedInertia<S>& A, const LinearMo
 // Seen from A, given in B. First the axes are turned, then the origin is moved by p:
 //   M_A = M,  H_A = H + [p] M,  I_A = I - H [p] + [p] H_A^T;  row i of H [p] is h_i x p.
 template <class S>
-ROBOSIM_INLINE ArticulatedInertia<S> operator*(const SE3<S>& X_AB, const ArticulatedInertia<S>& inertia) {
+ROBOSIM_INLINE ArticulatedInertia<S> operator*(const SE3<S>& X_AB,
+                                               const ArticulatedInertia<S>& inertia) {
   const Mat3<S>& R = X_AB.R;
   const Vec3<S>& p = X_AB.p;
   ArticulatedInertia<S> out;
   out.M = rotated(R, inertia.M);
   const Mat3<S> HR = inertia.H * transpose(R);
   const Mat3<S> H = R * HR;
-  const Vec3<S> m0 = cross(p, out.M.row0()), m1 = cross(p, out.M.row1()), m2 = cross(p, out.M.row2());
+  const Vec3<S> m0 = cross(p, out.M.row0()), m1 = cross(p, out.M.row1()),
+                m2 = cross(p, out.M.row2());
   out.H = {{H.row[0].x + m0.x, H.row[0].y + m1.x, H.row[0].z + m2.x},
            {H.row[1].x + m0.y, H.row[1].y + m1.y, H.row[1].z + m2.y},
            {H.row[2].x + m0.z, H.row[2].y + m1.z, H.row[2].z + m2.z}};
   const Vec3<S> a0 = cross(H.row[0], p), a1 = cross(H.row[1], p), a2 = cross(H.row[2], p);
-  const Vec3<S> b0 = cross(out.H.row[0], p), b1 = cross(out.H.row[1], p), b2 = cross(out.H.row[2], p);
+  const Vec3<S> b0 = cross(out.H.row[0], p), b1 = cross(out.H.row[1], p),
+                b2 = cross(out.H.row[2], p);
   out.I = rotated(R, inertia.I);
-  out.I += Sym3<S>{-(a0.x + b0.x), -(a0.y + b1.x), -(a0.z + b2.x), -(a1.y + b1.y), -(a1.z + b2.y), -(a2.z + b2.z)};
+  out.I += Sym3<S>{-(a0.x + b0.x), -(a0.y + b1.x), -(a0.z + b2.x),
+                   -(a1.y + b1.y), -(a1.z + b2.y), -(a2.z + b2.z)};
   return out;
 }
 

@@ -13,9 +13,11 @@ struct Sym3 {
   Sym3(const S& xx_, const S& xy_, const S& xz_, const S& yy_, const S& yz_, const S& zz_)
       : xx(xx_), xy(xy_), xz(xz_), yy(yy_), yz(yz_), zz(zz_) {}
   template <class T>
-  explicit Sym3(const Sym3<T>& o) : xx(S(o.xx)), xy(S(o.xy)), xz(S(o.xz)), yy(S(o.yy)), yz(S(o.yz)), zz(S(o.zz)) {}
+  explicit Sym3(const Sym3<T>& o)
+      : xx(S(o.xx)), xy(S(o.xy)), xz(S(o.xz)), yy(S(o.yy)), yz(S(o.yz)), zz(S(o.zz)) {}
   // Of a matrix that is symmetric but for rounding.
-  explicit Sym3(const Mat3<S>& m) : xx(m(0, 0)), xy(m(0, 1)), xz(m(0, 2)), yy(m(1, 1)), yz(m(1, 2)), zz(m(2, 2)) {}
+  explicit Sym3(const Mat3<S>& m)
+      : xx(m(0, 0)), xy(m(0, 1)), xz(m(0, 2)), yy(m(1, 1)), yz(m(1, 2)), zz(m(2, 2)) {}
 
   Vec3<S> row0() const { return {xx, xy, xz}; }
   Vec3<S> row1() const { return {xy, yy, yz}; }
@@ -49,7 +51,8 @@ ROBOSIM_INLINE void subtract_upper_outer(const Vec3<S>& a, const Vec3<S>& b, Sym
 template <class S>
 ROBOSIM_INLINE Sym3<S> rotated(const Mat3<S>& R, const Sym3<S>& A) {
   const Vec3<S> c0 = A * R.row[0], c1 = A * R.row[1], c2 = A * R.row[2];
-  return {dot(R.row[0], c0), dot(R.row[0], c1), dot(R.row[0], c2), dot(R.row[1], c1), dot(R.row[1], c2), dot(R.row[2], c2)};
+  return {dot(R.row[0], c0), dot(R.row[0], c1), dot(R.row[0], c2),
+          dot(R.row[1], c1), dot(R.row[1], c2), dot(R.row[2], c2)};
 }
 
 }  // namespace robosim

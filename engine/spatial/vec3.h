@@ -1,4 +1,5 @@
-// 3-vectors. Plain structs instead of Eigen: the recursions of the dynamics floor are 1.7 times faster so.
+// 3-vectors. Plain structs instead of Eigen: the recursions of the dynamics floor are 1.7 times
+// faster so.
 #pragma once
 
 #include <cmath>
@@ -57,7 +58,8 @@ ROBOSIM_INLINE S dot(const Vec3<S>& a, const Vec3<S>& b) {
 }
 template <class S>
 ROBOSIM_INLINE Vec3<S> cross(const Vec3<S>& a, const Vec3<S>& b) {
-  return {nmul_add(a.z, b.y, a.y * b.z), nmul_add(a.x, b.z, a.z * b.x), nmul_add(a.y, b.x, a.x * b.y)};
+  return {nmul_add(a.z, b.y, a.y * b.z), nmul_add(a.x, b.z, a.z * b.x),
+          nmul_add(a.y, b.x, a.x * b.y)};
 }
 // s a + b, and b - s a.
 template <class S>

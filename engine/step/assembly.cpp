@@ -9,7 +9,11 @@
 #include "step/constraints/recovery.h"
 
 namespace robosim {
-RowAssembly::RowAssembly(StepData& step, const Integrator& integrator) : step_(&step), integrator_(&integrator), joined_(at(step.world->n_trees())), island_of_tree_(joined_) {}
+RowAssembly::RowAssembly(StepData& step, const Integrator& integrator)
+    : step_(&step),
+      integrator_(&integrator),
+      joined_(at(step.world->n_trees())),
+      island_of_tree_(joined_) {}
 
 int RowAssembly::root(int tree) {
   while (joined_[at(tree)] != tree) tree = joined_[at(tree)] = joined_[at(joined_[at(tree)])];
@@ -27,7 +31,8 @@ StepIsland& RowAssembly::island_of(int tree) {
   int& island = island_of_tree_[at(root(tree))];
   if (island < 0) {
     island = step_->n_islands++;
-    if (step_->islands.size() < at(step_->n_islands)) step_->islands.emplace_back(), step_->impacts.emplace_back();
+    if (step_->islands.size() < at(step_->n_islands))
+      step_->islands.emplace_back(), step_->impacts.emplace_back();
     StepIsland& fresh = step_->islands[at(island)];
     fresh.blocks.clear(), fresh.rows.clear();
     fresh.problem.blocks.clear(), fresh.problem.rows.clear();
@@ -82,26 +87,35 @@ void RowAssembly::assemble(const StepInput& in) {
   }
 }
 
-// Normals, limits and closures but for what gives. What pushes may push less, but for what bounces. What does not touch, and may be met after an impact, is left to that.
-void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in, StepIsland& to) {
+// Normals, limits and closures but for what gives. What pushes may push less, but for what bounces.
+// What does not touch, and may be met after an impact, is left to that.
+void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& impacts,
+                                       const StepInput& in, StepIsland& to) {
   to.take_channels(island);
   to.rows.clear(), to.problem.rows.clear();
   to.problem.blocks = island.problem.blocks;
-  to.problem.y_free = impacts.n > 0 ? impacts.y : island.solution.y, to.problem.at_play = island.sizes.still;
+  to.problem.y_free = impacts.n > 0 ? impacts.y : island.solution.y,
+  to.problem.at_play = island.sizes.still;
   const auto may_be_met = [&](const StepIsland::Row& row) {
-    return impacts.n > 0 && is_of<Contact>(row) && step_->manifolds[at(row.manifold)].manifold.points[row.point].gap > touching_distance(step_->options.margin);
+    return impacts.n > 0 && is_of<Contact>(row) &&
+           step_->manifolds[at(row.manifold)].manifold.points[row.point].gap >
+               touching_distance(step_->options.margin);
   };
   for (RowBlock& block : to.problem.blocks) {
     const int first = to.problem.size();
     for (int i = block.first_row; i < block.last_row; ++i) {
       const StepIsland::Row& source = island.rows[at(i)];
       const ConstraintRow& row = island.problem.rows[at(i)];
-      if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) || row.compliance > 0 || may_be_met(source)) continue;
+      if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) ||
+          row.compliance > 0 || may_be_met(source))
+        continue;
       to.rows.push_back(source), to.problem.rows.push_back(row);
       to.rows.back().corrects = i;
       ConstraintRow& own = to.problem.rows.back();
-      if (row.kind == RowKind::unilateral && island.solution.f[at(i)] > 0 && source.law != NormalLaw::bounce)
-        own.kind = RowKind::box, own.lower = -island.solution.f[at(i)], own.upper = std::numeric_limits<double>::infinity();
+      if (row.kind == RowKind::unilateral && island.solution.f[at(i)] > 0 &&
+          source.law != NormalLaw::bounce)
+        own.kind = RowKind::box, own.lower = -island.solution.f[at(i)],
+        own.upper = std::numeric_limits<double>::infinity();
     }
     block.first_row = first, block.last_row = to.problem.size();
   }
@@ -113,8 +127,12 @@ void RowAssembly::set_targets(StepIsland& island, const StepInput& in) {
     const RowBlock& rows = island.problem.blocks[b];
     if (rows.first_row == rows.last_row) continue;
     visit_kind(island.blocks[b], [&](auto kind) { kind.set_targets(*step_, in, island, b); });
-    for (int i = rows.first_row; island.blocks[b].kind == StepIsland::of_coordinate && i < rows.last_row; ++i)
-      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) { kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[at(i)], island.rows[at(i)]); });
+    for (int i = rows.first_row;
+         island.blocks[b].kind == StepIsland::of_coordinate && i < rows.last_row; ++i)
+      visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
+        kind.set_target(*step_, in, {island, island.blocks[b], i}, island.problem.rows[at(i)],
+                        island.rows[at(i)]);
+      });
   }
 }
 

@@ -1,9 +1,9 @@
 // RowAssembly: the rows of a step, in islands of those that can feel each other.
 //
-// Trees that a contact or a closure connects are one island, in the order of their first trees. Each kind of constraint (constraint_kinds.h) adds its
-// blocks of channels and their rows; then the channels' Jacobian X is made with what the solver
-// asks for (channels.cpp), rows that cannot do anything by themselves are left out (left_out.cpp),
-// and each kind sets the targets of its rows.
+// Trees that a contact or a closure connects are one island, in the order of their first trees.
+// Each kind of constraint (constraint_kinds.h) adds its blocks of channels and their rows; then the
+// channels' Jacobian X is made with what the solver asks for (channels.cpp), rows that cannot do
+// anything by themselves are left out (left_out.cpp), and each kind sets the targets of its rows.
 // Cost: O(depth^2) per channel where the solver takes F, else O(n depth).
 #pragma once
 
@@ -22,8 +22,10 @@ class RowAssembly {
 
   // Fills step.islands with rows that have their targets.
   void assemble(const StepInput& in);
-  // The rows that correct positions of an island whose rows, and impacts, have been solved. step.takes_back must be set.
-  void assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in, StepIsland& corrections);
+  // The rows that correct positions of an island whose rows, and impacts, have been solved.
+  // step.takes_back must be set.
+  void assemble_corrections(const StepIsland& island, const Impacts& impacts, const StepInput& in,
+                            StepIsland& corrections);
 
   // Fills the change of velocity by the impulses of an island that is solved.
   void fill_change(StepIsland& island);
@@ -43,7 +45,8 @@ class RowAssembly {
   static RowBlock& add_block(StepIsland& island, StepIsland::Block block, int width);
   // Of the last block.
   template <class Kind>
-  static ConstraintRow& add_row(StepIsland& island, typename Kind::Role role, int point = -1, int manifold = -1);
+  static ConstraintRow& add_row(StepIsland& island, typename Kind::Role role, int point = -1,
+                                int manifold = -1);
 
   // Room of the caller's own, kept from step to step.
   std::vector<int>& scratch(int i) { return scratch_[i]; }
@@ -64,15 +67,16 @@ class RowAssembly {
 
   StepData* step_;
   const Integrator* integrator_;
-  std::vector<int> joined_, island_of_tree_;  // trees: towards the root of those that are joined; their island
-  RowSpan span_;                              // of closures
-  std::vector<double> padded_Y_, padded_L_;   // of an island
+  // Trees: towards the root of those that are joined; their island.
+  std::vector<int> joined_, island_of_tree_;
+  RowSpan span_;                             // of closures
+  std::vector<double> padded_Y_, padded_L_;  // of an island
   GraphOrder trees_;
-  std::vector<int> places_of_v_;                // n_v: scratch
+  std::vector<int> places_of_v_;  // n_v: scratch
   // Places of trees among those of an island, and of these in the order of its columns.
   std::vector<int> tree_places_, order_places_;
-  std::vector<double> admittances_;           // of a block's rows
-  std::vector<int> places_;                   // the same: where they go
+  std::vector<double> admittances_;  // of a block's rows
+  std::vector<int> places_;          // the same: where they go
   std::vector<int> scratch_[2];
 };
 

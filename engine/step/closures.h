@@ -1,4 +1,5 @@
-// What closes loops, which a tree of joints cannot have: frames of two bodies that stay together, and joints that move by a law of each other.
+// What closes loops, which a tree of joints cannot have: frames of two bodies that stay together,
+// and joints that move by a law of each other.
 #pragma once
 
 #include <string>
@@ -8,8 +9,9 @@
 
 namespace robosim {
 
-// Frame F of body a and frame G of body b: G's origin stays at F's along those of F's axes that are held (a point that two bodies share, in the
-// plane, along a line), and of a weld F and G stay turned alike, too.
+// Frame F of body a and frame G of body b: G's origin stays at F's along those of F's axes that are
+// held (a point that two bodies share, in the plane, along a line), and of a weld F and G stay
+// turned alike, too.
 struct FrameClosure {
   std::string name;
   int a = 0, b = 0;  // bodies; 0: the world
@@ -18,7 +20,8 @@ struct FrameClosure {
   bool is_weld = false;
 };
 
-// q_b = sum_k coefficients[k] q_a^k, of joints with one position each, by their entries of v. Without a, q_b = coefficients[0].
+// q_b = sum_k coefficients[k] q_a^k, of joints with one position each, by their entries of v.
+// Without a, q_b = coefficients[0].
 struct JointEquality {
   static constexpr int terms = 5;
   std::string name;

@@ -6,7 +6,8 @@
 namespace robosim {
 
 const Columns& columns() {
-  static const Columns& chosen = for_kernel_isa([](auto isa) -> const Columns& { return detail::columns<isa>(); });
+  static const Columns& chosen =
+      for_kernel_isa([](auto isa) -> const Columns& { return detail::columns<isa>(); });
   return chosen;
 }
 

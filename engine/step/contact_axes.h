@@ -1,9 +1,11 @@
-// The axes of friction: two unit vectors across a contact's normal, a smooth function of the normal alone.
+// The axes of friction: two unit vectors across a contact's normal, a smooth function of the normal
+// alone.
 //
 // Turned with the normal from a fixed direction r, by the smallest rotation that takes r to n:
 //   t = a - (n . a) / (1 + r . n) (r + n),   a = a_1 or a_2,   a_1 x a_2 = r,   so t_1 x t_2 = n
-// No such function is smooth everywhere; this one is but at n = -r, where the axes are those of a normal beside it. r = (1, 1, 0) / sqrt(2)
-// and the a are chosen so that flat ground has the axes of W: (x, y) where n = z, and (-y, -x) where n = -z.
+// No such function is smooth everywhere; this one is but at n = -r, where the axes are those of a
+// normal beside it. r = (1, 1, 0) / sqrt(2) and the a are chosen so that flat ground has the axes
+// of W: (x, y) where n = z, and (-y, -x) where n = -z.
 #pragma once
 
 #include <cmath>

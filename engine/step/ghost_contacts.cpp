@@ -10,11 +10,13 @@
 namespace robosim {
 namespace {
 
-constexpr double passed_over = 0.1;    // of the depth after the normals
-constexpr double of_small_things = 0.25;  // of the smaller radius or thickness: the depth that they are moved to
-constexpr double farthest = 4;         // as many times as far as rows look ahead
-constexpr double unnoticed = 1e-3;     // of the margin, by which rows slow nothing down
-constexpr double least_share = 0.1;    // rows that take back less of a gap in a step look no farther ahead
+constexpr double passed_over = 0.1;  // of the depth after the normals
+// Of the smaller radius or thickness: the depth that they are moved to.
+constexpr double of_small_things = 0.25;
+constexpr double farthest = 4;      // as many times as far as rows look ahead
+constexpr double unnoticed = 1e-3;  // of the margin, by which rows slow nothing down
+// Rows that take back less of a gap in a step look no farther ahead.
+constexpr double least_share = 0.1;
 
 // A pose moved on for a time by a motion about O.
 SE3d moved(const SE3d& X, const Motion<double>& V, const Vec3d& O, double time) {
@@ -32,7 +34,9 @@ double radius_of(const SceneObject& object, int piece) {
   });
 }
 
-bool is_half_space(const CollisionGeometry& geometry) { return !geometry.compound && geometry.shape.type == ShapeType::half_space; }
+bool is_half_space(const CollisionGeometry& geometry) {
+  return !geometry.compound && geometry.shape.type == ShapeType::half_space;
+}
 
 }  // namespace
 
@@ -56,17 +60,23 @@ bool GhostContacts::is_ghost(const StepData& step, const std::vector<Motion<doub
     if (when < first) first = when, gap = p.gap, closing = speed;
   }
   if (!(closing > 0)) return false;
-  const double depth = std::min({options.margin, of_small_things * std::min(radius_of(A, pair.piece_a), radius_of(B, pair.piece_b)), farthest * ahead * closing});
+  const double depth =
+      std::min({options.margin,
+                of_small_things * std::min(radius_of(A, pair.piece_a), radius_of(B, pair.piece_b)),
+                farthest * ahead * closing});
   if (!(depth > 0)) return false;
 
-  // Overlap of the same two bodies does not count, as of a box that has landed a little deep on the tile before.
+  // Overlap of the same two bodies does not count, as of a box that has landed a little deep on the
+  // tile before.
   double allowed = passed_over * depth;
   for (const SceneQuery::PairManifold& other : step.manifolds)
     if (step.object(other.a).body == A.body && step.object(other.b).body == B.body)
-      allowed = std::max(allowed, passed_over * depth - other.manifold.points[other.manifold.deepest].gap);
+      allowed = std::max(allowed,
+                         passed_over * depth - other.manifold.points[other.manifold.deepest].gap);
 
   const double time = (std::max(gap, 0.0) + depth) / closing;
-  const SE3d X_WA = moved(step.query.X_WO(pair.a), V_a, O, time), X_WB = moved(step.query.X_WO(pair.b), V_b, O, time);
+  const SE3d X_WA = moved(step.query.X_WO(pair.a), V_a, O, time),
+             X_WB = moved(step.query.X_WO(pair.b), V_b, O, time);
   const double distance = A.geometry.body().with_piece(pair.piece_a, [&](const Compound::Piece& P) {
     return B.geometry.body().with_piece(pair.piece_b, [&](const Compound::Piece& Q) {
       return signed_distance(P.shape, X_WA * P.X_BP, Q.shape, X_WB * Q.X_BP).distance;
@@ -76,7 +86,8 @@ bool GhostContacts::is_ghost(const StepData& step, const std::vector<Motion<doub
 }
 
 void GhostContacts::leave_out(const StepData& step, const std::vector<Motion<double>>& V,
-                              std::vector<PairManifold>& manifolds, std::vector<PairManifold>& ghosts) {
+                              std::vector<PairManifold>& manifolds,
+                              std::vector<PairManifold>& ghosts) {
   is_ghost_.clear();
   for (const PairManifold& pair : manifolds) is_ghost_.push_back(is_ghost(step, V, pair));
   for (std::size_t i = 0; i < manifolds.size(); ++i)

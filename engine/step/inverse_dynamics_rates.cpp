@@ -6,7 +6,10 @@
 namespace robosim {
 
 const InverseDynamicsRates& inverse_dynamics_rates() {
-  static const InverseDynamicsRates& chosen = for_kernel_isa([](auto isa) -> const InverseDynamicsRates& { return detail::inverse_dynamics_rates<isa>(); });
+  static const InverseDynamicsRates& chosen =
+      for_kernel_isa([](auto isa) -> const InverseDynamicsRates& {
+        return detail::inverse_dynamics_rates<isa>();
+      });
   return chosen;
 }
 

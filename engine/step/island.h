@@ -1,4 +1,5 @@
-// Islands: the rows of a step that see each other, what they stand for, and what solving them has left.
+// Islands: the rows of a step that see each other, what they stand for, and what solving them has
+// left.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +34,24 @@ enum class Keeping : std::uint8_t {
 
 // Rows that see each other: those of trees that contacts connect.
 struct StepIsland {
-  static constexpr std::uint8_t of_coordinate = 255;  // of blocks that several kinds of constraints share
+  // Of blocks that several kinds of constraints share.
+  static constexpr std::uint8_t of_coordinate = 255;
 
   // Channels that rows look at: one or two coordinates, or the twist of two bodies.
   struct Block {
-    std::uint8_t kind = of_coordinate;  // of constraint, whose block it is: its place in constraint_kinds.h
-    int item = -1;       // which of that kind: the first of the manifolds of two bodies, or the place of a closure or of an equality in the world's
+    // Of constraint, whose block it is: its place in constraint_kinds.h.
+    std::uint8_t kind = of_coordinate;
+    // Which of that kind: the first of the manifolds of two bodies, or the place of a closure or of
+    // an equality in the world's.
+    int item = -1;
     int v = -1, q = -1;  // of coordinates: the entry of v, and of q where it has one
     int v_of = -1;       // and that of the second channel: what v follows
     int a = -1, b = -1;  // of bodies: the channels are the twist of b against a
     Vec3d center;        // where they take it, in W: the middle of the contacts' points
-    double size = 1;  // [m] that the twist's angular part is times
-    bool turns = true;   // has angular channels; contacts of a single point that nothing acts about have linear ones alone, at the point itself
+    double size = 1;     // [m] that the twist's angular part is times
+    // Has angular channels; contacts of a single point that nothing acts about have linear ones
+    // alone, at the point itself.
+    bool turns = true;
 
     bool is_of_bodies() const { return a >= 0; }
     int linear() const { return turns ? 3 : 0; }  // the first channel of the linear part
@@ -53,15 +60,20 @@ struct StepIsland {
   struct Row {
     std::uint8_t kind = 0;  // of constraint: its place in constraint_kinds.h
     std::uint8_t role = 0;  // which of that kind's rows
-    double on[2] = {};  // of friction and rolling: on the two axes of friction (contact_axes.h)
-    int manifold = -1;  // of a contact
-    int point = -1;  // of the manifold; of a closure the component that it holds: of e, then of theta
+    double on[2] = {};      // of friction and rolling: on the two axes of friction (contact_axes.h)
+    int manifold = -1;      // of a contact
+    // Of the manifold; of a closure the component that it holds: of e, then of theta.
+    int point = -1;
     NormalLaw law = NormalLaw::rest;  // of its point
-    double impact = 0;                // of what is met: the share of the step after which it touches
-    bool is_timed = false;            // and whether its gap tells that; else it touches at the impact before
+    // Of what is met: the share of the step after which it touches.
+    double impact = 0;
+    // And whether its gap tells that; else it touches at the impact before.
+    bool is_timed = false;
     Keeping keeping = Keeping::none;
-    int corrects = -1;                // of a correction: the row of the velocity that it corrects
-    double lever = 0;                 // of friction: how far along the normal its point is from the manifold's, per gap (constraints/normal_law.h)
+    int corrects = -1;  // of a correction: the row of the velocity that it corrects
+    // Of friction: how far along the normal its point is from the manifold's, per gap
+    // (constraints/normal_law.h).
+    double lever = 0;
   };
   // use(first_row, last_row) of each manifold of a block of contacts.
   template <class Use>
@@ -80,18 +92,21 @@ struct StepIsland {
   RowSizes sizes;  // of problem, once it is solved
   RowSolution solution;
   bool is_relaxed = false;
-  bool is_left_out = false;  // of corrections: of gradients for other classes
-  std::unique_ptr<SolvedRows> solved;        // what the solver keeps for derivatives
-  RowGradient gradient;                      // of vjp
-  RowSolution other;                         // of complementarity-aware gradients
+  bool is_left_out = false;            // of corrections: of gradients for other classes
+  std::unique_ptr<SolvedRows> solved;  // what the solver keeps for derivatives
+  RowGradient gradient;                // of vjp
+  RowSolution other;                   // of complementarity-aware gradients
   std::unique_ptr<SolvedRows> other_solved;
-  std::vector<double> X, Y;  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's operator; empty until asked for, where
-                             // problem has F
+  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's
+  // operator; empty until asked for, where problem has F.
+  std::vector<double> X, Y;
   std::vector<int> entries;    // of v, that impulses may move: columns of F, where there is F
   std::vector<double> change;  // of these: by the impulses
   std::vector<double> before;  // channels: their velocity before the step
   std::vector<double> gap_bar, before_bar;  // of vjp: of each row's gap; of `before`
-  std::vector<double> corrected_bar;  // of its rows' impulses by themselves, as by the corrections that they bound; empty where there are none
+  // Of its rows' impulses by themselves, as by the corrections that they bound; empty where there
+  // are none.
+  std::vector<double> corrected_bar;
 
   // The channels of another island, of whose rows some will be its own.
   void take_channels(const StepIsland& other) {
@@ -99,32 +114,41 @@ struct StepIsland {
     problem.channels = other.problem.channels, problem.F = other.problem.F;
     take_matrices(other);
   }
-  void take_matrices(const StepIsland& other) { X = other.X, Y = other.Y, problem.L = other.problem.L; }
+  void take_matrices(const StepIsland& other) {
+    X = other.X, Y = other.Y, problem.L = other.problem.L;
+  }
   // By Y.
   void fill_change() {
     const std::size_t k = static_cast<std::size_t>(problem.channels);
     change.resize(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
       double sum = 0;
-      for (std::size_t c = 0; c < k; ++c) sum += Y[static_cast<std::size_t>(entries[i]) * k + c] * solution.z[c];
+      for (std::size_t c = 0; c < k; ++c)
+        sum += Y[static_cast<std::size_t>(entries[i]) * k + c] * solution.z[c];
       change[i] = sum;
     }
   }
   // u += share times the change by its impulses.
   void add_change(double share, std::vector<double>& u) const {
-    for (std::size_t i = 0; i < entries.size(); ++i) u[static_cast<std::size_t>(entries[i])] += share * change[i];
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      u[static_cast<std::size_t>(entries[i])] += share * change[i];
   }
 };
 
-// Rows of contacts that are met at one time within a step, and of all that holds then (constraints/impacts.h).
-// problem.y_free is the velocity before.
+// Rows of contacts that are met at one time within a step, and of all that holds then
+// (constraints/impacts.h). problem.y_free is the velocity before.
 struct Impact : StepIsland {
-  double share = 0;                                // of the step after which its impulses act
-  std::vector<double> late;                        // channels: what impulses before it, times their shares, add to the velocity
-  std::vector<double> rested;                      // channels: the velocity before all impacts
-  double restored = 1;                             // share of its restitution; less where that would gain energy
-  std::vector<StepIsland> parts;                   // its rows with restitution and without, where it has a part of it; of itself then the solution alone
-  std::vector<double> seen_bar, late_bar, rested_bar;  // of vjp, by its targets and its time: of y_free, `late` and `rested`
+  double share = 0;  // of the step after which its impulses act
+  // Channels: what impulses before it, times their shares, add to the velocity.
+  std::vector<double> late;
+  std::vector<double> rested;  // channels: the velocity before all impacts
+  // Share of its restitution; less where that would gain energy.
+  double restored = 1;
+  // Its rows with restitution and without, where it has a part of it; of itself then the solution
+  // alone.
+  std::vector<StepIsland> parts;
+  // Of vjp, by its targets and its time: of y_free, `late` and `rested`.
+  std::vector<double> seen_bar, late_bar, rested_bar;
 
   bool is_limited() const { return restored < 1; }
   // use(rows) of what has been solved.
@@ -142,11 +166,12 @@ struct Impact : StepIsland {
 
 // The impacts of one island within a step, in their order.
 struct Impacts {
-  StepIsland all;                      // the island's rows with those that are to be met, which the island is without
-  std::vector<Impact> each;            // the first n are in use
+  // The island's rows with those that are to be met, which the island is without.
+  StepIsland all;
+  std::vector<Impact> each;  // the first n are in use
   int n = 0;
-  double share = 0;                    // of the step: the time of the last
-  double still = 0;                    // velocities that are rounding
+  double share = 0;                     // of the step: the time of the last
+  double still = 0;                     // velocities that are rounding
   std::vector<double> y, late, rested;  // channels: the velocity after it; see Impact
 };
 

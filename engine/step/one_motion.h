@@ -12,13 +12,15 @@ namespace robosim {
 struct OneMotion {
   double x, y;
 };
-// Where two rows of a block see one motion only: the lesser of their principal admittances is rounding.
-inline std::optional<OneMotion> one_motion(const RowProblem& problem, std::size_t block, const ConstraintRow& row,
-                                           const ConstraintRow& other) {
+// Where two rows of a block see one motion only: the lesser of their principal admittances is
+// rounding.
+inline std::optional<OneMotion> one_motion(const RowProblem& problem, std::size_t block,
+                                           const ConstraintRow& row, const ConstraintRow& other) {
   constexpr double rounding_of_pair = 1e-14;
   const double a = row_admittance(problem, block, row), d = row_admittance(problem, block, other);
   const double c = row_product(problem, block, row, block, other);
-  const double half = 0.5 * (a - d), root = length(half, c), most = 0.5 * (a + d) + root, least = 0.5 * (a + d) - root;
+  const double half = 0.5 * (a - d), root = length(half, c), most = 0.5 * (a + d) + root,
+               least = 0.5 * (a + d) - root;
   if (!(least <= rounding_of_pair * most)) return std::nullopt;
   const double angle = 0.5 * std::atan2(c, half);
   return OneMotion{std::cos(angle), std::sin(angle)};

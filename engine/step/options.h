@@ -22,26 +22,31 @@ inline constexpr Choice bounces[] = {
 };
 using BounceId = ListId<bounces>;
 
-// Classes beyond those that the step found, at which a gradient looks (linearization/complementarity_aware.cpp).
+// Classes beyond those that the step found, at which a gradient looks
+// (linearization/complementarity_aware.cpp).
 inline constexpr Choice complementarity_aware_kinds[] = {
     {"none", "nothing: the derivative"},
     {"each", "every contact and limit by itself lets go or pushes as the loss wants it"},
-    {"together", "things that touch and both move keep together; contacts with the world and limits as of `each`"},
+    {"together",
+     "things that touch and both move keep together; contacts with the world and limits as of "
+     "`each`"},
 };
 using ComplementarityAwareId = ListId<complementarity_aware_kinds>;
 
 struct StepOptions {
-  double dt = 1e-3;                      // [s]
-  IntegratorId integrator;               // `semi_implicit`
-  SolverId solver;                       // of rows: `lcp`
+  double dt = 1e-3;         // [s]
+  IntegratorId integrator;  // `semi_implicit`
+  SolverId solver;          // of rows: `lcp`
   SolverOptions solver_options;
-  double erp = 0.2;                      // share of what overlaps or has come apart, taken back in one step; 0 to 1
-  double recovery_speed = 1.0;           // [m/s or rad/s] at which it is taken back at the most
-  double margin = 1e-3;                  // [m] within which pairs have rows, beside those that meet within the step
-  double limit_margin = 1e-3;            // [rad or m] the same of joint limits
-  bool speed_limits = false;             // whether joints keep the limits of their speeds
-  BounceId bounce;                       // `automatic`
-  double restitution_threshold = 0.01;   // [m/s] of approach, below which nothing bounces
+  // Share of what overlaps or has come apart, taken back in one step; 0 to 1.
+  double erp = 0.2;
+  double recovery_speed = 1.0;  // [m/s or rad/s] at which it is taken back at the most
+  // [m] within which pairs have rows, beside those that meet within the step.
+  double margin = 1e-3;
+  double limit_margin = 1e-3;                    // [rad or m] the same of joint limits
+  bool speed_limits = false;                     // whether joints keep the limits of their speeds
+  BounceId bounce;                               // `automatic`
+  double restitution_threshold = 0.01;           // [m/s] of approach, below which nothing bounces
   ComplementarityAwareId complementarity_aware;  // `none`; of vjp, of solvers that know classes
 };
 

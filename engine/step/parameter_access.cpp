@@ -1,4 +1,5 @@
-// Reads the numbers of each kind of parameter from a world's parts, and writes them (parameter_kinds.h).
+// Reads the numbers of each kind of parameter from a world's parts, and writes them
+// (parameter_kinds.h).
 #include <cmath>
 #include <limits>
 #include <variant>
@@ -12,7 +13,12 @@
 namespace robosim {
 
 WorldParts::WorldParts(const World& world, double step)
-    : model(world.model()), pairs(world.scene().pairs()), materials(world.materials()), motors(world.motors()), closures(world.closures()), dt(step) {
+    : model(world.model()),
+      pairs(world.scene().pairs()),
+      materials(world.materials()),
+      motors(world.motors()),
+      closures(world.closures()),
+      dt(step) {
   const std::vector<SceneObject>& objects = world.scene().objects();
   for (std::size_t i = model.colliders.size(); i < objects.size(); ++i)
     extras.push_back({objects[i].name, objects[i].geometry, objects[i].body, objects[i].X_BO});
@@ -29,7 +35,8 @@ SE3d moved_along(const SE3d& X, const double* twist) {
   return X * exp_motion(Motion<double>{vec3_at(twist + 3), vec3_at(twist)});
 }
 
-// Calls use(the shape of a piece with vertices, its object, its place among the parts of a compound or -1), in the order of VertexRows.
+// Calls use(the shape of a piece with vertices, its object, its place among the parts of a compound
+// or -1), in the order of VertexRows.
 template <class Use>
 void for_each_mesh(const WorldParts& parts, const Use& use) {
   for (int i = 0; i < parts.n_objects(); ++i) {
@@ -40,7 +47,8 @@ void for_each_mesh(const WorldParts& parts, const Use& use) {
     }
     const std::vector<Compound::Part>& all = geometry.compound->parts();
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (const Shape* shape = std::get_if<Shape>(&all[k].geometry); shape && shape->has_vertices()) use(*shape, i, static_cast<int>(k));
+      if (const Shape* shape = std::get_if<Shape>(&all[k].geometry); shape && shape->has_vertices())
+        use(*shape, i, static_cast<int>(k));
   }
 }
 
@@ -53,7 +61,8 @@ void write_poses(WorldParts& parts, int owners, const double* x) {
 void read_object_sizes(const WorldParts& parts, int owners, double* x) {
   for (int i = 0; i < owners; ++i, x += max_shape_sizes) {
     const CollisionGeometry& geometry = parts.geometry(i);
-    std::fill_n(x, max_shape_sizes, geometry.compound ? std::numeric_limits<double>::quiet_NaN() : 0.0);
+    std::fill_n(x, max_shape_sizes,
+                geometry.compound ? std::numeric_limits<double>::quiet_NaN() : 0.0);
     if (!geometry.compound) read_sizes(geometry.shape, x);
   }
 }
@@ -69,7 +78,8 @@ void write_object_sizes(WorldParts& parts, int owners, const double* x) {
 }
 
 void read_object_scales(const WorldParts& parts, int owners, double* x) {
-  for (int i = 0; i < owners; ++i) x[i] = parts.geometry(i).compound ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+  for (int i = 0; i < owners; ++i)
+    x[i] = parts.geometry(i).compound ? std::numeric_limits<double>::quiet_NaN() : 1.0;
 }
 
 void write_object_scales(WorldParts& parts, int owners, const double* x) {
@@ -115,16 +125,20 @@ void write_closure_frames(WorldParts& parts, int owners, const double* x) {
     double twist[2][6];
     for (int k = 0; k < 6; ++k) twist[0][k] = x[2 * k], twist[1][k] = x[2 * k + 1];
     FrameClosure& closure = parts.closures.frames[at(i)];
-    closure.X_AF = moved_along(closure.X_AF, twist[0]), closure.X_BG = moved_along(closure.X_BG, twist[1]);
+    closure.X_AF = moved_along(closure.X_AF, twist[0]),
+    closure.X_BG = moved_along(closure.X_BG, twist[1]);
   }
 }
 
 void read_coefficients(const WorldParts& parts, int owners, double* x) {
-  for (int i = 0; i < owners; ++i) x = std::copy_n(parts.closures.joints[at(i)].coefficients, JointEquality::terms, x);
+  for (int i = 0; i < owners; ++i)
+    x = std::copy_n(parts.closures.joints[at(i)].coefficients, JointEquality::terms, x);
 }
 
 void write_coefficients(WorldParts& parts, int owners, const double* x) {
-  for (int i = 0; i < owners; ++i) std::copy_n(x + JointEquality::terms * i, JointEquality::terms, parts.closures.joints[at(i)].coefficients);
+  for (int i = 0; i < owners; ++i)
+    std::copy_n(x + JointEquality::terms * i, JointEquality::terms,
+                parts.closures.joints[at(i)].coefficients);
 }
 
 void read_com(const WorldParts& parts, int owners, double* x) {

@@ -1,10 +1,13 @@
 // Kinds of parameters: the numbers of a world that its steps are differentiated by.
 //
-// `parameter_kinds` is the one list of them. Everything else follows from it: where each number is in a gradient or a direction, zeros, sums and
-// products (parameters.h), the arrays and names of the bindings, the table of the documentation, the batteries of tests, and the checks of World and of Python. A new parameter of a law is the field that holds it, here or in
-// Model, a row below, and in the law what it does and the line in its gradient that adds to it:
+// `parameter_kinds` is the one list of them. Everything else follows from it: where each number is
+// in a gradient or a direction, zeros, sums and products (parameters.h), the arrays and names of
+// the bindings, the table of the documentation, the batteries of tests, and the checks of World and
+// of Python. A new parameter of a law is the field that holds it, here or in Model, a row below,
+// and in the law what it does and the line in its gradient that adds to it:
 //
-//   *gradient.parameters.of("friction", pair) += mu_bar;      // a name that is not in the list does not compile
+//   *gradient.parameters.of("friction", pair) += mu_bar;      // a name that is not in the list
+//                                                             does not compile
 #pragma once
 
 #include <algorithm>
@@ -25,15 +28,18 @@ class World;
 
 // A law of two surfaces against each other.
 struct PairMaterial {
-  double friction = 1;            // mu, per axis of friction or of both together, as the solver has it [-]
+  // Mu, per axis of friction or of both together, as the solver has it [-].
+  double friction = 1;
   double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
   double torsional_friction = 0;  // moment about the normal, per normal force [m]
   double rolling_friction = 0;    // moment about each axis of friction, per normal force [m]
-  double compliance = 0;          // how far each point gives along the normal, per force [m/N]; 0: hard
-  double relaxation_time = 0;     // of what gives: damping over stiffness [s]
+  // How far each point gives along the normal, per force [m/N]; 0: hard.
+  double compliance = 0;
+  double relaxation_time = 0;  // of what gives: damping over stiffness [s]
 };
 
-// A motor of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at the end of the step, within the limit.
+// A motor of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+),
+// at the end of the step, within the limit.
 struct Motor {
   double position_gain = 0;  // [N m/rad] or [N/m]; of joints with one position
   double velocity_gain = 0;  // [N m s/rad] or [N s/m]
@@ -55,7 +61,9 @@ struct WorldParts {
   WorldParts(const World& world, double dt);
 
   int n_objects() const { return static_cast<int>(model.colliders.size() + extras.size()); }
-  const CollisionGeometry& geometry(int object) const { return const_cast<WorldParts*>(this)->geometry(object); }
+  const CollisionGeometry& geometry(int object) const {
+    return const_cast<WorldParts*>(this)->geometry(object);
+  }
   CollisionGeometry& geometry(int object) {
     const std::size_t i = static_cast<std::size_t>(object), n = model.colliders.size();
     return i < n ? model.colliders[i].geometry : extras[i - n].geometry;
@@ -66,33 +74,41 @@ struct WorldParts {
   }
 };
 
-// How the numbers of all owners of a kind are read from a world's parts, and written to them; owner after owner. What geometry is measured by is
-// zero, or one, where it is: writing moves it.
+// How the numbers of all owners of a kind are read from a world's parts, and written to them; owner
+// after owner. What geometry is measured by is zero, or one, where it is: writing moves it.
 struct ParameterAccess {
   void (*read)(const WorldParts& parts, int owners, double* x);
   void (*write)(WorldParts& parts, int owners, const double* x);
   // The number itself where it is of surfaces or motors, which World checks; else null.
-  double PairMaterial::* of_pair = nullptr;
-  double Motor::* of_motor = nullptr;
+  double PairMaterial::*of_pair = nullptr;
+  double Motor::*of_motor = nullptr;
 };
 
 namespace detail {
 
 template <auto list, auto field>
 struct Field {
-  static double& of(WorldParts& parts, int i) { return (parts.*list)[static_cast<std::size_t>(i)].*field; }
+  static double& of(WorldParts& parts, int i) {
+    return (parts.*list)[static_cast<std::size_t>(i)].*field;
+  }
   static constexpr auto member = field;
 };
 template <auto array>
 struct OfModel {
-  static double& of(WorldParts& parts, int i) { return (parts.model.*array)[static_cast<std::size_t>(i)]; }
+  static double& of(WorldParts& parts, int i) {
+    return (parts.model.*array)[static_cast<std::size_t>(i)];
+  }
 };
 template <auto array>
 struct OfLimits {
-  static double& of(WorldParts& parts, int i) { return (parts.model.limits.*array)[static_cast<std::size_t>(i)]; }
+  static double& of(WorldParts& parts, int i) {
+    return (parts.model.limits.*array)[static_cast<std::size_t>(i)];
+  }
 };
 struct Mass {
-  static double& of(WorldParts& parts, int i) { return parts.model.inertias[static_cast<std::size_t>(i) + 1].mass; }
+  static double& of(WorldParts& parts, int i) {
+    return parts.model.inertias[static_cast<std::size_t>(i) + 1].mass;
+  }
 };
 struct Dt {
   static double& of(WorldParts& parts, int) { return parts.dt; }
@@ -100,21 +116,28 @@ struct Dt {
 
 // Which number of an Owner a place is.
 template <class Owner, class Place>
-constexpr double Owner::* member_of() {
-  if constexpr (requires { requires std::is_same_v<std::remove_const_t<decltype(Place::member)>, double Owner::*>; }) return Place::member;
-  else return nullptr;
+constexpr double Owner::*member_of() {
+  if constexpr (requires {
+                  requires std::is_same_v < std::remove_const_t<decltype(Place::member)>,
+                  double Owner::* > ;
+                })
+    return Place::member;
+  else
+    return nullptr;
 }
 
 // Of one number for each owner, a reference to which Place::of gives.
 template <class Place>
-inline constexpr ParameterAccess number{
-    [](const WorldParts& parts, int owners, double* x) {
-      for (int i = 0; i < owners; ++i) x[i] = Place::of(const_cast<WorldParts&>(parts), i);
-    },
-    [](WorldParts& parts, int owners, const double* x) {
-      for (int i = 0; i < owners; ++i) Place::of(parts, i) = x[i];
-    },
-    member_of<PairMaterial, Place>(), member_of<Motor, Place>()};
+inline constexpr ParameterAccess number{[](const WorldParts& parts, int owners, double* x) {
+                                          for (int i = 0; i < owners; ++i)
+                                            x[i] = Place::of(const_cast<WorldParts&>(parts), i);
+                                        },
+                                        [](WorldParts& parts, int owners, const double* x) {
+                                          for (int i = 0; i < owners; ++i)
+                                            Place::of(parts, i) = x[i];
+                                        },
+                                        member_of<PairMaterial, Place>(),
+                                        member_of<Motor, Place>()};
 
 template <int width>
 void read_zeros(const WorldParts&, int owners, double* x) {
@@ -154,8 +177,12 @@ enum class ParameterOwner : std::uint8_t {
   world        // one
 };
 
-// Whether the numbers of one owner lie side by side, kind after kind; else those of one kind do, owner after owner.
-constexpr bool is_record(ParameterOwner owner) { return owner == ParameterOwner::pair || owner == ParameterOwner::motor || owner == ParameterOwner::object; }
+// Whether the numbers of one owner lie side by side, kind after kind; else those of one kind do,
+// owner after owner.
+constexpr bool is_record(ParameterOwner owner) {
+  return owner == ParameterOwner::pair || owner == ParameterOwner::motor ||
+         owner == ParameterOwner::object;
+}
 
 struct ParameterKind {
   std::string_view name;
@@ -164,80 +191,147 @@ struct ParameterKind {
   std::string_view unit, about;
   double least;            // that a value may be
   ParameterAccess access;  // to the values
-  double most = std::numeric_limits<double>::max();  // that a value may be; infinite where one may have no limit
+  // That a value may be; infinite where one may have no limit.
+  double most = std::numeric_limits<double>::max();
 
   constexpr int width() const { return rows * columns; }
 };
 
-// Geometry is measured from where it is: poses by twists (linear, angular) of a frame in itself, scale by a factor at 1.
+// Geometry is measured from where it is: poses by twists (linear, angular) of a frame in itself,
+// scale by a factor at 1.
 inline constexpr auto parameter_kinds = [] {
   using namespace detail;
   constexpr double any = std::numeric_limits<double>::infinity();
   return std::to_array<ParameterKind>({
-    {"friction", ParameterOwner::pair, 1, 1, "-", "Coulomb's mu of two surfaces", 0,
-     number<Field<&WorldParts::materials, &PairMaterial::friction>>},
-    {"restitution", ParameterOwner::pair, 1, 1, "-", "part of the approaching speed that comes back", 0,
-     number<Field<&WorldParts::materials, &PairMaterial::restitution>>, 1},
-    {"torsional_friction", ParameterOwner::pair, 1, 1, "m", "moment about the normal, per normal force", 0,
-     number<Field<&WorldParts::materials, &PairMaterial::torsional_friction>>},
-    {"rolling_friction", ParameterOwner::pair, 1, 1, "m", "moment about each axis across the normal, per normal force", 0,
-     number<Field<&WorldParts::materials, &PairMaterial::rolling_friction>>},
-    {"compliance", ParameterOwner::pair, 1, 1, "m/N", "of each point along the normal; without a derivative where it is 0", 0,
-     number<Field<&WorldParts::materials, &PairMaterial::compliance>>},
-    {"relaxation_time", ParameterOwner::pair, 1, 1, "s", "damping over stiffness of what is compliant", 0,
-     number<Field<&WorldParts::materials, &PairMaterial::relaxation_time>>},
-    {"position_gain", ParameterOwner::motor, 1, 1, "N m/rad or N/m", "of a motor, per position", 0,
-     number<Field<&WorldParts::motors, &Motor::position_gain>>},
-    {"velocity_gain", ParameterOwner::motor, 1, 1, "N m s/rad or N s/m", "of a motor, per velocity", 0,
-     number<Field<&WorldParts::motors, &Motor::velocity_gain>>},
-    {"motor_limit", ParameterOwner::motor, 1, 1, "N m or N", "greatest force of a motor", 0,
-     number<Field<&WorldParts::motors, &Motor::limit>>, any},
-    {"pose", ParameterOwner::object, 6, 1, "m, rad", "of a shape: twist in its own frame", -any,
-     {read_zeros<6>, write_poses}},
-    {"sizes", ParameterOwner::object, 4, 1, "m", "of a shape: its sizes in the order of its type, zero beyond", 0,
-     {read_object_sizes, write_object_sizes}},
-    {"scale", ParameterOwner::object, 1, 1, "-", "of a shape: factor about the origin of its frame", 0,
-     {read_object_scales, write_object_scales}},
-    {"vertices", ParameterOwner::vertex, 3, 1, "m", "of convex meshes and triangles, in the frame of the shape", -any,
-     {read_vertices, write_vertices}},
-    {"frames", ParameterOwner::closure, 2, 6, "m, rad", "of a closure: twists of its two frames in themselves", -any,
-     {read_zeros<12>, write_closure_frames}},
-    {"coefficients", ParameterOwner::equality, 5, 1, "rad or m, per power", "of the polynomial that a joint follows", -any,
-     {read_coefficients, write_coefficients}},
-    {"mass", ParameterOwner::body, 1, 1, "kg", "center of mass and moments about it held", 0,
-     number<Mass>},
-    {"com", ParameterOwner::body, 3, 1, "m", "center of mass, moments about it held", -any,
-     {read_com, write_com}},
-    {"inertia", ParameterOwner::body, 6, 1, "kg m^2", "xx, xy, yy, xz, yz, zz about the center of mass", -any,
-     {read_moments, write_moments}},
-    {"placement", ParameterOwner::body, 6, 1, "m, rad", "of a joint in its parent: twist in its own frame", -any,
-     {read_zeros<6>, write_placements}},
-    {"armature", ParameterOwner::coordinate, 1, 1, "kg m^2 or kg", "inertia of a drive as seen at its joint", 0,
-     number<OfModel<&Model::armature>>},
-    {"damping", ParameterOwner::coordinate, 1, 1, "N m s/rad or N s/m", "viscous friction of a joint", 0,
-     number<OfModel<&Model::damping>>},
-    {"joint_friction", ParameterOwner::coordinate, 1, 1, "N m or N", "dry friction of a joint", 0,
-     number<OfModel<&Model::friction>>},
-    {"stiffness", ParameterOwner::coordinate, 1, 1, "N m/rad or N/m", "of a joint's spring", 0,
-     number<OfModel<&Model::stiffness>>},
-    {"spring_reference", ParameterOwner::coordinate, 1, 1, "rad or m", "where a joint's spring exerts nothing", -any,
-     number<OfModel<&Model::spring_reference>>},
-    {"speed_limit", ParameterOwner::coordinate, 1, 1, "rad/s or m/s", "of a joint, where the step keeps it", 0,
-     number<OfLimits<&Limits::velocity>>, any},
-    {"lower_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
-     number<OfLimits<&Limits::q_lower>>, any},
-    {"upper_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
-     number<OfLimits<&Limits::q_upper>>, any},
-    {"gravity", ParameterOwner::world, 3, 1, "m/s^2", "in axes of W", -any,
-     {read_gravity, write_gravity}},
-    {"dt", ParameterOwner::world, 1, 1, "s", "length of a step", 0,
-     number<Dt>},
+      {"friction", ParameterOwner::pair, 1, 1, "-", "Coulomb's mu of two surfaces", 0,
+       number<Field<&WorldParts::materials, &PairMaterial::friction>>},
+      {"restitution", ParameterOwner::pair, 1, 1, "-",
+       "part of the approaching speed that comes back", 0,
+       number<Field<&WorldParts::materials, &PairMaterial::restitution>>, 1},
+      {"torsional_friction", ParameterOwner::pair, 1, 1, "m",
+       "moment about the normal, per normal force", 0,
+       number<Field<&WorldParts::materials, &PairMaterial::torsional_friction>>},
+      {"rolling_friction", ParameterOwner::pair, 1, 1, "m",
+       "moment about each axis across the normal, per normal force", 0,
+       number<Field<&WorldParts::materials, &PairMaterial::rolling_friction>>},
+      {"compliance", ParameterOwner::pair, 1, 1, "m/N",
+       "of each point along the normal; without a derivative where it is 0", 0,
+       number<Field<&WorldParts::materials, &PairMaterial::compliance>>},
+      {"relaxation_time", ParameterOwner::pair, 1, 1, "s",
+       "damping over stiffness of what is compliant", 0,
+       number<Field<&WorldParts::materials, &PairMaterial::relaxation_time>>},
+      {"position_gain", ParameterOwner::motor, 1, 1, "N m/rad or N/m", "of a motor, per position",
+       0, number<Field<&WorldParts::motors, &Motor::position_gain>>},
+      {"velocity_gain", ParameterOwner::motor, 1, 1, "N m s/rad or N s/m",
+       "of a motor, per velocity", 0, number<Field<&WorldParts::motors, &Motor::velocity_gain>>},
+      {"motor_limit", ParameterOwner::motor, 1, 1, "N m or N", "greatest force of a motor", 0,
+       number<Field<&WorldParts::motors, &Motor::limit>>, any},
+      {"pose",
+       ParameterOwner::object,
+       6,
+       1,
+       "m, rad",
+       "of a shape: twist in its own frame",
+       -any,
+       {read_zeros<6>, write_poses}},
+      {"sizes",
+       ParameterOwner::object,
+       4,
+       1,
+       "m",
+       "of a shape: its sizes in the order of its type, zero beyond",
+       0,
+       {read_object_sizes, write_object_sizes}},
+      {"scale",
+       ParameterOwner::object,
+       1,
+       1,
+       "-",
+       "of a shape: factor about the origin of its frame",
+       0,
+       {read_object_scales, write_object_scales}},
+      {"vertices",
+       ParameterOwner::vertex,
+       3,
+       1,
+       "m",
+       "of convex meshes and triangles, in the frame of the shape",
+       -any,
+       {read_vertices, write_vertices}},
+      {"frames",
+       ParameterOwner::closure,
+       2,
+       6,
+       "m, rad",
+       "of a closure: twists of its two frames in themselves",
+       -any,
+       {read_zeros<12>, write_closure_frames}},
+      {"coefficients",
+       ParameterOwner::equality,
+       5,
+       1,
+       "rad or m, per power",
+       "of the polynomial that a joint follows",
+       -any,
+       {read_coefficients, write_coefficients}},
+      {"mass", ParameterOwner::body, 1, 1, "kg", "center of mass and moments about it held", 0,
+       number<Mass>},
+      {"com",
+       ParameterOwner::body,
+       3,
+       1,
+       "m",
+       "center of mass, moments about it held",
+       -any,
+       {read_com, write_com}},
+      {"inertia",
+       ParameterOwner::body,
+       6,
+       1,
+       "kg m^2",
+       "xx, xy, yy, xz, yz, zz about the center of mass",
+       -any,
+       {read_moments, write_moments}},
+      {"placement",
+       ParameterOwner::body,
+       6,
+       1,
+       "m, rad",
+       "of a joint in its parent: twist in its own frame",
+       -any,
+       {read_zeros<6>, write_placements}},
+      {"armature", ParameterOwner::coordinate, 1, 1, "kg m^2 or kg",
+       "inertia of a drive as seen at its joint", 0, number<OfModel<&Model::armature>>},
+      {"damping", ParameterOwner::coordinate, 1, 1, "N m s/rad or N s/m",
+       "viscous friction of a joint", 0, number<OfModel<&Model::damping>>},
+      {"joint_friction", ParameterOwner::coordinate, 1, 1, "N m or N", "dry friction of a joint", 0,
+       number<OfModel<&Model::friction>>},
+      {"stiffness", ParameterOwner::coordinate, 1, 1, "N m/rad or N/m", "of a joint's spring", 0,
+       number<OfModel<&Model::stiffness>>},
+      {"spring_reference", ParameterOwner::coordinate, 1, 1, "rad or m",
+       "where a joint's spring exerts nothing", -any, number<OfModel<&Model::spring_reference>>},
+      {"speed_limit", ParameterOwner::coordinate, 1, 1, "rad/s or m/s",
+       "of a joint, where the step keeps it", 0, number<OfLimits<&Limits::velocity>>, any},
+      {"lower_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
+       number<OfLimits<&Limits::q_lower>>, any},
+      {"upper_limit", ParameterOwner::position, 1, 1, "rad or m", "of a joint's position", -any,
+       number<OfLimits<&Limits::q_upper>>, any},
+      {"gravity",
+       ParameterOwner::world,
+       3,
+       1,
+       "m/s^2",
+       "in axes of W",
+       -any,
+       {read_gravity, write_gravity}},
+      {"dt", ParameterOwner::world, 1, 1, "s", "length of a step", 0, number<Dt>},
   });
 }();
 inline constexpr int n_parameter_kinds = static_cast<int>(parameter_kinds.size());
 static_assert(std::all_of(parameter_kinds.begin(), parameter_kinds.end(),
                           [](const ParameterKind& x) {
-                            return (x.owner != ParameterOwner::pair || x.access.of_pair) && (x.owner != ParameterOwner::motor || x.access.of_motor);
+                            return (x.owner != ParameterOwner::pair || x.access.of_pair) &&
+                                   (x.owner != ParameterOwner::motor || x.access.of_motor);
                           }),
               "numbers of surfaces and motors are fields of these, which World checks");
 

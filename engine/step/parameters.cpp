@@ -71,15 +71,19 @@ ParameterLayout::ParameterLayout(const World& world) {
     const ParameterOwner owner = parameter_kinds[k].owner;
     const int owners = count(world, owner);
     int end = k + 1, stride = parameter_kinds[k].width();
-    for (; is_record(owner) && end < n_parameter_kinds && parameter_kinds[end].owner == owner; ++end) stride += parameter_kinds[end].width();
-    for (int first = next; k < end; first += parameter_kinds[k].width(), ++k) places_[k] = {first, stride, owners};
+    for (; is_record(owner) && end < n_parameter_kinds && parameter_kinds[end].owner == owner;
+         ++end)
+      stride += parameter_kinds[end].width();
+    for (int first = next; k < end; first += parameter_kinds[k].width(), ++k)
+      places_[k] = {first, stride, owners};
     if (owner != ParameterOwner::vertex) next += owners * stride;
   }
   make_zeros(zeros_, static_cast<std::size_t>(next));
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (int i = 0; i < owners("scale"); ++i) {
     if (!world.scene().object(i).geometry.compound) continue;
-    std::fill_n(zeros_.begin() + place("sizes", i), parameter_kinds[ParameterId("sizes").index].width(), none);
+    std::fill_n(zeros_.begin() + place("sizes", i),
+                parameter_kinds[ParameterId("sizes").index].width(), none);
     zeros_[static_cast<std::size_t>(place("scale", i))] = none;
   }
 }
@@ -90,7 +94,8 @@ void ParameterSelection::read(const ParameterVector& from, double* to) const {
     double sum = 0;
     for (std::size_t k = at(begin[i]); k < at(begin[i + 1]); ++k) {
       const int n = number[k];
-      sum += weight[k] * (n < before ? from.numbers()[at(n)] : from.vertices.of((n - before) / 3)[(n - before) % 3]);
+      sum += weight[k] * (n < before ? from.numbers()[at(n)]
+                                     : from.vertices.of((n - before) / 3)[(n - before) % 3]);
     }
     *to++ = sum;
   }
@@ -104,26 +109,37 @@ ParameterValues parameter_values(const WorldParts& parts, const ParameterLayout&
     const ParameterKind& kind = parameter_kinds[at(k)];
     own.resize(at(layout.owners(id) * kind.width()));
     kind.access.read(parts, layout.owners(id), own.data());
-    if (kind.owner == ParameterOwner::vertex) values.vertices = own;
-    else for_each_place(layout, id, [&](std::size_t place, std::size_t i) { values.numbers[place] = own[i]; });
+    if (kind.owner == ParameterOwner::vertex)
+      values.vertices = own;
+    else
+      for_each_place(layout, id,
+                     [&](std::size_t place, std::size_t i) { values.numbers[place] = own[i]; });
   }
   return values;
 }
 
-bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout, const ParameterValues& values) {
+bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout,
+                          const ParameterValues& values) {
   const ParameterValues before = parameter_values(parts, layout);
-  const auto is_same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const auto is_same = [](double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  };
   bool is_other_scene = false;
   std::vector<double> wanted;
   const auto write = [&](ParameterId id) {
     const ParameterKind& kind = parameter_kinds[at(id.index)];
     wanted.resize(at(layout.owners(id) * kind.width()));
     bool is_changed = false;
-    const auto take = [&](std::size_t i, double own, double other) { wanted[i] = other, is_changed |= !is_same(own, other); };
+    const auto take = [&](std::size_t i, double own, double other) {
+      wanted[i] = other, is_changed |= !is_same(own, other);
+    };
     if (kind.owner == ParameterOwner::vertex)
-      for (std::size_t i = 0; i < wanted.size(); ++i) take(i, before.vertices[i], values.vertices[i]);
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        take(i, before.vertices[i], values.vertices[i]);
     else
-      for_each_place(layout, id, [&](std::size_t place, std::size_t i) { take(i, before.numbers[place], values.numbers[place]); });
+      for_each_place(layout, id, [&](std::size_t place, std::size_t i) {
+        take(i, before.numbers[place], values.numbers[place]);
+      });
     if (!is_changed) return;
     kind.access.write(parts, layout.owners(id), wanted.data());
     is_other_scene |= !is_beside_scene(kind);

@@ -1,4 +1,5 @@
-// Numbers of all parameters of a world (parameter_kinds.h): where each is, zeros, sums, products; values, and worlds with other values.
+// Numbers of all parameters of a world (parameter_kinds.h): where each is, zeros, sums, products;
+// values, and worlds with other values.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +16,29 @@ struct ParameterId {
   int index = 0;
 
   consteval ParameterId(const char* name) {
-    while (std::string_view(name) != parameter_kinds[index].name) ++index;  // beyond the list is no constant
+    // Beyond the list is no constant.
+    while (std::string_view(name) != parameter_kinds[index].name) ++index;
   }
   explicit constexpr ParameterId(int kind) : index(kind) {}
 };
 
-// Where the numbers of each kind are in a vector of all that a world has. Vertices, of which contacts know few, are apart (vertex_gradient.h).
+// Where the numbers of each kind are in a vector of all that a world has. Vertices, of which
+// contacts know few, are apart (vertex_gradient.h).
 class ParameterLayout {
  public:
   explicit ParameterLayout(const World& world);
 
   int size() const { return static_cast<int>(zeros_.size()); }
   int owners(ParameterId kind) const { return places_[kind.index].owners; }
-  int place(ParameterId kind, int owner) const { return places_[kind.index].first + owner * places_[kind.index].stride; }
+  int place(ParameterId kind, int owner) const {
+    return places_[kind.index].first + owner * places_[kind.index].stride;
+  }
   // From one owner to the next.
   int stride(ParameterId kind) const { return places_[kind.index].stride; }
   // How many numbers come before the vertices.
   int before_vertices() const { return places_[ParameterId("vertices").index].first; }
-  // Zero; not a number where there is no derivative, as by sizes and scales of bodies made of pieces.
+  // Zero; not a number where there is no derivative, as by sizes and scales of bodies made of
+  // pieces.
   const std::vector<double>& zeros() const { return zeros_; }
 
  private:
@@ -53,9 +59,14 @@ class ParameterVector {
     vertices.clear();
   }
 
-  // The numbers of an owner, `width` of them; of kinds that are no records, also those of the owners behind it.
-  double* of(ParameterId kind, int owner = 0) { return numbers_.data() + layout_->place(kind, owner); }
-  const double* of(ParameterId kind, int owner = 0) const { return numbers_.data() + layout_->place(kind, owner); }
+  // The numbers of an owner, `width` of them; of kinds that are no records, also those of the
+  // owners behind it.
+  double* of(ParameterId kind, int owner = 0) {
+    return numbers_.data() + layout_->place(kind, owner);
+  }
+  const double* of(ParameterId kind, int owner = 0) const {
+    return numbers_.data() + layout_->place(kind, owner);
+  }
   const ParameterLayout& layout() const { return *layout_; }
   // All but those of vertices.
   std::vector<double>& numbers() { return numbers_; }
@@ -73,8 +84,8 @@ class ParameterVector {
   std::vector<double> numbers_;
 };
 
-// Calls f with each number of one or several vectors of one world, the same of all of them. Of vertices with those of the first's rows: of the others by
-// value.
+// Calls f with each number of one or several vectors of one world, the same of all of them. Of
+// vertices with those of the first's rows: of the others by value.
 template <class F, class... Vectors>
 void for_each_parameter(F&& f, Vectors&... vectors) {
   const auto first = [](auto& x, auto&...) -> auto& { return x; };
@@ -92,9 +103,11 @@ void for_each_parameter(F&& f, Vectors&... vectors) {
   dense(middle, any.numbers().size());
 }
 
-// Combinations of parameters: what somebody asks for by name, as the mass of one of several links that make a body.
+// Combinations of parameters: what somebody asks for by name, as the mass of one of several links
+// that make a body.
 struct ParameterSelection {
-  // Of each combination, from begin[i] to begin[i + 1], its numbers, those of vertices behind all others, and how often each counts.
+  // Of each combination, from begin[i] to begin[i + 1], its numbers, those of vertices behind all
+  // others, and how often each counts.
   std::vector<int> begin{0}, number;
   std::vector<double> weight;
 
@@ -109,8 +122,10 @@ struct ParameterValues {
 };
 ParameterValues parameter_values(const WorldParts& parts, const ParameterLayout& layout);
 
-// Writes to the parts what differs from their own values. Returns whether the model or the scene has changed with it, and not only what is about them.
-// Throws InputError where a shape cannot have its sizes or vertices.
-bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout, const ParameterValues& values);
+// Writes to the parts what differs from their own values. Returns whether the model or the scene
+// has changed with it, and not only what is about them. Throws InputError where a shape cannot have
+// its sizes or vertices.
+bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout,
+                          const ParameterValues& values);
 
 }  // namespace robosim

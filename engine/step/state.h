@@ -1,7 +1,10 @@
-// States, what drives them, and tangents of both, as views of arrays; of each kind one list of parts.
+// States, what drives them, and tangents of both, as views of arrays; of each kind one list of
+// parts.
 //
-// Steps, rollouts and bindings hand views on; rollouts copy, size and offset them by the lists: a part that a state gets besides, as the nodes of something soft,
-// an activation, or the state before, is a pointer, its width in the layout, room and its line in StateParts. A part whose pointer is null is not there.
+// Steps, rollouts and bindings hand views on; rollouts copy, size and offset them by the lists: a
+// part that a state gets besides, as the nodes of something soft, an activation, or the state
+// before, is a pointer, its width in the layout, room and its line in StateParts. A part whose
+// pointer is null is not there.
 #pragma once
 
 #include <algorithm>
@@ -63,9 +66,13 @@ struct StatePointers {
   using Parts = StateParts;
   using Layout = StateLayout;
 
-  T *q = nullptr, *v = nullptr;  // configuration and velocity (n_q, n_v); of a tangent n_v each, that of q in the tangent space, body side
+  // Configuration and velocity (n_q, n_v); of a tangent n_v each, that of q in the tangent space,
+  // body side.
+  T *q = nullptr, *v = nullptr;
 
-  operator StatePointers<const double>() const requires(!std::is_const_v<T>) { return detail::viewed<StatePointers<const double>>(*this); }
+  operator StatePointers<const double>() const requires(!std::is_const_v<T>) {
+    return detail::viewed<StatePointers<const double>>(*this);
+  }
 };
 
 template <class T>
@@ -77,7 +84,9 @@ struct ControlPointers {
   T* q_target = nullptr;  // n_q, of motors with a position gain; null: the present position
   T* v_target = nullptr;  // n_v, of motors; null: zero
 
-  operator ControlPointers<const double>() const requires(!std::is_const_v<T>) { return detail::viewed<ControlPointers<const double>>(*this); }
+  operator ControlPointers<const double>() const requires(!std::is_const_v<T>) {
+    return detail::viewed<ControlPointers<const double>>(*this);
+  }
 };
 
 using StateView = StatePointers<const double>;
@@ -100,7 +109,8 @@ Pointers row(Pointers x, const typename Pointers::Layout& layout, std::ptrdiff_t
 // To what may be the same arrays.
 inline void copy(const StateView& from, const StateLayout& layout, const StateSpan& to) {
   StateParts::for_each([&](auto part) {
-    if (part(from) && part(to) && part(to) != part(from)) std::copy_n(part(from), part(layout), part(to));
+    if (part(from) && part(to) && part(to) != part(from))
+      std::copy_n(part(from), part(layout), part(to));
   });
 }
 
@@ -113,7 +123,9 @@ struct States {
   States(const StateLayout& l, int count) : layout(l) { resize(count); }
 
   void resize(int count) {
-    StateParts::for_each([&](auto part) { part(*this).resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(part(layout))); });
+    StateParts::for_each([&](auto part) {
+      part(*this).resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(part(layout)));
+    });
   }
   StateSpan operator[](std::ptrdiff_t i) {
     StateSpan all;
@@ -134,7 +146,8 @@ struct Controls {
   }
   ControlView view() const {
     ControlView out;
-    ControlParts::for_each([&](auto part) { part(out) = part(*this).empty() ? nullptr : part(*this).data(); });
+    ControlParts::for_each(
+        [&](auto part) { part(out) = part(*this).empty() ? nullptr : part(*this).data(); });
     return out;
   }
 };

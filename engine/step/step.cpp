@@ -21,13 +21,16 @@ bool are_finite(const std::vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
 }
 
-// Leaves out what normals, limits and closures ask for beyond standing still; whether there was any.
+// Leaves out what normals, limits and closures ask for beyond standing still; whether there was
+// any.
 bool relax(StepIsland& island) {
   bool any = false;
   for (std::size_t i = 0; i < island.rows.size(); ++i) {
     ConstraintRow& row = island.problem.rows[i];
     if (row.compliance > 0) continue;  // what is compliant contradicts nothing
-    if (row.kind == RowKind::equality ? row.target != 0 : row.kind != RowKind::friction && row.target > 0) row.target = 0, any = true;
+    if (row.kind == RowKind::equality ? row.target != 0
+                                      : row.kind != RowKind::friction && row.target > 0)
+      row.target = 0, any = true;
   }
   return any;
 }
@@ -36,9 +39,13 @@ bool relax(StepIsland& island) {
 bool asks_for_any(const StepIsland& corrections, const StepIsland& island) {
   for (const RowBlock& block : corrections.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
-      const ConstraintRow &row = island.problem.rows[at(corrections.rows[at(i)].corrects)], &own = corrections.problem.rows[at(i)];
+      const ConstraintRow &row = island.problem.rows[at(corrections.rows[at(i)].corrects)],
+                          &own = corrections.problem.rows[at(i)];
       if (corrections.rows[at(i)].keeping == Keeping::none && own.target == row.target) continue;
-      if (own.kind != RowKind::unilateral || dot(own.d, &corrections.problem.y_free[at(block.first_channel)], block.width) < own.target) return true;
+      if (own.kind != RowKind::unilateral ||
+          dot(own.d, &corrections.problem.y_free[at(block.first_channel)], block.width) <
+              own.target)
+        return true;
     }
   return false;
 }
@@ -61,23 +68,38 @@ Stepper::Stepper(const World& world, const StepOptions& options)
       solver_(options.solver.kind().make(options.solver_options)),
       linearization_(*data_, *integrator_),
       next_(StateLayout::of(world.model()), 1) {
-  require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt, "it must be positive and finite [s]");
-  require(options.solver_options.sweeps >= 1, "sweeps", options.solver_options.sweeps, "it must be at least 1");
+  require(options.dt > 0 && std::isfinite(options.dt), "dt", options.dt,
+          "it must be positive and finite [s]");
+  require(options.solver_options.sweeps >= 1, "sweeps", options.solver_options.sweeps,
+          "it must be at least 1");
   require(options.erp >= 0 && options.erp <= 1, "erp", options.erp, "it must lie between 0 and 1");
-  require(options.recovery_speed > 0 && std::isfinite(options.recovery_speed), "recovery_speed", options.recovery_speed, "it must be positive and finite [m/s or rad/s]");
-  require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin, "it must be finite, and at least 0 [m]");
-  require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin", options.limit_margin, "it must be finite, and at least 0");
-  require(options.restitution_threshold >= 0, "restitution_threshold", options.restitution_threshold, "it must be at least 0 [m/s]");
-  if (options.complementarity_aware != ComplementarityAwareId("none") && !options.solver.kind().knows_classes)
-    throw InputError(message("complementarity-aware gradients need a solver that knows classes, as 'lcp' does; this one is '", options.solver.kind().name, "'"));
+  require(options.recovery_speed > 0 && std::isfinite(options.recovery_speed), "recovery_speed",
+          options.recovery_speed, "it must be positive and finite [m/s or rad/s]");
+  require(options.margin >= 0 && std::isfinite(options.margin), "margin", options.margin,
+          "it must be finite, and at least 0 [m]");
+  require(options.limit_margin >= 0 && std::isfinite(options.limit_margin), "limit_margin",
+          options.limit_margin, "it must be finite, and at least 0");
+  require(options.restitution_threshold >= 0, "restitution_threshold",
+          options.restitution_threshold, "it must be at least 0 [m/s]");
+  if (options.complementarity_aware != ComplementarityAwareId("none") &&
+      !options.solver.kind().knows_classes)
+    throw InputError(
+        message("complementarity-aware gradients need a solver that knows classes, as 'lcp' does; "
+                "this one is '",
+                options.solver.kind().name, "'"));
 }
 
 // near: a solution of the same rows with other targets, or null.
 void Stepper::solve(StepIsland& island, StepReport& report, const RowSolution* near) {
   island.is_relaxed = false;
-  if (!island.solved) island.solved = solver_->make_solved(), island.other_solved = solver_->make_solved();
-  if (near && solver_->solve_near(island.problem, *near, island.solution, island.sizes, *island.solved)) return;
-  const auto solve_rows = [&] { return solver_->solve(island.problem, island.solution, island.sizes, *island.solved); };
+  if (!island.solved)
+    island.solved = solver_->make_solved(), island.other_solved = solver_->make_solved();
+  if (near &&
+      solver_->solve_near(island.problem, *near, island.solution, island.sizes, *island.solved))
+    return;
+  const auto solve_rows = [&] {
+    return solver_->solve(island.problem, island.solution, island.sizes, *island.solved);
+  };
   const auto take = [&](const SolverReport& from) {
     report.class_changes += from.class_changes, report.pivots += from.pivots;
     report.attempt = std::max(report.attempt, from.attempt);
@@ -108,13 +130,16 @@ void Stepper::solve(StepReport& report) {
     assembly_.fill_change(island), island.add_change(1, step.u);
     report.rows += island.problem.size();
     for (std::size_t r = 0; r < island.rows.size(); ++r)
-      report.untimed_bounces += is_of<Contact>(island.rows[r], Contact::normal) && island.rows[r].law == NormalLaw::bounce && island.solution.f[r] > 0;
+      report.untimed_bounces += is_of<Contact>(island.rows[r], Contact::normal) &&
+                                island.rows[r].law == NormalLaw::bounce && island.solution.f[r] > 0;
   }
   step.u_rested = step.u;
-  for (int i = 0; i < step.n_islands; ++i) solve_impacts(step.islands[at(i)], step.impacts[at(i)], report);
+  for (int i = 0; i < step.n_islands; ++i)
+    solve_impacts(step.islands[at(i)], step.impacts[at(i)], report);
   report.islands = step.n_islands;
   report.manifolds = static_cast<int>(step.manifolds.size());
-  for (const SceneQuery::PairManifold& pair : step.manifolds) report.contacts += pair.manifold.n_points;
+  for (const SceneQuery::PairManifold& pair : step.manifolds)
+    report.contacts += pair.manifold.n_points;
 }
 
 void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepReport& report) {
@@ -156,8 +181,11 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   integrator_->advance(step, in, next_[0]);
   bool is_taken = true;
   StateParts::for_each([&](auto part) { is_taken = is_taken && are_finite(part(next_)); });
-  copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);  // substeps write where they read
-  if (!is_taken) step.manifolds.clear(), step.corrected_islands.clear(), step.n_islands = 0, step.is_diverged = true;
+  // Substeps write where they read.
+  copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);
+  if (!is_taken)
+    step.manifolds.clear(), step.corrected_islands.clear(), step.n_islands = 0,
+                                                            step.is_diverged = true;
   return is_taken;
 }
 
@@ -183,12 +211,15 @@ Linearization& Stepper::linearized() {
   return linearization_;
 }
 
-StepReport Stepper::step(const StateView& state, const ControlView& control, const StateSpan& next) {
+StepReport Stepper::step(const StateView& state, const ControlView& control,
+                         const StateSpan& next) {
   StepReport report;
   if (data_->size() == 0) return copy(state, next_.layout, next), report;
   const StepInput in{state, control};
   data_->is_diverged = false;
-  data_->times_impacts = data_->options.bounce == BounceId("time_of_impact") || (data_->options.bounce == BounceId("automatic") && world().has_restitution());
+  data_->times_impacts =
+      data_->options.bounce == BounceId("time_of_impact") ||
+      (data_->options.bounce == BounceId("automatic") && world().has_restitution());
   linearization_.reset();
 
   integrator_->move_freely(*data_, in);

@@ -1,4 +1,5 @@
-// The gradient of a loss of a step's results with respect to its arguments and to all parameters of its world.
+// The gradient of a loss of a step's results with respect to its arguments and to all parameters of
+// its world.
 #pragma once
 
 #include <vector>
@@ -28,7 +29,8 @@ struct StepGradient {
   }
 };
 
-// Calls f with each number of one or several gradients, the same of all of them; they are of one world. Of vertices with those of the first's rows.
+// Calls f with each number of one or several gradients, the same of all of them; they are of one
+// world. Of vertices with those of the first's rows.
 template <class F, class... Gradients>
 void for_each_number(F&& f, Gradients&... gradients) {
   const auto arrays = [&](auto... of) {
@@ -42,14 +44,17 @@ void for_each_number(F&& f, Gradients&... gradients) {
 
 // Adds one gradient to another of the same world.
 inline void add(const StepGradient& gradient, StepGradient& to) {
-  for (const VertexGradient::Row& x : gradient.parameters.vertices.rows()) to.parameters.vertices.add(x.row, Vec3d());
+  for (const VertexGradient::Row& x : gradient.parameters.vertices.rows())
+    to.parameters.vertices.add(x.row, Vec3d());
   for_each_number([](double& sum, double x) { sum += x; }, to, gradient);
 }
 
-// What a loss with this gradient changes by along a direction, told as a gradient is: one number per argument. What is zero there is not looked at.
+// What a loss with this gradient changes by along a direction, told as a gradient is: one number
+// per argument. What is zero there is not looked at.
 inline double along(const StepGradient& gradient, const StepGradient& direction) {
   double sum = 0;
-  for_each_number([&](double by, double step) { sum += step != 0 ? by * step : 0; }, gradient, direction);
+  for_each_number([&](double by, double step) { sum += step != 0 ? by * step : 0; }, gradient,
+                  direction);
   return sum;
 }
 

@@ -1,4 +1,5 @@
-// What a loss changes by with the vertices of shapes, in the shapes' frames: of the few that contacts know, by their rows (vertex_rows.h).
+// What a loss changes by with the vertices of shapes, in the shapes' frames: of the few that
+// contacts know, by their rows (vertex_rows.h).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@ class VertexGradient {
   void clear() { rows_.clear(); }
   void add(int row, const Vec3d& by) {
     const std::size_t i = place(row);
-    if (!knows(i, row)) rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(i), {row, Vec3d()});
+    if (!knows(i, row))
+      rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(i), {row, Vec3d()});
     rows_[i].by += by;
   }
   void add(const VertexGradient& other) {
@@ -36,7 +38,8 @@ class VertexGradient {
 
  private:
   std::size_t place(int row) const {
-    const auto found = std::lower_bound(rows_.begin(), rows_.end(), row, [](const Row& x, int r) { return x.row < r; });
+    const auto found = std::lower_bound(rows_.begin(), rows_.end(), row,
+                                        [](const Row& x, int r) { return x.row < r; });
     return static_cast<std::size_t>(found - rows_.begin());
   }
   bool knows(std::size_t i, int row) const { return i < rows_.size() && rows_[i].row == row; }

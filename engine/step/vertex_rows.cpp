@@ -17,7 +17,8 @@ int n_vertices(const Shape& shape) {
 
 VertexRows::VertexRows(const std::vector<SceneObject>& objects) {
   const auto add = [&](std::size_t object, int piece, const Shape& shape) {
-    if (const int count = n_vertices(shape); count > 0) meshes_.push_back({static_cast<int>(object), piece, size(), count});
+    if (const int count = n_vertices(shape); count > 0)
+      meshes_.push_back({static_cast<int>(object), piece, size(), count});
   };
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const CollisionGeometry& geometry = objects[i].geometry;
@@ -32,8 +33,11 @@ VertexRows::VertexRows(const std::vector<SceneObject>& objects) {
 
 int VertexRows::first(int object, int piece) const {
   const auto found = std::lower_bound(meshes_.begin(), meshes_.end(), std::tuple(object, piece),
-                                      [](const Mesh& mesh, const std::tuple<int, int>& of) { return std::tuple(mesh.object, mesh.piece) < of; });
-  return found != meshes_.end() && found->object == object && found->piece == piece ? found->first : -1;
+                                      [](const Mesh& mesh, const std::tuple<int, int>& of) {
+                                        return std::tuple(mesh.object, mesh.piece) < of;
+                                      });
+  return found != meshes_.end() && found->object == object && found->piece == piece ? found->first
+                                                                                    : -1;
 }
 
 }  // namespace robosim

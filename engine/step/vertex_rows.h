@@ -1,5 +1,6 @@
-// Where the vertices of a scene's shapes are, all in one list: those of convex meshes and of single triangles, object by object and piece by piece.
-// Meshes of triangles and height fields have none here: their vertices belong to several pieces each.
+// Where the vertices of a scene's shapes are, all in one list: those of convex meshes and of single
+// triangles, object by object and piece by piece. Meshes of triangles and height fields have none
+// here: their vertices belong to several pieces each.
 #pragma once
 
 #include <vector>

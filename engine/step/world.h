@@ -1,5 +1,6 @@
-// World: what a step moves and what it moves by. A Model with its colliders among obstacles (CollisionScene), the materials of the pairs
-// that may touch, the motors of the joints, and what closes loops of them. Immutable, so threads share it.
+// World: what a step moves and what it moves by. A Model with its colliders among obstacles
+// (CollisionScene), the materials of the pairs that may touch, the motors of the joints, and what
+// closes loops of them. Immutable, so threads share it.
 #pragma once
 
 #include <memory>
@@ -23,27 +24,34 @@ class World {
     int q = -1, v = 0;
   };
 
-  // materials: one for all pairs of the scene, or one per pair; motors: none, or one per entry of v. The scene must outlive it. Throws
-  // InputError naming what is wrong.
-  World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors, Closures closures = {});
+  // materials: one for all pairs of the scene, or one per pair; motors: none, or one per entry of
+  // v. The scene must outlive it. Throws InputError naming what is wrong.
+  World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors,
+        Closures closures = {});
 
   const CollisionScene& scene() const { return *scene_; }
   const Model& model() const { return scene_->model(); }
   // Of two objects that are a pair of the scene, in either order.
-  const PairMaterial& material(int a, int b) const { return materials_[static_cast<std::size_t>(pair(a, b))]; }
+  const PairMaterial& material(int a, int b) const {
+    return materials_[static_cast<std::size_t>(pair(a, b))];
+  }
   int pair(int a, int b) const;  // its place in scene().pairs()
-  const std::vector<PairMaterial>& materials() const { return materials_; }  // of each of scene().pairs()
-  bool has_restitution() const { return has_restitution_; }                  // any of them
-  const std::vector<Motor>& motors() const { return motors_; }               // of each entry of v
+  // Of each of scene().pairs().
+  const std::vector<PairMaterial>& materials() const { return materials_; }
+  bool has_restitution() const { return has_restitution_; }     // any of them
+  const std::vector<Motor>& motors() const { return motors_; }  // of each entry of v
   const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
   const Closures& closures() const { return closures_; }
   const VertexRows& vertices() const { return vertices_; }  // of the scene's shapes
   const ParameterLayout& parameters() const { return *parameters_; }
-  // Joints whose position has a limit, a motor or dry friction is looked at through these: every joint with one position.
+  // Joints whose position has a limit, a motor or dry friction is looked at through these: every
+  // joint with one position.
   const std::vector<Coordinate>& coordinates() const { return coordinates_; }
-  const Coordinate& coordinate(int v) const { return coordinates_[static_cast<std::size_t>(coordinate_of_v_[static_cast<std::size_t>(v)])]; }
-  // Which of the trees that hang from the world a body, or an entry of v, belongs to; -1 of the world. Trees that nothing connects do not
-  // feel each other.
+  const Coordinate& coordinate(int v) const {
+    return coordinates_[static_cast<std::size_t>(coordinate_of_v_[static_cast<std::size_t>(v)])];
+  }
+  // Which of the trees that hang from the world a body, or an entry of v, belongs to; -1 of the
+  // world. Trees that nothing connects do not feel each other.
   int tree_of_body(int body) const { return tree_of_body_[static_cast<std::size_t>(body)]; }
   int tree_of_v(int v) const { return tree_of_v_[static_cast<std::size_t>(v)]; }
   int n_trees() const { return n_trees_; }

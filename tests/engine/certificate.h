@@ -1,4 +1,5 @@
-// What holds of every answer, whatever the shapes and poses: the first thing that does not, with a number.
+// What holds of every answer, whatever the shapes and poses: the first thing that does not, with a
+// number.
 #pragma once
 
 #include <cmath>
@@ -14,7 +15,9 @@ struct Verdict {
   double by = 0;                 // lengths as a part of the scene's size
 };
 
-inline bool is_finite(const WitnessRate& r) { return std::isfinite(r.distance + norm(r.normal) + norm(r.p_WA) + norm(r.p_WB)); }
+inline bool is_finite(const WitnessRate& r) {
+  return std::isfinite(r.distance + norm(r.normal) + norm(r.p_WA) + norm(r.p_WB));
+}
 
 inline bool is_finite(const WitnessDerivatives& d) {
   for (const WitnessRate& r : d.twist)
@@ -33,46 +36,65 @@ inline bool is_finite(const WitnessDerivatives& d) {
 // Of two half-spaces: -infinity, or what facing planes have.
 inline Verdict certify_half_spaces(const Scene& s, const Witness& w) {
   const bool facing = norm(s.X_WA.R.col(2) + s.X_WB.R.col(2)) < 1e-12;
-  if (std::isnan(w.distance) || (!facing && std::isfinite(w.distance))) return {"distance", w.distance};
-  return is_finite(witness_derivatives(w, s.A, s.X_WA, s.B, s.X_WB)) ? Verdict{} : Verdict{"derivatives not finite"};
+  if (std::isnan(w.distance) || (!facing && std::isfinite(w.distance)))
+    return {"distance", w.distance};
+  return is_finite(witness_derivatives(w, s.A, s.X_WA, s.B, s.X_WB))
+             ? Verdict{}
+             : Verdict{"derivatives not finite"};
 }
 
-// A body inside one that is more than ten thousand times as large has ways out all around that differ by less than 1e-4 of the size: one of
-// them is found, to this part of it.
+// A body inside one that is more than ten thousand times as large has ways out all around that
+// differ by less than 1e-4 of the size: one of them is found, to this part of it.
 inline constexpr double surrounded_tolerance = 1e-5;
 inline bool surrounded(const Scene& s) {
   const double a = bounding_ball(s.A).radius, b = bounding_ball(s.B).radius;
-  return HostileScenes::bounded(s.A) && HostileScenes::bounded(s.B) && std::fmin(a, b) < 1e-4 * std::fmax(a, b);
+  return HostileScenes::bounded(s.A) && HostileScenes::bounded(s.B) &&
+         std::fmin(a, b) < 1e-4 * std::fmax(a, b);
 }
 
-// Lengths to `tolerance` of the scene's size. directions: how many others are tried as ways out of an overlap.
-inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 1e-9, int directions = 20) {
+// Lengths to `tolerance` of the scene's size. directions: how many others are tried as ways out of
+// an overlap.
+inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 1e-9,
+                       int directions = 20) {
   using extended::Posed;
   const Witness w = signed_distance(s.A, s.X_WA, s.B, s.X_WB);
   const bool bounded_A = HostileScenes::bounded(s.A), bounded_B = HostileScenes::bounded(s.B);
   if (!bounded_A && !bounded_B) return certify_half_spaces(s, w);
   if (w.distance < 0 && surrounded(s)) tolerance = std::fmax(tolerance, surrounded_tolerance);
   const auto beyond = [&](double length) { return !(std::fabs(length) <= tolerance * s.size); };
-  const auto verdict = [&](const char* broken, double length) { return Verdict{broken, length / s.size}; };
-  if (!std::isfinite(w.distance + norm(w.p_WA) + norm(w.p_WB))) return verdict("not finite", w.distance);
+  const auto verdict = [&](const char* broken, double length) {
+    return Verdict{broken, length / s.size};
+  };
+  if (!std::isfinite(w.distance + norm(w.p_WA) + norm(w.p_WB)))
+    return verdict("not finite", w.distance);
   if (!(std::fabs(norm(w.normal) - 1) < 1e-12)) return {"normal not unit", norm(w.normal)};
-  if (const double d = norm(w.p_WB - w.p_WA - w.distance * w.normal); beyond(d)) return verdict("points do not fit the normal", d);
-  // Both points on the planes of support: no part of the shapes is beyond them, so that these planes are the distance apart.
-  const auto end = [](const Shape& shape, const SE3d& X, const Vec3d& n) { return X * support(shape, transpose_times(X.R, n)); };
+  if (const double d = norm(w.p_WB - w.p_WA - w.distance * w.normal); beyond(d))
+    return verdict("points do not fit the normal", d);
+  // Both points on the planes of support: no part of the shapes is beyond them, so that these
+  // planes are the distance apart.
+  const auto end = [](const Shape& shape, const SE3d& X, const Vec3d& n) {
+    return X * support(shape, transpose_times(X.R, n));
+  };
   if (bounded_A)
-    if (const double d = dot(w.normal, w.p_WA - end(s.A, s.X_WA, w.normal)); beyond(d)) return verdict("A does not end at its point", d);
+    if (const double d = dot(w.normal, w.p_WA - end(s.A, s.X_WA, w.normal)); beyond(d))
+      return verdict("A does not end at its point", d);
   if (bounded_B)
-    if (const double d = dot(w.normal, w.p_WB - end(s.B, s.X_WB, -w.normal)); beyond(d)) return verdict("B does not end at its point", d);
+    if (const double d = dot(w.normal, w.p_WB - end(s.B, s.X_WB, -w.normal)); beyond(d))
+      return verdict("B does not end at its point", d);
   // Points on the surfaces. Of large meshes the planes of support have to do.
   const auto off = [&](const Shape& shape, const SE3d& X, const Vec3d& p) {
     if (shape.mesh && shape.mesh->faces.size() > 1000) return 0.0;
     return static_cast<double>(Posed(shape, X).outside(extended::vec(p)));
   };
-  if (const double d = off(s.A, s.X_WA, w.p_WA); beyond(d)) return verdict("A's point is off its surface", d);
-  if (const double d = off(s.B, s.X_WB, w.p_WB); beyond(d)) return verdict("B's point is off its surface", d);
-  if (beyond(w.distance) && closer_than(0, s.A, s.X_WA, s.B, s.X_WB) != (w.distance < 0)) return verdict("sign", w.distance);
+  if (const double d = off(s.A, s.X_WA, w.p_WA); beyond(d))
+    return verdict("A's point is off its surface", d);
+  if (const double d = off(s.B, s.X_WB, w.p_WB); beyond(d))
+    return verdict("B's point is off its surface", d);
+  if (beyond(w.distance) && closer_than(0, s.A, s.X_WA, s.B, s.X_WB) != (w.distance < 0))
+    return verdict("sign", w.distance);
   const Witness v = signed_distance(s.B, s.X_WB, s.A, s.X_WA);
-  if (beyond(v.distance - w.distance)) return verdict("another distance when swapped", v.distance - w.distance);
+  if (beyond(v.distance - w.distance))
+    return verdict("another distance when swapped", v.distance - w.distance);
   // No other direction separates by less.
   if (w.distance < 0 && bounded_A && bounded_B)
     for (int i = 0; i < directions; ++i) {
@@ -80,9 +102,12 @@ inline Verdict certify(const Scene& s, RandomShapes& random, double tolerance = 
       if (i % 2) n = w.normal + 0.1 * n;
       n *= 1 / norm(n);
       const double depth = dot(n, end(s.A, s.X_WA, n) - end(s.B, s.X_WB, -n));
-      if (depth < -w.distance && beyond(depth + w.distance)) return verdict("another way out is shorter", -w.distance - depth);
+      if (depth < -w.distance && beyond(depth + w.distance))
+        return verdict("another way out is shorter", -w.distance - depth);
     }
-  return is_finite(witness_derivatives(w, s.A, s.X_WA, s.B, s.X_WB)) ? Verdict{} : Verdict{"derivatives not finite", 0};
+  return is_finite(witness_derivatives(w, s.A, s.X_WA, s.B, s.X_WB))
+             ? Verdict{}
+             : Verdict{"derivatives not finite", 0};
 }
 
 }  // namespace robosim::testing

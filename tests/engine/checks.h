@@ -1,4 +1,5 @@
-// Comparisons and directions of differentiation for the tests of the dynamics, over the battery of random_models.h.
+// Comparisons and directions of differentiation for the tests of the dynamics, over the battery of
+// random_models.h.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -29,7 +30,8 @@ inline Duals with_rate(const Numbers& x, const Numbers& rate) {
 }
 
 inline void check_close(double x, double reference, double scale = 1, double tolerance = 1e-12) {
-  CHECK(std::abs(x - reference) <= tolerance * std::max({1.0, std::abs(scale), std::abs(reference)}));
+  CHECK(std::abs(x - reference) <=
+        tolerance * std::max({1.0, std::abs(scale), std::abs(reference)}));
 }
 
 inline void check_close(const Vec3d& x, const Vec3d& reference) {
@@ -73,7 +75,8 @@ void over_battery(F&& f) {
     CAPTURE(c.label);
     Random random(3);
     for (int repeat = 0; repeat < 3; ++repeat) {
-      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, 2), a = random.numbers(c.model.n_v, 3);
+      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, 2),
+                    a = random.numbers(c.model.n_v, 3);
       f(c.model, random, q, v, a);
     }
   }
@@ -85,12 +88,14 @@ inline Numbers rates(const Duals& x) {
   return out;
 }
 
-// Derivatives of `rows` numbers f(q, v, a) in each argument, rows x n_v, row by row, one direction at a time.
+// Derivatives of `rows` numbers f(q, v, a) in each argument, rows x n_v, row by row, one direction
+// at a time.
 struct Derivatives {
   Numbers dq, dv, da;
 };
 template <class F>
-Derivatives differentiate(const Model& model, const Numbers& q, const Numbers& v, const Numbers& a, std::size_t rows, F&& f) {
+Derivatives differentiate(const Model& model, const Numbers& q, const Numbers& v, const Numbers& a,
+                          std::size_t rows, F&& f) {
   const std::size_t n = static_cast<std::size_t>(model.n_v);
   const Numbers zero(n);
   const Duals q_fixed(q.begin(), q.end()), v_fixed(v.begin(), v.end()), a_fixed(a.begin(), a.end());

@@ -1,5 +1,5 @@
-// Counts allocations, of all threads, by replacing every form of the global operator new. Include in one translation unit of a
-// program.
+// Counts allocations, of all threads, by replacing every form of the global operator new. Include
+// in one translation unit of a program.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,13 @@ inline std::atomic<long> allocations = 0;
 #endif
 
 #ifdef ROBOSIM_COUNT_BY_HOOK
-// ThreadSanitizer comes with its own operator new, which cannot be replaced (clang 14), and calls this.
+// ThreadSanitizer comes with its own operator new, which cannot be replaced (clang 14), and calls
+// this.
 extern "C" void __sanitizer_malloc_hook(const volatile void*, std::size_t);
-extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const volatile void*, std::size_t) { ++allocations; }
+extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const volatile void*,
+                                                                       std::size_t) {
+  ++allocations;
+}
 #else
 // Never inlined: a compiler that sees malloc behind new warns of the mismatch with delete.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
@@ -31,7 +35,9 @@ extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const vol
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new[](std::size_t size) { return operator new(size); }
-[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept { return operator new(size, tag); }
+[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
+  return operator new(size, tag);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
@@ -40,25 +46,39 @@ extern "C" [[gnu::visibility("default")]] void __sanitizer_malloc_hook(const vol
 [[gnu::noinline]] void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
 
 // The forms for types aligned beyond what malloc gives.
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment,
+                                     const std::nothrow_t&) noexcept {
   ++allocations;
   void* p = nullptr;
-  return posix_memalign(&p, static_cast<std::size_t>(alignment), size ? size : 1) == 0 ? p : nullptr;
+  return posix_memalign(&p, static_cast<std::size_t>(alignment), size ? size : 1) == 0 ? p
+                                                                                       : nullptr;
 }
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   if (void* p = operator new(size, alignment, std::nothrow)) return p;
   throw std::bad_alloc();
 }
-[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) { return operator new(size, alignment); }
-[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t& tag) noexcept {
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return operator new(size, alignment);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment,
+                                       const std::nothrow_t& tag) noexcept {
   return operator new(size, alignment, tag);
 }
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+[[gnu::noinline]] void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+  std::free(p);
+}
+[[gnu::noinline]] void operator delete[](void* p, std::align_val_t,
+                                         const std::nothrow_t&) noexcept {
+  std::free(p);
+}
 #endif
 
 // How often f allocates when it runs again.

@@ -1,4 +1,5 @@
-// Derivatives of a witness against Ridders differences of the query itself, for one pair of posed shapes.
+// Derivatives of a witness against Ridders differences of the query itself, for one pair of posed
+// shapes.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,9 @@ inline Numbers flat(const Witness& w) {
     for (int i = 0; i < 3; ++i) x.push_back(v[i]);
   return x;
 }
-inline Numbers flat(const WitnessRate& r) { return flat(Witness{r.distance, r.p_WA, r.p_WB, r.normal}); }
+inline Numbers flat(const WitnessRate& r) {
+  return flat(Witness{r.distance, r.p_WA, r.p_WB, r.normal});
+}
 
 // Whether a mesh's faces have all of it behind them.
 inline bool is_convex(const ConvexMesh& mesh) {
@@ -39,12 +42,14 @@ inline bool is_convex(const ConvexMesh& mesh) {
   return true;
 }
 
-// By kind of derivative, the worst error of an entry, as a part of the largest entry of its column (or 1). Steps stay on the features
-// that touch; nothing is compared where these change within 0.01 (m or rad), or where the derivatives are one-sided, or where the normal turns to
-// the next feature within 1e-6: between two corners, or a corner and an edge, it turns by 1 rad as they move by their gap. Of overlapping
-// shapes other features may be as deep, and the query change over to them: told by a jump of the normal, which ends the comparison. A vertex
-// that moves lets the edge between two nearly parallel faces turn to the other diagonal soon: its steps are shorter, and where they are not
-// short enough for that it is passed over.
+// By kind of derivative, the worst error of an entry, as a part of the largest entry of its column
+// (or 1). Steps stay on the features that touch; nothing is compared where these change within 0.01
+// (m or rad), or where the derivatives are one-sided, or where the normal turns to the next feature
+// within 1e-6: between two corners, or a corner and an edge, it turns by 1 rad as they move by
+// their gap. Of overlapping shapes other features may be as deep, and the query change over to
+// them: told by a jump of the normal, which ends the comparison. A vertex that moves lets the edge
+// between two nearly parallel faces turn to the other diagonal soon: its steps are shorter, and
+// where they are not short enough for that it is passed over.
 struct DerivativeErrors {
   enum Kind { twist, sizes, scale, vertices, n_kinds };
   static constexpr double switch_distance = 0.01;
@@ -56,16 +61,20 @@ struct DerivativeErrors {
   int passed_over = 0;  // coordinates of vertices
 
   DerivativeErrors(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB)
-      : witness(signed_distance(A, X_WA, B, X_WB)), rates(witness_derivatives(witness, A, X_WA, B, X_WB)) {
+      : witness(signed_distance(A, X_WA, B, X_WB)),
+        rates(witness_derivatives(witness, A, X_WA, B, X_WB)) {
     const double room = std::min({rates.A.slide, rates.A.tilt(), rates.B.slide, rates.B.tilt()});
     double turn = 0;
     for (const WitnessRate& rate : rates.twist) turn = std::max(turn, norm(rate.normal));
-    near_a_switch = rates.one_sided || room < switch_distance || std::min(rates.A.tilt(), rates.B.tilt()) < 1e-6 * turn;
+    near_a_switch = rates.one_sided || room < switch_distance ||
+                    std::min(rates.A.tilt(), rates.B.tilt()) < 1e-6 * turn;
     if (near_a_switch) return;
     const double step = std::min(1e-3, 0.05 * room);
     for (int k = 0; k < 6; ++k) {
-      compare(twist, rates.twist[k], step, [&](double t) { return signed_distance(A, moved(X_WA, k, t), B, X_WB); });
-      compare(twist, rates.twist[6 + k], step, [&](double t) { return signed_distance(A, X_WA, B, moved(X_WB, k, t)); });
+      compare(twist, rates.twist[k], step,
+              [&](double t) { return signed_distance(A, moved(X_WA, k, t), B, X_WB); });
+      compare(twist, rates.twist[6 + k], step,
+              [&](double t) { return signed_distance(A, X_WA, B, moved(X_WB, k, t)); });
     }
     for (int side = 0; side < 2; ++side) {
       const Shape& shape = side ? B : A;
@@ -73,16 +82,23 @@ struct DerivativeErrors {
         return side ? signed_distance(A, X_WA, s, X_WB) : signed_distance(s, X_WA, B, X_WB);
       };
       for (int k = 0; k < rates.n_sizes[side]; ++k)
-        compare(sizes, rates.size[side][k], step, [&](double t) { return query(with_size(shape, k, t)); });
-      compare(scale, rates.scale[side], step, [&](double t) { return query(with_scale(shape, 1 + t)); });
+        compare(sizes, rates.size[side][k], step,
+                [&](double t) { return query(with_size(shape, k, t)); });
+      compare(scale, rates.scale[side], step,
+              [&](double t) { return query(with_scale(shape, 1 + t)); });
       const LocalSurface& surface = side ? rates.B : rates.A;
       for (int i = 0; i < surface.n_corners; ++i)
         for (int k = 0; k < 3; ++k) {
-          const auto changed = [&](double t) { return with_vertex(shape, surface.corner[i].vertex, k, t); };
+          const auto changed = [&](double t) {
+            return with_vertex(shape, surface.corner[i].vertex, k, t);
+          };
           const double shorter = 0.03 * step;
-          if (!shape.mesh || (is_convex(*changed(shorter).mesh) && is_convex(*changed(-shorter).mesh)))
-            compare(vertices, rates.corner[side][i][k], shorter, [&](double t) { return query(changed(t)); });
-          else ++passed_over;
+          if (!shape.mesh ||
+              (is_convex(*changed(shorter).mesh) && is_convex(*changed(-shorter).mesh)))
+            compare(vertices, rates.corner[side][i][k], shorter,
+                    [&](double t) { return query(changed(t)); });
+          else
+            ++passed_over;
         }
     }
   }
@@ -92,16 +108,18 @@ struct DerivativeErrors {
   void compare(Kind kind, const WitnessRate& rate, double step, F&& query) {
     if (jumped) return;
     const Numbers got = flat(rate), expected = ridders(
-        [&](double t) {
-          const Witness x = query(t);
-          jumped |= norm(x.normal - witness.normal) > 0.1;
-          return flat(x);
-        },
-        step);
+                                        [&](double t) {
+                                          const Witness x = query(t);
+                                          jumped |= norm(x.normal - witness.normal) > 0.1;
+                                          return flat(x);
+                                        },
+                                        step);
     if (jumped) return;
-    double largest = 1, error = expected.size() == got.size() ? 0 : INFINITY;  // none found: not a number on the way
+    // None found: not a number on the way.
+    double largest = 1, error = expected.size() == got.size() ? 0 : INFINITY;
     for (const double x : expected) largest = std::max(largest, std::fabs(x));
-    for (std::size_t k = 0; k < expected.size(); ++k) error = std::max(error, std::fabs(got[k] - expected[k]));
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      error = std::max(error, std::fabs(got[k] - expected[k]));
     worst[kind] = std::max(worst[kind], error / largest);
   }
 };

@@ -1,17 +1,22 @@
-// The witness of two shapes in extended precision: Newton's method on the witness conditions, its answer verified.
+// The witness of two shapes in extended precision: Newton's method on the witness conditions, its
+// answer verified.
 //
-// On the pieces of surface that hold the points of a given witness (extended_shapes.h), the unknowns u_A, u_B, phi and n solve
+// On the pieces of surface that hold the points of a given witness (extended_shapes.h), the
+// unknowns u_A, u_B, phi and n solve
 //
 //   p_B(u_B) - p_A(u_A) = phi n,   n . dp_A/du_A = 0,   n . dp_B/du_B = 0,   (n.n - 1) / 2 = 0,
 //
-// as many equations as unknowns: of critical points of the distance between the two pieces. The start is the given witness, moved by
-// 1e-6, so that what comes out is what the conditions attract to and not a copy. It is the exact witness where both points are on
-// their shapes, and the planes of support with normal n are phi apart (verified, to 4e-15 m: poses are orthonormal to 1e-16): apart that proves it, as the distance of
-// convex sets has one critical point; overlapping, it is a way out that least_depth.h compares with all others. As no planes of support are farther
-// apart than the distance, a phi below what those with the given normal are is a longer way out, found with a neighboring piece.
+// as many equations as unknowns: of critical points of the distance between the two pieces. The
+// start is the given witness, moved by 1e-6, so that what comes out is what the conditions attract
+// to and not a copy. It is the exact witness where both points are on their shapes, and the planes
+// of support with normal n are phi apart (verified, to 4e-15 m: poses are orthonormal to 1e-16):
+// apart that proves it, as the distance of convex sets has one critical point; overlapping, it is a
+// way out that least_depth.h compares with all others. As no planes of support are farther apart
+// than the distance, a phi below what those with the given normal are is a longer way out, found
+// with a neighboring piece.
 //
-// Where the least singular value of the conditions is near zero the points or the normal are not unique: parallel faces or edges, a
-// common center of curvature, corners that touch.
+// Where the least singular value of the conditions is near zero the points or the normal are not
+// unique: parallel faces or edges, a common center of curvature, corners that touch.
 #pragma once
 
 #include "extended_shapes.h"
@@ -20,7 +25,8 @@ namespace robosim::testing::extended {
 
 struct ExactWitness {
   bool verified = false;
-  Real regularity = 0;  // a lower bound on the least singular value of the conditions' Jacobian, lengths in meters
+  // a lower bound on the least singular value of the conditions' Jacobian, lengths in meters.
+  Real regularity = 0;
   Real distance = 0;
   Vec normal = Vec::Zero(), p_A = Vec::Zero(), p_B = Vec::Zero();
 };
@@ -37,7 +43,8 @@ struct Side {
   int first;  // unknown
 
   Patch::Jet at(const Vector& x) const {
-    Patch::Jet jet = patch.at(patch.k > 0 ? x[first] : patch.u[0], patch.k > 1 ? x[first + 1] : patch.u[1]);
+    Patch::Jet jet =
+        patch.at(patch.k > 0 ? x[first] : patch.u[0], patch.k > 1 ? x[first + 1] : patch.u[1]);
     jet.p = posed.R * jet.p + posed.p;
     for (int i = 0; i < 2; ++i) {
       jet.d[i] = posed.R * jet.d[i];
@@ -71,7 +78,8 @@ inline void conditions(const Side& A, const Side& B, const Vector& x, Vector& r,
 }  // namespace newton
 
 // On the pieces within `tolerance` of the points.
-inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness& near, Real tolerance) {
+inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness& near,
+                                  Real tolerance) {
   using namespace newton;
   constexpr int max_rounds = 12;
   constexpr Real start_off = 1e-6L, precision = 4e-15L;
@@ -103,8 +111,9 @@ inline ExactWitness exact_witness(const Posed& A, const Posed& B, const Witness&
   w.normal = x.segment<3>(k + 1);
   w.distance = x[k] - rA - rB;
   w.p_A = a.at(x).p + rA * w.normal, w.p_B = b.at(x).p - rB * w.normal;
-  w.verified = std::fabs(plane_gap(A, B, w.normal) - w.distance) < precision && std::fabs(A.outside(w.p_A)) < precision &&
-               std::fabs(B.outside(w.p_B)) < precision && w.distance > plane_gap(A, B, n0 / n0.norm()) - precision;
+  w.verified = std::fabs(plane_gap(A, B, w.normal) - w.distance) < precision &&
+               std::fabs(A.outside(w.p_A)) < precision && std::fabs(B.outside(w.p_B)) < precision &&
+               w.distance > plane_gap(A, B, n0 / n0.norm()) - precision;
   return w;
 }
 

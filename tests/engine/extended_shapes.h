@@ -1,9 +1,11 @@
-// The shapes once more, from their definitions (geometry/shape.h) and in extended precision: what answers are judged by.
+// The shapes once more, from their definitions (geometry/shape.h) and in extended precision: what
+// answers are judged by.
 //
-// A shape is all points within `rounding` of a core. Of the core: its farthest point in a direction (support), how far a point lies
-// off the surface, and the smooth piece of surface (patch) about a point, p(u) with its first and second derivatives. Everything in the
-// shape's own frame. `long double` has 64 bits on x86: rounding of 1e-19. Nothing here uses the engine's cores; a new ShapeType does
-// not compile until it has its row in each function.
+// A shape is all points within `rounding` of a core. Of the core: its farthest point in a direction
+// (support), how far a point lies off the surface, and the smooth piece of surface (patch) about a
+// point, p(u) with its first and second derivatives. Everything in the shape's own frame. `long
+// double` has 64 bits on x86: rounding of 1e-19. Nothing here uses the engine's cores; a new
+// ShapeType does not compile until it has its row in each function.
 #pragma once
 
 #include <Eigen/Dense>
@@ -26,10 +28,13 @@ using Mat = Eigen::Matrix<Real, 3, 3>;
 inline Vec vec(const Vec3d& a) { return {a.x, a.y, a.z}; }
 
 inline Real rounding(const Shape& s) {
-  return s.type == ShapeType::sphere || s.type == ShapeType::capsule ? static_cast<Real>(s.radius) : static_cast<Real>(s.rounding);
+  return s.type == ShapeType::sphere || s.type == ShapeType::capsule
+             ? static_cast<Real>(s.radius)
+             : static_cast<Real>(s.rounding);
 }
 
-// Of a set with vertices: the vertices and, as triangles, its faces; a triangle has two, back to back.
+// Of a set with vertices: the vertices and, as triangles, its faces; a triangle has two, back to
+// back.
 struct Facets {
   std::span<const Vec3d> vertices;
   std::span<const std::array<int, 3>> faces;
@@ -46,16 +51,21 @@ struct Facets {
 // A point of the core farthest in direction d.
 inline Vec core_support(const Shape& s, const Vec& d) {
   const Real r = s.radius, h = s.half_length, across = std::hypot(d.x(), d.y());
-  const auto rim = [&](Real z) { return across > 0 ? Vec(r * d.x() / across, r * d.y() / across, z) : Vec(r, 0, z); };
+  const auto rim = [&](Real z) {
+    return across > 0 ? Vec(r * d.x() / across, r * d.y() / across, z) : Vec(r, 0, z);
+  };
   switch (s.type) {
-    case ShapeType::sphere: return Vec::Zero();
+    case ShapeType::sphere:
+      return Vec::Zero();
     case ShapeType::box: {
       Vec x = vec(s.half_extents);
       for (int i = 0; i < 3; ++i) x[i] = std::copysign(x[i], d[i]);
       return x;
     }
-    case ShapeType::capsule: return {0, 0, std::copysign(h, d.z())};
-    case ShapeType::cylinder: return rim(std::copysign(h, d.z()));
+    case ShapeType::capsule:
+      return {0, 0, std::copysign(h, d.z())};
+    case ShapeType::cylinder:
+      return rim(std::copysign(h, d.z()));
     case ShapeType::cone: {
       const Vec apex(0, 0, h), low = rim(-h);
       return d.dot(apex) > d.dot(low) ? apex : low;
@@ -73,14 +83,16 @@ inline Vec core_support(const Shape& s, const Vec& d) {
       return best;
     }
     case ShapeType::half_space:
-    case ShapeType::count: break;
+    case ShapeType::count:
+      break;
   }
   throw std::logic_error("unbounded: no support point");
 }
 
 // The outward normal of a face and its distance from the origin.
 inline std::pair<Vec, Real> plane(const Facets& facets, const std::array<int, 3>& face) {
-  const Vec a = facets.at(face[0]), n = (facets.at(face[1]) - a).cross(facets.at(face[2]) - a).normalized();
+  const Vec a = facets.at(face[0]),
+            n = (facets.at(face[1]) - a).cross(facets.at(face[2]) - a).normalized();
   return {n, n.dot(a)};
 }
 
@@ -95,8 +107,10 @@ inline Real distance(const Facets& facets, const Vec& x) {
   Real least = std::numeric_limits<Real>::infinity();
   for (const auto& face : facets.faces) {
     const auto [n, d] = plane(facets, face);
-    const Vec u = facets.at(face[1]) - facets.at(face[0]), v = facets.at(face[2]) - facets.at(face[0]);
-    bool over = u.cross(v).norm() > 1e-12L * std::max(u.squaredNorm(), v.squaredNorm());  // a needle is its edges
+    const Vec u = facets.at(face[1]) - facets.at(face[0]),
+              v = facets.at(face[2]) - facets.at(face[0]);
+    // a needle is its edges.
+    bool over = u.cross(v).norm() > 1e-12L * std::max(u.squaredNorm(), v.squaredNorm());
     for (std::size_t i = 0; i < 3; ++i) {
       const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]);
       over = over && n.cross(b - a).dot(x - a) >= 0;
@@ -107,31 +121,37 @@ inline Real distance(const Facets& facets, const Vec& x) {
   return least;
 }
 
-// How far x lies outside the shape, negative inside; near the surface its distance from it, or (ellipsoids) up to their ratio of radii
-// more; outside a convex mesh without a rounding that from the planes of its faces. Of a triangle without one it is zero or more.
+// How far x lies outside the shape, negative inside; near the surface its distance from it, or
+// (ellipsoids) up to their ratio of radii more; outside a convex mesh without a rounding that from
+// the planes of its faces. Of a triangle without one it is zero or more.
 inline Real outside(const Shape& s, const Vec& x) {
   const Real r = s.radius, h = s.half_length, rho = std::hypot(x.x(), x.y());
   const auto of_product = [](Real a, Real b) {  // of a x b, by the distances from both
     return a > 0 && b > 0 ? std::hypot(a, b) : std::max(a, b);
   };
   switch (s.type) {
-    case ShapeType::sphere: return x.norm() - r;
+    case ShapeType::sphere:
+      return x.norm() - r;
     case ShapeType::box: {
       const Vec d = x.cwiseAbs() - vec(s.half_extents);
       return of_product(of_product(d.x(), d.y()), d.z()) - rounding(s);
     }
-    case ShapeType::capsule: return std::hypot(rho, std::max<Real>(0, std::fabs(x.z()) - h)) - r;
-    case ShapeType::cylinder: return of_product(rho - r, std::fabs(x.z()) - h);
+    case ShapeType::capsule:
+      return std::hypot(rho, std::max<Real>(0, std::fabs(x.z()) - h)) - r;
+    case ShapeType::cylinder:
+      return of_product(rho - r, std::fabs(x.z()) - h);
     case ShapeType::cone: {
       if (x.z() > h) return std::hypot(rho, x.z() - h);
-      const Real below = -h - x.z(), mantle = (2 * h * rho - (h - x.z()) * r) / std::hypot(r, 2 * h);
+      const Real below = -h - x.z(),
+                 mantle = (2 * h * rho - (h - x.z()) * r) / std::hypot(r, 2 * h);
       return below > 0 && rho > r ? std::hypot(below, rho - r) : std::max(below, mantle);
     }
     case ShapeType::ellipsoid: {
       const Real q = x.cwiseQuotient(vec(s.half_extents)).norm();
       return q > 0 ? x.norm() * (1 - 1 / q) : -x.norm();
     }
-    case ShapeType::triangle: return distance(Facets(s), x) - rounding(s);
+    case ShapeType::triangle:
+      return distance(Facets(s), x) - rounding(s);
     case ShapeType::convex: {
       const Facets facets(s);
       Real most = -std::numeric_limits<Real>::infinity();
@@ -141,20 +161,27 @@ inline Real outside(const Shape& s, const Vec& x) {
       }
       return (most > 0 && s.rounding > 0 ? distance(facets, x) : most) - rounding(s);
     }
-    case ShapeType::half_space: return x.z();
-    case ShapeType::count: break;
+    case ShapeType::half_space:
+      return x.z();
+    case ShapeType::count:
+      break;
   }
   throw std::logic_error("no such shape");
 }
 
-// A smooth piece of a surface, with k coordinates u that are zero or angles at the point asked about.
+// A smooth piece of a surface, with k coordinates u that are zero or angles at the point asked
+// about.
 struct Patch {
   enum class Kind { flat, revolution, ellipsoid };
   Kind kind = Kind::flat;
   int k = 0;
-  Vec origin = Vec::Zero(), along[2] = {Vec::Zero(), Vec::Zero()};  // flat: origin + u0 along[0] + u1 along[1]
-  Real radius = 0, slope = 0;  // revolution: (rho cos u0, rho sin u0, origin.z + u1) with rho = radius + slope u1; a circle if k = 1
-  Vec radii = Vec::Zero();     // ellipsoid: radii times (cos u1 cos u0, cos u1 sin u0, sin u1), the last along `pole`
+  // Flat: origin + u0 along[0] + u1 along[1].
+  Vec origin = Vec::Zero(), along[2] = {Vec::Zero(), Vec::Zero()};
+  // Revolution: (rho cos u0, rho sin u0, origin.z + u1) with rho = radius + slope u1; a circle if k
+  // = 1.
+  Real radius = 0, slope = 0;
+  // Ellipsoid: radii times (cos u1 cos u0, cos u1 sin u0, sin u1), the last along `pole`.
+  Vec radii = Vec::Zero();
   int pole = 2;
   Real u[2] = {0, 0};
 
@@ -164,7 +191,10 @@ struct Patch {
   Jet at(Real u0, Real u1) const {
     const Vec zero = Vec::Zero();
     const Real c = std::cos(u0), s = std::sin(u0);
-    if (kind == Kind::flat) return {origin + u0 * along[0] + u1 * along[1], {along[0], along[1]}, {{zero, zero}, {zero, zero}}};
+    if (kind == Kind::flat)
+      return {origin + u0 * along[0] + u1 * along[1],
+              {along[0], along[1]},
+              {{zero, zero}, {zero, zero}}};
     if (kind == Kind::revolution) {
       const Real rho = radius + slope * u1;
       const Vec mixed(-slope * s, slope * c, 0);
@@ -179,7 +209,9 @@ struct Patch {
       return Vec(radii.cwiseProduct(q));
     };
     const Vec mixed = of(S * s, -S * c, 0);
-    return {of(C * c, C * s, S), {of(-C * s, C * c, 0), of(-S * c, -S * s, C)}, {{of(-C * c, -C * s, 0), mixed}, {mixed, of(-C * c, -C * s, -S)}}};
+    return {of(C * c, C * s, S),
+            {of(-C * s, C * c, 0), of(-S * c, -S * s, C)},
+            {{of(-C * c, -C * s, 0), mixed}, {mixed, of(-C * c, -C * s, -S)}}};
   }
 
   static Patch point(const Vec& x) {
@@ -199,7 +231,8 @@ struct Patch {
   }
   static Patch round(const Vec& x, Real z, Real radius, int k, Real slope = 0) {
     Patch p = point({0, 0, z});
-    p.kind = Kind::revolution, p.k = k, p.radius = radius, p.slope = slope, p.u[0] = std::atan2(x.y(), x.x());
+    p.kind = Kind::revolution, p.k = k, p.radius = radius, p.slope = slope,
+    p.u[0] = std::atan2(x.y(), x.x());
     return p;
   }
 };
@@ -211,42 +244,52 @@ inline Patch facet_patch(const Facets& facets, const Vec& x, const Vec& n, Real 
   Patch best;
   for (const auto& face : facets.faces)
     for (std::size_t i = 0; i < 3; ++i) {
-      const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]), y = nearest_on_segment(x, a, b);
+      const Vec a = facets.at(face[i]), b = facets.at(face[(i + 1) % 3]),
+                y = nearest_on_segment(x, a, b);
       if (const Real d = (x - y).norm(); d <= nearest) nearest = d, best = Patch::line(y, b - a);
     }
   if (best.k == 1) return best;
   Real alike = -2;
   for (const auto& face : facets.faces) {
     const auto [m, d] = plane(facets, face);
-    if (std::fabs(m.dot(x) - d) <= tolerance && m.dot(n) > alike) alike = m.dot(n), best = Patch::flat(x - (m.dot(x) - d) * m, m);
+    if (std::fabs(m.dot(x) - d) <= tolerance && m.dot(n) > alike)
+      alike = m.dot(n), best = Patch::flat(x - (m.dot(x) - d) * m, m);
   }
   return best;  // a point where nothing is that near: no answer will follow from it
 }
 
-// The piece of the core that holds x, with outward normal n there: the smallest within the tolerance.
+// The piece of the core that holds x, with outward normal n there: the smallest within the
+// tolerance.
 inline Patch patch(const Shape& s, const Vec& x, const Vec& n, Real tolerance) {
   const Real r = s.radius, h = s.half_length, rho = std::hypot(x.x(), x.y());
   const bool at_end = std::fabs(x.z()) >= h - tolerance;
   const Real end = std::copysign(h, x.z());
   switch (s.type) {
-    case ShapeType::sphere: return Patch::point(Vec::Zero());
+    case ShapeType::sphere:
+      return Patch::point(Vec::Zero());
     case ShapeType::box: {
       Patch p = Patch::point(x);
       for (int i = 0; i < 3; ++i) {
         const Real half = s.half_extents[i];
-        if (std::fabs(x[i]) >= half - tolerance) p.origin[i] = std::copysign(half, x[i]);
-        else if (p.k < 2) p.along[p.k++] = Vec::Unit(i);
+        if (std::fabs(x[i]) >= half - tolerance)
+          p.origin[i] = std::copysign(half, x[i]);
+        else if (p.k < 2)
+          p.along[p.k++] = Vec::Unit(i);
       }
       return p;
     }
-    case ShapeType::capsule: return at_end ? Patch::point({0, 0, end}) : Patch::line({0, 0, x.z()}, Vec::UnitZ());
+    case ShapeType::capsule:
+      return at_end ? Patch::point({0, 0, end}) : Patch::line({0, 0, x.z()}, Vec::UnitZ());
     case ShapeType::cylinder:
       if (!at_end) return Patch::round(x, x.z(), r, 2);
-      return rho >= r - tolerance ? Patch::round(x, end, r, 1) : Patch::flat({x.x(), x.y(), end}, Vec::UnitZ());
+      return rho >= r - tolerance ? Patch::round(x, end, r, 1)
+                                  : Patch::flat({x.x(), x.y(), end}, Vec::UnitZ());
     case ShapeType::cone: {
       if ((x - Vec(0, 0, h)).norm() <= tolerance) return Patch::point({0, 0, h});
       const bool low = x.z() <= -h + tolerance;
-      if (low) return rho >= r - tolerance ? Patch::round(x, -h, r, 1) : Patch::flat({x.x(), x.y(), -h}, Vec::UnitZ());
+      if (low)
+        return rho >= r - tolerance ? Patch::round(x, -h, r, 1)
+                                    : Patch::flat({x.x(), x.y(), -h}, Vec::UnitZ());
       return Patch::round(x, x.z(), (h - x.z()) * r / (2 * h), 2, -r / (2 * h));
     }
     case ShapeType::ellipsoid: {
@@ -258,9 +301,12 @@ inline Patch patch(const Shape& s, const Vec& x, const Vec& n, Real tolerance) {
       return p;
     }
     case ShapeType::triangle:
-    case ShapeType::convex: return facet_patch(Facets(s), x, n, tolerance);
-    case ShapeType::half_space: return Patch::flat({x.x(), x.y(), 0}, Vec::UnitZ());
-    case ShapeType::count: break;
+    case ShapeType::convex:
+      return facet_patch(Facets(s), x, n, tolerance);
+    case ShapeType::half_space:
+      return Patch::flat({x.x(), x.y(), 0}, Vec::UnitZ());
+    case ShapeType::count:
+      break;
   }
   throw std::logic_error("no such shape");
 }
@@ -276,14 +322,19 @@ struct Posed {
   }
   bool bounded() const { return shape.type != ShapeType::half_space; }
   Vec in_shape(const Vec& x_W) const { return R.transpose() * (x_W - p); }
-  Vec core_support(const Vec& d_W) const { return R * extended::core_support(shape, R.transpose() * d_W) + p; }
+  Vec core_support(const Vec& d_W) const {
+    return R * extended::core_support(shape, R.transpose() * d_W) + p;
+  }
   // max over the shape of n.x, for a unit n; of a half-space for its own normal alone.
-  Real reach(const Vec& n_W) const { return bounded() ? n_W.dot(core_support(n_W)) + rounding(shape) : R.col(2).dot(p); }
+  Real reach(const Vec& n_W) const {
+    return bounded() ? n_W.dot(core_support(n_W)) + rounding(shape) : R.col(2).dot(p);
+  }
   Real outside(const Vec& x_W) const { return extended::outside(shape, in_shape(x_W)); }
 };
 
-// What the planes of support with normal n (unit, from A to B) say: a lower bound on the signed distance for every n, and the largest of
-// them is the distance. With a half-space it is that of the half-space's normal, whatever n.
+// What the planes of support with normal n (unit, from A to B) say: a lower bound on the signed
+// distance for every n, and the largest of them is the distance. With a half-space it is that of
+// the half-space's normal, whatever n.
 inline Real plane_gap(const Posed& A, const Posed& B, const Vec& n) {
   const Vec m = !A.bounded() ? Vec(A.R.col(2)) : !B.bounded() ? Vec(-B.R.col(2)) : n;
   return -A.reach(m) - B.reach(-m);

@@ -1,14 +1,19 @@
-// A proof that no direction separates two overlapping shapes by less: branch and bound over all directions.
+// A proof that no direction separates two overlapping shapes by less: branch and bound over all
+// directions.
 //
-// With D = B - A, moved by h(m) = max over D of m.x along -m the shapes just touch; the depth is the least h. Directions are split
-// into spherical triangles, 1280 of equal kind at first. With the corners m_i and points w_k of D, for all x of the flat triangle
+// With D = B - A, moved by h(m) = max over D of m.x along -m the shapes just touch; the depth is
+// the least h. Directions are split into spherical triangles, 1280 of equal kind at first. With the
+// corners m_i and points w_k of D, for all x of the flat triangle
 //
-//   h(x) >= max_k w_k.x >= max over mixtures mu of min_i sum_k mu_k w_k.m_i     (the value of a matrix game),
+//   h(x) >= max_k w_k.x >= max over mixtures mu of min_i sum_k mu_k w_k.m_i     (the value of a
+//                                                                               matrix game),
 //
-// and h(x / |x|) = h(x) / |x|. The bound is short of h by the square of the triangle's size, on smooth parts, ridges and tips of h alike.
-// The triangle with the least bound is split in four until none is below what has to be proven. Where the origin is near a curved edge of D, h is
-// nearly as small for a whole arc of m, and the w_k of an arc's triangle are as far from its point of the edge as the triangle is large:
-// that point joins the w_k of a triangle that they do not prove, as far as it is one of D.
+// and h(x / |x|) = h(x) / |x|. The bound is short of h by the square of the triangle's size, on
+// smooth parts, ridges and tips of h alike. The triangle with the least bound is split in four
+// until none is below what has to be proven. Where the origin is near a curved edge of D, h is
+// nearly as small for a whole arc of m, and the w_k of an arc's triangle are as far from its point
+// of the edge as the triangle is large: that point joins the w_k of a triangle that they do not
+// prove, as far as it is one of D.
 #pragma once
 
 #include <map>
@@ -30,7 +35,8 @@ struct Triangle {
   bool operator<(const Triangle& other) const { return bound > other.bound; }
 };
 
-// The best mixture of at most three rows of the game, of those that make two or three columns equal.
+// The best mixture of at most three rows of the game, of those that make two or three columns
+// equal.
 inline Real game_value(const Mat& M) {
   Real value = -std::numeric_limits<Real>::infinity();
   for (int k = 0; k < 3; ++k) value = std::max(value, M.row(k).minCoeff());
@@ -60,9 +66,12 @@ inline void set_bound(Triangle& t, const Vec& also, Real beyond, Real proven) {
     for (int i = 0; i < 3; ++i) with(k, i) = also.dot(t.corner[i].m) - beyond;
     t.bound = std::max(t.bound, game_value(with));
   }
-  if (t.bound >= 0) return;  // divided by |x| <= 1 it only grows; below zero |x|^2 = 1 - sum over pairs of lambda_i lambda_j |m_i - m_j|^2
+  // Divided by |x| <= 1 it only grows; below zero |x|^2 = 1 - sum over pairs of lambda_i lambda_j
+  // |m_i - m_j|^2.
+  if (t.bound >= 0) return;
   const Vec &a = t.corner[0].m, &b = t.corner[1].m, &c = t.corner[2].m;
-  t.bound /= std::sqrt(1 - std::max({(b - a).squaredNorm(), (c - b).squaredNorm(), (a - c).squaredNorm()}) / 3);
+  t.bound /= std::sqrt(
+      1 - std::max({(b - a).squaredNorm(), (c - b).squaredNorm(), (a - c).squaredNorm()}) / 3);
 }
 
 // The sphere as 20 * 4^levels triangles, from an icosahedron.
@@ -73,8 +82,12 @@ struct Sphere {
   explicit Sphere(int levels) {
     const Real g = (1 + std::sqrt(Real(5))) / 2;
     for (const Real s : {-1, 1})
-      for (const Real t : {-g, g}) corners.insert(corners.end(), {Vec(0, s, t), Vec(s, t, 0), Vec(t, 0, s)});
-    const auto edge = [&](std::size_t i, std::size_t j) { return (corners[i] - corners[j]).norm() < 2.1L; };  // of length 2
+      for (const Real t : {-g, g})
+        corners.insert(corners.end(), {Vec(0, s, t), Vec(s, t, 0), Vec(t, 0, s)});
+    // Of length 2.
+    const auto edge = [&](std::size_t i, std::size_t j) {
+      return (corners[i] - corners[j]).norm() < 2.1L;
+    };
     for (std::size_t i = 0; i < 12; ++i)
       for (std::size_t j = i + 1; j < 12; ++j)
         for (std::size_t k = j + 1; k < 12; ++k)
@@ -104,9 +117,11 @@ struct DepthBounds {
   Real lower, upper;  // of the depth: no direction below `lower`, one with `upper` was met
 };
 
-// Of bounded shapes (overlapping or not: then of minus the distance). Splits until lower >= target - tolerance, at most `budget` times.
-// p_A, p_B: near each other's nearest point of the surfaces, as far as is known.
-inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real tolerance, const Vec& p_A, const Vec& p_B, int budget = 20000) {
+// Of bounded shapes (overlapping or not: then of minus the distance). Splits until lower >= target
+// - tolerance, at most `budget` times. p_A, p_B: near each other's nearest point of the surfaces,
+// as far as is known.
+inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real tolerance,
+                               const Vec& p_A, const Vec& p_B, int budget = 20000) {
   static const Sphere sphere(3);
   const Real round = rounding(A.shape) + rounding(B.shape);
   DepthBounds found{0, std::numeric_limits<Real>::infinity()};
@@ -130,8 +145,9 @@ inline DepthBounds least_depth(const Posed& A, const Posed& B, Real target, Real
   for (; !open.empty() && budget > 0; --budget) {
     const Triangle t = open.top();
     open.pop();
-    const auto &[a, b, c] = t.corner;
-    const Corner d = corner((a.m + b.m).normalized()), e = corner((b.m + c.m).normalized()), f = corner((c.m + a.m).normalized());
+    const auto& [a, b, c] = t.corner;
+    const Corner d = corner((a.m + b.m).normalized()), e = corner((b.m + c.m).normalized()),
+                 f = corner((c.m + a.m).normalized());
     add(a, d, f), add(d, b, e), add(f, e, c), add(d, e, f);
   }
   found.lower = (open.empty() ? proven : open.top().bound) + round;

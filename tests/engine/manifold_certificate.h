@@ -6,35 +6,50 @@
 
 namespace robosim::testing {
 
-// Points of which both shapes' surfaces are at most `margin` of the scene's size apart; lengths to `tolerance` of it.
+// Points of which both shapes' surfaces are at most `margin` of the scene's size apart; lengths to
+// `tolerance` of it.
 inline Verdict certify_manifold(const Scene& s, double margin = 1e-2, double tolerance = 1e-9) {
   const Manifold m = contact_manifold(s.A, s.X_WA, s.B, s.X_WB, margin * s.size);
   const Witness& w = m.witness;
-  if (!std::isfinite(w.distance)) return m.n_points == 0 ? Verdict{} : Verdict{"points without a distance"};
+  if (!std::isfinite(w.distance))
+    return m.n_points == 0 ? Verdict{} : Verdict{"points without a distance"};
   if (w.distance < 0 && surrounded(s)) tolerance = std::fmax(tolerance, surrounded_tolerance);
   const auto beyond = [&](double length) { return !(std::fabs(length) <= tolerance * s.size); };
-  const auto verdict = [&](const char* broken, double length) { return Verdict{broken, length / s.size}; };
-  if (m.n_points < 0 || m.n_points > Manifold::max_points) return {"number of points", static_cast<double>(m.n_points)};
-  if ((m.n_points > 0) != (w.distance <= margin * s.size)) return verdict("points beyond the margin, or none within", w.distance);
-  // Of what lies flat on a face the normal is the face's: its gaps may be less than the distance by what that leans.
-  const auto radius = [](const Shape& shape) { return HostileScenes::bounded(shape) ? bounding_ball(shape).radius : INFINITY; };
+  const auto verdict = [&](const char* broken, double length) {
+    return Verdict{broken, length / s.size};
+  };
+  if (m.n_points < 0 || m.n_points > Manifold::max_points)
+    return {"number of points", static_cast<double>(m.n_points)};
+  if ((m.n_points > 0) != (w.distance <= margin * s.size))
+    return verdict("points beyond the margin, or none within", w.distance);
+  // Of what lies flat on a face the normal is the face's: its gaps may be less than the distance by
+  // what that leans.
+  const auto radius = [](const Shape& shape) {
+    return HostileScenes::bounded(shape) ? bounding_ball(shape).radius : INFINITY;
+  };
   const bool lies_flat = norm(m.normal() - w.normal) > 1e-14;
   const double less = lies_flat ? Manifold::flat_faces * std::fmin(radius(s.A), radius(s.B)) : 0;
   for (int i = 0; i < m.n_points; ++i) {
     const ManifoldPoint& p = m.points[i];
     if (!(p.gap <= margin * s.size)) return verdict("a gap above the margin", p.gap);
-    if (p.gap < w.distance - less && beyond(p.gap - w.distance)) return verdict("a gap below the distance", p.gap - w.distance);
-    if (const double d = norm(p.p_WB - p.p_WA - p.gap * m.normal()); beyond(d)) return verdict("points across the normal", d);
-    for (const auto& [shape, X, x] : {std::tuple(&s.A, &s.X_WA, &p.p_WA), std::tuple(&s.B, &s.X_WB, &p.p_WB)}) {
+    if (p.gap < w.distance - less && beyond(p.gap - w.distance))
+      return verdict("a gap below the distance", p.gap - w.distance);
+    if (const double d = norm(p.p_WB - p.p_WA - p.gap * m.normal()); beyond(d))
+      return verdict("points across the normal", d);
+    for (const auto& [shape, X, x] :
+         {std::tuple(&s.A, &s.X_WA, &p.p_WA), std::tuple(&s.B, &s.X_WB, &p.p_WB)}) {
       if (shape->mesh && shape->mesh->faces.size() > 1000) continue;
-      const double off = static_cast<double>(extended::Posed(*shape, *X).outside(extended::vec(*x)));
+      const double off =
+          static_cast<double>(extended::Posed(*shape, *X).outside(extended::vec(*x)));
       if (beyond(off)) return verdict("a point off the surface", off);
     }
   }
   if (m.n_points == 0) return {};
   ManifoldDerivatives rates;
   manifold_derivatives(m, s.A, s.X_WA, s.B, s.X_WB, rates);
-  const auto is_fine = [](const ManifoldRate& r) { return is_finite(r) && std::isfinite(norm(r.p_W)); };
+  const auto is_fine = [](const ManifoldRate& r) {
+    return is_finite(r) && std::isfinite(norm(r.p_W));
+  };
   for (int i = 0; i < rates.n_points; ++i) {
     const ManifoldPointDerivatives& p = rates.points[i];
     bool fine = true;

@@ -24,7 +24,9 @@ inline Triangles box_triangles(const Vec3d& half, int n) {
   std::map<std::array<int, 3>, int> number;
   const auto vertex = [&](std::array<int, 3> at) {
     const auto [entry, is_new] = number.try_emplace(at, static_cast<int>(mesh.vertices.size()));
-    if (is_new) mesh.vertices.push_back({half.x * (2.0 * at[0] / n - 1), half.y * (2.0 * at[1] / n - 1), half.z * (2.0 * at[2] / n - 1)});
+    if (is_new)
+      mesh.vertices.push_back({half.x * (2.0 * at[0] / n - 1), half.y * (2.0 * at[1] / n - 1),
+                               half.z * (2.0 * at[2] / n - 1)});
     return entry->second;
   };
   for (int axis = 0; axis < 3; ++axis)
@@ -34,10 +36,12 @@ inline Triangles box_triangles(const Vec3d& half, int n) {
           const auto at = [&](int u, int v) {
             std::array<int, 3> p{};
             p[static_cast<std::size_t>(axis)] = side * n;
-            p[static_cast<std::size_t>((axis + 1) % 3)] = u, p[static_cast<std::size_t>((axis + 2) % 3)] = v;
+            p[static_cast<std::size_t>((axis + 1) % 3)] = u,
+                                                    p[static_cast<std::size_t>((axis + 2) % 3)] = v;
             return vertex(p);
           };
-          std::array<int, 3> a{at(i, j), at(i + 1, j), at(i + 1, j + 1)}, b{at(i, j), at(i + 1, j + 1), at(i, j + 1)};
+          std::array<int, 3> a{at(i, j), at(i + 1, j), at(i + 1, j + 1)},
+              b{at(i, j), at(i + 1, j + 1), at(i, j + 1)};
           if (side == 0) std::swap(a[1], a[2]), std::swap(b[1], b[2]);
           mesh.faces.push_back(a), mesh.faces.push_back(b);
         }
@@ -58,12 +62,15 @@ inline Triangles triangles_of(const TriangleSurface& surface, int n_vertices) {
   for (int t = 0; t < surface.n_triangles(); ++t) {
     const TriangleSurface::Corners c = surface.corners(t);
     mesh.faces.push_back({surface.vertex(t, 0), surface.vertex(t, 1), surface.vertex(t, 2)});
-    for (int k = 0; k < 3; ++k) mesh.vertices[static_cast<std::size_t>(surface.vertex(t, k))] = c[k];
+    for (int k = 0; k < 3; ++k)
+      mesh.vertices[static_cast<std::size_t>(surface.vertex(t, k))] = c[k];
   }
   return mesh;
 }
 
-inline std::shared_ptr<const TriangleMesh> mesh_of(const Triangles& t) { return std::make_shared<TriangleMesh>(t.vertices, t.faces); }
+inline std::shared_ptr<const TriangleMesh> mesh_of(const Triangles& t) {
+  return std::make_shared<TriangleMesh>(t.vertices, t.faces);
+}
 
 struct RandomBodies : RandomShapes {
   std::shared_ptr<const TriangleMesh> bumpy_ball(int n) {

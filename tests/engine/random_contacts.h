@@ -1,4 +1,5 @@
-// Two shapes that nearly touch, often with a face or a straight line of one against one of the other.
+// Two shapes that nearly touch, often with a face or a straight line of one against one of the
+// other.
 #pragma once
 
 #include <cmath>
@@ -15,14 +16,17 @@ struct RandomContact {
   SE3d X_WA, X_WB;
   double distance = 0;  // as signed_distance has it
 
-  RandomContact(RandomShapes& random, ShapeType a, ShapeType b, bool aligned, double tilt, double gap)
+  RandomContact(RandomShapes& random, ShapeType a, ShapeType b, bool aligned, double tilt,
+                double gap)
       : A(random.shape(a)), B(random.shape(b)), X_WA(random.pose(0.6)), X_WB(random.pose(0.3)) {
     const SE3d at = X_WB;
     if (aligned) {
       // Normals of patches against each other, then a small turn about some axis.
       Vec3d q_A, q_B;
-      const Vec3d m_A = X_WA.R * patch_normal(random, A, q_A), m_B = at.R * patch_normal(random, B, q_B);
-      const Vec3d axis = unit_or(cross(m_B, -m_A), perpendicular(m_B)), slight = unit_or(random.pose(1).p, {1, 0, 0});
+      const Vec3d m_A = X_WA.R * patch_normal(random, A, q_A),
+                  m_B = at.R * patch_normal(random, B, q_B);
+      const Vec3d axis = unit_or(cross(m_B, -m_A), perpendicular(m_B)),
+                  slight = unit_or(random.pose(1).p, {1, 0, 0});
       const double angle = std::acos(std::fmax(-1.0, std::fmin(1.0, -dot(m_A, m_B))));
       X_WB.R = turn(tilt * slight) * turn(angle * axis) * at.R;
       const Vec3d t = perpendicular(m_A), u = cross(m_A, t);
@@ -31,7 +35,8 @@ struct RandomContact {
     } else {
       X_WB.p = X_WA.p + 3.0 * unit_or(random.pose(1).p, {1, 0, 0});
     }
-    // Along the normal to the gap asked for; no further where they would come out on the other side.
+    // Along the normal to the gap asked for; no further where they would come out on the other
+    // side.
     for (int round = 0; round < 4; ++round) {
       const Witness w = signed_distance(A, X_WA, B, X_WB);
       distance = w.distance;

@@ -1,5 +1,5 @@
-// Seeded random mechanisms: the battery that every kernel is tested on. It runs over joint_types, so that a new type is
-// covered by being in that list.
+// Seeded random mechanisms: the battery that every kernel is tested on. It runs over joint_types,
+// so that a new type is covered by being in that list.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,9 @@ inline std::vector<std::string> moving_kinds() {
 class Random {
  public:
   explicit Random(unsigned seed) : engine_(seed) {}
-  double uniform(double low = -1, double high = 1) { return std::uniform_real_distribution<double>(low, high)(engine_); }
+  double uniform(double low = -1, double high = 1) {
+    return std::uniform_real_distribution<double>(low, high)(engine_);
+  }
   int index(int n) { return std::uniform_int_distribution<int>(0, n - 1)(engine_); }
   Vec3d vec3(double size = 1) {
     const double x = uniform(-size, size), y = uniform(-size, size), z = uniform(-size, size);
@@ -44,8 +46,10 @@ class Random {
   }
   // Of a box with random axes: physically valid.
   Inertia inertia() {
-    const double m = uniform(0.5, 3), a = uniform(0.1, 0.6), b = uniform(0.1, 0.6), c = uniform(0.1, 0.6);
-    const Mat3d box = Mat3d::diagonal(m / 12 * (b * b + c * c), m / 12 * (a * a + c * c), m / 12 * (a * a + b * b));
+    const double m = uniform(0.5, 3), a = uniform(0.1, 0.6), b = uniform(0.1, 0.6),
+                 c = uniform(0.1, 0.6);
+    const Mat3d box = Mat3d::diagonal(m / 12 * (b * b + c * c), m / 12 * (a * a + c * c),
+                                      m / 12 * (a * a + b * b));
     const Mat3d R = pose().R;
     Mat3d I = R * box * transpose(R);
     for (int i = 0; i < 3; ++i)
@@ -68,8 +72,10 @@ struct Case {
   Model model;
 };
 
-// A tree of `n` links whose joints take the given kinds in turn; every third link also carries a welded one.
-inline ModelBuilder random_tree(const std::string& name, Random& random, const std::vector<std::string>& kinds, int n, bool chain,
+// A tree of `n` links whose joints take the given kinds in turn; every third link also carries a
+// welded one.
+inline ModelBuilder random_tree(const std::string& name, Random& random,
+                                const std::vector<std::string>& kinds, int n, bool chain,
                                 bool floating_base) {
   ModelBuilder builder(name, floating_base);
   builder.add_link("l0", random.inertia());
@@ -103,8 +109,8 @@ inline ModelBuilder random_tree(const std::string& name, Random& random, const s
   return builder;
 }
 
-// A tree in which joints follow one another: along one branch, across branches, through a chain, of another type, backwards.
-// With `free` the same tree whose joints are all independent.
+// A tree in which joints follow one another: along one branch, across branches, through a chain, of
+// another type, backwards. With `free` the same tree whose joints are all independent.
 inline Model mimic_tree(bool free) {
   Random random(11);
   ModelBuilder builder("mimic", true);
@@ -116,7 +122,7 @@ inline Model mimic_tree(bool free) {
     const char* source;
     double ratio, offset;
   };
-  const Row rows[] = {{0, "revolute", "", 0, 0},     {1, "revolute", "j1", -0.7, 0.2},
+  const Row rows[] = {{0, "revolute", "", 0, 0},      {1, "revolute", "j1", -0.7, 0.2},
                       {2, "prismatic", "j1", 0.3, 0}, {0, "revolute", "j6", 1.5, -0.1},
                       {4, "planar", "", 0, 0},        {5, "prismatic", "", 0, 0},
                       {6, "revolute", "j2", 2, 0.5},  {7, "continuous", "", 0, 0}};
@@ -132,7 +138,8 @@ inline Model mimic_tree(bool free) {
     if (joint_layout(*moving_type(joint.kind)).n_q == 1) {
       joint.stiffness = random.uniform(1, 20), joint.spring_reference = random.uniform();
       joint.friction = random.uniform(0, 1), joint.damping = random.uniform(0, 1);
-      joint.armature = random.uniform(0, 0.1), joint.rotor_inertia = random.uniform(0, 1e-4), joint.gear_ratio = 30;
+      joint.armature = random.uniform(0, 0.1), joint.rotor_inertia = random.uniform(0, 1e-4),
+      joint.gear_ratio = 30;
     }
     if (*row.source && !free) joint.mimic = MimicSpec{row.source, row.ratio, row.offset};
     builder.add_joint(joint);
@@ -140,8 +147,9 @@ inline Model mimic_tree(bool free) {
   return builder.build({});
 }
 
-// Joints as descriptions mostly place them, for which kernels have shorter ways: along and against each axis of their frames, in
-// frames that are turned about none, about each and about the same coordinate axis.
+// Joints as descriptions mostly place them, for which kernels have shorter ways: along and against
+// each axis of their frames, in frames that are turned about none, about each and about the same
+// coordinate axis.
 inline Model aligned_tree() {
   Random random(19);
   ModelBuilder builder("aligned", true);
@@ -152,14 +160,19 @@ inline Model aligned_tree() {
     R(a, a) = R(b, b) = std::cos(angle), R(b, a) = std::sin(angle), R(a, b) = -R(b, a);
     return R;
   };
-  const char* const kinds[] = {"revolute", "revolute", "continuous", "revolute", "prismatic", "helical", "revolute"};
+  const char* const kinds[] = {"revolute",  "revolute", "continuous", "revolute",
+                               "prismatic", "helical",  "revolute"};
   for (int i = 1; i <= 21; ++i) {
     const int k = i % 3, fixed = i % 4;  // every pair of them
     builder.add_link(message("l", i), random.inertia());
     JointSpec joint;
-    joint.name = message("j", i), joint.parent = message("l", i % 6 == 1 ? 0 : i - 1 - (i % 5 == 0)), joint.child = message("l", i);
+    joint.name = message("j", i),
+    joint.parent = message("l", i % 6 == 1 ? 0 : i - 1 - (i % 5 == 0)),
+    joint.child = message("l", i);
     joint.kind = i <= 12 ? "revolute" : kinds[i % 7];
-    joint.X_PJ = SE3d(fixed == 3 ? Mat3d::identity() : turn(fixed, i == 4 ? pi : random.uniform(-3, 3)), random.vec3());
+    joint.X_PJ =
+        SE3d(fixed == 3 ? Mat3d::identity() : turn(fixed, i == 4 ? pi : random.uniform(-3, 3)),
+             random.vec3());
     joint.axis = Vec3d();
     joint.axis[k] = i % 5 < 3 ? 1 : -1;
     if (joint.kind == "helical") joint.pitch = 0.2;
@@ -174,11 +187,13 @@ inline std::vector<Case> battery() {
   std::vector<Case> cases;
   Random random(7);
   const std::vector<std::string> all = moving_kinds();
-  for (const std::string& kind : all) cases.push_back({kind, random_tree(kind, random, {kind}, 3, true, false).build({})});
+  for (const std::string& kind : all)
+    cases.push_back({kind, random_tree(kind, random, {kind}, 3, true, false).build({})});
   cases.push_back({"chain", random_tree("chain", random, {"revolute"}, 7, true, false).build({})});
   cases.push_back({"tree", random_tree("tree", random, all, 13, false, false).build({})});
   cases.push_back({"aligned", aligned_tree()});
-  cases.push_back({"free-flying tree", random_tree("flying", random, all, 12, false, true).build({})});
+  cases.push_back(
+      {"free-flying tree", random_tree("flying", random, all, 12, false, true).build({})});
   cases.push_back({"mimic", mimic_tree(false)});
   return cases;
 }

@@ -1,5 +1,5 @@
-// Rows of random free bodies that touch each other and the ground, for the tests of their solvers: contacts on one plane per pair, bounded
-// rows on joints, equalities.
+// Rows of random free bodies that touch each other and the ground, for the tests of their solvers:
+// contacts on one plane per pair, bounded rows on joints, equalities.
 #pragma once
 
 #include <Eigen/Dense>
@@ -14,18 +14,18 @@ namespace robosim::testing {
 struct RowsSpec {
   int bodies = 2;
   int pairs = 2;
-  int points = 1;         // of each pair's contact
-  double mu = 0.5;        // largest; zero for no friction rows
-  bool discs = false;     // the two axes of friction are those of a disc
-  bool torsion = false;   // one more friction row about each point's normal
-  int boxes = 0;          // bounded rows on a random velocity
-  int equalities = 0;     // of width 3
-  double compliance = 0;  // of all rows
-  bool hard_normals = false;  // but of contact normals
+  int points = 1;              // of each pair's contact
+  double mu = 0.5;             // largest; zero for no friction rows
+  bool discs = false;          // the two axes of friction are those of a disc
+  bool torsion = false;        // one more friction row about each point's normal
+  int boxes = 0;               // bounded rows on a random velocity
+  int equalities = 0;          // of width 3
+  double compliance = 0;       // of all rows
+  bool hard_normals = false;   // but of contact normals
   bool hard_friction = false;  // but of friction
-  double belts = 0;       // how fast the surfaces of contacts run: targets of their friction
-  double mass_ratio = 1;  // of the heaviest body to the lightest
-  double approach = 1;    // how fast bodies come towards each other
+  double belts = 0;            // how fast the surfaces of contacts run: targets of their friction
+  double mass_ratio = 1;       // of the heaviest body to the lightest
+  double approach = 1;         // how fast bodies come towards each other
 };
 
 inline Eigen::MatrixXd random_normal(Rng& rng, int rows, int columns) {
@@ -37,13 +37,16 @@ inline Eigen::MatrixXd random_normal(Rng& rng, int rows, int columns) {
 }
 
 inline Eigen::Matrix3d random_turn(Rng& rng) {
-  return Eigen::Quaterniond(Eigen::Vector4d(random_normal(rng, 4, 1))).normalized().toRotationMatrix();
+  return Eigen::Quaterniond(Eigen::Vector4d(random_normal(rng, 4, 1)))
+      .normalized()
+      .toRotationMatrix();
 }
 
-// Points of a pair's contact on one plane of the given normal, about their middle, lengths in units of their spread; the rows are on
-// its twist [angular; linear] there.
-inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R, const std::vector<Eigen::Vector2d>& points, double mu, bool torsion, double compliance,
-                        bool discs = false) {
+// Points of a pair's contact on one plane of the given normal, about their middle, lengths in units
+// of their spread; the rows are on its twist [angular; linear] there.
+inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R,
+                        const std::vector<Eigen::Vector2d>& points, double mu, bool torsion,
+                        double compliance, bool discs = false) {
   for (const Eigen::Vector2d& at : points) {
     const Eigen::Vector3d p = R * Eigen::Vector3d(at[0], at[1], 0);
     const int normal = problem.size();
@@ -56,21 +59,24 @@ inline void add_contact(RowProblem& problem, const Eigen::Matrix3d& R, const std
       if (axis == 2) {
         row.kind = RowKind::unilateral;
       } else {
-        row.kind = RowKind::friction, row.normal = normal, row.mu = mu, row.is_disc = discs && axis == 0;
+        row.kind = RowKind::friction, row.normal = normal, row.mu = mu,
+        row.is_disc = discs && axis == 0;
       }
       problem.rows.push_back(row);
     }
     if (torsion && mu > 0) {
       ConstraintRow row;
       for (int c = 0; c < 3; ++c) row.d[c] = R(c, 2);
-      row.kind = RowKind::friction, row.normal = normal, row.mu = 0.3 * mu, row.compliance = compliance;
+      row.kind = RowKind::friction, row.normal = normal, row.mu = 0.3 * mu,
+      row.compliance = compliance;
       problem.rows.push_back(row);
     }
   }
 }
 
 // F = X G of M^-1 = G G^T, by blocks on the coordinates that their rows of X move.
-inline void set_factor(RowProblem& problem, const Eigen::MatrixXd& X, const Eigen::MatrixXd& inverse_mass) {
+inline void set_factor(RowProblem& problem, const Eigen::MatrixXd& X,
+                       const Eigen::MatrixXd& inverse_mass) {
   const Eigen::MatrixXd G = inverse_mass.llt().matrixL(), F = X * G;
   problem.F.clear();
   problem.F.columns = static_cast<int>(F.cols());
@@ -82,20 +88,24 @@ inline void set_factor(RowProblem& problem, const Eigen::MatrixXd& X, const Eige
     const int count = static_cast<int>(problem.F.places.size()) - first;
     problem.F.parts.push_back({first, count, static_cast<std::ptrdiff_t>(problem.F.values.size())});
     for (int i = first; i < first + count; ++i)
-      for (int c = 0; c < block.width; ++c) problem.F.values.push_back(rows(c, problem.F.places[static_cast<std::size_t>(i)]));
+      for (int c = 0; c < block.width; ++c)
+        problem.F.values.push_back(rows(c, problem.F.places[static_cast<std::size_t>(i)]));
   }
 }
 
 // L = X M^-1 X^T and y_free = X v.
-inline void set_motion(RowProblem& problem, const Eigen::MatrixXd& X, const Eigen::MatrixXd& inverse_mass, const Eigen::VectorXd& v) {
+inline void set_motion(RowProblem& problem, const Eigen::MatrixXd& X,
+                       const Eigen::MatrixXd& inverse_mass, const Eigen::VectorXd& v) {
   const int k = static_cast<int>(X.rows());
   problem.channels = k;
   const Eigen::MatrixXd L = X * inverse_mass * X.transpose();
-  problem.L.resize(static_cast<std::size_t>(k * k)), problem.y_free.resize(static_cast<std::size_t>(k));
+  problem.L.resize(static_cast<std::size_t>(k * k)),
+      problem.y_free.resize(static_cast<std::size_t>(k));
   const Eigen::VectorXd y = X * v;
   for (int i = 0; i < k; ++i) {
     problem.y_free[static_cast<std::size_t>(i)] = y[i];
-    for (int j = 0; j < k; ++j) problem.L[static_cast<std::size_t>(i * k + j)] = (L(i, j) + L(j, i)) / 2;
+    for (int j = 0; j < k; ++j)
+      problem.L[static_cast<std::size_t>(i * k + j)] = (L(i, j) + L(j, i)) / 2;
   }
 }
 
@@ -105,8 +115,11 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
   Eigen::MatrixXd inverse_mass = Eigen::MatrixXd::Zero(n, n);
   for (int b = 0; b < spec.bodies; ++b) {
     const Eigen::MatrixXd A = random_normal(rng, 6, 6);
-    const double mass = spec.bodies == 1 ? 1 : std::pow(spec.mass_ratio, static_cast<double>(b) / (spec.bodies - 1));
-    inverse_mass.block(6 * b, 6 * b, 6, 6) = (0.3 * A * A.transpose() + Eigen::MatrixXd::Identity(6, 6)) / mass;
+    const double mass = spec.bodies == 1
+                            ? 1
+                            : std::pow(spec.mass_ratio, static_cast<double>(b) / (spec.bodies - 1));
+    inverse_mass.block(6 * b, 6 * b, 6, 6) =
+        (0.3 * A * A.transpose() + Eigen::MatrixXd::Identity(6, 6)) / mass;
   }
   std::vector<Eigen::MatrixXd> parts;
   int channels = 0;
@@ -133,24 +146,31 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
     Eigen::MatrixXd X = Eigen::MatrixXd::Zero(6, n);
     const Eigen::MatrixXd J = Eigen::MatrixXd::Identity(6, 6) + 0.3 * random_normal(rng, 6, 6);
     X.block(0, 6 * b, 6, 6) = J;
-    if (other >= 0 && other != b) X.block(0, 6 * other, 6, 6) = -(Eigen::MatrixXd::Identity(6, 6) + 0.3 * random_normal(rng, 6, 6));
+    if (other >= 0 && other != b)
+      X.block(0, 6 * other, 6, 6) =
+          -(Eigen::MatrixXd::Identity(6, 6) + 0.3 * random_normal(rng, 6, 6));
     RowBlock block = add_block(X);
     const Eigen::Matrix3d R = random_turn(rng);
     v.segment(6 * b + 3, 3) -= spec.approach * R.col(2);
     std::vector<Eigen::Vector2d> points;
     for (int i = 0; i < spec.points; ++i) {
       const double turn = 6.283185307179586 * (i + 0.3 * rng.uniform()) / spec.points;
-      const double width = rng.uniform(0.5, 1), height = rng.uniform(0.5, 1);  // apart: arguments have no order
+      // Apart: arguments have no order.
+      const double width = rng.uniform(0.5, 1), height = rng.uniform(0.5, 1);
       points.emplace_back(width * std::cos(turn), height * std::sin(turn));
     }
     if (spec.points == 1) points[0].setZero();
-    add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance, spec.discs);
+    add_contact(problem, R, points, spec.mu * rng.uniform(0.2, 1), spec.torsion, spec.compliance,
+                spec.discs);
     if (spec.belts > 0 || spec.hard_normals || spec.hard_friction) {
-      const double belt[] = {spec.belts * rng.normal(), spec.belts * rng.normal()};  // along each axis, of all points alike
+      // Along each axis, of all points alike.
+      const double belt[] = {spec.belts * rng.normal(), spec.belts * rng.normal()};
       for (int i = block.first_row, axis = 0; i < problem.size(); ++i) {
         ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
-        if (row.kind == RowKind::friction) row.target = belt[axis++ % 2], row.compliance = spec.hard_friction ? 0 : row.compliance;
-        else if (axis = 0; spec.hard_normals) row.compliance = 0;
+        if (row.kind == RowKind::friction)
+          row.target = belt[axis++ % 2], row.compliance = spec.hard_friction ? 0 : row.compliance;
+        else if (axis = 0; spec.hard_normals)
+          row.compliance = 0;
       }
     }
     block.last_row = problem.size();
@@ -159,7 +179,8 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
   for (int i = 0; i < spec.boxes; ++i) {
     RowBlock block = add_block(random_normal(rng, 1, n));
     ConstraintRow row;
-    row.kind = RowKind::box, row.d[0] = 1, row.target = rng.normal(), row.lower = -rng.uniform(0, 0.5), row.upper = rng.uniform(0, 0.5);
+    row.kind = RowKind::box, row.d[0] = 1, row.target = rng.normal(),
+    row.lower = -rng.uniform(0, 0.5), row.upper = rng.uniform(0, 0.5);
     row.compliance = spec.compliance;
     problem.rows.push_back(row);
     block.last_row = problem.size();
@@ -167,8 +188,10 @@ inline RowProblem random_rows(Rng& rng, const RowsSpec& spec) {
   }
   Eigen::MatrixXd X(channels, n);
   int at = 0;
-  for (const Eigen::MatrixXd& part : parts) X.middleRows(at, part.rows()) = part, at += static_cast<int>(part.rows());
-  // Bodies at rest satisfy what normals ask for, so that these do not contradict each other, whatever friction does.
+  for (const Eigen::MatrixXd& part : parts)
+    X.middleRows(at, part.rows()) = part, at += static_cast<int>(part.rows());
+  // Bodies at rest satisfy what normals ask for, so that these do not contradict each other,
+  // whatever friction does.
   for (const RowBlock& block : problem.blocks) {
     const double less = 0.1 * rng.uniform();
     for (int i = block.first_row; i < block.last_row; ++i) {

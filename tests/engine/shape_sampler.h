@@ -11,14 +11,17 @@ namespace robosim::testing {
 
 struct RandomShapes {
   std::mt19937_64 engine{1};
-  double uniform(double a, double b) { return a + (b - a) * (static_cast<double>(engine() >> 11) * 0x1p-53); }
+  double uniform(double a, double b) {
+    return a + (b - a) * (static_cast<double>(engine() >> 11) * 0x1p-53);
+  }
   double sign_free() { return uniform(-1, 1) + uniform(-1, 1) + uniform(-1, 1); }
 
   SE3d pose(double reach) {
     Vec3d a(sign_free(), sign_free(), sign_free()), b(sign_free(), sign_free(), sign_free());
     a *= 1 / norm(a);
     for (int i = 0; i < 2; ++i) b -= dot(a, b) * a, b *= 1 / norm(b);  // twice: to the last digit
-    return {{a, b, cross(a, b)}, {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
+    return {{a, b, cross(a, b)},
+            {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}};
   }
   // Fills every size, so that it makes any type of shape; half of those that may be are rounded.
   Shape shape(ShapeType type) {

@@ -1,5 +1,5 @@
-// Gradients of steps against differences of the steps themselves, wherever classes and features are the same at all points of the stencil: of one
-// loss, in every argument.
+// Gradients of steps against differences of the steps themselves, wherever classes and features are
+// the same at all points of the stencil: of one loss, in every argument.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -28,36 +28,45 @@ struct Point {
   ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
-inline std::vector<int> signature(const Stepper& stepper, const StepReport& report) { return step_signature(stepper, report.islands, report.status); }
+inline std::vector<int> signature(const Stepper& stepper, const StepReport& report) {
+  return step_signature(stepper, report.islands, report.status);
+}
 
 // Moved by a twist [linear; angular] in its own frame.
 inline SE3d moved_along(const SE3d& X, const double* twist) {
-  return X * exp_motion(Motion<double>{{twist[3], twist[4], twist[5]}, {twist[0], twist[1], twist[2]}});
+  return X *
+         exp_motion(Motion<double>{{twist[3], twist[4], twist[5]}, {twist[0], twist[1], twist[2]}});
 }
 
 struct Counts {
-  int compared = 0, switched = 0, one_sided = 0, contacts = 0, sliding = 0, sticking = 0, impacts = 0, bounces = 0, on_faces = 0, edges = 0;
+  int compared = 0, switched = 0, one_sided = 0, contacts = 0, sliding = 0, sticking = 0,
+      impacts = 0, bounces = 0, on_faces = 0, edges = 0;
   double worst = 0;
 };
 
-// The matrices' products with a loss are its gradient, but for rounding: of forces that hold each other in balance a part of 1e-10 or less is left.
-inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers& q_bar, const Numbers& v_bar, const StepGradient& g) {
+// The matrices' products with a loss are its gradient, but for rounding: of forces that hold each
+// other in balance a part of 1e-10 or less is left.
+inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers& q_bar,
+                            const Numbers& v_bar, const StepGradient& g) {
   StepJacobians J;
   JacobianBlocks blocks = J.resize(stepper.world().model());
   const ParameterSelection selection = all_parameters(stepper.world());
   const Numbers by_parameters = numbers_of(selection, g);
   Numbers parameters(2 * at(stepper.world().model().n_v) * by_parameters.size());
   blocks.parameters = parameters.data(), blocks.selection = &selection;
-  CHECK(stepper.jacobians({point.q.data(), point.v.data()}, point.control(), blocks) == g.one_sided);
+  CHECK(stepper.jacobians({point.q.data(), point.v.data()}, point.control(), blocks) ==
+        g.one_sided);
   Numbers bars(q_bar);
   bars.insert(bars.end(), v_bar.begin(), v_bar.end());
-  const auto compare = [&](const char* what, const Numbers& matrix, const Numbers& expected, double usual) {
+  const auto compare = [&](const char* what, const Numbers& matrix, const Numbers& expected,
+                           double usual) {
     INFO(std::string(what));
     double size = usual;
     for (const double x : matrix) size = std::max(size, std::abs(x));
     for (std::size_t c = 0; c < expected.size(); ++c) {
       double sum = 0;
-      for (std::size_t r = 0; r < bars.size(); ++r) sum += bars[r] * matrix[r * expected.size() + c];
+      for (std::size_t r = 0; r < bars.size(); ++r)
+        sum += bars[r] * matrix[r * expected.size() + c];
       CHECK(std::abs(sum - expected[c]) <= 1e-10 * size * static_cast<double>(bars.size()));
     }
   };
@@ -70,26 +79,38 @@ inline void check_jacobians(Stepper& stepper, const Point& point, const Numbers&
   compare("Jacobian in parameters", parameters, by_parameters, 1 / dt);
 }
 
-// The product with a direction of every number at once, and of one kind of them at a time, is that of the gradient, for every loss: to rounding.
-inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar, const Numbers& v_bar, const StepGradient& g) {
+// The product with a direction of every number at once, and of one kind of them at a time, is that
+// of the gradient, for every loss: to rounding.
+inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar,
+                      const Numbers& v_bar, const StepGradient& g) {
   const Model& m = stepper.world().model();
-  Random random(static_cast<unsigned>(m.n_v));  // its own: the states that are looked at do not depend on what is checked
+  // Its own: the states that are looked at do not depend on what is checked.
+  Random random(static_cast<unsigned>(m.n_v));
   Numbers q_next(at(m.n_v)), v_next(at(m.n_v));
   StepGradient zero = g, all = g;
   for_each_number([](double& x) { x = 0; }, zero);
-  for_each_number([&](double& x, double by) { x = std::isfinite(by) ? random.numbers(1)[0] : 0.0; }, all, g);
+  for_each_number([&](double& x, double by) { x = std::isfinite(by) ? random.numbers(1)[0] : 0.0; },
+                  all, g);
   all.parameters.vertices.clear();
-  for (int row = 0; row < stepper.world().vertices().size(); ++row) all.parameters.vertices.add(row, random.vec3());  // those that touch nothing, too
+  // Those that touch nothing, too.
+  for (int row = 0; row < stepper.world().vertices().size(); ++row)
+    all.parameters.vertices.add(row, random.vec3());
   // Of sweeps both see the rows' admittances themselves, which cancel in what they come to.
   // Rows of `convex` that depend on each other have adjoints of 1e6, which cancel.
   const bool is_exact = stepper.options().solver == SolverId("lcp");
   const double rounding = is_exact ? 1e-10 : 1e-9;
   const auto compare = [&](const char* what, const StepGradient& direction) {
-    const OneSided one_sided = stepper.jvp({point.q.data(), point.v.data()}, point.control(), direction, {q_next.data(), v_next.data()});
+    const OneSided one_sided = stepper.jvp({point.q.data(), point.v.data()}, point.control(),
+                                           direction, {q_next.data(), v_next.data()});
     CHECK(one_sided == g.one_sided);
     double expected = 0, size = 1, sum = 0;
-    for_each_number([&](double by, double step) { expected += step != 0 ? by * step : 0, size += step != 0 ? std::abs(by * step) : 0; }, g, direction);
-    for (std::size_t k = 0; k < q_next.size(); ++k) sum += q_bar[k] * q_next[k] + v_bar[k] * v_next[k];
+    for_each_number(
+        [&](double by, double step) {
+          expected += step != 0 ? by * step : 0, size += step != 0 ? std::abs(by * step) : 0;
+        },
+        g, direction);
+    for (std::size_t k = 0; k < q_next.size(); ++k)
+      sum += q_bar[k] * q_next[k] + v_bar[k] * v_next[k];
     INFO(std::string(what));
     CHECK(std::abs(sum - expected) <= rounding * size);
   };
@@ -99,14 +120,26 @@ inline void check_jvp(Stepper& stepper, const Point& point, const Numbers& q_bar
     part_of(direction) = part_of(all);
     compare(what, direction);
   };
-  only("q", [](auto& x) -> auto& { return x.q; }), only("v", [](auto& x) -> auto& { return x.v; }), only("tau", [](auto& x) -> auto& { return x.tau; });
-  only("q_target", [](auto& x) -> auto& { return x.q_target; }), only("v_target", [](auto& x) -> auto& { return x.v_target; });
+  only(
+      "q", [](auto& x) -> auto& { return x.q; }),
+      only(
+          "v", [](auto& x) -> auto& { return x.v; }),
+      only(
+          "tau", [](auto& x) -> auto& { return x.tau; });
+  only(
+      "q_target", [](auto& x) -> auto& { return x.q_target; }),
+      only(
+          "v_target", [](auto& x) -> auto& { return x.v_target; });
   for (int k = 0; k < n_parameter_kinds; ++k) {
     StepGradient direction = zero;
-    if (parameter_kinds[at(k)].owner == ParameterOwner::vertex) direction.parameters.vertices = all.parameters.vertices;
+    if (parameter_kinds[at(k)].owner == ParameterOwner::vertex)
+      direction.parameters.vertices = all.parameters.vertices;
     const ParameterId id(k);
-    for (int i = 0; i < all.parameters.layout().owners(id) && parameter_kinds[at(k)].owner != ParameterOwner::vertex; ++i)
-      std::copy_n(all.parameters.of(id, i), parameter_kinds[at(k)].width(), direction.parameters.of(id, i));
+    for (int i = 0; i < all.parameters.layout().owners(id) &&
+                    parameter_kinds[at(k)].owner != ParameterOwner::vertex;
+         ++i)
+      std::copy_n(all.parameters.of(id, i), parameter_kinds[at(k)].width(),
+                  direction.parameters.of(id, i));
     compare(std::string(parameter_kinds[at(k)].name).c_str(), direction);
   }
 }
@@ -120,7 +153,8 @@ inline void check_vertices_together(const World& world, const StepGradient& g) {
     Vec3d linear, angular;
     double scale = geometry.shape.rounding * *g.parameters.of("sizes", mesh.object), size = 1;
     for (int i = 0; i < mesh.count; ++i) {
-      const Vec3d p = geometry.shape.mesh->vertices[at(i)], by = g.parameters.vertices.of(mesh.first + i);
+      const Vec3d p = geometry.shape.mesh->vertices[at(i)],
+                  by = g.parameters.vertices.of(mesh.first + i);
       linear += by, angular += cross(p, by), scale += dot(p, by);
       size += norm(by);
     }
@@ -132,25 +166,40 @@ inline void check_vertices_together(const World& world, const StepGradient& g) {
   }
 }
 
-// How far numbers of a kind go for each meter or radian that a configuration does; zero where a law begins, or nothing is.
+// How far numbers of a kind go for each meter or radian that a configuration does; zero where a law
+// begins, or nothing is.
 inline double unit_of(const ParameterKind& kind, double value, double dt) {
-  const bool begins = kind.owner == ParameterOwner::pair || kind.owner == ParameterOwner::motor || kind.owner == ParameterOwner::coordinate || kind.name == "sizes";
+  const bool begins = kind.owner == ParameterOwner::pair || kind.owner == ParameterOwner::motor ||
+                      kind.owner == ParameterOwner::coordinate || kind.name == "sizes";
   if (!std::isfinite(value) || (begins && value == 0 && kind.name != "spring_reference")) return 0;
-  const std::pair<std::string_view, double> units[] = {{"restitution", 0.5}, {"torsional_friction", 0.1}, {"rolling_friction", 0.05}, {"compliance", 1e-3}, {"relaxation_time", 0.02},
-                                                       {"mass", 0.1}, {"com", 0.1}, {"inertia", 0.1}, {"armature", 0.1}, {"joint_friction", 0.1}, {"sizes", 0.1}, {"scale", 0.1},
-                                                       {"vertices", 0.1}, {"dt", dt}};
+  const std::pair<std::string_view, double> units[] = {{"restitution", 0.5},
+                                                       {"torsional_friction", 0.1},
+                                                       {"rolling_friction", 0.05},
+                                                       {"compliance", 1e-3},
+                                                       {"relaxation_time", 0.02},
+                                                       {"mass", 0.1},
+                                                       {"com", 0.1},
+                                                       {"inertia", 0.1},
+                                                       {"armature", 0.1},
+                                                       {"joint_friction", 0.1},
+                                                       {"sizes", 0.1},
+                                                       {"scale", 0.1},
+                                                       {"vertices", 0.1},
+                                                       {"dt", dt}};
   for (const auto& [name, unit] : units)
     if (kind.name == name) return unit;
   return 1;
 }
 
 // One loss, and its gradient along directions of every argument.
-inline void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point, Random& random, Counts& counts) {
+inline void check_gradients(const StepWorld& w, const StepOptions& options, const Point& point,
+                            Random& random, Counts& counts) {
   const Model& m = w.model;
   const Numbers q_bar = random.numbers(m.n_v), v_bar = random.numbers(m.n_v);
   Stepper stepper(*w.world, options);
   Numbers q_next(at(m.n_q)), v_next(at(m.n_v));
-  const StepReport report = stepper.step({point.q.data(), point.v.data()}, point.control(), {q_next.data(), v_next.data()});
+  const StepReport report = stepper.step({point.q.data(), point.v.data()}, point.control(),
+                                         {q_next.data(), v_next.data()});
   if (report.status == StepStatus::inconsistent) return;
   counts.contacts += report.contacts;
   for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
@@ -162,15 +211,18 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   }
   const auto count = [&](const StepIsland& island) {
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
-      counts.impacts += is_of<Contact>(island.rows[r], Contact::normal) && island.rows[r].law == NormalLaw::impact && island.solution.f[r] > 0;
+      counts.impacts += is_of<Contact>(island.rows[r], Contact::normal) &&
+                        island.rows[r].law == NormalLaw::impact && island.solution.f[r] > 0;
       if (!is_of<Contact>(island.rows[r], Contact::friction_1)) continue;
-      counts.sliding += island.solution.classes[r] == RowClass::lower || island.solution.classes[r] == RowClass::upper;
+      counts.sliding += island.solution.classes[r] == RowClass::lower ||
+                        island.solution.classes[r] == RowClass::upper;
       counts.sticking += island.solution.classes[r] == RowClass::clamping;
     }
   };
   for (int i = 0; i < report.islands; ++i) {
     count(stepper.islands()[i]);
-    for (int n = 0; n < stepper.data().impacts[at(i)].n; ++n) count(stepper.data().impacts[at(i)].each[at(n)]);
+    for (int n = 0; n < stepper.data().impacts[at(i)].n; ++n)
+      count(stepper.data().impacts[at(i)].each[at(n)]);
   }
   const std::vector<int> here = signature(stepper, report);
   StepGradient g;
@@ -197,9 +249,10 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
     return Numbers{sum};
   };
   const auto loss = [&](const World& world, const Point& p) { return loss_in(world, p, options); };
-  const auto compare = [&](const char* what, double expected, double size, const std::function<Numbers(double)>& along) {
-    // As far as everything goes on as it does: the shorter, the more of a difference is rounding, by 1e-7 where sweeps
-    // have gone on for long; the longer, the more of it is curvature.
+  const auto compare = [&](const char* what, double expected, double size,
+                           const std::function<Numbers(double)>& along) {
+    // As far as everything goes on as it does: the shorter, the more of a difference is rounding,
+    // by 1e-7 where sweeps have gone on for long; the longer, the more of it is curvature.
     const double scale = std::max({1.0, std::abs(expected), size});
     double difference_ = 0, least_off = std::numeric_limits<double>::infinity();
     for (const double length : {1e-3, 2e-4, 4e-5}) {
@@ -221,7 +274,8 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
   const auto product = [](const Numbers& x, const Numbers& y, double& size) {
     double sum = 0;
     size = 0;
-    for (std::size_t k = 0; k < x.size(); ++k) sum += x[k] * y[k], size = std::max(size, std::abs(x[k]));
+    for (std::size_t k = 0; k < x.size(); ++k)
+      sum += x[k] * y[k], size = std::max(size, std::abs(x[k]));
     return sum;
   };
   double size;
@@ -234,7 +288,7 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
     integrate(m, point.q.data(), way.data(), p.q.data());
     return loss(*w.world, p);
   });
-  const auto moved = [&](const char* what, const Numbers& gradient, Numbers Point::* of) {
+  const auto moved = [&](const char* what, const Numbers& gradient, Numbers Point::*of) {
     const Numbers d = random.numbers(static_cast<int>(gradient.size()));
     const double sum = product(gradient, d, size);
     compare(what, sum, size, [&](double h) {
@@ -258,7 +312,9 @@ inline void check_gradients(const StepWorld& w, const StepOptions& options, cons
     kind.access.read(parts, owners, values.data());
     for (int i = 0; i < owners; ++i) {
       const Vec3d by = kind.owner == ParameterOwner::vertex ? g.parameters.vertices.of(i) : Vec3d();
-      for (int k = 0; k < width; ++k) gradient[at(i * width + k)] = kind.owner == ParameterOwner::vertex ? by[k] : g.parameters.of(id, i)[k];
+      for (int k = 0; k < width; ++k)
+        gradient[at(i * width + k)] =
+            kind.owner == ParameterOwner::vertex ? by[k] : g.parameters.of(id, i)[k];
     }
     size = expected = 0;
     for (std::size_t k = 0; k < d.size(); ++k) {

@@ -18,22 +18,28 @@ struct StepWorld {
   std::unique_ptr<CollisionScene> scene;
   std::unique_ptr<World> world;
 
-  // `ground` takes the place of the half-space. All colliders against the floor and, where asked, against those of other bodies that no joint connects directly.
-  StepWorld(Model m, const PairMaterial& material, bool among_each_other = true, std::vector<Motor> motors = {},
-            const CollisionGeometry& ground = Shape::half_space(), Closures closures = {})
+  // `ground` takes the place of the half-space. All colliders against the floor and, where asked,
+  // against those of other bodies that no joint connects directly.
+  StepWorld(Model m, const PairMaterial& material, bool among_each_other = true,
+            std::vector<Motor> motors = {}, const CollisionGeometry& ground = Shape::half_space(),
+            Closures closures = {})
       : model(std::move(m)) {
     std::vector<std::pair<int, int>> pairs;
     const int n = static_cast<int>(model.colliders.size());
     for (int a = 0; a < n; ++a) pairs.emplace_back(a, n);
-    if (among_each_other) pairs.insert(pairs.end(), model.collision_pairs.begin(), model.collision_pairs.end());
+    if (among_each_other)
+      pairs.insert(pairs.end(), model.collision_pairs.begin(), model.collision_pairs.end());
     std::vector<ExtraObject> floor{{"floor", ground, 0, SE3d()}};
     scene = std::make_unique<CollisionScene>(model, std::move(floor), pairs);
-    world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors), std::move(closures));
+    world = std::make_unique<World>(*scene, std::vector<PairMaterial>{material}, std::move(motors),
+                                    std::move(closures));
   }
   // Of parts that have been changed; dt is not of a world.
   explicit StepWorld(WorldParts parts) : model(std::move(parts.model)) {
-    scene = std::make_unique<CollisionScene>(model, std::move(parts.extras), std::move(parts.pairs));
-    world = std::make_unique<World>(*scene, std::move(parts.materials), std::move(parts.motors), std::move(parts.closures));
+    scene =
+        std::make_unique<CollisionScene>(model, std::move(parts.extras), std::move(parts.pairs));
+    world = std::make_unique<World>(*scene, std::move(parts.materials), std::move(parts.motors),
+                                    std::move(parts.closures));
   }
   StepWorld(const StepWorld&) = delete;
   StepWorld& operator=(const StepWorld&) = delete;
@@ -42,7 +48,8 @@ struct StepWorld {
 // Of a solid box of even density.
 inline Inertia box_inertia(double mass, const Vec3d& half) {
   const double x = half.x * half.x, y = half.y * half.y, z = half.z * half.z;
-  return {mass, Vec3d(), Mat3d::diagonal(mass / 3 * (y + z), mass / 3 * (x + z), mass / 3 * (x + y))};
+  return {mass, Vec3d(),
+          Mat3d::diagonal(mass / 3 * (y + z), mass / 3 * (x + z), mass / 3 * (x + y))};
 }
 
 // Free bodies: q has seven entries for each, v six.
@@ -57,27 +64,32 @@ inline Model free_bodies(const std::vector<FreeBody>& bodies) {
     const std::string name = message("body", i);
     builder.add_link(name, bodies[i].inertia);
     JointSpec joint;
-    joint.name = message("free", i), joint.kind = "floating", joint.parent = "base", joint.child = name;
+    joint.name = message("free", i), joint.kind = "floating", joint.parent = "base",
+    joint.child = name;
     builder.add_joint(joint);
     builder.add_collider(name, bodies[i].shape, SE3d(), "shape");
   }
   return builder.build({});
 }
 
-inline FreeBody free_box(double mass, const Vec3d& half) { return {Shape::box(half), box_inertia(mass, half)}; }
+inline FreeBody free_box(double mass, const Vec3d& half) {
+  return {Shape::box(half), box_inertia(mass, half)};
+}
 inline FreeBody free_ball(double mass, double radius) {
   const double moment = 0.4 * mass * radius * radius;
   return {Shape::sphere(radius), {mass, Vec3d(), Mat3d::diagonal(moment, moment, moment)}};
 }
 
-// Every number of every parameter that has a derivative, those of vertices last: each a column of its own.
+// Every number of every parameter that has a derivative, those of vertices last: each a column of
+// its own.
 inline ParameterSelection all_parameters(const World& world) {
   ParameterSelection selection;
   const std::vector<double>& zeros = world.parameters().zeros();
   const int before_vertices = static_cast<int>(zeros.size());
   for (int i = 0; i < before_vertices + 3 * world.vertices().size(); ++i) {
     if (i < before_vertices && std::isnan(zeros[static_cast<std::size_t>(i)])) continue;
-    selection.number.push_back(i), selection.weight.push_back(1), selection.begin.push_back(static_cast<int>(selection.number.size()));
+    selection.number.push_back(i), selection.weight.push_back(1),
+        selection.begin.push_back(static_cast<int>(selection.number.size()));
   }
   return selection;
 }

@@ -1,5 +1,5 @@
-// Batches: the same bits for a state wherever it stands, whoever its neighbors are and however many threads work, and no
-// memory taken once everything has been used. Also run under ThreadSanitizer.
+// Batches: the same bits for a state wherever it stands, whoever its neighbors are and however many
+// threads work, and no memory taken once everything has been used. Also run under ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -29,7 +29,10 @@ struct Problem {
   std::vector<Numbers> in;
 
   Problem(const Model& model_, int operation_, std::ptrdiff_t n_, bool wrenches)
-      : model(model_), operation(operation_), info(all_operations()[static_cast<std::size_t>(operation_)]), n(n_) {
+      : model(model_),
+        operation(operation_),
+        info(all_operations()[static_cast<std::size_t>(operation_)]),
+        n(n_) {
     Random random(17);
     const int last = static_cast<int>(model.frames.size()) - 1;
     if (info.takes_frames) frames = {last, 0, last / 2};
@@ -41,7 +44,8 @@ struct Problem {
       in_size.push_back(size_of(model, options, input));
       Numbers all;
       for (std::ptrdiff_t i = 0; i < n; ++i) {
-        const Numbers one = std::strcmp(input.name, "q") == 0 ? random.configuration(model) : random.numbers(in_size.back());
+        const Numbers one = std::strcmp(input.name, "q") == 0 ? random.configuration(model)
+                                                              : random.numbers(in_size.back());
         all.insert(all.end(), one.begin(), one.end());
       }
       in.push_back(all);
@@ -56,11 +60,13 @@ struct Problem {
   }
 
   // States first to first + count, by `threads` threads.
-  void run(Batch& batch, std::ptrdiff_t first, std::ptrdiff_t count, int threads, std::vector<Numbers>& out) const {
+  void run(Batch& batch, std::ptrdiff_t first, std::ptrdiff_t count, int threads,
+           std::vector<Numbers>& out) const {
     const double* from[max_arguments] = {};
     std::ptrdiff_t stride[max_arguments] = {};
     double* to[max_arguments] = {};
-    for (std::size_t i = 0; i < in.size(); ++i) stride[i] = in_size[i], from[i] = in[i].data() + first * in_size[i];
+    for (std::size_t i = 0; i < in.size(); ++i)
+      stride[i] = in_size[i], from[i] = in[i].data() + first * in_size[i];
     for (std::size_t i = 0; i < out.size(); ++i) to[i] = out[i].data() + first * out_size[i];
     batch.run(model, operation, options, count, from, stride, to, threads);
   }
@@ -70,13 +76,15 @@ struct Problem {
     double* to[max_arguments] = {};
     for (std::size_t k = 0; k < in.size(); ++k) from[k] = in[k].data() + i * in_size[k];
     for (std::size_t k = 0; k < out.size(); ++k) to[k] = out[k].data() + i * out_size[k];
-    kernels().operations[static_cast<std::size_t>(operation)].one(model, workspace, options, from, to);
+    kernels().operations[static_cast<std::size_t>(operation)].one(model, workspace, options, from,
+                                                                  to);
   }
 };
 
 bool same_bits(const std::vector<Numbers>& a, const std::vector<Numbers>& b) {
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i].size() != b[i].size() || (!a[i].empty() && std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(double)) != 0))
+    if (a[i].size() != b[i].size() ||
+        (!a[i].empty() && std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(double)) != 0))
       return false;
   return true;
 }
@@ -96,13 +104,15 @@ void over_operations(const Model& model, std::ptrdiff_t n, F&& f) {
 std::vector<Case> models() {
   std::vector<Case> chosen;
   for (Case& c : battery())
-    if (c.label == "chain" || c.label == "free-flying tree" || c.label == "mimic") chosen.push_back(std::move(c));
+    if (c.label == "chain" || c.label == "free-flying tree" || c.label == "mimic")
+      chosen.push_back(std::move(c));
   return chosen;
 }
 
 }  // namespace
 
-TEST_CASE("a state has the same bits alone, in any place of any batch, with any number of threads") {
+TEST_CASE(
+    "a state has the same bits alone, in any place of any batch, with any number of threads") {
   set_thread_limit(8);
   for (const Case& c : models()) {
     CAPTURE(c.label);
@@ -135,7 +145,8 @@ TEST_CASE("results that do not fit in the caches have the same bits as those tha
     Batch batch;
     auto whole = problem.room(), pieces = problem.room();
     problem.run(batch, 0, n, 2, whole);
-    for (std::ptrdiff_t first = 0; first < n; first += 256) problem.run(batch, first, std::min<std::ptrdiff_t>(256, n - first), 1, pieces);
+    for (std::ptrdiff_t first = 0; first < n; first += 256)
+      problem.run(batch, first, std::min<std::ptrdiff_t>(256, n - first), 1, pieces);
     CHECK(same_bits(whole, pieces));
   }
 }

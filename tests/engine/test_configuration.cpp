@@ -26,9 +26,11 @@ TEST_CASE("difference undoes integrate, from the smallest to the largest turns")
   for (const Case& c : battery()) {
     CAPTURE(c.label);
     Random random(1);
-    for (const double size : {0.0, 1e-300, 1e-12, 1e-8, 1e-5, 1e-3, 0.1, 0.4999, 0.5001, 1.0, 1.8}) {
+    for (const double size :
+         {0.0, 1e-300, 1e-12, 1e-8, 1e-5, 1e-3, 0.1, 0.4999, 0.5001, 1.0, 1.8}) {
       CAPTURE(size);
-      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, size);  // |w| < sqrt(3) 1.8 < pi
+      // |w| < sqrt(3) 1.8 < pi.
+      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, size);
       Numbers moved(q.size()), back(v.size());
       integrate(c.model, q.data(), v.data(), moved.data());
       difference(c.model, q.data(), moved.data(), back.data());
@@ -37,7 +39,8 @@ TEST_CASE("difference undoes integrate, from the smallest to the largest turns")
       for (double& x : half) x *= 0.5;
       integrate(c.model, twice.data(), half.data(), twice.data());  // in place
       integrate(c.model, twice.data(), half.data(), twice.data());
-      CHECK(distance(twice, moved) < 1e-14 * std::max(1.0, 10 * size));  // a constant v is a one-parameter group
+      // a constant v is a one-parameter group.
+      CHECK(distance(twice, moved) < 1e-14 * std::max(1.0, 10 * size));
     }
   }
 }
@@ -53,10 +56,14 @@ TEST_CASE("integrating the difference arrives, also across half turns") {
       integrate(c.model, q0.data(), v.data(), q.data());
       for (const Joint& joint : c.model.joints) {
         if (joint.mimic || joint.n_q == 0) continue;
-        const SE3d X = joint_placement(joint, q.data() + joint.q_index), Y = joint_placement(joint, q1.data() + joint.q_index);
-        CHECK(norm(X.p - Y.p) < 1e-12);  // near |w| = pi the logarithm's direction loses a few digits
+        const SE3d X = joint_placement(joint, q.data() + joint.q_index),
+                   Y = joint_placement(joint, q1.data() + joint.q_index);
+        // Near |w| = pi the logarithm's direction loses a few digits.
+        CHECK(norm(X.p - Y.p) < 1e-12);
         for (int i = 0; i < 3; ++i) CHECK(norm(X.R.row[i] - Y.R.row[i]) < 1e-12);
-        if (joint.n_v == 6) CHECK(norm(Vec3d{v[joint.v_index + 3], v[joint.v_index + 4], v[joint.v_index + 5]}) <= pi + 1e-12);
+        if (joint.n_v == 6)
+          CHECK(norm(Vec3d{v[joint.v_index + 3], v[joint.v_index + 4], v[joint.v_index + 5]}) <=
+                pi + 1e-12);
         if (joint.n_v == 3) CHECK(std::abs(v[joint.v_index + 2]) <= pi + 1e-12);
       }
     }
@@ -91,10 +98,13 @@ TEST_CASE("products with the derivatives of integrate and difference are those o
     CAPTURE(c.label);
     Random random(6);
     for (const double size : {0.0, 1e-5, 0.3, 1.5}) {
-      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, size), bar = random.numbers(c.model.n_v), along = random.numbers(c.model.n_v);
+      const Numbers q = random.configuration(c.model), v = random.numbers(c.model.n_v, size),
+                    bar = random.numbers(c.model.n_v), along = random.numbers(c.model.n_v);
       Numbers moved(q.size()), back(bar.size());
       integrate(c.model, q.data(), v.data(), moved.data());
-      const auto product = [&](const Numbers& x) { return std::inner_product(x.begin(), x.end(), bar.begin(), 0.0); };
+      const auto product = [&](const Numbers& x) {
+        return std::inner_product(x.begin(), x.end(), bar.begin(), 0.0);
+      };
       const auto way = [&](const Numbers& from, double h) {
         Numbers out(from);
         for (std::size_t k = 0; k < out.size(); ++k) out[k] += h * along[k];
@@ -102,7 +112,8 @@ TEST_CASE("products with the derivatives of integrate and difference are those o
       };
       const auto compare = [&](const Numbers& gradient, auto&& at) {
         const double expected = ridders([&](double h) { return Numbers{at(h)}; })[0];
-        CHECK(std::inner_product(gradient.begin(), gradient.end(), along.begin(), 0.0) == doctest::Approx(expected).epsilon(1e-9));
+        CHECK(std::inner_product(gradient.begin(), gradient.end(), along.begin(), 0.0) ==
+              doctest::Approx(expected).epsilon(1e-9));
       };
       integrate_vjp(c.model, q.data(), v.data(), bar.data(), back.data());
       compare(back, [&](double h) {
@@ -150,7 +161,8 @@ TEST_CASE("no joint moves its child farther than it says, and small motions reac
     }
     const JointLayout layout = joint_layout(joint.type);
     if (layout.angular) CHECK(closest_turn > 0.999);
-    if (layout.coordinates[0] == Coordinate::length || layout.has_pitch) CHECK(closest_slide > 0.999);
+    if (layout.coordinates[0] == Coordinate::length || layout.has_pitch)
+      CHECK(closest_slide > 0.999);
   }
 }
 
@@ -163,7 +175,8 @@ TEST_CASE("types say of themselves what their kernels do") {
     for (int repeat = 0; repeat < 20; ++repeat) {
       const Numbers q = random.configuration(model);
       visit_joint(joint.type, [&]<class J>(J) {
-        const SE3d X = joint_placement(joint, q.data()), Y = joint.X_PJ * J::placement(joint, q.data());
+        const SE3d X = joint_placement(joint, q.data()),
+                   Y = joint.X_PJ * J::placement(joint, q.data());
         CHECK(norm(X.p - Y.p) < 1e-14);
         for (int i = 0; i < 3; ++i) CHECK(norm(X.R.row[i] - Y.R.row[i]) < 1e-14);
         for (int k = 0; k < J::n_v; ++k) {
@@ -180,7 +193,8 @@ TEST_CASE("types say of themselves what their kernels do") {
           Numbers turned = q;
           turned[k] += 2 * pi;
           const SE3d Z = joint_placement(joint, turned.data());
-          const double off = norm(X.p - Z.p) + norm(X.R.row[0] - Z.R.row[0]) + norm(X.R.row[1] - Z.R.row[1]);
+          const double off =
+              norm(X.p - Z.p) + norm(X.R.row[0] - Z.R.row[0]) + norm(X.R.row[1] - Z.R.row[1]);
           CHECK((off < 1e-12) == (J::coordinates[k] == Coordinate::periodic_angle));
         }
       });
@@ -189,7 +203,8 @@ TEST_CASE("types say of themselves what their kernels do") {
 }
 
 TEST_CASE("derivatives of difference are exact at and near zero") {
-  // d/de difference(q, integrate(q, e v)) = v at e = 0: the series branch must carry derivatives too.
+  // d/de difference(q, integrate(q, e v)) = v at e = 0: the series branch must carry derivatives
+  // too.
   for (const Case& c : battery()) {
     CAPTURE(c.label);
     Random random(4);
@@ -208,13 +223,16 @@ TEST_CASE("rotation series meet their closed forms") {
   for (const double angle : {0.3, 0.4999999, 0.5, 0.5000001, 0.8, 2.0}) {
     const RotationSeries<double> f(angle * angle);
     CHECK(f.A == doctest::Approx(std::sin(angle) / angle).epsilon(1e-15));
-    CHECK(f.B == doctest::Approx((1 - std::cos(angle)) / (angle * angle)).epsilon(1e-14));  // the reference cancels
+    // The reference cancels.
+    CHECK(f.B == doctest::Approx((1 - std::cos(angle)) / (angle * angle)).epsilon(1e-14));
     CHECK(f.C == doctest::Approx((angle - std::sin(angle)) / std::pow(angle, 3)).epsilon(1e-13));
-    CHECK(f.D == doctest::Approx((1 - angle / 2 / std::tan(angle / 2)) / (angle * angle)).epsilon(1e-13));
+    CHECK(f.D ==
+          doctest::Approx((1 - angle / 2 / std::tan(angle / 2)) / (angle * angle)).epsilon(1e-13));
   }
   const double below = 0.25 * (1 - 1e-15), above = 0.25;
   const RotationSeries<double> a(below), b(above);
-  for (const auto& [x, y] : {std::pair{a.A, b.A}, {a.B, b.B}, {a.C, b.C}, {a.D, b.D}}) CHECK(std::abs(x - y) < 5e-15);
+  for (const auto& [x, y] : {std::pair{a.A, b.A}, {a.B, b.B}, {a.C, b.C}, {a.D, b.D}})
+    CHECK(std::abs(x - y) < 5e-15);
 }
 
 TEST_CASE("logarithm of a pose, up to half turns about any axis") {
@@ -248,7 +266,8 @@ TEST_CASE("samples keep the limits and rotations are unbiased") {
     CHECK_MESSAGE((q[7] >= 0.2 && q[7] <= 0.3), q[7]);
     mean += (1.0 / n) * quaternion_rotation(q.data() + 3);
   }
-  // Each entry of a uniform rotation has mean 0 and variance 1/3: five standard deviations of the mean.
+  // Each entry of a uniform rotation has mean 0 and variance 1/3: five standard deviations of the
+  // mean.
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) CHECK(std::abs(mean(i, j)) < 5 * std::sqrt(1. / 3 / n));
 }

@@ -34,17 +34,20 @@ std::vector<Number> numbers(RowProblem& problem, const RowGradient& g, bool with
       ConstraintRow& row = problem.rows[at(i)];
       if (with_rows) {
         all.push_back({&row.target, g.target[at(i)]});
-        for (int c = 0; c < block.width; ++c) all.push_back({&row.d[c], g.d[at(i * most_block_channels + c)]});
+        for (int c = 0; c < block.width; ++c)
+          all.push_back({&row.d[c], g.d[at(i * most_block_channels + c)]});
       }
       if (row.compliance > 0) all.push_back({&row.compliance, g.compliance[at(i)]});
       if (row.kind == RowKind::friction) all.push_back({&row.mu, g.mu[at(i)]});
-      if (row.kind == RowKind::box) all.push_back({&row.lower, g.lower[at(i)]}), all.push_back({&row.upper, g.upper[at(i)]});
+      if (row.kind == RowKind::box)
+        all.push_back({&row.lower, g.lower[at(i)]}), all.push_back({&row.upper, g.upper[at(i)]});
     }
   }
   return all;
 }
 
-// Compares a gradient with Ridders differences of `loss`, where no class changes nearby. Returns how many numbers were compared.
+// Compares a gradient with Ridders differences of `loss`, where no class changes nearby. Returns
+// how many numbers were compared.
 template <class Solve, class Loss>
 int compare(RowProblem& problem, const RowGradient& g, bool with_rows, Solve&& solve, Loss&& loss) {
   double largest = 0;
@@ -67,7 +70,8 @@ int compare(RowProblem& problem, const RowGradient& g, bool with_rows, Solve&& s
         step);
     if (!same) continue;
     ++compared;
-    CHECK(std::abs(rate[0] - n.gradient) <= 1e-8 * largest);  // differences of numbers good to 1e-16, over steps of 1e-5 and more
+    // Differences of numbers good to 1e-16, over steps of 1e-5 and more.
+    CHECK(std::abs(rate[0] - n.gradient) <= 1e-8 * largest);
   }
   return compared;
 }
@@ -76,12 +80,14 @@ int compare(RowProblem& problem, const RowGradient& g, bool with_rows, Solve&& s
 struct Loss {
   std::vector<double> f_bar, z_bar;
 
-  Loss(const RowProblem& problem, Rng& rng) : f_bar(at(problem.size())), z_bar(at(problem.channels)) {
+  Loss(const RowProblem& problem, Rng& rng)
+      : f_bar(at(problem.size())), z_bar(at(problem.channels)) {
     for (std::vector<double>* bar : {&f_bar, &z_bar})
       for (double& x : *bar) x = rng.normal();
   }
   double operator()(const RowSolution& s) const {
-    return std::inner_product(f_bar.begin(), f_bar.end(), s.f.begin(), std::inner_product(z_bar.begin(), z_bar.end(), s.z.begin(), 0.0));
+    return std::inner_product(f_bar.begin(), f_bar.end(), s.f.begin(),
+                              std::inner_product(z_bar.begin(), z_bar.end(), s.z.begin(), 0.0));
   }
 };
 
@@ -101,7 +107,8 @@ TEST_CASE("the adjoint of the sweeps is their derivative") {
     g.set_zero(problem);
     sweeps.add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);
     const RowGradient once = g;
-    sweeps.add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);  // adds, and can be asked again
+    // Adds, and can be asked again.
+    sweeps.add_vjp(problem, s, loss.f_bar.data(), loss.z_bar.data(), g);
     for (std::size_t i = 0; i < g.y_free.size(); ++i) CHECK(g.y_free[i] == 2 * once.y_free[i]);
     const int compared = compare(
         problem, once, true,
@@ -120,7 +127,8 @@ TEST_CASE("sweeps say where an update was as near to its bound as rounding tells
   problem.rows.resize(1);
   ConstraintRow& row = problem.rows[0];
   row.kind = RowKind::box, row.d[0] = 1, row.lower = -3;
-  problem.channels = 1, problem.L = {1}, problem.y_free = {-0.3};  // what it takes to stop it is 0.3
+  // What it takes to stop it is 0.3.
+  problem.channels = 1, problem.L = {1}, problem.y_free = {-0.3};
   ProjectedGaussSeidel sweeps;
   RowSolution s;
   const auto is_tied = [&](double upper) {
@@ -140,7 +148,8 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
   for (const Case& c : cases()) {
     if (c.spec.bodies * c.spec.points > 8) continue;
     CAPTURE(c.name);
-    // Rows that depend on each other stay consistent only where they move together: then their own numbers stay as they are.
+    // Rows that depend on each other stay consistent only where they move together: then their own
+    // numbers stay as they are.
     const bool dependent = c.spec.points > 1 && c.spec.compliance == 0;
     for (int seed = 0; seed < (dependent ? repeats(1, 8) : repeats(1, 2)); ++seed) {
       CAPTURE(seed);
@@ -159,18 +168,22 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
       };
       compared += compare(problem, g, !dependent, solve, loss);
 
-      // One point of a contact moves in the contact's plane: dependent rows stay consistent, and what they span turns.
+      // One point of a contact moves in the contact's plane: dependent rows stay consistent, and
+      // what they span turns.
       const std::vector<RowClass> classes = solve().classes;
       for (const RowBlock& block : problem.blocks) {
         if (block.width != 6) continue;
         const std::vector<ConstraintRow> rows = problem.rows;
         const int normal = block.first_row;
-        const Eigen::Vector3d n(rows[at(normal)].d[3], rows[at(normal)].d[4], rows[at(normal)].d[5]), any = random_normal(rng, 3, 1), step = n.cross(any);
+        const Eigen::Vector3d n(rows[at(normal)].d[3], rows[at(normal)].d[4],
+                                rows[at(normal)].d[5]),
+            any = random_normal(rng, 3, 1), step = n.cross(any);
         std::vector<Eigen::Vector3d> moments(rows.size(), Eigen::Vector3d::Zero());
         double expected = 0, size = 0;
         for (int i = normal; i < block.last_row; ++i) {
           if (i != normal && rows[at(i)].normal != normal) continue;
-          moments[at(i)] = step.cross(Eigen::Vector3d(rows[at(i)].d[3], rows[at(i)].d[4], rows[at(i)].d[5]));
+          moments[at(i)] =
+              step.cross(Eigen::Vector3d(rows[at(i)].d[3], rows[at(i)].d[4], rows[at(i)].d[5]));
           for (int j = 0; j < 3; ++j) {
             const double term = g.d[at(i * most_block_channels + j)] * moments[at(i)][j];
             expected += term, size += std::abs(term);
@@ -179,7 +192,8 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
         bool same = true;
         const auto loss_at = [&](double t) {
           for (int i = normal; i < block.last_row; ++i) {
-            for (int j = 0; j < 3; ++j) problem.rows[at(i)].d[j] = rows[at(i)].d[j] + t * moments[at(i)][j];
+            for (int j = 0; j < 3; ++j)
+              problem.rows[at(i)].d[j] = rows[at(i)].d[j] + t * moments[at(i)][j];
           }
           const RowSolution& now = solve();
           same = same && now.classes == classes;
@@ -187,7 +201,8 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
           problem.rows = rows;
           return Numbers{sum};
         };
-        // As far as the classes last: of light bodies on heavy ones rounding spoils short differences.
+        // As far as the classes last: of light bodies on heavy ones rounding spoils short
+        // differences.
         Numbers rate = ridders(loss_at, 1e-2);
         if (!same) same = true, rate = ridders(loss_at, 1e-3);
         if (!same || size == 0) continue;
@@ -202,8 +217,9 @@ TEST_CASE("the derivative of solved rows is that of the solver") {
 
 namespace {
 
-// The rates of all impulses, or of every `step`-th channel's, beside one adjoint for each, or those of what the impulses move; and of dependences, where
-// there are any, beside theirs. Whether there were any rates.
+// The rates of all impulses, or of every `step`-th channel's, beside one adjoint for each, or those
+// of what the impulses move; and of dependences, where there are any, beside theirs. Whether there
+// were any rates.
 bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_motion = false) {
   ModeSolver solver;
   RowSolution s;
@@ -214,32 +230,42 @@ bool check_rates(const RowProblem& problem, Rng& rng, int step = 1, bool of_moti
   solver.classes().rates(problem, rates);
   constexpr std::size_t changes = ImpulseRates::at_once;
   const std::size_t k = at(problem.channels), w = at(rates.width()), m = problem.rows.size();
-  Numbers dd(m * most_block_channels * changes), dt(m * changes), dy(changes * k), dz(changes * w, 0.0), none(m, 0.0);
+  Numbers dd(m * most_block_channels * changes), dt(m * changes), dy(changes * k),
+      dz(changes * w, 0.0), none(m, 0.0);
   for (Numbers* x : {&dd, &dt, &dy})
     for (double& y : *x) y = rng.normal();
   for (const RowBlock& block : problem.blocks)
-    rates.add(s, block, &dd[at(block.first_row) * most_block_channels * changes], &dt[at(block.first_row) * changes], dz.data());
+    rates.add(s, block, &dd[at(block.first_row) * most_block_channels * changes],
+              &dt[at(block.first_row) * changes], dz.data());
   for (std::size_t t = 0; t < changes; ++t)
     for (std::size_t a = 0; a < k; ++a)
-      for (std::size_t c = 0; c < w; ++c) dz[t * w + c] += dy[t * k + a] * rates.by_velocity[a * w + c];
+      for (std::size_t c = 0; c < w; ++c)
+        dz[t * w + c] += dy[t * k + a] * rates.by_velocity[a * w + c];
   for (std::size_t c = 0; c < w; ++c) {
     RowGradient g;
     g.set_zero(problem, false);
     Numbers z_bar(k, 0.0);  // of the channel's impulse, or its velocity
     const bool is_of_dependences = c == rates.asked.size();
-    for (std::size_t a = 0; a < k && !is_of_dependences; ++a) z_bar[a] = of_motion ? problem.L[c * k + a] : a == at(rates.asked[c]);
-    if (is_of_dependences) solver.classes().add_dependence_vjp(problem, s, g);
-    else solver.classes().add_vjp(problem, s, none.data(), z_bar.data(), g);
+    for (std::size_t a = 0; a < k && !is_of_dependences; ++a)
+      z_bar[a] = of_motion ? problem.L[c * k + a] : a == at(rates.asked[c]);
+    if (is_of_dependences)
+      solver.classes().add_dependence_vjp(problem, s, g);
+    else
+      solver.classes().add_vjp(problem, s, none.data(), z_bar.data(), g);
     for (std::size_t t = 0; t < changes; ++t) {
       double expected = 0, size = 0, found = is_of_dependences ? dz[t * w + c] : 0;
-      const auto add = [&](double by, double change) { expected += by * change, size += std::abs(by * change); };
-      for (std::size_t a = 0; a < rates.asked.size(); ++a) found += z_bar[at(rates.asked[a])] * dz[t * w + a];
+      const auto add = [&](double by, double change) {
+        expected += by * change, size += std::abs(by * change);
+      };
+      for (std::size_t a = 0; a < rates.asked.size(); ++a)
+        found += z_bar[at(rates.asked[a])] * dz[t * w + a];
       for (std::size_t i = 0; i < m; ++i) add(g.target[i], dt[i * changes + t]);
       for (std::size_t a = 0; a < k; ++a) add(g.y_free[a], dy[t * k + a]);
       for (const RowBlock& block : problem.blocks)
         for (int i = block.first_row; i < block.last_row; ++i)
           for (int a = 0; a < block.width; ++a)
-            add(g.d[at(i * most_block_channels + a)], dd[at(i * most_block_channels + a) * changes + t]);
+            add(g.d[at(i * most_block_channels + a)],
+                dd[at(i * most_block_channels + a) * changes + t]);
       CHECK(std::abs(found - expected) <= 1e-12 * size);
     }
   }
@@ -259,13 +285,15 @@ TEST_CASE("the rates of impulses, of all or some channels, are what their adjoin
     }
   }
   CHECK(checked > 30);
-  // Rows of two pairs that say the same: their system is singular, and what each of them pushes is not told.
+  // Rows of two pairs that say the same: their system is singular, and what each of them pushes is
+  // not told.
   RowProblem twice;
   for (int side = 0; side < 2; ++side) {
     twice.blocks.push_back({side, 1, side, side + 1});
     twice.rows.emplace_back().d[0] = 1;
   }
-  set_motion(twice, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Constant(1, -3));
+  set_motion(twice, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1),
+             Eigen::VectorXd::Constant(1, -3));
   Rng rng(1);
   CHECK(check_rates(twice, rng, 1, true));
   // More points than they need, of bodies that nothing says to meet on one plane; some slide.
@@ -273,11 +301,14 @@ TEST_CASE("the rates of impulses, of all or some channels, are what their adjoin
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     Rng own(seed);
-    RowProblem problem = random_rows(own, {.bodies = 3, .pairs = 4, .points = 4, .mu = seed % 2 ? 0.5 : 0.0});
+    RowProblem problem =
+        random_rows(own, {.bodies = 3, .pairs = 4, .points = 4, .mu = seed % 2 ? 0.5 : 0.0});
     for (RowBlock& block : problem.blocks) block.is_of_one_plane = false;
     ModeSolver solver;
     RowSolution s;
-    if (solver.solve(problem, s).status == SolverStatus::solved && solver.classes().has_dependences(problem)) depending += check_rates(problem, own);
+    if (solver.solve(problem, s).status == SolverStatus::solved &&
+        solver.classes().has_dependences(problem))
+      depending += check_rates(problem, own);
   }
   CHECK(depending > 10);
 }

@@ -31,8 +31,12 @@ TEST_CASE("admittances are what velocities of rows change by with their impulses
       pushed.f[at(i)] = 1;
       apply_impulses(problem, pushed);
       for (int j = 0; j < m; ++j) {
-        const double tolerance = 1e-13 * (std::abs(still.w[at(j)]) + std::sqrt(sizes.admittance[at(i)] * sizes.admittance[at(j)]));
-        REQUIRE(A[at(i * m + j)] == doctest::Approx(pushed.w[at(j)] - still.w[at(j)]).epsilon(1e-12).scale(tolerance / 1e-12));
+        const double tolerance =
+            1e-13 * (std::abs(still.w[at(j)]) +
+                     std::sqrt(sizes.admittance[at(i)] * sizes.admittance[at(j)]));
+        REQUIRE(A[at(i * m + j)] == doctest::Approx(pushed.w[at(j)] - still.w[at(j)])
+                                        .epsilon(1e-12)
+                                        .scale(tolerance / 1e-12));
       }
       REQUIRE(A[at(i * m + i)] == doctest::Approx(sizes.admittance[at(i)]).epsilon(1e-12));
     }
@@ -63,10 +67,12 @@ TEST_CASE("a row is as far from another class as its impulse is from a bound, or
         if (row.is_disc) {
           // Both axes are as far, and a push along the impulse by that much brings it to the edge.
           REQUIRE(distance == switch_distance(problem, sizes, s, i + 1));
-          const double size = length(s.f[at(i)], s.f[at(i + 1)]), most = row_bounds(problem, i, s.f.data()).upper;
+          const double size = length(s.f[at(i)], s.f[at(i + 1)]),
+                       most = row_bounds(problem, i, s.f.data()).upper;
           const bool clamps = s.classes[at(i)] == RowClass::clamping;
           const double a = std::max(sizes.admittance[at(i)], sizes.admittance[at(i + 1)]);
-          const double expected = clamps ? std::max(most - size, 0.0) * a : length(s.w[at(i)], s.w[at(i + 1)]);
+          const double expected =
+              clamps ? std::max(most - size, 0.0) * a : length(s.w[at(i)], s.w[at(i + 1)]);
           CHECK(distance == doctest::Approx(expected).epsilon(1e-14));
           ++i, ++of_discs;
           continue;
@@ -80,7 +86,8 @@ TEST_CASE("a row is as far from another class as its impulse is from a bound, or
         // One of the two bounds is there, and none is nearer.
         const double step = distance / sizes.admittance[at(i)], f = s.f[at(i)];
         const double slack = 1e-12 * (std::abs(f) + step);
-        CHECK(((std::abs(f - step - bounds.lower) <= slack) || (std::abs(f + step - bounds.upper) <= slack) || step == 0));
+        CHECK(((std::abs(f - step - bounds.lower) <= slack) ||
+               (std::abs(f + step - bounds.upper) <= slack) || step == 0));
         CHECK(f - step >= bounds.lower - slack);
         CHECK(f + step <= bounds.upper + slack);
         ++held;

@@ -19,13 +19,15 @@ TEST_CASE("friction within discs obeys Coulomb's law") {
   for_each_problem(true, 60, [&](const Case& c, const RowProblem& problem) {
     if (c.spec.mu == 0) return;
     const SolverReport report = solver.solve(problem, s, sizes);
-    inconsistent += report.status == SolverStatus::inconsistent, rough += report.status == SolverStatus::rough;
+    inconsistent += report.status == SolverStatus::inconsistent,
+        rough += report.status == SolverStatus::rough;
     if (report.status >= SolverStatus::rough) return;
     const double w_small = 1e-6 * row_scale(problem, s);  // the residual of what is solved
     for (int i = 0; i < problem.size(); ++i) {
       const ConstraintRow& row = problem.rows[at(i)];
       if (!row.is_disc) continue;
-      const double *f = &s.f[at(i)], *w = &s.w[at(i)], push = std::hypot(f[0], f[1]), speed = std::hypot(w[0], w[1]);
+      const double *f = &s.f[at(i)], *w = &s.w[at(i)], push = std::hypot(f[0], f[1]),
+                   speed = std::hypot(w[0], w[1]);
       const double radius = row.mu * s.f[at(row.normal)];
       REQUIRE(push <= radius * (1 + 2e-8));  // bounds are mu f_n to 1e-8 of the largest
       if (speed > w_small && s.f[at(row.normal)] > 0) {
@@ -37,7 +39,8 @@ TEST_CASE("friction within discs obeys Coulomb's law") {
       }
     }
   });
-  MESSAGE(inconsistent, " inconsistent, ", rough, " rough; ", sliding, " sliding and ", sticking, " sticking discs");
+  MESSAGE(inconsistent, " inconsistent, ", rough, " rough; ", sliding, " sliding and ", sticking,
+          " sticking discs");
   CHECK(inconsistent <= 2);  // of 1:1000 masses, whose rows sweeps come near to slowly
   CHECK(rough <= 2);
   CHECK(sliding > 500);
@@ -62,6 +65,7 @@ TEST_CASE("discs do not depend on their axes") {
       }
     }
     REQUIRE(solver.solve(problem, turned, sizes).status == SolverStatus::solved);
-    for (std::size_t k = 0; k < s.y.size(); ++k) CHECK(std::abs(s.y[k] - turned.y[k]) <= 1e-10 * row_scale(problem, s));
+    for (std::size_t k = 0; k < s.y.size(); ++k)
+      CHECK(std::abs(s.y[k] - turned.y[k]) <= 1e-10 * row_scale(problem, s));
   }
 }

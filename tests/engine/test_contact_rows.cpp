@@ -28,7 +28,8 @@ struct Dense {
     Eigen::VectorXd t(m), R(m);
     for (const RowBlock& block : problem.blocks) {
       for (int i = block.first_row; i < block.last_row; ++i) {
-        for (int c = 0; c < block.width; ++c) D(i, block.first_channel + c) = problem.rows[at(i)].d[c];
+        for (int c = 0; c < block.width; ++c)
+          D(i, block.first_channel + c) = problem.rows[at(i)].d[c];
         t[i] = problem.rows[at(i)].target, R[i] = problem.rows[at(i)].compliance;
       }
     }
@@ -51,7 +52,8 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
       const ConstraintRow& row = problem.rows[at(i)];
       std::vector<RowClass> choices{RowClass::clamping};
       if (row.kind == RowKind::unilateral) choices.push_back(RowClass::separating);
-      if (row.kind == RowKind::box) choices = {RowClass::clamping, RowClass::lower, RowClass::upper};
+      if (row.kind == RowKind::box)
+        choices = {RowClass::clamping, RowClass::lower, RowClass::upper};
       if (row.kind == RowKind::friction) {
         if (classes[at(row.normal)] == RowClass::clamping)
           choices = {RowClass::clamping, RowClass::lower, RowClass::upper};
@@ -87,7 +89,9 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
     const Eigen::MatrixXd AE = dense.A * E;
     const Eigen::VectorXd w0 = dense.A * constant + dense.b;
     for (int c = 0; c < n; ++c) S.row(c) = AE.row(C[at(c)]), rhs[c] = -w0[C[at(c)]];
-    const Eigen::VectorXd f = n == 0 ? constant : Eigen::VectorXd(E * S.completeOrthogonalDecomposition().solve(rhs) + constant);
+    const Eigen::VectorXd f =
+        n == 0 ? constant
+               : Eigen::VectorXd(E * S.completeOrthogonalDecomposition().solve(rhs) + constant);
     RowSolution s;
     s.resize(problem);
     Eigen::Map<Eigen::VectorXd>(s.f.data(), m) = f;
@@ -103,11 +107,13 @@ std::vector<Eigen::VectorXd> all_solutions(const RowProblem& problem) {
   return found;
 }
 
-// A block on the ground: its twist about the middle of its four corners; half sizes, pressure center in units of them, and slip.
+// A block on the ground: its twist about the middle of its four corners; half sizes, pressure
+// center in units of them, and slip.
 RowProblem block_on_ground(double x, double y, double sliding, double mu) {
   RowProblem problem;
   const RowBlock block{0, 6, 0, 12};
-  add_contact(problem, Eigen::Matrix3d::Identity(), {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}}, mu, false, 0);
+  add_contact(problem, Eigen::Matrix3d::Identity(), {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}}, mu, false,
+              0);
   problem.blocks = {block};
   // Unit mass and inertias. Pushed down by one unit of momentum at (x, y).
   Eigen::VectorXd v(6);
@@ -140,19 +146,24 @@ TEST_CASE("the conditions hold to rounding, and the impulses are those of the se
       const int n = static_cast<int>(C.size());
       Eigen::MatrixXd D(n, block.width);
       Eigen::VectorXd f(n);
-      for (int r = 0; r < n; ++r) D.row(r) = dense.D.block(C[at(r)], block.first_channel, 1, block.width), f[r] = s.f[at(C[at(r)])];
+      for (int r = 0; r < n; ++r)
+        D.row(r) = dense.D.block(C[at(r)], block.first_channel, 1, block.width),
+        f[r] = s.f[at(C[at(r)])];
       const Eigen::VectorXd q = D.completeOrthogonalDecomposition().solve(f);
       REQUIRE((D * q - f).norm() <= 1e-10 * f.norm());
     }
   });
-  // Of 60; twelve points that slide at once are held by which of them push, and what selection leaves there need not be a solution.
+  // Of 60; twelve points that slide at once are held by which of them push, and what selection
+  // leaves there need not be a solution.
   for (const Case& c : cases()) CHECK(basic[c.name] <= (c.spec.points > 4 ? 2 : 1));
 }
 
 TEST_CASE("small problems are solved by one of all their solutions") {
   int unique = 0;
-  for (const RowsSpec& spec : {RowsSpec{.bodies = 1, .pairs = 1, .points = 2}, RowsSpec{.bodies = 2, .pairs = 2}, RowsSpec{.bodies = 2, .pairs = 2, .boxes = 1},
-                               RowsSpec{.bodies = 1, .pairs = 2, .mu = 2}}) {
+  for (const RowsSpec& spec :
+       {RowsSpec{.bodies = 1, .pairs = 1, .points = 2}, RowsSpec{.bodies = 2, .pairs = 2},
+        RowsSpec{.bodies = 2, .pairs = 2, .boxes = 1},
+        RowsSpec{.bodies = 1, .pairs = 2, .mu = 2}}) {
     for (int seed = 0; seed < 25; ++seed) {
       CAPTURE(seed);
       Rng rng(static_cast<std::uint64_t>(100 + seed));
@@ -166,7 +177,10 @@ TEST_CASE("small problems are solved by one of all their solutions") {
       Lemke lemke;
       const auto check = [&](double tolerance) {
         double nearest = 1;
-        for (const Eigen::VectorXd& w : all) nearest = std::min(nearest, (w - Eigen::Map<Eigen::VectorXd>(s.w.data(), problem.size())).cwiseAbs().maxCoeff());
+        for (const Eigen::VectorXd& w : all)
+          nearest = std::min(
+              nearest,
+              (w - Eigen::Map<Eigen::VectorXd>(s.w.data(), problem.size())).cwiseAbs().maxCoeff());
         CHECK(nearest <= tolerance);
       };
       box.solve(problem, s);
@@ -199,22 +213,25 @@ TEST_CASE("Dantzig's pivots and Lemke's end at solutions by themselves") {
         CHECK(row_residual(problem, s) < 1e-7);
       }
     }
-    CHECK(of_lemke == 15);                                     // the theory's promise
-    CHECK(solved >= (c.spec.mu == 0 || c.spec.points == 1 ? 15 : 5));  // no promise where friction is at its bounds of dependent rows
+    CHECK(of_lemke == 15);  // the theory's promise
+    // No promise where friction is at its bounds of dependent rows.
+    CHECK(solved >= (c.spec.mu == 0 || c.spec.points == 1 ? 15 : 5));
   }
 }
 
 TEST_CASE("a block on four corners: least squares inside, a bound where they would pull") {
   ModeSolver solver;
   RowSolution s;
-  // The pressure center at (x, y): f = 1/4 (1 + x X)(...) to first order; exactly 1/4 + X x / 4 + Y y / 4 for corners (X, Y).
+  // The pressure center at (x, y): f = 1/4 (1 + x X)(...) to first order; exactly 1/4 + X x / 4 + Y
+  // y / 4 for corners (X, Y).
   RowProblem problem = block_on_ground(0.3, 0.2, 0, 0.5);
   REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   for (int corner = 0; corner < 4; ++corner) {
     const double X = corner == 0 || corner == 3 ? 1 : -1, Y = corner < 2 ? 1 : -1;
     CHECK(s.f[at(3 * corner)] == doctest::Approx(0.25 * (1 + 0.3 * X + 0.2 * Y)).epsilon(1e-13));
   }
-  // Least squares would be -0.075 there (papers' example): that corner carries nothing, the others as much as before together.
+  // Least squares would be -0.075 there (papers' example): that corner carries nothing, the others
+  // as much as before together.
   problem = block_on_ground(0.7, 0.6, 0, 0.5);
   REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
   CHECK(s.classes[6] == RowClass::separating);
@@ -254,7 +271,8 @@ TEST_CASE("rows that contradict each other are told, with finite numbers") {
   CHECK(s.y == problem.y_free);
 }
 
-// A point that cannot leave its plane: one that is pushed out of it is held by what gives there, one that lies in it may slide along.
+// A point that cannot leave its plane: one that is pushed out of it is held by what gives there,
+// one that lies in it may slide along.
 TEST_CASE("what is held does not touch the rest") {
   const auto hold = [](RowProblem& problem, bool slides) {
     const int first = problem.size();
@@ -303,12 +321,14 @@ TEST_CASE("projected Gauss-Seidel is the textbook's, on the whole matrix") {
     for (int sweep = 0; sweep < 5; ++sweep) {
       for (int i = 0; i < problem.size(); ++i) {
         const RowBounds bounds = row_bounds(problem, i, f.data());
-        f[i] = std::clamp(f[i] - (dense.A.row(i).dot(f) + dense.b[i]) / dense.A(i, i), bounds.lower, bounds.upper);
+        f[i] = std::clamp(f[i] - (dense.A.row(i).dot(f) + dense.b[i]) / dense.A(i, i), bounds.lower,
+                          bounds.upper);
       }
     }
     ProjectedGaussSeidel sweeps;
     RowSolution s;
     sweeps.solve(problem, 5, s);
-    CHECK((f - Eigen::Map<Eigen::VectorXd>(s.f.data(), problem.size())).cwiseAbs().maxCoeff() <= 1e-12 * (1 + f.cwiseAbs().maxCoeff()));
+    CHECK((f - Eigen::Map<Eigen::VectorXd>(s.f.data(), problem.size())).cwiseAbs().maxCoeff() <=
+          1e-12 * (1 + f.cwiseAbs().maxCoeff()));
   }
 }

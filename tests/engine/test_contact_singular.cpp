@@ -21,14 +21,16 @@ TEST_CASE("singular systems are solved by the smallest solution, and back by the
     CAPTURE(seed);
     Rng rng(static_cast<std::uint64_t>(seed));
     const int n = 1 + rng.below(12), rank = 1 + rng.below(n);
-    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> S = random_normal(rng, n, rank) * random_normal(rng, rank, n);
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> S =
+        random_normal(rng, n, rank) * random_normal(rng, rank, n);
     REQUIRE(qr.factor(S.data(), n, 1e-11) == rank);
     const Eigen::VectorXd b = S * random_normal(rng, n, 1), c = random_normal(rng, n, 1);
     const Eigen::VectorXd expected = S.completeOrthogonalDecomposition().solve(b);
     Eigen::VectorXd x = b, y = c;
     qr.solve(x.data());
     qr.solve_transposed(y.data());
-    CHECK((x - expected).norm() <= 1e-8 * expected.norm());  // random products of rank 1 to 12: condition up to 1e6
+    // Random products of rank 1 to 12: condition up to 1e6.
+    CHECK((x - expected).norm() <= 1e-8 * expected.norm());
     CHECK(std::abs(c.dot(x) - y.dot(b)) <= 1e-8 * (c.norm() * x.norm() + y.norm() * b.norm()));
     for (int k = 0; k < n - rank; ++k) {
       qr.null_vector(k, y.data());
@@ -40,7 +42,9 @@ TEST_CASE("singular systems are solved by the smallest solution, and back by the
   CHECK(qr.factor(zero, 2, 1e-11) == 0);
 }
 
-TEST_CASE("solves of many columns are those of one by one, and what is left of them is told in twice the precision, whatever the registers") {
+TEST_CASE(
+    "solves of many columns are those of one by one, and what is left of them is told in twice the "
+    "precision, whatever the registers") {
   Rng rng(1);
   const auto random = [&](int count) {
     std::vector<double> x(static_cast<std::size_t>(count));
@@ -65,7 +69,8 @@ TEST_CASE("solves of many columns are those of one by one, and what is left of t
     for (int i = 0; i < n * width; ++i) {
       double &h = expected_high[at(i)], &l = expected_low[at(i)];
       for (int j = 0; j < n; ++j) {
-        const double a = -S[at(j * n + i / width)], b = X[at(j * width + i % width)], product = a * b, sum = h + product, of_product = sum - h;
+        const double a = -S[at(j * n + i / width)], b = X[at(j * width + i % width)],
+                     product = a * b, sum = h + product, of_product = sum - h;
         l += (h - (sum - of_product)) + (product - of_product);
         l += std::fma(a, b, -product);
         h = sum;
@@ -84,7 +89,9 @@ TEST_CASE("solves of many columns of what is singular are those of one by one, t
     CAPTURE(width);
     Rng rng(static_cast<std::uint64_t>(width));
     const int n = 1 + rng.below(8), rank = 1 + rng.below(n);
-    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> S = random_normal(rng, n, rank) * random_normal(rng, rank, n), B = random_normal(rng, n, width);
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>
+        S = random_normal(rng, n, rank) * random_normal(rng, rank, n),
+        B = random_normal(rng, n, width);
     REQUIRE(qr.factor(S.data(), n, 1e-11) == rank);
     std::vector<double> X(B.data(), B.data() + n * width), column(at(n));
     qr.solve_transposed(X.data(), width);
@@ -112,8 +119,10 @@ TEST_CASE("neighboring columns have the dot products of one by one, to the bit")
     CHECK(to[columns] == 7);
   };
   for (int columns = 0; columns <= 17; ++columns) {
-    check(std::integral_constant<int, 1>(), columns), check(std::integral_constant<int, 2>(), columns);
-    check(std::integral_constant<int, 3>(), columns), check(std::integral_constant<int, 6>(), columns);
+    check(std::integral_constant<int, 1>(), columns),
+        check(std::integral_constant<int, 2>(), columns);
+    check(std::integral_constant<int, 3>(), columns),
+        check(std::integral_constant<int, 6>(), columns);
   }
 }
 
@@ -122,7 +131,8 @@ TEST_CASE("products are sums in order, whatever the registers, and where factors
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   for (int width = 1; width <= 33; ++width) {
     CAPTURE(width);
-    const int rows = 1 + rng.below(9), inner = width % 4 ? 1 + rng.below(7) : 60 + rng.below(80);  // of many, the sparse one takes some at a time
+    // Of many, the sparse one takes some at a time.
+    const int rows = 1 + rng.below(9), inner = width % 4 ? 1 + rng.below(7) : 60 + rng.below(80);
     const int B_stride = width + rng.below(3), C_stride = width + rng.below(3);
     std::vector<double> A(at(rows * inner)), B(at(inner * B_stride)), C(at(rows * C_stride));
     for (auto* x : {&A, &B, &C})
@@ -130,10 +140,13 @@ TEST_CASE("products are sums in order, whatever the registers, and where factors
     for (double& entry : A) entry *= rng.below(2);
     for (const bool is_transposed : {false, true}) {
       std::vector<double> dense = C, sparse = C, expected = C;
-      const LeftFactor left = is_transposed ? LeftFactor::transposed(A.data(), rows, inner) : LeftFactor(A.data(), rows, inner);
+      const LeftFactor left = is_transposed ? LeftFactor::transposed(A.data(), rows, inner)
+                                            : LeftFactor(A.data(), rows, inner);
       for (int r = 0; r < rows; ++r)
         for (int c = 0; c < width; ++c)
-          for (int i = 0; i < inner; ++i) expected[at(r * C_stride + c)] += A[at(is_transposed ? i * rows + r : r * inner + i)] * B[at(i * B_stride + c)];
+          for (int i = 0; i < inner; ++i)
+            expected[at(r * C_stride + c)] +=
+                A[at(is_transposed ? i * rows + r : r * inner + i)] * B[at(i * B_stride + c)];
       small_matrices().add_product(left, B.data(), B_stride, dense.data(), C_stride, width);
       small_matrices().add_sparse_product(left, B.data(), B_stride, sparse.data(), C_stride, width);
       CHECK(dense == expected);
@@ -164,7 +177,8 @@ TEST_CASE("sums in twice the precision keep what all but cancels") {
     small_matrices().add_dot_doubled(a.data(), x.data(), n, sum, low);
     CHECK(sum + low == expected);
     for (int width : {1, 2, 3, 6, 13}) {  // the same sum in each column
-      std::vector<double> A, high(static_cast<std::size_t>(width), -static_cast<double>(exact)), lows(high.size());
+      std::vector<double> A, high(static_cast<std::size_t>(width), -static_cast<double>(exact)),
+          lows(high.size());
       for (double each : a) A.insert(A.end(), high.size(), each);
       small_matrices().add_doubled(A.data(), n, width, x.data(), high.data(), lows.data());
       for (std::size_t c = 0; c < high.size(); ++c) CHECK(high[c] + lows[c] == expected);
@@ -173,12 +187,14 @@ TEST_CASE("sums in twice the precision keep what all but cancels") {
 }
 
 TEST_CASE("gradients of all but dependent rows are those of these rows, to rounding") {
-  // Two rows of one channel each: the gradient of the first impulse by the velocities is -S^-T e, which two by two numbers tell exactly.
+  // Two rows of one channel each: the gradient of the first impulse by the velocities is -S^-T e,
+  // which two by two numbers tell exactly.
   for (int seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     Rng rng(static_cast<std::uint64_t>(seed));
     const double apart = seed < 50 ? 1e-8 : 1e-2;
-    const double a = rng.uniform(1, 2), b = rng.uniform(1, 2), c = b * b / a * (1 + rng.uniform(1, 2) * apart);
+    const double a = rng.uniform(1, 2), b = rng.uniform(1, 2),
+                 c = b * b / a * (1 + rng.uniform(1, 2) * apart);
     RowProblem problem;
     problem.channels = 2;
     for (int i = 0; i < 2; ++i) {
@@ -206,7 +222,8 @@ TEST_CASE("gradients of all but dependent rows are those of these rows, to round
 }
 
 TEST_CASE("rows of several pairs that depend on each other share what they carry") {
-  // A block between a wall and a fixed stop on either side of one axis, held twice along the same direction.
+  // A block between a wall and a fixed stop on either side of one axis, held twice along the same
+  // direction.
   RowProblem problem;
   for (int side = 0; side < 2; ++side) {
     const RowBlock block{side, 1, side, side + 1};
@@ -215,7 +232,8 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
     problem.rows.push_back(row);
     problem.blocks.push_back(block);
   }
-  set_motion(problem, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1), Eigen::VectorXd::Constant(1, -3));
+  set_motion(problem, Eigen::MatrixXd::Ones(2, 1), Eigen::MatrixXd::Identity(1, 1),
+             Eigen::VectorXd::Constant(1, -3));
   ModeSolver solver;
   RowSolution s;
   REQUIRE(solver.solve(problem, s).status == SolverStatus::solved);
@@ -224,20 +242,27 @@ TEST_CASE("rows of several pairs that depend on each other share what they carry
   CHECK(solver.classes().is_differentiable(problem));
   RowGradient g;
   g.set_zero(problem);
-  const double f_bar[2] = {}, z_bar[2] = {1, 1};  // both channels are the same velocity, so z of both counts
+  // Both channels are the same velocity, so z of both counts.
+  const double f_bar[2] = {}, z_bar[2] = {1, 1};
   solver.classes().add_vjp(problem, s, f_bar, z_bar, g);
   CHECK(g.y_free[0] + g.y_free[1] == doctest::Approx(-1).epsilon(1e-13));
 }
 
-TEST_CASE("impulses that the rule chooses, of least friction and then the least of springs, have the derivatives of differences") {
-  // A body of three coordinates that stands still, held by two normals and two frictions each in three blocks: twelve impulses for three equations. How they
-  // share the load turns with the rows, and with how channels move.
-  constexpr int blocks = 3, rows_of_each = 4, width = 3, n = 3, rows = blocks * rows_of_each, channels = blocks * width;
+TEST_CASE(
+    "impulses that the rule chooses, of least friction and then the least of springs, have the "
+    "derivatives of differences") {
+  // A body of three coordinates that stands still, held by two normals and two frictions each in
+  // three blocks: twelve impulses for three equations. How they share the load turns with the rows,
+  // and with how channels move.
+  constexpr int blocks = 3, rows_of_each = 4, width = 3, n = 3, rows = blocks * rows_of_each,
+                channels = blocks * width;
   for (int seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     Rng rng(static_cast<std::uint64_t>(seed));
-    const Eigen::MatrixXd D = random_normal(rng, rows, width), dD = random_normal(rng, rows, width), X = random_normal(rng, channels, n),
-                          dX = random_normal(rng, channels, n), v = random_normal(rng, n, 1), dv = random_normal(rng, n, 1), A = random_normal(rng, n, n);
+    const Eigen::MatrixXd D = random_normal(rng, rows, width), dD = random_normal(rng, rows, width),
+                          X = random_normal(rng, channels, n), dX = random_normal(rng, channels, n),
+                          v = random_normal(rng, n, 1), dv = random_normal(rng, n, 1),
+                          A = random_normal(rng, n, n);
     const Eigen::MatrixXd inverse_mass = A * A.transpose() + Eigen::MatrixXd::Identity(n, n);
     const auto problem_at = [&](double t) {
       RowProblem problem;
@@ -247,7 +272,8 @@ TEST_CASE("impulses that the rule chooses, of least friction and then the least 
         if (place % 2) row.kind = RowKind::friction, row.mu = 1, row.normal = i - 1;
         for (int c = 0; c < width; ++c) row.d[c] = D(i, c) + t * dD(i, c);
         problem.rows.push_back(row);
-        if (place == 0) problem.blocks.push_back({i / rows_of_each * width, width, i, i + rows_of_each});
+        if (place == 0)
+          problem.blocks.push_back({i / rows_of_each * width, width, i, i + rows_of_each});
       }
       set_motion(problem, X + t * dX, inverse_mass, v + t * dv);
       return problem;
@@ -267,13 +293,22 @@ TEST_CASE("impulses that the rule chooses, of least friction and then the least 
     // Least friction, then the least of springs: no change that moves nothing is any better.
     const RowProblem problem = problem_at(0);
     Eigen::MatrixXd push(n, rows);  // coordinates by impulses
-    for (int i = 0; i < rows; ++i) push.col(i) = X.middleRows(problem.blocks[static_cast<std::size_t>(i / rows_of_each)].first_channel, width).transpose() * D.row(i).transpose();
+    for (int i = 0; i < rows; ++i)
+      push.col(i) =
+          X.middleRows(problem.blocks[static_cast<std::size_t>(i / rows_of_each)].first_channel,
+                       width)
+              .transpose() *
+          D.row(i).transpose();
     const Eigen::MatrixXd unmoved = Eigen::FullPivLU<Eigen::MatrixXd>(push).kernel();
     Eigen::MatrixXd unmoved_friction(rows / 2, unmoved.cols());
     Eigen::VectorXd friction(rows / 2), springs(rows / 2);
-    for (int i = 0; i < rows / 2; ++i) unmoved_friction.row(i) = unmoved.row(2 * i + 1), friction[i] = f[static_cast<std::size_t>(2 * i + 1)], springs[i] = f[static_cast<std::size_t>(2 * i)];
+    for (int i = 0; i < rows / 2; ++i)
+      unmoved_friction.row(i) = unmoved.row(2 * i + 1),
+      friction[i] = f[static_cast<std::size_t>(2 * i + 1)],
+      springs[i] = f[static_cast<std::size_t>(2 * i)];
     CHECK((unmoved_friction.transpose() * friction).norm() < 1e-8);
-    const Eigen::MatrixXd rest = unmoved * Eigen::FullPivLU<Eigen::MatrixXd>(unmoved_friction).kernel();
+    const Eigen::MatrixXd rest =
+        unmoved * Eigen::FullPivLU<Eigen::MatrixXd>(unmoved_friction).kernel();
     for (int c = 0; c < rest.cols(); ++c) {
       double sum = 0;
       for (int i = 0; i < rows / 2; ++i) sum += rest(2 * i, c) * springs[i];
@@ -293,15 +328,18 @@ TEST_CASE("impulses that the rule chooses, of least friction and then the least 
       RowGradient g;
       g.set_zero(problem);
       factor.add_vjp(problem, s, f_bar.data(), still.data(), g);
-      const Eigen::MatrixXd dL = dX * inverse_mass * X.transpose() + X * inverse_mass * dX.transpose();
+      const Eigen::MatrixXd dL =
+          dX * inverse_mass * X.transpose() + X * inverse_mass * dX.transpose();
       const Eigen::VectorXd dy = dX * v + X * dv;
       double found = 0;
       for (int a = 0; a < channels; ++a) {
         found += g.y_free[static_cast<std::size_t>(a)] * dy[a];
-        for (int b = 0; b < channels; ++b) found += g.L[static_cast<std::size_t>(a * channels + b)] * dL(a, b);
+        for (int b = 0; b < channels; ++b)
+          found += g.L[static_cast<std::size_t>(a * channels + b)] * dL(a, b);
       }
       for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < width; ++c) found += g.d[static_cast<std::size_t>(r * most_block_channels + c)] * dD(r, c);
+        for (int c = 0; c < width; ++c)
+          found += g.d[static_cast<std::size_t>(r * most_block_channels + c)] * dD(r, c);
       double largest = 1;
       for (const double x : expected) largest = std::max(largest, std::abs(x));
       CHECK(std::abs(found - expected[static_cast<std::size_t>(i)]) < 1e-7 * largest);
@@ -329,10 +367,11 @@ RowProblem two_points(const Eigen::Matrix4d& L, double mu) {
 }  // namespace
 
 TEST_CASE("classes say whether they leave the velocities a choice") {
-  constexpr RowClass push = RowClass::clamping, slide = RowClass::upper, rest = RowClass::separating;
+  constexpr RowClass push = RowClass::clamping, slide = RowClass::upper,
+                     rest = RowClass::separating;
   ClassFactor factor;
-  // The first point slides where friction takes away as much of the normal velocity as its normal adds: any impulse there leaves that as it is,
-  // but not the velocity along.
+  // The first point slides where friction takes away as much of the normal velocity as its normal
+  // adds: any impulse there leaves that as it is, but not the velocity along.
   Eigen::Matrix4d L = Eigen::Matrix4d::Identity();
   L(0, 1) = L(1, 0) = -0.8;
   const RowClass jammed[] = {push, slide, push, rest};
@@ -342,7 +381,8 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
   };
   CHECK_FALSE(is_unique(two_points(L, 1 / 0.8), jammed));
   CHECK(is_unique(two_points(L, 1), jammed));
-  // One body in a corner, which slides up both walls: the impulse of the one is that of the other, friction included, so it does not matter which.
+  // One body in a corner, which slides up both walls: the impulse of the one is that of the other,
+  // friction included, so it does not matter which.
   Eigen::Matrix<double, 4, 2> X;
   X << 1, 0, 0, 1, 0, 1, 1, 0;  // the first normal along x, the second along y
   const RowClass wedged[] = {push, slide, push, slide};
@@ -350,7 +390,8 @@ TEST_CASE("classes say whether they leave the velocities a choice") {
 }
 
 TEST_CASE("two points of what moves in a plane alone leave its velocities no choice") {
-  // Along their normal, on either side of the plane; about what lies across it nothing turns, but for rounding.
+  // Along their normal, on either side of the plane; about what lies across it nothing turns, but
+  // for rounding.
   RowProblem problem;
   problem.blocks.push_back({0, 2, 0, 2});
   for (const double arm : {-1.0, 1.0}) {
@@ -370,14 +411,18 @@ TEST_CASE("two points of what moves in a plane alone leave its velocities no cho
   }
 }
 
-TEST_CASE("two points of what moves in a plane alone carry as much each, however much of it their friction takes") {
-  // Both slide along, by friction of their own; across the plane nothing turns, so that nothing asks for their share but that all give alike.
+TEST_CASE(
+    "two points of what moves in a plane alone carry as much each, however much of it their "
+    "friction takes") {
+  // Both slide along, by friction of their own; across the plane nothing turns, so that nothing
+  // asks for their share but that all give alike.
   RowProblem problem;
   problem.blocks.push_back({0, 3, 0, 4});
   for (const double arm : {-1.0, 1.0}) {
     ConstraintRow normal, friction;
     normal.d[0] = arm, normal.d[1] = 1;
-    friction.kind = RowKind::friction, friction.d[2] = 1, friction.mu = 0.3 + 0.1 * arm, friction.normal = problem.size();
+    friction.kind = RowKind::friction, friction.d[2] = 1, friction.mu = 0.3 + 0.1 * arm,
+    friction.normal = problem.size();
     problem.rows.insert(problem.rows.end(), {normal, friction});
   }
   problem.channels = 3, problem.y_free = {0, -1, 10};
@@ -433,7 +478,8 @@ TEST_CASE("a row is told to depend on those of its block, and what it would push
     }
     problem.channels = 6;
     RowBasis basis;
-    basis.build(problem, std::vector<RowClass>(static_cast<std::size_t>(m), RowClass::clamping).data());
+    basis.build(problem,
+                std::vector<RowClass>(static_cast<std::size_t>(m), RowClass::clamping).data());
     REQUIRE(basis.unknowns() == rank);
     const Eigen::VectorXd f = D * u;
     std::vector<double> b(static_cast<std::size_t>(rank), 0.0);
@@ -447,15 +493,18 @@ TEST_CASE("a row is told to depend on those of its block, and what it would push
     };
     CHECK(basis.implies(basis.blocks()[0], 6, along(implied), b.data(), push));
     CHECK(push == doctest::Approx(implied.dot(u)).epsilon(1e-10));
-    CHECK_FALSE(basis.implies(basis.blocks()[0], 6, along(implied + 1e-6 * random_normal(rng, 6, 1)), b.data(), push));
+    CHECK_FALSE(basis.implies(basis.blocks()[0], 6,
+                              along(implied + 1e-6 * random_normal(rng, 6, 1)), b.data(), push));
   }
 }
 
-TEST_CASE("friction creeps: of all impulses alike those of least friction, and of these the smallest") {
+TEST_CASE(
+    "friction creeps: of all impulses alike those of least friction, and of these the smallest") {
   for (unsigned seed = 0; seed < 40; ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
-    const int springs = 2 + static_cast<int>(seed) % 4, frictions = 2 + static_cast<int>(seed / 4) % 5, m = springs + frictions;
+    const int springs = 2 + static_cast<int>(seed) % 4,
+              frictions = 2 + static_cast<int>(seed / 4) % 5, m = springs + frictions;
     const int rank = 1 + static_cast<int>(seed) % 3;  // of the springs
     Eigen::MatrixXd D(m, 6);
     D.topRows(springs) = random_normal(rng, springs, rank) * random_normal(rng, rank, 6);
@@ -473,19 +522,27 @@ TEST_CASE("friction creeps: of all impulses alike those of least friction, and o
       problem.rows.push_back(row);
     }
     RowBasis basis;
-    basis.build(problem, std::vector<RowClass>(static_cast<std::size_t>(m), RowClass::clamping).data());
+    basis.build(problem,
+                std::vector<RowClass>(static_cast<std::size_t>(m), RowClass::clamping).data());
     const RowBasis::Block& block = basis.blocks()[0];
-    const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> Q(basis.Q(block), 6, block.columns), N(basis.N(block), 6, block.columns),
+    const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>
+        Q(basis.Q(block), 6, block.columns), N(basis.N(block), 6, block.columns),
         P(basis.P(block), m, block.columns);
-    CHECK((P.transpose() * P - Eigen::MatrixXd::Identity(block.columns, block.columns)).cwiseAbs().maxCoeff() < 1e-13);
-    CHECK((N.transpose() * Q - Eigen::MatrixXd::Identity(block.columns, block.columns)).cwiseAbs().maxCoeff() < 1e-11);
+    CHECK((P.transpose() * P - Eigen::MatrixXd::Identity(block.columns, block.columns))
+              .cwiseAbs()
+              .maxCoeff() < 1e-13);
+    CHECK((N.transpose() * Q - Eigen::MatrixXd::Identity(block.columns, block.columns))
+              .cwiseAbs()
+              .maxCoeff() < 1e-11);
     const Eigen::VectorXd z = D.transpose() * random_normal(rng, m, 1), f = P * (Q.transpose() * z);
     CHECK((D.transpose() * f - z).cwiseAbs().maxCoeff() < 1e-10 * z.cwiseAbs().maxCoeff());
     // Friction that gives 1e4 times as much as springs in its square.
     Eigen::VectorXd give = Eigen::VectorXd::Ones(m);
     give.tail(frictions).setConstant(1e-4);
     const Eigen::MatrixXd scaled = give.asDiagonal() * D;
-    const Eigen::VectorXd soft = give.asDiagonal() * Eigen::VectorXd(scaled.transpose().completeOrthogonalDecomposition().solve(z));
+    const Eigen::VectorXd soft =
+        give.asDiagonal() *
+        Eigen::VectorXd(scaled.transpose().completeOrthogonalDecomposition().solve(z));
     CHECK((f - soft).cwiseAbs().maxCoeff() < 1e-5 * soft.cwiseAbs().maxCoeff());
   }
 }
@@ -496,8 +553,10 @@ TEST_CASE("rows of one pair that depend on each other tell whether they go on to
     CAPTURE(seed);
     Rng rng(static_cast<std::uint64_t>(seed));
     constexpr int m = 10, width = most_block_channels;
-    const Eigen::MatrixXd D = random_normal(rng, m, width), change = random_normal(rng, m, width), root = random_normal(rng, width, width);
-    const Eigen::VectorXd y = random_normal(rng, width, 1), dy = random_normal(rng, width, 1), loose = random_normal(rng, m, 1);
+    const Eigen::MatrixXd D = random_normal(rng, m, width), change = random_normal(rng, m, width),
+                          root = random_normal(rng, width, width);
+    const Eigen::VectorXd y = random_normal(rng, width, 1), dy = random_normal(rng, width, 1),
+                          loose = random_normal(rng, m, 1);
     RowProblem problem;
     problem.blocks.push_back({0, width, 0, m, false});
     for (int i = 0; i < m; ++i) {
@@ -520,8 +579,10 @@ TEST_CASE("rows of one pair that depend on each other tell whether they go on to
     modes.add_dependence_vjp(problem, s, g);
     double along = 0, size = 0, off = 0;
     for (int i = 0; i < m; ++i) {
-      for (int c = 0; c < width; ++c) along += g.d[static_cast<std::size_t>(i * width + c)] * change(i, c);
-      const double target = g.target[static_cast<std::size_t>(i)], with_it = change.row(i).dot(y) + D.row(i).dot(dy);
+      for (int c = 0; c < width; ++c)
+        along += g.d[static_cast<std::size_t>(i * width + c)] * change(i, c);
+      const double target = g.target[static_cast<std::size_t>(i)],
+                   with_it = change.row(i).dot(y) + D.row(i).dot(dy);
       along += target * with_it, size += std::abs(target * with_it), off += target * loose[i];
     }
     CHECK(std::abs(along) <= 1e-9 * size);  // targets that ask for one motion still
@@ -549,7 +610,8 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
       const double share = i < 3 ? 1 : 0.02 * (1 + rng.normal() * rng.normal());
       for (int c = 0; c < 6; ++c) load[c] += std::max(share, 0.0) * row.d[c];
     }
-    const Eigen::MatrixXd root = random_normal(rng, 6, 6), L = root * root.transpose() + 0.1 * Eigen::MatrixXd::Identity(6, 6);
+    const Eigen::MatrixXd root = random_normal(rng, 6, 6),
+                          L = root * root.transpose() + 0.1 * Eigen::MatrixXd::Identity(6, 6);
     problem.channels = 6;
     problem.L.assign(L.data(), L.data() + 36);
     const Eigen::VectorXd y_free = -L * load;
@@ -561,7 +623,9 @@ TEST_CASE("what rests on more points than it needs pushes as it would if all gav
     for (ConstraintRow& row : giving.rows) row.compliance = 1e-7;
     REQUIRE(solver.solve(giving, soft).status == SolverStatus::solved);
     for (std::size_t i = 0; i < s.f.size(); ++i) {
-      CHECK(std::abs(s.f[i] - soft.f[i]) <= 1e-4);  // of loads of about 1, by compliances of 1e-7 of admittances down to 0.1, however badly placed
+      // Of loads of about 1, by compliances of 1e-7 of admittances down to 0.1, however badly
+      // placed.
+      CHECK(std::abs(s.f[i] - soft.f[i]) <= 1e-4);
       at_bounds += s.classes[i] != RowClass::clamping;
     }
   }
@@ -577,7 +641,8 @@ TEST_CASE("the corners of a box are told to depend on each other") {
       normal.d[0] = y, normal.d[1] = -x, normal.d[2] = 1;
       problem.rows.push_back(normal);
     }
-  set_motion(problem, Eigen::MatrixXd::Identity(3, 3), Eigen::MatrixXd::Identity(3, 3), Eigen::VectorXd::Constant(3, -1));
+  set_motion(problem, Eigen::MatrixXd::Identity(3, 3), Eigen::MatrixXd::Identity(3, 3),
+             Eigen::VectorXd::Constant(3, -1));
   const std::vector<RowClass> clamping(4, RowClass::clamping);
   ClassFactor factor;
   RowSolution s;
@@ -588,11 +653,14 @@ TEST_CASE("the corners of a box are told to depend on each other") {
   factor.add_dependence_vjp(problem, s, g);
   // One sum, of the two diagonals.
   CHECK(std::abs(g.target[0]) > 0.01);
-  for (const int i : {1, 2, 3}) CHECK(std::abs(g.target[static_cast<std::size_t>(i)] - (i == 3 ? 1 : -1) * g.target[0]) < 1e-14);
+  for (const int i : {1, 2, 3})
+    CHECK(std::abs(g.target[static_cast<std::size_t>(i)] - (i == 3 ? 1 : -1) * g.target[0]) <
+          1e-14);
 }
 
 TEST_CASE("dependences of normals and friction are told without how anything moves") {
-  // More rows than channels: sums of them that are zero hold whatever the velocities are, and the targets alone can break them.
+  // More rows than channels: sums of them that are zero hold whatever the velocities are, and the
+  // targets alone can break them.
   constexpr int width = 3, rows = 8;
   for (int seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
@@ -605,7 +673,8 @@ TEST_CASE("dependences of normals and friction are told without how anything mov
       for (int c = 0; c < width; ++c) row.d[c] = rng.normal();
       problem.rows.push_back(row);
     }
-    set_motion(problem, random_normal(rng, width, 4), Eigen::MatrixXd::Identity(4, 4), random_normal(rng, 4, 1));
+    set_motion(problem, random_normal(rng, width, 4), Eigen::MatrixXd::Identity(4, 4),
+               random_normal(rng, 4, 1));
     const std::vector<RowClass> clamping(rows, RowClass::clamping);
     ClassFactor factor;
     RowSolution s;

@@ -1,4 +1,5 @@
-// Solvers of rows as a step sees them (contact/row_solvers.h): each of the list does what the interface says.
+// Solvers of rows as a step sees them (contact/row_solvers.h): each of the list does what the
+// interface says.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -26,13 +27,16 @@ std::vector<int> outcomes(const SolvedRows& solved, const RowSolution& solution)
 }  // namespace
 
 TEST_CASE("solvers have names, and others are refused by them") {
-  for (const SolverId solver : SolverId::all()) CHECK(SolverId::named("solver", solver.kind().name) == solver);
+  for (const SolverId solver : SolverId::all())
+    CHECK(SolverId::named("solver", solver.kind().name) == solver);
   CHECK(SolverId() == SolverId("lcp"));
   try {
     SolverId::named("solver", "newton");
     FAIL("no such solver");
   } catch (const InputError& error) {
-    for (const SolverId solver : SolverId::all()) CHECK(std::string(error.what()).find("'" + std::string(solver.kind().name) + "'") != std::string::npos);
+    for (const SolverId solver : SolverId::all())
+      CHECK(std::string(error.what()).find("'" + std::string(solver.kind().name) + "'") !=
+            std::string::npos);
   }
 }
 
@@ -50,7 +54,8 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const SolverReport report = solver->solve(problem, s, sizes, *kept);
       if (report.status == SolverStatus::inconsistent) return;
       CHECK(report.residual == row_residual(problem, sizes, s));
-      CHECK((report.attempt < 0 || !kind.attempt_name || kind.attempt_name(report.attempt) != std::string()));
+      CHECK((report.attempt < 0 || !kind.attempt_name ||
+             kind.attempt_name(report.attempt) != std::string()));
       const std::vector<int> taken = outcomes(*kept, s);
 
       // Other classes: those that it found have its motion.
@@ -60,13 +65,17 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       if (kept->has_classes() && other->solve_classes(problem, s.classes.data(), again)) {
         CHECK(other->has_classes());
         double off = 0, size = 0;
-        for (std::size_t i = 0; i < s.w.size(); ++i) off = std::max(off, std::abs(again.w[i] - s.w[i])), size = std::max(size, std::abs(s.w[i]));
+        for (std::size_t i = 0; i < s.w.size(); ++i)
+          off = std::max(off, std::abs(again.w[i] - s.w[i])),
+          size = std::max(size, std::abs(s.w[i]));
         CHECK(off <= 1e-9 * (size + 1));
         ++by_classes;
       }
-      if (!is_two_sided || kept->has_dependences(problem)) return;  // of these the motion alone has a derivative
+      // Of these the motion alone has a derivative.
+      if (!is_two_sided || kept->has_dependences(problem)) return;
 
-      // The gradient of a loss, beside differences of the solver along a direction of the velocities.
+      // The gradient of a loss, beside differences of the solver along a direction of the
+      // velocities.
       Rng rng(7);
       const auto random = [&](std::size_t n) {
         Numbers x(n);
@@ -80,10 +89,12 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const std::unique_ptr<SolvedRows> moved = solver->make_solved();
       const RowProblem here = problem;
       bool is_same = true;
-      const auto check = [&](const Numbers& by, const auto& move) {  // move(problem, i, distance) of number i
+      // move(problem, i, distance) of number i.
+      const auto check = [&](const Numbers& by, const auto& move) {
         const Numbers direction = random(by.size());
         double expected = 0, size = 0;
-        for (std::size_t i = 0; i < by.size(); ++i) expected += by[i] * direction[i], size += std::abs(by[i] * direction[i]);
+        for (std::size_t i = 0; i < by.size(); ++i)
+          expected += by[i] * direction[i], size += std::abs(by[i] * direction[i]);
         if (size == 0) return;
         is_same = true;
         const Numbers rate = ridders(
@@ -111,8 +122,10 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       }
       // The axes of a disc have one compliance.
       for (std::size_t i = 0; i < s.f.size(); ++i)
-        if (here.rows[i].is_disc) by_compliance[i] += by_compliance[i + 1], by_compliance[i + 1] = 0;
-      check(by_mu, [&](RowProblem& p, std::size_t i, double t) { p.rows[i].mu += by_mu[i] != 0 ? t : 0; });
+        if (here.rows[i].is_disc)
+          by_compliance[i] += by_compliance[i + 1], by_compliance[i + 1] = 0;
+      check(by_mu,
+            [&](RowProblem& p, std::size_t i, double t) { p.rows[i].mu += by_mu[i] != 0 ? t : 0; });
       check(by_compliance, [&](RowProblem& p, std::size_t i, double t) {
         if (by_compliance[i] == 0) return;
         p.rows[i].compliance += t;
@@ -129,7 +142,9 @@ TEST_CASE("each solver tells how near it came, and the derivatives of its soluti
       const std::size_t k = here.y_free.size();
       for (std::size_t a = 0; a < k; ++a) {
         double sum = 0, size = 0;
-        for (std::size_t b = 0; b < k; ++b) sum += rates.by_velocity[a * k + b] * z_bar[b], size += std::abs(rates.by_velocity[a * k + b] * z_bar[b]);
+        for (std::size_t b = 0; b < k; ++b)
+          sum += rates.by_velocity[a * k + b] * z_bar[b],
+              size += std::abs(rates.by_velocity[a * k + b] * z_bar[b]);
         CHECK(std::abs(sum - of_channels.y_free[a]) <= 1e-11 * size);
       }
     });

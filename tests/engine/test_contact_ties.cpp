@@ -8,7 +8,8 @@ using namespace robosim;
 
 namespace {
 
-// A body that moves along z and turns about y by `n` points at these places, of unit mass and moment; y_free as given.
+// A body that moves along z and turns about y by `n` points at these places, of unit mass and
+// moment; y_free as given.
 RowProblem plank(const std::vector<double>& places, double falling, double turning) {
   RowProblem p;
   p.channels = 2;
@@ -31,7 +32,8 @@ bool is_tied(const RowProblem& problem) {
   return Ties().any(problem, sizes, solution);
 }
 
-// A point with a normal that pushes by `weight` and friction, on three channels, going at u without friction.
+// A point with a normal that pushes by `weight` and friction, on three channels, going at u without
+// friction.
 RowProblem point(double weight, double u, double v, bool is_disc) {
   RowProblem p;
   p.channels = 3;
@@ -41,7 +43,8 @@ RowProblem point(double weight, double u, double v, bool is_disc) {
   p.rows[0].d[0] = 1;
   for (int k : {1, 2}) {
     ConstraintRow& row = p.rows[static_cast<std::size_t>(k)];
-    row.kind = RowKind::friction, row.mu = 0.5, row.normal = 0, row.d[k] = 1, row.is_disc = is_disc && k == 1;
+    row.kind = RowKind::friction, row.mu = 0.5, row.normal = 0, row.d[k] = 1,
+    row.is_disc = is_disc && k == 1;
   }
   return p;
 }
@@ -52,13 +55,14 @@ TEST_CASE("a row at rest without a push is tied; one that pushes, or leaves, is 
   CHECK(is_tied(plank({0}, 0, 0)));
   CHECK_FALSE(is_tied(plank({0}, -1e-3, 0)));
   CHECK_FALSE(is_tied(plank({0}, 1e-3, 0)));
-  CHECK(is_tied(plank({-1, 1}, -1, 1)));       // all on one of them, the other just so
+  CHECK(is_tied(plank({-1, 1}, -1, 1)));  // all on one of them, the other just so
   CHECK_FALSE(is_tied(plank({-1, 1}, -1, 0.9)));
   CHECK_FALSE(is_tied(plank({-1, 1}, -1, 1.1)));
 }
 
 TEST_CASE("a row that others hold makes no kink, whatever it pushes") {
-  // Three on a plank that two hold: with the weight over x = -0.5 the least impulses are (1, 1/3 + ..., ...), at some place 0 for the last.
+  // Three on a plank that two hold: with the weight over x = -0.5 the least impulses are (1, 1/3 +
+  // ..., ...), at some place 0 for the last.
   for (const double turning : {0.2, 0.5, 0.7}) CHECK_FALSE(is_tied(plank({-1, 0, 1}, -1, turning)));
   // Least impulses 1/3 - x t / 2: none at x = 1 where t = 2/3, and the velocities do not see it.
   CHECK_FALSE(is_tied(plank({-1, 0, 1}, -1, 2.0 / 3)));

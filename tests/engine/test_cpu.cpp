@@ -1,4 +1,5 @@
-// Choice of the kernels' instruction set: what is built and supported, and the environment variable that forces one.
+// Choice of the kernels' instruction set: what is built and supported, and the environment variable
+// that forces one.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -40,7 +41,8 @@ TEST_CASE("every usable instruction set is found by its name, every other one is
     }
   }
   for (const char* name : {"avx2", "V3", "v5", " v3", ""})
-    CHECK(refusal(name) == "ROBOSIM_ISA: '" + std::string(name) + "' is no instruction set; " + valid);
+    CHECK(refusal(name) ==
+          "ROBOSIM_ISA: '" + std::string(name) + "' is no instruction set; " + valid);
 }
 
 TEST_CASE("the best is usable and nothing above it is; levels hold the lower ones") {
@@ -55,8 +57,8 @@ TEST_CASE("the best is usable and nothing above it is; levels hold the lower one
 }
 
 #if defined(__linux__) && defined(__x86_64__)
-// The kernel lists only what it has enabled, so that this covers the operating system's part, too. "abm" is its name for
-// lzcnt. Features of System V ABI for x86-64, table 3.1.
+// The kernel lists only what it has enabled, so that this covers the operating system's part, too.
+// "abm" is its name for lzcnt. Features of System V ABI for x86-64, table 3.1.
 TEST_CASE("detection agrees with the operating system's list") {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line, flags;
@@ -72,13 +74,16 @@ TEST_CASE("detection agrees with the operating system's list") {
       if (flags.find(" " + name + " ") == std::string::npos) return false;
     return true;
   };
-  const bool v3 = has_all("cx16 lahf_lm popcnt sse4_2 ssse3 avx avx2 bmi1 bmi2 f16c fma abm movbe xsave");
+  const bool v3 =
+      has_all("cx16 lahf_lm popcnt sse4_2 ssse3 avx avx2 bmi1 bmi2 f16c fma abm movbe xsave");
   CHECK(is_supported(Isa::v3) == v3);
   CHECK(is_supported(Isa::v4) == (v3 && has_all("avx512f avx512bw avx512cd avx512dq avx512vl")));
 }
 #endif
 
-TEST_CASE("the environment variable is read at the first call and kept; a wrong one is refused each time") {
+TEST_CASE(
+    "the environment variable is read at the first call and kept; a wrong one is refused each "
+    "time") {
   setenv("ROBOSIM_ISA", "sse9", 1);
   CHECK_THROWS_AS(kernel_isa(), InputError);
   CHECK_THROWS_AS(kernel_isa(), InputError);

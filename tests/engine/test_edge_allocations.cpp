@@ -1,4 +1,5 @@
-// Edge checks and checks of many configurations take no memory once their buffers have grown. Counted by replacing the global operator new.
+// Edge checks and checks of many configurations take no memory once their buffers have grown.
+// Counted by replacing the global operator new.
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"
@@ -12,15 +13,18 @@ using namespace robosim::testing;
 TEST_CASE("state queries and edge checks allocate nothing after the first round") {
   Random random(5);
   ModelBuilder builder = random_tree("arm", random, {"revolute"}, 6, true, false);
-  for (int i = 1; i <= 6; ++i) builder.add_collider(message("l", i), Shape::capsule(0.05, 0.2), random.pose(), "c");
+  for (int i = 1; i <= 6; ++i)
+    builder.add_collider(message("l", i), Shape::capsule(0.05, 0.2), random.pose(), "c");
   const Model model = builder.build({});
   std::vector<ExtraObject> extras;
   std::vector<std::pair<int, int>> pairs;
   for (int i = 0; i < 100; ++i) {
     const Vec3d p = random.vec3(0.7);
-    extras.push_back({message("o", i), i % 2 ? Shape::box({0.05, 0.1, 0.05}) : Shape::sphere(0.05), 0, SE3d(random.pose().R, p)});
+    extras.push_back({message("o", i), i % 2 ? Shape::box({0.05, 0.1, 0.05}) : Shape::sphere(0.05),
+                      0, SE3d(random.pose().R, p)});
     for (int a = 0; a < 6; ++a)
-      if (i < 20 || a > 3) pairs.emplace_back(a, 6 + i);  // some colliders through a tree, some pair by pair
+      // Some colliders through a tree, some pair by pair.
+      if (i < 20 || a > 3) pairs.emplace_back(a, 6 + i);
   }
   const CollisionScene scene(model, extras, pairs);
   REQUIRE(!scene.groups().empty());
@@ -40,7 +44,8 @@ TEST_CASE("state queries and edge checks allocate nothing after the first round"
     to.reserve(16);
     for (const Numbers& from : q) {
       to = from;
-      for (std::size_t k = 0; k < to.size(); ++k) to[k] += 0.1 * std::sin(3.0 * static_cast<double>(k));
+      for (std::size_t k = 0; k < to.size(); ++k)
+        to[k] += 0.1 * std::sin(3.0 * static_cast<double>(k));
       const long before = allocations;
       (checker.line(from.data(), to.data(), 0.005).free ? free : touching)++;
       taken += allocations - before;

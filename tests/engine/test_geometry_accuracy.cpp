@@ -1,4 +1,5 @@
-// Answers against exact ones, a few poses of every pair; `python benchmarks/accuracy_geometry.py` compares 10,000 of each.
+// Answers against exact ones, a few poses of every pair; `python benchmarks/accuracy_geometry.py`
+// compares 10,000 of each.
 #include <doctest/doctest.h>
 
 #include "geometry/directions.h"

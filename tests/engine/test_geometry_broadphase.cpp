@@ -15,7 +15,8 @@ std::vector<Aabb> random_boxes(std::mt19937_64& engine, int n, double size) {
   std::uniform_real_distribution<double> u(-1, 1);
   std::vector<Aabb> boxes(static_cast<std::size_t>(n));
   for (Aabb& b : boxes) {
-    const Vec3d c(u(engine), u(engine), u(engine)), h(std::fabs(u(engine)), std::fabs(u(engine)), std::fabs(u(engine)));
+    const Vec3d c(u(engine), u(engine), u(engine)),
+        h(std::fabs(u(engine)), std::fabs(u(engine)), std::fabs(u(engine)));
     b = {c - size * h, c + size * h};
   }
   return boxes;
@@ -53,14 +54,16 @@ TEST_CASE("visit_near agrees with brute force") {
       const Aabb box = random_boxes(engine, 1, 0.3)[0];
       const double margin = k % 2 ? 0.1 : 0.0;
       compare(
-          tree, boxes, [&](const AabbTree& t, auto&& visit) { return t.visit_near(box, margin, visit); },
+          tree, boxes,
+          [&](const AabbTree& t, auto&& visit) { return t.visit_near(box, margin, visit); },
           [&](const Aabb& b) { return overlap(b, grown(box, margin)); });
       const Ball ball{{u(engine), u(engine), u(engine)}, 0.3 * std::fabs(u(engine))};
       compare(
           tree, boxes, [&](const AabbTree& t, auto&& visit) { return t.visit_near(ball, visit); },
           [&](const Aabb& b) {
             const Vec3d& c = ball.center;
-            const Vec3d nearest(std::clamp(c.x, b.lower.x, b.upper.x), std::clamp(c.y, b.lower.y, b.upper.y),
+            const Vec3d nearest(std::clamp(c.x, b.lower.x, b.upper.x),
+                                std::clamp(c.y, b.lower.y, b.upper.y),
                                 std::clamp(c.z, b.lower.z, b.upper.z));
             return squared_norm(nearest - c) <= ball.radius * ball.radius;
           });
@@ -78,7 +81,8 @@ TEST_CASE("larger leaves hold the same items under their own names, and miss not
     std::vector<int> held;
     for (const AabbTree::Node& node : tree.nodes()) {
       CHECK(node.count <= 4);
-      for (int place = node.first; place < node.first + node.count; ++place) held.push_back(tree.item(place));
+      for (int place = node.first; place < node.first + node.count; ++place)
+        held.push_back(tree.item(place));
     }
     std::sort(held.begin(), held.end()), std::sort(names.begin(), names.end());
     CHECK(held == names);
@@ -87,14 +91,18 @@ TEST_CASE("larger leaves hold the same items under their own names, and miss not
       std::vector<int> found;
       tree.visit_near(box, 0, [&](int i) { return found.push_back(i), false; });
       for (std::size_t i = 0; i < boxes.size(); ++i)
-        if (overlap(boxes[i], box)) CHECK(std::count(found.begin(), found.end(), 1000 - 3 * static_cast<int>(i)) == 1);
+        if (overlap(boxes[i], box))
+          CHECK(std::count(found.begin(), found.end(), 1000 - 3 * static_cast<int>(i)) == 1);
     }
   }
 }
 
 TEST_CASE("a tree over a grid has every item in one leaf, inside its box") {
-  for (const auto& [rows, columns, leaf] : {std::array{1, 1, 4}, {1, 9, 4}, {7, 2, 4}, {13, 40, 8}, {40, 13, 1}, {1, 5, 2}}) {
-    const auto box_of = [](int row, int first, int end) { return Aabb{{1.0 * row, 1.0 * first, 0}, {row + 1.0, 1.0 * end, 1}}; };
+  for (const auto& [rows, columns, leaf] :
+       {std::array{1, 1, 4}, {1, 9, 4}, {7, 2, 4}, {13, 40, 8}, {40, 13, 1}, {1, 5, 2}}) {
+    const auto box_of = [](int row, int first, int end) {
+      return Aabb{{1.0 * row, 1.0 * first, 0}, {row + 1.0, 1.0 * end, 1}};
+    };
     const AabbTree tree = AabbTree::over_grid(rows, columns, leaf, box_of);
     std::vector<int> seen(static_cast<std::size_t>(rows * columns), 0);
     for (const AabbTree::Node& node : tree.nodes()) {
@@ -107,7 +115,9 @@ TEST_CASE("a tree over a grid has every item in one leaf, inside its box") {
       if (node.is_leaf()) continue;
       for (int child = node.first; child < node.first + 2; ++child) {
         const Aabb both = hull(node.box, tree.node(child).box);
-        CHECK(squared_norm(both.upper - node.box.upper) + squared_norm(both.lower - node.box.lower) == 0);
+        CHECK(squared_norm(both.upper - node.box.upper) +
+                  squared_norm(both.lower - node.box.lower) ==
+              0);
       }
     }
     CHECK(std::count(seen.begin(), seen.end(), 1) == rows * columns);

@@ -1,5 +1,5 @@
-// The closest pieces of bodies that are apart: against all pairs of triangles, on any instruction set, whatever is
-// known to begin with.
+// The closest pieces of bodies that are apart: against all pairs of triangles, on any instruction
+// set, whatever is known to begin with.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,10 +28,11 @@ PackedBody packed(const Compound& compound) {
   return {compound.packed().nodes.data(), compound.packed().triangles.data()};
 }
 
-// The nearest of the pairs that a descent tells, each asked by itself; none where one of them overlaps.
+// The nearest of the pairs that a descent tells, each asked by itself; none where one of them
+// overlaps.
 template <Isa isa>
-std::optional<PieceWitness> nearest(const Compound& A, const Compound& B, const SE3d& X_AB, double slack, NearestSoFar known,
-                                    int& n_told) {
+std::optional<PieceWitness> nearest(const Compound& A, const Compound& B, const SE3d& X_AB,
+                                    double slack, NearestSoFar known, int& n_told) {
   PieceWitness best;
   n_told = 0;
   const auto ask = [&](int a, int b) {
@@ -42,17 +43,18 @@ std::optional<PieceWitness> nearest(const Compound& A, const Compound& B, const 
     known.limit = std::min(known.limit, x.witness.distance);
     return false;
   };
-  const bool stops = detail::compiled_descend_closest<isa>()(packed(A), packed(B), X_AB, slack, known, ask);
+  const bool stops =
+      detail::compiled_descend_closest<isa>()(packed(A), packed(B), X_AB, slack, known, ask);
   return stops ? std::nullopt : std::optional(best);
 }
 template <class F>
-void on_each_isa(const Compound& A, const Compound& B, const SE3d& X_AB, double slack, const NearestSoFar& known,
-                 F&& f) {
+void on_each_isa(const Compound& A, const Compound& B, const SE3d& X_AB, double slack,
+                 const NearestSoFar& known, F&& f) {
   int n_told = 0;
-#define ROBOSIM_ON(isa)                                                             \
-  if (is_supported(Isa::isa)) {                                                     \
-    const auto found = nearest<Isa::isa>(A, B, X_AB, slack, known, n_told);         \
-    f(found, n_told);                                                               \
+#define ROBOSIM_ON(isa)                                                     \
+  if (is_supported(Isa::isa)) {                                             \
+    const auto found = nearest<Isa::isa>(A, B, X_AB, slack, known, n_told); \
+    f(found, n_told);                                                       \
   }
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_ON)
 #undef ROBOSIM_ON
@@ -66,8 +68,10 @@ Vec3d unit(RandomMeshes& random) {
 
 }  // namespace
 
-// 1e-10 of the size: queries of two needles, of a width of down to 1e-11 of their length, end within it.
-TEST_CASE("the least distance is that of all pairs of triangles, with any direction to begin with") {
+// 1e-10 of the size: queries of two needles, of a width of down to 1e-11 of their length, end
+// within it.
+TEST_CASE(
+    "the least distance is that of all pairs of triangles, with any direction to begin with") {
   RandomMeshes random;
   int apart = 0, overlapping = 0, told = 0;
   for (int round = 0; round < repeats(3, 80); ++round)
@@ -78,7 +82,8 @@ TEST_CASE("the least distance is that of all pairs of triangles, with any direct
         CAPTURE(kind_B);
         CAPTURE(scale);
         const double reach = round % 3 == 0 ? 0.4 : 1.5;
-        const Placed A = random.placed_mesh(kind_A, scale, 0.5), B = random.placed_mesh(kind_B, scale, reach);
+        const Placed A = random.placed_mesh(kind_A, scale, 0.5),
+                     B = random.placed_mesh(kind_B, scale, reach);
         const Truths truth = compare_all(A, B);
         const Compound a(A.mesh), b(B.mesh);
         bool meets = false;
@@ -96,23 +101,29 @@ TEST_CASE("the least distance is that of all pairs of triangles, with any direct
         known[1].n = whole.witness.normal, known[2].n = unit(random);
         known[3].limit = distance * 1.0001 + 1e-9 * scale, known[3].n = known[1].n;
         for (const NearestSoFar& start : known)
-          on_each_isa(a, b, X_AB, 1e-11 * scale, start, [&](const std::optional<PieceWitness>& found, int n_told) {
-            if (meets) {
-              if (distance == 0 && found) CHECK(found->witness.distance < certain * scale);
-              return;
-            }
-            if (distance <= certain * scale) return;
-            REQUIRE(found);
-            REQUIRE(found->piece_A >= 0);
-            CHECK(std::fabs(found->witness.distance - distance) < 1e-10 * scale);
-            CHECK(of_pair(truth, found->piece_A, found->piece_B).distance() < distance + 1e-10 * scale);
-            ++apart, told += n_told;
-          });
+          on_each_isa(a, b, X_AB, 1e-11 * scale, start,
+                      [&](const std::optional<PieceWitness>& found, int n_told) {
+                        if (meets) {
+                          if (distance == 0 && found)
+                            CHECK(found->witness.distance < certain * scale);
+                          return;
+                        }
+                        if (distance <= certain * scale) return;
+                        REQUIRE(found);
+                        REQUIRE(found->piece_A >= 0);
+                        CHECK(std::fabs(found->witness.distance - distance) < 1e-10 * scale);
+                        CHECK(of_pair(truth, found->piece_A, found->piece_B).distance() <
+                              distance + 1e-10 * scale);
+                        ++apart, told += n_told;
+                      });
         overlapping += meets;
         if (meets || distance <= certain * scale) continue;
-        // Of the pairs that share it the lowest numbers, whatever is remembered or known, in either order.
-        CHECK(std::fabs(closest_pieces(a, A.X_W, b, B.X_W).witness.distance - distance) < 1e-10 * scale);
-        const PieceWitness cold = closest_pieces(a, A.X_W, b, B.X_W), other = closest_pieces(b, B.X_W, a, A.X_W);
+        // Of the pairs that share it the lowest numbers, whatever is remembered or known, in either
+        // order.
+        CHECK(std::fabs(closest_pieces(a, A.X_W, b, B.X_W).witness.distance - distance) <
+              1e-10 * scale);
+        const PieceWitness cold = closest_pieces(a, A.X_W, b, B.X_W),
+                           other = closest_pieces(b, B.X_W, a, A.X_W);
         CHECK(std::fabs(cold.witness.distance - other.witness.distance) < 1e-11 * scale);
         for (int i = 0; i < 4; ++i) {
           PieceCache cache;
@@ -144,9 +155,11 @@ TEST_CASE("bodies of all kinds, far from the origin of their frames, against all
         const auto compound = [&](int kind, const SE3d& X) {
           std::vector<Compound::Part> parts;
           if (kind == 0 || kind == 3)
-            for (int i = 0; i < 6; ++i) parts.push_back({random.small_shape(), X * random.pose(0.4), 0});
+            for (int i = 0; i < 6; ++i)
+              parts.push_back({random.small_shape(), X * random.pose(0.4), 0});
           if (kind == 1 || kind == 3) parts.push_back({random.cloud(25), X * random.pose(0.3), 0});
-          if (kind == 2 || kind == 3) parts.push_back({random.bumpy_ball(2), X * random.pose(0.3), 0});
+          if (kind == 2 || kind == 3)
+            parts.push_back({random.bumpy_ball(2), X * random.pose(0.3), 0});
           return Compound(parts);
         };
         const SE3d off_A = random.pose(5), off_B = random.pose(5);
@@ -160,17 +173,20 @@ TEST_CASE("bodies of all kinds, far from the origin of their frames, against all
           for (int j = 0; j < (kind_B < 0 ? 1 : many.n_pieces()); ++j)
             least = std::min(least, piece_distance(A, X_WA, i, B, X_WB, j).distance);
         if (!(least > 0)) continue;
-        const PieceWitness w = closest_pieces(A, X_WA, B, X_WB), other = closest_pieces(B, X_WB, A, X_WA);
+        const PieceWitness w = closest_pieces(A, X_WA, B, X_WB),
+                           other = closest_pieces(B, X_WB, A, X_WA);
         if (w.witness.distance < 0) continue;  // in the solid of the ball
         ++apart;
         CHECK(std::fabs(w.witness.distance - least) < 1e-11);
         CHECK(std::fabs(other.witness.distance - least) < 1e-11);
-        CHECK(piece_distance(A, X_WA, w.piece_A, B, X_WB, w.piece_B).distance == w.witness.distance);
+        CHECK(piece_distance(A, X_WA, w.piece_A, B, X_WB, w.piece_B).distance ==
+              w.witness.distance);
       }
   CHECK(apart > 15);
 }
 
-TEST_CASE("where hundreds of pairs share the least distance, the one with the lowest numbers is told") {
+TEST_CASE(
+    "where hundreds of pairs share the least distance, the one with the lowest numbers is told") {
   // Two plates of 288 triangles each, parallel: all that lie over each other.
   const Triangles plate = box_triangles({0.5, 0.5, 0.01}, 12);
   const Placed A{mesh_of(plate), SE3d()};
@@ -185,7 +201,8 @@ TEST_CASE("where hundreds of pairs share the least distance, the one with the lo
         if (shared++ == 0) first = {i, j};
       }
   CHECK(shared > 500);
-  const PieceWitness w = closest_pieces(a, A.X_W, b, B.X_W), other = closest_pieces(b, B.X_W, a, A.X_W);
+  const PieceWitness w = closest_pieces(a, A.X_W, b, B.X_W),
+                     other = closest_pieces(b, B.X_W, a, A.X_W);
   CHECK(std::fabs(w.witness.distance - 0.1) < 1e-15);
   CHECK(std::pair(w.piece_A, w.piece_B) == first);
   CHECK(std::fabs(other.witness.distance - 0.1) < 1e-15);
@@ -195,11 +212,12 @@ TEST_CASE("where hundreds of pairs share the least distance, the one with the lo
   for (const Vec3d& n : {Vec3d(), Vec3d(0, 0, 1), Vec3d(0.6, 0, 0.8)}) {
     NearestSoFar known;
     known.n = n;
-    on_each_isa(a, b, B.X_W, 1e-11, known, [&](const std::optional<PieceWitness>& found, int n_told) {
-      REQUIRE(found);
-      CHECK(std::pair(found->piece_A, found->piece_B) == first);
-      CHECK(n_told == 1);
-    });
+    on_each_isa(a, b, B.X_W, 1e-11, known,
+                [&](const std::optional<PieceWitness>& found, int n_told) {
+                  REQUIRE(found);
+                  CHECK(std::pair(found->piece_A, found->piece_B) == first);
+                  CHECK(n_told == 1);
+                });
   }
 }
 
@@ -211,7 +229,8 @@ TEST_CASE("hulls that are apart only tell where to look") {
       Triangles t = ball_triangles(0.4, 3);
       for (Vec3d& p : t.vertices) p *= random.uniform(0.3, 1.1);
       const Shape hull = Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(t.vertices)));
-      return CollisionGeometry(hull, std::make_shared<ExactBody>(std::make_shared<Compound>(mesh_of(t))));
+      return CollisionGeometry(hull,
+                               std::make_shared<ExactBody>(std::make_shared<Compound>(mesh_of(t))));
     };
     const CollisionGeometry A = body(), B = body();
     const SE3d X_WA = random.pose(0.5), X_WB = random.pose(1);

@@ -1,4 +1,5 @@
-// Derivatives of the closest pieces of compound bodies against Ridders differences of the query itself.
+// Derivatives of the closest pieces of compound bodies against Ridders differences of the query
+// itself.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,17 +33,21 @@ struct Comparison {
   int compared = 0, jumped = 0;
   bool jumps = false;
 
-  // 1e-7 of the largest entry: what Ridders differences of queries polished to 1e-12 give with steps of 1e-4 and more.
+  // 1e-7 of the largest entry: what Ridders differences of queries polished to 1e-12 give with
+  // steps of 1e-4 and more.
   template <class Query>
   void check(const WitnessRate& rate, const PieceWitness& at, double step, Query&& query) {
-    const Numbers got = flat(Witness{rate.distance, rate.p_WA, rate.p_WB, rate.normal}), expected = ridders(
-        [&](double t) {
-          const PieceWitness x = query(t);
-          // Pieces that share what touches may stand in for each other.
-          jumps |= norm(x.witness.normal - at.witness.normal) + norm(x.witness.p_WA - at.witness.p_WA) > 0.1;
-          return flat(x.witness);
-        },
-        step);
+    const Numbers got = flat(Witness{rate.distance, rate.p_WA, rate.p_WB, rate.normal}),
+                  expected = ridders(
+                      [&](double t) {
+                        const PieceWitness x = query(t);
+                        // Pieces that share what touches may stand in for each other.
+                        jumps |= norm(x.witness.normal - at.witness.normal) +
+                                     norm(x.witness.p_WA - at.witness.p_WA) >
+                                 0.1;
+                        return flat(x.witness);
+                      },
+                      step);
     double largest = 1;
     for (const double x : expected) largest = std::max(largest, std::fabs(x));
     for (std::size_t k = 0; k < got.size(); ++k)
@@ -54,10 +59,13 @@ struct Comparison {
   }
 };
 
-double room_of(const WitnessDerivatives& d) { return std::min({d.A.slide, d.A.tilt(), d.B.slide, d.B.tilt()}); }
+double room_of(const WitnessDerivatives& d) {
+  return std::min({d.A.slide, d.A.tilt(), d.B.slide, d.B.tilt()});
+}
 
 // A surface with vertex v moved along axis k.
-std::shared_ptr<const TriangleMesh> with_moved_vertex(const TriangleMesh& mesh, int v, int k, double t) {
+std::shared_ptr<const TriangleMesh> with_moved_vertex(const TriangleMesh& mesh, int v, int k,
+                                                      double t) {
   std::vector<Vec3d> vertices = mesh.vertices();
   vertices[static_cast<std::size_t>(v)][k] += t;
   return std::make_shared<TriangleMesh>(vertices, mesh.faces());
@@ -85,7 +93,8 @@ TEST_CASE("twists of compound bodies of every kind, apart and overlapping") {
       const double step = std::min(1e-3, 0.02 * room_of(d));
       for (int c = 0; c < 12; ++c)
         all.check(d.twist[c], w, step, [&](double t) {
-          return closest_pieces(A, c < 6 ? moved(X_WA, c, t) : X_WA, B, c < 6 ? X_WB : moved(X_WB, c - 6, t));
+          return closest_pieces(A, c < 6 ? moved(X_WA, c, t) : X_WA, B,
+                                c < 6 ? X_WB : moved(X_WB, c - 6, t));
         });
       all.end();
       overlapping += w.witness.distance < 0;
@@ -95,7 +104,8 @@ TEST_CASE("twists of compound bodies of every kind, apart and overlapping") {
   CHECK(all.jumped < all.compared / 2);
 }
 
-// Ways out along a face's normal whose end is an edge, too: their touching surfaces have another normal than the way.
+// Ways out along a face's normal whose end is an edge, too: their touching surfaces have another
+// normal than the way.
 TEST_CASE("ways out of a surface: twists, vertices, scale and sizes") {
   RandomBodies random;
   Comparison all;
@@ -104,9 +114,12 @@ TEST_CASE("ways out of a surface: twists, vertices, scale and sizes") {
     const auto mesh = random.bumpy_ball(2);
     Shape shape = random.small_shape();
     const SE3d X_PB = random.pose(0.3);  // the mesh is a part of its body
-    const auto body = [&](std::shared_ptr<const TriangleMesh> m) { return Compound(std::vector<Compound::Part>{{m, X_PB, 0}}); };
+    const auto body = [&](std::shared_ptr<const TriangleMesh> m) {
+      return Compound(std::vector<Compound::Part>{{m, X_PB, 0}});
+    };
     const Compound B = body(mesh);
-    const SE3d X_WB = random.pose(0.5), X_WA = X_WB * (X_PB * SE3d(random.pose(1).R, 0.35 * random.pose(1).R.col(0)));
+    const SE3d X_WB = random.pose(0.5),
+               X_WA = X_WB * (X_PB * SE3d(random.pose(1).R, 0.35 * random.pose(1).R.col(0)));
     const PieceWitness w = closest_pieces(shape, X_WA, B, X_WB);
     if (w.witness.distance > -1e-3) continue;
     const WitnessDerivatives d = piece_derivatives(w, shape, X_WA, B, X_WB);
@@ -118,17 +131,23 @@ TEST_CASE("ways out of a surface: twists, vertices, scale and sizes") {
     const double step = std::min(3e-4, 0.01 * room_of(d));
     for (int c = 0; c < 12; ++c)
       all.check(d.twist[c], w, step, [&](double t) {
-        return closest_pieces(shape, c < 6 ? moved(X_WA, c, t) : X_WA, B, c < 6 ? X_WB : moved(X_WB, c - 6, t));
+        return closest_pieces(shape, c < 6 ? moved(X_WA, c, t) : X_WA, B,
+                              c < 6 ? X_WB : moved(X_WB, c - 6, t));
       });
     for (int j = 0; j < d.B.n_corners; ++j)
       for (int k = 0; k < 3; ++k)
         all.check(d.corner[1][j][k], w, step, [&](double t) {
-          return closest_pieces(shape, X_WA, body(with_moved_vertex(*mesh, mesh->vertex(w.piece_B, d.B.corner[j].vertex), k, t)), X_WB);
+          return closest_pieces(
+              shape, X_WA,
+              body(with_moved_vertex(*mesh, mesh->vertex(w.piece_B, d.B.corner[j].vertex), k, t)),
+              X_WB);
         });
     all.check(d.scale[1], w, step, [&](double t) {
-      std::vector<Vec3d> vertices = mesh->vertices();  // about the body's origin, in the part's frame
+      // About the body's origin, in the part's frame.
+      std::vector<Vec3d> vertices = mesh->vertices();
       for (Vec3d& v : vertices) v = X_PB.inverse() * ((1 + t) * (X_PB * v));
-      return closest_pieces(shape, X_WA, body(std::make_shared<TriangleMesh>(vertices, mesh->faces())), X_WB);
+      return closest_pieces(shape, X_WA,
+                            body(std::make_shared<TriangleMesh>(vertices, mesh->faces())), X_WB);
     });
     if (shape.type == ShapeType::sphere || shape.type == ShapeType::cylinder)
       all.check(d.size[0][0], w, step, [&](double t) {
@@ -150,7 +169,8 @@ TEST_CASE("where two pieces are as close, derivatives are one-sided") {
   const Compound two(std::vector<Compound::Part>{{ball, at(-0.5), 0}, {ball, at(0.5), 0}});
   for (const double x : {0.0, 0.1}) {
     const PieceWitness w = closest_pieces(two, SE3d(), ball, {Mat3d::identity(), {x, 0.3, 0.1}});
-    CHECK(piece_derivatives(w, two, SE3d(), ball, {Mat3d::identity(), {x, 0.3, 0.1}}).one_sided == (x == 0));
+    CHECK(piece_derivatives(w, two, SE3d(), ball, {Mat3d::identity(), {x, 0.3, 0.1}}).one_sided ==
+          (x == 0));
     CHECK(w.piece_A == (x == 0 ? 0 : 1));
   }
   // The same piece twice is no tie.

@@ -19,7 +19,9 @@ namespace {
 
 std::mt19937_64 engine(7);
 double uniform(double a, double b) { return std::uniform_real_distribution<double>(a, b)(engine); }
-Vec3d random_vector(double reach = 1) { return {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)}; }
+Vec3d random_vector(double reach = 1) {
+  return {uniform(-reach, reach), uniform(-reach, reach), uniform(-reach, reach)};
+}
 Vec3d random_unit() {
   while (true) {
     const Vec3d v = random_vector();
@@ -28,12 +30,14 @@ Vec3d random_unit() {
   }
 }
 
-// Closed, outward, convex to the last bit: no vertex is strictly above a face. Every point is inside.
+// Closed, outward, convex to the last bit: no vertex is strictly above a face. Every point is
+// inside.
 void check_hull(const ConvexMesh& mesh, const std::vector<Vec3d>& points) {
   std::map<std::pair<int, int>, int> edges;
   for (const auto& f : mesh.faces) {
     for (int k = 0; k < 3; ++k) ++edges[{f[k], f[(k + 1) % 3]}];
-    for (const Vec3d& p : points) REQUIRE(orientation(mesh.vertices[f[0]], mesh.vertices[f[1]], mesh.vertices[f[2]], p) <= 0);
+    for (const Vec3d& p : points)
+      REQUIRE(orientation(mesh.vertices[f[0]], mesh.vertices[f[1]], mesh.vertices[f[2]], p) <= 0);
   }
   for (const auto& [edge, count] : edges) {
     REQUIRE(count == 1);
@@ -42,7 +46,8 @@ void check_hull(const ConvexMesh& mesh, const std::vector<Vec3d>& points) {
   CHECK(mesh.vertices.size() + mesh.faces.size() == edges.size() / 2 + 2);  // Euler
   CHECK(mesh.neighbors.size() == edges.size());
   CHECK(mesh.volume > 0);
-  for (const Vec3d& p : points) REQUIRE(norm(p - mesh.ball.center) <= mesh.ball.radius * (1 + 1e-12));
+  for (const Vec3d& p : points)
+    REQUIRE(norm(p - mesh.ball.center) <= mesh.ball.radius * (1 + 1e-12));
 }
 
 }  // namespace
@@ -55,10 +60,12 @@ TEST_CASE("orientation is exact") {
     for (auto& v : p)
       for (long long& x : v) x = static_cast<long long>(uniform(-4, 5));
     long long u[3], v[3], w[3];
-    for (int k = 0; k < 3; ++k) u[k] = p[1][k] - p[0][k], v[k] = p[2][k] - p[0][k], w[k] = p[3][k] - p[0][k];
+    for (int k = 0; k < 3; ++k)
+      u[k] = p[1][k] - p[0][k], v[k] = p[2][k] - p[0][k], w[k] = p[3][k] - p[0][k];
     const long long det = (u[1] * v[2] - u[2] * v[1]) * w[0] + (u[2] * v[0] - u[0] * v[2]) * w[1] +
                           (u[0] * v[1] - u[1] * v[0]) * w[2];
-    const double scale = i % 2 ? 0x1p-40 : 3, offset = i % 2 ? 1.5 : 0;  // exact: multiples of 2^-40 near 1.5
+    // Exact: multiples of 2^-40 near 1.5.
+    const double scale = i % 2 ? 0x1p-40 : 3, offset = i % 2 ? 1.5 : 0;
     Vec3d q[4];
     for (int k = 0; k < 4; ++k)
       for (int j = 0; j < 3; ++j) q[k][j] = offset + scale * static_cast<double>(p[k][j]);
@@ -104,7 +111,8 @@ TEST_CASE("hulls of clouds, spheres, grids and needles are exactly convex") {
 }
 
 TEST_CASE("tables of directions find what brute force finds") {
-  // 1e-9: a needle of that thickness; its points differ by far less than the borders between cells are wide.
+  // 1e-9: a needle of that thickness; its points differ by far less than the borders between cells
+  // are wide.
   for (const double thin : {1.0, 0.1, 1e-6, 1e-9})
     for (const int n : {13, 30, 300, 3000}) {
       std::vector<Vec3d> points;
@@ -112,11 +120,14 @@ TEST_CASE("tables of directions find what brute force finds") {
         const Vec3d u = random_unit();
         points.push_back({u.x, 0.5 * u.y, thin * u.z});
       }
-      for (int i = 0; i < n; ++i) points.push_back({uniform(-0.3, 0.3), uniform(-0.3, 0.3), thin});  // a crowded flat top
+      // a crowded flat top.
+      for (int i = 0; i < n; ++i) points.push_back({uniform(-0.3, 0.3), uniform(-0.3, 0.3), thin});
       const SupportTable table(points);
       for (int i = 0; i < 1000; ++i) {
         Vec3d d = random_unit();
-        if (i % 4 == 1) d = {std::round(8 * d.x) / 8, std::round(8 * d.y) / 8, i % 8 == 1 ? 1.0 : -1.0};  // along borders of cells
+        // Along borders of cells.
+        if (i % 4 == 1)
+          d = {std::round(8 * d.x) / 8, std::round(8 * d.y) / 8, i % 8 == 1 ? 1.0 : -1.0};
         if (i % 4 == 2) d = {1e-9 * d.x, 1e-12 * d.y, d.z};
         double reach = -INFINITY;
         for (const Vec3d& v : points) reach = std::max(reach, dot(d, v));
@@ -130,7 +141,8 @@ TEST_CASE("tables of directions find what brute force finds") {
         }
       }
     }
-  // Points are found as they were when the table was built first: a copy of a mesh has a table of its own.
+  // Points are found as they were when the table was built first: a copy of a mesh has a table of
+  // its own.
   std::vector<Vec3d> ball;
   for (int i = 0; i < 100; ++i) ball.push_back(random_unit());
   const ConvexMesh mesh = convex_hull_mesh(ball);
@@ -138,7 +150,8 @@ TEST_CASE("tables of directions find what brute force finds") {
   ConvexMesh turned = mesh;
   for (Vec3d& v : turned.vertices) v = {v.y, v.z, v.x};
   const Vec3d d = random_unit();
-  const Vec3d before = ConvexCore{&mesh}.support(d), after = ConvexCore{&turned}.support({d.y, d.z, d.x});
+  const Vec3d before = ConvexCore{&mesh}.support(d),
+              after = ConvexCore{&turned}.support({d.y, d.z, d.x});
   CHECK(norm(after - Vec3d(before.y, before.z, before.x)) == 0);
 }
 
@@ -164,17 +177,29 @@ TEST_CASE("what is no body is refused") {
   using Points = std::vector<Vec3d>;
   CHECK_THROWS_AS(convex_hull_mesh(Points{}), std::invalid_argument);
   CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}), std::invalid_argument);
-  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}}), std::invalid_argument);
-  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}}), std::invalid_argument);
+  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}}),
+                  std::invalid_argument);
   CHECK_THROWS_AS(convex_hull_mesh(Points(10, Vec3d(1, 2, 3))), std::invalid_argument);
-  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, NAN}}), std::invalid_argument);
-  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, INFINITY}}), std::invalid_argument);
-  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1e9}}), std::invalid_argument);
+  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, NAN}}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, INFINITY}}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(convex_hull_mesh(Points{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1e9}}),
+                  std::invalid_argument);
   const Points tetrahedron{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  CHECK(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}}).volume == doctest::Approx(1.0 / 6));
-  CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}}), std::invalid_argument);  // inward
-  CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}}), std::invalid_argument);             // open
-  CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 4}, {1, 2, 3}, {2, 0, 3}}), std::invalid_argument);  // no vertex 4
+  CHECK(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}}).volume ==
+        doctest::Approx(1.0 / 6));
+  // Inward.
+  CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}}),
+                  std::invalid_argument);
+  // Open.
+  CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}}),
+                  std::invalid_argument);
+  // No vertex 4.
+  CHECK_THROWS_AS(convex_mesh(tetrahedron, {{0, 2, 1}, {0, 1, 4}, {1, 2, 3}, {2, 0, 3}}),
+                  std::invalid_argument);
   CHECK_THROWS_AS(Shape::sphere(-1), std::invalid_argument);
   CHECK_THROWS_AS(Shape::box({1, 0, 1}), std::invalid_argument);
   CHECK_THROWS_AS(Shape::capsule(1, NAN), std::invalid_argument);

@@ -1,4 +1,5 @@
-// Depth buffers and merged points among hostile numbers: nothing outside of a buffer is written, and what is seen is what lies nearest.
+// Depth buffers and merged points among hostile numbers: nothing outside of a buffer is written,
+// and what is seen is what lies nearest.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,11 +20,16 @@ namespace {
 double hostile(std::mt19937_64& rng) {
   std::uniform_real_distribution<double> exponent(-15, 15), unit(-1, 1);
   switch (rng() % 5) {
-    case 0: return 0;
-    case 1: return static_cast<double>(static_cast<int>(rng() % 40)) - 10 + 0.5;
-    case 2: return static_cast<double>(static_cast<int>(rng() % 40)) - 10;
-    case 3: return 40 * unit(rng);
-    default: return unit(rng) * std::pow(10, exponent(rng));
+    case 0:
+      return 0;
+    case 1:
+      return static_cast<double>(static_cast<int>(rng() % 40)) - 10 + 0.5;
+    case 2:
+      return static_cast<double>(static_cast<int>(rng() % 40)) - 10;
+    case 3:
+      return 40 * unit(rng);
+    default:
+      return unit(rng) * std::pow(10, exponent(rng));
   }
 }
 
@@ -61,7 +67,8 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
     DepthBuffer buffer(1 + static_cast<int>(rng() % 31), 1 + static_cast<int>(rng() % 31));
     std::vector<Vec3d> centers(3);
     std::vector<double> radii(3);
-    for (std::size_t i = 0; i < centers.size(); ++i) centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
+    for (std::size_t i = 0; i < centers.size(); ++i)
+      centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
     draw_balls({centers, radii}, 1 + std::abs(hostile(rng)), 0.01, 0, buffer);
     for (std::size_t i = 0; i < buffer.number.size(); ++i) {
       const std::int32_t number = buffer.number[i];
@@ -71,7 +78,8 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
       const Vec3d& c = centers[static_cast<std::size_t>(number)];
       const double radius = radii[static_cast<std::size_t>(number)];
       CHECK(c.z - radius >= 0.01);
-      // No nearer than the ball's nearest point, but for single precision, 1e-6 of the distance of its center.
+      // No nearer than the ball's nearest point, but for single precision, 1e-6 of the distance of
+      // its center.
       CHECK(1 / buffer.nearness[i] >= c.z - radius - 4e-6 * norm(c));
     }
   }
@@ -80,22 +88,29 @@ TEST_CASE("balls of any place and size stay within the buffer and in front of wh
 
 TEST_CASE("a point sees the lights that nothing stands before") {
   // A plate of 2 m above the points, a ball beside it.
-  const std::vector<Vec3d> corners{{-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, -1, 1}, {1, 1, 1}, {-1, 1, 1}}, centers{{3, 0, 1}};
+  const std::vector<Vec3d> corners{{-1, -1, 1}, {1, -1, 1}, {1, 1, 1},
+                                   {-1, -1, 1}, {1, 1, 1},  {-1, 1, 1}},
+      centers{{3, 0, 1}};
   const std::vector<double> radii{0.5};
   const std::vector<Vec3d> lights{{0, 0, 1}, {1, 0, 0}};
-  const std::vector<float> position{0, 0, 0, 3, 0, 0, 2, 0, 0, 0, 0, 1}, normal{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1};
+  const std::vector<float> position{0, 0, 0, 3, 0, 0, 2, 0, 0, 0, 0, 1},
+      normal{0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1};
   std::vector<float> sums(12);
   // Under the plate, under the ball, between them, on the plate.
   for (const int threads : {1, 2}) {
     const std::vector<std::uint8_t> group(4, 0);
-    gather_light({corners, {centers, radii}}, {position, normal, group}, lights, 1, 400, threads, sums.data());
+    gather_light({corners, {centers, radii}}, {position, normal, group}, lights, 1, 400, threads,
+                 sums.data());
     CHECK(sums == std::vector<float>{0, 0, 1, 0, 0, 1, 1, 1, 2, 1, 1, 1});
   }
   // Each of two groups asks one light.
   const std::vector<std::uint8_t> groups{0, 1, 1, 0};
-  gather_light({corners, {centers, radii}}, {position, normal, groups}, lights, 2, 400, 2, sums.data());
+  gather_light({corners, {centers, radii}}, {position, normal, groups}, lights, 2, 400, 2,
+               sums.data());
   CHECK(sums == std::vector<float>{0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1});
-  CHECK_THROWS_AS(gather_light({corners, {centers, radii}}, {position, normal, groups}, lights, 1, 400, 1, sums.data()), InputError);
+  CHECK_THROWS_AS(gather_light({corners, {centers, radii}}, {position, normal, groups}, lights, 1,
+                               400, 1, sums.data()),
+                  InputError);
 }
 
 TEST_CASE("light among things of any size and place touches nothing outside of its buffer") {
@@ -104,13 +119,16 @@ TEST_CASE("light among things of any size and place touches nothing outside of i
     std::vector<Vec3d> corners(9), centers(4);
     std::vector<double> radii(4);
     for (Vec3d& corner : corners) corner = hostile_point(rng);
-    for (std::size_t i = 0; i < centers.size(); ++i) centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
+    for (std::size_t i = 0; i < centers.size(); ++i)
+      centers[i] = hostile_point(rng), radii[i] = std::abs(hostile(rng));
     std::vector<float> position, normal, sums(30);
-    for (int i = 0; i < 30; ++i) position.push_back(static_cast<float>(hostile(rng))), normal.push_back(i % 3 == 2);
+    for (int i = 0; i < 30; ++i)
+      position.push_back(static_cast<float>(hostile(rng))), normal.push_back(i % 3 == 2);
     const std::vector<std::uint8_t> group(10, 0);
     const Vec3d d = hostile_point(rng);
     const std::vector<Vec3d> lights{norm(d) > 0 ? 1 / norm(d) * d : Vec3d(0, 0, 1)};
-    gather_light({corners, {centers, radii}}, {position, normal, group}, lights, 1, 1 + static_cast<int>(rng() % 30), 1, sums.data());
+    gather_light({corners, {centers, radii}}, {position, normal, group}, lights, 1,
+                 1 + static_cast<int>(rng() % 30), 1, sums.data());
     for (const float sum : sums) REQUIRE((sum >= -1.0001f && sum <= 1.0001f));
   }
 }

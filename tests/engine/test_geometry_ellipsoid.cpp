@@ -1,4 +1,5 @@
-// Nearest and farthest points of an ellipsoid against points made from them, and against the conditions that prove them.
+// Nearest and farthest points of an ellipsoid against points made from them, and against the
+// conditions that prove them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +14,9 @@ namespace {
 
 struct Random {
   std::mt19937_64 engine{7};
-  double uniform(double a, double b) { return a + (b - a) * (static_cast<double>(engine() >> 11) * 0x1p-53); }
+  double uniform(double a, double b) {
+    return a + (b - a) * (static_cast<double>(engine() >> 11) * 0x1p-53);
+  }
   double magnitude(double a, double b) { return std::pow(10.0, uniform(a, b)); }  // 10^a to 10^b
 
   Vec3d direction() {
@@ -26,11 +29,16 @@ struct Random {
   Vec3d radii(int i) {
     const double a = magnitude(-3, 1);
     switch (i % 5) {
-      case 0: return {a, a, a};
-      case 1: return {a, magnitude(-3, 1), a};
-      case 2: return {a, a * (1 + magnitude(-16, -3)), a * (1 - magnitude(-16, -3))};
-      case 3: return {magnitude(-4, 1), magnitude(-4, 1), magnitude(-4, 1)};
-      default: return {a * uniform(0.2, 1), a * uniform(0.2, 1), a};
+      case 0:
+        return {a, a, a};
+      case 1:
+        return {a, magnitude(-3, 1), a};
+      case 2:
+        return {a, a * (1 + magnitude(-16, -3)), a * (1 - magnitude(-16, -3))};
+      case 3:
+        return {magnitude(-4, 1), magnitude(-4, 1), magnitude(-4, 1)};
+      default:
+        return {a * uniform(0.2, 1), a * uniform(0.2, 1), a};
     }
   }
   // On the unit sphere: anywhere, or on planes and axes of symmetry, or all but on them.
@@ -47,8 +55,9 @@ Vec3d over(const Vec3d& a, const Vec3d& b) { return {a.x / b.x, a.y / b.y, a.z /
 double shortest(const Vec3d& a) { return std::min({a.x, a.y, a.z}); }
 double longest(const Vec3d& a) { return std::max({a.x, a.y, a.z}); }
 
-// |p - z|^2 - |p - x|^2 = sum (1 + s / a_i^2) (z_i - x_i)^2 for all z on the surface when x is on it and p - x = s x_i / a_i^2:
-// so x is a nearest point just when s >= -min a_i^2, and then p has no other distance.
+// |p - z|^2 - |p - x|^2 = sum (1 + s / a_i^2) (z_i - x_i)^2 for all z on the surface when x is on
+// it and p - x = s x_i / a_i^2: so x is a nearest point just when s >= -min a_i^2, and then p has
+// no other distance.
 void check_nearest(const Vec3d& a, const Vec3d& p) {
   const EllipsoidPoint q = nearest_on_ellipsoid(a, p);
   INFO("radii ", a.x, " ", a.y, " ", a.z, ", point ", p.x, " ", p.y, " ", p.z);
@@ -67,10 +76,11 @@ TEST_CASE("nearest points satisfy what proves them, wherever the point lies") {
   Random random;
   for (int i = 0; i < 20000; ++i) {
     const Vec3d a = random.radii(i), u = random.unit(i / 5);
-    check_nearest(a, times(a, u) * random.uniform(0, 1));                        // inside
-    check_nearest(a, times(a, u) * (1 + random.magnitude(-16, -1)));             // at the surface
-    check_nearest(a, u * random.magnitude(-6, 6));                               // anywhere
-    check_nearest(a, u * 1e-305);                                                // all but at the center
+    check_nearest(a, times(a, u) * random.uniform(0, 1));             // inside
+    check_nearest(a, times(a, u) * (1 + random.magnitude(-16, -1)));  // at the surface
+    check_nearest(a, u * random.magnitude(-6, 6));                    // anywhere
+    // All but at the center.
+    check_nearest(a, u * 1e-305);
   }
   check_nearest({1, 2, 3}, {0, 0, 0});
   check_nearest({2, 2, 2}, {0, 0, 0});
@@ -81,11 +91,13 @@ TEST_CASE("nearest points satisfy what proves them, wherever the point lies") {
 TEST_CASE("the distance of points made from their nearest one") {
   Random random;
   for (int i = 0; i < 20000; ++i) {
-    const Vec3d a = random.radii(i), x = times(a, random.unit(i / 5)), gradient = over(over(x, a), a);
+    const Vec3d a = random.radii(i), x = times(a, random.unit(i / 5)),
+                gradient = over(over(x, a), a);
     const double least = -shortest(a) * shortest(a);
     // Down to the center of curvature, and out; both ends also by small steps.
     const double s = i % 3 == 0 ? least * random.uniform(0, 1)
-                                : (i % 3 == 1 ? least * (1 - random.magnitude(-16, 0)) : -least * random.magnitude(-12, 6));
+                                : (i % 3 == 1 ? least * (1 - random.magnitude(-16, 0))
+                                              : -least * random.magnitude(-12, 6));
     const Vec3d p = x + s * gradient;
     const EllipsoidPoint q = nearest_on_ellipsoid(a, p);
     INFO("radii ", a.x, " ", a.y, " ", a.z, ", point ", p.x, " ", p.y, " ", p.z);
@@ -96,7 +108,8 @@ TEST_CASE("the distance of points made from their nearest one") {
 TEST_CASE("farthest points of points made from them") {
   Random random;
   for (int i = 0; i < 20000; ++i) {
-    const Vec3d a = random.radii(i), x = times(a, random.unit(i / 5)), gradient = over(over(x, a), a);
+    const Vec3d a = random.radii(i), x = times(a, random.unit(i / 5)),
+                gradient = over(over(x, a), a);
     const double s = -longest(a) * longest(a) * (1 + random.magnitude(-16, 6));
     const Vec3d p = x + s * gradient, q = farthest_on_ellipsoid(a, p);
     INFO("radii ", a.x, " ", a.y, " ", a.z, ", point ", p.x, " ", p.y, " ", p.z);

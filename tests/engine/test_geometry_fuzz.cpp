@@ -1,4 +1,5 @@
-// Hostile scenes in every pair of shapes, certified one by one; `python benchmarks/fuzz_geometry.py` runs ten million of them.
+// Hostile scenes in every pair of shapes, certified one by one; `python
+// benchmarks/fuzz_geometry.py` runs ten million of them.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -18,8 +19,8 @@ TEST_CASE("hostile scenes have finite, certified answers") {
     random.engine.seed(i);  // a scene fails or passes by itself
     const Verdict verdict = certify_all(s, random);
     if (!verdict.broken) continue;
-    INFO("scene ", i, ", ", std::string(name_of(s.A.type)), " and ", std::string(name_of(s.B.type)), ", ",
-         std::string(Scene::names[static_cast<int>(s.kind)]), ": ",
+    INFO("scene ", i, ", ", std::string(name_of(s.A.type)), " and ", std::string(name_of(s.B.type)),
+         ", ", std::string(Scene::names[static_cast<int>(s.kind)]), ": ",
          std::string(verdict.broken), " by ", verdict.by);
     CHECK(verdict.broken == nullptr);
   }

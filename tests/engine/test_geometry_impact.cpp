@@ -1,4 +1,5 @@
-// Times of impact: exact ones, and against dense samples of the motion; derivatives against Ridders differences.
+// Times of impact: exact ones, and against dense samples of the motion; derivatives against Ridders
+// differences.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ TEST_CASE("a sweep meets both poses, its origin on a straight line") {
 
 // Expected times in closed form; the tolerance of 1e-9 m over the speed along the normal.
 TEST_CASE("exact times") {
-  const Shape ball = Shape::sphere(0.5), floor = Shape::half_space(), rod = Shape::capsule(0.1, 1), box = Shape::box({0.5, 0.5, 0.5});
+  const Shape ball = Shape::sphere(0.5), floor = Shape::half_space(), rod = Shape::capsule(0.1, 1),
+              box = Shape::box({0.5, 0.5, 0.5});
   const auto still = [](const SE3d& X) { return Sweep{X, {}, {}}; };
   // A ball falls on a floor, with and without a margin, and in the other order.
   const Sweep falls{at(0, 0, 3), {0.5, 0, -4}, {1, 2, 3}};
@@ -54,15 +56,18 @@ TEST_CASE("exact times") {
     CHECK(i.witness.distance - margin >= 0);
     CHECK(i.witness.distance - margin <= 1e-9);
     CHECK(std::fabs(i.normal_velocity + 4) < 1e-12);
-    CHECK(time_of_impact(ball, falls, floor, still(SE3d()), margin).t == doctest::Approx(i.t).epsilon(1e-8));
+    CHECK(time_of_impact(ball, falls, floor, still(SE3d()), margin).t ==
+          doctest::Approx(i.t).epsilon(1e-8));
   }
   // Two balls on crossing paths; and one that passes by, by a hair.
   const Sweep right{at(-2, 0, 0), {4, 0, 0}, {0, 0, 9}}, up{at(0, -2, 0), {0, 4, 0}, {9, 0, 0}};
   CHECK(std::fabs(time_of_impact(ball, right, ball, up).t - (0.5 - 1 / std::sqrt(32))) < 1e-9);
   const Impact grazing = time_of_impact(ball, right, ball, still(at(0, 1 + 1e-6, 0)));
   CHECK(grazing.status == ImpactStatus::separated);
-  CHECK(time_of_impact(ball, right, ball, still(at(0, 1 - 1e-6, 0))).status == ImpactStatus::touching);
-  // A rod that turns like a clock's hand meets a ball at its tip's reach: sin(angle) = (0.1 + 0.5) / distance.
+  CHECK(time_of_impact(ball, right, ball, still(at(0, 1 - 1e-6, 0))).status ==
+        ImpactStatus::touching);
+  // A rod that turns like a clock's hand meets a ball at its tip's reach: sin(angle) = (0.1 + 0.5)
+  // / distance.
   const Sweep turns{SE3d({{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {}), {}, {0, 0, 1.2}};
   const Impact hand = time_of_impact(rod, turns, ball, still(at(0.3, 0.9, 0)));
   const double angle = std::atan2(0.9, 0.3) - std::asin(0.6 / std::hypot(0.3, 0.9));
@@ -78,17 +83,23 @@ TEST_CASE("exact times") {
   CHECK(std::fabs(std::cos(tilted.t) - 2 * std::sin(tilted.t) - 0.5) < 1e-8);
   // Plane against plane: straight on, and as soon as they turn.
   const Mat3d down{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}};
-  CHECK(std::fabs(time_of_impact(floor, still(SE3d()), floor, {SE3d(down, {0, 0, 1}), {5, 0, -2}, {}}).t - 0.5) < 1e-9);
-  CHECK(time_of_impact(floor, still(SE3d()), floor, {SE3d(down, {0, 0, 1}), {}, {0, 1e-3, 0}}).t == 0);
-  CHECK(time_of_impact(floor, still(SE3d()), floor, still(SE3d())).status == ImpactStatus::overlapping);
+  CHECK(std::fabs(
+            time_of_impact(floor, still(SE3d()), floor, {SE3d(down, {0, 0, 1}), {5, 0, -2}, {}}).t -
+            0.5) < 1e-9);
+  CHECK(time_of_impact(floor, still(SE3d()), floor, {SE3d(down, {0, 0, 1}), {}, {0, 1e-3, 0}}).t ==
+        0);
+  CHECK(time_of_impact(floor, still(SE3d()), floor, still(SE3d())).status ==
+        ImpactStatus::overlapping);
   // Already there, and never.
-  CHECK(time_of_impact(ball, right, ball, still(at(-2, 0.5, 0))).status == ImpactStatus::overlapping);
+  CHECK(time_of_impact(ball, right, ball, still(at(-2, 0.5, 0))).status ==
+        ImpactStatus::overlapping);
   const Impact never = time_of_impact(ball, right, box, still(at(0, 3, 0)));
   CHECK(never.status == ImpactStatus::separated);
   CHECK(never.t == 1);
 }
 
-// Never later than the first sampled overlap; at the end as near as was asked for; in the other order the same.
+// Never later than the first sampled overlap; at the end as near as was asked for; in the other
+// order the same.
 TEST_CASE("times of impact of every pair against samples of the motion") {
   RandomShapes random;
   int most = 0, touching_all = 0;
@@ -107,7 +118,9 @@ TEST_CASE("times of impact of every pair against samples of the motion") {
       CAPTURE(impact.t);
       CHECK(impact.status != ImpactStatus::unfinished);
       most = std::max(most, impact.rounds);
-      const auto gap = [&](double t) { return signed_distance(A, sweep_A.at(t), B, sweep_B.at(t)).distance - margin; };
+      const auto gap = [&](double t) {
+        return signed_distance(A, sweep_A.at(t), B, sweep_B.at(t)).distance - margin;
+      };
       CHECK(std::fabs(gap(impact.t) - (impact.witness.distance - margin)) < 1e-10);
       const int samples = 100;
       for (int k = 0; k <= samples; ++k) {
@@ -121,7 +134,8 @@ TEST_CASE("times of impact of every pair against samples of the motion") {
       }
       const Impact back = time_of_impact(B, sweep_B, A, sweep_A, margin);
       CHECK(back.status == impact.status);
-      if (std::fabs(impact.normal_velocity) > 0.1 && impact.status == ImpactStatus::touching) CHECK(std::fabs(back.t - impact.t) < 1e-7);
+      if (std::fabs(impact.normal_velocity) > 0.1 && impact.status == ImpactStatus::touching)
+        CHECK(std::fabs(back.t - impact.t) < 1e-7);
     }
     CHECK(touching >= 1);
     touching_all += touching;
@@ -132,8 +146,10 @@ TEST_CASE("times of impact of every pair against samples of the motion") {
 }
 
 TEST_CASE("motions that graze, do not move or are very fast come to an end") {
-  const Shape shapes[] = {Shape::box({0.5, 0.5, 0.5}), Shape::capsule(0.5, 0.5), Shape::cylinder(0.5, 0.5), Shape::triangle({-1, -1, 0.5}, {1, -1, 0.5}, {0, 1, 0.5}),
-                          Shape::ellipsoid({0.5, 0.5, 0.5}), Shape::cone(0.5, 0.5)};
+  const Shape shapes[] = {
+      Shape::box({0.5, 0.5, 0.5}),       Shape::capsule(0.5, 0.5),
+      Shape::cylinder(0.5, 0.5),         Shape::triangle({-1, -1, 0.5}, {1, -1, 0.5}, {0, 1, 0.5}),
+      Shape::ellipsoid({0.5, 0.5, 0.5}), Shape::cone(0.5, 0.5)};
   for (const Shape& A : shapes)
     for (const Shape& B : shapes)
       for (const double offset : {1.0, 1 + 1e-9, 1 - 1e-9, 1 + 1e-6, 1 - 1e-6, 1.5})
@@ -147,11 +163,13 @@ TEST_CASE("motions that graze, do not move or are very fast come to an end") {
             CHECK(impact.status != ImpactStatus::unfinished);
             CHECK(std::isfinite(impact.t + impact.witness.distance));
             const ImpactDerivatives d = impact_derivatives(impact, A, {SE3d(), {}, {}}, B, sweep);
-            for (int k = 0; k < 6; ++k) CHECK(std::isfinite(d.start[0][k] + d.end[0][k] + d.start[1][k] + d.end[1][k]));
+            for (int k = 0; k < 6; ++k)
+              CHECK(std::isfinite(d.start[0][k] + d.end[0][k] + d.start[1][k] + d.end[1][k]));
           }
 }
 
-// The time itself is known to the tolerance over the speed along the normal, so differences are to 1e-6 of the largest entry.
+// The time itself is known to the tolerance over the speed along the normal, so differences are to
+// 1e-6 of the largest entry.
 TEST_CASE("derivatives of the time of impact, in all four poses") {
   RandomShapes random;
   int compared = 0;
@@ -161,9 +179,13 @@ TEST_CASE("derivatives of the time of impact, in all four poses") {
       const Shape A = random.shape(a), B = random.shape(b);
       SE3d X[4] = {random.pose(0.3), random.pose(0.3), random.pose(2), random.pose(0.3)};
       X[2].p += 2 / norm(X[2].p) * X[2].p;
-      const auto cast = [&] { return time_of_impact(A, Sweep::between(X[0], X[1]), B, Sweep::between(X[2], X[3]), 0.01, 1e-13); };
+      const auto cast = [&] {
+        return time_of_impact(A, Sweep::between(X[0], X[1]), B, Sweep::between(X[2], X[3]), 0.01,
+                              1e-13);
+      };
       const Impact impact = cast();
-      const ImpactDerivatives d = impact_derivatives(impact, A, Sweep::between(X[0], X[1]), B, Sweep::between(X[2], X[3]));
+      const ImpactDerivatives d =
+          impact_derivatives(impact, A, Sweep::between(X[0], X[1]), B, Sweep::between(X[2], X[3]));
       if (d.one_sided || impact.normal_velocity > -1) continue;
       for (int side = 0; side < 2; ++side)
         for (int end = 0; end < 2; ++end)
@@ -190,8 +212,10 @@ TEST_CASE("no time of impact allocates") {
   RandomShapes random;
   for_all_pairs([&](ShapeType a, ShapeType b) {
     const Shape A = random.shape(a), B = random.shape(b);
-    const Sweep sweep_A = Sweep::between(random.pose(2), random.pose(2)), sweep_B = Sweep::between(random.pose(2), random.pose(2));
-    signed_distance(A, SE3d(), B, SE3d());  // a convex mesh builds its table of directions when first asked
+    const Sweep sweep_A = Sweep::between(random.pose(2), random.pose(2)),
+                sweep_B = Sweep::between(random.pose(2), random.pose(2));
+    // a convex mesh builds its table of directions when first asked.
+    signed_distance(A, SE3d(), B, SE3d());
     const long before = allocations;
     impact_derivatives(time_of_impact(A, sweep_A, B, sweep_B), A, sweep_A, B, sweep_B);
     CHECK(allocations == before);

@@ -1,4 +1,5 @@
-// What holds of every pair: witnesses move with the shapes, do not depend on their order, and not on how they are found.
+// What holds of every pair: witnesses move with the shapes, do not depend on their order, and not
+// on how they are found.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,15 +13,18 @@ using namespace robosim::testing;
 namespace {
 
 // In W, by given functions of the pair, whichever of the shapes these have first.
-Witness ask(const PairFunctions& f, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+Witness ask(const PairFunctions& f, const Shape& A, const SE3d& X_WA, const Shape& B,
+            const SE3d& X_WB) {
   const SE3d &X_W1 = f.swapped ? X_WB : X_WA, &X_W2 = f.swapped ? X_WA : X_WB;
   PairCache cache;
-  const Witness w = f.signed_distance(f.swapped ? B : A, f.swapped ? A : B, X_W1.inverse() * X_W2, cache);
+  const Witness w =
+      f.signed_distance(f.swapped ? B : A, f.swapped ? A : B, X_W1.inverse() * X_W2, cache);
   const Witness in_W{w.distance, X_W1 * w.p_WA, X_W1 * w.p_WB, X_W1.R * w.normal};
   return f.swapped ? Witness{in_W.distance, in_W.p_WB, in_W.p_WA, -in_W.normal} : in_W;
 }
 
-// Both are exact to some 1e-14; of random poses one in thousands has a normal that 1e-16 turns by more than 1e-11.
+// Both are exact to some 1e-14; of random poses one in thousands has a normal that 1e-16 turns by
+// more than 1e-11.
 void check_same(const Witness& a, const Witness& b, double tolerance = 1e-11) {
   CHECK(std::fabs(a.distance - b.distance) < tolerance);
   CHECK(norm(a.normal - b.normal) < tolerance);
@@ -51,12 +55,17 @@ TEST_CASE("GJK and EPA agree with every analytic pair, apart and inside") {
     CHECK(inside >= 40);
     CHECK(inside <= 160);
   });
-  CHECK(n_pairs >= 12);  // a sphere with six bounded types, both orders but with itself; capsules: all but the half-spaces' pairs
+  // a sphere with six bounded types, both orders but with itself; capsules: all but the
+  // half-spaces' pairs.
+  CHECK(n_pairs >= 12);
 }
 
-// The facets of their difference answer most of them (triangle_triangle.h). Of corners with whole coordinates many touch, lie in one plane or have
-// parallel edges: there normals and points are not unique.
-TEST_CASE("GJK and EPA agree with triangles by facets, also where these are parallel, in one plane or have corners in common") {
+// The facets of their difference answer most of them (triangle_triangle.h). Of corners with whole
+// coordinates many touch, lie in one plane or have parallel edges: there normals and points are not
+// unique.
+TEST_CASE(
+    "GJK and EPA agree with triangles by facets, also where these are parallel, in one plane or "
+    "have corners in common") {
   RandomShapes random;
   const PairFunctions own = pair_functions(ShapeType::triangle, ShapeType::triangle),
                       generic = generic_pair_functions(ShapeType::triangle, ShapeType::triangle);
@@ -64,7 +73,9 @@ TEST_CASE("GJK and EPA agree with triangles by facets, also where these are para
   CHECK(by_facets);
   const auto whole_number = [&] { return std::round(random.uniform(-1.5, 1.5)); };
   const auto whole = [&] { return Vec3d(whole_number(), whole_number(), whole_number()); };
-  const auto flat = [](const Vec3d& a, const Vec3d& b, const Vec3d& c) { return norm(cross(b - a, c - a)) < 0.5; };
+  const auto flat = [](const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+    return norm(cross(b - a, c - a)) < 0.5;
+  };
   int inside = 0, touching = 0;
   for (int i = 0; i < 6000; ++i) {
     Shape A = random.shape(ShapeType::triangle), B = random.shape(ShapeType::triangle);
@@ -90,7 +101,8 @@ TEST_CASE("GJK and EPA agree with triangles by facets, also where these are para
   CHECK(touching > 300);
 }
 
-// GJK has no half-space, but a box of which the other sides are far away: coordinates of 10 m, so 1e-13 each.
+// GJK has no half-space, but a box of which the other sides are far away: coordinates of 10 m, so
+// 1e-13 each.
 TEST_CASE("GJK and EPA agree with half-spaces, as large boxes") {
   RandomShapes random;
   const Shape half_space = Shape::half_space(), box = Shape::box({10, 10, 10});
@@ -102,8 +114,8 @@ TEST_CASE("GJK and EPA agree with half-spaces, as large boxes") {
     for (int i = 0; i < 100; ++i) {
       const Shape B = random.shape(type);
       const SE3d X_WA = random.pose(0.5), X_WB = X_WA * random.pose(i % 2 ? 0.3 : 1);
-      check_same(signed_distance(half_space, X_WA, B, X_WB), ask(generic, box, X_WA * SE3d(Mat3d::identity(), {0, 0, -10}), B, X_WB),
-                 1e-10);
+      check_same(signed_distance(half_space, X_WA, B, X_WB),
+                 ask(generic, box, X_WA * SE3d(Mat3d::identity(), {0, 0, -10}), B, X_WB), 1e-10);
     }
   }
 }
@@ -117,7 +129,8 @@ TEST_CASE("a witness moves with the shapes, and changes sides with them") {
       const SE3d X_WA = random.pose(0.3), X_WB = random.pose(i % 2 ? 0.2 : 0.8), X = random.pose(1);
       const Witness w = signed_distance(A, X_WA, B, X_WB);
       CAPTURE(w.distance);
-      check_same(signed_distance(A, X * X_WA, B, X * X_WB), {w.distance, X * w.p_WA, X * w.p_WB, X.R * w.normal});
+      check_same(signed_distance(A, X * X_WA, B, X * X_WB),
+                 {w.distance, X * w.p_WA, X * w.p_WB, X.R * w.normal});
       check_same(signed_distance(B, X_WB, A, X_WA), {w.distance, w.p_WB, w.p_WA, -w.normal});
     }
   });

@@ -1,4 +1,5 @@
-// The points of a contact manifold span all that two flat faces have in common, by membership in the shapes alone.
+// The points of a contact manifold span all that two flat faces have in common, by membership in
+// the shapes alone.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +13,8 @@ using namespace robosim::testing;
 
 namespace {
 
-// How far p lies outside of the convex hull of the points in the plane across n, negative inside: the farthest in 720 directions.
+// How far p lies outside of the convex hull of the points in the plane across n, negative inside:
+// the farthest in 720 directions.
 double outside_hull(const Manifold& m, const Vec3d& p) {
   const Vec3d t = perpendicular(m.normal()), u = cross(m.normal(), t);
   double outside = -1e9;
@@ -31,7 +33,8 @@ bool holds(const Shape& shape, const SE3d& X, const Vec3d& p) {
 
 }  // namespace
 
-// 1e-5 under both surfaces, so that slanting sides and directions half a degree apart move the outline by less than 5e-3.
+// 1e-5 under both surfaces, so that slanting sides and directions half a degree apart move the
+// outline by less than 5e-3.
 TEST_CASE("a place belongs to both faces just when it is between the points") {
   constexpr double under = 1e-5, blurred = 5e-3;
   RandomShapes random;
@@ -44,15 +47,19 @@ TEST_CASE("a place belongs to both faces just when it is between the points") {
         CAPTURE(i);
         const RandomContact c(random, a, b, true, 0, 0);
         const Manifold m = contact_manifold(c.A, c.X_WA, c.B, c.X_WB, 1e-7);
-        if (m.n_points < 3 || m.n_points == Manifold::max_points || std::fabs(m.witness.distance) > 1e-9) continue;
+        if (m.n_points < 3 || m.n_points == Manifold::max_points ||
+            std::fabs(m.witness.distance) > 1e-9)
+          continue;
         ++faces;
         for (int k = 0; k < 60; ++k) {
           const Vec3d& corner = m.points[k % m.n_points].p_W;
           const Vec3d spread = unit_or(random.pose(1).p, {1, 0, 0});
-          const Vec3d p = corner + random.uniform(0, 0.3) * (spread - dot(spread, m.normal()) * m.normal());
+          const Vec3d p =
+              corner + random.uniform(0, 0.3) * (spread - dot(spread, m.normal()) * m.normal());
           const double outside = outside_hull(m, p);
           if (std::fabs(outside) < blurred) continue;
-          const bool common = holds(c.A, c.X_WA, p - under * m.normal()) && holds(c.B, c.X_WB, p + under * m.normal());
+          const bool common = holds(c.A, c.X_WA, p - under * m.normal()) &&
+                              holds(c.B, c.X_WB, p + under * m.normal());
           CHECK(common == (outside < 0));
           ++(outside < 0 ? inside : out);
         }

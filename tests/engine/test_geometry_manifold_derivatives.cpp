@@ -1,4 +1,5 @@
-// Derivatives of contact manifolds against Ridders differences of contact_manifold itself, point by point.
+// Derivatives of contact manifolds against Ridders differences of contact_manifold itself, point by
+// point.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ SE3d moved(const SE3d& X, int k, double t) {
   return X * exp_motion(V);
 }
 
-void append(Numbers& x, double gap, const Vec3d& n, const Vec3d& a, const Vec3d& b, const Vec3d& p) {
+void append(Numbers& x, double gap, const Vec3d& n, const Vec3d& a, const Vec3d& b,
+            const Vec3d& p) {
   x.push_back(gap);
   for (const Vec3d& v : {n, a, b, p})
     for (int i = 0; i < 3; ++i) x.push_back(v[i]);
@@ -46,14 +48,16 @@ struct Comparison {
   Comparison(const RandomContact& contact, double within, double longest)
       : c(contact), m(contact_manifold(c.A, c.X_WA, c.B, c.X_WB, within)), step(longest) {
     double room = 1;
-    for (int i = 0; i < m.n_points; ++i) room = std::min({room, m.points[i].slide, within - m.points[i].gap});
+    for (int i = 0; i < m.n_points; ++i)
+      room = std::min({room, m.points[i].slide, within - m.points[i].gap});
     bool has_witness = m.reference < 0;
-    for (int i = 0; i < m.n_points; ++i) has_witness |= m.points[i].anchor == ManifoldPoint::Anchor::witness;
+    for (int i = 0; i < m.n_points; ++i)
+      has_witness |= m.points[i].anchor == ManifoldPoint::Anchor::witness;
     if (has_witness) {  // its own features
       const WitnessDerivatives d = witness_derivatives(m.witness, c.A, c.X_WA, c.B, c.X_WB);
       if (m.reference < 0) room = std::min({room, d.A.slide, d.A.tilt(), d.B.slide, d.B.tilt()});
-      // A rim, tilted by some 1e-2, has its lowest place and the normal against an edge only to some 1e-9: differences of the query
-      // say nothing then.
+      // A rim, tilted by some 1e-2, has its lowest place and the normal against an edge only to
+      // some 1e-9: differences of the query say nothing then.
       for (const LocalSurface* s : {&d.A, &d.B})
         for (const double r : s->radius)
           if (r > 20 && r < LocalSurface::straight) room = 0;
@@ -61,9 +65,11 @@ struct Comparison {
     step = std::min(step, 0.05 * room);
   }
 
-  // query(t): the manifold at t; rate(d): the derivative, of a point. is_one_sided: there are no manifolds below zero.
+  // query(t): the manifold at t; rate(d): the derivative, of a point. is_one_sided: there are no
+  // manifolds below zero.
   template <class Query, class Rate>
-  void check(const ManifoldDerivatives& d, Query&& query, Rate&& rate, double part = 1, bool is_one_sided = false) {
+  void check(const ManifoldDerivatives& d, Query&& query, Rate&& rate, double part = 1,
+             bool is_one_sided = false) {
     Numbers got;
     for (int i = 0; i < m.n_points; ++i) {
       if (d.points[i].one_sided) continue;
@@ -86,7 +92,8 @@ struct Comparison {
       return all;
     };
     const Numbers expected = ridders(numbers_at, part * step, is_one_sided);
-    constexpr double rounding = 3e-14;  // of the manifold's coordinates, over steps that may be as short as 3e-8
+    // Of the manifold's coordinates, over steps that may be as short as 3e-8.
+    constexpr double rounding = 3e-14;
     if (jumped) {
       ++jumps;
       return;
@@ -94,12 +101,14 @@ struct Comparison {
     ++compared;
     double largest = 1;  // of all poses, too: a barely tilted rim's lowest point runs round it
     for (int i = 0; i < m.n_points; ++i)
-      for (const ManifoldRate& r : d.points[i].twist) largest = std::max({largest, norm(r.p_WA), norm(r.p_WB)});
+      for (const ManifoldRate& r : d.points[i].twist)
+        largest = std::max({largest, norm(r.p_WA), norm(r.p_WB)});
     for (const double x : expected) largest = std::max(largest, std::fabs(x));
     for (std::size_t k = 0; k < got.size(); ++k) {
       CAPTURE(k);
       // One-sided differences have errors of every order, and lose three digits more to rounding.
-      CHECK(std::fabs(got[k] - expected[k]) < (is_one_sided ? 1e-4 : 1e-7) * largest + rounding / (part * step));
+      CHECK(std::fabs(got[k] - expected[k]) <
+            (is_one_sided ? 1e-4 : 1e-7) * largest + rounding / (part * step));
     }
   }
 };
@@ -111,46 +120,57 @@ void check_all(Comparison& x, double within) {
   REQUIRE(d.n_points == x.m.n_points);
   for (int k = 0; k < 6; ++k) {
     CAPTURE(k);
-    x.check(d, [&](double t) { return contact_manifold(c.A, moved(c.X_WA, k, t), c.B, c.X_WB, within); },
-            [&](const auto& p) -> auto& { return p.twist[k]; });
-    x.check(d, [&](double t) { return contact_manifold(c.A, c.X_WA, c.B, moved(c.X_WB, k, t), within); },
-            [&](const auto& p) -> auto& { return p.twist[6 + k]; });
+    x.check(
+        d,
+        [&](double t) { return contact_manifold(c.A, moved(c.X_WA, k, t), c.B, c.X_WB, within); },
+        [&](const auto& p) -> auto& { return p.twist[k]; });
+    x.check(
+        d,
+        [&](double t) { return contact_manifold(c.A, c.X_WA, c.B, moved(c.X_WB, k, t), within); },
+        [&](const auto& p) -> auto& { return p.twist[6 + k]; });
   }
   for (int side = 0; side < 2; ++side) {
     CAPTURE(side);
     const auto with = [&](auto&& change) {
       return [&, side, change](double t) {
         const Shape changed = change(side ? c.B : c.A, t);
-        return side ? contact_manifold(c.A, c.X_WA, changed, c.X_WB, within) : contact_manifold(changed, c.X_WA, c.B, c.X_WB, within);
+        return side ? contact_manifold(c.A, c.X_WA, changed, c.X_WB, within)
+                    : contact_manifold(changed, c.X_WA, c.B, c.X_WB, within);
       };
     };
     for (int k = 0; k < d.n_sizes[side]; ++k) {
       CAPTURE(k);
-      const bool is_least = with_size(side ? c.B : c.A, k, -1e-3).rounding < 0;  // a rounding of zero, which is never less
-      x.check(d, with([k](const Shape& s, double t) { return with_size(s, k, t); }),
-              [&](const auto& p) -> auto& { return p.size[side][k]; }, 1, is_least);
+      // a rounding of zero, which is never less.
+      const bool is_least = with_size(side ? c.B : c.A, k, -1e-3).rounding < 0;
+      x.check(
+          d, with([k](const Shape& s, double t) { return with_size(s, k, t); }),
+          [&](const auto& p) -> auto& { return p.size[side][k]; }, 1, is_least);
     }
-    x.check(d, with([](const Shape& s, double t) { return with_scale(s, 1 + t); }),
-            [&](const auto& p) -> auto& { return p.scale[side]; });
+    x.check(
+        d, with([](const Shape& s, double t) { return with_scale(s, 1 + t); }),
+        [&](const auto& p) -> auto& { return p.scale[side]; });
     const Shape& shape = side ? c.B : c.A;
     if (!shape.has_vertices()) continue;
     // Every vertex that is named by some point; points that do not name it do not move.
     std::vector<int> vertices;
     for (int i = 0; i < d.n_points; ++i)
-      for (int j = 0; j < d.points[i].n_corners[side]; ++j) vertices.push_back(d.points[i].vertex[side][j]);
+      for (int j = 0; j < d.points[i].n_corners[side]; ++j)
+        vertices.push_back(d.points[i].vertex[side][j]);
     std::sort(vertices.begin(), vertices.end());
     vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
     CHECK(!vertices.empty());
     for (const int v : vertices)
       for (int k = 0; k < 3; ++k) {
         const ManifoldRate still{};
-        x.check(d, with([v, k](const Shape& s, double t) { return with_vertex(s, v, k, t); }),
-                [&](const auto& p) -> auto& {
-                  for (int j = 0; j < p.n_corners[side]; ++j)
-                    if (p.vertex[side][j] == v) return p.corner[side][j][k];
-                  return still;
-                },
-                0.03);  // the edge between two nearly parallel faces gives way to the other diagonal soon
+        x.check(
+            d, with([v, k](const Shape& s, double t) { return with_vertex(s, v, k, t); }),
+            [&](const auto& p) -> auto& {
+              for (int j = 0; j < p.n_corners[side]; ++j)
+                if (p.vertex[side][j] == v) return p.corner[side][j][k];
+              return still;
+            },
+            // The edge between two nearly parallel faces gives way to the other diagonal soon.
+            0.03);
       }
   }
 }
@@ -183,7 +203,8 @@ TEST_CASE("derivatives are those of the manifold: poses, sizes, scale, vertices"
     }
     CHECK(here >= repeats(2, 5));
   });
-  MESSAGE(contacts, " contacts, ", several, " of several points, ", parallel, " of parallel faces or lines; ", left_out, " left out");
+  MESSAGE(contacts, " contacts, ", several, " of several points, ", parallel,
+          " of parallel faces or lines; ", left_out, " left out");
   CHECK(contacts > 3 * left_out);
 }
 
@@ -197,7 +218,9 @@ TEST_CASE("derivatives of a triangle that stands upright on its edge") {
       if (other == ShapeType::box) c.A = Shape::box({1, 1, 0.5});
       c.B = Shape::triangle({-0.3, 0, 0}, {0.4, 0, 0}, {0.1, 0.5, 0}, rounding);
       const double height = (other == ShapeType::box ? 0.5 : 0) + rounding;
-      c.X_WB = c.X_WA * SE3d(RandomContact::turn({1.57079632679489661923, 0, 0}) * RandomContact::turn({0, 0, 1e-3}), {0.1, 0.2, height});
+      c.X_WB = c.X_WA * SE3d(RandomContact::turn({1.57079632679489661923, 0, 0}) *
+                                 RandomContact::turn({0, 0, 1e-3}),
+                             {0.1, 0.2, height});
       Comparison x(c, margin, 1e-5);
       REQUIRE(x.m.n_points == 2);
       CHECK(x.m.reference == 0);

@@ -1,5 +1,5 @@
-// Packed trees: no pair of pieces that is near is left out, on any instruction set; whether meshes overlap, against all
-// pairs of their triangles.
+// Packed trees: no pair of pieces that is near is left out, on any instruction set; whether meshes
+// overlap, against all pairs of their triangles.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,8 +25,11 @@ namespace {
 struct Side {
   PackedTree::Node alone;
   PackedBody body;
-  explicit Side(const Body& b) : alone(PackedTree::Node::of_piece(b.shape() ? bounding_box(*b.shape(), SE3d()) : Aabb())) {
-    body = b.shape() ? PackedBody{&alone, nullptr} : PackedBody{b.compound()->packed().nodes.data(), b.compound()->packed().triangles.data()};
+  explicit Side(const Body& b)
+      : alone(PackedTree::Node::of_piece(b.shape() ? bounding_box(*b.shape(), SE3d()) : Aabb())) {
+    body = b.shape() ? PackedBody{&alone, nullptr}
+                     : PackedBody{b.compound()->packed().nodes.data(),
+                                  b.compound()->packed().triangles.data()};
   }
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
@@ -46,7 +49,8 @@ Pairs visited(const Body& A, const Body& B, const SE3d& X_AB, double slack, doub
 }
 // f(what is visited), for each instruction set that there is.
 template <class F>
-void on_each_isa(const Body& A, const Body& B, const SE3d& X_AB, double slack, double limit, F&& f) {
+void on_each_isa(const Body& A, const Body& B, const SE3d& X_AB, double slack, double limit,
+                 F&& f) {
 #define ROBOSIM_ON(isa) \
   if (is_supported(Isa::isa)) f(visited<Isa::isa>(A, B, X_AB, slack, limit));
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_ON)
@@ -55,9 +59,13 @@ void on_each_isa(const Body& A, const Body& B, const SE3d& X_AB, double slack, d
 
 }  // namespace
 
-TEST_CASE("of triangles none that are nearer than the limit are left out, and those apart by an axis are") {
+TEST_CASE(
+    "of triangles none that are nearer than the limit are left out, and those apart by an axis "
+    "are") {
   RandomMeshes random;
-  const auto is_fat = [](int kind) { return kind == RandomMeshes::soup || kind == RandomMeshes::single; };
+  const auto is_fat = [](int kind) {
+    return kind == RandomMeshes::soup || kind == RandomMeshes::single;
+  };
   int near_pairs = 0, far_pairs = 0;
   for (int round = 0; round < repeats(2, 120); ++round)
     for (int kind_A = 0; kind_A < RandomMeshes::n_kinds; ++kind_A)
@@ -66,7 +74,8 @@ TEST_CASE("of triangles none that are nearer than the limit are left out, and th
         CAPTURE(kind_A);
         CAPTURE(kind_B);
         CAPTURE(scale);
-        const Placed A = random.placed_mesh(kind_A, scale, 0.4), B = random.placed_mesh(kind_B, scale, 0.4);
+        const Placed A = random.placed_mesh(kind_A, scale, 0.4),
+                     B = random.placed_mesh(kind_B, scale, 0.4);
         const auto truth = compare_all(A, B);
         const Compound a(A.mesh), b(B.mesh);
         const SE3d X_AB = A.X_W.inverse() * B.X_W;
@@ -81,10 +90,12 @@ TEST_CASE("of triangles none that are nearer than the limit are left out, and th
                   not_apart += is_found;
                   continue;
                 }
-                const bool is_near = (t.crosses && t.features > certain * scale) || t.features <= limit;
+                const bool is_near =
+                    (t.crosses && t.features > certain * scale) || t.features <= limit;
                 near_pairs += is_near, left_out += is_near && !is_found;
                 // Random triangles that are no needles always have an axis, if they are apart.
-                const bool is_far = limit == 0 && is_fat(kind_A) && is_fat(kind_B) && t.distance() > 1e-6 * scale;
+                const bool is_far =
+                    limit == 0 && is_fat(kind_A) && is_fat(kind_B) && t.distance() > 1e-6 * scale;
                 far_pairs += is_far, not_apart += is_far && is_found;
               }
             CHECK(left_out == 0);
@@ -108,7 +119,8 @@ TEST_CASE("of pieces of all kinds none that are nearer than the limit are left o
           if (kind < 3) return random.compound(kind);
           std::vector<Compound::Part> parts;
           for (int i = 0; i < 5; ++i) parts.push_back({random.small_shape(), random.pose(0.3), 0});
-          parts.push_back({random.cloud(20), random.pose(0.3), 0}), parts.push_back({random.bumpy_ball(2), random.pose(0.3), 0});
+          parts.push_back({random.cloud(20), random.pose(0.3), 0}),
+              parts.push_back({random.bumpy_ball(2), random.pose(0.3), 0});
           return Compound(parts);
         };
         const Compound A = compound(kind_A), many = compound(std::max(kind_B, 0));
@@ -137,7 +149,8 @@ TEST_CASE("of triangles and a box those that are apart are left out, and no othe
   int met = 0, apart = 0;
   for (int round = 0; round < repeats(40, 1000); ++round) {
     const Placed A = random.placed_mesh(RandomMeshes::soup, 1, 0.3);
-    const Shape box = Shape::box({random.uniform(0.01, 0.3), random.uniform(0.01, 0.3), random.uniform(0.01, 0.3)});
+    const Shape box = Shape::box(
+        {random.uniform(0.01, 0.3), random.uniform(0.01, 0.3), random.uniform(0.01, 0.3)});
     const Compound a(A.mesh);
     const SE3d X_AB = A.X_W.inverse();
     on_each_isa(a, box, X_AB, 1e-11, 0, [&](const Pairs& found) {
@@ -145,8 +158,9 @@ TEST_CASE("of triangles and a box those that are apart are left out, and no othe
       for (int i = 0; i < a.n_pieces(); ++i) {
         if (!a.is_piece(i)) continue;
         const double distance = piece_distance(a, SE3d(), i, box, X_AB, 0).distance;
-        met += distance < 0, apart += distance > 1e-9;
-        wrong += distance < 0 && !found.contains({i, 0}), wrong += distance > 1e-9 && found.contains({i, 0});
+        met += distance<0, apart += distance> 1e-9;
+        wrong += distance < 0 && !found.contains({i, 0}),
+            wrong += distance > 1e-9 && found.contains({i, 0});
       }
       CHECK(wrong == 0);
     });
@@ -156,7 +170,8 @@ TEST_CASE("of triangles and a box those that are apart are left out, and no othe
   CHECK(apart > 300);
 }
 
-TEST_CASE("whether meshes overlap, or are nearer than a margin, and how far they are apart at least") {
+TEST_CASE(
+    "whether meshes overlap, or are nearer than a margin, and how far they are apart at least") {
   RandomMeshes random;
   int overlapping = 0, apart = 0;
   for (int round = 0; round < repeats(4, 80); ++round)
@@ -166,7 +181,8 @@ TEST_CASE("whether meshes overlap, or are nearer than a margin, and how far they
         CAPTURE(kind_A);
         CAPTURE(kind_B);
         CAPTURE(scale);
-        Placed A = random.placed_mesh(kind_A, scale, 0.3), B = random.placed_mesh(kind_B, scale, 0.5);
+        Placed A = random.placed_mesh(kind_A, scale, 0.3),
+               B = random.placed_mesh(kind_B, scale, 0.5);
         const auto truth = compare_all(A, B);
         const Compound a(A.mesh), b(B.mesh);
         bool meets = false;
@@ -185,16 +201,19 @@ TEST_CASE("whether meshes overlap, or are nearer than a margin, and how far they
         CHECK(closer_than(0, b, B.X_W, a, A.X_W) == meets);
         if (meets) {
           REQUIRE(cache.piece_A >= 0);
-          const Truth& t = truth[static_cast<std::size_t>(cache.piece_A)][static_cast<std::size_t>(cache.piece_B)];
+          const Truth& t = truth[static_cast<std::size_t>(cache.piece_A)]
+                                [static_cast<std::size_t>(cache.piece_B)];
           CHECK(t.features * !t.crosses <= certain * scale);  // what is remembered does meet
           CHECK(closer_than(0, a, A.X_W, b, B.X_W, &cache));
           CHECK(distance_lower_bound(scale, a, A.X_W, b, B.X_W) == 0);
           continue;
         }
         for (const double margin : {0.01 * scale, 0.2 * scale})
-          if (std::fabs(margin - distance) > 1e-9 * scale) CHECK(closer_than(margin, a, A.X_W, b, B.X_W) == (distance < margin));
+          if (std::fabs(margin - distance) > 1e-9 * scale)
+            CHECK(closer_than(margin, a, A.X_W, b, B.X_W) == (distance < margin));
         for (const double enough : {0.01 * scale, 0.2 * scale, 10 * scale}) {
-          const double bound = distance_lower_bound(enough, a, A.X_W, b, B.X_W), least = std::min(enough, distance);
+          const double bound = distance_lower_bound(enough, a, A.X_W, b, B.X_W),
+                       least = std::min(enough, distance);
           CHECK(bound <= distance + 1e-11 * scale);
           CHECK(bound >= least - 1e-6 - 1e-9 * scale);
         }
@@ -209,18 +228,28 @@ TEST_CASE("a corner that goes through a face is seen, and one that ends as far b
     for (int i = 0; i < repeats(200, 5000); ++i) {
       CAPTURE(scale);
       CAPTURE(i);
-      // A face in z = 0 about the origin; a corner at depth d over it, the rest of that triangle above.
+      // A face in z = 0 about the origin; a corner at depth d over it, the rest of that triangle
+      // above.
       const double d = scale * std::pow(10, random.uniform(-11, -2));
       CAPTURE(d);
-      const std::vector<Vec3d> face{{-scale, -scale, 0}, {scale, -scale, 0}, {random.uniform(-0.3, 0.3) * scale, scale, 0}};
+      const std::vector<Vec3d> face{
+          {-scale, -scale, 0}, {scale, -scale, 0}, {random.uniform(-0.3, 0.3) * scale, scale, 0}};
       const Vec3d tip(0.1 * scale * random.uniform(-1, 1), 0.1 * scale * random.uniform(-1, 1), 0);
-      const auto above = [&] { return scale * Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(0.3, 1)); };
-      const Vec3d u = above(), v = i % 3 == 0 ? u + (1e-9 * scale) * random.point() : above();  // a needle now and then
-      const auto at = [&](double z) {
-        return Compound(std::make_shared<TriangleMesh>(std::vector<Vec3d>{tip + Vec3d(0, 0, z), u, v}, std::vector<std::array<int, 3>>{{0, 1, 2}}));
+      const auto above = [&] {
+        return scale * Vec3d(random.uniform(-1, 1), random.uniform(-1, 1), random.uniform(0.3, 1));
       };
-      const Compound below(std::make_shared<TriangleMesh>(face, std::vector<std::array<int, 3>>{{0, 1, 2}})), in = at(-d), off = at(d);
-      // Rounding of the poses is a part of the coordinates too: all of it in one frame that is turned.
+      // a needle now and then.
+      const Vec3d u = above(), v = i % 3 == 0 ? u + (1e-9 * scale) * random.point() : above();
+      const auto at = [&](double z) {
+        return Compound(
+            std::make_shared<TriangleMesh>(std::vector<Vec3d>{tip + Vec3d(0, 0, z), u, v},
+                                           std::vector<std::array<int, 3>>{{0, 1, 2}}));
+      };
+      const Compound below(
+          std::make_shared<TriangleMesh>(face, std::vector<std::array<int, 3>>{{0, 1, 2}})),
+          in = at(-d), off = at(d);
+      // Rounding of the poses is a part of the coordinates too: all of it in one frame that is
+      // turned.
       SE3d X = random.pose(0);
       CHECK(closer_than(0, below, X, in, X));
       CHECK(closer_than(0, in, X, below, X));
@@ -242,19 +271,21 @@ TEST_CASE("triangles that share an edge or a corner, and coplanar ones beside ea
       const SE3d X = random.pose(i % 2 * scale);
       const auto one = [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) {
         const std::vector<Vec3d> corners{scale * a, scale * b, scale * c};
-        return Compound(std::make_shared<TriangleMesh>(corners, std::vector<std::array<int, 3>>{{0, 1, 2}}));
+        return Compound(
+            std::make_shared<TriangleMesh>(corners, std::vector<std::array<int, 3>>{{0, 1, 2}}));
       };
       // With a common edge pulled over or off the other by g.
       const double g = std::pow(10, random.uniform(-9, -2));
       CAPTURE(g);
-      const Vec3d a(0, 0, 0), b(1, 0, 0), c(random.uniform(0, 1), 1, 0), d(random.uniform(0, 1), -0.5, random.uniform(-1, 1));
+      const Vec3d a(0, 0, 0), b(1, 0, 0), c(random.uniform(0, 1), 1, 0),
+          d(random.uniform(0, 1), -0.5, random.uniform(-1, 1));
       const Vec3d off(0, -g, 0), over(0, g, -g * d.z);
       const Compound first = one(a, b, c), beside = one(a + off, b + off, d + off);
       CHECK(!closer_than(0, first, X, beside, X));
       CHECK(!closer_than(0, beside, X, first, X));
       CHECK(closer_than(0, first, X, one(a + over - 0.1 * d, b + over - 0.1 * d, d + over), X));
-      // In one plane, turned: apart by g, or one over the other by much, which only touches and is to be the same
-      // either way round.
+      // In one plane, turned: apart by g, or one over the other by much, which only touches and is
+      // to be the same either way round.
       const Vec3d e(random.uniform(0, 1), -1, 0);
       CHECK(!closer_than(0, first, X, one(a + off, b + off, e + off), X));
       const Compound same_plane = one(a + Vec3d(0, 0.3, 0), b + Vec3d(0, 0.3, 0), e);
@@ -263,8 +294,10 @@ TEST_CASE("triangles that share an edge or a corner, and coplanar ones beside ea
       CHECK(closer_than(0, first, X, corner, X) == closer_than(0, corner, X, first, X));
       // What touches is left to the comparison of the pieces, however the frames are rounded.
       const SE3d X_WB = random.pose(scale), X_AB = X.inverse() * X_WB, X_BA = X_WB.inverse() * X;
-      const Compound moved = one((1 / scale) * (X_BA * (scale * c)), random.point(), random.point());
-      on_each_isa(first, moved, X_AB, 1e-14 * scale, 0, [&](const Pairs& found) { CHECK(found.size() == 1); });
+      const Compound moved =
+          one((1 / scale) * (X_BA * (scale * c)), random.point(), random.point());
+      on_each_isa(first, moved, X_AB, 1e-14 * scale, 0,
+                  [&](const Pairs& found) { CHECK(found.size() == 1); });
     }
 }
 
@@ -273,7 +306,9 @@ TEST_CASE("one closed mesh within another is apart by its triangles and overlaps
   for (const double scale : scales) {
     Triangles inner = ball_triangles(0.2 * scale, 4), outer = ball_triangles(scale, 6);
     const SE3d X = random.pose(0.3 * scale);
-    const auto body = [](const Triangles& t, bool solid) { return Compound(std::make_shared<TriangleMesh>(t.vertices, t.faces, solid)); };
+    const auto body = [](const Triangles& t, bool solid) {
+      return Compound(std::make_shared<TriangleMesh>(t.vertices, t.faces, solid));
+    };
     CHECK(!closer_than(0, body(inner, false), X, body(outer, false), SE3d()));
     CHECK(closer_than(0, body(inner, false), X, body(outer, true), SE3d()));
     CHECK(closer_than(0, body(outer, true), SE3d(), body(inner, true), X));
@@ -281,7 +316,8 @@ TEST_CASE("one closed mesh within another is apart by its triangles and overlaps
   }
 }
 
-TEST_CASE("every piece that is in the tree is in the packed tree, once, and in the boxes above it") {
+TEST_CASE(
+    "every piece that is in the tree is in the packed tree, once, and in the boxes above it") {
   RandomBodies random;
   for (const int kind : {0, 1, 2}) {
     const Compound body = random.compound(kind);
@@ -294,16 +330,20 @@ TEST_CASE("every piece that is in the tree is in the packed tree, once, and in t
         Vec3d middle, half;
         for (int i = 0; i < 3; ++i) middle[i] = node.center[i][k], half[i] = node.half[i][k];
         const Aabb box{middle - half, middle + half};
-        for (int i = 0; i < 3; ++i) CHECK((box.lower[i] >= within.lower[i] - 1e-15 && box.upper[i] <= within.upper[i] + 1e-15));
+        for (int i = 0; i < 3; ++i)
+          CHECK(
+              (box.lower[i] >= within.lower[i] - 1e-15 && box.upper[i] <= within.upper[i] + 1e-15));
         const auto add = [&](int piece) {
           found.insert(piece);
           const Aabb own = body.piece_box(piece);
-          for (int i = 0; i < 3; ++i) CHECK((own.lower[i] >= box.lower[i] - 1e-15 && own.upper[i] <= box.upper[i] + 1e-15));
+          for (int i = 0; i < 3; ++i)
+            CHECK((own.lower[i] >= box.lower[i] - 1e-15 && own.upper[i] <= box.upper[i] + 1e-15));
         };
         if (node.kind[k] == PackedTree::Kind::node) self(self, node.child[k], box);
         if (node.kind[k] == PackedTree::Kind::piece) add(node.child[k]);
         if (node.kind[k] == PackedTree::Kind::triangles) {
-          const PackedTree::Triangles& leaf = tree.triangles[static_cast<std::size_t>(node.child[k])];
+          const PackedTree::Triangles& leaf =
+              tree.triangles[static_cast<std::size_t>(node.child[k])];
           for (int l = 0; l < leaf.n; ++l) add(leaf.piece[l]);
         }
       }
@@ -316,7 +356,8 @@ TEST_CASE("every piece that is in the tree is in the packed tree, once, and in t
 
 TEST_CASE("half-spaces and terrain have no packed tree and are asked all the same") {
   RandomBodies random;
-  const Compound ball(random.bumpy_ball(3)), terrain(random.terrain(5, 6)), floor{Compound::Geometry(Shape::half_space())};
+  const Compound ball(random.bumpy_ball(3)), terrain(random.terrain(5, 6)),
+      floor{Compound::Geometry(Shape::half_space())};
   CHECK(ball.is_packed());
   CHECK(!terrain.is_packed());
   CHECK(!floor.is_packed());
@@ -331,8 +372,9 @@ TEST_CASE("half-spaces and terrain have no packed tree and are asked all the sam
 TEST_CASE("winding numbers are the sums of the solid angles of all triangles") {
   RandomBodies random;
   // Within a tetrahedron, all of whose triangles are near.
-  const auto tetrahedron = std::make_shared<TriangleMesh>(std::vector<Vec3d>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-                                                          std::vector<std::array<int, 3>>{{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
+  const auto tetrahedron = std::make_shared<TriangleMesh>(
+      std::vector<Vec3d>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+      std::vector<std::array<int, 3>>{{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}});
   const Compound simple(tetrahedron);
   for (int k = 0; k < 100; ++k) {
     const Vec3d p(random.uniform(0.01, 0.3), random.uniform(0.01, 0.3), random.uniform(0.01, 0.3));
@@ -350,7 +392,8 @@ TEST_CASE("winding numbers are the sums of the solid angles of all triangles") {
         const TriangleSurface::Corners c = mesh->corners(t);
         const Vec3d a = c[0] - p, b = c[1] - p, d = c[2] - p;
         const double la = norm(a), lb = norm(b), ld = norm(d);
-        angle += 2 * std::atan2(dot(a, cross(b, d)), la * lb * ld + dot(a, b) * ld + dot(b, d) * la + dot(d, a) * lb);
+        angle += 2 * std::atan2(dot(a, cross(b, d)),
+                                la * lb * ld + dot(a, b) * ld + dot(b, d) * la + dot(d, a) * lb);
       }
       largest = std::max(largest, std::fabs(winding.at(body, p) - angle / (4 * std::numbers::pi)));
     }

@@ -38,7 +38,8 @@ TEST_CASE("a cache changes no answer") {
   });
 }
 
-// Against the distance of a point from the other shape, which is in closed form (but of a convex mesh, where EPA is exact).
+// Against the distance of a point from the other shape, which is in closed form (but of a convex
+// mesh, where EPA is exact).
 TEST_CASE("an ellipsoid of equal radii is a sphere") {
   RandomShapes random;
   for (int b = 0; b < n_shape_types; ++b) {
@@ -48,32 +49,39 @@ TEST_CASE("an ellipsoid of equal radii is a sphere") {
       const double r = random.uniform(0.01, 0.5);
       const SE3d X_WA = random.pose(0.5), X_WB = random.pose(i % 3 == 0 ? 0.1 : 0.7);
       const double d = signed_distance(Shape::sphere(r), X_WA, B, X_WB).distance;
-      CHECK(std::fabs(signed_distance(Shape::ellipsoid({r, r, r}), X_WA, B, X_WB).distance - d) < 1e-9);
+      CHECK(std::fabs(signed_distance(Shape::ellipsoid({r, r, r}), X_WA, B, X_WB).distance - d) <
+            1e-9);
     }
   }
 }
 
-// The depth of the egg is least to fourth order only: there Newton's method gains a third a round, and ends with the direction known to 1e-3
-// and the depth to its fourth power, 1e-12. That of the disc, by its rim's radius of 1e-4 across, is to second order.
+// The depth of the egg is least to fourth order only: there Newton's method gains a third a round,
+// and ends with the direction known to 1e-3 and the depth to its fourth power, 1e-12. That of the
+// disc, by its rim's radius of 1e-4 across, is to second order.
 TEST_CASE("a ball about an ellipsoid's center of curvature, or nearly there") {
   const Shape disc = Shape::ellipsoid({1, 1, 1e-2}), egg = Shape::ellipsoid({0.4, 0.6, 0.9});
   const Shape ball = Shape::ellipsoid({0.5, 0.5, 0.5});
   RandomShapes random;
   for (int i = 0; i < 100; ++i) {
     const SE3d X_WB = random.pose(0.5), turn = random.pose(0);
-    // The least radius of curvature at the egg's upper pole is 0.4^2 / 0.9; on the disc's rim it is 1e-4.
-    const SE3d X_egg = X_WB * SE3d(turn.R, {0, 0, 0.9 - 0.4 * 0.4 / 0.9}), X_disc = X_WB * SE3d(turn.R, {1, 0, 0});
-    CHECK(std::fabs(signed_distance(egg, X_WB, ball, X_egg).distance + 0.4 * 0.4 / 0.9 + 0.5) < 1e-12);
+    // The least radius of curvature at the egg's upper pole is 0.4^2 / 0.9; on the disc's rim it is
+    // 1e-4.
+    const SE3d X_egg = X_WB * SE3d(turn.R, {0, 0, 0.9 - 0.4 * 0.4 / 0.9}),
+               X_disc = X_WB * SE3d(turn.R, {1, 0, 0});
+    CHECK(std::fabs(signed_distance(egg, X_WB, ball, X_egg).distance + 0.4 * 0.4 / 0.9 + 0.5) <
+          1e-12);
     CHECK(std::fabs(signed_distance(disc, X_WB, ball, X_disc).distance + 0.5) < 1e-9);
   }
 }
 
-// Both points on the planes of support that the normal and the distance say, apart, touching and overlapping.
+// Both points on the planes of support that the normal and the distance say, apart, touching and
+// overlapping.
 TEST_CASE("contacts of curved shapes lie where the shapes end") {
   RandomShapes random;
   const double gaps[] = {0, 1e-3, 1e-7, 1e-12, -1e-9, -1e-5, -1e-2, -0.1};
   for (ShapeType a : {ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::cone})
-    for (ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder, ShapeType::ellipsoid, ShapeType::cone}) {
+    for (ShapeType b : {ShapeType::box, ShapeType::capsule, ShapeType::cylinder,
+                        ShapeType::ellipsoid, ShapeType::cone}) {
       CAPTURE(name_of(a));
       CAPTURE(name_of(b));
       for (int i = 0; i < repeats(400, 4000); ++i) {
@@ -91,25 +99,28 @@ TEST_CASE("contacts of curved shapes lie where the shapes end") {
     }
 }
 
-// Each found among tens of thousands: EPA's chord points beside a depth as good as any; a touch whose v is rounding alone; a needle of
-// a simplex, whose v and barycentric coordinates disagree.
+// Each found among tens of thousands: EPA's chord points beside a depth as good as any; a touch
+// whose v is rounding alone; a needle of a simplex, whose v and barycentric coordinates disagree.
 TEST_CASE("cones that were answered wrongly") {
   struct Pair {
     Shape A, B;
     SE3d X_AB;
   };
   const Pair pairs[] = {
-      {Shape::cone(0.31946745670357379, 0.33243098468859872), Shape::cone(0.18154302481369169, 0.45030282059250137),
+      {Shape::cone(0.31946745670357379, 0.33243098468859872),
+       Shape::cone(0.18154302481369169, 0.45030282059250137),
        {{{0.97855080340324629, 0.1092194039196408, -0.17466953645756084},
          {0.11005402011825166, -0.99391337881394859, -0.004930321536364024},
          {-0.17414487593573463, -0.014398514578900568, -0.9846147698279003}},
         {0.34899142201452998, -0.16798832813197062, 0.11094227606718007}}},
-      {Shape::cone(0.32305053292409591, 0.21571874050604886), Shape::cone(0.16514830266791247, 0.1339586248042797),
+      {Shape::cone(0.32305053292409591, 0.21571874050604886),
+       Shape::cone(0.16514830266791247, 0.1339586248042797),
        {{{-0.38854154330671681, 0.82809524611207297, -0.40409619212684988},
          {-0.28560449514333203, 0.30872189617961959, 0.90726008573792249},
          {0.87605110665917052, 0.46791992283492861, 0.11655644270222659}},
         {0.045042356886487146, -0.15993878684825219, 0.14739965330617705}}},
-      {Shape::cone(0.22666647634996009, 0.080203003546434851), Shape::cone(0.22239362385888037, 0.18435604130743907),
+      {Shape::cone(0.22666647634996009, 0.080203003546434851),
+       Shape::cone(0.22239362385888037, 0.18435604130743907),
        {{{-0.52720154284800569, 0.61125352505502661, 0.59027761377718413},
          {0.82916913092645317, 0.21813299685053769, 0.51468101577935998},
          {0.18584156030703414, 0.76078060161442562, -0.62183260663126994}},
@@ -119,7 +130,8 @@ TEST_CASE("cones that were answered wrongly") {
     const Witness w = signed_distance(A, SE3d(), B, X);
     CAPTURE(w.distance);
     CHECK(std::fabs(dot(w.normal, w.p_WA - support(A, w.normal))) < 1e-9);
-    CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(X.R, -w.normal)))) < 1e-9);
+    CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(X.R, -w.normal)))) <
+          1e-9);
     // All three touch with B's apex.
     CHECK(norm(w.p_WB - X * Vec3d(0, 0, B.half_length)) < 1e-9);
   }
@@ -133,12 +145,15 @@ TEST_CASE("a cache that other polytopes have left changes no answer") {
   const SE3d step_by({{0.8, -0.6, 0}, {0.6, 0.8, 0}, {0, 0, 1}}, {0.01, -0.01, 0});
   const ShapeType polytopes[] = {ShapeType::box, ShapeType::convex, ShapeType::triangle};
   for (int i = 0; i < 3000; ++i) {
-    const Shape A = random.shape(polytopes[random.engine() % 3]), B = random.shape(polytopes[random.engine() % 3]);
+    const Shape A = random.shape(polytopes[random.engine() % 3]),
+                B = random.shape(polytopes[random.engine() % 3]);
     const SE3d X_WA = random.pose(0.5);
     SE3d X_WB = random.pose(0.5);
     for (int step = 0; step < 3; ++step, X_WB = X_WB * step_by) {
-      const Witness w = signed_distance(A, X_WA, B, X_WB), warm = signed_distance(A, X_WA, B, X_WB, &cache);
-      CHECK(std::fabs(w.distance - warm.distance) < 1e-12);  // both end at one feature; EPA's bounds meet to this
+      const Witness w = signed_distance(A, X_WA, B, X_WB),
+                    warm = signed_distance(A, X_WA, B, X_WB, &cache);
+      // Both end at one feature; EPA's bounds meet to this.
+      CHECK(std::fabs(w.distance - warm.distance) < 1e-12);
       if (w.distance < 1e-6) continue;
       ++apart;
       CHECK(norm(w.normal - warm.normal) < 1e-8);  // v is known to rounding
@@ -166,20 +181,35 @@ TEST_CASE("no query allocates") {
   });
 }
 
-// Every pose here is exactly representable, so that centers coincide, faces are parallel and touch exactly.
+// Every pose here is exactly representable, so that centers coincide, faces are parallel and touch
+// exactly.
 TEST_CASE("degenerate poses have finite, certified answers") {
   RandomShapes random;
-  const Mat3d turns[] = {Mat3d::identity(), {{0, -1, 0}, {1, 0, 0}, {0, 0, 1}}, {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}},
+  const Mat3d turns[] = {Mat3d::identity(),
+                         {{0, -1, 0}, {1, 0, 0}, {0, 0, 1}},
+                         {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}},
                          {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}};
   std::vector<Vec3d> corners;
-  for (int i = 0; i < 8; ++i) corners.push_back({i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5});
-  const Shape shapes[] = {Shape::sphere(0.5),         Shape::box({0.5, 0.5, 0.5}), Shape::capsule(0.25, 0.25),
-                          Shape::cylinder(0.5, 0.5),  Shape::box({1e-4, 0.5, 2}),  Shape::cylinder(1e-4, 3),
-                          Shape::capsule(1e-4, 0.5),  Shape::cylinder(3, 1e-4),    Shape::box({100, 100, 1e-3}),
-                          Shape::cone(0.5, 0.5),      Shape::cone(1e-4, 1),        Shape::cone(3, 1e-4),
-                          Shape::ellipsoid({0.5, 0.5, 0.5}),  Shape::ellipsoid({0.25, 0.5, 1}),
-                          Shape::ellipsoid({1e-2, 1e-2, 1}),  Shape::ellipsoid({1, 1, 1e-2}),
-                          Shape::ellipsoid({1e-4, 1e-4, 1}),  Shape::ellipsoid({1, 1, 1e-4}),
+  for (int i = 0; i < 8; ++i)
+    corners.push_back({i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5});
+  const Shape shapes[] = {Shape::sphere(0.5),
+                          Shape::box({0.5, 0.5, 0.5}),
+                          Shape::capsule(0.25, 0.25),
+                          Shape::cylinder(0.5, 0.5),
+                          Shape::box({1e-4, 0.5, 2}),
+                          Shape::cylinder(1e-4, 3),
+                          Shape::capsule(1e-4, 0.5),
+                          Shape::cylinder(3, 1e-4),
+                          Shape::box({100, 100, 1e-3}),
+                          Shape::cone(0.5, 0.5),
+                          Shape::cone(1e-4, 1),
+                          Shape::cone(3, 1e-4),
+                          Shape::ellipsoid({0.5, 0.5, 0.5}),
+                          Shape::ellipsoid({0.25, 0.5, 1}),
+                          Shape::ellipsoid({1e-2, 1e-2, 1}),
+                          Shape::ellipsoid({1, 1, 1e-2}),
+                          Shape::ellipsoid({1e-4, 1e-4, 1}),
+                          Shape::ellipsoid({1, 1, 1e-4}),
                           Shape::convex(std::make_shared<ConvexMesh>(convex_hull_mesh(corners))),
                           Shape::box({0.25, 0.25, 0.25}, 0.25),
                           Shape::triangle({-0.5, -0.5, 0}, {0.5, -0.5, 0}, {-0.5, 0.5, 0}),
@@ -197,7 +227,8 @@ TEST_CASE("degenerate poses have finite, certified answers") {
             CAPTURE(x);
             CAPTURE(z);
             const SE3d X(R, {x, 0, z});
-            const Witness w = signed_distance(A, SE3d(), B, X), v = signed_distance(B, X, A, SE3d());
+            const Witness w = signed_distance(A, SE3d(), B, X),
+                          v = signed_distance(B, X, A, SE3d());
             const double size = bounding_ball(A).radius + bounding_ball(B).radius;
             CHECK(std::isfinite(w.distance));
             CHECK(std::fabs(norm(w.normal) - 1) < 1e-12);
@@ -205,17 +236,20 @@ TEST_CASE("degenerate poses have finite, certified answers") {
             CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-9 * size);
             // Of several ways out that are equally short, points and normal belong to the same.
             CHECK(std::fabs(dot(w.normal, w.p_WA - support(A, w.normal))) < 1e-9 * size);
-            CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(R, -w.normal)))) < 1e-9 * size);
+            CHECK(std::fabs(dot(w.normal, w.p_WB - X * support(B, transpose_times(R, -w.normal)))) <
+                  1e-9 * size);
             // A translation by the depth (and a little) separates.
             if (w.distance < 0) {
               const SE3d apart(R, X.p + (1e-8 * size - w.distance) * w.normal);
               CHECK_FALSE(closer_than(0, A, SE3d(), B, apart));
             }
-            if (std::fabs(w.distance) > 1e-9 * size) CHECK(closer_than(0, A, SE3d(), B, X) == (w.distance < 0));
+            if (std::fabs(w.distance) > 1e-9 * size)
+              CHECK(closer_than(0, A, SE3d(), B, X) == (w.distance < 0));
           }
 }
 
-// As `pieces` of meshes may have them: no normal, perhaps no length. Against the segment or point that they are.
+// As `pieces` of meshes may have them: no normal, perhaps no length. Against the segment or point
+// that they are.
 TEST_CASE("triangles without an area are segments and points") {
   RandomShapes random;
   for (int b = 0; b < n_shape_types; ++b) {
@@ -229,23 +263,29 @@ TEST_CASE("triangles without an area are segments and points") {
       flat.rounding = segment.radius = r, segment.half_length = half;
       const Shape B = random.shape(static_cast<ShapeType>(b));
       const SE3d X_WA = random.pose(0.5), X_WB = random.pose(i % 2 ? 0.7 : 0.1);
-      const Witness w = signed_distance(flat, X_WA, B, X_WB), v = signed_distance(segment, X_WA, B, X_WB);
+      const Witness w = signed_distance(flat, X_WA, B, X_WB),
+                    v = signed_distance(segment, X_WA, B, X_WB);
       CHECK(std::fabs(w.distance - v.distance) < 1e-9);
       CHECK(norm(w.p_WB - w.p_WA - w.distance * w.normal) < 1e-9);
       const LocalSurface s = local_surface(flat, X_WA, w.p_WA, w.normal);
-      CHECK(std::isfinite(norm(s.point) + norm(s.axis[0]) + norm(s.axis[1]) + s.corner[0].weight + norm(s.corner[0].slope)));
+      CHECK(std::isfinite(norm(s.point) + norm(s.axis[0]) + norm(s.axis[1]) + s.corner[0].weight +
+                          norm(s.corner[0].slope)));
       CHECK(s.kind != FeatureKind::face);
     }
   }
 }
 
 TEST_CASE("sizes a million times apart") {
-  const Shape small = Shape::box({1e-4, 1e-4, 1e-4}), large = Shape::box({1e3, 1e3, 1e3}), slab = Shape::cylinder(1e3, 1e-4);
+  const Shape small = Shape::box({1e-4, 1e-4, 1e-4}), large = Shape::box({1e3, 1e3, 1e3}),
+              slab = Shape::cylinder(1e3, 1e-4);
   RandomShapes random;
   for (int i = 0; i < 300; ++i) {
     const SE3d X = random.pose(0);
-    const double reach = (std::fabs(X.R(2, 0)) + std::fabs(X.R(2, 1)) + std::fabs(X.R(2, 2))) * 1e-4;  // along z
-    const double gap = random.uniform(-1e-4, 1e-4), x = random.uniform(-500, 500), y = random.uniform(-500, 500);
+    // Along z.
+    const double reach =
+        (std::fabs(X.R(2, 0)) + std::fabs(X.R(2, 1)) + std::fabs(X.R(2, 2))) * 1e-4;
+    const double gap = random.uniform(-1e-4, 1e-4), x = random.uniform(-500, 500),
+                 y = random.uniform(-500, 500);
     for (const auto& [body, top] : {std::pair(&large, 1e3), std::pair(&slab, 1e-4)}) {
       const Witness w = signed_distance(*body, SE3d(), small, SE3d(X.R, {x, y, top + reach + gap}));
       CHECK(std::fabs(w.distance - gap) < 1e-9);

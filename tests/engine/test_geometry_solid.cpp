@@ -14,14 +14,16 @@ using namespace robosim::testing;
 
 namespace {
 
-// Winding number of a closed surface about p: its solid angle over 4 pi (Van Oosterom, Strackee, "The solid angle of a plane triangle", 1983).
+// Winding number of a closed surface about p: its solid angle over 4 pi (Van Oosterom, Strackee,
+// "The solid angle of a plane triangle", 1983).
 double winding_number(const TriangleMesh& mesh, const Vec3d& p) {
   double angle = 0;
   for (int t = 0; t < mesh.n_triangles(); ++t) {
     const TriangleSurface::Corners c = mesh.corners(t);
     const Vec3d a = c[0] - p, b = c[1] - p, d = c[2] - p;
     const double la = norm(a), lb = norm(b), ld = norm(d);
-    angle += 2 * std::atan2(dot(a, cross(b, d)), la * lb * ld + dot(a, b) * ld + dot(b, d) * la + dot(d, a) * lb);
+    angle += 2 * std::atan2(dot(a, cross(b, d)),
+                            la * lb * ld + dot(a, b) * ld + dot(b, d) * la + dot(d, a) * lb);
   }
   return angle / (4 * std::numbers::pi);
 }
@@ -40,7 +42,9 @@ void append(Triangles& to, const Triangles& more, const Vec3d& shift, bool insid
 Triangles shells(int kind) {
   Triangles mesh = ball_triangles(0.4, 4);
   if (kind == 1) append(mesh, box_triangles({0.3, 0.1, 0.2}, 3), {0.35, 0.05, 0}, false);
-  if (kind == 2) append(mesh, box_triangles({0.2, 0.2, 0.2}, 2), {}, true), append(mesh, ball_triangles(0.1, 3), {}, false);
+  if (kind == 2)
+    append(mesh, box_triangles({0.2, 0.2, 0.2}, 2), {}, true),
+        append(mesh, ball_triangles(0.1, 3), {}, false);
   return mesh;
 }
 
@@ -62,7 +66,8 @@ TEST_CASE("a point is in a solid where the winding number of its surface is posi
       for (int k = 0; k < 300; ++k) {
         Vec3d p = 0.4 * Vec3d(random.sign_free(), random.sign_free(), random.sign_free());
         // Rays straight through vertices and along edges, too.
-        if (k % 3 == 0) p = 0.5 * triangles.vertices[static_cast<std::size_t>(k) % triangles.vertices.size()];
+        if (k % 3 == 0)
+          p = 0.5 * triangles.vertices[static_cast<std::size_t>(k) % triangles.vertices.size()];
         if (k % 7 == 0) p = {};
         const double winding = winding_number(*mesh, p);
         if (std::fabs(winding - std::round(winding)) > 1e-9) continue;  // on the surface
@@ -74,7 +79,8 @@ TEST_CASE("a point is in a solid where the winding number of its surface is posi
   CHECK(outside > 300);
 }
 
-TEST_CASE("a mesh that is no solid, or open, has nothing inside; nor has one that is turned inside out") {
+TEST_CASE(
+    "a mesh that is no solid, or open, has nothing inside; nor has one that is turned inside out") {
   const Triangles ball = ball_triangles(0.4, 4);
   const Compound hollow(std::make_shared<TriangleMesh>(ball.vertices, ball.faces, false));
   Triangles open = ball, inverse;
@@ -98,8 +104,9 @@ TEST_CASE("lower bounds on distances hold, and are as good as what they were ask
       CAPTURE(kind_A);
       CAPTURE(kind_B);
       const CollisionGeometry A(std::make_shared<const Compound>(random.compound(kind_A)));
-      const CollisionGeometry B = kind_B < 0 ? CollisionGeometry(random.small_shape())
-                                             : CollisionGeometry(std::make_shared<const Compound>(random.compound(kind_B)));
+      const CollisionGeometry B =
+          kind_B < 0 ? CollisionGeometry(random.small_shape())
+                     : CollisionGeometry(std::make_shared<const Compound>(random.compound(kind_B)));
       PairCache cache;
       for (int i = 0; i < 6; ++i) {
         const SE3d X_WA = random.pose(0.5), X_WB = random.pose(i % 3 == 0 ? 0.3 : 2);
@@ -134,7 +141,8 @@ TEST_CASE("boxes and balls about a collision geometry hold it") {
     for (int i = 0; i < body->n_pieces(); ++i)
       if (body->is_piece(i)) {
         const Aabb own = body->piece_box(i);
-        CHECK(std::max(norm(own.lower - ball.center), norm(own.upper - ball.center)) <= ball.radius);
+        CHECK(std::max(norm(own.lower - ball.center), norm(own.upper - ball.center)) <=
+              ball.radius);
       }
   }
 }

@@ -1,5 +1,5 @@
-// What proves a way out of an overlap to be the shortest (way_out.h): each bound beside the support function itself, and the proof
-// beside the depth in many directions.
+// What proves a way out of an overlap to be the shortest (way_out.h): each bound beside the support
+// function itself, and the proof beside the depth in many directions.
 #include "geometry/distance/way_out.h"
 
 #include "geometry/shape.h"
@@ -11,7 +11,8 @@ using namespace robosim::testing;
 
 namespace {
 
-// A point of the core's surface and its outward normal: on a face or a line of the shape, or its farthest point in some direction.
+// A point of the core's surface and its outward normal: on a face or a line of the shape, or its
+// farthest point in some direction.
 template <class Core>
 std::pair<Vec3d, Vec3d> surface_point(RandomShapes& random, const Core& core) {
   const Vec3d n = unit_or(random.pose(1).p, {1, 0, 0});
@@ -27,14 +28,19 @@ std::pair<Vec3d, Vec3d> surface_point(RandomShapes& random, const Core& core) {
     p += weight * patch.corner[i], sum += weight;
   }
   p *= 1 / sum;
-  const bool is_farthest = dot(patch.normal, core.support(patch.normal) - p) < 1e-14 * core.bounding_ball().radius;  // a line need not be
+  // a line need not be.
+  const bool is_farthest =
+      dot(patch.normal, core.support(patch.normal) - p) < 1e-14 * core.bounding_ball().radius;
   return is_farthest ? std::pair(p, patch.normal) : std::pair(core.support(n), n);
 }
 
-double growth_along(const Form& G, double x, double y) { return G.xx * x * x + 2 * G.xy * x * y + G.yy * y * y; }
+double growth_along(const Form& G, double x, double y) {
+  return G.xx * x * x + 2 * G.xy * x * y + G.yy * y * y;
+}
 
-constexpr ShapeType bounded[] = {ShapeType::box,       ShapeType::capsule, ShapeType::cylinder, ShapeType::convex,
-                                 ShapeType::ellipsoid, ShapeType::cone,    ShapeType::triangle};
+constexpr ShapeType bounded[] = {ShapeType::box,     ShapeType::capsule,   ShapeType::cylinder,
+                                 ShapeType::convex,  ShapeType::ellipsoid, ShapeType::cone,
+                                 ShapeType::triangle};
 
 }  // namespace
 
@@ -64,7 +70,8 @@ TEST_CASE("the support function grows at least as fast as the ball inside and th
         }
       });
     }
-    const bool round = type == ShapeType::cylinder || type == ShapeType::ellipsoid || type == ShapeType::cone || type == ShapeType::box;
+    const bool round = type == ShapeType::cylinder || type == ShapeType::ellipsoid ||
+                       type == ShapeType::cone || type == ShapeType::box;
     CHECK((with_ball > 30) == round);
     CHECK(with_growth > 30);
   }
@@ -80,22 +87,27 @@ TEST_CASE("a way out that is proved has none beside it that is shorter") {
         visit(A, [&](const auto& core_A) {
           visit(B, [&](const auto& core_B) {
             if constexpr (requires { core_A.support(Vec3d()), core_B.support(Vec3d()); }) {
-              // B turned so that two points of the surfaces face each other, and moved until they overlap by a depth.
+              // B turned so that two points of the surfaces face each other, and moved until they
+              // overlap by a depth.
               const auto [p_A, n_A] = surface_point(random, core_A);
               const auto [p_B, n_B] = surface_point(random, core_B);
               const Vec3d axis = unit_or(cross(n_B, -n_A), perpendicular(n_B));
               ::robosim::Motion<double> turn, spin;
-              turn.angular = std::atan2(norm(cross(n_B, n_A)), -dot(n_A, n_B)) * axis, spin.angular = random.uniform(-3, 3) * n_A;
+              turn.angular = std::atan2(norm(cross(n_B, n_A)), -dot(n_A, n_B)) * axis,
+              spin.angular = random.uniform(-3, 3) * n_A;
               SE3d X_AB;
               X_AB.R = exp_motion(spin).R * exp_motion(turn).R;
-              const double size = core_A.bounding_ball().radius + core_B.bounding_ball().radius, depth = size * std::pow(10, random.uniform(-4, -0.3));
+              const double size = core_A.bounding_ball().radius + core_B.bounding_ball().radius,
+                           depth = size * std::pow(10, random.uniform(-4, -0.3));
               X_AB.p = p_A - depth * n_A - X_AB.R * p_B;
-              const CoreDifference<std::decay_t<decltype(core_A)>, std::decay_t<decltype(core_B)>> D{core_A, core_B, X_AB};
+              const CoreDifference<std::decay_t<decltype(core_A)>, std::decay_t<decltype(core_B)>>
+                  D{core_A, core_B, X_AB};
               const bool is_shortest = is_shortest_way_out(D, {n_A, -depth, p_A, -depth * n_A});
               double least = depth;
               for (int k = 0; k < 300; ++k) {
                 const double spread = k % 3 ? 1 : std::pow(10, random.uniform(-3, 0));
-                const Vec3d x = unit_or((k % 3 ? 0.0 : -1.0) * n_A + spread * random.pose(1).p, n_A);
+                const Vec3d x =
+                    unit_or((k % 3 ? 0.0 : -1.0) * n_A + spread * random.pose(1).p, n_A);
                 least = std::fmin(least, dot(x, D.support(x).w));
               }
               const bool is_less = least < depth - 1e-12 * size;

@@ -1,5 +1,6 @@
-// The dense derivatives of closest points are those of the factors, which are compared with differences elsewhere, for every pair of shapes and
-// in the special cases that have kernels of their own; on each instruction set alike.
+// The dense derivatives of closest points are those of the factors, which are compared with
+// differences elsewhere, for every pair of shapes and in the special cases that have kernels of
+// their own; on each instruction set alike.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 
 double largest(const WitnessRate& a) {
   double x = std::fabs(a.distance);
-  for (const Vec3d& v : {a.normal, a.p_WA, a.p_WB}) x = std::max({x, std::fabs(v.x), std::fabs(v.y), std::fabs(v.z)});
+  for (const Vec3d& v : {a.normal, a.p_WA, a.p_WB})
+    x = std::max({x, std::fabs(v.x), std::fabs(v.y), std::fabs(v.z)});
   return x;
 }
 double distance(const WitnessRate& a, const WitnessRate& b) {
@@ -29,12 +31,15 @@ double largest(const WitnessDerivatives& d) {
   for (const WitnessRate& rate : d.twist) size = std::max(size, largest(rate));
   return size;
 }
-bool is_zero(const tangent_plane::Mat2& M) { return M.row[0].x == 0 && M.row[0].y == 0 && M.row[1].x == 0 && M.row[1].y == 0; }
+bool is_zero(const tangent_plane::Mat2& M) {
+  return M.row[0].x == 0 && M.row[0].y == 0 && M.row[1].x == 0 && M.row[1].y == 0;
+}
 
 }  // namespace
 
-// Every third pose has axes of one frame along those of the other, so that faces, edges and mantles lie flat; the first of these coincide, where
-// spheres have no normal of their own. Sums of a few dozen products of numbers up to `size`.
+// Every third pose has axes of one frame along those of the other, so that faces, edges and mantles
+// lie flat; the first of these coincide, where spheres have no normal of their own. Sums of a few
+// dozen products of numbers up to `size`.
 TEST_CASE("each column is the derivative by its entry of the twists") {
   RandomShapes random;
   int turning = 0;
@@ -66,7 +71,8 @@ TEST_CASE("each column is the derivative by its entry of the twists") {
 }
 
 TEST_CASE("where the next feature takes over it is told") {
-  const Shape ball = Shape::sphere(0.1), box = Shape::box({0.3, 0.2, 0.1}), cylinder = Shape::cylinder(0.2, 0.1), ground = Shape::half_space();
+  const Shape ball = Shape::sphere(0.1), box = Shape::box({0.3, 0.2, 0.1}),
+              cylinder = Shape::cylinder(0.2, 0.1), ground = Shape::half_space();
   const double r = std::sqrt(0.5);
   struct Case {
     const Shape &A, &B;
@@ -74,10 +80,14 @@ TEST_CASE("where the next feature takes over it is told") {
     bool one_sided;
   };
   const Mat3d one = Mat3d::identity(), tipped{{r, 0, r}, {0, 1, 0}, {-r, 0, r}};
-  for (const Case& c : {Case{box, ball, {one, {0.3, 0.05, 0.3}}, true}, Case{box, ball, {one, {0.29, 0.05, 0.3}}, false},
-                        Case{cylinder, ball, {one, {0.2, 0, 0.3}}, true}, Case{cylinder, ball, {one, {0.21, 0, 0.3}}, false},
-                        Case{ground, box, {one, {0, 0, 0.2}}, true}, Case{ground, box, {tipped, {0, 0, 0.5}}, true},
-                        Case{ground, cylinder, {tipped, {0, 0, 0.5}}, false}, Case{ground, ball, {one, {0, 0, 0.5}}, false}})
+  for (const Case& c :
+       {Case{box, ball, {one, {0.3, 0.05, 0.3}}, true},
+        Case{box, ball, {one, {0.29, 0.05, 0.3}}, false},
+        Case{cylinder, ball, {one, {0.2, 0, 0.3}}, true},
+        Case{cylinder, ball, {one, {0.21, 0, 0.3}}, false},
+        Case{ground, box, {one, {0, 0, 0.2}}, true}, Case{ground, box, {tipped, {0, 0, 0.5}}, true},
+        Case{ground, cylinder, {tipped, {0, 0, 0.5}}, false},
+        Case{ground, ball, {one, {0, 0, 0.5}}, false}})
     for (const bool swapped : {false, true}) {
       const Shape &A = swapped ? c.B : c.A, &B = swapped ? c.A : c.B;
       const SE3d X_WA, X_WB = swapped ? c.X_AB.inverse() : c.X_AB;
@@ -89,7 +99,8 @@ TEST_CASE("where the next feature takes over it is told") {
     }
 }
 
-// signed_distance gives an end of what lies flat; in between the point keeps its place along the axis, and goes round the mantle.
+// signed_distance gives an end of what lies flat; in between the point keeps its place along the
+// axis, and goes round the mantle.
 TEST_CASE("on a line that lies flat the point is held") {
   const Shape ground = Shape::half_space();
   const SE3d flat(Mat3d{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, {0.1, -0.2, 0.3});
@@ -113,7 +124,8 @@ TEST_CASE("turns of a sphere about its center change nothing, exactly") {
   for (int t = 0; t < n_shape_types; ++t)
     for (const bool is_B : {false, true}) {
       CAPTURE(shape_type_names[t]);
-      const Shape ball = random.shape(ShapeType::sphere), other = random.shape(static_cast<ShapeType>(t));
+      const Shape ball = random.shape(ShapeType::sphere),
+                  other = random.shape(static_cast<ShapeType>(t));
       const SE3d X_WA = random.pose(0.6), X_WB = random.pose(0.6);
       const Shape &A = is_B ? other : ball, &B = is_B ? ball : other;
       WitnessJacobian J;
@@ -137,8 +149,10 @@ void all_kernels(const Arguments& x, WitnessJacobian (&out)[4]) {
   const WitnessFactors& f = x.factors;
   kernels.any(f, x.X_WA, x.X_WB, out[0].row[0]);
   kernels.on_half_space(f.witness, f.H, x.is_B, x.is_centerd, x.X_WA, x.X_WB, out[1].row[0]);
-  kernels.about_sphere(f.witness, f.tangent[0], f.tangent[1], f.P.row[0].x, f.P.row[0].y, f.P.row[1].y, x.radius, x.is_B, x.X_WA, x.X_WB, out[2].row[0]);
-  kernels.spheres(f.witness, f.P.row[0].x, f.Q_A.row[0].x, f.Q_A.row[1].y, x.X_WA, x.X_WB, out[3].row[0]);
+  kernels.about_sphere(f.witness, f.tangent[0], f.tangent[1], f.P.row[0].x, f.P.row[0].y,
+                       f.P.row[1].y, x.radius, x.is_B, x.X_WA, x.X_WB, out[2].row[0]);
+  kernels.spheres(f.witness, f.P.row[0].x, f.Q_A.row[0].x, f.Q_A.row[1].y, x.X_WA, x.X_WB,
+                  out[3].row[0]);
 }
 
 }  // namespace
@@ -148,17 +162,31 @@ TEST_CASE("kernels of all instruction sets agree") {
   std::mt19937_64 bits(3);
   std::uniform_real_distribution<double> uniform(-2, 2);
   RandomShapes random;
-  const auto matrix = [&] { return tangent_plane::Mat2{{uniform(bits), uniform(bits)}, {uniform(bits), uniform(bits)}}; };
+  const auto matrix = [&] {
+    return tangent_plane::Mat2{{uniform(bits), uniform(bits)}, {uniform(bits), uniform(bits)}};
+  };
   const auto vector = [&] { return Vec3d(uniform(bits), uniform(bits), uniform(bits)); };
   for (int i = 0; i < 100; ++i) {
-    Arguments x{{{uniform(bits), vector(), vector(), vector()}, {vector(), vector()}, matrix(), matrix(), matrix(), matrix(), true, false},
-                random.pose(2), random.pose(2), i % 2 == 1, i % 4 > 1, uniform(bits)};
+    Arguments x{{{uniform(bits), vector(), vector(), vector()},
+                 {vector(), vector()},
+                 matrix(),
+                 matrix(),
+                 matrix(),
+                 matrix(),
+                 true,
+                 false},
+                random.pose(2),
+                random.pose(2),
+                i % 2 == 1,
+                i % 4 > 1,
+                uniform(bits)};
     if (i % 5 == 0) x.factors.H = {};
     WitnessJacobian expected[4], found[4];
     all_kernels<Isa::baseline>(x, expected);
     const auto compare = [&] {
       for (int kernel = 0; kernel < 4; ++kernel)
-        for (int k = 0; k < 12; ++k) CHECK(distance(found[kernel].rate(k), expected[kernel].rate(k)) < 1e-12);
+        for (int k = 0; k < 12; ++k)
+          CHECK(distance(found[kernel].rate(k), expected[kernel].rate(k)) < 1e-12);
     };
 #define ROBOSIM_COMPARE(isa) \
   if (is_supported(Isa::isa)) all_kernels<Isa::isa>(x, found), compare();

@@ -1,4 +1,5 @@
-// Inverse kinematics on random mechanisms: what it returns is a solution, within limits, nearest first.
+// Inverse kinematics on random mechanisms: what it returns is a solution, within limits, nearest
+// first.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -40,7 +41,8 @@ IkOptions all_columns(const Model& model, const std::vector<double>& reference) 
   return options;
 }
 
-const std::vector<std::string> kinds{"revolute", "planar", "revolute", "prismatic", "continuous", "revolute"};
+const std::vector<std::string> kinds{"revolute",  "planar",     "revolute",
+                                     "prismatic", "continuous", "revolute"};
 
 }  // namespace
 
@@ -62,7 +64,8 @@ TEST_CASE("solutions are at the goal, within limits, nearest first") {
     double distance = 0;
     for (const IkSolution& s : result.solutions) {
       forward_kinematics(model, data, s.q.data());
-      const Motion<double> error = log_pose(goal.X_WG.inverse() * frame_placement(model, data, model.frames.back()));
+      const Motion<double> error =
+          log_pose(goal.X_WG.inverse() * frame_placement(model, data, model.frames.back()));
       CHECK(norm(error.linear) <= 1.1e-6);
       CHECK(norm(error.angular) <= 1.1e-6);
       CHECK(s.distance >= distance);
@@ -99,7 +102,8 @@ TEST_CASE("the residual's Jacobian is its derivative") {
       q[j] = saved - h, other.evaluate(q.data()), std::copy_n(other.value(), 6, minus.begin());
       q[j] = saved;
       // Central differences: error about 1e-10 of second derivatives of order 10, and rounding / h.
-      for (std::size_t i = 0; i < 6; ++i) CHECK(column[i] == doctest::Approx((plus[i] - minus[i]) / (2 * h)).epsilon(1e-6).scale(1));
+      for (std::size_t i = 0; i < 6; ++i)
+        CHECK(column[i] == doctest::Approx((plus[i] - minus[i]) / (2 * h)).epsilon(1e-6).scale(1));
     }
   }
 }

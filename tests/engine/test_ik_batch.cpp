@@ -1,5 +1,5 @@
-// Inverse kinematics of many poses: solutions of what can be reached whatever the joints, each pose by itself, bounds
-// that hold.
+// Inverse kinematics of many poses: solutions of what can be reached whatever the joints, each pose
+// by itself, bounds that hold.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -31,8 +31,10 @@ Model chain(testing::Random& random, const std::vector<std::string>& kinds) {
     spec.X_PJ = random.pose();
     spec.axis = random.vec3();
     if (kinds[i] == "helical") spec.pitch = 0.1;
-    if (kinds[i] == "planar") spec.lower = {-1.5, -1.5, -1.5}, spec.upper = {1.5, 1.5, 1.5};
-    else if (kinds[i] != "continuous") spec.lower = {-1.5}, spec.upper = {1.5};
+    if (kinds[i] == "planar")
+      spec.lower = {-1.5, -1.5, -1.5}, spec.upper = {1.5, 1.5, 1.5};
+    else if (kinds[i] != "continuous")
+      spec.lower = {-1.5}, spec.upper = {1.5};
     builder.add_joint(spec);
   }
   return builder.build({});
@@ -61,7 +63,9 @@ SE3d end_pose(const Model& model, Data<double>& data, const std::vector<double>&
 
 }  // namespace
 
-TEST_CASE("poses of configurations are met, whatever the joints, and the answers are those of one pose at a time") {
+TEST_CASE(
+    "poses of configurations are met, whatever the joints, and the answers are those of one pose "
+    "at a time") {
   testing::Random random(11);
   for (const auto& kinds : mechanisms) {
     const Model model = chain(random, kinds);
@@ -79,7 +83,8 @@ TEST_CASE("poses of configurations are met, whatever the joints, and the answers
     IkBatchOptions options;
     options.ik = all_columns(model);
     options.threads = 2;
-    const IkBatchResult found = inverse_kinematics_many(model, goal, n, poses.data(), starts.data(), false, options);
+    const IkBatchResult found =
+        inverse_kinematics_many(model, goal, n, poses.data(), starts.data(), false, options);
     int solved = 0;
     for (int i = 0; i < n; ++i) {
       const std::size_t k = static_cast<std::size_t>(i), n_q = static_cast<std::size_t>(model.n_q);
@@ -102,9 +107,11 @@ TEST_CASE("poses of configurations are met, whatever the joints, and the answers
       std::vector<double> two(starts.begin(), starts.begin() + model.n_q);
       two.insert(two.end(), starts.begin() + i * model.n_q, starts.begin() + (i + 1) * model.n_q);
       const SE3d both[2] = {poses[0], poses[static_cast<std::size_t>(i)]};
-      const IkBatchResult alone = inverse_kinematics_many(model, goal, 2, both, two.data(), false, options);
+      const IkBatchResult alone =
+          inverse_kinematics_many(model, goal, 2, both, two.data(), false, options);
       for (int j = 0; j < model.n_q; ++j)
-        CHECK(alone.q[static_cast<std::size_t>(model.n_q + j)] == found.q[static_cast<std::size_t>(i * model.n_q + j)]);
+        CHECK(alone.q[static_cast<std::size_t>(model.n_q + j)] ==
+              found.q[static_cast<std::size_t>(i * model.n_q + j)]);
     }
   }
 }
@@ -112,8 +119,9 @@ TEST_CASE("poses of configurations are met, whatever the joints, and the answers
 TEST_CASE("errors of boxes are those that one at a time tells") {
   testing::Random random(12);
   const double inf = std::numeric_limits<double>::infinity();
-  const double boxes[][6] = {{0, 0, 0, 0, 0, inf},   {0, 0, 0, inf, 0, 0},      {0, 0, 0, inf, inf, inf},
-                             {0.1, inf, 0, 0, 0, 0}, {0, 0, 0, 0.2, 0.5, 0.1},  {0.1, 0, 0.2, 0, 0, 0.3},
+  const double boxes[][6] = {{0, 0, 0, 0, 0, inf},     {0, 0, 0, inf, 0, 0},
+                             {0, 0, 0, inf, inf, inf}, {0.1, inf, 0, 0, 0, 0},
+                             {0, 0, 0, 0.2, 0.5, 0.1}, {0.1, 0, 0.2, 0, 0, 0.3},
                              {0, 0, 0, inf, inf, 0.2}};
   for (const auto& box : boxes) {
     const Model model = chain(random, mechanisms[0]);
@@ -128,14 +136,17 @@ TEST_CASE("errors of boxes are those that one at a time tells") {
     std::vector<SE3d> poses;
     for (int i = 0; i < n; ++i) poses.push_back(end_pose(model, data, random.configuration(model)));
     const std::vector<double> start = random.configuration(model);
-    const IkBatchResult found = inverse_kinematics_many(model, goal, n, poses.data(), start.data(), true, options);
+    const IkBatchResult found =
+        inverse_kinematics_many(model, goal, n, poses.data(), start.data(), true, options);
     for (int i = 0; i < n; ++i) {
       const std::size_t k = static_cast<std::size_t>(i);
       goal.X_WG = poses[k];
       IkResidual residual(model, goal, options.ik.columns);
       residual.evaluate(found.q.data() + i * model.n_q);
-      CHECK(found.position_error[k] == doctest::Approx(residual.position_error()).epsilon(1e-6).scale(1e-3));
-      CHECK(found.rotation_error[k] == doctest::Approx(residual.rotation_error()).epsilon(1e-6).scale(1e-3));
+      CHECK(found.position_error[k] ==
+            doctest::Approx(residual.position_error()).epsilon(1e-6).scale(1e-3));
+      CHECK(found.rotation_error[k] ==
+            doctest::Approx(residual.rotation_error()).epsilon(1e-6).scale(1e-3));
     }
   }
 }
@@ -144,7 +155,8 @@ TEST_CASE("no configuration's pose is beyond the bound, and what is clearly beyo
   testing::Random random(13);
   int proven = 0, asked = 0;
   for (int trial = 0; trial < testing::repeats(40, 400); ++trial) {
-    const Model model = chain(random, mechanisms[static_cast<std::size_t>(trial) % mechanisms.size()]);
+    const Model model =
+        chain(random, mechanisms[static_cast<std::size_t>(trial) % mechanisms.size()]);
     Data<double> data(model);
     IkGoal goal;
     goal.frame = static_cast<int>(model.frames.size()) - 1;

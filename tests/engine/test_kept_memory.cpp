@@ -58,7 +58,8 @@ TEST_CASE("several threads never hold the same memory") {
       for (int round = 0; round < 500; ++round) {
         double* const x = memory.take(4096);
         std::fill_n(x, 4096, static_cast<double>(t));
-        torn[t] += !std::all_of(x, x + 4096, [t](double value) { return value == static_cast<double>(t); });
+        torn[t] += !std::all_of(x, x + 4096,
+                                [t](double value) { return value == static_cast<double>(t); });
         memory.give_back(x);
       }
     });

@@ -1,5 +1,6 @@
-// The motion bounds hold: over random trees of all joint types, no point of a collider ever moves farther than certified, as
-// seen from the world or from another collider, and the bounds are not much wider than the motion where that can be known.
+// The motion bounds hold: over random trees of all joint types, no point of a collider ever moves
+// farther than certified, as seen from the world or from another collider, and the bounds are not
+// much wider than the motion where that can be known.
 #include <doctest/doctest.h>
 
 #include "planning/motion_bound.h"
@@ -17,8 +18,11 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 Model with_colliders(Random& random, const std::vector<std::string>& kinds, int n, bool chain) {
   ModelBuilder builder = random_tree("tree", random, kinds, n, chain, false);
   for (int i = 1; i <= n; ++i) {
-    builder.add_collider(message("l", i), Shape::box({random.uniform(0.02, 0.3), 0.05, random.uniform(0.02, 0.1)}), random.pose(), "a");
-    builder.add_collider(message("l", i), Shape::sphere(random.uniform(0.02, 0.2)), random.pose(), "b");
+    builder.add_collider(message("l", i),
+                         Shape::box({random.uniform(0.02, 0.3), 0.05, random.uniform(0.02, 0.1)}),
+                         random.pose(), "a");
+    builder.add_collider(message("l", i), Shape::sphere(random.uniform(0.02, 0.2)), random.pose(),
+                         "b");
   }
   return builder.build({});
 }
@@ -32,11 +36,16 @@ std::vector<std::pair<int, int>> all_pairs(const Model& model) {
   return pairs;
 }
 
-// The ball's center and points that belong to the object: corners of its box or ends of its diameters.
+// The ball's center and points that belong to the object: corners of its box or ends of its
+// diameters.
 std::vector<Vec3d> points_of(const SceneObject& object) {
   std::vector<Vec3d> points;
-  const Vec3d& e = object.geometry.shape.type == ShapeType::box ? object.geometry.shape.half_extents : Vec3d{object.geometry.shape.radius, 0, 0};
-  for (int s = 0; s < 8; ++s) points.push_back(object.X_BO * Vec3d{s & 1 ? e.x : -e.x, s & 2 ? e.y : -e.y, s & 4 ? e.z : -e.z});
+  const Vec3d& e = object.geometry.shape.type == ShapeType::box
+                       ? object.geometry.shape.half_extents
+                       : Vec3d{object.geometry.shape.radius, 0, 0};
+  for (int s = 0; s < 8; ++s)
+    points.push_back(object.X_BO *
+                     Vec3d{s & 1 ? e.x : -e.x, s & 2 ? e.y : -e.y, s & 4 ? e.z : -e.z});
   return points;
 }
 
@@ -46,11 +55,13 @@ TEST_CASE("no point moves farther than the bounds say") {
   double widest = 0;
   // All kinds whose q is moved along straight lines here.
   std::vector<std::string> straight = moving_kinds();
-  std::erase_if(straight, [](const std::string& kind) { return joint_layout(*moving_type(kind)).quaternion() >= 0; });
+  std::erase_if(straight, [](const std::string& kind) {
+    return joint_layout(*moving_type(kind)).quaternion() >= 0;
+  });
   for (unsigned seed = 0; seed < 60; ++seed) {
     Random random(seed);
-    const std::vector<std::string> kinds = seed % 3 == 0 ? std::vector<std::string>{"revolute"}
-                                                       : straight;
+    const std::vector<std::string> kinds =
+        seed % 3 == 0 ? std::vector<std::string>{"revolute"} : straight;
     const Model model = with_colliders(random, kinds, 5, seed % 2 == 0);
     const CollisionScene scene(model, {}, all_pairs(model));
     SceneQuery query(scene), moved(scene);
@@ -67,7 +78,8 @@ TEST_CASE("no point moves farther than the bounds say") {
     line.position(t0 + half, q.data());
     line.spread(t0, t1, spread);
     query.place(q.data());
-    bound.update(query.data().X_WB.data(), q.data(), spread.span.data(), spread.step.data(), spread.bend.data());
+    bound.update(query.data().X_WB.data(), q.data(), spread.span.data(), spread.step.data(),
+                 spread.bend.data());
     for (int step = 0; step <= 20; ++step) {
       const double s = -1 + 0.1 * step;
       line.position(t0 + half + s * half, q.data());
@@ -82,9 +94,11 @@ TEST_CASE("no point moves farther than the bounds say") {
         const int top = a;  // the last body above both
         // The farthest that a point of an object moves, as seen from there.
         const auto farthest = [&](const SceneObject& object) {
-          const SE3d before = X(query, top).inverse() * X(query, object.body), after = X(moved, top).inverse() * X(moved, object.body);
+          const SE3d before = X(query, top).inverse() * X(query, object.body),
+                     after = X(moved, top).inverse() * X(moved, object.body);
           double most = 0;
-          for (const Vec3d& p : points_of(object)) most = std::max(most, norm(after * p - before * p));
+          for (const Vec3d& p : points_of(object))
+            most = std::max(most, norm(after * p - before * p));
           return most;
         };
         const double distance = farthest(A) + (top == B.body ? 0.0 : farthest(B));
@@ -95,7 +109,8 @@ TEST_CASE("no point moves farther than the bounds say") {
                                            X(query, top).inverse() * X(query, A.body) * A.p_BC);
         const Vec3d v = motion.velocity(X(query, A.body) * A.p_BC);
         CHECK(norm(d - s * v) <= motion.rest + 1e-9);
-        if (std::abs(s) == 1 && size < 1 && norm(d) > 1e-3) widest = std::max(widest, norm(v) / norm(d));
+        if (std::abs(s) == 1 && size < 1 && norm(d) > 1e-3)
+          widest = std::max(widest, norm(v) / norm(d));
       }
     }
   }
@@ -123,7 +138,8 @@ TEST_CASE("a small rotation is bounded within a few per cent") {
   const double q = 0;
   Spread spread{{0.1}, {0.1}, {0}};
   query.place(&q);
-  bound.update(query.data().X_WB.data(), &q, spread.span.data(), spread.step.data(), spread.bend.data());
+  bound.update(query.data().X_WB.data(), &q, spread.span.data(), spread.step.data(),
+               spread.bend.data());
   const MotionBound<double>::Relative motion = bound.of_pair(0);
   CHECK(motion.total == doctest::Approx(0.1 * 1.01));
   CHECK(motion.velocity({1, 0, 0}).y == doctest::Approx(0.1));

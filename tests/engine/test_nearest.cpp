@@ -1,4 +1,5 @@
-// The nearest neighbor is the one that a plain scan finds: spread points, clustered ones, many equal ones.
+// The nearest neighbor is the one that a plain scan finds: spread points, clustered ones, many
+// equal ones.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +21,9 @@ TEST_CASE("nearest is what a scan finds, at every size") {
       CHECK(points.nearest(std::vector<double>(6, 0.0).data(), nullptr) == -1);
       const auto draw = [&] {
         std::vector<double> p;
-        for (int k = 0; k < dimension; ++k) p.push_back(kind == 0 ? rng.uniform(-1, 1) : (kind == 1 ? rng.below(3) : 1e3 + 1e-6 * rng.uniform()));
+        for (int k = 0; k < dimension; ++k)
+          p.push_back(kind == 0 ? rng.uniform(-1, 1)
+                                : (kind == 1 ? rng.below(3) : 1e3 + 1e-6 * rng.uniform()));
         return p;
       };
       for (int i = 0; i < 1500; ++i) {
@@ -51,7 +54,10 @@ TEST_CASE("nearest up to periods is what a scan over all turns finds") {
     Rng rng(static_cast<std::uint64_t>(10 * spread));
     NearestNeighbors points(3);
     std::vector<std::vector<double>> all;
-    const auto draw = [&] { return std::vector<double>{rng.uniform(-spread, spread), rng.uniform(-1, 1), rng.uniform(-spread, spread)}; };
+    const auto draw = [&] {
+      return std::vector<double>{rng.uniform(-spread, spread), rng.uniform(-1, 1),
+                                 rng.uniform(-spread, spread)};
+    };
     for (int i = 0; i < 800; ++i) {
       all.push_back(draw());
       points.add(all.back().data());
@@ -62,7 +68,8 @@ TEST_CASE("nearest up to periods is what a scan over all turns finds") {
         for (std::size_t k = 0; k < 3; ++k) {
           double d = std::abs(p[k] - q[k]);
           // At most 10 apart: that many turns and one more.
-          for (int turn = -16; periods[k] > 0 && turn <= 16; ++turn) d = std::min(d, std::abs(p[k] - q[k] + turn * periods[k]));
+          for (int turn = -16; periods[k] > 0 && turn <= 16; ++turn)
+            d = std::min(d, std::abs(p[k] - q[k] + turn * periods[k]));
           sum += d * d;
         }
         least = std::min(least, sum);
@@ -77,7 +84,8 @@ TEST_CASE("nearest up to periods is what a scan over all turns finds") {
 }
 
 TEST_CASE("the random numbers are xoshiro256++ and uniform") {
-  // First outputs of the published reference code for the state that splitmix64 fills from seed 0 (computed independently).
+  // First outputs of the published reference code for the state that splitmix64 fills from seed 0
+  // (computed independently).
   Rng a(0), b(0), c(1);
   CHECK(a.bits() == b.bits());
   CHECK(a.bits() != c.bits());

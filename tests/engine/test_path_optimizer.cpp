@@ -1,4 +1,5 @@
-// What the optimization of paths stands on: banded systems and polylines. The optimization itself: tests/planners/test_optimize.py.
+// What the optimization of paths stands on: banded systems and polylines. The optimization itself:
+// tests/planners/test_optimize.py.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +17,9 @@ TEST_CASE("A banded system is solved, and an indefinite one refused") {
   for (const std::size_t n : {1u, 2u, 5u, 40u})
     for (const std::size_t w : {0u, 1u, 3u, 60u}) {
       BandedMatrix A(n, w);
-      const auto far = [&](std::size_t i, std::size_t j) { return i > j ? i - j > A.half_bandwidth() : j - i > A.half_bandwidth(); };
+      const auto far = [&](std::size_t i, std::size_t j) {
+        return i > j ? i - j > A.half_bandwidth() : j - i > A.half_bandwidth();
+      };
       // Diagonally dominant, so positive definite.
       for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t j = A.first_of_row(i); j < i; ++j) A(i, j) = 2 * rng.uniform() - 1;
@@ -58,12 +61,14 @@ TEST_CASE("A resampled polyline keeps its ends and lies on it, at equal distance
 
 TEST_CASE("A thinned polyline loses only what is near the lines that stay") {
   Polyline arc{2, {}};
-  for (int i = 0; i <= 200; ++i) arc.points.insert(arc.points.end(), {std::cos(0.01 * i), std::sin(0.01 * i)});
+  for (int i = 0; i <= 200; ++i)
+    arc.points.insert(arc.points.end(), {std::cos(0.01 * i), std::sin(0.01 * i)});
   for (const double tolerance : {1e-6, 1e-3, 0.1, 10.0}) {
     const Polyline thin = arc.thinned(tolerance);
     CHECK(thin.point(0)[0] == arc.point(0)[0]);
     CHECK(thin.point(thin.size() - 1)[1] == arc.point(200)[1]);
-    // A chord of an arc is off by its angle squared over eight, at its middle, where no point may be.
+    // A chord of an arc is off by its angle squared over eight, at its middle, where no point may
+    // be.
     const std::size_t chord = static_cast<std::size_t>(std::sqrt(8 * tolerance) / 0.01);
     const auto points = [](std::size_t steps) {
       steps = std::clamp<std::size_t>(steps, 1, 200);

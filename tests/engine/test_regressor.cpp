@@ -1,7 +1,9 @@
-// The regressor and the derivatives in the model's parameters. tau is linear in the inertial parameters, which checks the
-// regressor without any derivative; center of mass and moments are moved by a floating joint that carries the body's mass, joint
-// placements by one without mass before the joint, both with a dual q: exact to rounding, 1e-12 of the largest entry as
-// in test_dynamics.cpp. Forward dynamics against Ridders' differences over changed models, good to 1e-8 of the largest entry.
+// The regressor and the derivatives in the model's parameters. tau is linear in the inertial
+// parameters, which checks the regressor without any derivative; center of mass and moments are
+// moved by a floating joint that carries the body's mass, joint placements by one without mass
+// before the joint, both with a dual q: exact to rounding, 1e-12 of the largest entry as in
+// test_dynamics.cpp. Forward dynamics against Ridders' differences over changed models, good to
+// 1e-8 of the largest entry.
 #include <doctest/doctest.h>
 
 #include "base/lanes.h"
@@ -21,21 +23,28 @@ using DualApplied = std::vector<AppliedWrench<Dual>>;
 
 DualApplied dual_of(const Applied& wrenches) {
   DualApplied out;
-  for (const auto& w : wrenches) out.push_back({w.frame, {Vec3<Dual>(w.F.angular), Vec3<Dual>(w.F.linear)}});
+  for (const auto& w : wrenches)
+    out.push_back({w.frame, {Vec3<Dual>(w.F.angular), Vec3<Dual>(w.F.linear)}});
   return out;
 }
 
-// How many numbers each kind of parameter has, and room for gradients (rows = 1) or matrices (rows = n_v).
+// How many numbers each kind of parameter has, and room for gradients (rows = 1) or matrices (rows
+// = n_v).
 template <class S>
 struct ResultsOf {
   int bodies, rows;
   std::vector<S> mass, com, inertia, placement, armature;
 
   ResultsOf(const Model& model, int rows_) : bodies(model.n_bodies() - 1), rows(rows_) {
-    const auto room = [&](std::vector<S>& x, int width) { x.resize(static_cast<std::size_t>(rows * width)); };
-    room(mass, bodies), room(com, 3 * bodies), room(inertia, 6 * bodies), room(placement, 6 * bodies), room(armature, model.n_v);
+    const auto room = [&](std::vector<S>& x, int width) {
+      x.resize(static_cast<std::size_t>(rows * width));
+    };
+    room(mass, bodies), room(com, 3 * bodies), room(inertia, 6 * bodies),
+        room(placement, 6 * bodies), room(armature, model.n_v);
   }
-  ParameterOutputs<S> outputs() { return {mass.data(), com.data(), inertia.data(), placement.data(), armature.data()}; }
+  ParameterOutputs<S> outputs() {
+    return {mass.data(), com.data(), inertia.data(), placement.data(), armature.data()};
+  }
 };
 using Results = ResultsOf<double>;
 
@@ -49,7 +58,8 @@ Numbers column(const Numbers& matrix, int rows, int k) {
 Numbers rows_times(const Numbers& matrix, const Numbers& bar, double sign) {
   const std::size_t width = matrix.size() / bar.size();
   Numbers out(width);
-  for (std::size_t k = 0; k < matrix.size(); ++k) out[k % width] += sign * matrix[k] * bar[k / width];
+  for (std::size_t k = 0; k < matrix.size(); ++k)
+    out[k % width] += sign * matrix[k] * bar[k / width];
   return out;
 }
 
@@ -91,7 +101,8 @@ Model with_free_inertia(Model model, int i) {
 }
 
 // dtau of the first n coordinates as entry k of the appended floating joint's velocity moves it.
-Numbers appended_rate(const Model& extended, const Numbers& q, const Numbers& v, const Numbers& a, int k, const Applied& wrenches) {
+Numbers appended_rate(const Model& extended, const Numbers& q, const Numbers& v, const Numbers& a,
+                      int k, const Applied& wrenches) {
   Numbers q_all = q, v_all = v, a_all = a;
   q_all.insert(q_all.end(), {0, 0, 0, 0, 0, 0, 1});
   v_all.resize(static_cast<std::size_t>(extended.n_v)), a_all.resize(v_all.size());
@@ -99,13 +110,15 @@ Numbers appended_rate(const Model& extended, const Numbers& q, const Numbers& v,
   unit[v.size() + k] = 1;
   Data<Dual> dual(extended);
   Duals out(v_all.size());
-  rnea(extended, dual, moving(extended, q_all, unit).data(), Duals(v_all.begin(), v_all.end()).data(),
-       Duals(a_all.begin(), a_all.end()).data(), out.data(), dual_of(wrenches));
+  rnea(extended, dual, moving(extended, q_all, unit).data(),
+       Duals(v_all.begin(), v_all.end()).data(), Duals(a_all.begin(), a_all.end()).data(),
+       out.data(), dual_of(wrenches));
   out.resize(v.size());
   return rates(out);
 }
 
-Numbers inverse_dynamics(const Model& model, const Numbers& q, const Numbers& v, const Numbers& a, const Applied& wrenches = {}) {
+Numbers inverse_dynamics(const Model& model, const Numbers& q, const Numbers& v, const Numbers& a,
+                         const Applied& wrenches = {}) {
   Data<double> data(model);
   Numbers tau(v.size());
   rnea(model, data, q.data(), v.data(), a.data(), tau.data(), wrenches);
@@ -144,8 +157,11 @@ TEST_CASE("inertial parameters lead back to the inertia, and add as bodies do") 
   check_same(inertia_from_parameters(inertial_parameters(Inertia()).data()), Inertia());
 }
 
-TEST_CASE("inverse dynamics is the regressor times the inertial parameters, and armature times acceleration") {
-  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
+TEST_CASE(
+    "inverse dynamics is the regressor times the inertial parameters, and armature times "
+    "acceleration") {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v,
+                  const Numbers& a) {
     const std::size_t width = static_cast<std::size_t>(n_inertial * (model.n_bodies() - 1));
     Data<double> data(model);
     Numbers Y(v.size() * width), parameters(width), product(v.size()), pi_bar(width);
@@ -164,12 +180,16 @@ TEST_CASE("inverse dynamics is the regressor times the inertial parameters, and 
     for (int i = 1; i < model.n_bodies(); ++i) other.inertias[i] = random.inertia();
     Numbers pi_other(width);
     inertial_parameters(other, pi_other.data());
-    check_close(times(Y, minus(pi_other, parameters)), minus(inverse_dynamics(other, q, v, a), inverse_dynamics(model, q, v, a)), 1e-11);
+    check_close(times(Y, minus(pi_other, parameters)),
+                minus(inverse_dynamics(other, q, v, a), inverse_dynamics(model, q, v, a)), 1e-11);
   });
 }
 
-TEST_CASE("parameter derivatives of inverse dynamics are those of dual numbers through joints put in for them") {
-  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
+TEST_CASE(
+    "parameter derivatives of inverse dynamics are those of dual numbers through joints put in for "
+    "them") {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v,
+                  const Numbers& a) {
     const Applied wrenches = random_wrenches<double>(random, model);
     const int n = model.n_v;
     Data<double> data(model);
@@ -181,23 +201,28 @@ TEST_CASE("parameter derivatives of inverse dynamics are those of dual numbers t
       const Numbers tau = inverse_dynamics(model, q, v, a);
       Model changed = model;
       changed.inertias[i].mass += 1;
-      check_close(column(D.mass, n, b), minus(inverse_dynamics(changed, q, v, a), tau), 1e-11);  // tau cancels, here and below
+      // tau cancels, here and below.
+      check_close(column(D.mass, n, b), minus(inverse_dynamics(changed, q, v, a), tau), 1e-11);
       for (int k = 0; k < 6; ++k) {
         changed = model;
         changed.inertias[i].I_com += symmetric_unit(k);
-        check_close(column(D.inertia, n, 6 * b + k), minus(inverse_dynamics(changed, q, v, a), tau), 1e-11);
+        check_close(column(D.inertia, n, 6 * b + k), minus(inverse_dynamics(changed, q, v, a), tau),
+                    1e-11);
       }
       changed = with_free_inertia(model, i);
       for (int k = 0; k < 3; ++k)
         check_close(column(D.com, n, 3 * b + k), appended_rate(changed, q, v, a, k, wrenches));
       changed = with_free_placement(model, i);
       for (int k = 0; k < 6; ++k)
-        check_close(column(D.placement, n, 6 * b + k), appended_rate(changed, q, v, a, k, wrenches));
+        check_close(column(D.placement, n, 6 * b + k),
+                    appended_rate(changed, q, v, a, k, wrenches));
     }
     for (int k = 0; k < n; ++k) {
       Model changed = model;
       changed.armature[k] += 1;
-      check_close(column(D.armature, n, k), minus(inverse_dynamics(changed, q, v, a), inverse_dynamics(model, q, v, a)), 1e-11);
+      check_close(column(D.armature, n, k),
+                  minus(inverse_dynamics(changed, q, v, a), inverse_dynamics(model, q, v, a)),
+                  1e-11);
     }
     // Without wrenches only placements change.
     Results unloaded(model, n);
@@ -205,12 +230,15 @@ TEST_CASE("parameter derivatives of inverse dynamics are those of dual numbers t
     CHECK(unloaded.com == D.com);
     const int i = 1 + random.index(model.n_bodies() - 1);
     for (int k = 0; k < 6; ++k)
-      check_close(column(unloaded.placement, n, 6 * i - 6 + k), appended_rate(with_free_placement(model, i), q, v, a, k, {}));
+      check_close(column(unloaded.placement, n, 6 * i - 6 + k),
+                  appended_rate(with_free_placement(model, i), q, v, a, k, {}));
   });
 }
 
-TEST_CASE("gradients in parameters are the transposes of the matrices, of inverse and forward dynamics") {
-  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
+TEST_CASE(
+    "gradients in parameters are the transposes of the matrices, of inverse and forward dynamics") {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v,
+                  const Numbers& a) {
     for (const bool loaded : {false, true}) {
       Applied wrenches;
       if (loaded) wrenches = random_wrenches<double>(random, model);
@@ -226,27 +254,32 @@ TEST_CASE("gradients in parameters are the transposes of the matrices, of invers
         check_close(gradient.armature, rows_times(D.armature, bar, 1), tolerance);
       };
       rnea_parameter_derivatives(model, data, q.data(), v.data(), a.data(), D.outputs(), wrenches);
-      rnea_parameter_vjp(model, data, q.data(), v.data(), a.data(), bar.data(), gradient.outputs(), wrenches);
+      rnea_parameter_vjp(model, data, q.data(), v.data(), a.data(), bar.data(), gradient.outputs(),
+                         wrenches);
       check_transposed(1e-12);
       const Numbers& tau = a;
-      forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), tau.data(), acceleration.data(), D.outputs(), wrenches);
-      forward_dynamics_parameter_vjp(model, data, q.data(), v.data(), tau.data(), bar.data(), again.data(), tau_bar.data(),
-                                     gradient.outputs(), wrenches);
+      forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), tau.data(),
+                                             acceleration.data(), D.outputs(), wrenches);
+      forward_dynamics_parameter_vjp(model, data, q.data(), v.data(), tau.data(), bar.data(),
+                                     again.data(), tau_bar.data(), gradient.outputs(), wrenches);
       CHECK(again == acceleration);
       check_transposed(1e-10);  // the condition of M amplifies rounding
     }
   });
 }
 
-TEST_CASE("parameter derivatives of forward dynamics are those of differences over changed models") {
+TEST_CASE(
+    "parameter derivatives of forward dynamics are those of differences over changed models") {
   int at = 0;
-  over_battery([&](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& tau) {
+  over_battery([&](const Model& model, Random& random, const Numbers& q, const Numbers& v,
+                   const Numbers& tau) {
     const Applied wrenches = random_wrenches<double>(random, model);
     const int n = model.n_v, i = 1 + at++ % (model.n_bodies() - 1), b = i - 1;
     Data<double> data(model);
     Results D(model, n);
     Numbers a(v.size());
-    forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), tau.data(), a.data(), D.outputs(), wrenches);
+    forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), tau.data(), a.data(),
+                                           D.outputs(), wrenches);
     const auto check = [&](const Numbers& derivative, auto&& change, double step = 0.02) {
       const auto changed = [&](double t) {
         Model other = model;
@@ -259,10 +292,15 @@ TEST_CASE("parameter derivatives of forward dynamics are those of differences ov
       check_close(derivative, ridders(changed, step), 1e-8);
     };
     check(column(D.mass, n, b), [&](Model& other, double t) { other.inertias[i].mass += t; });
-    for (int k = 0; k < 3; ++k) check(column(D.com, n, 3 * b + k), [&](Model& other, double t) { other.inertias[i].com[k] += t; });
+    for (int k = 0; k < 3; ++k)
+      check(column(D.com, n, 3 * b + k),
+            [&](Model& other, double t) { other.inertias[i].com[k] += t; });
     for (int k = 0; k < 6; ++k) {
-      // The smallest principal moments are 8e-4: what moves must stay positive, here and with armature.
-      check(column(D.inertia, n, 6 * b + k), [&](Model& other, double t) { other.inertias[i].I_com += t * symmetric_unit(k); }, 2e-4);
+      // The smallest principal moments are 8e-4: what moves must stay positive, here and with
+      // armature.
+      check(
+          column(D.inertia, n, 6 * b + k),
+          [&](Model& other, double t) { other.inertias[i].I_com += t * symmetric_unit(k); }, 2e-4);
       check(column(D.placement, n, 6 * b + k), [&](Model& other, double t) {
         Motion<double> twist;
         (k < 3 ? twist.linear[k] : twist.angular[k - 3]) = t;
@@ -271,15 +309,20 @@ TEST_CASE("parameter derivatives of forward dynamics are those of differences ov
       });
     }
     const int k = model.joints[i].v_index;
-    check(column(D.armature, n, k), [&](Model& other, double t) { other.armature[k] += t; }, 2e-4);
+    check(
+        column(D.armature, n, k), [&](Model& other, double t) { other.armature[k] += t; }, 2e-4);
   });
 }
 
-TEST_CASE("regressor and parameter derivatives in lanes: two states side by side give what each gives alone") {
+TEST_CASE(
+    "regressor and parameter derivatives in lanes: two states side by side give what each gives "
+    "alone") {
   using L = Lanes<2, Isa::baseline>;
-  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v, const Numbers& a) {
+  over_battery([](const Model& model, Random& random, const Numbers& q, const Numbers& v,
+                  const Numbers& a) {
     const int n = model.n_v;
-    const Numbers qs[] = {q, random.configuration(model)}, vs[] = {v, random.numbers(n)}, as[] = {a, random.numbers(n)};
+    const Numbers qs[] = {q, random.configuration(model)}, vs[] = {v, random.numbers(n)},
+                  as[] = {a, random.numbers(n)};
     const Numbers bars[] = {random.numbers(n), random.numbers(n)};
     const auto pack = [](const Numbers(&x)[2]) {
       std::vector<L> out(x[0].size());
@@ -287,28 +330,33 @@ TEST_CASE("regressor and parameter derivatives in lanes: two states side by side
       return out;
     };
     // Everything that the file computes, one after the other.
-    const auto all = [&]<class S>(Data<S>& data, const std::vector<S>& q_, const std::vector<S>& v_, const std::vector<S>& a_,
-                                  const std::vector<S>& bar) {
+    const auto all = [&]<class S>(Data<S>& data, const std::vector<S>& q_, const std::vector<S>& v_,
+                                  const std::vector<S>& a_, const std::vector<S>& bar) {
       const std::size_t width = static_cast<std::size_t>(n_inertial * (model.n_bodies() - 1));
       std::vector<S> out(v.size() * width), product(width), tau(v.size()), acceleration(v.size());
-      const auto append = [&](const std::vector<S>& x) { out.insert(out.end(), x.begin(), x.end()); };
+      const auto append = [&](const std::vector<S>& x) {
+        out.insert(out.end(), x.begin(), x.end());
+      };
       const auto append_results = [&](const ResultsOf<S>& r) {
         append(r.mass), append(r.com), append(r.inertia), append(r.placement), append(r.armature);
       };
       inertial_regressor(model, data, q_.data(), v_.data(), a_.data(), out.data());
-      regressor_transpose_times(model, data, q_.data(), v_.data(), a_.data(), bar.data(), product.data());
+      regressor_transpose_times(model, data, q_.data(), v_.data(), a_.data(), bar.data(),
+                                product.data());
       append(product);
       regressor_times(model, data, q_.data(), v_.data(), a_.data(), product.data(), tau.data());
       append(tau);
       ResultsOf<S> D(model, n), gradient(model, 1);
       rnea_parameter_derivatives(model, data, q_.data(), v_.data(), a_.data(), D.outputs());
       append_results(D);
-      rnea_parameter_vjp(model, data, q_.data(), v_.data(), a_.data(), bar.data(), gradient.outputs());
+      rnea_parameter_vjp(model, data, q_.data(), v_.data(), a_.data(), bar.data(),
+                         gradient.outputs());
       append_results(gradient);
-      forward_dynamics_parameter_derivatives(model, data, q_.data(), v_.data(), a_.data(), acceleration.data(), D.outputs());
+      forward_dynamics_parameter_derivatives(model, data, q_.data(), v_.data(), a_.data(),
+                                             acceleration.data(), D.outputs());
       append_results(D);
-      forward_dynamics_parameter_vjp(model, data, q_.data(), v_.data(), a_.data(), bar.data(), acceleration.data(), tau.data(),
-                                     gradient.outputs());
+      forward_dynamics_parameter_vjp(model, data, q_.data(), v_.data(), a_.data(), bar.data(),
+                                     acceleration.data(), tau.data(), gradient.outputs());
       append_results(gradient);
       return out;
     };
@@ -318,7 +366,8 @@ TEST_CASE("regressor and parameter derivatives in lanes: two states side by side
       Data<double> data(model);
       Numbers own;
       for (const L& x : both) own.push_back(x[lane]);
-      check_close(own, all(data, qs[lane], vs[lane], as[lane], bars[lane]), 1e-10);  // sines differ in the last place; the condition of M
+      // Sines differ in the last place; the condition of M.
+      check_close(own, all(data, qs[lane], vs[lane], as[lane], bars[lane]), 1e-10);
     }
   });
 }
@@ -329,21 +378,27 @@ TEST_CASE("regressor and parameter derivatives allocate nothing after the first 
     CAPTURE(c.label);
     Random random(4);
     const Applied wrenches = random_wrenches<double>(random, model);
-    const Numbers q = random.configuration(model), v = random.numbers(model.n_v), x = random.numbers(model.n_v);
+    const Numbers q = random.configuration(model), v = random.numbers(model.n_v),
+                  x = random.numbers(model.n_v);
     const std::size_t width = static_cast<std::size_t>(n_inertial * (model.n_bodies() - 1));
     Numbers Y(v.size() * width), parameters(width), a(v.size()), tau_bar(v.size());
     Results D(model, model.n_v), gradient(model, 1);
     Data<double> data(model);
     const ParameterOutputs<double> matrices = D.outputs(), gradients = gradient.outputs();
     CHECK(allocations_when_repeated([&] {
-      inertial_parameters(model, parameters.data());
-      inertial_regressor(model, data, q.data(), v.data(), v.data(), Y.data());
-      regressor_times(model, data, q.data(), v.data(), v.data(), parameters.data(), a.data());
-      regressor_transpose_times(model, data, q.data(), v.data(), v.data(), x.data(), parameters.data());
-      rnea_parameter_derivatives(model, data, q.data(), v.data(), v.data(), matrices, wrenches);
-      rnea_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), gradients, wrenches);
-      forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), v.data(), a.data(), matrices, wrenches);
-      forward_dynamics_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), a.data(), tau_bar.data(), gradients, wrenches);
-    }) == 0);
+            inertial_parameters(model, parameters.data());
+            inertial_regressor(model, data, q.data(), v.data(), v.data(), Y.data());
+            regressor_times(model, data, q.data(), v.data(), v.data(), parameters.data(), a.data());
+            regressor_transpose_times(model, data, q.data(), v.data(), v.data(), x.data(),
+                                      parameters.data());
+            rnea_parameter_derivatives(model, data, q.data(), v.data(), v.data(), matrices,
+                                       wrenches);
+            rnea_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(), gradients,
+                               wrenches);
+            forward_dynamics_parameter_derivatives(model, data, q.data(), v.data(), v.data(),
+                                                   a.data(), matrices, wrenches);
+            forward_dynamics_parameter_vjp(model, data, q.data(), v.data(), v.data(), x.data(),
+                                           a.data(), tau_bar.data(), gradients, wrenches);
+          }) == 0);
   }
 }

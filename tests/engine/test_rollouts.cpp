@@ -1,4 +1,5 @@
-// Many rollouts at once: each the same to the bit as by itself, whatever the number of threads and wherever they meet; and ended by the caller.
+// Many rollouts at once: each the same to the bit as by itself, whatever the number of threads and
+// wherever they meet; and ended by the caller.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,13 +28,25 @@ struct Batch {
   Numbers tau_bar, q_target_bar, v_target_bar;
 
   Batch(int count_, int steps_, bool is_shared_, int substeps_ = 1)
-      : count(count_), steps(steps_), substeps(substeps_), is_shared(is_shared_), q(rows(steps + 1, n_q)), v(rows(steps + 1, n_v)), tau(rows(steps, n_v)),
-        q_bar(rows(steps + 1, n_v)), v_bar(q_bar.size()), reports(at(count)), gradients(at(count)), tau_bar(rows(steps, n_v)),
-        q_target_bar(rows(steps, n_q)), v_target_bar(rows(steps, n_v)) {
+      : count(count_),
+        steps(steps_),
+        substeps(substeps_),
+        is_shared(is_shared_),
+        q(rows(steps + 1, n_q)),
+        v(rows(steps + 1, n_v)),
+        tau(rows(steps, n_v)),
+        q_bar(rows(steps + 1, n_v)),
+        v_bar(q_bar.size()),
+        reports(at(count)),
+        gradients(at(count)),
+        tau_bar(rows(steps, n_v)),
+        q_target_bar(rows(steps, n_q)),
+        v_target_bar(rows(steps, n_v)) {
     Random random(5);
     for (int r = 0; r < count; ++r) {
       double *q_0 = &q[at(r * (steps + 1) * n_q)], *v_0 = &v[at(r * (steps + 1) * n_v)];
-      const double rest[n_q] = {0, 0, 0.101, 0, 0, 0, 1, random.uniform(-0.1, 0.1), 0.05, 0.37, 0, 0, 0, 1};
+      const double rest[n_q] = {0,    0,    0.101, 0, 0, 0, 1, random.uniform(-0.1, 0.1),
+                                0.05, 0.37, 0,     0, 0, 1};
       std::copy_n(rest, n_q, q_0);
       for (int k = 0; k < n_v; ++k) v_0[k] = random.uniform(-0.5, 0.5);
     }
@@ -41,7 +54,9 @@ struct Batch {
     for (Numbers* x : {&q_bar, &v_bar})
       for (double& y : *x) y = random.uniform(-1, 1);
   }
-  Numbers rows(int each, int width) const { return Numbers(at(std::ptrdiff_t{count} * each * width)); }
+  Numbers rows(int each, int width) const {
+    return Numbers(at(std::ptrdiff_t{count} * each * width));
+  }
 
   // How many steps were taken there and back, when the caller says to go on that many times.
   std::pair<int, int> run(int threads, int patience = 1 << 30) {
@@ -58,26 +73,35 @@ struct Batch {
       return ++looks <= patience;
     };
     const KeptStates kept{steps, 1};
-    const int there = rollouts(all, count, kept, {q.data(), v.data()}, controls, reports.data(), go_on);
+    const int there =
+        rollouts(all, count, kept, {q.data(), v.data()}, controls, reports.data(), go_on);
     CHECK(told == (there < steps ? there : told));
     looks = 0, told = 0;
-    const int back = rollouts_vjp(all, count, kept, {q.data(), v.data()}, controls, {q_bar.data(), v_bar.data()}, gradients.data(), {tau_bar.data(), q_target_bar.data(), v_target_bar.data()}, go_on);
+    const int back = rollouts_vjp(
+        all, count, kept, {q.data(), v.data()}, controls, {q_bar.data(), v_bar.data()},
+        gradients.data(), {tau_bar.data(), q_target_bar.data(), v_target_bar.data()}, go_on);
     return {there, back};
   }
 };
 
 }  // namespace
 
-TEST_CASE("many rollouts and their gradients are those of each alone, to the bit, on any number of threads") {
-  for (const auto& [count, steps, is_shared, substeps] : {std::tuple(5, 70, false, 1), std::tuple(3, 40, true, 2), std::tuple(1, 1100, false, 1)}) {
+TEST_CASE(
+    "many rollouts and their gradients are those of each alone, to the bit, on any number of "
+    "threads") {
+  for (const auto& [count, steps, is_shared, substeps] :
+       {std::tuple(5, 70, false, 1), std::tuple(3, 40, true, 2), std::tuple(1, 1100, false, 1)}) {
     Batch batch(count, steps, is_shared, substeps);
     for (const int threads : {1, 2, 4}) {
       CHECK(batch.run(threads) == std::pair(steps, steps));
       Simulator alone(*batch.w.world, StepOptions(), substeps);
       for (int r = 0; r < count; ++r) {
-        const std::ptrdiff_t of_q = std::ptrdiff_t{r} * (steps + 1) * n_q, of_v = std::ptrdiff_t{r} * (steps + 1) * n_v;
-        Numbers q(at((steps + 1) * n_q)), v(at((steps + 1) * n_v)), tau(at(steps * n_v)), q_target(at(steps * n_q)), v_target(at(steps * n_v));
-        std::copy_n(&batch.q[at(of_q)], n_q, q.data()), std::copy_n(&batch.v[at(of_v)], n_v, v.data());
+        const std::ptrdiff_t of_q = std::ptrdiff_t{r} * (steps + 1) * n_q,
+                             of_v = std::ptrdiff_t{r} * (steps + 1) * n_v;
+        Numbers q(at((steps + 1) * n_q)), v(at((steps + 1) * n_v)), tau(at(steps * n_v)),
+            q_target(at(steps * n_q)), v_target(at(steps * n_v));
+        std::copy_n(&batch.q[at(of_q)], n_q, q.data()),
+            std::copy_n(&batch.v[at(of_v)], n_v, v.data());
         ControlView controls;
         controls.tau = batch.tau.data() + (is_shared ? 0 : std::ptrdiff_t{r} * steps * n_v);
         RolloutReport report;
@@ -91,27 +115,33 @@ TEST_CASE("many rollouts and their gradients are those of each alone, to the bit
         StepGradient g;
         g.set_zero(*batch.w.world);
         const double *q_bar = &batch.q_bar[at(of_v)], *v_bar = &batch.v_bar[at(of_v)];
-        g.q.assign(q_bar + steps * n_v, q_bar + (steps + 1) * n_v), g.v.assign(v_bar + steps * n_v, v_bar + (steps + 1) * n_v);
-        alone.rollout_vjp({steps, 1}, 0, steps, {q.data(), v.data()}, controls, {q_bar, v_bar}, g, {tau.data(), q_target.data(), v_target.data()});
+        g.q.assign(q_bar + steps * n_v, q_bar + (steps + 1) * n_v),
+            g.v.assign(v_bar + steps * n_v, v_bar + (steps + 1) * n_v);
+        alone.rollout_vjp({steps, 1}, 0, steps, {q.data(), v.data()}, controls, {q_bar, v_bar}, g,
+                          {tau.data(), q_target.data(), v_target.data()});
         const StepGradient& of_batch = batch.gradients[at(r)];
         CHECK(g.q == of_batch.q);
         CHECK(g.v == of_batch.v);
         CHECK(g.parameters.numbers() == of_batch.parameters.numbers());
-        CHECK(std::equal(tau.begin(), tau.end(), batch.tau_bar.begin() + std::ptrdiff_t{r} * steps * n_v));
+        CHECK(std::equal(tau.begin(), tau.end(),
+                         batch.tau_bar.begin() + std::ptrdiff_t{r} * steps * n_v));
       }
     }
   }
 }
 
-TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps and controls included") {
+TEST_CASE(
+    "a rollout's gradient is that of differences of the rollout, substeps and controls included") {
   Batch batch(1, 30, false, 3);
   batch.run(1);
   Random random(9);
   Simulator simulator(*batch.w.world, StepOptions(), 3);
-  const Numbers q_start(batch.q.begin(), batch.q.begin() + n_q), v_start(batch.v.begin(), batch.v.begin() + n_v), q_there(batch.q);
+  const Numbers q_start(batch.q.begin(), batch.q.begin() + n_q),
+      v_start(batch.v.begin(), batch.v.begin() + n_v), q_there(batch.q);
   const auto loss = [&](const Numbers& v, const Numbers& tau) {
     Numbers qs(batch.q.size()), vs(batch.v.size());
-    std::copy(q_start.begin(), q_start.end(), qs.begin()), std::copy(v.begin(), v.end(), vs.begin());
+    std::copy(q_start.begin(), q_start.end(), qs.begin()),
+        std::copy(v.begin(), v.end(), vs.begin());
     ControlView controls;
     controls.tau = tau.data();
     RolloutReport report;
@@ -120,7 +150,9 @@ TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps 
     for (int i = 0; i <= batch.steps; ++i) {
       double moved[n_v];
       difference(batch.w.model, &q_there[at(i * n_q)], &qs[at(i * n_q)], moved);
-      for (int k = 0; k < n_v; ++k) sum += batch.q_bar[at(i * n_v + k)] * moved[k] + batch.v_bar[at(i * n_v + k)] * vs[at(i * n_v + k)];
+      for (int k = 0; k < n_v; ++k)
+        sum += batch.q_bar[at(i * n_v + k)] * moved[k] +
+               batch.v_bar[at(i * n_v + k)] * vs[at(i * n_v + k)];
     }
     return sum;
   };
@@ -132,9 +164,16 @@ TEST_CASE("a rollout's gradient is that of differences of the rollout, substeps 
     for (std::size_t k = 0; k < x.size(); ++k) x[k] += h * d[k];
     return x;
   };
-  const double h = 1e-6;  // within which no contact changes what it does; central differences err by h^2 and 1e-16 / h
-  CHECK(of_v == doctest::Approx((loss(along(v_start, dv, h), batch.tau) - loss(along(v_start, dv, -h), batch.tau)) / (2 * h)).epsilon(1e-6));
-  CHECK(of_tau == doctest::Approx((loss(v_start, along(batch.tau, dtau, h)) - loss(v_start, along(batch.tau, dtau, -h))) / (2 * h)).epsilon(1e-6));
+  // Within which no contact changes what it does; central differences err by h^2 and 1e-16 / h.
+  const double h = 1e-6;
+  CHECK(of_v == doctest::Approx((loss(along(v_start, dv, h), batch.tau) -
+                                 loss(along(v_start, dv, -h), batch.tau)) /
+                                (2 * h))
+                    .epsilon(1e-6));
+  CHECK(of_tau == doctest::Approx((loss(v_start, along(batch.tau, dtau, h)) -
+                                   loss(v_start, along(batch.tau, dtau, -h))) /
+                                  (2 * h))
+                      .epsilon(1e-6));
 }
 
 TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept") {
@@ -149,14 +188,18 @@ TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept
       CAPTURE(interval);
       const KeptStates kept{steps, interval};
       Simulator simulator(*batch.w.world, StepOptions(), substeps);
-      Numbers q(at(kept.rows() * n_q)), v(at(kept.rows() * n_v)), none(v.size(), 0.0), tau(batch.tau.size()), q_target(at(steps * n_q)), v_target(at(steps * n_v));
+      Numbers q(at(kept.rows() * n_q)), v(at(kept.rows() * n_v)), none(v.size(), 0.0),
+          tau(batch.tau.size()), q_target(at(steps * n_q)), v_target(at(steps * n_v));
       std::copy_n(batch.q.data(), n_q, q.data()), std::copy_n(batch.v.data(), n_v, v.data());
       RolloutReport report;
       simulator.rollout(kept, 0, steps, {q.data(), v.data()}, controls, report);
       StepGradient g;
       g.set_zero(*batch.w.world);
-      g.q.assign(batch.q_bar.begin(), batch.q_bar.begin() + n_v), g.v.assign(batch.v_bar.begin(), batch.v_bar.begin() + n_v);
-      simulator.rollout_vjp(kept, 0, kept.rows() - 1, {q.data(), v.data()}, controls, {none.data(), none.data()}, g, {tau.data(), q_target.data(), v_target.data()});
+      g.q.assign(batch.q_bar.begin(), batch.q_bar.begin() + n_v),
+          g.v.assign(batch.v_bar.begin(), batch.v_bar.begin() + n_v);
+      simulator.rollout_vjp(kept, 0, kept.rows() - 1, {q.data(), v.data()}, controls,
+                            {none.data(), none.data()}, g,
+                            {tau.data(), q_target.data(), v_target.data()});
       if (interval == 1) expected = g, expected_tau = tau;
       CHECK(g.q == expected.q);
       CHECK(g.v == expected.v);
@@ -169,17 +212,20 @@ TEST_CASE("a rollout's gradient is the same to the bit whichever states are kept
 TEST_CASE("threads meet between states that are kept, too") {
   Batch batch(1, 3000, true);
   batch.run(1);
-  const Numbers q_end(batch.q.end() - n_q, batch.q.end()), v_end(batch.v.end() - n_v, batch.v.end());
+  const Numbers q_end(batch.q.end() - n_q, batch.q.end()),
+      v_end(batch.v.end() - n_v, batch.v.end());
   Simulator simulator(*batch.w.world, StepOptions(), 1);
   Simulator* const one[] = {&simulator};
-  Numbers q(batch.q.begin(), batch.q.begin() + 2 * n_q), v(batch.v.begin(), batch.v.begin() + 2 * n_v);
+  Numbers q(batch.q.begin(), batch.q.begin() + 2 * n_q),
+      v(batch.v.begin(), batch.v.begin() + 2 * n_v);
   RolloutReport report;
   std::vector<int> told;
   const auto go_on = [&](int taken) {
     told.push_back(taken);
     return true;
   };
-  CHECK(rollouts(one, 1, {3000, 5000}, {q.data(), v.data()}, {{batch.tau.data(), nullptr, nullptr}, true}, &report, go_on) == 3000);
+  CHECK(rollouts(one, 1, {3000, 5000}, {q.data(), v.data()},
+                 {{batch.tau.data(), nullptr, nullptr}, true}, &report, go_on) == 3000);
   CHECK(told == std::vector<int>{1000, 2000});
   CHECK(std::equal(q_end.begin(), q_end.end(), q.begin() + n_q));
   CHECK(std::equal(v_end.begin(), v_end.end(), v.begin() + n_v));
@@ -193,7 +239,9 @@ TEST_CASE("threads meet, and end when the caller says so, with what was taken to
   CHECK(batch.run(1, 2) == std::pair(750, 750));
 }
 
-TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any number of threads and for whichever states are kept") {
+TEST_CASE(
+    "the Jacobians of a rollout are those of its steps, to the bit, on any number of threads and "
+    "for whichever states are kept") {
   for (const int substeps : {1, 2}) {
     constexpr int steps = 30;
     Batch batch(1, steps, true, substeps);
@@ -208,7 +256,8 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
     std::array<OneSided, steps> of_each{};
     for (int i = 0; i < steps; ++i) {
       JacobianBlocks blocks = expected[at(i)].resize(m);
-      blocks.parameters = &expected_parameters[at(i) * block_of_parameters], blocks.selection = &selection;
+      blocks.parameters = &expected_parameters[at(i) * block_of_parameters],
+      blocks.selection = &selection;
       const ControlView control = row(controls, ControlLayout::of(m), i);
       RolloutReport report;
       alone.take({&batch.q[at(i * n_q)], &batch.v[at(i * n_v)]}, control, report);
@@ -223,20 +272,25 @@ TEST_CASE("the Jacobians of a rollout are those of its steps, to the bit, on any
         v.insert(v.end(), batch.v.begin() + step * n_v, batch.v.begin() + (step + 1) * n_v);
       }
       std::vector<Simulator> simulators;
-      for (int i = 0; i < threads; ++i) simulators.emplace_back(*batch.w.world, StepOptions(), substeps);
+      for (int i = 0; i < threads; ++i)
+        simulators.emplace_back(*batch.w.world, StepOptions(), substeps);
       std::vector<Simulator*> all;
       for (Simulator& x : simulators) all.push_back(&x);
       constexpr std::size_t block = 2 * n_v * n_v;
-      Numbers by_q(steps * block), by_tau(steps * block), by_parameters(steps * block_of_parameters);
+      Numbers by_q(steps * block), by_tau(steps * block),
+          by_parameters(steps * block_of_parameters);
       std::array<OneSided, steps> one_sided{};
       JacobianBlocks out;
-      out.q = by_q.data(), out.tau = by_tau.data(), out.parameters = by_parameters.data(), out.selection = &selection;
-      CHECK(rollouts_jacobians(all, 1, kept, {q.data(), v.data()}, {controls, true}, out, one_sided.data(), [](int) { return true; }) == steps);
+      out.q = by_q.data(), out.tau = by_tau.data(), out.parameters = by_parameters.data(),
+      out.selection = &selection;
+      CHECK(rollouts_jacobians(all, 1, kept, {q.data(), v.data()}, {controls, true}, out,
+                               one_sided.data(), [](int) { return true; }) == steps);
       CHECK(one_sided == of_each);
       CHECK(by_parameters == expected_parameters);
       for (int i = 0; i < steps; ++i) {
         CHECK(std::equal(expected[at(i)].q.begin(), expected[at(i)].q.end(), &by_q[at(i) * block]));
-        CHECK(std::equal(expected[at(i)].tau.begin(), expected[at(i)].tau.end(), &by_tau[at(i) * block]));
+        CHECK(std::equal(expected[at(i)].tau.begin(), expected[at(i)].tau.end(),
+                         &by_tau[at(i) * block]));
       }
     }
   }

@@ -1,4 +1,5 @@
-// Closed loops: frames that stay together and joints that follow a law move as what can be told without them, to rounding.
+// Closed loops: frames that stay together and joints that follow a law move as what can be told
+// without them, to rounding.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -35,7 +36,10 @@ struct Loop {
   StepReport report;
 
   Loop(Model model, Closures closures, const StepOptions& options = {})
-      : w(std::move(model), {0.5}, false, {}, Shape::half_space(), std::move(closures)), stepper(*w.world, options), q(at(w.model.n_q)), v(at(w.model.n_v)) {}
+      : w(std::move(model), {0.5}, false, {}, Shape::half_space(), std::move(closures)),
+        stepper(*w.world, options),
+        q(at(w.model.n_q)),
+        v(at(w.model.n_v)) {}
   void step(const Numbers& tau = {}) {
     ControlView control;
     if (!tau.empty()) control.tau = tau.data();
@@ -50,16 +54,19 @@ struct Loop {
   }
 };
 
-// Rods in the plane of x and z, each `length` along its own x, hinged one to the end of the other; the first to the world.
+// Rods in the plane of x and z, each `length` along its own x, hinged one to the end of the other;
+// the first to the world.
 ModelBuilder rods(const Numbers& lengths) {
   ModelBuilder builder("rods", false);
   builder.add_link("base", Inertia());
   double before = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const double length = lengths[i], moment = length * length / 12;
-    builder.add_link(message("rod", i), {1, {length / 2, 0, 0}, Mat3d::diagonal(0.001, moment, moment)});
+    builder.add_link(message("rod", i),
+                     {1, {length / 2, 0, 0}, Mat3d::diagonal(0.001, moment, moment)});
     JointSpec joint;
-    joint.name = message("hinge", i), joint.kind = "revolute", joint.parent = i ? message("rod", i - 1) : "base", joint.child = message("rod", i);
+    joint.name = message("hinge", i), joint.kind = "revolute",
+    joint.parent = i ? message("rod", i - 1) : "base", joint.child = message("rod", i);
     joint.X_PJ = shifted(before, 0, i ? 0 : 3), joint.axis = {0, -1, 0};  // up from x
     builder.add_joint(joint);
     before = length;
@@ -94,7 +101,8 @@ TEST_CASE("a free body held at a point of the world goes as one on a hinge there
     held.q = {0, 0, 3, 0, -std::sin(angle / 2), 0, std::cos(angle / 2)};
     held.v = {0, 0, 0, 0, -rate, 0};
     hinged.step({0.2}), held.step({0, 0, 0, 0, -0.2, 0});
-    // A free body's new velocity is told in its axes at the end: those of an angular velocity along y are the same.
+    // A free body's new velocity is told in its axes at the end: those of an angular velocity along
+    // y are the same.
     CHECK(largest_difference({0, -hinged.v[0], 0}, {held.v[3], held.v[4], held.v[5]}) < 1e-12);
     // Of the two ways of stepping the origin's differ by the turn within a step.
     CHECK(std::hypot(held.v[0], held.v[2]) < 1e-12);
@@ -108,7 +116,8 @@ TEST_CASE("two free bodies welded go as one") {
   Loop pair(free_bodies({{Shape::sphere(0.01), inertia}, {Shape::sphere(0.01), inertia}}), {});
   FrameClosure weld = point(1, X, 2, SE3d());
   weld.is_weld = true;
-  Loop welded(free_bodies({{Shape::sphere(0.01), inertia}, {Shape::sphere(0.01), inertia}}), {{weld}, {}});
+  Loop welded(free_bodies({{Shape::sphere(0.01), inertia}, {Shape::sphere(0.01), inertia}}),
+              {{weld}, {}});
   // As one: both boxes on one link.
   ModelBuilder builder("one", false);
   builder.add_link("base", Inertia());
@@ -121,7 +130,8 @@ TEST_CASE("two free bodies welded go as one") {
 
   one.q = {0, 0, 5, 0, 0, 0, 1}, one.v = {0.3, -0.1, 0.2, 0, 0, 0};
   const Quaternion<double> turn = rotation_to_quaternion(X.R);
-  welded.q = {0, 0, 5, 0, 0, 0, 1, X.p.x, X.p.y, 5 + X.p.z, turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
+  welded.q = {0,     0,     5,         0,          0,          0,          1,
+              X.p.x, X.p.y, 5 + X.p.z, turn.vec.x, turn.vec.y, turn.vec.z, turn.w};
   const Vec3d other = transpose_times(X.R, Vec3d{0.3, -0.1, 0.2});
   welded.v = {0.3, -0.1, 0.2, 0, 0, 0, other.x, other.y, other.z, 0, 0, 0};
   const Numbers tau{1, -2, 3, 0.5, -0.4, 0.3};
@@ -146,7 +156,8 @@ TEST_CASE("joints that follow by a closure go as those that mimic") {
     ModelBuilder builder = random_tree("tree", random, {"revolute", "prismatic"}, 3, true, true);
     builder.add_link("last", random.inertia());
     JointSpec joint;
-    joint.name = "follower", joint.kind = "revolute", joint.parent = "l3", joint.child = "last", joint.X_PJ = random.pose(), joint.axis = random.vec3();
+    joint.name = "follower", joint.kind = "revolute", joint.parent = "l3", joint.child = "last",
+    joint.X_PJ = random.pose(), joint.axis = random.vec3();
     if (mimics) joint.mimic = MimicSpec{"j1", ratio, offset};
     builder.add_joint(joint);
     return builder.build({});
@@ -167,8 +178,10 @@ TEST_CASE("joints that follow by a closure go as those that mimic") {
   CHECK(follows.report.rows == mimics.report.rows + 1);
 }
 
-TEST_CASE("a four-bar linkage stays closed and keeps its energy, with rows that others imply left out") {
-  // Crank, coupler and rocker of 0.3, 0.5 and 0.4 on pivots 0.5 apart; the rocker's end is at the second pivot.
+TEST_CASE(
+    "a four-bar linkage stays closed and keeps its energy, with rows that others imply left out") {
+  // Crank, coupler and rocker of 0.3, 0.5 and 0.4 on pivots 0.5 apart; the rocker's end is at the
+  // second pivot.
   const auto drift = [](double dt, int closures, double out_of_plane, StepStatus* worst) {
     Closures all;
     const FrameClosure end = point(0, shifted(0.5, 0, 3), 3, shifted(0.4, out_of_plane, 0));
@@ -176,8 +189,11 @@ TEST_CASE("a four-bar linkage stays closed and keeps its energy, with rows that 
     StepOptions options;
     options.dt = dt;
     Loop loop(rods({0.3, 0.5, 0.4}).build({}), all, options);
-    const double crank = 1.2, x = 0.5 - 0.3 * std::cos(crank), z = -0.3 * std::sin(crank), line = std::hypot(x, z);  // to the second pivot
-    const double coupler = std::atan2(z, x) + std::acos((0.5 * 0.5 + line * line - 0.4 * 0.4) / (2 * 0.5 * line));
+    // To the second pivot.
+    const double crank = 1.2, x = 0.5 - 0.3 * std::cos(crank), z = -0.3 * std::sin(crank),
+                 line = std::hypot(x, z);
+    const double coupler =
+        std::atan2(z, x) + std::acos((0.5 * 0.5 + line * line - 0.4 * 0.4) / (2 * 0.5 * line));
     const double rocker = std::atan2(z - 0.5 * std::sin(coupler), x - 0.5 * std::cos(coupler));
     loop.q = {crank, coupler - crank, rocker - coupler};
     const double before = loop.energy();
@@ -197,7 +213,8 @@ TEST_CASE("a four-bar linkage stays closed and keeps its energy, with rows that 
   StepStatus status;
   const auto coarse = drift(1e-3, 1, 0, &status), fine = drift(2.5e-4, 1, 0, &status);
   CHECK(status == StepStatus::solved);
-  // A quarter of dt: second order in what is apart, first in the energy, as the scheme is symplectic in free coordinates only.
+  // A quarter of dt: second order in what is apart, first in the energy, as the scheme is
+  // symplectic in free coordinates only.
   CHECK(coarse.first < 1.5e-4);
   CHECK(coarse.first > 12 * fine.first);
   CHECK(coarse.second < 0.12);  // of 9 J that come and go
@@ -216,7 +233,8 @@ TEST_CASE("what is apart is taken back, also by laws that bend and of joints tha
   loop.q = {0.3, 0.2315, 0.403};  // within what comes back at 1 rad/s
   const auto errors = [&] {
     const double x = loop.q[0];
-    return std::pair(loop.q[1] - (0.1 + x * (0.5 + x * (-0.3 + x * (0.2 + x * 0.1)))), loop.q[2] - 0.4);
+    return std::pair(loop.q[1] - (0.1 + x * (0.5 + x * (-0.3 + x * (0.2 + x * 0.1)))),
+                     loop.q[2] - 0.4);
   };
   const auto [law, held] = errors();
   loop.step();
@@ -231,15 +249,19 @@ TEST_CASE("what is apart is taken back, also by laws that bend and of joints tha
 TEST_CASE("rows that others imply are left out, also where they contradict these") {
   // One rod, its end at two places.
   Closures closures;
-  closures.frames = {point(0, shifted(0.5, 0, 3), 1, shifted(0.4, 0, 0)), point(0, shifted(0, 0, 3.2), 1, shifted(0.4, 0, 0))};
+  closures.frames = {point(0, shifted(0.5, 0, 3), 1, shifted(0.4, 0, 0)),
+                     point(0, shifted(0, 0, 3.2), 1, shifted(0.4, 0, 0))};
   Loop loop(rods({0.4}).build({}), closures);
   loop.q = {0.5};
   loop.step();
-  CHECK(loop.report.status == StepStatus::solved);  // the second is implied: there is one way to move
+  // The second is implied: there is one way to move.
+  CHECK(loop.report.status == StepStatus::solved);
   CHECK(loop.report.rows == 1);
-  // A free body on two points that are farther apart than its own: its six ways leave room for six rows, but those along the line contradict.
+  // A free body on two points that are farther apart than its own: its six ways leave room for six
+  // rows, but those along the line contradict.
   Closures stretched;
-  stretched.frames = {point(0, shifted(0, 0, 3), 1, SE3d()), point(0, shifted(1, 0, 3), 1, shifted(0.5, 0, 0))};
+  stretched.frames = {point(0, shifted(0, 0, 3), 1, SE3d()),
+                      point(0, shifted(1, 0, 3), 1, shifted(0.5, 0, 0))};
   Loop body(free_bodies({free_ball(1, 0.1)}), stretched);
   body.q = {0.25, 0, 3, 0, 0, 0, 1};
   body.step();
@@ -262,7 +284,8 @@ TEST_CASE("closures that contradict what touches are relaxed and told") {
 TEST_CASE("closures that cannot be are named") {
   const auto refused = [](Closures closures, const char* why) {
     CAPTURE(std::string(why));
-    CHECK_THROWS_WITH_AS(Loop(rods({0.3, 0.4}).build({}), std::move(closures)), doctest::Contains(why), InputError);
+    CHECK_THROWS_WITH_AS(Loop(rods({0.3, 0.4}).build({}), std::move(closures)),
+                         doctest::Contains(why), InputError);
   };
   refused({{point(1, SE3d(), 1, SE3d())}, {}}, "one body twice");
   refused({{point(0, SE3d(), 7, SE3d())}, {}}, "is of body 7");
@@ -275,11 +298,14 @@ TEST_CASE("closures that cannot be are named") {
   refused({{}, {{"law", 0, 1, {INFINITY, 0, 0, 0, 0}}}}, "coefficient");
 }
 
-TEST_CASE("only contacts may have channels that do not turn: gradients of others would miss where their points go") {
+TEST_CASE(
+    "only contacts may have channels that do not turn: gradients of others would miss where their "
+    "points go") {
   StepIsland island;
   StepIsland::Block block;
   block.a = 0, block.b = 1, block.turns = false;
-  CHECK_THROWS_AS(RowAssembly::add_block<ClosureOfFrames>(island, block, block.width()), std::logic_error);
+  CHECK_THROWS_AS(RowAssembly::add_block<ClosureOfFrames>(island, block, block.width()),
+                  std::logic_error);
   RowAssembly::add_block<Contact>(island, block, block.width());
   CHECK(island.problem.channels == 3);
 }

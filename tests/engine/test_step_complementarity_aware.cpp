@@ -10,10 +10,12 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr double dt = 2e-3, ball_mass = 0.7, platform_mass = 1.3, radius = 0.1, half_height = 0.05, high = 0.5;
+constexpr double dt = 2e-3, ball_mass = 0.7, platform_mass = 1.3, radius = 0.1, half_height = 0.05,
+                 high = 0.5;
 
-// A platform 0.5 m above the floor that a force (v[0]) can lift from the lower limit of its joint, and what is free: q has seven entries for each
-// of these, v six. Of the platform alone the mass is to be given.
+// A platform 0.5 m above the floor that a force (v[0]) can lift from the lower limit of its joint,
+// and what is free: q has seven entries for each of these, v six. Of the platform alone the mass is
+// to be given.
 Model lift(double mass, const std::vector<FreeBody>& free) {
   ModelBuilder builder("lift", false);
   builder.add_link("base", Inertia());
@@ -25,7 +27,8 @@ Model lift(double mass, const std::vector<FreeBody>& free) {
   builder.add_collider("platform", Shape::box({0.3, 0.3, half_height}), SE3d(), "plate");
   for (std::size_t i = 0; i < free.size(); ++i) {
     JointSpec joint;
-    joint.name = message("free", i), joint.kind = "floating", joint.parent = "base", joint.child = message("body", i);
+    joint.name = message("free", i), joint.kind = "floating", joint.parent = "base",
+    joint.child = message("body", i);
     builder.add_link(joint.child, free[i].inertia);
     builder.add_joint(joint);
     builder.add_collider(joint.child, free[i].shape, SE3d(), "shape");
@@ -41,13 +44,15 @@ Numbers ball_on_platform(double gap = 0) {
   return q;
 }
 
-// Steps under a constant force of the platform, and back from a loss of the last velocities: the gradient by the force in each step.
+// Steps under a constant force of the platform, and back from a loss of the last velocities: the
+// gradient by the force in each step.
 struct Run {
   Numbers by_force;
   OneSided one_sided = OneSided::no;  // of all steps
-  StepGradient first;  // of the first step
+  StepGradient first;                 // of the first step
 };
-Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, const Numbers& q_bar, double force) {
+Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, const Numbers& q_bar,
+        double force) {
   const std::size_t n = at(w.model.n_v);
   Stepper stepper(*w.world, options);
   Numbers tau(n, 0.0);
@@ -57,7 +62,10 @@ Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, co
   std::vector<Numbers> qs{std::move(q)}, vs{Numbers(n, 0.0)};
   for (int i = 0; i < steps; ++i) {
     qs.push_back(qs.back()), vs.push_back(vs.back());
-    REQUIRE(stepper.step({qs[at(i)].data(), vs[at(i)].data()}, control, {qs.back().data(), vs.back().data()}).status == StepStatus::solved);
+    REQUIRE(stepper
+                .step({qs[at(i)].data(), vs[at(i)].data()}, control,
+                      {qs.back().data(), vs.back().data()})
+                .status == StepStatus::solved);
   }
   Run out;
   out.by_force.assign(at(steps), 0.0);
@@ -65,7 +73,8 @@ Run run(const StepWorld& w, const StepOptions& options, Numbers q, int steps, co
   for (int i = steps; i-- > 0;) {
     Numbers q_next(qs[at(i)].size()), v_next(n), q_to = out.first.q, v_to = out.first.v;
     stepper.step({qs[at(i)].data(), vs[at(i)].data()}, control, {q_next.data(), v_next.data()});
-    stepper.vjp({qs[at(i)].data(), vs[at(i)].data()}, control, {q_to.data(), v_to.data()}, out.first);
+    stepper.vjp({qs[at(i)].data(), vs[at(i)].data()}, control, {q_to.data(), v_to.data()},
+                out.first);
     out.by_force[at(i)] = out.first.tau[0], out.one_sided |= out.first.one_sided;
   }
   return out;
@@ -80,7 +89,9 @@ Numbers lower(const StepWorld& w, int i, double sign = -1) {
 
 }  // namespace
 
-TEST_CASE("a ball at rest on a platform at rest is lifted as one body of both masses, by the rule that keeps them together") {
+TEST_CASE(
+    "a ball at rest on a platform at rest is lifted as one body of both masses, by the rule that "
+    "keeps them together") {
   StepOptions options;
   options.dt = dt;
   SUBCASE("bounces within a step") {}
@@ -96,8 +107,10 @@ TEST_CASE("a ball at rest on a platform at rest is lifted as one body of both ma
     };
     const double weak = 0.5 * all * 9.81;
     for (const double force : {0.0, weak}) {
-      // Nothing of the force comes to the ball: the limit has it. Each row by itself lets go of the ball, too.
-      for (const ComplementarityAwareId rule : {ComplementarityAwareId("none"), ComplementarityAwareId("each")})
+      // Nothing of the force comes to the ball: the limit has it. Each row by itself lets go of the
+      // ball, too.
+      for (const ComplementarityAwareId rule :
+           {ComplementarityAwareId("none"), ComplementarityAwareId("each")})
         for (const double x : gradient(rule, -1, force).by_force) CHECK(std::abs(x) < 1e-18);
       // Together: as in free flight, and as one body of both masses on the same joint in the air.
       const Run together = gradient(ComplementarityAwareId("together"), -1, force);
@@ -105,7 +118,8 @@ TEST_CASE("a ball at rest on a platform at rest is lifted as one body of both ma
       options.complementarity_aware = ComplementarityAwareId("none");
       const Run flies = run(alone, options, {1}, steps, {-1}, force);
       for (int i = 0; i < steps; ++i) {
-        CHECK(together.by_force[at(i)] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-12));
+        CHECK(together.by_force[at(i)] ==
+              doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-12));
         CHECK(together.by_force[at(i)] == doctest::Approx(flies.by_force[at(i)]).epsilon(1e-12));
       }
       // Who wants it lower, where it cannot go, gets the plain gradient.
@@ -116,15 +130,19 @@ TEST_CASE("a ball at rest on a platform at rest is lifted as one body of both ma
   }
 }
 
-TEST_CASE("a platform lifts what rests elsewhere, a little above it, by the rule that keeps them together") {
-  // Figure 4 of the paper: the contact separates. Ball and platform each rest on the limit of their own joint.
+TEST_CASE(
+    "a platform lifts what rests elsewhere, a little above it, by the rule that keeps them "
+    "together") {
+  // Figure 4 of the paper: the contact separates. Ball and platform each rest on the limit of their
+  // own joint.
   ModelBuilder builder("pair", false);
   builder.add_link("base", Inertia());
   const double gap = 5e-4;  // within the margin, so that there is a row
   const FreeBody plate = free_box(platform_mass, {0.3, 0.3, half_height});
   const auto add = [&](const char* name, const FreeBody& body, double z) {
     JointSpec slide;
-    slide.name = message(name, "_slides"), slide.kind = "prismatic", slide.parent = "base", slide.child = name;
+    slide.name = message(name, "_slides"), slide.kind = "prismatic", slide.parent = "base",
+    slide.child = name;
     slide.X_PJ.p = {0, 0, z}, slide.lower = {0}, slide.upper = {2};
     builder.add_link(name, body.inertia);
     builder.add_joint(slide);
@@ -135,12 +153,17 @@ TEST_CASE("a platform lifts what rests elsewhere, a little above it, by the rule
   const StepWorld w(builder.build({}), {0.5});
   StepOptions options;
   options.dt = dt;
-  for (const ComplementarityAwareId rule : {ComplementarityAwareId("none"), ComplementarityAwareId("together")}) {
+  for (const ComplementarityAwareId rule :
+       {ComplementarityAwareId("none"), ComplementarityAwareId("together")}) {
     options.complementarity_aware = rule;
     const Run found = run(w, options, {0, 0}, 1, {0, -1}, 0);
-    CHECK(found.one_sided == one_sided_if(rule == ComplementarityAwareId("together"), OneSided::other_classes));
-    if (rule == ComplementarityAwareId("none")) CHECK(found.by_force[0] == 0);
-    else CHECK(found.by_force[0] == doctest::Approx(-dt * dt / (ball_mass + platform_mass)).epsilon(1e-12));
+    CHECK(found.one_sided ==
+          one_sided_if(rule == ComplementarityAwareId("together"), OneSided::other_classes));
+    if (rule == ComplementarityAwareId("none"))
+      CHECK(found.by_force[0] == 0);
+    else
+      CHECK(found.by_force[0] ==
+            doctest::Approx(-dt * dt / (ball_mass + platform_mass)).epsilon(1e-12));
   }
 }
 
@@ -166,14 +189,17 @@ TEST_CASE("a tower of boxes is lifted as one body, whatever shares the load") {
   const double all = platform_mass + 2 * 0.4;
   const Run top = run(w, options, q, steps, lower(w, 1), 3);
   // Four points share the load at each of the two contacts: rounding of their impulses, over steps.
-  for (int i = 0; i < steps; ++i) CHECK(top.by_force[at(i)] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-11));
+  for (int i = 0; i < steps; ++i)
+    CHECK(top.by_force[at(i)] == doctest::Approx(-dt * dt / all * (steps - i)).epsilon(1e-11));
 }
 
 TEST_CASE("where nothing rests on what moves both rules are one, to the bit") {
   const StepWorld w(free_bodies({ball}), {0.5});
-  const Numbers q = upright(radius), still(6, 0.0), q_bar{0.3, 0.1, -1, 0.2, -0.4, 0.5}, v_bar{0.1, -0.2, -0.3, 0, 0.7, 0};
+  const Numbers q = upright(radius), still(6, 0.0), q_bar{0.3, 0.1, -1, 0.2, -0.4, 0.5},
+                v_bar{0.1, -0.2, -0.3, 0, 0.7, 0};
   StepGradient found[2];
-  for (const ComplementarityAwareId rule : {ComplementarityAwareId("each"), ComplementarityAwareId("together")}) {
+  for (const ComplementarityAwareId rule :
+       {ComplementarityAwareId("each"), ComplementarityAwareId("together")}) {
     StepOptions options;
     options.complementarity_aware = rule;
     Stepper stepper(*w.world, options);

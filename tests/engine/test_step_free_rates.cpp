@@ -1,4 +1,5 @@
-// What free motion's share of a step changes by: kernels for a single state, compiled for each instruction set.
+// What free motion's share of a step changes by: kernels for a single state, compiled for each
+// instruction set.
 #include "checks.h"
 #include "dynamics/rnea_derivatives.h"
 #include "step/columns.h"
@@ -7,7 +8,9 @@
 using namespace robosim;
 using namespace robosim::testing;
 
-TEST_CASE("rates of inverse dynamics are its derivatives, in rows of any stride, on top of nothing else") {
+TEST_CASE(
+    "rates of inverse dynamics are its derivatives, in rows of any stride, on top of nothing "
+    "else") {
   for (const Case& one : battery()) {
     CAPTURE(one.label);
     const Model& model = one.model;
@@ -21,8 +24,10 @@ TEST_CASE("rates of inverse dynamics are its derivatives, in rows of any stride,
     rnea_derivatives(model, data, q.data(), v.data(), a.data(), dq.data(), dv.data(), M.data());
     for (int i = 0; i < n; ++i)
       for (int c = 0; c < n; ++c) {
-        const auto from = static_cast<std::size_t>(i * n + c), to = static_cast<std::size_t>(i * stride + c);
-        expected[to] = scale * dq[from], expected[to + static_cast<std::size_t>(n)] = scale * dv[from];
+        const auto from = static_cast<std::size_t>(i * n + c),
+                   to = static_cast<std::size_t>(i * stride + c);
+        expected[to] = scale * dq[from],
+        expected[to + static_cast<std::size_t>(n)] = scale * dv[from];
       }
     Data<double> fresh(model);
     inertia_stage(model, fresh, q.data());
@@ -42,14 +47,18 @@ TEST_CASE("velocities on to the next state are those times dt, and themselves") 
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < count; ++c) {
         const double x = u[static_cast<std::size_t>(r * stride + c)];
-        expected[static_cast<std::size_t>(r * count + c)] = 0.01 * x, expected[static_cast<std::size_t>((rows + r) * count + c)] = x;
+        expected[static_cast<std::size_t>(r * count + c)] = 0.01 * x,
+                                                      expected[static_cast<std::size_t>(
+                                                          (rows + r) * count + c)] = x;
       }
     columns().advance(u.data(), stride, rows, count, 0.01, both.data(), both.data() + rows * count);
     CHECK(both == expected);
   }
 }
 
-TEST_CASE("rows of a joint whose axes turn are sums in order, whatever the registers, and nothing beyond them") {
+TEST_CASE(
+    "rows of a joint whose axes turn are sums in order, whatever the registers, and nothing beyond "
+    "them") {
   Random random(4);
   for (const int n : {3, 6})
     for (const int count : {1, 2, 3, 5, 8, 11, 21}) {
@@ -59,10 +68,13 @@ TEST_CASE("rows of a joint whose axes turn are sums in order, whatever the regis
       for (int r = 0; r < 2 * n; ++r)
         for (int c = 0; c < count; ++c) {
           double sum = 0;
-          for (int i = 0; i < n; ++i) sum += by_u[static_cast<std::size_t>(r * n + i)] * u[static_cast<std::size_t>(i * stride + c)];
+          for (int i = 0; i < n; ++i)
+            sum += by_u[static_cast<std::size_t>(r * n + i)] *
+                   u[static_cast<std::size_t>(i * stride + c)];
           expected[static_cast<std::size_t>(r * count + c)] = sum;
         }
-      columns().advance_turning(by_u.data(), n, u.data(), stride, count, both.data(), both.data() + n * count);
+      columns().advance_turning(by_u.data(), n, u.data(), stride, count, both.data(),
+                                both.data() + n * count);
       CHECK(both == expected);
     }
 }

@@ -7,8 +7,10 @@ using namespace robosim::testing;
 namespace {
 
 Model robot(Random& random, bool floating_base) {
-  ModelBuilder builder = random_tree("robot", random, {"revolute", "prismatic", "planar", "floating"}, 5, false, floating_base);
-  const Shape shapes[] = {Shape::box({0.1, 0.15, 0.1}), Shape::sphere(0.15), Shape::capsule(0.1, 0.2), Shape::cylinder(0.1, 0.1),
+  ModelBuilder builder = random_tree(
+      "robot", random, {"revolute", "prismatic", "planar", "floating"}, 5, false, floating_base);
+  const Shape shapes[] = {Shape::box({0.1, 0.15, 0.1}),       Shape::sphere(0.15),
+                          Shape::capsule(0.1, 0.2),           Shape::cylinder(0.1, 0.1),
                           Shape::ellipsoid({0.1, 0.15, 0.2}), Shape::box({0.05, 0.1, 0.2}, 0.05)};
   for (int i = 0; i <= 5; ++i) builder.add_collider(message("l", i), shapes[i], random.pose(), "c");
   return builder.build({});
@@ -22,7 +24,9 @@ void put_on_floor(const StepWorld& w, Point& p, Random& random) {
   double lowest = INFINITY;
   for (std::size_t i = 0; i < w.model.colliders.size(); ++i) {
     const int k = static_cast<int>(i);
-    lowest = std::min(lowest, signed_distance(Shape::half_space(), SE3d(), w.scene->object(k).geometry.shape, query.X_WO(k)).distance);
+    lowest = std::min(lowest, signed_distance(Shape::half_space(), SE3d(),
+                                              w.scene->object(k).geometry.shape, query.X_WO(k))
+                                  .distance);
   }
   p.q[2] -= lowest + random.uniform(-0.01, 0.01);
 }
@@ -35,8 +39,12 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of convex problems") { solver = SolverId("convex"); }
   SUBCASE("of sweeps") { solver = SolverId("pgs"); }
-  SUBCASE("of solved rows, by time of impact") { solver = SolverId("lcp"), bounce = BounceId("time_of_impact"); }
-  SUBCASE("of sweeps, by time of impact") { solver = SolverId("pgs"), bounce = BounceId("time_of_impact"); }
+  SUBCASE("of solved rows, by time of impact") {
+    solver = SolverId("lcp"), bounce = BounceId("time_of_impact");
+  }
+  SUBCASE("of sweeps, by time of impact") {
+    solver = SolverId("pgs"), bounce = BounceId("time_of_impact");
+  }
   Counts counts;
   const int trials = repeats(3, 8);
   for (unsigned seed = 0; seed < random_worlds; ++seed) {
@@ -46,12 +54,15 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     for (int i = 1; i < model.n_bodies(); ++i) {
       const Joint& joint = model.joints[at(i)];
       if (joint.n_q != 1) continue;
-      if (i % 2) drives[at(joint.v_index)] = {random.uniform(5, 50), random.uniform(0.1, 5), i % 4 == 1 ? random.uniform(0.1, 3) : INFINITY};
+      if (i % 2)
+        drives[at(joint.v_index)] = {random.uniform(5, 50), random.uniform(0.1, 5),
+                                     i % 4 == 1 ? random.uniform(0.1, 3) : INFINITY};
       model.limits.q_lower[at(joint.q_index)] = -1, model.limits.q_upper[at(joint.q_index)] = 1;
     }
     const bool gives = seed % 4 == 3;
-    const PairMaterial material{random.uniform(0.1, 1), gives ? 0.0 : seed % 2 ? 0.1 : 0.5, seed % 3 ? 0.0 : 0.02, seed % 4 ? 0.0 : 0.01,
-                                gives ? 1e-3 : 0.0,         gives ? 0.02 : 0.0};
+    const PairMaterial material{random.uniform(0.1, 1), gives ? 0.0 : seed % 2 ? 0.1 : 0.5,
+                                seed % 3 ? 0.0 : 0.02,  seed % 4 ? 0.0 : 0.01,
+                                gives ? 1e-3 : 0.0,     gives ? 0.02 : 0.0};
     const StepWorld w(std::move(model), material, true, drives);
     const Model& m = w.model;
     StepOptions options;
@@ -59,13 +70,16 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
     options.solver = solver, options.solver_options.sweeps = 8, options.bounce = bounce;
     options.integrator = IntegratorId::all()[seed % IntegratorId::size];
     for (int trial = 0; trial < trials; ++trial) {
-      Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
+      Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5),
+              random.configuration(m), random.numbers(m.n_v)};
       put_on_floor(w, p, random);
       check_gradients(w, options, p, random, counts);
     }
   }
-  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
-          counts.sliding, " sliding, ", counts.sticking, " sticking, ", counts.impacts, " impacts, ", counts.bounces, " coupled; worst ", counts.worst);
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided,
+          " one-sided; ", counts.contacts, " contacts, ", counts.sliding, " sliding, ",
+          counts.sticking, " sticking, ", counts.impacts, " impacts, ", counts.bounces,
+          " coupled; worst ", counts.worst);
   CHECK(counts.compared > 50 * trials / 3 * static_cast<int>(random_worlds));
   CHECK((counts.impacts > repeats(0, 5)) == (bounce == BounceId("time_of_impact")));
   CHECK(counts.sliding > repeats(2, 10));
@@ -74,9 +88,12 @@ TEST_CASE("gradients of random steps are those of differences, in every argument
 
 TEST_CASE("gradients of closed loops are those of differences, in every argument") {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver_options.sweeps = 8;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05,
+  options.solver_options.sweeps = 8;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
-  SUBCASE("of convex problems, by time of impact") { options.solver = SolverId("convex"), options.bounce = BounceId("time_of_impact"); }
+  SUBCASE("of convex problems, by time of impact") {
+    options.solver = SolverId("convex"), options.bounce = BounceId("time_of_impact");
+  }
   SUBCASE("of sweeps") { options.solver = SolverId("pgs"), options.bounce = BounceId("step"); }
   const PairMaterial material{0.6, 0.3, 0.02, 0};
   Counts counts;
@@ -84,7 +101,8 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
     Random random(seed);
     const Model model = robot(random, true);
     const StepWorld open(model, material);
-    Point p{random.configuration(model), random.numbers(model.n_v), random.numbers(model.n_v, 5), random.configuration(model), random.numbers(model.n_v)};
+    Point p{random.configuration(model), random.numbers(model.n_v), random.numbers(model.n_v, 5),
+            random.configuration(model), random.numbers(model.n_v)};
     put_on_floor(open, p, random);
     Data<double> data(model);
     forward_kinematics(model, data, p.q.data());
@@ -94,7 +112,9 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
       FrameClosure c;
       c.name = message("closure", closures.frames.size()), c.a = a, c.b = b, c.is_weld = is_weld;
       c.X_AF = random.pose();
-      const double twist[] = {random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01), 0.03, random.uniform(-0.05, 0.05), -0.01};
+      const double twist[] = {random.uniform(-0.01, 0.01), random.uniform(-0.01, 0.01),
+                              random.uniform(-0.01, 0.01), 0.03,
+                              random.uniform(-0.05, 0.05), -0.01};
       c.X_BG = moved_along(data.X_WB[at(b)].inverse() * data.X_WB[at(a)] * c.X_AF, twist);
       closures.frames.push_back(c);
     };
@@ -115,13 +135,15 @@ TEST_CASE("gradients of closed loops are those of differences, in every argument
       p.v = random.numbers(model.n_v);
     }
   }
-  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts; worst ", counts.worst);
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided,
+          " one-sided; ", counts.contacts, " contacts; worst ", counts.worst);
   CHECK(counts.compared > 15 * static_cast<int>(random_worlds));
 }
 
 TEST_CASE("gradients of joints that follow others are those of differences") {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver_options.sweeps = 8;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05,
+  options.solver_options.sweeps = 8;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
   SUBCASE("of sweeps") { options.solver = SolverId("pgs"); }
   Counts counts;
@@ -132,15 +154,21 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
       const char *name, *parent, *kind, *source;
       double ratio;
     };
-    const Row rows[] = {{"a", "l0", "revolute", "", 0}, {"b", "a", "revolute", "ja", -0.7}, {"c", "l0", "prismatic", "ja", 0.3}, {"d", "b", "revolute", "", 0}};
+    const Row rows[] = {{"a", "l0", "revolute", "", 0},
+                        {"b", "a", "revolute", "ja", -0.7},
+                        {"c", "l0", "prismatic", "ja", 0.3},
+                        {"d", "b", "revolute", "", 0}};
     ModelBuilder builder("followers", true);
-    builder.add_link("l0", random.inertia()), builder.add_collider("l0", Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
+    builder.add_link("l0", random.inertia()),
+        builder.add_collider("l0", Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
     for (const Row& row : rows) {
       builder.add_link(row.name, random.inertia());
       JointSpec joint;
-      joint.name = message("j", row.name), joint.kind = row.kind, joint.parent = row.parent, joint.child = row.name;
+      joint.name = message("j", row.name), joint.kind = row.kind, joint.parent = row.parent,
+      joint.child = row.name;
       joint.X_PJ = random.pose(), joint.axis = random.vec3();
-      joint.damping = random.uniform(0, 1), joint.friction = random.uniform(0, 0.5), joint.armature = 0.05;
+      joint.damping = random.uniform(0, 1), joint.friction = random.uniform(0, 0.5),
+      joint.armature = 0.05;
       if (*row.source) joint.mimic = MimicSpec{row.source, row.ratio, 0.1};
       builder.add_joint(joint);
       builder.add_collider(row.name, Shape::capsule(0.1, 0.2), random.pose(), "c");
@@ -153,17 +181,20 @@ TEST_CASE("gradients of joints that follow others are those of differences") {
     const StepWorld w(std::move(model), {0.5, 0.3}, true, motors);
     const Model& m = w.model;
     for (int trial = 0; trial < 6; ++trial) {
-      Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
+      Point p{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5),
+              random.configuration(m), random.numbers(m.n_v)};
       put_on_floor(w, p, random);
       check_gradients(w, options, p, random, counts);
     }
   }
-  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
-          counts.sliding, " sliding, ", counts.sticking, " sticking; worst ", counts.worst);
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided,
+          " one-sided; ", counts.contacts, " contacts, ", counts.sliding, " sliding, ",
+          counts.sticking, " sticking; worst ", counts.worst);
   CHECK(counts.compared > 20 * static_cast<int>(random_worlds));
 }
 
-TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are those of differences") {
+TEST_CASE(
+    "gradients of boxes that rest, slide, spin and stand on each other are those of differences") {
   SolverId solver;
   SUBCASE("of solved rows") { solver = SolverId("lcp"); }
   SUBCASE("of convex problems") { solver = SolverId("convex"); }
@@ -178,11 +209,12 @@ TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are
     double erp;
     Vec3d gravity;
   };
-  const Scenario scenarios[] = {{"at rest", still, 0.2, {0, 0, -9.8}},
-                                {"pushed together", {0, 0, -0.1, 0.1, 0.2, 0, 0, 0, -0.2, 0, 0, 0}, 0.2, {0, 0, -9.8}},
-                                {"on an incline", still, 0.2, {1, 0.5, -9.8}},
-                                {"sliding", {1, 0.4, 0, 0, 0, 0, 1.5, 0.3, 0, 0, 0, 0}, 0.2, {0, 0, -9.8}},
-                                {"sliding and spinning", {1, 0.4, 0, 0, 0, 2, 1.2, 0.3, 0, 0, 0, -3}, 0.2, {0, 0, -9.8}}};
+  const Scenario scenarios[] = {
+      {"at rest", still, 0.2, {0, 0, -9.8}},
+      {"pushed together", {0, 0, -0.1, 0.1, 0.2, 0, 0, 0, -0.2, 0, 0, 0}, 0.2, {0, 0, -9.8}},
+      {"on an incline", still, 0.2, {1, 0.5, -9.8}},
+      {"sliding", {1, 0.4, 0, 0, 0, 0, 1.5, 0.3, 0, 0, 0, 0}, 0.2, {0, 0, -9.8}},
+      {"sliding and spinning", {1, 0.4, 0, 0, 0, 2, 1.2, 0.3, 0, 0, 0, -3}, 0.2, {0, 0, -9.8}}};
   for (const Scenario& scenario : scenarios) {
     for (int seed = 0; seed < seeds; ++seed) {
       Random random(static_cast<unsigned>(100 + seed));
@@ -192,15 +224,21 @@ TEST_CASE("gradients of boxes that rest, slide, spin and stand on each other are
       const StepWorld w(std::move(model), material);
       StepOptions options;
       options.dt = 0.005, options.erp = scenario.erp, options.solver = solver;
-      // The small one on the other, turned and off its middle, so that no corner meets an edge; half of them a little apart or overlapping.
+      // The small one on the other, turned and off its middle, so that no corner meets an edge;
+      // half of them a little apart or overlapping.
       const double turn = random.uniform(0.2, 0.6), off = seed % 2 ? 1e-4 : 0;
-      Point p{{0.1, 0.2, 0.1 + random.uniform(-off, off), 0, 0, 0, 1, 0.15, 0.22, 0.3 + random.uniform(-off, off), 0, 0, std::sin(turn), std::cos(turn)},
-              scenario.v, Numbers(12, 0.0), Numbers(14, 0.0), Numbers(12, 0.0)};
+      Point p{{0.1, 0.2, 0.1 + random.uniform(-off, off), 0, 0, 0, 1, 0.15, 0.22,
+               0.3 + random.uniform(-off, off), 0, 0, std::sin(turn), std::cos(turn)},
+              scenario.v,
+              Numbers(12, 0.0),
+              Numbers(14, 0.0),
+              Numbers(12, 0.0)};
       check_gradients(w, options, p, random, counts);
     }
   }
-  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided, " one-sided; ", counts.contacts, " contacts, ",
-          counts.sliding, " sliding, ", counts.sticking, " sticking; worst ", counts.worst);
+  MESSAGE(counts.compared, " compared, ", counts.switched, " with switches, ", counts.one_sided,
+          " one-sided; ", counts.contacts, " contacts, ", counts.sliding, " sliding, ",
+          counts.sticking, " sticking; worst ", counts.worst);
   CHECK(counts.contacts == 5 * seeds * 8);
   CHECK(counts.compared > 150 * seeds / 8);
 }

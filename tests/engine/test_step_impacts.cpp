@@ -1,4 +1,5 @@
-// Bounces by their time of impact: closed forms that hold whatever the length of a step, their gradients over whole runs, and flags.
+// Bounces by their time of impact: closed forms that hold whatever the length of a step, their
+// gradients over whole runs, and flags.
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"
@@ -24,7 +25,9 @@ struct Balls {
   StepWorld w;
   Numbers q, v;
 
-  Balls(const Numbers& masses, const Numbers& x, const Numbers& speeds, const PairMaterial& material) : w(model_of(masses), material) {
+  Balls(const Numbers& masses, const Numbers& x, const Numbers& speeds,
+        const PairMaterial& material)
+      : w(model_of(masses), material) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double pose[] = {x[i], 0, 10, 0, 0, 0, 1}, rate[] = {speeds[i], 0, 0, 0, 0, 0};
       q.insert(q.end(), pose, pose + 7), v.insert(v.end(), rate, rate + 6);
@@ -59,18 +62,24 @@ StepGradient gradient_of(Simulator& simulator, const Run& r, int steps, int k) {
   StepGradient g;
   g.set_zero(simulator.world());
   g.q[at(k)] = 1;
-  simulator.rollout_vjp({steps, 1}, 0, steps, {r.q.data(), r.v.data()}, {}, {zero.data(), zero.data()}, g, {tau.data(), q_target.data(), v_target.data()});
+  simulator.rollout_vjp({steps, 1}, 0, steps, {r.q.data(), r.v.data()}, {},
+                        {zero.data(), zero.data()}, g,
+                        {tau.data(), q_target.data(), v_target.data()});
   return g;
 }
 
 }  // namespace
 
 TEST_CASE("two balls that hit: where one is in the end, by where and how fast both were") {
-  // After the hit at t_c, x_2 = x_2 + v_2 t_c + v_2' (1 - t_c): linear in all four, with v' by momentum and restitution.
+  // After the hit at t_c, x_2 = x_2 + v_2 t_c + v_2' (1 - t_c): linear in all four, with v' by
+  // momentum and restitution.
   struct Case {
     double mass, restitution, expected[4];  // by x_1, x_2, v_1, v_2
   };
-  const Case cases[] = {{1, 1, {1, 0, 1, 0}}, {3, 1, {0.5, 0.5, 0.5, 0.5}}, {1, 0.5, {0.75, 0.25, 0.75, 0.25}}, {1, 0, {0.5, 0.5, 0.5, 0.5}}};
+  const Case cases[] = {{1, 1, {1, 0, 1, 0}},
+                        {3, 1, {0.5, 0.5, 0.5, 0.5}},
+                        {1, 0.5, {0.75, 0.25, 0.75, 0.25}},
+                        {1, 0, {0.5, 0.5, 0.5, 0.5}}};
   for (const SolverId solver : SolverId::all()) {
     for (const int steps : {10, 100, 1000}) {
       for (const Case& c : cases) {
@@ -86,14 +95,17 @@ TEST_CASE("two balls that hit: where one is in the end, by where and how fast bo
         CHECK(g.one_sided == OneSided::no);
         // dx/de = (1 - t_c) dv'/de
         double of_restitution = 0;
-        for (int i = 0; i < g.parameters.layout().owners("restitution"); ++i) of_restitution += *g.parameters.of("restitution", i);
+        for (int i = 0; i < g.parameters.layout().owners("restitution"); ++i)
+          of_restitution += *g.parameters.of("restitution", i);
         CHECK(std::abs(of_restitution - (1 - t_c) / (1 + c.mass)) < 1e-11);
       }
     }
   }
 }
 
-TEST_CASE("the plain step bounces where it finds things, and its gradient is not that of continuous time") {
+TEST_CASE(
+    "the plain step bounces where it finds things, and its gradient is not that of continuous "
+    "time") {
   Balls balls({1, 1}, {0, 0.5203}, {1, 0}, {0.3, 1});
   StepOptions options;
   options.dt = 0.01, options.bounce = BounceId("step");
@@ -105,10 +117,14 @@ TEST_CASE("the plain step bounces where it finds things, and its gradient is not
 }
 
 TEST_CASE("an off-center hit turns by the true normal, whatever the step") {
-  // Equal balls, smooth, elastic: the velocities' parts along the line of centers at the hit are exchanged.
-  const double offset = 0.07, gap = std::sqrt(4 * Balls::radius * Balls::radius - offset * offset), t_c = 0.5 - gap;
-  const Vec3d n(gap / (2 * Balls::radius), offset / (2 * Balls::radius), 0), first{t_c, 0, 0}, second{0.5, offset, 0};
-  const Vec3d second_end = second + (1 - t_c) * n.x * n, first_end = first + (1 - t_c) * (Vec3d(1, 0, 0) - n.x * n);
+  // Equal balls, smooth, elastic: the velocities' parts along the line of centers at the hit are
+  // exchanged.
+  const double offset = 0.07, gap = std::sqrt(4 * Balls::radius * Balls::radius - offset * offset),
+               t_c = 0.5 - gap;
+  const Vec3d n(gap / (2 * Balls::radius), offset / (2 * Balls::radius), 0), first{t_c, 0, 0},
+      second{0.5, offset, 0};
+  const Vec3d second_end = second + (1 - t_c) * n.x * n,
+              first_end = first + (1 - t_c) * (Vec3d(1, 0, 0) - n.x * n);
   for (const int steps : {7, 64, 500}) {
     Balls balls({1, 1}, {0, 0.5}, {1, 0}, {0, 1});
     balls.q[8] = offset;
@@ -122,7 +138,8 @@ TEST_CASE("an off-center hit turns by the true normal, whatever the step") {
   }
 }
 
-TEST_CASE("a ball with restitution 1 bounces to the same height for ever; with less it comes to rest") {
+TEST_CASE(
+    "a ball with restitution 1 bounces to the same height for ever; with less it comes to rest") {
   const double radius = 0.1, dt = 1e-3, g = 9.80665;
   const StepWorld w(free_bodies({free_ball(2, radius)}), {0.5, 1});
   Stepper stepper(*w.world, in_time(dt));
@@ -139,7 +156,7 @@ TEST_CASE("a ball with restitution 1 bounces to the same height for ever; with l
     lowest = std::min(lowest, q[2] - radius);
     if (bounces > 90) highest = std::max(highest, q[2] - radius);
   }
-  CHECK(bounces > 90);  // each 0.64 s
+  CHECK(bounces > 90);                           // each 0.64 s
   CHECK(std::abs(energy() - at_start) < 1e-10);  // to rounding, which adds up over 60,000 steps
   CHECK(std::abs(highest - 0.5) < 2e-6);         // g dt^2 / 8 below the top between two steps
   CHECK(lowest >= -1e-12);                       // it never goes in
@@ -153,7 +170,8 @@ TEST_CASE("a ball with restitution 1 bounces to the same height for ever; with l
 }
 
 TEST_CASE("heights after a bounce, and their gradients, tend to those of continuous time") {
-  // Dropped from h with restitution e: after t_c = sqrt(2 h / g), z = e v_c (T - t_c) - g (T - t_c)^2 / 2, v_c = sqrt(2 g h).
+  // Dropped from h with restitution e: after t_c = sqrt(2 h / g), z = e v_c (T - t_c) - g (T -
+  // t_c)^2 / 2, v_c = sqrt(2 g h).
   const double radius = 0.1, h = 0.3, e = 0.8, T = 0.4, g = 9.80665;
   const double t_c = std::sqrt(2 * h / g), v_c = std::sqrt(2 * g * h), t = T - t_c;
   const double z = e * v_c * t - 0.5 * g * t * t, dt_dh = -1 / v_c, dv_dh = g / v_c;
@@ -175,7 +193,9 @@ TEST_CASE("heights after a bounce, and their gradients, tend to those of continu
   CHECK(worst_rate[2] < 1e-2);
 }
 
-TEST_CASE("what lands without bouncing touches at the end of the step, and what is fast does not pass through") {
+TEST_CASE(
+    "what lands without bouncing touches at the end of the step, and what is fast does not pass "
+    "through") {
   const double radius = 0.1;
   const StepWorld w(free_bodies({free_ball(2, radius)}), {0.5, 0});
   for (const double speed : {0.5, 5.0, 500.0}) {
@@ -189,14 +209,17 @@ TEST_CASE("what lands without bouncing touches at the end of the step, and what 
 }
 
 TEST_CASE("friction of an impact acts where things touch, however far they were before") {
-  // It keeps the moment of momentum about where they touch: of a solid ball that did not spin, 5/7 of the speed stay, whenever it comes.
+  // It keeps the moment of momentum about where they touch: of a solid ball that did not spin, 5/7
+  // of the speed stay, whenever it comes.
   const double radius = 0.1, speed = 2, down = 5, dt = 0.01;
   for (const bool on_box : {false, true})
     for (const double restitution : {0.0, 0.5})
       for (const double share : {0.001, 0.3, 0.7, 0.999}) {
-        const StepWorld w(free_bodies({free_ball(2, radius)}), {1, restitution}, true, {}, on_box ? Shape::box({9, 9, 1}) : Shape::half_space());
+        const StepWorld w(free_bodies({free_ball(2, radius)}), {1, restitution}, true, {},
+                          on_box ? Shape::box({9, 9, 1}) : Shape::half_space());
         Stepper stepper(*w.world, in_time(dt));
-        Numbers q{0, 0, (on_box ? 1 : 0) + radius + share * dt * down, 0, 0, 0, 1}, v{speed, 0, -down, 0, 0, 0};
+        Numbers q{0, 0, (on_box ? 1 : 0) + radius + share * dt * down, 0, 0, 0, 1},
+            v{speed, 0, -down, 0, 0, 0};
         CHECK(stepper.step({q.data(), v.data()}, {}, {q.data(), v.data()}).contacts == 1);
         const Vec3d forward = quaternion_rotation(q.data() + 3) * Vec3d(v[0], v[1], v[2]);
         CHECK(std::abs(forward.x - 5.0 / 7 * speed) < 1e-12);
@@ -231,7 +254,8 @@ TEST_CASE("bounces that do not feel each other are each exact; such as do are fl
   CHECK(is_flagged);
   // Both at once: Newton's law; momentum and, of elastic ones, energy are kept.
   CHECK(std::abs(row.v[0] + 2 * row.v[6] + row.v[12]) < 1e-12);
-  CHECK(std::abs(row.v[0] * row.v[0] + 2 * row.v[6] * row.v[6] + row.v[12] * row.v[12] - 2) < 1e-12);
+  CHECK(std::abs(row.v[0] * row.v[0] + 2 * row.v[6] * row.v[6] + row.v[12] * row.v[12] - 2) <
+        1e-12);
 }
 
 TEST_CASE("what rests does so as in the plain step") {

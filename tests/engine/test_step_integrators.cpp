@@ -1,5 +1,5 @@
-// Integrators as a step sees them (step/integrators/integrators.h): each of the list does what the interface says. Derivatives of steps by each in turn are in
-// test_step_gradients.cpp.
+// Integrators as a step sees them (step/integrators/integrators.h): each of the list does what the
+// interface says. Derivatives of steps by each in turn are in test_step_gradients.cpp.
 #include "step/columns.h"
 #include "step_differences.h"
 
@@ -7,16 +7,21 @@ using namespace robosim;
 using namespace robosim::testing;
 
 TEST_CASE("integrators have names, and others are refused by them") {
-  for (const IntegratorId id : IntegratorId::all()) CHECK(IntegratorId::named("integrator", id.kind().name) == id);
+  for (const IntegratorId id : IntegratorId::all())
+    CHECK(IntegratorId::named("integrator", id.kind().name) == id);
   CHECK_THROWS_AS(IntegratorId::named("integrator", "leapfrog"), InputError);
 }
 
-TEST_CASE("the operator of each integrator is symmetric, and solved alike for one vector and for columns") {
+TEST_CASE(
+    "the operator of each integrator is symmetric, and solved alike for one vector and for "
+    "columns") {
   for (const IntegratorId id : IntegratorId::all()) {
     CAPTURE(std::string(id.kind().name));
     for (unsigned seed = 0; seed < random_worlds; ++seed) {
       Random random(seed);
-      Model model = random_tree("robot", random, {"revolute", "prismatic", "planar", "floating"}, 5, false, true).build({});
+      Model model = random_tree("robot", random, {"revolute", "prismatic", "planar", "floating"}, 5,
+                                false, true)
+                        .build({});
       std::fill(model.friction.begin(), model.friction.end(), 0.0);  // without rows
       const StepWorld w(std::move(model), {});
       const Model& m = w.model;
@@ -34,14 +39,16 @@ TEST_CASE("the operator of each integrator is symmetric, and solved alike for on
       integrator->solve_transposed(step, transposed.data());
       double one = 0, other = 0, size = 0;
       for (int r = 0; r < m.n_v; ++r) {
-        for (int c = 0; c < 2; ++c) CHECK(columns[at(r * stride + c)] == doctest::Approx(solved[c][at(r)]).epsilon(1e-12));
+        for (int c = 0; c < 2; ++c)
+          CHECK(columns[at(r * stride + c)] == doctest::Approx(solved[c][at(r)]).epsilon(1e-12));
         one += x[0][at(r)] * solved[1][at(r)], other += x[1][at(r)] * solved[0][at(r)];
         size += std::abs(x[0][at(r)] * solved[1][at(r)]);
       }
       CHECK(std::abs(one - other) <= 1e-12 * size);
       CHECK(transposed == solved[1]);
 
-      // Without impulses a step ends at v_free, and the next state is what the integrator makes of it.
+      // Without impulses a step ends at v_free, and the next state is what the integrator makes of
+      // it.
       StepOptions options;
       options.integrator = id;
       Stepper stepper(*w.world, options);

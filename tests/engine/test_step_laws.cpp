@@ -1,5 +1,6 @@
-// What a step must satisfy, checked by other means than those that made it: the equation of motion by recursive Newton-Euler with the
-// contacts' forces applied to links, and the law of every row from the velocities of bodies.
+// What a step must satisfy, checked by other means than those that made it: the equation of motion
+// by recursive Newton-Euler with the contacts' forces applied to links, and the law of every row
+// from the velocities of bodies.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,18 +19,23 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// A robot of every kind of joint, on a floating base or not, and two boxes and a ball, all near the floor and each other.
+// A robot of every kind of joint, on a floating base or not, and two boxes and a ball, all near the
+// floor and each other.
 Model crowd(Random& random, bool floating_base) {
   ModelBuilder builder = random_tree("crowd", random, moving_kinds(), 6, false, floating_base);
   for (int i = 0; i <= 6; ++i)
-    builder.add_collider(message("l", i), i % 2 ? Shape::capsule(0.1, 0.2) : Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
+    builder.add_collider(message("l", i),
+                         i % 2 ? Shape::capsule(0.1, 0.2) : Shape::box({0.1, 0.15, 0.1}),
+                         random.pose(), "c");
   if (!floating_base)
     for (int i = 0; i < 3; ++i) {
-      const FreeBody body = i < 2 ? free_box(random.uniform(0.5, 2), {0.2, 0.15, 0.1}) : free_ball(1, 0.2);
+      const FreeBody body =
+          i < 2 ? free_box(random.uniform(0.5, 2), {0.2, 0.15, 0.1}) : free_ball(1, 0.2);
       const std::string name = message("free", i);
       builder.add_link(name, body.inertia);
       JointSpec joint;
-      joint.name = message(name, "_joint"), joint.kind = "floating", joint.parent = "l0", joint.child = name;
+      joint.name = message(name, "_joint"), joint.kind = "floating", joint.parent = "l0",
+      joint.child = name;
       builder.add_joint(joint);
       builder.add_collider(name, body.shape, SE3d(), "c");
     }
@@ -43,9 +49,11 @@ struct Drive {
 };
 
 Drive random_drive(const Model& m, Random& random) {
-  Drive c{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5), random.configuration(m), random.numbers(m.n_v)};
+  Drive c{random.configuration(m), random.numbers(m.n_v), random.numbers(m.n_v, 5),
+          random.configuration(m), random.numbers(m.n_v)};
   for (int i = 1; i < m.n_bodies(); ++i)
-    if (const Joint& joint = m.joints[at(i)]; joint.type == JointType::floating) c.q[at(joint.q_index + 2)] = random.uniform(0, 0.3);
+    if (const Joint& joint = m.joints[at(i)]; joint.type == JointType::floating)
+      c.q[at(joint.q_index + 2)] = random.uniform(0, 0.3);
   return c;
 }
 
@@ -64,21 +72,25 @@ void check_law(double f, double w, double lower, double upper, double f_small, d
 }
 
 // The same of friction within a disc about zero.
-void check_disc_law(const double* f, const double* w, double radius, double f_small, double w_small) {
+void check_disc_law(const double* f, const double* w, double radius, double f_small,
+                    double w_small) {
   const double push = std::hypot(f[0], f[1]), speed = std::hypot(w[0], w[1]);
   CHECK(push <= radius + f_small);
   if (push < radius - f_small) CHECK(speed <= w_small);
-  CHECK(f[0] * w[0] + f[1] * w[1] <= -push * speed + f_small * speed + w_small * push);  // against the velocity
+  // Against the velocity.
+  CHECK(f[0] * w[0] + f[1] * w[1] <= -push * speed + f_small * speed + w_small * push);
 }
 
 }  // namespace
 
 TEST_CASE("steps of random worlds obey the equation of motion and the law of every row") {
   SolverId solver;
-  double solved_to = 1e-12, slack = 1e-9;  // bounds of friction of `convex` are those of normals to 1e-8
+  // Bounds of friction of `convex` are those of normals to 1e-8.
+  double solved_to = 1e-12, slack = 1e-9;
   SUBCASE("friction within squares") { solver = SolverId("lcp"); }
   SUBCASE("friction within discs") { solver = SolverId("convex"), solved_to = 1e-8, slack = 3e-8; }
-  int relaxed = 0, rough = 0, contacts = 0, limits = 0, corrections = 0, motors = 0, solved = 0, steps = 0, islands = 0;
+  int relaxed = 0, rough = 0, contacts = 0, limits = 0, corrections = 0, motors = 0, solved = 0,
+      steps = 0, islands = 0;
   for (unsigned seed = 0; seed < 24; ++seed) {
     Random random(seed);
     Model model = crowd(random, seed % 2 == 0);
@@ -87,20 +99,25 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       const Joint& joint = model.joints[at(i)];
       if (joint.n_q != 1) continue;
       Motor& motor = drives[at(joint.v_index)];
-      if (i % 2) motor = {random.uniform(0, 50), random.uniform(0.1, 5), i % 4 == 1 ? random.uniform(0.1, 3) : motor.limit};
+      if (i % 2)
+        motor = {random.uniform(0, 50), random.uniform(0.1, 5),
+                 i % 4 == 1 ? random.uniform(0.1, 3) : motor.limit};
       model.limits.q_lower[at(joint.q_index)] = -1, model.limits.q_upper[at(joint.q_index)] = 1;
     }
     const bool gives = seed % 3 == 1;
-    const PairMaterial material{random.uniform(0, 1), seed % 3 ? 0.0 : 0.5, seed % 4 ? 0.0 : 0.02, seed % 5 ? 0.0 : 0.01, gives ? 1e-3 : 0.0, gives ? 0.02 : 0.0};
+    const PairMaterial material{random.uniform(0, 1),  seed % 3 ? 0.0 : 0.5, seed % 4 ? 0.0 : 0.02,
+                                seed % 5 ? 0.0 : 0.01, gives ? 1e-3 : 0.0,   gives ? 0.02 : 0.0};
     const StepWorld w(std::move(model), material, true, drives);
     const Model& m = w.model;
     StepOptions options;
-    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver = solver, options.bounce = BounceId("step");
+    options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.solver = solver,
+    options.bounce = BounceId("step");
     Stepper stepper(*w.world, options);
     for (int trial = 0; trial < 10; ++trial) {
       const Drive c = random_drive(m, random);
       Numbers q_next(c.q.size()), v_next(c.v.size());
-      const StepReport report = stepper.step({c.q.data(), c.v.data()}, c.control(), {q_next.data(), v_next.data()});
+      const StepReport report =
+          stepper.step({c.q.data(), c.v.data()}, c.control(), {q_next.data(), v_next.data()});
       ++steps;
       islands += report.islands;
       contacts += report.contacts;
@@ -112,7 +129,10 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       const std::vector<StepIsland>& corrected_islands = stepper.data().corrections;
       CHECK((report.status == StepStatus::relaxed) ==
             (std::any_of(all, all + report.islands, is_relaxed) ||
-             std::any_of(corrected_islands.begin(), corrected_islands.begin() + static_cast<std::ptrdiff_t>(stepper.data().corrected_islands.size()), is_relaxed)));
+             std::any_of(corrected_islands.begin(),
+                         corrected_islands.begin() +
+                             static_cast<std::ptrdiff_t>(stepper.data().corrected_islands.size()),
+                         is_relaxed)));
       if (report.status < StepStatus::rough) CHECK(report.residual <= solved_to);
       if (report.residual > solved_to) {  // some island is rough
         ++rough;
@@ -124,28 +144,36 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
       const Numbers bar(c.v.size(), 1.0);
       stepper.vjp({c.q.data(), c.v.data()}, c.control(), {bar.data(), bar.data()}, gradient);
 
-      // The new velocities in the axes at the start; positions go along them and what corrects them, what moves freely straight.
+      // The new velocities in the axes at the start; positions go along them and what corrects
+      // them, what moves freely straight.
       const StepData& step = stepper.data();
       Numbers v_start = v_next, q_expected(c.q.size()), corrected(c.v.size(), 0.0);
       if (step.has_corrections())
-        for (std::size_t k = 0; k < corrected.size(); ++k) corrected[k] = step.u_corrected[k] - step.u[k];
+        for (std::size_t k = 0; k < corrected.size(); ++k)
+          corrected[k] = step.u_corrected[k] - step.u[k];
       for (int i = 1; i < m.n_bodies(); ++i) {
         const Joint& joint = m.joints[at(i)];
-        double *const x = &v_start[at(joint.v_index)], *const to = &q_expected[at(joint.q_index)], *const more = &corrected[at(joint.v_index)];
-        const double *const from = &c.q[at(joint.q_index)], *const reached = &q_next[at(joint.q_index)];
+        double *const x = &v_start[at(joint.v_index)], *const to = &q_expected[at(joint.q_index)],
+                      *const more = &corrected[at(joint.v_index)];
+        const double *const from = &c.q[at(joint.q_index)], *const reached =
+                                                                &q_next[at(joint.q_index)];
         if (joint.mimic) continue;
         if (joint.type == JointType::floating) {
-          const Mat3d R = quaternion_rotation<double>(from + 3), R_next = quaternion_rotation<double>(reached + 3);
-          const Vec3d moving = transpose(R) * (R_next * Vec3d(x[0], x[1], x[2])), way{x[3] + more[3], x[4] + more[4], x[5] + more[5]};
+          const Mat3d R = quaternion_rotation<double>(from + 3),
+                      R_next = quaternion_rotation<double>(reached + 3);
+          const Vec3d moving = transpose(R) * (R_next * Vec3d(x[0], x[1], x[2])),
+                      way{x[3] + more[3], x[4] + more[4], x[5] + more[5]};
           for (int k = 0; k < 3; ++k) x[k] = moving[k];
-          for (int k = 0; k < 3; ++k) to[k] = from[k] + options.dt * (R * (moving + Vec3d(more[0], more[1], more[2])))[k];
+          for (int k = 0; k < 3; ++k)
+            to[k] = from[k] + options.dt * (R * (moving + Vec3d(more[0], more[1], more[2])))[k];
           const Mat3d turned = R * exp_motion(Motion<double>{options.dt * way, {}}).R;
           for (int r = 0; r < 3; ++r)
             for (int s = 0; s < 3; ++s) CHECK(std::abs(R_next(r, s) - turned(r, s)) < 1e-13);
           for (int k = 3; k < 7; ++k) to[k] = reached[k];
         } else if (joint.type == JointType::planar) {
           const double turn = options.dt * (x[2] + more[2]), vx = x[0], vy = x[1];
-          x[0] = std::cos(turn) * vx - std::sin(turn) * vy, x[1] = std::sin(turn) * vx + std::cos(turn) * vy;
+          x[0] = std::cos(turn) * vx - std::sin(turn) * vy,
+          x[1] = std::sin(turn) * vx + std::cos(turn) * vy;
           const double wx = x[0] + more[0], wy = x[1] + more[1];
           to[0] = from[0] + options.dt * (std::cos(from[2]) * wx - std::sin(from[2]) * wy);
           to[1] = from[1] + options.dt * (std::sin(from[2]) * wx + std::cos(from[2]) * wy);
@@ -168,35 +196,45 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         const StepIsland& island = stepper.islands()[i];
         double f_scale = 1e-3;
         const double w_slack = slack * std::max(1.0, row_scale(island.problem, island.solution));
-        const auto asked = [&](double target) { return island.is_relaxed ? std::min(target, 0.0) : target; };
+        const auto asked = [&](double target) {
+          return island.is_relaxed ? std::min(target, 0.0) : target;
+        };
         for (const double f : island.solution.f) f_scale = std::max(f_scale, std::abs(f));
         for (std::size_t b = 0; b < island.blocks.size(); ++b) {
           const StepIsland::Block& block = island.blocks[b];
           double normal_impulse = 0, first_w = 0;
-          for (int r = island.problem.blocks[b].first_row; r < island.problem.blocks[b].last_row; ++r) {
+          for (int r = island.problem.blocks[b].first_row; r < island.problem.blocks[b].last_row;
+               ++r) {
             const double f = island.solution.f[at(r)];
             const StepIsland::Row& own = island.rows[at(r)];
             const std::uint8_t role = own.role;
             if (!is_of<Contact>(block)) {
               const double v1 = v_start[at(block.v)], q0 = block.q >= 0 ? c.q[at(block.q)] : 0;
               const double erp = options.erp / options.dt, dt = options.dt;
-              const bool is_limit = is_of<JointLimit>(own), is_lower = is_limit && role == JointLimit::lower;
+              const bool is_limit = is_of<JointLimit>(own),
+                         is_lower = is_limit && role == JointLimit::lower;
               const double sign = is_limit && !is_lower ? -1 : 1;
               joint_impulse[at(block.v)] += sign * f;
               const double gap = is_lower ? q0 + 1 : 1 - q0;
               if (is_limit)
-                ++limits, check_law(f, sign * v1 - asked(-erp * std::max(gap - 1e-5, 0.0)), 0, INFINITY, slack * f_scale, w_slack);
+                ++limits, check_law(f, sign * v1 - asked(-erp * std::max(gap - 1e-5, 0.0)), 0,
+                                    INFINITY, slack * f_scale, w_slack);
               if (is_of<DryFriction>(own))
-                check_law(f, v1, -m.friction[at(block.v)] * dt, m.friction[at(block.v)] * dt, slack * f_scale, w_slack);
+                check_law(f, v1, -m.friction[at(block.v)] * dt, m.friction[at(block.v)] * dt,
+                          slack * f_scale, w_slack);
               if (is_of<JointMotor>(own)) {
                 ++motors;
                 const Motor& motor = w.world->motor(block.v);
-                const double wanted = motor.position_gain * (c.q_target[at(block.q)] - q0 - dt * v1) + motor.velocity_gain * (c.v_target[at(block.v)] - v1);
-                check_close(f, dt * std::clamp(wanted, -motor.limit, motor.limit), f_scale, w_slack);
+                const double wanted =
+                    motor.position_gain * (c.q_target[at(block.q)] - q0 - dt * v1) +
+                    motor.velocity_gain * (c.v_target[at(block.v)] - v1);
+                check_close(f, dt * std::clamp(wanted, -motor.limit, motor.limit), f_scale,
+                            w_slack);
               }
               continue;
             }
-            const SceneQuery::PairManifold& pair = stepper.manifolds()[at(island.rows[at(r)].manifold)];
+            const SceneQuery::PairManifold& pair =
+                stepper.manifolds()[at(island.rows[at(r)].manifold)];
             const ManifoldPoint& point = pair.manifold.points[island.rows[at(r)].point];
             const Vec3d n = pair.manifold.normal(), p = point.p_W - after.X_WB[1].p;
             const ContactAxes axes = contact_axes(n);
@@ -216,30 +254,50 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
                 const double approach = -dot(n, relative(before).linear);
                 double closing = 0;
                 for (int k = 0; k < island.problem.blocks[b].width; ++k)
-                  closing -= island.problem.rows[at(r)].d[k] * island.problem.y_free[at(island.problem.blocks[b].first_channel + k)];
-                const double back = material.restitution * approach, taken = -options.erp / options.dt * std::max(point.gap - 1e-5, 0.0);
-                const bool is_fast = approach > options.restitution_threshold, is_ahead = point.gap > 0 && point.gap >= options.dt * closing;
+                  closing -= island.problem.rows[at(r)].d[k] *
+                             island.problem.y_free[at(island.problem.blocks[b].first_channel + k)];
+                const double back = material.restitution * approach,
+                             taken = -options.erp / options.dt * std::max(point.gap - 1e-5, 0.0);
+                const bool is_fast = approach > options.restitution_threshold,
+                           is_ahead = point.gap > 0 && point.gap >= options.dt * closing;
                 // Of what gives f = dt max(0, -gap - dt w - tau w) / c.
                 const double time = options.dt + material.relaxation_time;
-                if (gives) velocity = dot(n, V.linear) + (point.gap + material.compliance / options.dt * f) / time;
-                else velocity = dot(n, V.linear) - asked(!is_fast || back == 0 ? taken : is_ahead ? -point.gap / options.dt : std::max(back, taken));
+                if (gives)
+                  velocity =
+                      dot(n, V.linear) + (point.gap + material.compliance / options.dt * f) / time;
+                else
+                  velocity = dot(n, V.linear) - asked(!is_fast || back == 0 ? taken
+                                                      : is_ahead ? -point.gap / options.dt
+                                                                 : std::max(back, taken));
                 normal_impulse = f;
                 break;
               }
               case Contact::friction_1:
-              case Contact::friction_2: F.linear = f * axis, velocity = dot(axis, V.linear); break;
-              case Contact::torsion: F.angular = f * n, velocity = dot(n, V.angular); break;
-              default: F.angular = f * axis, velocity = dot(axis, V.angular);
+              case Contact::friction_2:
+                F.linear = f * axis, velocity = dot(axis, V.linear);
+                break;
+              case Contact::torsion:
+                F.angular = f * n, velocity = dot(n, V.angular);
+                break;
+              default:
+                F.angular = f * axis, velocity = dot(axis, V.angular);
             }
             const bool rolls = role == Contact::rolling_1 || role == Contact::rolling_2;
-            const double mu = role == Contact::torsion ? material.torsional_friction : rolls ? material.rolling_friction : material.friction;
+            const double mu = role == Contact::torsion ? material.torsional_friction
+                              : rolls                  ? material.rolling_friction
+                                                       : material.friction;
             const bool is_normal = role == Contact::normal;
-            const bool is_first = island.problem.rows[at(r)].is_disc, is_second = !is_first && is_of_disc(island.problem, r);
-            if (is_first) first_w = velocity;
+            const bool is_first = island.problem.rows[at(r)].is_disc,
+                       is_second = !is_first && is_of_disc(island.problem, r);
+            if (is_first)
+              first_w = velocity;
             else if (is_second) {
-              const double pushes[] = {island.solution.f[at(r - 1)], f}, speeds[] = {first_w, velocity};
+              const double pushes[] = {island.solution.f[at(r - 1)], f},
+                           speeds[] = {first_w, velocity};
               check_disc_law(pushes, speeds, mu * normal_impulse, slack * f_scale, w_slack);
-            } else check_law(f, velocity, is_normal ? 0 : -mu * normal_impulse, is_normal ? INFINITY : mu * normal_impulse, slack * f_scale, w_slack);
+            } else
+              check_law(f, velocity, is_normal ? 0 : -mu * normal_impulse,
+                        is_normal ? INFINITY : mu * normal_impulse, slack * f_scale, w_slack);
             const Force<double> at_O{F.angular + cross(p, F.linear), F.linear};
             on_body[b_] += at_O;
             on_body[a] -= at_O;
@@ -247,9 +305,11 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         }
       }
 
-      // Corrections of positions: 0 <= p + f _|_ w >= 0 along the way, of what bounces 0 <= p _|_ w >= 0.
+      // Corrections of positions: 0 <= p + f _|_ w >= 0 along the way, of what bounces 0 <= p _|_ w
+      // >= 0.
       for (std::size_t next = 0; next < step.corrected_islands.size(); ++next) {
-        const StepIsland &island = step.islands[at(step.corrected_islands[next])], &own = step.corrections[next];
+        const StepIsland &island = step.islands[at(step.corrected_islands[next])],
+                         &own = step.corrections[next];
         double f_scale = 1e-3;
         const double w_slack = slack * std::max(1.0, row_scale(own.problem, own.solution));
         for (const double f : island.solution.f) f_scale = std::max(f_scale, std::abs(f));
@@ -259,19 +319,29 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
             double speed = 0;
             for (int k = 0; k < own.problem.blocks[b].width; ++k)
               for (std::size_t j = 0; j < corrected.size(); ++j)
-                speed += own.problem.rows[at(r)].d[k] * own.X[j * at(own.problem.channels) + at(own.problem.blocks[b].first_channel + k)] * step.u_corrected[j];
+                speed += own.problem.rows[at(r)].d[k] *
+                         own.X[j * at(own.problem.channels) +
+                               at(own.problem.blocks[b].first_channel + k)] *
+                         step.u_corrected[j];
             double gap = 0;
-            if (is_of<JointLimit>(row)) gap = row.role == JointLimit::lower ? c.q[at(own.blocks[b].q)] + 1 : 1 - c.q[at(own.blocks[b].q)];
-            else gap = stepper.manifolds()[at(row.manifold)].manifold.points[row.point].gap;
+            if (is_of<JointLimit>(row))
+              gap = row.role == JointLimit::lower ? c.q[at(own.blocks[b].q)] + 1
+                                                  : 1 - c.q[at(own.blocks[b].q)];
+            else
+              gap = stepper.manifolds()[at(row.manifold)].manifold.points[row.point].gap;
             double target = std::min(-options.erp / options.dt * gap, options.recovery_speed);
-            if (row.law == NormalLaw::ahead) target = island.problem.rows[at(own.rows[at(r)].corrects)].target;
+            if (row.law == NormalLaw::ahead)
+              target = island.problem.rows[at(own.rows[at(r)].corrects)].target;
             if (own.is_relaxed) target = std::min(target, 0.0);
-            const double f = row.law == NormalLaw::bounce ? 0 : island.solution.f[at(own.rows[at(r)].corrects)];
-            ++corrections, check_law(f + own.solution.f[at(r)], speed - target, 0, INFINITY, slack * f_scale, w_slack);
+            const double f =
+                row.law == NormalLaw::bounce ? 0 : island.solution.f[at(own.rows[at(r)].corrects)];
+            ++corrections, check_law(f + own.solution.f[at(r)], speed - target, 0, INFINITY,
+                                     slack * f_scale, w_slack);
           }
       }
 
-      // M a + h - J^T F/dt = tau + joint forces, all with what the joints exert at the end of the step.
+      // M a + h - J^T F/dt = tau + joint forces, all with what the joints exert at the end of the
+      // step.
       std::vector<AppliedWrench<double>> wrenches;
       for (auto& [body, F] : on_body) {
         if (body == 0) continue;
@@ -280,7 +350,8 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
         const double rate = 1 / options.dt;
         wrenches.push_back({frame, {rate * (F.angular - cross(p, F.linear)), rate * F.linear}});
       }
-      Numbers a(c.v.size()), needed(c.v.size()), rates(c.v.size(), 0.0);  // rates: the turning of axes
+      // rates: the turning of axes.
+      Numbers a(c.v.size()), needed(c.v.size()), rates(c.v.size(), 0.0);
       for (int i = 1; i < m.n_bodies(); ++i) {
         const Joint& joint = m.joints[at(i)];
         const double* x = &c.v[at(joint.v_index)];
@@ -292,24 +363,32 @@ TEST_CASE("steps of random worlds obey the equation of motion and the law of eve
           rate[0] = x[1] * x[2], rate[1] = -x[0] * x[2];
         }
       }
-      for (std::size_t k = 0; k < a.size(); ++k) a[k] = (v_start[k] - c.v[k]) / options.dt + rates[k];
+      for (std::size_t k = 0; k < a.size(); ++k)
+        a[k] = (v_start[k] - c.v[k]) / options.dt + rates[k];
       Data<double> data(m);
       rnea(m, data, c.q.data(), c.v.data(), a.data(), needed.data(), wrenches);
       double scale = 1;
       for (const double x : a) scale = std::max(scale, std::abs(x));
       for (int i = 0; i < report.islands; ++i)
-        for (const double f : stepper.islands()[i].solution.f) scale = std::max(scale, std::abs(f) / options.dt);
+        for (const double f : stepper.islands()[i].solution.f)
+          scale = std::max(scale, std::abs(f) / options.dt);
       for (int k = 0; k < m.n_v; ++k) {
-        double given = c.tau[at(k)] - m.damping[at(k)] * v_start[at(k)] + joint_impulse[at(k)] / options.dt;
+        double given =
+            c.tau[at(k)] - m.damping[at(k)] * v_start[at(k)] + joint_impulse[at(k)] / options.dt;
         for (const World::Coordinate& coordinate : w.world->coordinates())
           if (coordinate.v == k)
-            given -= m.stiffness[at(k)] * (c.q[at(coordinate.q)] + options.dt * v_start[at(k)] - m.spring_reference[at(k)]);
-        check_close(needed[at(k)], given, 100 * scale, 1e-11);  // 100: bodies of some kg, forces 1 m from joints
+            given -= m.stiffness[at(k)] * (c.q[at(coordinate.q)] + options.dt * v_start[at(k)] -
+                                           m.spring_reference[at(k)]);
+        // 100: bodies of some kg, forces 1 m from joints.
+        check_close(needed[at(k)], given, 100 * scale, 1e-11);
       }
     }
   }
-  MESSAGE(relaxed, " relaxed, ", rough, " rough and ", solved, " of ", steps, " steps solved; ", contacts, " contacts, ", limits, " limits, ", motors, " motors, ", islands, " islands");
-  CHECK(solved >= steps - steps / 50);  // of heavily redundant rows about 1 % end in cycles of pivots (mode_solver.h); the report says so
+  MESSAGE(relaxed, " relaxed, ", rough, " rough and ", solved, " of ", steps, " steps solved; ",
+          contacts, " contacts, ", limits, " limits, ", motors, " motors, ", islands, " islands");
+  // Of heavily redundant rows about 1 % end in cycles of pivots (mode_solver.h); the report says
+  // so.
+  CHECK(solved >= steps - steps / 50);
   CHECK(rough <= 5);  // of what jams
   CHECK(relaxed > 20);
   CHECK(contacts > 200);

@@ -10,7 +10,8 @@ using namespace robosim::testing;
 namespace {
 
 // Why the gradient of a step with any loss is.
-OneSided causes_of(const StepWorld& w, const StepOptions& options, const Numbers& q, const Numbers& v) {
+OneSided causes_of(const StepWorld& w, const StepOptions& options, const Numbers& q,
+                   const Numbers& v) {
   Stepper stepper(*w.world, options);
   Numbers q_next(q.size()), v_next(v.size());
   const StepReport report = stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()});
@@ -24,18 +25,24 @@ OneSided causes_of(const StepWorld& w, const StepOptions& options, const Numbers
 }  // namespace
 
 TEST_CASE("features of a contact that change right there make a gradient one-sided") {
-  const StepWorld w(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0.5});
+  const StepWorld w(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}),
+                    {0.5});
   for (const SolverId solver : SolverId::all()) {
     StepOptions options;
     options.solver = solver;
-    const auto at_x = [](double x) { return Numbers{0, 0, 0.1, 0, 0, 0, 1, x, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)}; };
+    const auto at_x = [](double x) {
+      return Numbers{0, 0, 0.1, 0, 0, 0, 1, x, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)};
+    };
     CHECK(causes_of(w, options, at_x(0.05), Numbers(12, 0.0)) == OneSided::no);
-    // One corner of the upper box, turned by 0.3 rad, right over an edge of the lower one: beyond it two points where edges cross take its place.
-    CHECK(causes_of(w, options, at_x(0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3))), Numbers(12, 0.0)) == OneSided::feature);
+    // One corner of the upper box, turned by 0.3 rad, right over an edge of the lower one: beyond
+    // it two points where edges cross take its place.
+    CHECK(causes_of(w, options, at_x(0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3))),
+                    Numbers(12, 0.0)) == OneSided::feature);
   }
 }
 
-TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are colliders of one body") {
+TEST_CASE(
+    "a table at rest on its four feet is not one-sided, wherever these are colliders of one body") {
   ModelBuilder builder("table", false);
   builder.add_link("base", Inertia());
   builder.add_link("table", box_inertia(5, {0.4, 0.3, 0.05}));
@@ -43,7 +50,9 @@ TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are
   joint.name = "free", joint.kind = "floating", joint.parent = "base", joint.child = "table";
   builder.add_joint(joint);
   for (const double x : {-0.4, 0.4})
-    for (const double y : {-0.3, 0.3}) builder.add_collider("table", Shape::sphere(0.05), SE3d(Mat3d::identity(), {x, y, -0.5}), message("foot", x, y));
+    for (const double y : {-0.3, 0.3})
+      builder.add_collider("table", Shape::sphere(0.05), SE3d(Mat3d::identity(), {x, y, -0.5}),
+                           message("foot", x, y));
   const StepWorld w(builder.build({}), {0.5});
   for (const SolverId solver : {SolverId("lcp"), SolverId("convex")}) {
     StepOptions options;
@@ -55,7 +64,8 @@ TEST_CASE("a table at rest on its four feet is not one-sided, wherever these are
     const StepReport report = stepper.step({q.data(), v.data()}, {}, {q.data(), v.data()});
     CHECK(report.manifolds == 4);
     CHECK(stepper.islands()[0].problem.channels == 6);  // of all feet together
-    for (const double f : stepper.islands()[0].solution.f) CHECK((f == doctest::Approx(5 * 9.81 * options.dt / 4) || std::abs(f) < 1e-12));
+    for (const double f : stepper.islands()[0].solution.f)
+      CHECK((f == doctest::Approx(5 * 9.81 * options.dt / 4) || std::abs(f) < 1e-12));
   }
 }
 
@@ -66,22 +76,38 @@ TEST_CASE("sweeps that are at a bound by rounding alone make a gradient one-side
   StepOptions options;
   options.solver = SolverId("pgs");
   const Numbers touching{0, 0, 0.1, 0, 0, 0, 1};
-  CHECK(causes_of(w, options, touching, Numbers(6, 0.0)) == OneSided::tie);  // pushed down it stays, pulled up it goes
+  // Pushed down it stays, pulled up it goes.
+  CHECK(causes_of(w, options, touching, Numbers(6, 0.0)) == OneSided::tie);
   CHECK(causes_of(w, options, touching, {0, 0, -1e-3, 0, 0, 0}) == OneSided::no);
   CHECK(causes_of(w, options, touching, {0, 0, 1e-3, 0, 0, 0}) == OneSided::no);
 }
 
 TEST_CASE("a step is one-sided where any of its substeps is") {
-  // As above, but for friction: the upper box goes on at its speed, in one substep over where its corner meets the edge.
+  // As above, but for friction: the upper box goes on at its speed, in one substep over where its
+  // corner meets the edge.
   const StepWorld w(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0});
   const double speed = 0.5, dt = 1e-3, edge = 0.2 - 0.1 * (std::cos(0.3) + std::sin(0.3));
   StepOptions options;
   options.dt = 3 * dt;
   Simulator simulator(*w.world, options, 3);
-  const Numbers bar(12, 1.0), v{0, 0, 0, 0, 0, 0, speed * std::cos(0.3), -speed * std::sin(0.3), 0, 0, 0, 0};
+  const Numbers bar(12, 1.0),
+      v{0, 0, 0, 0, 0, 0, speed * std::cos(0.3), -speed * std::sin(0.3), 0, 0, 0, 0};
   for (const int before : {0, 1, 2, 3}) {  // substeps until it is there
     CAPTURE(before);
-    const Numbers q{0, 0, 0.1, 0, 0, 0, 1, edge - before * speed * dt, 0.02, 0.3, 0, 0, std::sin(0.15), std::cos(0.15)};
+    const Numbers q{0,
+                    0,
+                    0.1,
+                    0,
+                    0,
+                    0,
+                    1,
+                    edge - before * speed * dt,
+                    0.02,
+                    0.3,
+                    0,
+                    0,
+                    std::sin(0.15),
+                    std::cos(0.15)};
     StepGradient gradient;
     RolloutReport report;
     simulator.take({q.data(), v.data()}, {}, report);
@@ -93,13 +119,15 @@ TEST_CASE("a step is one-sided where any of its substeps is") {
 }
 
 TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of it is looked at") {
-  // A ball that can only spin about the axis through its contact. The sanitizers see what is named without being there.
+  // A ball that can only spin about the axis through its contact. The sanitizers see what is named
+  // without being there.
   ModelBuilder builder("top", false);
   builder.add_link("base", Inertia());
   const FreeBody ball = free_ball(1, 0.1);
   builder.add_link("ball", ball.inertia);
   JointSpec joint;
-  joint.name = "spin", joint.kind = "continuous", joint.parent = "base", joint.child = "ball", joint.axis = {0, 0, 1};
+  joint.name = "spin", joint.kind = "continuous", joint.parent = "base", joint.child = "ball",
+  joint.axis = {0, 0, 1};
   joint.X_PJ.p = {0, 0, 0.0999};
   builder.add_joint(joint);
   builder.add_collider("ball", ball.shape, SE3d(), "shape");
@@ -112,7 +140,8 @@ TEST_CASE("a contact along which nothing moves is in no Jacobian, and nothing of
     Numbers q_next(1), v_next(1);
     CHECK(stepper.step({q.data(), v.data()}, {}, {q_next.data(), v_next.data()}).contacts == 1);
     StepJacobians jacobians;
-    CHECK(stepper.jacobians({q.data(), v.data()}, {}, jacobians.resize(w.world->model())) == OneSided::no);
+    CHECK(stepper.jacobians({q.data(), v.data()}, {}, jacobians.resize(w.world->model())) ==
+          OneSided::no);
     CHECK(jacobians.q == Numbers{1, 0});
     CHECK(jacobians.v == Numbers{options.dt, 1});
   }

@@ -1,4 +1,5 @@
-// Steps whose outcome is known in closed form, and that a step is a function of its arguments alone.
+// Steps whose outcome is known in closed form, and that a step is a function of its arguments
+// alone.
 #include <doctest/doctest.h>
 
 #include "count_allocations.h"
@@ -25,7 +26,8 @@ struct Run {
   Run(const StepWorld& w, const StepOptions& options, Numbers q_, Numbers v_)
       : stepper(*w.world, options), q(std::move(q_)), v(std::move(v_)) {}
   void steps(int n, const ControlView& control = {}) {
-    for (int i = 0; i < n; ++i) last = stepper.step({q.data(), v.data()}, control, {q.data(), v.data()});
+    for (int i = 0; i < n; ++i)
+      last = stepper.step({q.data(), v.data()}, control, {q.data(), v.data()});
   }
 };
 
@@ -46,7 +48,8 @@ TEST_CASE("axes of friction: right-handed, smooth, and with the transposed rate 
     const ContactAxes bar{{random.vec3(), random.vec3()}}, ahead = turned(h), behind = turned(-h);
     double difference = 0;
     for (int k = 0; k < 2; ++k) difference += dot(bar.t[k], (0.5 / h) * (ahead.t[k] - behind.t[k]));
-    CHECK(std::abs(dot(contact_axes_pulled_back(n, bar), dn) - difference) < 1e-7);  // h^2 times third derivatives below 1e3
+    // h^2 times third derivatives below 1e3.
+    CHECK(std::abs(dot(contact_axes_pulled_back(n, bar), dn) - difference) < 1e-7);
   }
   CHECK(norm(contact_axes({0, 0, 1}).t[0] - Vec3d(1, 0, 0)) < 1e-15);
   CHECK(norm(contact_axes({0, 0, -1}).t[0] - Vec3d(0, -1, 0)) < 1e-15);
@@ -75,7 +78,8 @@ TEST_CASE("a box at rest stays at rest, carried by its weight") {
 }
 
 TEST_CASE("a block on an incline slides and sticks as Coulomb says") {
-  // Gravity leans instead of the floor, along the first axis of friction, where the pyramid is exact.
+  // Gravity leans instead of the floor, along the first axis of friction, where the pyramid is
+  // exact.
   const double mu = 0.4;
   for (const double angle : {0.2, std::atan(mu) - 1e-3, std::atan(mu) + 1e-3, 0.8}) {
     Model model = free_bodies({free_box(3, {0.2, 0.2, 0.05})});
@@ -86,7 +90,7 @@ TEST_CASE("a block on an incline slides and sticks as Coulomb says") {
     run.steps(500);
     const double a = std::max(0.0, g * (std::sin(angle) - mu * std::cos(angle)));
     CHECK(std::abs(run.v[0] - a * 0.5) < 1e-11);
-    CHECK(std::abs(run.q[0] - a * 0.5 * 1e-3 * 501 / 2 ) < 1e-11);  // v_k = a k dt, summed
+    CHECK(std::abs(run.q[0] - a * 0.5 * 1e-3 * 501 / 2) < 1e-11);  // v_k = a k dt, summed
     for (int k = 1; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
   }
 }
@@ -96,7 +100,8 @@ TEST_CASE("a disc of friction is the same in every direction") {
   for (const double heading : {0.0, 0.6, 2.2, -1.3}) {
     for (const double angle : {std::atan(mu) - 1e-3, std::atan(mu) + 1e-3, 0.8}) {
       Model model = free_bodies({free_box(3, {0.2, 0.2, 0.05})});
-      model.gravity = {g * std::sin(angle) * std::cos(heading), g * std::sin(angle) * std::sin(heading), -g * std::cos(angle)};
+      model.gravity = {g * std::sin(angle) * std::cos(heading),
+                       g * std::sin(angle) * std::sin(heading), -g * std::cos(angle)};
       const StepWorld w(std::move(model), {mu});
       StepOptions options;
       options.solver = SolverId("convex");
@@ -107,7 +112,8 @@ TEST_CASE("a disc of friction is the same in every direction") {
       CHECK(std::abs(run.v[0] - a * 0.5 * std::cos(heading)) < 1e-11);
       CHECK(std::abs(run.v[1] - a * 0.5 * std::sin(heading)) < 1e-11);
       for (int k = 2; k < 6; ++k) CHECK(std::abs(run.v[at(k)]) < 1e-11);
-      // The square's corners are sqrt(2) away: along a diagonal it holds what Coulomb's law lets go.
+      // The square's corners are sqrt(2) away: along a diagonal it holds what Coulomb's law lets
+      // go.
       if (heading != 0.6 || angle > 0.5) continue;
       options.solver = SolverId("lcp");
       Run square(w, options, rest(0.05), Numbers(6, 0.0));
@@ -135,7 +141,8 @@ TEST_CASE("a ball bounces with its restitution") {
     Run run(w, options, rest(0.1), {0, 0, -2, 0, 0, 0});
     run.steps(1);
     CHECK(std::abs(run.v[2] - 2 * e) < 1e-13);
-    // By its time of impact, here at once: velocities are those in the middles of steps, half a step's weight before it and after.
+    // By its time of impact, here at once: velocities are those in the middles of steps, half a
+    // step's weight before it and after.
     options.bounce = BounceId("automatic");
     Run in_time(w, options, rest(0.1), {0, 0, -2, 0, 0, 0});
     in_time.steps(1);
@@ -177,7 +184,8 @@ TEST_CASE("a rolling ball keeps rolling, and rolling friction stops it") {
     StepOptions options;
     Run run(w, options, rest(r), {speed, 0, 0, 0, speed / r, 0});
     run.steps(200);
-    // Of a ball that rolls, force at the floor and moment M = c m g about the axis: a = -c g / (r (1 + 2/5)).
+    // Of a ball that rolls, force at the floor and moment M = c m g about the axis: a = -c g / (r
+    // (1 + 2/5)).
     const double a = rolling * g / (1.4 * r);
     const double way = std::hypot(run.q[0], run.q[1]);
     CHECK(way == doctest::Approx(0.2 * speed - 0.5 * a * 0.2 * 0.201).epsilon(1e-9));
@@ -202,12 +210,14 @@ TEST_CASE("motors, springs, dampers and limits of a single joint are those of th
     Run run(w, options, {q}, {v});
     run.steps(1, {&tau, &target, &speed});
     // m (v+ - v) = dt (tau - d v+ - k (q + dt v+ - q0) + kp (q_t - q - dt v+) + kd (v_t - v+))
-    const double open = (m * v + dt * (tau - k * (q - 0.1))), given = kp * (target - q) + kd * speed;
+    const double open = (m * v + dt * (tau - k * (q - 0.1))),
+                 given = kp * (target - q) + kd * speed;
     const double free = (open + dt * given) / (m + dt * (d + dt * k + kd + dt * kp));
     const double held = (open + dt * 5.0) / (m + dt * (d + dt * k));
     CHECK(std::abs(run.v[0] - (std::isinf(limit) ? free : held)) < 1e-14);
   }
-  // Pushed against its limit it stays there; what is beyond comes back by erp, and has no velocity of it.
+  // Pushed against its limit it stays there; what is beyond comes back by erp, and has no velocity
+  // of it.
   const StepWorld w(builder.build({}), {}, false);
   StepOptions options;
   const double push = 200;
@@ -234,8 +244,10 @@ TEST_CASE("motors of joints with several positions brake and drive by speed") {
   const Numbers wanted{speed, 9, 9, 9, speed, 9};  // those without a motor have no use for theirs
   run.steps(1, {nullptr, nullptr, wanted.data()});
   // m (v+ - v) = dt kd (v_t - v+); the third within its limit, and the fifth a turning
-  const Numbers expected{(m * 0.2 + dt * kd * speed) / (m + dt * kd), 0.3, -4 + dt * 0.5 / m, 0, dt * kd * speed / (moment + dt * kd), 0};
-  const Vec3d v_W = quaternion_rotation<double>(&run.q[3]) * Vec3d(run.v[0], run.v[1], run.v[2]);  // in the axes at the start
+  const Numbers expected{(m * 0.2 + dt * kd * speed) / (m + dt * kd), 0.3, -4 + dt * 0.5 / m, 0,
+                         dt * kd * speed / (moment + dt * kd),        0};
+  // In the axes at the start.
+  const Vec3d v_W = quaternion_rotation<double>(&run.q[3]) * Vec3d(run.v[0], run.v[1], run.v[2]);
   for (int k = 0; k < 3; ++k) CHECK(std::abs(v_W[k] - expected[at(k)]) < 1e-14);
   for (int k = 3; k < 6; ++k) CHECK(std::abs(run.v[at(k)] - expected[at(k)]) < 1e-14);
 }
@@ -245,7 +257,8 @@ TEST_CASE("dry friction of a joint holds it exactly") {
   builder.add_link("base", Inertia());
   builder.add_link("mass", box_inertia(2, {0.1, 0.1, 0.1}));
   JointSpec joint;
-  joint.name = "slide", joint.kind = "prismatic", joint.parent = "base", joint.child = "mass", joint.axis = {1, 0, 0};
+  joint.name = "slide", joint.kind = "prismatic", joint.parent = "base", joint.child = "mass",
+  joint.axis = {1, 0, 0};
   joint.friction = 3;
   builder.add_joint(joint);
   const StepWorld w(builder.build({}), {}, false);
@@ -259,7 +272,8 @@ TEST_CASE("dry friction of a joint holds it exactly") {
 TEST_CASE("bodies that do not touch do not feel each other, and step apart as islands") {
   const FreeBody box = free_box(1, {0.1, 0.2, 0.1});
   const StepWorld one(free_bodies({box}), {0.3}), two(free_bodies({box, box}), {0.3});
-  const Numbers tilted{0.1, 0.2, 0.18, 0.1, 0.3, 0.2, std::sqrt(1 - 0.14)}, v{0.5, -1, -1, 2, 1, 0.3};
+  const Numbers tilted{0.1, 0.2, 0.18, 0.1, 0.3, 0.2, std::sqrt(1 - 0.14)},
+      v{0.5, -1, -1, 2, 1, 0.3};
   Numbers both = tilted, v_both = v;
   both.insert(both.end(), tilted.begin(), tilted.end()), both[7] += 5;
   v_both.insert(v_both.end(), v.begin(), v.end());
@@ -269,10 +283,12 @@ TEST_CASE("bodies that do not touch do not feel each other, and step apart as is
     alone.steps(1), together.steps(1);
     contacts += alone.last.contacts;
     CHECK(together.last.islands == 2 * alone.last.islands);
-    CHECK(std::equal(alone.v.begin(), alone.v.end(), together.v.begin()));  // to the bit: the first stands where the one does
+    // To the bit: the first stands where the one does.
+    CHECK(std::equal(alone.v.begin(), alone.v.end(), together.v.begin()));
   }
   CHECK(contacts > 100);
-  for (int k = 0; k < 6; ++k) CHECK(std::abs(together.v[at(6 + k)] - alone.v[at(k)]) < 1e-6);  // 5 m away, rounding grows where it tumbles
+  // 5 m away, rounding grows where it tumbles.
+  for (int k = 0; k < 6; ++k) CHECK(std::abs(together.v[at(6 + k)] - alone.v[at(k)]) < 1e-6);
 }
 
 TEST_CASE("a joint that follows one of another tree ties both to one island") {
@@ -281,7 +297,8 @@ TEST_CASE("a joint that follows one of another tree ties both to one island") {
   for (const char* name : {"driven", "follower"}) {
     builder.add_link(name, box_inertia(2, {0.1, 0.1, 0.1}));
     JointSpec joint;
-    joint.name = message("lift_", name), joint.kind = "prismatic", joint.parent = "base", joint.child = name, joint.axis = {0, 0, 1};
+    joint.name = message("lift_", name), joint.kind = "prismatic", joint.parent = "base",
+    joint.child = name, joint.axis = {0, 0, 1};
     if (name == std::string("follower")) joint.mimic = MimicSpec{"lift_driven", 0.5, 0.05};
     builder.add_joint(joint);
   }
@@ -297,10 +314,14 @@ TEST_CASE("a joint that follows one of another tree ties both to one island") {
   // Both weights and the motor's 1000 (0.1 + 0.2), at half the way.
   const StepIsland& island = run.stepper.islands()[0];
   for (int i = 0; i < island.problem.size(); ++i)
-    if (is_of<Contact>(island.rows[at(i)], Contact::normal)) CHECK(0.5 * island.solution.f[at(i)] == doctest::Approx(options.dt * (2 * g + 0.5 * 2 * g + 300)).epsilon(1e-12));
+    if (is_of<Contact>(island.rows[at(i)], Contact::normal))
+      CHECK(0.5 * island.solution.f[at(i)] ==
+            doctest::Approx(options.dt * (2 * g + 0.5 * 2 * g + 300)).epsilon(1e-12));
 }
 
-TEST_CASE("a step and its gradient are functions of their arguments, to the bit, and take no memory once they have some") {
+TEST_CASE(
+    "a step and its gradient are functions of their arguments, to the bit, and take no memory once "
+    "they have some") {
   const FreeBody box = free_box(1, {0.1, 0.2, 0.1});
   const StepWorld w(free_bodies({box, box, free_ball(0.5, 0.15)}), {0.6, 0.2});
   Random random(3);
@@ -310,7 +331,9 @@ TEST_CASE("a step and its gradient are functions of their arguments, to the bit,
     for (int b = 0; b < 3; ++b) {
       const Vec3d axis = random.vec3();
       const double c = random.uniform(0, 1), s = std::sqrt(1 - c * c) / norm(axis);
-      for (const double x : {0.1 * b, random.uniform(-0.1, 0.1), random.uniform(0.1, 0.4), s * axis.x, s * axis.y, s * axis.z, c}) state.push_back(x);
+      for (const double x : {0.1 * b, random.uniform(-0.1, 0.1), random.uniform(0.1, 0.4),
+                             s * axis.x, s * axis.y, s * axis.z, c})
+        state.push_back(x);
     }
     q.push_back(state), v.push_back(random.numbers(18, 2));
   }
@@ -327,14 +350,17 @@ TEST_CASE("a step and its gradient are functions of their arguments, to the bit,
     for (int round = 0; round < rounds; ++round)
       for (std::size_t i = 0; i < q.size(); ++i) {
         const long before = allocations;
-        contacts += used.step({q[i].data(), v[i].data()}, {}, {q_next.data(), v_next.data()}).contacts;
+        contacts +=
+            used.step({q[i].data(), v[i].data()}, {}, {q_next.data(), v_next.data()}).contacts;
         used.vjp({q[i].data(), v[i].data()}, {}, {q_bar.data(), v_bar.data()}, gradient);
         if (round + 1 == rounds) taken += allocations - before;
         if (round > 2) continue;
         Stepper fresh(*w.world, options);
         fresh.step({q[i].data(), v[i].data()}, {}, {q_fresh.data(), v_fresh.data()});
         fresh.vjp({q[i].data(), v[i].data()}, {}, {q_bar.data(), v_bar.data()}, gradient_fresh);
-        for (std::vector<double> StepGradient::* of : {&StepGradient::q, &StepGradient::v, &StepGradient::tau}) CHECK(gradient.*of == gradient_fresh.*of);
+        for (std::vector<double> StepGradient::*of :
+             {&StepGradient::q, &StepGradient::v, &StepGradient::tau})
+          CHECK(gradient.*of == gradient_fresh.*of);
         CHECK(gradient.parameters.numbers() == gradient_fresh.parameters.numbers());
         CHECK(v_next == v_fresh);
         CHECK(q_next == q_fresh);
@@ -359,22 +385,34 @@ TEST_CASE("what a world or a step cannot use is named") {
   fails([&] { Stepper(*w.world, options); }, "dt is 0; it must be positive");
   options = {}, options.erp = 1.5;
   fails([&] { Stepper(*w.world, options); }, "erp is 1.5; it must lie between 0 and 1");
-  fails([&] { World(*w.scene, {{-1.0}}, {}); }, "material of 'body0/shape' and 'floor': friction is -1");
+  fails([&] { World(*w.scene, {{-1.0}}, {}); },
+        "material of 'body0/shape' and 'floor': friction is -1");
   fails([&] { World(*w.scene, {{}, {}}, {}); }, "2 materials for 1 pairs");
   fails([&] { World(*w.scene, {{}}, {Motor()}); }, "1 motors for 6 entries of v");
-  fails([&] { World(*w.scene, {{}}, std::vector<Motor>(6, Motor{1, 0})); }, "position_gain is 1; it must be 0");
+  fails(
+      [&] {
+        World(*w.scene, {{}}, std::vector<Motor>(6, Motor{1, 0}));
+      },
+      "position_gain is 1; it must be 0");
   // Surfaces and motors keep to what the list of parameters says.
   for (const ParameterKind& kind : parameter_kinds)
-    for (const double value : {kind.least - 1, std::nan(""), std::isfinite(kind.most) ? 2 * kind.most : std::nan("")}) {
+    for (const double value :
+         {kind.least - 1, std::nan(""), std::isfinite(kind.most) ? 2 * kind.most : std::nan("")}) {
       const std::string name(kind.name);
       PairMaterial material;
       Motor motor;
-      if (kind.access.of_pair) material.*kind.access.of_pair = value, fails([&] { World(*w.scene, {material}, {}); }, (name + " is").c_str());
-      if (kind.access.of_motor) motor.*kind.access.of_motor = value, fails([&] { World(*w.scene, {{}}, std::vector<Motor>(6, motor)); }, (name + " is").c_str());
+      if (kind.access.of_pair)
+        material.*kind.access.of_pair = value,
+        fails([&] { World(*w.scene, {material}, {}); }, (name + " is").c_str());
+      if (kind.access.of_motor)
+        motor.*kind.access.of_motor = value,
+        fails([&] { World(*w.scene, {{}}, std::vector<Motor>(6, motor)); }, (name + " is").c_str());
     }
 }
 
-TEST_CASE("what flies keeps its momentum and goes straight however it spins; spin and energy are right to first order") {
+TEST_CASE(
+    "what flies keeps its momentum and goes straight however it spins; spin and energy are right "
+    "to first order") {
   const Vec3d half{0.1, 0.2, 0.4};
   Model model = free_bodies({free_box(2, half)});
   model.gravity = {};
@@ -386,7 +424,8 @@ TEST_CASE("what flies keeps its momentum and goes straight however it spins; spi
     Run run(w, options, {0, 0, 5, 0, 0, 0, 1}, {1, 2, 3, 4, 0.1, -6});
     const auto spin = [&] {
       const Inertia& inertia = w.model.inertias[1];
-      return quaternion_rotation<double>(&run.q[3]) * (inertia.I_com * Vec3d(run.v[3], run.v[4], run.v[5]));
+      return quaternion_rotation<double>(&run.q[3]) *
+             (inertia.I_com * Vec3d(run.v[3], run.v[4], run.v[5]));
     };
     const Vec3d before = spin();
     run.steps(static_cast<int>(std::lround(1 / dt)));
@@ -400,13 +439,15 @@ TEST_CASE("what flies keeps its momentum and goes straight however it spins; spi
 }
 
 TEST_CASE("in the plane friction is along the one motion that there is, whatever the normal") {
-  // A ball that moves in the plane of x and z only, under a plate that is turned about y: its normal may look down, where the axes of friction are
-  // not those of the plane.
+  // A ball that moves in the plane of x and z only, under a plate that is turned about y: its
+  // normal may look down, where the axes of friction are not those of the plane.
   for (const double angle : {3.1, 2.5, 0.3}) {
     for (const SolverId solver : SolverId::all()) {
       CAPTURE(angle);
       ModelBuilder builder("flat", false);
-      builder.add_link("base", Inertia()), builder.add_link("slide", box_inertia(0.1, {0.1, 0.1, 0.1})), builder.add_link("ball", free_ball(1, 0.1).inertia);
+      builder.add_link("base", Inertia()),
+          builder.add_link("slide", box_inertia(0.1, {0.1, 0.1, 0.1})),
+          builder.add_link("ball", free_ball(1, 0.1).inertia);
       JointSpec x, z;
       x.name = "x", x.kind = "prismatic", x.parent = "base", x.child = "slide", x.axis = {1, 0, 0};
       z.name = "z", z.kind = "prismatic", z.parent = "slide", z.child = "ball", z.axis = {0, 0, 1};
@@ -416,27 +457,34 @@ TEST_CASE("in the plane friction is along the one motion that there is, whatever
       model.gravity = {};
       const Mat3d R = exp_motion(Motion<double>{{0, angle, 0}, {}}).R;
       const Vec3d n = R * Vec3d(0, 0, 1), along = R * Vec3d(1, 0, 0);
-      const CollisionScene scene(model, {{"plate", Shape::half_space(), 0, SE3d(R, Vec3d())}}, {{0, 1}});
+      const CollisionScene scene(model, {{"plate", Shape::half_space(), 0, SE3d(R, Vec3d())}},
+                                 {{0, 1}});
       const World world(scene, {{0.5, 0, 0, 0}}, {});
       StepOptions options;
       options.solver = solver;
       Stepper stepper(world, options);
       const Vec3d p = 0.1 * n;
       const Numbers q{p.x, p.z};
-      for (const double push : {0.3, 0.8}) {  // of the force into the plate: within friction and beyond
+      // Of the force into the plate: within friction and beyond.
+      for (const double push : {0.3, 0.8}) {
         const Vec3d force = push * along - n;
         const Numbers tau{force.x, force.z};
         Numbers q1(2), v1(2), v(2, 0.0);
-        const StepReport report = stepper.step({q.data(), v.data()}, {tau.data(), nullptr, nullptr}, {q1.data(), v1.data()});
+        const StepReport report = stepper.step({q.data(), v.data()}, {tau.data(), nullptr, nullptr},
+                                               {q1.data(), v1.data()});
         CHECK(report.status == StepStatus::solved);
         CHECK(report.rows == 2);
         const Vec3d velocity{v1[0], 0, v1[1]};
         // The two coordinates' masses are 1.1 and 1, so that what slides does so along the plate.
         CHECK(std::abs(dot(velocity, n)) < 1e-13);  // of a gap of rounding, 1e-16 erp / dt
-        if (push < 0.5) CHECK(norm(velocity) < 1e-13);
-        else CHECK(dot(velocity, along) > 0);
+        if (push < 0.5)
+          CHECK(norm(velocity) < 1e-13);
+        else
+          CHECK(dot(velocity, along) > 0);
         const Vec3d impulse{1.1 * v1[0] - options.dt * force.x, 0, v1[1] - options.dt * force.z};
-        CHECK(dot(impulse, along) == doctest::Approx(-options.dt * std::min(push, 0.5 * dot(impulse, n) / options.dt)).epsilon(1e-9));
+        CHECK(dot(impulse, along) ==
+              doctest::Approx(-options.dt * std::min(push, 0.5 * dot(impulse, n) / options.dt))
+                  .epsilon(1e-9));
       }
     }
   }

@@ -1,4 +1,5 @@
-// Second-order products of steps: symmetric, the differences of gradients, and none where formulas end.
+// Second-order products of steps: symmetric, the differences of gradients, and none where formulas
+// end.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,8 +19,11 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // A ball and an ellipsoid that slide over the floor, the ball against the ellipsoid.
 struct Sliding {
-  StepWorld w{free_bodies({free_ball(0.5, 0.15), {Shape::ellipsoid({0.1, 0.15, 0.2}), box_inertia(2, {0.1, 0.1, 0.15})}}), {0.4, 0.2, 0.01, 0.005}};
-  Numbers q{0, 0, 0.1499, 0, 0, 0, 1, 0.2495, 0.01, 0.1999, 0, 0, 0.1, 1}, v{0.4, 0.2, -0.005, 0.5, 1, -1, 0.1, -0.3, -0.2, 0.2, -0.1, 1.5};
+  StepWorld w{free_bodies({free_ball(0.5, 0.15),
+                           {Shape::ellipsoid({0.1, 0.15, 0.2}), box_inertia(2, {0.1, 0.1, 0.15})}}),
+              {0.4, 0.2, 0.01, 0.005}};
+  Numbers q{0, 0, 0.1499, 0, 0, 0, 1, 0.2495, 0.01, 0.1999, 0, 0, 0.1, 1},
+      v{0.4, 0.2, -0.005, 0.5, 1, -1, 0.1, -0.3, -0.2, 0.2, -0.1, 1.5};
   Numbers tau, q_bar, v_bar;
 
   Sliding() {
@@ -36,18 +40,21 @@ struct Sliding {
 
 double product(const StepGradient& g, const StepGradient& d) {
   double sum = 0;
-  for (std::size_t k = 0; k < 12; ++k) sum += g.q[k] * d.q[k] + g.v[k] * d.v[k] + g.tau[k] * d.tau[k];
+  for (std::size_t k = 0; k < 12; ++k)
+    sum += g.q[k] * d.q[k] + g.v[k] * d.v[k] + g.tau[k] * d.tau[k];
   return sum;
 }
 double size(const StepGradient& g, const StepGradient& d) {
   double sum = 0;
-  for (std::size_t k = 0; k < 12; ++k) sum += std::abs(g.q[k] * d.q[k]) + std::abs(g.v[k] * d.v[k]) + std::abs(g.tau[k] * d.tau[k]);
+  for (std::size_t k = 0; k < 12; ++k)
+    sum += std::abs(g.q[k] * d.q[k]) + std::abs(g.v[k] * d.v[k]) + std::abs(g.tau[k] * d.tau[k]);
   return sum;
 }
 
 }  // namespace
 
-TEST_CASE("second-order products are symmetric, and along what is a vector differences of gradients") {
+TEST_CASE(
+    "second-order products are symmetric, and along what is a vector differences of gradients") {
   StepOptions options;
   int substeps = 1;
   SUBCASE("of solved rows") { options.solver = SolverId("lcp"); }
@@ -60,24 +67,29 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
   Random random(4);
   const StepGradient a = s.direction(random, options.dt), b = s.direction(random, options.dt);
   StepGradient by_a, by_b, error;
-  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, b, by_b, error);
+  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, b, by_b,
+                error);
   CHECK(product(error, a) < 1e-7 * size(by_b, a));
-  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, a, by_a, error);
+  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, a, by_a,
+                error);
   CHECK(by_a.one_sided == OneSided::no);
   CHECK(size(by_a, b) > 0);
   // As good as ten digits, of what they are sums of.
-  CHECK(std::abs(product(by_a, b) - product(by_b, a)) < 1e-8 * std::max(size(by_a, b), size(by_b, a)));
+  CHECK(std::abs(product(by_a, b) - product(by_b, a)) <
+        1e-8 * std::max(size(by_a, b), size(by_b, a)));
 
   StepGradient forces(b);
   std::fill(forces.q.begin(), forces.q.end(), 0.0);
-  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, forces, by_b, error);
+  simulator.hvp({s.q.data(), s.v.data()}, control, {s.q_bar.data(), s.v_bar.data()}, forces, by_b,
+                error);
   const auto gradient_at = [&](double h) {
     Numbers v(s.v), tau(s.tau), q_next(s.q), v_next(s.v), apart(12), q_bar(12);
     for (std::size_t k = 0; k < 12; ++k) v[k] += h * forces.v[k], tau[k] += h * forces.tau[k];
     // The loss is of coordinates at the next state here, and by differences of each of them.
     RolloutReport report;
     StepGradient g;
-    simulator.step({s.q.data(), s.v.data()}, {s.tau.data()}, {q_next.data(), v_next.data()}, report);
+    simulator.step({s.q.data(), s.v.data()}, {s.tau.data()}, {q_next.data(), v_next.data()},
+                   report);
     CHECK(report.contacts == 3);
     const Numbers here(q_next);
     simulator.step({s.q.data(), v.data()}, {tau.data()}, {q_next.data(), v_next.data()}, report);
@@ -94,13 +106,15 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
     simulator.take({s.q.data(), v.data()}, {tau.data()}, report);
     simulator.vjp({tau.data()}, {q_bar.data(), s.v_bar.data()}, g);
     Numbers all(g.q);
-    all.insert(all.end(), g.v.begin(), g.v.end()), all.insert(all.end(), g.tau.begin(), g.tau.end());
+    all.insert(all.end(), g.v.begin(), g.v.end()),
+        all.insert(all.end(), g.tau.begin(), g.tau.end());
     all.insert(all.end(), g.parameters.numbers().begin(), g.parameters.numbers().end());
     return all;
   };
   const Numbers expected = ridders(gradient_at, 1e-5);
   Numbers got(by_b.q);
-  got.insert(got.end(), by_b.v.begin(), by_b.v.end()), got.insert(got.end(), by_b.tau.begin(), by_b.tau.end());
+  got.insert(got.end(), by_b.v.begin(), by_b.v.end()),
+      got.insert(got.end(), by_b.tau.begin(), by_b.tau.end());
   got.insert(got.end(), by_b.parameters.numbers().begin(), by_b.parameters.numbers().end());
   double largest = 0;
   for (const double x : expected) largest = std::max(largest, std::abs(x));
@@ -110,7 +124,8 @@ TEST_CASE("second-order products are symmetric, and along what is a vector diffe
   }
 }
 
-TEST_CASE("where a formula ends there are no second-order products, and along nothing they are zero") {
+TEST_CASE(
+    "where a formula ends there are no second-order products, and along nothing they are zero") {
   // Two balls that touch, and neither pushes.
   const StepWorld w(free_bodies({free_ball(1, 0.1), free_ball(1, 0.1)}), {0.5, 0.0});
   Simulator simulator(*w.world, StepOptions(), 1);

@@ -1,4 +1,5 @@
-// A step of substeps is the steps that it is made of, and so are its gradient, its Jacobians and its report: number by number, to the bit.
+// A step of substeps is the steps that it is made of, and so are its gradient, its Jacobians and
+// its report: number by number, to the bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,17 +18,22 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 StepOptions coarse() {
   StepOptions options;
-  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05, options.speed_limits = true;
+  options.dt = 0.01, options.margin = 0.02, options.limit_margin = 0.05,
+  options.speed_limits = true;
   return options;
 }
 
-// A robot with joints of one and of several positions, with everything that a gradient tells: motors within limits and without, springs,
-// dampers, dry friction, limits within reach, and a floor with friction of every kind, compliant under
-// one of the shapes.
+// A robot with joints of one and of several positions, with everything that a gradient tells:
+// motors within limits and without, springs, dampers, dry friction, limits within reach, and a
+// floor with friction of every kind, compliant under one of the shapes.
 StepWorld world_of_everything() {
   Random random(5);
-  ModelBuilder builder = random_tree("robot", random, {"revolute", "prismatic", "planar", "revolute"}, 5, false, true);
-  for (int i = 0; i <= 5; ++i) builder.add_collider(message("l", i), i % 2 ? Shape::sphere(0.15) : Shape::box({0.1, 0.15, 0.1}), random.pose(), "c");
+  ModelBuilder builder =
+      random_tree("robot", random, {"revolute", "prismatic", "planar", "revolute"}, 5, false, true);
+  for (int i = 0; i <= 5; ++i)
+    builder.add_collider(message("l", i),
+                         i % 2 ? Shape::sphere(0.15) : Shape::box({0.1, 0.15, 0.1}), random.pose(),
+                         "c");
   Model model = builder.build({});
   std::vector<Motor> motors(at(model.n_v));
   int n = 0;
@@ -35,7 +41,8 @@ StepWorld world_of_everything() {
     const Joint& joint = model.joints[at(i)];
     if (joint.n_q != 1) continue;
     model.limits.q_lower[at(joint.q_index)] = -0.5, model.limits.q_upper[at(joint.q_index)] = 0.5;
-    if (n < 2) model.limits.velocity[at(joint.v_index)] = 0.8;  // else no target of a motor moves anything
+    // Else no target of a motor moves anything.
+    if (n < 2) model.limits.velocity[at(joint.v_index)] = 0.8;
     if (n % 3) motors[at(joint.v_index)] = {30, 2, n % 3 == 1 ? 1.0 : INFINITY};
     ++n;
   }
@@ -50,17 +57,25 @@ struct Drive {
   Numbers q, v, tau, q_target, v_target;
 
   Drive(const Model& m, Random& random)
-      : q(random.configuration(m)), v(random.numbers(m.n_v)), tau(random.numbers(m.n_v, 5)), q_target(random.configuration(m)), v_target(random.numbers(m.n_v)) {
+      : q(random.configuration(m)),
+        v(random.numbers(m.n_v)),
+        tau(random.numbers(m.n_v, 5)),
+        q_target(random.configuration(m)),
+        v_target(random.numbers(m.n_v)) {
     q[2] = random.uniform(0, 0.6);
-    for (int i = 7; i < m.n_q; ++i) q[at(i)] = random.uniform(-0.55, 0.55);  // some beyond their limits
+    // Some beyond their limits.
+    for (int i = 7; i < m.n_q; ++i) q[at(i)] = random.uniform(-0.55, 0.55);
   }
   ControlView control() const { return {tau.data(), q_target.data(), v_target.data()}; }
 };
 
-// That every kind of parameter that the world has any of has a gradient in one of them somewhere: a test of sums is worth what it sums.
+// That every kind of parameter that the world has any of has a gradient in one of them somewhere: a
+// test of sums is worth what it sums.
 void check_everything_is_there(const std::vector<StepGradient>& all) {
   for (int kind = 0; kind < n_parameter_kinds; ++kind) {
-    if (all[0].parameters.layout().owners(ParameterId(kind)) == 0 || parameter_kinds[at(kind)].owner == ParameterOwner::vertex) continue;
+    if (all[0].parameters.layout().owners(ParameterId(kind)) == 0 ||
+        parameter_kinds[at(kind)].owner == ParameterOwner::vertex)
+      continue;
     INFO(std::string(parameter_kinds[at(kind)].name));
     CHECK(std::any_of(all.begin(), all.end(), [&](const StepGradient& g) {
       for (int i = 0; i < g.parameters.layout().owners(ParameterId(kind)); ++i)
@@ -79,7 +94,9 @@ Numbers plus(const Numbers& x, const Numbers& y) {
 
 }  // namespace
 
-TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobians the products of those") {
+TEST_CASE(
+    "substeps are steps of their part of dt, and their gradient and Jacobians the products of "
+    "those") {
   const StepWorld w = world_of_everything();
   const Model& m = w.model;
   REQUIRE(m.n_q != m.n_v);
@@ -96,7 +113,8 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
     const ControlView control = drive.control();  // held over the step
     Numbers q_next(at(m.n_q)), v_next(at(m.n_v));
     RolloutReport report, expected;
-    simulator.step({drive.q.data(), drive.v.data()}, control, {q_next.data(), v_next.data()}, report);
+    simulator.step({drive.q.data(), drive.v.data()}, control, {q_next.data(), v_next.data()},
+                   report);
     std::vector<Numbers> q{drive.q}, v{drive.v};
     for (int i = 0; i < parts; ++i) {
       Numbers q_i(q.back()), v_i(v.back());
@@ -116,16 +134,19 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
     one.set_zero(*w.world);
     const auto drives_of = [](const StepGradient& g) {
       Numbers x(g.tau);
-      x.insert(x.end(), g.q_target.begin(), g.q_target.end()), x.insert(x.end(), g.v_target.begin(), g.v_target.end());
+      x.insert(x.end(), g.q_target.begin(), g.q_target.end()),
+          x.insert(x.end(), g.v_target.begin(), g.v_target.end());
       return x;
     };
-    Numbers parameters_sum(one.parameters.numbers().size(), 0.0), drives_sum(drives_of(one).size(), 0.0), of_q(q_bar), of_v(v_bar);
+    Numbers parameters_sum(one.parameters.numbers().size(), 0.0),
+        drives_sum(drives_of(one).size(), 0.0), of_q(q_bar), of_v(v_bar);
     OneSided one_sided = OneSided::no;
     for (int i = parts - 1; i >= 0; --i) {
       const Numbers &q_i = q[at(i)], &v_i = v[at(i)];
       stepper.step({q_i.data(), v_i.data()}, control, {q_next.data(), v_next.data()});
       stepper.vjp({q_i.data(), v_i.data()}, control, {of_q.data(), of_v.data()}, one);
-      parameters_sum = plus(parameters_sum, one.parameters.numbers()), drives_sum = plus(drives_sum, drives_of(one));
+      parameters_sum = plus(parameters_sum, one.parameters.numbers()),
+      drives_sum = plus(drives_sum, drives_of(one));
       of_q = one.q, of_v = one.v;
       one_sided |= one.one_sided;
     }
@@ -149,11 +170,15 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
       CAPTURE(i);
       Numbers unit(at(m.n_v), 0.0), zero(unit);
       unit[at(i % m.n_v)] = 1;
-      simulator.vjp(control, {i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data()}, one);
-      const auto from_row = [&](const Numbers& matrix, const Numbers& x) {  // relative to the largest entry
+      simulator.vjp(control,
+                    {i < m.n_v ? unit.data() : zero.data(), i < m.n_v ? zero.data() : unit.data()},
+                    one);
+      // Relative to the largest entry.
+      const auto from_row = [&](const Numbers& matrix, const Numbers& x) {
         double off = 0, size = 0;
         for (const double y : matrix) size = std::max(size, std::abs(y));
-        for (std::size_t c = 0; c < x.size(); ++c) off = std::max(off, std::abs(x[c] - matrix[at(i) * x.size() + c]));
+        for (std::size_t c = 0; c < x.size(); ++c)
+          off = std::max(off, std::abs(x[c] - matrix[at(i) * x.size() + c]));
         return off / size;
       };
       CHECK(from_row(J.q, one.q) < 1e-12);
@@ -167,13 +192,17 @@ TEST_CASE("substeps are steps of their part of dt, and their gradient and Jacobi
   check_everything_is_there(found);
 }
 
-TEST_CASE("a report has the worst of its steps, the sum of their work and the first that was not solved") {
+TEST_CASE(
+    "a report has the worst of its steps, the sum of their work and the first that was not "
+    "solved") {
   RolloutReport report;
   StepReport step;
-  step.status = StepStatus::basic, step.residual = 1e-13, step.class_changes = 2, step.pivots = 3, step.contacts = 4, step.rows = 12, step.islands = 2;
+  step.status = StepStatus::basic, step.residual = 1e-13, step.class_changes = 2, step.pivots = 3,
+  step.contacts = 4, step.rows = 12, step.islands = 2;
   report.take(step, 0);
   CHECK(report.first_unsolved == -1);
-  step.status = StepStatus::relaxed, step.residual = 1e-9, step.contacts = 1, step.rows = 3, step.islands = 1;
+  step.status = StepStatus::relaxed, step.residual = 1e-9, step.contacts = 1, step.rows = 3,
+  step.islands = 1;
   report.take(step, 5);
   step.status = StepStatus::inconsistent, step.residual = 1e-10;
   report.take(step, 7);

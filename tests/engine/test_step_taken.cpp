@@ -1,4 +1,5 @@
-// Steps that were taken: their derivatives are those of the step, to the bit, whatever else its simulators did since.
+// Steps that were taken: their derivatives are those of the step, to the bit, whatever else its
+// simulators did since.
 #include <doctest/doctest.h>
 
 #include "random_models.h"
@@ -12,12 +13,14 @@ namespace {
 
 // A ball and a box on the floor, pushed.
 struct Pushed {
-  StepWorld w = StepWorld(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0});
+  StepWorld w =
+      StepWorld(free_bodies({free_box(2, {0.2, 0.2, 0.1}), free_box(1, {0.1, 0.1, 0.1})}), {0});
   Numbers q{0, 0, 0.0999, 0, 0, 0, 1, 0.05, 0.02, 0.2999, 0, 0, 0, 1}, v, tau, q_bar, v_bar;
 
   explicit Pushed(unsigned seed) {
     Random random(seed);
-    v = random.numbers(12), tau = random.numbers(12), q_bar = random.numbers(12), v_bar = random.numbers(12);
+    v = random.numbers(12), tau = random.numbers(12), q_bar = random.numbers(12),
+    v_bar = random.numbers(12);
   }
   StateView state() const { return {q.data(), v.data()}; }
   ControlView control() const { return {tau.data()}; }
@@ -39,7 +42,8 @@ void check_same(const StepGradient& a, const StepGradient& b) {
 
 }  // namespace
 
-TEST_CASE("derivatives of a taken step are those of its simulator, though that has taken others since") {
+TEST_CASE(
+    "derivatives of a taken step are those of its simulator, though that has taken others since") {
   for (const int substeps : {1, 3}) {
     CAPTURE(substeps);
     const Pushed x(1), y(2);
@@ -82,11 +86,14 @@ TEST_CASE("derivatives of a taken step are those of its simulator, though that h
     for (std::size_t i = 0; i < 12; ++i) {
       by_gradient += expected.v[i] * direction.v[i];
       by_tangent += x.q_bar[i] * q_way[i] + x.v_bar[i] * v_way[i];
-      for (std::size_t k = 0; k < 12; ++k) by_matrix += (x.q_bar[i] * J.v[i * 12 + k] + x.v_bar[i] * J.v[(12 + i) * 12 + k]) * direction.v[k];
+      for (std::size_t k = 0; k < 12; ++k)
+        by_matrix +=
+            (x.q_bar[i] * J.v[i * 12 + k] + x.v_bar[i] * J.v[(12 + i) * 12 + k]) * direction.v[k];
     }
     CHECK(by_tangent == doctest::Approx(by_gradient).epsilon(1e-11));
     CHECK(by_matrix == doctest::Approx(by_gradient).epsilon(1e-11));
     // The stepper after the last substep, whatever was asked before.
-    CHECK(first.with_stepper([](const Stepper& s) { return s.data().u; }) == alone.at_end(x.control()).data().u);
+    CHECK(first.with_stepper([](const Stepper& s) { return s.data().u; }) ==
+          alone.at_end(x.control()).data().u);
   }
 }

@@ -1,5 +1,6 @@
-// The thread pool: every chunk once, whatever the sizes; workers unique; nested, concurrent, failing loops; fork and exit; limits.
-// What needs a process of its own (fork, limits of the system, the environment) runs in children, which a lock-up ends by SIGALRM.
+// The thread pool: every chunk once, whatever the sizes; workers unique; nested, concurrent,
+// failing loops; fork and exit; limits. What needs a process of its own (fork, limits of the
+// system, the environment) runs in children, which a lock-up ends by SIGALRM.
 #include <doctest/doctest.h>
 
 #include <pthread.h>
@@ -43,7 +44,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Asks until it is true; false after 30 s, so that a missing thread fails the test and does not hang it.
+// Asks until it is true; false after 30 s, so that a missing thread fails the test and does not
+// hang it.
 bool eventually(const std::function<bool()>& until) {
   const auto end = Clock::now() + std::chrono::seconds(30);
   while (!until()) {
@@ -53,7 +55,8 @@ bool eventually(const std::function<bool()>& until) {
   return true;
 }
 
-// A loop whose n bodies all wait for each other: true if n threads run at once, each with its own worker in [0, n).
+// A loop whose n bodies all wait for each other: true if n threads run at once, each with its own
+// worker in [0, n).
 bool runs_at_once(int n) {
   std::vector<std::atomic<int>> calls(static_cast<std::size_t>(n));
   std::atomic<int> arrived{0}, met{0};
@@ -77,7 +80,8 @@ bool in_child(const std::function<bool()>& says) {
     }
   }
   int status = -1;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
 }
 
 bool sums(int n_chunks, int threads) {
@@ -87,7 +91,8 @@ bool sums(int n_chunks, int threads) {
 }
 
 // The limit is looked up once in a process, so these children are forked before main().
-const bool environment_is_used = in_child([] { return setenv("ROBOSIM_THREADS", "7", 1) == 0 && thread_limit() == 7; });
+const bool environment_is_used =
+    in_child([] { return setenv("ROBOSIM_THREADS", "7", 1) == 0 && thread_limit() == 7; });
 const bool environment_is_checked = in_child([] {
   setenv("ROBOSIM_THREADS", "many", 1);
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -95,7 +100,8 @@ const bool environment_is_checked = in_child([] {
       parallel_for(3, 2, [](int, int) {});
       return false;
     } catch (const InputError& error) {
-      if (std::string(error.what()).find("ROBOSIM_THREADS is 'many'") == std::string::npos) return false;
+      if (std::string(error.what()).find("ROBOSIM_THREADS is 'many'") == std::string::npos)
+        return false;
     }
   }
   set_thread_limit(2);  // makes up for it
@@ -133,7 +139,8 @@ const bool ends_in_a_loop = in_child([] {
 });
 
 #ifndef SANITIZED  // a sanitizer needs the address space
-const bool works_without_threads = in_child([] {  // before main(), because the stacks of earlier threads would be used again
+// Before main(), because the stacks of earlier threads would be used again.
+const bool works_without_threads = in_child([] {
   set_thread_limit(6);
   const rlimit none{1, 1};
   return setrlimit(RLIMIT_AS, &none) == 0 && sums(100, 6) && sums(100, 6);
@@ -155,18 +162,21 @@ TEST_CASE("the limit comes from the environment, else from the processors") {
   CHECK(parse_thread_limit("1") == 1);
   CHECK(parse_thread_limit("16") == 16);
   CHECK(parse_thread_limit("1024") == max_thread_limit);
-  for (const char* text : {"", "0", "-1", "+2", " 2", "2 ", "2.0", "1e1", "0x2", "two", "1025", "99999999999999999999", "2;3"}) {
+  for (const char* text : {"", "0", "-1", "+2", " 2", "2 ", "2.0", "1e1", "0x2", "two", "1025",
+                           "99999999999999999999", "2;3"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(parse_thread_limit(text), InputError);
   }
-  CHECK_THROWS_WITH(parse_thread_limit("-3"),
-                    "the environment variable ROBOSIM_THREADS is '-3'; valid is a whole number from 1 to 1024");
+  CHECK_THROWS_WITH(
+      parse_thread_limit("-3"),
+      "the environment variable ROBOSIM_THREADS is '-3'; valid is a whole number from 1 to 1024");
 }
 
 TEST_CASE("limits and arguments are checked") {
   const Limit limit(3);
   CHECK(thread_limit() == 3);
-  for (const int n : {0, -1, max_thread_limit + 1}) CHECK_THROWS_AS(set_thread_limit(n), InputError);
+  for (const int n : {0, -1, max_thread_limit + 1})
+    CHECK_THROWS_AS(set_thread_limit(n), InputError);
   CHECK(thread_limit() == 3);
   CHECK_THROWS_AS(parallel_for(-1, 1, [](int, int) {}), InputError);
   CHECK_THROWS_AS(parallel_for(1, 0, [](int, int) {}), InputError);
@@ -185,7 +195,8 @@ TEST_CASE("every chunk is computed once, and workers are unique among the calls 
       CAPTURE(threads);
       CAPTURE(n);
       const int most = std::min({threads, thread_limit(), n});
-      std::vector<int> calls(static_cast<std::size_t>(n));  // plain: the end of a loop comes after its bodies
+      // Plain: the end of a loop comes after its bodies.
+      std::vector<int> calls(static_cast<std::size_t>(n));
       std::vector<std::atomic<bool>> busy(static_cast<std::size_t>(threads));
       std::atomic<int> outside{0}, shared{0};
       parallel_for(n, threads, [&](int chunk, int worker) {
@@ -274,7 +285,8 @@ TEST_CASE("several callers at once") {
   CHECK(wrong == 0);
   CHECK(in_vain == 0);
 
-  // Workers that one loop does not want serve another: two loops of two, of which each holds its threads until all four run.
+  // Workers that one loop does not want serve another: two loops of two, of which each holds its
+  // threads until all four run.
   std::atomic<int> met{0}, arrived{0};
   const auto pair = [&] {
     parallel_for(2, 2, [&](int, int) {
@@ -298,7 +310,8 @@ TEST_CASE("the exception of the lowest chunk that threw arrives, after all other
         parallel_for(100, threads, [&](int chunk, int) {
           ++calls[static_cast<std::size_t>(chunk)];
           ++begun;
-          if (chunk == 7 && threads > 1) eventually([&] { return begun > 50; });  // the last to throw of the first few
+          // The last to throw of the first few.
+          if (chunk == 7 && threads > 1) eventually([&] { return begun > 50; });
           if (chunk % 10 == 7) throw InputError(message("chunk ", chunk));
         });
       };
@@ -353,7 +366,9 @@ TEST_CASE("a loop allocates nothing once the workers run") {
   CHECK(runs_at_once(4));
   std::vector<long> of_chunk(1000);
   const long before = allocations;
-  for (int i = 0; i < 200; ++i) parallel_for(1000, 4, [&](int chunk, int) { of_chunk[static_cast<std::size_t>(chunk)] += chunk; });
+  for (int i = 0; i < 200; ++i)
+    parallel_for(1000, 4,
+                 [&](int chunk, int) { of_chunk[static_cast<std::size_t>(chunk)] += chunk; });
   CHECK(allocations == before);
   CHECK(of_chunk[999] == 999 * 200);
 }
@@ -369,7 +384,8 @@ TEST_CASE("workers sleep when nothing runs, and leave signals to the program") {
     eventually([&] { return arrived == 4; });
   });
   CHECK(wrong == 0);
-  // Asleep they use no processor time. Awake, three would use up to 0.9 s, less where others want the processors, too.
+  // Asleep they use no processor time. Awake, three would use up to 0.9 s, less where others want
+  // the processors, too.
   const std::clock_t before = std::clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.02);
@@ -407,5 +423,7 @@ TEST_CASE("a process ends cleanly while workers sleep, and while they work") {
 }
 
 #ifndef SANITIZED
-TEST_CASE("where the system gives no threads, the caller does the work") { CHECK(works_without_threads); }
+TEST_CASE("where the system gives no threads, the caller does the work") {
+  CHECK(works_without_threads);
+}
 #endif

@@ -1,4 +1,5 @@
-// The speed profile against closed forms and brute force; timing of a whole path; the moving average.
+// The speed profile against closed forms and brute force; timing of a whole path; the moving
+// average.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -46,7 +47,8 @@ TEST_CASE("a straight interval is accelerated, followed at its bound, and braked
   CHECK(duration(solver.segments()) == doctest::Approx(1.5).epsilon(1e-14));  // L / v + v / a
   REQUIRE(solver.solve(straight(2, 100)) == ProfileStatus::solved);
   REQUIRE(solver.segments().size() == 2);
-  CHECK(duration(solver.segments()) == doctest::Approx(2 * std::sqrt(0.5)).epsilon(1e-14));  // 2 sqrt(L / a)
+  // 2 sqrt(L / a).
+  CHECK(duration(solver.segments()) == doctest::Approx(2 * std::sqrt(0.5)).epsilon(1e-14));
 }
 
 TEST_CASE("a start that cannot be braked is refused with the fastest that can") {
@@ -70,7 +72,8 @@ TEST_CASE("random profiles are continuous and keep every row and bound") {
       interval.x_left = rng.uniform(0.5, 3), interval.x_right = rng.uniform(0.5, 3);
       interval.first_row = p.rows.size();
       interval.n_rows = 6;
-      for (int k = 0; k < 6; ++k) p.rows.push_back({rng.normal(), rng.normal(), -rng.uniform(0.2, 2), rng.uniform(0.2, 2)});
+      for (int k = 0; k < 6; ++k)
+        p.rows.push_back({rng.normal(), rng.normal(), -rng.uniform(0.2, 2), rng.uniform(0.2, 2)});
       p.intervals.push_back(interval);
       p.stop.push_back(0);
     }
@@ -83,7 +86,8 @@ TEST_CASE("random profiles are continuous and keep every row and bound") {
       const ProfileInterval& interval = p.intervals[static_cast<std::size_t>(s.interval)];
       const double x0 = s.v0 * s.v0, x1 = s.v1 * s.v1, u = (x1 - x0) / (2 * (s.sigma1 - s.sigma0));
       CHECK(x0 == doctest::Approx(s.sigma0 == 0 ? x_end : x0));  // continuous over the grid
-      // What the row asks of u and of x extended to the interval's left end; bounds of x at both ends of the segment.
+      // What the row asks of u and of x extended to the interval's left end; bounds of x at both
+      // ends of the segment.
       const double x_left = x0 - 2 * u * s.sigma0;
       for (std::size_t k = 0; k < 6; ++k) {
         const ProfileRow& row = p.rows[interval.first_row + k];
@@ -92,13 +96,15 @@ TEST_CASE("random profiles are continuous and keep every row and bound") {
         CHECK(value >= row.lower - 1e-9);
       }
       for (const auto& [sigma, x] : {std::pair{s.sigma0, x0}, std::pair{s.sigma1, x1}})
-        CHECK(x <= interval.x_left + (interval.x_right - interval.x_left) * sigma / interval.length + 1e-9);
+        CHECK(x <= interval.x_left +
+                       (interval.x_right - interval.x_left) * sigma / interval.length + 1e-9);
       x_end = x1;
     }
   }
 }
 
-TEST_CASE("a path with a corner keeps its limits and takes longer with limited jerk by the window") {
+TEST_CASE(
+    "a path with a corner keeps its limits and takes longer with limited jerk by the window") {
   const std::vector<double> velocity{1, 1}, acceleration{2, 3};
   TimingOptions options;
   options.velocity = velocity;
@@ -110,7 +116,8 @@ TEST_CASE("a path with a corner keeps its limits and takes longer with limited j
   options.jerk = {20, 20};
   const TimingResult smooth = time_path(corner_path(0.2), options, nullptr);
   REQUIRE(smooth.status == TimingStatus::solved);
-  CHECK(smooth.motion.breaks.back() == doctest::Approx(sharp.motion.breaks.back() + smooth.window).epsilon(1e-12));
+  CHECK(smooth.motion.breaks.back() ==
+        doctest::Approx(sharp.motion.breaks.back() + smooth.window).epsilon(1e-12));
   // A corner that is not rounded makes it stop.
   QuadraticPath polyline;
   polyline.n = 2;

@@ -1,4 +1,5 @@
-// Meshes at random and all their triangles compared, by an oracle that has none of the engine's code.
+// Meshes at random and all their triangles compared, by an oracle that has none of the engine's
+// code.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 
 namespace robosim::testing {
 
-// The oracle: distances between the features of two triangles, in numbers of 64 bits and more, with none of the
-// engine's code.
+// The oracle: distances between the features of two triangles, in numbers of 64 bits and more, with
+// none of the engine's code.
 using Real = long double;
 struct Point {
   Real x, y, z;
@@ -21,11 +22,14 @@ inline Point operator-(const Point& a, const Point& b) { return {a.x - b.x, a.y 
 inline Point operator+(const Point& a, const Point& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 inline Point operator*(Real s, const Point& a) { return {s * a.x, s * a.y, s * a.z}; }
 inline Real inner(const Point& a, const Point& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-inline Point outer(const Point& a, const Point& b) { return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+inline Point outer(const Point& a, const Point& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 inline Real length(const Point& a) { return std::sqrt(inner(a, a)); }
 inline Point placed(const SE3d& X, const Vec3d& v) {
   Real out[3];
-  for (int i = 0; i < 3; ++i) out[i] = X.p[i] + (Real(X.R(i, 0)) * v.x + Real(X.R(i, 1)) * v.y + Real(X.R(i, 2)) * v.z);
+  for (int i = 0; i < 3; ++i)
+    out[i] = X.p[i] + (Real(X.R(i, 0)) * v.x + Real(X.R(i, 1)) * v.y + Real(X.R(i, 2)) * v.z);
   return {out[0], out[1], out[2]};
 }
 
@@ -35,12 +39,14 @@ inline Real from_segment(const Point& p, const Point& a, const Point& b) {
   return length(p - (a + t * e));
 }
 inline Real between_segments(const Point& a, const Point& b, const Point& c, const Point& d) {
-  Real least = std::min({from_segment(a, c, d), from_segment(b, c, d), from_segment(c, a, b), from_segment(d, a, b)});
+  Real least = std::min(
+      {from_segment(a, c, d), from_segment(b, c, d), from_segment(c, a, b), from_segment(d, a, b)});
   const Point e = b - a, f = d - c, n = outer(e, f), r = c - a;
   const Real nn = inner(n, n);
   if (!(nn > 0)) return least;
   const Real t = inner(outer(r, f), n) / nn, u = inner(outer(r, e), n) / nn;
-  if (t > 0 && t < 1 && u > 0 && u < 1) least = std::min(least, std::fabs(inner(r, n)) / std::sqrt(nn));
+  if (t > 0 && t < 1 && u > 0 && u < 1)
+    least = std::min(least, std::fabs(inner(r, n)) / std::sqrt(nn));
   return least;
 }
 // Over the face alone; of a point beside it, infinity.
@@ -58,8 +64,8 @@ inline bool pierces(const Point& a, const Point& b, const Point (&t)[3]) {
   return sides == 0 || sides == 3;
 }
 
-// Where no two features are nearer than rounding, an edge that goes through the other triangle says for certain that
-// they cross.
+// Where no two features are nearer than rounding, an edge that goes through the other triangle says
+// for certain that they cross.
 struct Truth {
   bool crosses = false;
   double features = INFINITY;  // least distance of a corner from a face or of two edges
@@ -72,7 +78,8 @@ inline Truth compare(const Point (&a)[3], const Point (&b)[3]) {
   for (int i = 0; i < 3; ++i) {
     least = std::min({least, over_face(a[i], b), over_face(b[i], a)});
     truth.crosses |= pierces(a[i], a[(i + 1) % 3], b) || pierces(b[i], b[(i + 1) % 3], a);
-    for (int j = 0; j < 3; ++j) least = std::min(least, between_segments(a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3]));
+    for (int j = 0; j < 3; ++j)
+      least = std::min(least, between_segments(a[i], a[(i + 1) % 3], b[j], b[(j + 1) % 3]));
   }
   truth.features = static_cast<double>(least);
   return truth;
@@ -84,7 +91,7 @@ struct Placed {
 };
 inline std::vector<std::vector<Truth>> compare_all(const Placed& A, const Placed& B) {
   std::vector<std::vector<Truth>> out;
-  const auto corners = [](const Placed& body, int t, Point (&p)[3]) {
+  const auto corners = [](const Placed& body, int t, Point(&p)[3]) {
     for (int k = 0; k < 3; ++k) p[k] = placed(body.X_W, body.mesh->corners(t)[k]);
   };
   for (int i = 0; i < A.mesh->n_triangles(); ++i) {
@@ -98,7 +105,8 @@ inline std::vector<std::vector<Truth>> compare_all(const Placed& A, const Placed
   return out;
 }
 
-// Meshes about the origin, of a size of about one: surfaces alone, so that only their triangles count.
+// Meshes about the origin, of a size of about one: surfaces alone, so that only their triangles
+// count.
 struct RandomMeshes : RandomBodies {
   enum Kind { soup, needles, ball, plate, open, single, slivers, n_kinds };
 
@@ -109,8 +117,12 @@ struct RandomMeshes : RandomBodies {
       const double size = kind == single ? 1 : 0.3;
       for (int i = 0; i < n; ++i) {
         const Vec3d p = 0.3 * point(), e = size * point();
-        const double width = kind == needles ? std::pow(10, uniform(-9, -1)) : kind == slivers ? 1e-11 : 1;
-        add(t, p, p + e, p + (kind == soup || kind == single ? 0.0 : uniform(0, 1)) * e + width * size * point());
+        const double width = kind == needles   ? std::pow(10, uniform(-9, -1))
+                             : kind == slivers ? 1e-11
+                                               : 1;
+        add(t, p, p + e,
+            p + (kind == soup || kind == single ? 0.0 : uniform(0, 1)) * e +
+                width * size * point());
         if (i % 7 == 3) add(t, p, p + e, p + 0.5 * e);  // without an area: no part of the surface
       }
     } else {
@@ -138,7 +150,8 @@ struct RandomMeshes : RandomBodies {
 };
 
 inline constexpr double scales[] = {1e-4, 1e-2, 1, 1e3};
-// Of the coordinates: rounding of poses and corners in double, some 1e-15, and of the features of needles.
+// Of the coordinates: rounding of poses and corners in double, some 1e-15, and of the features of
+// needles.
 inline constexpr double certain = 1e-12;
 
 }  // namespace robosim::testing

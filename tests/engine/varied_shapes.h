@@ -10,15 +10,21 @@ namespace robosim::testing {
 // Size k, as the constructors in Python count, greater by t.
 inline Shape with_size(Shape s, int k, double t) {
   const bool of_rounding = s.has_vertices() || (s.type == ShapeType::box && k == 3);
-  if (of_rounding) s.rounding += t;
-  else if (s.type == ShapeType::box) s.half_extents[k] += t / 2;
-  else if (s.type == ShapeType::ellipsoid) s.half_extents[k] += t;
-  else if (k == 0) s.radius += t;
-  else s.half_length += t / 2;
+  if (of_rounding)
+    s.rounding += t;
+  else if (s.type == ShapeType::box)
+    s.half_extents[k] += t / 2;
+  else if (s.type == ShapeType::ellipsoid)
+    s.half_extents[k] += t;
+  else if (k == 0)
+    s.radius += t;
+  else
+    s.half_length += t / 2;
   return s;
 }
 
-// Coordinate k of a vertex of a convex mesh or a triangle greater by t. Of a mesh nothing else: what is derived from the vertices stays.
+// Coordinate k of a vertex of a convex mesh or a triangle greater by t. Of a mesh nothing else:
+// what is derived from the vertices stays.
 inline Shape with_vertex(Shape s, int v, int k, double t) {
   if (!s.mesh) {
     s.vertex[v][k] += t;

@@ -1,6 +1,7 @@
 // Worst errors of every pair of shapes over seeded poses: a plain C interface (geometry_checks.py).
 //
-// Shapes of 0.1 to 1 m. A quarter of the poses each, of which the last three start from shapes that overlap:
+// Shapes of 0.1 to 1 m. A quarter of the poses each, of which the last three start from shapes that
+// overlap:
 //   separated   by up to 0.5 m
 //   touching    moved along the normal until the distance is 0, +-1e-12 or +-1e-9 m
 //   shallow     the same, to a depth of 1e-6 to 1e-2 m
@@ -32,14 +33,17 @@ Shape shape(RandomShapes& random, ShapeType type) {
   if (type != ShapeType::convex) return s;
   const Vec3d half(random.uniform(0.05, 0.5), random.uniform(0.05, 0.5), random.uniform(0.05, 0.5));
   std::vector<Vec3d> points(static_cast<std::size_t>(random.uniform(8, 80)));
-  for (Vec3d& p : points) p = Vec3d(half.x * random.uniform(-1, 1), half.y * random.uniform(-1, 1), half.z * random.uniform(-1, 1));
+  for (Vec3d& p : points)
+    p = Vec3d(half.x * random.uniform(-1, 1), half.y * random.uniform(-1, 1),
+              half.z * random.uniform(-1, 1));
   s.mesh = std::make_shared<ConvexMesh>(convex_hull_mesh(points));
   return s;
 }
 
 Sample sample(ShapeType a, ShapeType b, std::uint64_t seed, std::uint64_t number) {
   RandomShapes random;
-  random.engine.seed((seed * n_shape_types + static_cast<std::uint64_t>(a)) * n_shape_types + static_cast<std::uint64_t>(b) + (number << 20));
+  random.engine.seed((seed * n_shape_types + static_cast<std::uint64_t>(a)) * n_shape_types +
+                     static_cast<std::uint64_t>(b) + (number << 20));
   Sample s{shape(random, a), shape(random, b), random.pose(0.5), {}, {}};
   const auto ask = [&] { s.witness = signed_distance(s.A, s.X_WA, s.B, s.X_WB); };
   const auto move_to = [&](double gap) {
@@ -51,10 +55,14 @@ Sample sample(ShapeType a, ShapeType b, std::uint64_t seed, std::uint64_t number
   if (!separated) s.X_WB.p += s.X_WA.p;
   ask();
   constexpr double touches[] = {0, 1e-12, -1e-12, 1e-9, -1e-9};
-  if (separated) move_to(random.uniform(1e-3, 0.5));
-  else if (number % 4 == 1) move_to(touches[number / 4 % 5]);
-  else if (number % 4 == 2) move_to(-std::exp(random.uniform(std::log(1e-6), std::log(1e-2))));
-  else if (s.witness.distance > -1e-2) move_to(-0.05);
+  if (separated)
+    move_to(random.uniform(1e-3, 0.5));
+  else if (number % 4 == 1)
+    move_to(touches[number / 4 % 5]);
+  else if (number % 4 == 2)
+    move_to(-std::exp(random.uniform(std::log(1e-6), std::log(1e-2))));
+  else if (s.witness.distance > -1e-2)
+    move_to(-0.05);
   return s;
 }
 
@@ -62,11 +70,14 @@ Sample sample(ShapeType a, ShapeType b, std::uint64_t seed, std::uint64_t number
 
 EXPORT int accuracy_n_shape_types() { return n_shape_types; }
 EXPORT const char* accuracy_shape_type_name(int type) { return shape_type_names[type]; }
-EXPORT int accuracy_is_analytic(int a, int b) { return pair_functions(static_cast<ShapeType>(a), static_cast<ShapeType>(b)).analytic; }
+EXPORT int accuracy_is_analytic(int a, int b) {
+  return pair_functions(static_cast<ShapeType>(a), static_cast<ShapeType>(b)).analytic;
+}
 
-// out: worst errors of distance [m], points [m], normal [rad]; how many poses were compared, not unique, not verified; then the pose with
-// the worst of each error.
-EXPORT void accuracy_values(int a, int b, std::uint64_t seed, std::uint64_t begin, std::uint64_t end, double* out) {
+// out: worst errors of distance [m], points [m], normal [rad]; how many poses were compared, not
+// unique, not verified; then the pose with the worst of each error.
+EXPORT void accuracy_values(int a, int b, std::uint64_t seed, std::uint64_t begin,
+                            std::uint64_t end, double* out) {
   for (int k = 0; k < 9; ++k) out[k] = 0;
   for (std::uint64_t i = begin; i < end; ++i) {
     const Sample s = sample(static_cast<ShapeType>(a), static_cast<ShapeType>(b), seed, i);
@@ -79,7 +90,8 @@ EXPORT void accuracy_values(int a, int b, std::uint64_t seed, std::uint64_t begi
 }
 
 // Two half-spaces: only facing ones have a distance, that of their planes. The same entries.
-EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::uint64_t end, double* out) {
+EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::uint64_t end,
+                                 double* out) {
   for (int k = 0; k < 9; ++k) out[k] = 0;
   const Shape plane = Shape::half_space();
   RandomShapes random;
@@ -96,7 +108,9 @@ EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::u
     if (facing) {
       const extended::Real gap = n.dot(vec(X_WB.p) - vec(X_WA.p));
       errors[0] = static_cast<double>(std::fabs(gap - static_cast<extended::Real>(w.distance)));
-      const auto off = [&](const Vec3d& p, const SE3d& X) { return static_cast<double>(std::fabs(n.dot(vec(p) - vec(X.p)))); };
+      const auto off = [&](const Vec3d& p, const SE3d& X) {
+        return static_cast<double>(std::fabs(n.dot(vec(p) - vec(X.p))));
+      };
       errors[1] = std::fmax(off(w.p_WA, X_WA), off(w.p_WB, X_WB));
       errors[2] = static_cast<double>(n.cross(vec(w.normal)).norm());
     } else if (w.distance > -std::numeric_limits<double>::infinity()) {
@@ -108,14 +122,17 @@ EXPORT void accuracy_half_spaces(std::uint64_t seed, std::uint64_t begin, std::u
   }
 }
 
-// out: worst relative errors by twist, sizes, scale and vertices (-1: none); how many poses were compared, near a switch, left out as the
-// query jumped, how many coordinates of vertices were passed over; then the pose with the worst of each error.
-EXPORT void accuracy_derivatives(int a, int b, std::uint64_t seed, std::uint64_t begin, std::uint64_t end, double* out) {
+// out: worst relative errors by twist, sizes, scale and vertices (-1: none); how many poses were
+// compared, near a switch, left out as the query jumped, how many coordinates of vertices were
+// passed over; then the pose with the worst of each error.
+EXPORT void accuracy_derivatives(int a, int b, std::uint64_t seed, std::uint64_t begin,
+                                 std::uint64_t end, double* out) {
   for (int k = 0; k < 12; ++k) out[k] = k < 4 ? -1 : 0;
   for (std::uint64_t i = begin; i < end; ++i) {
     const Sample s = sample(static_cast<ShapeType>(a), static_cast<ShapeType>(b), seed, i);
     const DerivativeErrors e(s.A, s.X_WA, s.B, s.X_WB);
-    out[4] += !e.near_a_switch && !e.jumped, out[5] += e.near_a_switch, out[6] += e.jumped, out[7] += e.passed_over;
+    out[4] += !e.near_a_switch && !e.jumped, out[5] += e.near_a_switch, out[6] += e.jumped,
+        out[7] += e.passed_over;
     if (e.near_a_switch || e.jumped) continue;
     for (int k = 0; k < 4; ++k)
       if (!(e.worst[k] <= out[k])) out[k] = e.worst[k], out[8 + k] = static_cast<double>(i);

@@ -1,4 +1,5 @@
-// Hostile scenes by the million: a plain C interface (geometry_checks.py). Every scene is made from the seed and its number alone.
+// Hostile scenes by the million: a plain C interface (geometry_checks.py). Every scene is made from
+// the seed and its number alone.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -15,10 +16,12 @@ EXPORT void* fuzz_new(std::uint64_t seed, std::uint64_t vertices_of_large) {
 }
 EXPORT void fuzz_delete(void* scenes) { delete static_cast<HostileScenes*>(scenes); }
 
-// The first scene from `begin` up to `end` of which something does not hold, as its number and, in `text`, what; or `end`.
-// slowest: the longest time of all that is asked about one scene [s], and its number; updated.
-EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint64_t end, double tolerance, double* slowest,
-                              std::uint64_t* slowest_number, char* text, int size) {
+// The first scene from `begin` up to `end` of which something does not hold, as its number and, in
+// `text`, what; or `end`. slowest: the longest time of all that is asked about one scene [s], and
+// its number; updated.
+EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint64_t end,
+                              double tolerance, double* slowest, std::uint64_t* slowest_number,
+                              char* text, int size) {
   using Clock = std::chrono::steady_clock;
   RandomShapes random;
   for (std::uint64_t i = begin; i < end; ++i) {
@@ -29,8 +32,9 @@ EXPORT std::uint64_t fuzz_run(const void* scenes, std::uint64_t begin, std::uint
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (seconds > *slowest) *slowest = seconds, *slowest_number = i;
     if (!verdict.broken) continue;
-    std::snprintf(text, static_cast<std::size_t>(size), "%s and %s, %s: %s by %.2g", name_of(s.A.type), name_of(s.B.type),
-                  Scene::names[static_cast<int>(s.kind)], verdict.broken, verdict.by);
+    std::snprintf(text, static_cast<std::size_t>(size), "%s and %s, %s: %s by %.2g",
+                  name_of(s.A.type), name_of(s.B.type), Scene::names[static_cast<int>(s.kind)],
+                  verdict.broken, verdict.by);
     return i;
   }
   return end;

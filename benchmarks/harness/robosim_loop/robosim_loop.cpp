@@ -1,9 +1,9 @@
-// The engine's dynamics over prepared states, in plain loops: one state at a time, and in batches, as a caller from C++ has
-// them.
+// The engine's dynamics over prepared states, in plain loops: one state at a time, and in batches,
+// as a caller from C++ has them.
 //
-// The engine is built from the checkout's sources as for the wheel, and the model is put together by its ModelBuilder from
-// the same parts that `robosim.load_robot` hands over. A plain C interface, compiled when a benchmark first needs it (see
-// robosim_loop.py).
+// The engine is built from the checkout's sources as for the wheel, and the model is put together
+// by its ModelBuilder from the same parts that `robosim.load_robot` hands over. A plain C
+// interface, compiled when a benchmark first needs it (see robosim_loop.py).
 #include <cstring>
 #include <exception>
 #include <map>
@@ -29,8 +29,10 @@ struct Robot {
   Batch batch;
   std::vector<int> frames;
   int n_states = 0;
-  std::map<std::string, std::vector<double>> states;  // by the argument's name, one state after the other
-  // Of the operation that ran last, per output: of a batch one state after the other, from a cache line on as robosim.batch's.
+  // By the argument's name, one state after the other.
+  std::map<std::string, std::vector<double>> states;
+  // Of the operation that ran last, per output: of a batch one state after the other, from a cache
+  // line on as robosim.batch's.
   std::vector<AlignedVector<double>> out;
   std::string error;
 };
@@ -45,8 +47,8 @@ struct Prepared {
   double* out[max_arguments];
 };
 
-// Throws for an operation that there is not, or one with inputs beside q, v, a, tau and points of frames. Jacobians are of the last frame,
-// everything else of frames is of all.
+// Throws for an operation that there is not, or one with inputs beside q, v, a, tau and points of
+// frames. Jacobians are of the last frame, everything else of frames is of all.
 Prepared prepare(Robot& robot, const char* name) {
   const Model& model = *robot.model;
   Prepared p{};
@@ -58,7 +60,8 @@ Prepared prepare(Robot& robot, const char* name) {
   for (const Argument& input : info.inputs) {
     p.in_size[p.n_in] = size_of(model, p.options, input);
     if (!std::strcmp(input.name, "point"))  // of frames: their origins
-      robot.states["point"].assign(static_cast<std::size_t>(robot.n_states * p.in_size[p.n_in]), 0.0);
+      robot.states["point"].assign(static_cast<std::size_t>(robot.n_states * p.in_size[p.n_in]),
+                                   0.0);
     p.in[p.n_in++] = robot.states.at(input.name).data();
   }
   robot.out.resize(info.outputs.size());
@@ -104,12 +107,16 @@ EXPORT const char* robot_error(const Robot* robot) { return robot->error.c_str()
 // How many states the kernels in use take side by side.
 EXPORT int robot_lanes() { return kernels().lanes; }
 
-EXPORT int robot_add_link(Robot* robot, const char* name, double mass, const double* com, const double* I_com) {
-  return guarded(*robot, [&] { robot->builder.add_link(name, {mass, vec3_from(com), mat3_from(I_com, 3)}); });
+EXPORT int robot_add_link(Robot* robot, const char* name, double mass, const double* com,
+                          const double* I_com) {
+  return guarded(*robot, [&] {
+    robot->builder.add_link(name, {mass, vec3_from(com), mat3_from(I_com, 3)});
+  });
 }
 
-EXPORT int robot_add_joint(Robot* robot, const char* name, const char* kind, const char* parent, const char* child,
-                           const double* X_PJ, const double* axis, double armature) {
+EXPORT int robot_add_joint(Robot* robot, const char* name, const char* kind, const char* parent,
+                           const char* child, const double* X_PJ, const double* axis,
+                           double armature) {
   return guarded(*robot, [&] {
     JointSpec joint;
     joint.name = name, joint.kind = kind, joint.parent = parent, joint.child = child;
@@ -136,7 +143,8 @@ EXPORT int robot_add_frame(Robot* robot, const char* link) {
 }
 
 // Takes n states, rows of q (n, n_q) and of v, a, tau (n, n_v), once the model is built.
-EXPORT void robot_set_states(Robot* robot, int n, const double* q, const double* v, const double* a, const double* tau) {
+EXPORT void robot_set_states(Robot* robot, int n, const double* q, const double* v, const double* a,
+                             const double* tau) {
   const int n_q = robot->model->n_q, n_v = robot->model->n_v;
   robot->n_states = n;
   robot->states["q"].assign(q, q + n * n_q);
@@ -160,7 +168,8 @@ EXPORT int robot_run_batch(Robot* robot, const char* name, int threads, int pass
   return guarded(*robot, [&] {
     const Prepared p = prepare(*robot, name);
     for (int pass = 0; pass < passes; ++pass)
-      robot->batch.run(*robot->model, p.operation, p.options, robot->n_states, p.in, p.in_size, p.out, threads);
+      robot->batch.run(*robot->model, p.operation, p.options, robot->n_states, p.in, p.in_size,
+                       p.out, threads);
   });
 }
 
@@ -173,6 +182,8 @@ EXPORT int robot_run_one(Robot* robot, const char* name, int state) {
 }
 
 // An output of the operation that ran last.
-EXPORT const double* robot_output(const Robot* robot, int output) { return robot->out.at(static_cast<std::size_t>(output)).data(); }
+EXPORT const double* robot_output(const Robot* robot, int output) {
+  return robot->out.at(static_cast<std::size_t>(output)).data();
+}
 
 }  // extern "C"

@@ -31,13 +31,16 @@ struct RobosimSide {
   WitnessJacobian jacobian;
 
   void add(const ShapeData& A, const ShapeData& B) {
-    const auto make = [](const ShapeData& s) { return shape_from(s.type, s.size, s.n_vertices, s.vertices); };
+    const auto make = [](const ShapeData& s) {
+      return shape_from(s.type, s.size, s.n_vertices, s.vertices);
+    };
     const Shape a = make(A), b = make(B);
     pairs.push_back({a, b, !pair_functions(a.type, b.type).analytic, {}});
   }
   void place(std::size_t n, const double* A, const double* B) {
     X_WA.clear(), X_WB.clear();
-    for (std::size_t k = 0; k < n; ++k) X_WA.push_back(pose_from(A + 16 * k)), X_WB.push_back(pose_from(B + 16 * k));
+    for (std::size_t k = 0; k < n; ++k)
+      X_WA.push_back(pose_from(A + 16 * k)), X_WB.push_back(pose_from(B + 16 * k));
     witness.resize(n);
   }
   void guess(int) {}
@@ -49,7 +52,10 @@ struct RobosimSide {
   Answer distance(std::size_t i, std::size_t k) {
     Pair& pair = pairs[i];
     const Witness& w = witness[k] = signed_distance(pair.A, X_WA[k], pair.B, X_WB[k], &pair.cache);
-    return {w.distance, {w.p_WA.x, w.p_WA.y, w.p_WA.z}, {w.p_WB.x, w.p_WB.y, w.p_WB.z}, {w.normal.x, w.normal.y, w.normal.z}};
+    return {w.distance,
+            {w.p_WA.x, w.p_WA.y, w.p_WA.z},
+            {w.p_WB.x, w.p_WB.y, w.p_WB.z},
+            {w.normal.x, w.normal.y, w.normal.z}};
   }
   bool overlap(std::size_t i, std::size_t k) {
     Pair& pair = pairs[i];

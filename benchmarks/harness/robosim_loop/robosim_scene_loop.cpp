@@ -1,7 +1,8 @@
 // The engine's CollisionScene of one robot, asked in plain loops over configurations.
 //
-// The model is put together by the engine's ModelBuilder from the same parts that `robosim.load_robot` hands over. A plain C
-// interface, compiled when a benchmark first needs it (see scene_loop.py).
+// The model is put together by the engine's ModelBuilder from the same parts that
+// `robosim.load_robot` hands over. A plain C interface, compiled when a benchmark first needs it
+// (see scene_loop.py).
 #include <map>
 #include <optional>
 #include <string>
@@ -36,11 +37,12 @@ EXPORT Robot* scene_new() { return new Robot; }
 EXPORT void scene_delete(Robot* robot) { delete robot; }
 
 EXPORT void scene_add_link(Robot* robot, const char* name) {
-  robot->builder.add_link(name, {1, Vec3d(), Mat3d::identity()});  // collision knows no inertia, but a body has to have one
+  // Collision knows no inertia, but a body has to have one.
+  robot->builder.add_link(name, {1, Vec3d(), Mat3d::identity()});
 }
 
-EXPORT void scene_add_joint(Robot* robot, const char* name, const char* kind, const char* parent, const char* child,
-                            const double* X_PJ, const double* axis) {
+EXPORT void scene_add_joint(Robot* robot, const char* name, const char* kind, const char* parent,
+                            const char* child, const double* X_PJ, const double* axis) {
   JointSpec joint;
   joint.name = name, joint.kind = kind, joint.parent = parent, joint.child = child;
   joint.X_PJ = pose_from(X_PJ), joint.axis = vec3_from(axis);
@@ -48,9 +50,11 @@ EXPORT void scene_add_joint(Robot* robot, const char* name, const char* kind, co
 }
 
 // Collider `number`, a shape as numbers.h numbers them.
-EXPORT void scene_add_collider(Robot* robot, const char* link, int number, const double* X_LC, int type, const double* size,
-                               int n_vertices, const double* vertices) {
-  robot->builder.add_collider(link, shape_from(type, size, n_vertices, vertices), pose_from(X_LC), std::to_string(number));
+EXPORT void scene_add_collider(Robot* robot, const char* link, int number, const double* X_LC,
+                               int type, const double* size, int n_vertices,
+                               const double* vertices) {
+  robot->builder.add_collider(link, shape_from(type, size, n_vertices, vertices), pose_from(X_LC),
+                              std::to_string(number));
 }
 
 // pairs: (n_pairs, 2) numbers of colliders. Returns how many coordinates the robot has.
@@ -61,7 +65,8 @@ EXPORT int scene_build(Robot* robot, int n_pairs, const int* pairs) {
     const std::string& name = robot->model->colliders[i].name;  // link, "/", number
     index_of[std::stoi(name.substr(name.rfind('/') + 1))] = static_cast<int>(i);
   }
-  for (int i = 0; i < n_pairs; ++i) robot->pairs.push_back({index_of.at(pairs[2 * i]), index_of.at(pairs[2 * i + 1])});
+  for (int i = 0; i < n_pairs; ++i)
+    robot->pairs.push_back({index_of.at(pairs[2 * i]), index_of.at(pairs[2 * i + 1])});
   robot->scene.emplace(*robot->model, std::vector<ExtraObject>(), robot->pairs);
   robot->query.emplace(*robot->scene);
   robot->batch.emplace(*robot->scene);
@@ -87,6 +92,8 @@ EXPORT void scene_distances(Robot* robot, int n, const double* q, double* out) {
 }
 
 // The same, several configurations side by side.
-EXPORT void scene_distances_many(Robot* robot, int n, const double* q, double* out) { robot->batch->distances(n, q, out, 1); }
+EXPORT void scene_distances_many(Robot* robot, int n, const double* q, double* out) {
+  robot->batch->distances(n, q, out, 1);
+}
 
 }  // extern "C"

@@ -1,6 +1,8 @@
-// Solves A x = b for a symmetric positive definite A with entries only near its diagonal: A = L L^T, in place.
+// Solves A x = b for a symmetric positive definite A with entries only near its diagonal: A = L
+// L^T, in place.
 //
-// Golub, Van Loan, "Matrix Computations", 4th ed. (2013), sec. 4.3.5. Cost n w^2 for n rows and half-bandwidth w.
+// Golub, Van Loan, "Matrix Computations", 4th ed. (2013), sec. 4.3.5. Cost n w^2 for n rows and
+// half-bandwidth w.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +15,8 @@ namespace robosim {
 class BandedMatrix {
  public:
   // All entries zero. half_bandwidth: the largest |i - j| of an entry.
-  BandedMatrix(std::size_t n, std::size_t half_bandwidth) : n_(n), w_(std::min(half_bandwidth, n > 0 ? n - 1 : 0)), a_(n * (w_ + 1)) {}
+  BandedMatrix(std::size_t n, std::size_t half_bandwidth)
+      : n_(n), w_(std::min(half_bandwidth, n > 0 ? n - 1 : 0)), a_(n * (w_ + 1)) {}
 
   std::size_t size() const { return n_; }
   std::size_t half_bandwidth() const { return w_; }
@@ -29,7 +32,8 @@ class BandedMatrix {
     for (std::size_t i = 0; i < n_; ++i) {
       for (std::size_t j = first_of_row(i); j <= i; ++j) {
         double sum = L(i, j);
-        for (std::size_t k = std::max(first_of_row(i), first_of_row(j)); k < j; ++k) sum -= L(i, k) * L(j, k);
+        for (std::size_t k = std::max(first_of_row(i), first_of_row(j)); k < j; ++k)
+          sum -= L(i, k) * L(j, k);
         if (j < i) {
           L(i, j) = sum / L(j, j);
         } else if (sum > 0) {

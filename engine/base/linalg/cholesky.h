@@ -1,5 +1,6 @@
 // Symmetric positive definite systems A x = b, A = L L^T, and factors of what is semidefinite.
-// Golub and Van Loan, "Matrix Computations" (2013), sections 4.2.5 and 4.2.8. Cost n^3 / 6 multiplications.
+// Golub and Van Loan, "Matrix Computations" (2013), sections 4.2.5 and 4.2.8. Cost n^3 / 6
+// multiplications.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 
 namespace robosim {
 
-// Replaces the lower triangle of A (n x n, row by row) by L. False where A is not positive definite to rounding; A is
-// then lost.
+// Replaces the lower triangle of A (n x n, row by row) by L. False where A is not positive definite
+// to rounding; A is then lost.
 inline bool cholesky_factor(double* A, int n) {
   const auto row = [&](int i) { return A + static_cast<std::ptrdiff_t>(i) * n; };
   for (int i = 0; i < n; ++i) {
@@ -35,18 +36,21 @@ inline void cholesky_solve(const double* L, int n, double* b) {
   }
 }
 
-// F (n x r, row by row) with F F^T = A but for rounding, A symmetric and positive semidefinite: the largest of what is
-// left is taken first. Keeps its memory.
+// F (n x r, row by row) with F F^T = A but for rounding, A symmetric and positive semidefinite: the
+// largest of what is left is taken first. Keeps its memory.
 class SemidefiniteFactor {
  public:
-  // Returns r. What is left of the diagonal counts as rounding below this part of its largest entry.
+  // Returns r. What is left of the diagonal counts as rounding below this part of its largest
+  // entry.
   int factor(const double* A, int n, double rounding = 1e-15) {
     left_.resize(static_cast<std::size_t>(n));
     double largest = 0;
-    for (int i = 0; i < n; ++i) largest = std::max(largest, left_[static_cast<std::size_t>(i)] = A[i * (n + 1)]);
+    for (int i = 0; i < n; ++i)
+      largest = std::max(largest, left_[static_cast<std::size_t>(i)] = A[i * (n + 1)]);
     int r = 0;
     for (; r < n; ++r) {
-      const int pivot = static_cast<int>(std::max_element(left_.begin(), left_.end()) - left_.begin());
+      const int pivot =
+          static_cast<int>(std::max_element(left_.begin(), left_.end()) - left_.begin());
       const double most = left_[static_cast<std::size_t>(pivot)];
       if (!(most > rounding * largest)) break;
       columns_.resize(static_cast<std::size_t>(n * (r + 1)));
@@ -59,7 +63,8 @@ class SemidefiniteFactor {
       const double scale = 1 / std::sqrt(most);
       for (int i = 0; i < n; ++i) {
         own[i] *= scale;
-        left_[static_cast<std::size_t>(i)] = std::max(left_[static_cast<std::size_t>(i)] - own[i] * own[i], 0.0);
+        left_[static_cast<std::size_t>(i)] =
+            std::max(left_[static_cast<std::size_t>(i)] - own[i] * own[i], 0.0);
       }
       left_[static_cast<std::size_t>(pivot)] = 0;
     }

@@ -1,5 +1,6 @@
-// Solves S x = b and S^T x = b for a small general matrix: P S = L U with partial pivoting, in place, without an allocation of its own.
-// Golub and Van Loan, "Matrix Computations" (2013), section 3.4. Cost n^3 / 3.
+// Solves S x = b and S^T x = b for a small general matrix: P S = L U with partial pivoting, in
+// place, without an allocation of its own. Golub and Van Loan, "Matrix Computations" (2013),
+// section 3.4. Cost n^3 / 3.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,9 @@
 
 namespace robosim {
 
-// Replaces S (n x n, row by row) by L (unit diagonal) and U; pivots: n entries. Returns the smallest pivot over the largest, each relative to the
-// largest entry that its row of S had: some 1e-16 or zero where S is singular to rounding. per_size: n entries of scratch.
+// Replaces S (n x n, row by row) by L (unit diagonal) and U; pivots: n entries. Returns the
+// smallest pivot over the largest, each relative to the largest entry that its row of S had: some
+// 1e-16 or zero where S is singular to rounding. per_size: n entries of scratch.
 inline double lu_factor(double* S, int n, int* pivots, double* per_size) {
   const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
   for (int i = 0; i < n; ++i) {
@@ -64,10 +66,13 @@ inline void lu_solve(const double* S, int n, const int* pivots, double* b) {
 }
 
 // B (n x width, row by row) becomes S^-T B.
-inline void lu_solve_transposed(const double* S, int n, const int* pivots, double* B, int width = 1) {
+inline void lu_solve_transposed(const double* S, int n, const int* pivots, double* B,
+                                int width = 1) {
   const auto entry = [&](int i, int j) { return S[static_cast<std::ptrdiff_t>(i) * n + j]; };
   const auto row = [&](int i) { return B + static_cast<std::ptrdiff_t>(i) * width; };
-  const auto take = [&](double factor, int from, int to) { add_scaled(-factor, row(from), width, row(to)); };
+  const auto take = [&](double factor, int from, int to) {
+    add_scaled(-factor, row(from), width, row(to));
+  };
   for (int i = 0; i < n; ++i) {
     for (int c = 0; c < width; ++c) row(i)[c] /= entry(i, i);
     for (int j = i + 1; j < n; ++j) take(entry(i, j), i, j);

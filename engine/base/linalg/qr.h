@@ -1,6 +1,8 @@
-// Solves S x = b where rows of S depend on each other and b is consistent with that: Q R = S^T with its columns in the order of what they add,
-// each first brought to unit length. Of the k rows that are independent to `tolerance`, the smallest x that satisfies them.
-// Golub and Van Loan, "Matrix Computations" (2013), sections 5.4.2 and 5.6.2. Cost 4/3 n^3; no allocation once the buffers have grown.
+// Solves S x = b where rows of S depend on each other and b is consistent with that: Q R = S^T with
+// its columns in the order of what they add, each first brought to unit length. Of the k rows that
+// are independent to `tolerance`, the smallest x that satisfies them. Golub and Van Loan, "Matrix
+// Computations" (2013), sections 5.4.2 and 5.6.2. Cost 4/3 n^3; no allocation once the buffers have
+// grown.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +23,8 @@ class RankRevealingQr {
   int factor(const double* S, int n, double tolerance) {
     n_ = n;
     const std::size_t size = static_cast<std::size_t>(n);
-    make_zeros(A_, size * size), make_zeros(scale_, size), make_zeros(beta_, size), order_.resize(size), scratch_.resize(size);
+    make_zeros(A_, size * size), make_zeros(scale_, size), make_zeros(beta_, size),
+        order_.resize(size), scratch_.resize(size);
     std::iota(order_.begin(), order_.end(), 0);
     for (int i = 0; i < n; ++i) {
       double sum = 0;
@@ -59,11 +62,14 @@ class RankRevealingQr {
     apply_Q(b);
   }
 
-  // The transpose of that, of each of `width` columns: B (n x width, row by row) becomes X with zeros for the rows that were left out.
+  // The transpose of that, of each of `width` columns: B (n x width, row by row) becomes X with
+  // zeros for the rows that were left out.
   void solve_transposed(double* B, int width = 1) {
     const std::size_t size = static_cast<std::size_t>(n_) * static_cast<std::size_t>(width);
     scratch_.resize(std::max(scratch_.size(), size));
-    small_matrices().solve_transposed({A_.data(), n_, rank_, beta_.data(), order_.data(), scale_.data()}, B, scratch_.data(), width);
+    small_matrices().solve_transposed(
+        {A_.data(), n_, rank_, beta_.data(), order_.data(), scale_.data()}, B, scratch_.data(),
+        width);
     std::copy_n(scratch_.begin(), size, B);
   }
 
@@ -78,7 +84,8 @@ class RankRevealingQr {
       for (int l = i + 1; l < rank_; ++l) sum -= at(i, l) * entry(l);
       entry(i) = sum / at(i, i);
     }
-    for (int i = 0; i < n_; ++i) x[i] /= scale_[static_cast<std::size_t>(i)] > 0 ? scale_[static_cast<std::size_t>(i)] : 1;
+    for (int i = 0; i < n_; ++i)
+      x[i] /= scale_[static_cast<std::size_t>(i)] > 0 ? scale_[static_cast<std::size_t>(i)] : 1;
   }
 
   // The k-th of n - rank orthonormal vectors that S takes to zero.
@@ -91,7 +98,8 @@ class RankRevealingQr {
  private:
   double& at(int i, int j) { return A_[static_cast<std::size_t>(i * n_ + j)]; }
 
-  // Column k from its diagonal down becomes one number; the vector that does it stays below, its first entry being 1.
+  // Column k from its diagonal down becomes one number; the vector that does it stays below, its
+  // first entry being 1.
   void reflect(int k, double length) {
     const double x = at(k, k), diagonal = x > 0 ? -length : length, first = x - diagonal;
     for (int i = k + 1; i < n_; ++i) at(i, k) /= first;

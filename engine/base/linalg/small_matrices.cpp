@@ -6,7 +6,8 @@
 namespace robosim {
 
 const SmallMatrices& small_matrices() {
-  static const SmallMatrices& chosen = for_kernel_isa([](auto isa) -> const SmallMatrices& { return detail::small_matrices<isa>(); });
+  static const SmallMatrices& chosen = for_kernel_isa(
+      [](auto isa) -> const SmallMatrices& { return detail::small_matrices<isa>(); });
   return chosen;
 }
 

@@ -1,5 +1,5 @@
-// Sums over the few channels of a block or of an island: of so few numbers that loops for any number, and asking whether two arrays overlap, would take as
-// long as the sums.
+// Sums over the few channels of a block or of an island: of so few numbers that loops for any
+// number, and asking whether two arrays overlap, would take as long as the sums.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@
 namespace robosim {
 
 // to += factor * from.
-inline void add_scaled(double factor, const double* __restrict from, int count, double* __restrict to) {
+inline void add_scaled(double factor, const double* __restrict from, int count,
+                       double* __restrict to) {
   for (int i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
@@ -22,7 +23,8 @@ inline void add_scaled(double factor, const double* __restrict from, double* __r
   for (int i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
-// sum + low += x, sum rounded: Knuth's TwoSum ("The art of computer programming", volume 2, section 4.2.2). T: a number, or several side by side.
+// sum + low += x, sum rounded: Knuth's TwoSum ("The art of computer programming", volume 2, section
+// 4.2.2). T: a number, or several side by side.
 template <class T>
 ROBOSIM_INLINE void add_exactly(const T& x, T& sum, T& low) {
   const T before = sum, after = before + x, of_x = after - before;
@@ -52,9 +54,11 @@ ROBOSIM_INLINE double dot(const double* a, const double* b, int n) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// to[i] = dot(factors, column i of `rows`, count), in that order, by two columns at once. rows: count x any number, a stride apart.
+// to[i] = dot(factors, column i of `rows`, count), in that order, by two columns at once. rows:
+// count x any number, a stride apart.
 template <int count>
-inline void dots(const double* factors, const double* rows, std::ptrdiff_t stride, int columns, double* to) {
+inline void dots(const double* factors, const double* rows, std::ptrdiff_t stride, int columns,
+                 double* to) {
   using Pair = Lanes<2, Isa::baseline>;
   const auto sum = [](const auto& product) __attribute__((always_inline)) {
     const auto part = [&](int first, int end) __attribute__((always_inline)) {
@@ -62,15 +66,22 @@ inline void dots(const double* factors, const double* rows, std::ptrdiff_t strid
       for (int k = first + 1; k < end; ++k) x += product(k);
       return x;
     };
-    if constexpr (count == 6) return part(0, 3) + part(3, count);
-    else return part(0, count);
+    if constexpr (count == 6)
+      return part(0, 3) + part(3, count);
+    else
+      return part(0, count);
   };
   Pair by[count];
   for (int k = 0; k < count; ++k) by[k] = Pair(factors[k]);
   int i = 0;
   for (; i + Pair::width <= columns; i += Pair::width)
-    store_lanes(sum([&](int k) __attribute__((always_inline)) { return by[k] * load_lanes<Pair>(rows + k * stride + i); }), to + i);
-  if (i < columns) to[i] = sum([&](int k) __attribute__((always_inline)) { return by[k][0] * rows[k * stride + i]; });
+    store_lanes(sum([&](int k) __attribute__((always_inline)) {
+                  return by[k] * load_lanes<Pair>(rows + k * stride + i);
+                }),
+                to + i);
+  if (i < columns)
+    to[i] =
+        sum([&](int k) __attribute__((always_inline)) { return by[k][0] * rows[k * stride + i]; });
 }
 
 }  // namespace robosim

@@ -18,13 +18,15 @@ namespace {
 // Impulses that differ by this part of the largest are not those of the classes.
 constexpr double same_impulses = 1e-6;
 
-// True where a normal at rest does not push, and could with friction that slides: other impulses of the same law have other velocities then.
+// True where a normal at rest does not push, and could with friction that slides: other impulses of
+// the same law have other velocities then.
 bool could_slide_otherwise(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s) {
   const double slack = tied_velocity * row_scale(sizes, s);
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
     const ConstraintRow& row = problem.rows[i];
     if (row.kind != RowKind::friction || !(row.mu > 0) || std::abs(s.w[i]) <= slack) continue;
-    if (s.classes[at(row.normal)] != RowClass::clamping && std::abs(s.w[at(row.normal)]) <= slack) return true;
+    if (s.classes[at(row.normal)] != RowClass::clamping && std::abs(s.w[at(row.normal)]) <= slack)
+      return true;
   }
   return false;
 }
@@ -48,38 +50,51 @@ class ActiveSet final : public SolvedRows {
     return is_factored_ = has_classes_ = factor_->solve(problem, near.classes.data(), solution);
   }
 
-  // Impulses that no factor has made get the factor of their classes. If its impulses are others, the derivative is not to be relied on.
-  OneSided differentiate(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution) override {
+  // Impulses that no factor has made get the factor of their classes. If its impulses are others,
+  // the derivative is not to be relied on.
+  OneSided differentiate(const RowProblem& problem, const RowSizes& sizes,
+                         const RowSolution& solution) override {
     if (is_handed_over_) return convex_->differentiate(problem, sizes, solution);
     if (!is_factored_) has_classes_ = factor_->solve(problem, solution.classes.data(), again_);
     if (!has_classes_) return OneSided::unsolved;
-    const OneSided one_sided = one_sided_if(!factor_->is_differentiable(problem), OneSided::undetermined) |
-                               one_sided_if(ties_.any(problem, sizes, solution), OneSided::tie);
+    const OneSided one_sided =
+        one_sided_if(!factor_->is_differentiable(problem), OneSided::undetermined) |
+        one_sided_if(ties_.any(problem, sizes, solution), OneSided::tie);
     if (is_factored_) return one_sided;
     double largest = 0, off = 0;
     for (std::size_t r = 0; r < again_.f.size(); ++r)
-      largest = std::max(largest, std::abs(again_.f[r])), off = std::max(off, std::abs(again_.f[r] - solution.f[r]));
+      largest = std::max(largest, std::abs(again_.f[r])),
+      off = std::max(off, std::abs(again_.f[r] - solution.f[r]));
     return one_sided | one_sided_if(off > same_impulses * largest, OneSided::unsolved) |
            one_sided_if(could_slide_otherwise(problem, sizes, solution), OneSided::undetermined);
   }
 
-  void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) override {
-    if (is_handed_over_) convex_->add_vjp(problem, solution, f_bar, z_bar, gradient);
-    else if (has_classes_) factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
+  void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar,
+               const double* z_bar, RowGradient& gradient) override {
+    if (is_handed_over_)
+      convex_->add_vjp(problem, solution, f_bar, z_bar, gradient);
+    else if (has_classes_)
+      factor_->add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
-  bool sees_delassus() const override { return is_handed_over_ || (has_classes_ && factor_->has_choice()); }
+  bool sees_delassus() const override {
+    return is_handed_over_ || (has_classes_ && factor_->has_choice());
+  }
   bool rates(const RowProblem& problem, ImpulseRates& out) override {
     if (!has_classes_ || factor_->has_choice()) return false;
     factor_->rates(problem, out);
     return true;
   }
-  bool has_dependences(const RowProblem& problem) const override { return has_classes_ && factor_->has_dependences(problem); }
-  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution, RowGradient& gradient) override {
+  bool has_dependences(const RowProblem& problem) const override {
+    return has_classes_ && factor_->has_dependences(problem);
+  }
+  void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution,
+                          RowGradient& gradient) override {
     factor_->add_dependence_vjp(problem, solution, gradient);
   }
 
   bool has_classes() const override { return has_classes_; }
-  bool solve_classes(const RowProblem& problem, const RowClass* classes, RowSolution& solution) override {
+  bool solve_classes(const RowProblem& problem, const RowClass* classes,
+                     RowSolution& solution) override {
     is_handed_over_ = false;
     return has_classes_ = factor_->solve(problem, classes, solution);
   }
@@ -90,9 +105,11 @@ class ActiveSet final : public SolvedRows {
 
  private:
   std::unique_ptr<ClassFactor> factor_ = std::make_unique<ClassFactor>();
-  bool has_classes_ = false, is_factored_ = false;  // the factor is that of the classes; and by the solver
-  std::unique_ptr<ConvexSolver> convex_;            // where rows were handed over to it once
-  bool is_handed_over_ = false;                     // these are: the classes are none of the factor's
+  // The factor is that of the classes; and by the solver.
+  bool has_classes_ = false, is_factored_ = false;
+  std::unique_ptr<ConvexSolver> convex_;  // where rows were handed over to it once
+  // These are: the classes are none of the factor's.
+  bool is_handed_over_ = false;
   RowSolution again_;
   Ties ties_;
 };
@@ -101,7 +118,8 @@ class ActiveSetSolver final : public RowSolver {
  public:
   std::unique_ptr<SolvedRows> make_solved() const override { return std::make_unique<ActiveSet>(); }
 
-  SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) override {
+  SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes,
+                     SolvedRows& solved) override {
     ActiveSet& own = static_cast<ActiveSet&>(solved);
     SolverReport report = modes_.solve(problem, solution);
     own.take(modes_, report.status == SolverStatus::solved);
@@ -114,9 +132,11 @@ class ActiveSetSolver final : public RowSolver {
     return report;
   }
 
-  bool solve_near(const RowProblem& problem, const RowSolution& near, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) override {
+  bool solve_near(const RowProblem& problem, const RowSolution& near, RowSolution& solution,
+                  RowSizes& sizes, SolvedRows& solved) override {
     sizes.measure(problem);
-    return static_cast<ActiveSet&>(solved).solve_near(problem, near, solution) && row_residual(problem, sizes, solution) <= solved_residual;
+    return static_cast<ActiveSet&>(solved).solve_near(problem, near, solution) &&
+           row_residual(problem, sizes, solution) <= solved_residual;
   }
 
  private:
@@ -125,7 +145,9 @@ class ActiveSetSolver final : public RowSolver {
 
 }  // namespace
 
-std::unique_ptr<RowSolver> make_active_set_solver(const SolverOptions&) { return std::make_unique<ActiveSetSolver>(); }
+std::unique_ptr<RowSolver> make_active_set_solver(const SolverOptions&) {
+  return std::make_unique<ActiveSetSolver>();
+}
 
 const char* active_set_attempt(int attempt) {
   return attempt < ModeSolver::n_attempts ? ModeSolver::attempts[attempt].name : "convex";

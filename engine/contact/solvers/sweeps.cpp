@@ -1,4 +1,5 @@
-// `pgs`: projected Gauss-Seidel with a fixed number of sweeps, whose derivative is that of the iterations (projected_gauss_seidel.h).
+// `pgs`: projected Gauss-Seidel with a fixed number of sweeps, whose derivative is that of the
+// iterations (projected_gauss_seidel.h).
 #include "contact/projected_gauss_seidel.h"
 #include "contact/row_solvers.h"
 
@@ -10,7 +11,8 @@ class Sweeps final : public SolvedRows {
   OneSided differentiate(const RowProblem&, const RowSizes&, const RowSolution&) override {
     return one_sided_if(sweeps.is_tied(), OneSided::tie);
   }
-  void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar, const double* z_bar, RowGradient& gradient) override {
+  void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar,
+               const double* z_bar, RowGradient& gradient) override {
     sweeps.add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
   bool sees_delassus() const override { return true; }
@@ -18,7 +20,9 @@ class Sweeps final : public SolvedRows {
   bool follows_lower_bounds(const RowProblem& problem, const RowSolution&) const override {
     const std::vector<RowClass>& outcomes = sweeps.outcomes();
     for (std::size_t i = 0; i < outcomes.size(); ++i)
-      if (outcomes[i] == RowClass::lower && problem.rows[i % problem.rows.size()].kind == RowKind::box) return true;
+      if (outcomes[i] == RowClass::lower &&
+          problem.rows[i % problem.rows.size()].kind == RowKind::box)
+        return true;
     return false;
   }
   void append_outcomes(std::vector<int>& out) const override {
@@ -35,7 +39,8 @@ class SweepSolver final : public RowSolver {
   std::unique_ptr<SolvedRows> make_solved() const override { return std::make_unique<Sweeps>(); }
 
   // Always `solved`, as sweeps end when they end: the residual tells how near.
-  SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes, SolvedRows& solved) override {
+  SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes,
+                     SolvedRows& solved) override {
     static_cast<Sweeps&>(solved).sweeps.solve(problem, options_.sweeps, solution);
     sizes.measure(problem);
     SolverReport report;
@@ -49,6 +54,8 @@ class SweepSolver final : public RowSolver {
 
 }  // namespace
 
-std::unique_ptr<RowSolver> make_sweep_solver(const SolverOptions& options) { return std::make_unique<SweepSolver>(options); }
+std::unique_ptr<RowSolver> make_sweep_solver(const SolverOptions& options) {
+  return std::make_unique<SweepSolver>(options);
+}
 
 }  // namespace robosim

@@ -1,5 +1,6 @@
-// Instantiates operations for the instruction set that the including translation unit is compiled for. Everything here has
-// that set in its type or in no symbol at all, so that no function compiled for a wider set can be taken for a general one.
+// Instantiates operations for the instruction set that the including translation unit is compiled
+// for. Everything here has that set in its type or in no symbol at all, so that no function
+// compiled for a wider set can be taken for a general one.
 #pragma once
 
 #include "base/dual.h"
@@ -69,38 +70,46 @@ inline constexpr bool takes_wrenches = operation_info<Op>().takes_wrenches;
 
 // The wrenches of a call, from its last input.
 template <class S>
-ROBOSIM_INLINE Wrenches<S> read_wrenches(const Options& options, const S* from, std::vector<AppliedWrench<S>>& wrenches) {
+ROBOSIM_INLINE Wrenches<S> read_wrenches(const Options& options, const S* from,
+                                         std::vector<AppliedWrench<S>>& wrenches) {
   const std::size_t n = options.wrench_frames.size();
   if (wrenches.size() < n) wrenches.resize(n);
   for (std::size_t i = 0; i < n; ++i, from += 6)
-    wrenches[i] = {options.wrench_frames[i], Force<S>{{from[3], from[4], from[5]}, {from[0], from[1], from[2]}}};
+    wrenches[i] = {options.wrench_frames[i],
+                   Force<S>{{from[3], from[4], from[5]}, {from[0], from[1], from[2]}}};
   return {wrenches.data(), n};
 }
 
 // Runs on numbers of type S, or where the operation asks for it on dual numbers over them.
 template <class Op, class S, class OwnWorkspace>
-ROBOSIM_INLINE void run_operation(const Model& model, OwnWorkspace& workspace, const Call<S>& call) {
+ROBOSIM_INLINE void run_operation(const Model& model, OwnWorkspace& workspace,
+                                  const Call<S>& call) {
   if constexpr (requires { Op::second_order; }) {
     auto& memory = workspace.template memory<DualOf<S>>(model);
     const std::size_t n = call.wrenches.size();
     if (memory.wrenches.size() < n) memory.wrenches.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
-      const auto constant = [](const Vec3<S>& x) { return Vec3<DualOf<S>>{{x.x, S(0)}, {x.y, S(0)}, {x.z, S(0)}}; };
+      const auto constant = [](const Vec3<S>& x) {
+        return Vec3<DualOf<S>>{{x.x, S(0)}, {x.y, S(0)}, {x.z, S(0)}};
+      };
       const Force<S>& F = call.wrenches[i].F;
       memory.wrenches[i] = {call.wrenches[i].frame, {constant(F.angular), constant(F.linear)}};
     }
-    Op::run(model, *workspace.template memory<S>(model).data, *memory.data, call, Wrenches<DualOf<S>>{memory.wrenches.data(), n});
+    Op::run(model, *workspace.template memory<S>(model).data, *memory.data, call,
+            Wrenches<DualOf<S>>{memory.wrenches.data(), n});
   } else {
     Op::run(model, *workspace.template memory<S>(model).data, call);
   }
 }
 
 template <class Op, Isa isa>
-void run_one(const Model& model, Workspace& workspace, const Options& options, const double* const* in, double* const* out) {
+void run_one(const Model& model, Workspace& workspace, const Options& options,
+             const double* const* in, double* const* out) {
   using S = Lanes<1, isa>;
   auto& own = static_cast<KernelWorkspace<isa>&>(workspace);
   auto& memory = own.template memory<S>(model);
-  constexpr int n_in = static_cast<int>(std::size(Op::inputs)), n_out = static_cast<int>(std::size(Op::outputs));
+  constexpr int n_in = static_cast<int>(std::size(Op::inputs)),
+                n_out = static_cast<int>(std::size(Op::outputs));
   const S* inputs[n_in + 1];
   S* outputs[n_out];
   // One lane is a struct of one double, and may look at one.
@@ -111,27 +120,31 @@ void run_one(const Model& model, Workspace& workspace, const Options& options, c
   }
   Wrenches<S> wrenches;
   if constexpr (takes_wrenches<Op>)
-    if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, reinterpret_cast<const S*>(in[n_in]), memory.wrenches);
+    if (!options.wrench_frames.empty())
+      wrenches = read_wrenches(options, reinterpret_cast<const S*>(in[n_in]), memory.wrenches);
   run_operation<Op>(model, own, Call<S>{inputs, outputs, wrenches, options});
   if constexpr (has_pattern<Op>)
     for (int i = 0; i < n_out; ++i) mirror(model, Op::outputs[i].pattern, outputs[i]);
 }
 
 template <class Op, Isa isa>
-void run_lanes(const Model& model, Workspace& workspace, const Options& options, std::ptrdiff_t first, int count,
-               const double* const* in, const std::ptrdiff_t* stride, double* const* out) {
+void run_lanes(const Model& model, Workspace& workspace, const Options& options,
+               std::ptrdiff_t first, int count, const double* const* in,
+               const std::ptrdiff_t* stride, double* const* out) {
   constexpr int W = lanes_of(isa);
   using S = Lanes<W, isa>;
   auto& own = static_cast<KernelWorkspace<isa>&>(workspace);
   auto& memory = own.template memory<S>(model);
-  constexpr int n_in = static_cast<int>(std::size(Op::inputs)), n_out = static_cast<int>(std::size(Op::outputs));
+  constexpr int n_in = static_cast<int>(std::size(Op::inputs)),
+                n_out = static_cast<int>(std::size(Op::outputs));
   int in_size[n_in + 1], out_size[n_out], total = 0;
   for (int i = 0; i < n_in; ++i) total += in_size[i] = size_of(model, options, Op::inputs[i]);
   in_size[n_in] = takes_wrenches<Op> ? size_of(model, options, wrench_argument) : 0;
   total += in_size[n_in];
   for (int i = 0; i < n_out; ++i) total += out_size[i] = size_of(model, options, Op::outputs[i]);
   if constexpr (has_pattern<Op>) total += n_out;  // a zero behind each
-  if (memory.arguments.size() < static_cast<std::size_t>(total)) memory.arguments.resize(static_cast<std::size_t>(total));
+  if (memory.arguments.size() < static_cast<std::size_t>(total))
+    memory.arguments.resize(static_cast<std::size_t>(total));
 
   // Numbers of one state to one lane; what is missing to full lanes repeats the last state.
   S* at = memory.arguments.data();
@@ -151,18 +164,22 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
   }
   Wrenches<S> wrenches;
   if constexpr (takes_wrenches<Op>)
-    if (!options.wrench_frames.empty()) wrenches = read_wrenches(options, inputs[n_in], memory.wrenches);
+    if (!options.wrench_frames.empty())
+      wrenches = read_wrenches(options, inputs[n_in], memory.wrenches);
   run_operation<Op>(model, own, Call<S>{inputs, outputs, wrenches, options});
   const auto write = [&]<bool streaming>(std::bool_constant<streaming>) {
     for (int i = 0; i < n_out; ++i) {
       double* to = out[i] + first * out_size[i];
       if (const Pattern pattern = Op::outputs[i].pattern; pattern == Pattern::full)
         scatter<streaming>(outputs[i], out_size[i], count, to);
-      else scatter<streaming>(outputs[i], own.entries(model, pattern), out_size[i], count, to);
+      else
+        scatter<streaming>(outputs[i], own.entries(model, pattern), out_size[i], count, to);
     }
   };
-  if (own.streams) write(std::true_type());
-  else write(std::false_type());
+  if (own.streams)
+    write(std::true_type());
+  else
+    write(std::false_type());
 }
 
 template <Isa isa, class... Ops>

@@ -1,4 +1,5 @@
-// The groups of operations: each is compiled in a translation unit of its own, once for every instruction set.
+// The groups of operations: each is compiled in a translation unit of its own, once for every
+// instruction set.
 #pragma once
 
 #include <memory>

@@ -19,7 +19,8 @@ struct Integrate {
 
 struct Difference {
   static constexpr const char* name = "difference";
-  static constexpr Argument inputs[] = {{"q0", 1, {dim_q, 0, 0}}, {"q1", 1, {dim_q, 0, 0}}}, outputs[] = {v};
+  static constexpr Argument inputs[] = {{"q0", 1, {dim_q, 0, 0}}, {"q1", 1, {dim_q, 0, 0}}},
+                            outputs[] = {v};
   static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>&, const Call<S>& call) {

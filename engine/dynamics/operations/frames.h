@@ -1,5 +1,6 @@
-// Operations: poses, velocities, accelerations and Jacobians of frames, or of points fixed in them, with their derivatives.
-// `points` are in the frames' own coordinates; results belong to the point, and their axes are those of Options.
+// Operations: poses, velocities, accelerations and Jacobians of frames, or of points fixed in them,
+// with their derivatives. `points` are in the frames' own coordinates; results belong to the point,
+// and their axes are those of Options.
 #pragma once
 
 #include "dynamics/kinematics_derivatives.h"
@@ -53,29 +54,35 @@ struct FramePoses {
 
 struct FrameVelocities {
   static constexpr const char* name = "frame_velocities";
-  static constexpr Argument inputs[] = {q, v, detail::points}, outputs[] = {detail::frame_vector("V")};
+  static constexpr Argument inputs[] = {q, v, detail::points},
+                            outputs[] = {detail::frame_vector("V")};
   static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
     forward_velocities(model, data, call.in[1]);
-    detail::for_each_frame(model, call, call.in[2], [&](const Frame& frame, const Vec3<S>& point, int k) {
-      detail::write_motion(frame_velocity(model, data, frame, call.options.axes, point), call.out[0] + 6 * k);
-    });
+    detail::for_each_frame(
+        model, call, call.in[2], [&](const Frame& frame, const Vec3<S>& point, int k) {
+          detail::write_motion(frame_velocity(model, data, frame, call.options.axes, point),
+                               call.out[0] + 6 * k);
+        });
   }
 };
 
 struct FrameAccelerations {
   static constexpr const char* name = "frame_accelerations";
-  static constexpr Argument inputs[] = {q, v, a, detail::points}, outputs[] = {detail::frame_vector("A")};
+  static constexpr Argument inputs[] = {q, v, a, detail::points},
+                            outputs[] = {detail::frame_vector("A")};
   static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
     forward_accelerations(model, data, call.in[1], call.in[2]);
-    detail::for_each_frame(model, call, call.in[3], [&](const Frame& frame, const Vec3<S>& point, int k) {
-      detail::write_motion(frame_acceleration(model, data, frame, call.options.axes, point), call.out[0] + 6 * k);
-    });
+    detail::for_each_frame(
+        model, call, call.in[3], [&](const Frame& frame, const Vec3<S>& point, int k) {
+          detail::write_motion(frame_acceleration(model, data, frame, call.options.axes, point),
+                               call.out[0] + 6 * k);
+        });
   }
 };
 
@@ -86,64 +93,77 @@ struct FrameJacobians {
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
-    detail::for_each_frame(model, call, call.in[1], [&](const Frame& frame, const Vec3<S>& point, int k) {
-      frame_jacobian(model, data, frame, call.options.axes, call.out[0] + 6 * model.n_v * k, point);
-    });
+    detail::for_each_frame(model, call, call.in[1],
+                           [&](const Frame& frame, const Vec3<S>& point, int k) {
+                             frame_jacobian(model, data, frame, call.options.axes,
+                                            call.out[0] + 6 * model.n_v * k, point);
+                           });
   }
 };
 
 struct FrameJacobianRates {
   static constexpr const char* name = "frame_jacobians_dot";
-  static constexpr Argument inputs[] = {q, v, detail::points}, outputs[] = {detail::frame_matrix("J_dot")};
+  static constexpr Argument inputs[] = {q, v, detail::points},
+                            outputs[] = {detail::frame_matrix("J_dot")};
   static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
     forward_velocities(model, data, call.in[1]);
-    detail::for_each_frame(model, call, call.in[2], [&](const Frame& frame, const Vec3<S>& point, int k) {
-      frame_jacobian_dot(model, data, frame, call.options.axes, call.out[0] + 6 * model.n_v * k, point);
-    });
+    detail::for_each_frame(model, call, call.in[2],
+                           [&](const Frame& frame, const Vec3<S>& point, int k) {
+                             frame_jacobian_dot(model, data, frame, call.options.axes,
+                                                call.out[0] + 6 * model.n_v * k, point);
+                           });
   }
 };
 
 struct FrameVelocityDerivatives {
   static constexpr const char* name = "frame_velocity_derivatives";
   static constexpr Argument inputs[] = {q, v, detail::points},
-                            outputs[] = {detail::frame_matrix("dV_dq"), detail::frame_matrix("dV_dv")};
+                            outputs[] = {detail::frame_matrix("dV_dq"),
+                                         detail::frame_matrix("dV_dv")};
   static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
     forward_velocities(model, data, call.in[1]);
-    detail::for_each_frame(model, call, call.in[2], [&](const Frame& frame, const Vec3<S>& point, int k) {
-      const int at = 6 * model.n_v * k;
-      frame_velocity_derivatives(model, data, frame, call.options.axes, call.out[0] + at, call.out[1] + at, point);
-    });
+    detail::for_each_frame(model, call, call.in[2],
+                           [&](const Frame& frame, const Vec3<S>& point, int k) {
+                             const int at = 6 * model.n_v * k;
+                             frame_velocity_derivatives(model, data, frame, call.options.axes,
+                                                        call.out[0] + at, call.out[1] + at, point);
+                           });
   }
 };
 
 struct FrameAccelerationDerivatives {
   static constexpr const char* name = "frame_acceleration_derivatives";
   static constexpr Argument inputs[] = {q, v, a, detail::points},
-                            outputs[] = {detail::frame_matrix("dV_dq"), detail::frame_matrix("dA_dq"), detail::frame_matrix("dA_dv"),
-                                         detail::frame_matrix("dA_da")};
+                            outputs[] = {
+                                detail::frame_matrix("dV_dq"), detail::frame_matrix("dA_dq"),
+                                detail::frame_matrix("dA_dv"), detail::frame_matrix("dA_da")};
   static constexpr bool takes_frames = true, uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     position_stage(model, data, call.in[0]);
     forward_accelerations(model, data, call.in[1], call.in[2]);
-    detail::for_each_frame(model, call, call.in[3], [&](const Frame& frame, const Vec3<S>& point, int k) {
-      const int at = 6 * model.n_v * k;
-      frame_acceleration_derivatives(model, data, frame, call.options.axes, call.out[0] + at, call.out[1] + at, call.out[2] + at,
-                                     call.out[3] + at, point);
-    });
+    detail::for_each_frame(
+        model, call, call.in[3], [&](const Frame& frame, const Vec3<S>& point, int k) {
+          const int at = 6 * model.n_v * k;
+          frame_acceleration_derivatives(model, data, frame, call.options.axes, call.out[0] + at,
+                                         call.out[1] + at, call.out[2] + at, call.out[3] + at,
+                                         point);
+        });
   }
 };
 
 }  // namespace operations
 
 using FrameOperations =
-    OperationList<operations::FramePoses, operations::FrameVelocities, operations::FrameAccelerations, operations::FrameJacobians,
-                  operations::FrameJacobianRates, operations::FrameVelocityDerivatives, operations::FrameAccelerationDerivatives>;
+    OperationList<operations::FramePoses, operations::FrameVelocities,
+                  operations::FrameAccelerations, operations::FrameJacobians,
+                  operations::FrameJacobianRates, operations::FrameVelocityDerivatives,
+                  operations::FrameAccelerationDerivatives>;
 
 }  // namespace robosim

@@ -1,4 +1,5 @@
-// Operations: center of mass, centroidal momentum, the Coriolis matrix, and the gradients of gravity forces and energies.
+// Operations: center of mass, centroidal momentum, the Coriolis matrix, and the gradients of
+// gravity forces and energies.
 #pragma once
 
 #include "dynamics/centroidal.h"
@@ -76,10 +77,12 @@ struct CentroidalMomentum {
 
 struct CentroidalMomentumRate {
   static constexpr const char* name = "centroidal_momentum_rate";
-  static constexpr Argument inputs[] = {q, v, a}, outputs[] = {detail::spatial("h"), detail::spatial("h_dot")};
+  static constexpr Argument inputs[] = {q, v, a},
+                            outputs[] = {detail::spatial("h"), detail::spatial("h_dot")};
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    centroidal_momentum_rate(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.out[1]);
+    centroidal_momentum_rate(model, data, call.in[0], call.in[1], call.in[2], call.out[0],
+                             call.out[1]);
   }
 };
 
@@ -94,7 +97,8 @@ struct CentroidalMomentumMatrix {
 
 struct CentroidalMomentumMatrixRate {
   static constexpr const char* name = "centroidal_momentum_matrix_dot";
-  static constexpr Argument inputs[] = {q, v}, outputs[] = {detail::spatial_matrix("A"), detail::spatial_matrix("A_dot")};
+  static constexpr Argument inputs[] = {q, v}, outputs[] = {detail::spatial_matrix("A"),
+                                                            detail::spatial_matrix("A_dot")};
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     centroidal_momentum_matrix_dot(model, data, call.in[0], call.in[1], call.out[0], call.out[1]);
@@ -103,12 +107,14 @@ struct CentroidalMomentumMatrixRate {
 
 struct CentroidalMomentumDerivatives {
   static constexpr const char* name = "centroidal_momentum_derivatives";
-  static constexpr Argument inputs[] = {q, v, a}, outputs[] = {detail::spatial_matrix("dh_dq"), detail::spatial_matrix("dhdot_dq"),
-                                                               detail::spatial_matrix("dhdot_dv"), detail::spatial_matrix("dhdot_da")};
+  static constexpr Argument inputs[] = {q, v, a}, outputs[] = {detail::spatial_matrix("dh_dq"),
+                                                               detail::spatial_matrix("dhdot_dq"),
+                                                               detail::spatial_matrix("dhdot_dv"),
+                                                               detail::spatial_matrix("dhdot_da")};
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    centroidal_momentum_derivatives(model, data, call.in[0], call.in[1], call.in[2], call.out[0], call.out[1], call.out[2],
-                                    call.out[3]);
+    centroidal_momentum_derivatives(model, data, call.in[0], call.in[1], call.in[2], call.out[0],
+                                    call.out[1], call.out[2], call.out[3]);
   }
 };
 
@@ -142,10 +148,11 @@ struct KineticEnergyDerivatives {
 }  // namespace operations
 
 using MomentumOperations =
-    OperationList<operations::CenterOfMass, operations::CenterOfMassVelocity, operations::CenterOfMassAcceleration,
-                  operations::CenterOfMassJacobian, operations::CentroidalMomentum, operations::CentroidalMomentumRate,
+    OperationList<operations::CenterOfMass, operations::CenterOfMassVelocity,
+                  operations::CenterOfMassAcceleration, operations::CenterOfMassJacobian,
+                  operations::CentroidalMomentum, operations::CentroidalMomentumRate,
                   operations::CentroidalMomentumMatrix, operations::CentroidalMomentumMatrixRate,
-                  operations::CentroidalMomentumDerivatives, operations::CoriolisMatrix, operations::GravityForcesDerivatives,
-                  operations::KineticEnergyDerivatives>;
+                  operations::CentroidalMomentumDerivatives, operations::CoriolisMatrix,
+                  operations::GravityForcesDerivatives, operations::KineticEnergyDerivatives>;
 
 }  // namespace robosim

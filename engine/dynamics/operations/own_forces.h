@@ -1,6 +1,7 @@
-// What Options::joint_forces adds to operations: the joints' own damping, friction and springs (joint_forces.h) act along
-// with the drives, so that inverse dynamics asks the drives for what they take, and forward dynamics adds them to tau. With
-// their diagonal slopes s = d joint_forces / d(q, v):
+// What Options::joint_forces adds to operations: the joints' own damping, friction and springs
+// (joint_forces.h) act along with the drives, so that inverse dynamics asks the drives for what
+// they take, and forward dynamics adds them to tau. With their diagonal slopes s = d joint_forces /
+// d(q, v):
 //   inverse dynamics   tau = rnea - joint_forces,   dtau/d(q, v) -= diag(s)
 //   forward dynamics   at tau + joint_forces,       da/d(q, v) += M^-1 diag(s)
 // and the same contracted in products.
@@ -13,7 +14,8 @@ namespace robosim::operations::detail {
 
 // All forces along the joints where the drives exert tau; in data.a where the joints' own act.
 template <class S>
-const S* all_forces(const Model& model, Data<S>& data, const Call<S>& call, const S* q, const S* v, const S* tau) {
+const S* all_forces(const Model& model, Data<S>& data, const Call<S>& call, const S* q, const S* v,
+                    const S* tau) {
   if (!call.options.joint_forces) return tau;
   joint_forces(model, q, v, data.a.data());
   for (int k = 0; k < model.n_v; ++k) data.a[k] += tau[k];
@@ -22,7 +24,8 @@ const S* all_forces(const Model& model, Data<S>& data, const Call<S>& call, cons
 
 // From all forces along the joints, tau, to what the drives exert. Uses data.a.
 template <class S>
-void leave_drives(const Model& model, Data<S>& data, const Call<S>& call, const S* q, const S* v, S* tau) {
+void leave_drives(const Model& model, Data<S>& data, const Call<S>& call, const S* q, const S* v,
+                  S* tau) {
   if (!call.options.joint_forces) return;
   joint_forces(model, q, v, data.a.data());
   for (int k = 0; k < model.n_v; ++k) tau[k] -= data.a[k];
@@ -42,26 +45,31 @@ struct Slopes {
 
 // to += sign (q_slope x_q + v_slope x_v) of a direction x; sign is 1 or -1. Uses data.work.
 template <class S>
-void add_along(const Model& model, Data<S>& data, const Call<S>& call, double sign, const S* v, const S* x_q, const S* x_v, S* to) {
+void add_along(const Model& model, Data<S>& data, const Call<S>& call, double sign, const S* v,
+               const S* x_q, const S* x_v, S* to) {
   if (!call.options.joint_forces) return;
   const Slopes<S> slope(model, data, v);
-  for (int k = 0; k < model.n_v; ++k) to[k] = mul_add(S(sign), mul_add(slope.q[k], x_q[k], slope.v[k] * x_v[k]), to[k]);
+  for (int k = 0; k < model.n_v; ++k)
+    to[k] = mul_add(S(sign), mul_add(slope.q[k], x_q[k], slope.v[k] * x_v[k]), to[k]);
 }
 
 // The gradients of sign x . joint_forces, added. Uses data.work.
 template <class S>
-void add_gradients(const Model& model, Data<S>& data, const Call<S>& call, double sign, const S* v, const S* x, S* q_bar, S* v_bar) {
+void add_gradients(const Model& model, Data<S>& data, const Call<S>& call, double sign, const S* v,
+                   const S* x, S* q_bar, S* v_bar) {
   if (!call.options.joint_forces) return;
   const Slopes<S> slope(model, data, v);
   for (int k = 0; k < model.n_v; ++k) {
     const S signed_x = S(sign) * x[k];
-    q_bar[k] = mul_add(slope.q[k], signed_x, q_bar[k]), v_bar[k] = mul_add(slope.v[k], signed_x, v_bar[k]);
+    q_bar[k] = mul_add(slope.q[k], signed_x, q_bar[k]),
+    v_bar[k] = mul_add(slope.v[k], signed_x, v_bar[k]);
   }
 }
 
 // dtau_dq and dtau_dv (n_v x n_v) for the drives. Uses data.work.
 template <class S>
-void subtract_slopes(const Model& model, Data<S>& data, const Call<S>& call, const S* v, S* dtau_dq, S* dtau_dv) {
+void subtract_slopes(const Model& model, Data<S>& data, const Call<S>& call, const S* v, S* dtau_dq,
+                     S* dtau_dv) {
   if (!call.options.joint_forces) return;
   const Slopes<S> slope(model, data, v);
   for (int k = 0; k < model.n_v; ++k) {
@@ -70,9 +78,11 @@ void subtract_slopes(const Model& model, Data<S>& data, const Call<S>& call, con
   }
 }
 
-// da_dq and da_dv (n_v x n_v) with what the slopes make of the acceleration; M_inverse: its upper triangle. Uses data.work.
+// da_dq and da_dv (n_v x n_v) with what the slopes make of the acceleration; M_inverse: its upper
+// triangle. Uses data.work.
 template <class S>
-void add_solved_slopes(const Model& model, Data<S>& data, const Call<S>& call, const S* v, const S* M_inverse, S* da_dq, S* da_dv) {
+void add_solved_slopes(const Model& model, Data<S>& data, const Call<S>& call, const S* v,
+                       const S* M_inverse, S* da_dq, S* da_dv) {
   if (!call.options.joint_forces) return;
   const Slopes<S> slope(model, data, v);
   const int n = model.n_v;

@@ -1,4 +1,5 @@
-// Operations: the regressor of the bodies' inertial parameters, and derivatives in what the model is made of.
+// Operations: the regressor of the bodies' inertial parameters, and derivatives in what the model
+// is made of.
 #pragma once
 
 #include "dynamics/operations/arguments.h"
@@ -20,7 +21,8 @@ struct InertialRegressor {
 
 struct RegressorTimes {
   static constexpr const char* name = "regressor_times";
-  static constexpr Argument inputs[] = {q, v, a, {"x", 1, {dim_inertial, 0, 0}}}, outputs[] = {vector("dtau")};
+  static constexpr Argument inputs[] = {q, v, a, {"x", 1, {dim_inertial, 0, 0}}},
+                            outputs[] = {vector("dtau")};
   static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
@@ -30,11 +32,13 @@ struct RegressorTimes {
 
 struct RegressorTransposeTimes {
   static constexpr const char* name = "regressor_transpose_times";
-  static constexpr Argument inputs[] = {q, v, a, vector("tau_bar")}, outputs[] = {{"pi_bar", 1, {dim_inertial, 0, 0}}};
+  static constexpr Argument inputs[] = {q, v, a, vector("tau_bar")},
+                            outputs[] = {{"pi_bar", 1, {dim_inertial, 0, 0}}};
   static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    regressor_transpose_times(model, data, call.in[0], call.in[1], call.in[2], call.in[3], call.out[0]);
+    regressor_transpose_times(model, data, call.in[0], call.in[1], call.in[2], call.in[3],
+                              call.out[0]);
   }
 };
 
@@ -59,60 +63,75 @@ ParameterOutputs<S> parameter_outputs(S* const* out) {
 struct RneaParameterDerivatives {
   static constexpr const char* name = "rnea_parameter_derivatives";
   static constexpr Argument inputs[] = {q, v, a},
-                            outputs[] = {detail::matrix_of("mass", 1), detail::matrix_of("com", 3), detail::matrix_of("inertia", 6),
+                            outputs[] = {detail::matrix_of("mass", 1), detail::matrix_of("com", 3),
+                                         detail::matrix_of("inertia", 6),
                                          detail::matrix_of("placement", 6), square("armature")};
   static constexpr bool takes_wrenches = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    rnea_parameter_derivatives(model, data, call.in[0], call.in[1], call.in[2], detail::parameter_outputs(call.out), call.wrenches);
+    rnea_parameter_derivatives(model, data, call.in[0], call.in[1], call.in[2],
+                               detail::parameter_outputs(call.out), call.wrenches);
   }
 };
 
 struct RneaParameterVjp {
   static constexpr const char* name = "rnea_parameter_vjp";
   static constexpr Argument inputs[] = {q, v, a, vector("tau_bar")},
-                            outputs[] = {detail::gradient_of("mass", 1), detail::gradient_of("com", 3), detail::gradient_of("inertia", 6),
+                            outputs[] = {detail::gradient_of("mass", 1),
+                                         detail::gradient_of("com", 3),
+                                         detail::gradient_of("inertia", 6),
                                          detail::gradient_of("placement", 6), vector("armature")};
   static constexpr bool takes_wrenches = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    rnea_parameter_vjp(model, data, call.in[0], call.in[1], call.in[2], call.in[3], detail::parameter_outputs(call.out), call.wrenches);
+    rnea_parameter_vjp(model, data, call.in[0], call.in[1], call.in[2], call.in[3],
+                       detail::parameter_outputs(call.out), call.wrenches);
   }
 };
 
 struct ForwardDynamicsParameterDerivatives {
   static constexpr const char* name = "forward_dynamics_parameter_derivatives";
-  static constexpr Argument inputs[] = {q, v, tau},
-                            outputs[] = {a, detail::matrix_of("mass", 1), detail::matrix_of("com", 3), detail::matrix_of("inertia", 6),
-                                         detail::matrix_of("placement", 6), square("armature")};
+  static constexpr Argument inputs[] = {q, v, tau}, outputs[] = {a,
+                                                                 detail::matrix_of("mass", 1),
+                                                                 detail::matrix_of("com", 3),
+                                                                 detail::matrix_of("inertia", 6),
+                                                                 detail::matrix_of("placement", 6),
+                                                                 square("armature")};
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    forward_dynamics_parameter_derivatives(model, data, call.in[0], call.in[1],
-                                           detail::all_forces(model, data, call, call.in[0], call.in[1], call.in[2]), call.out[0],
-                                           detail::parameter_outputs(call.out + 1), call.wrenches);
+    forward_dynamics_parameter_derivatives(
+        model, data, call.in[0], call.in[1],
+        detail::all_forces(model, data, call, call.in[0], call.in[1], call.in[2]), call.out[0],
+        detail::parameter_outputs(call.out + 1), call.wrenches);
   }
 };
 
 struct ForwardDynamicsParameterVjp {
   static constexpr const char* name = "forward_dynamics_parameter_vjp";
   static constexpr Argument inputs[] = {q, v, tau, vector("a_bar")},
-                            outputs[] = {detail::gradient_of("mass", 1), detail::gradient_of("com", 3), detail::gradient_of("inertia", 6),
+                            outputs[] = {detail::gradient_of("mass", 1),
+                                         detail::gradient_of("com", 3),
+                                         detail::gradient_of("inertia", 6),
                                          detail::gradient_of("placement", 6), vector("armature")};
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    S *acceleration = data.work.data() + 2 * model.n_v, *tau_bar = acceleration + model.n_v;  // not asked for
-    forward_dynamics_parameter_vjp(model, data, call.in[0], call.in[1], detail::all_forces(model, data, call, call.in[0], call.in[1], call.in[2]),
-                                   call.in[3], acceleration, tau_bar, detail::parameter_outputs(call.out), call.wrenches);
+    // Not asked for.
+    S *acceleration = data.work.data() + 2 * model.n_v, *tau_bar = acceleration + model.n_v;
+    forward_dynamics_parameter_vjp(
+        model, data, call.in[0], call.in[1],
+        detail::all_forces(model, data, call, call.in[0], call.in[1], call.in[2]), call.in[3],
+        acceleration, tau_bar, detail::parameter_outputs(call.out), call.wrenches);
   }
 };
 
 }  // namespace operations
 
 using ParameterOperations =
-    OperationList<operations::InertialRegressor, operations::RegressorTimes, operations::RegressorTransposeTimes,
-                  operations::RneaParameterDerivatives, operations::RneaParameterVjp,
-                  operations::ForwardDynamicsParameterDerivatives, operations::ForwardDynamicsParameterVjp>;
+    OperationList<operations::InertialRegressor, operations::RegressorTimes,
+                  operations::RegressorTransposeTimes, operations::RneaParameterDerivatives,
+                  operations::RneaParameterVjp, operations::ForwardDynamicsParameterDerivatives,
+                  operations::ForwardDynamicsParameterVjp>;
 
 }  // namespace robosim

@@ -29,7 +29,8 @@ inline constexpr Argument wrench_gradients{"wrenches_bar", 2, {dim_wrenches, 6, 
 
 struct RneaJvp {
   static constexpr const char* name = "rnea_jvp";
-  static constexpr Argument inputs[] = {q, v, a, vector("dq"), vector("dv"), vector("da")}, outputs[] = {vector("dtau")};
+  static constexpr Argument inputs[] = {q, v, a, vector("dq"), vector("dv"), vector("da")},
+                            outputs[] = {vector("dtau")};
   static constexpr bool takes_wrenches = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
@@ -42,13 +43,15 @@ struct RneaJvp {
 struct RneaVjp {
   static constexpr const char* name = "rnea_vjp";
   static constexpr Argument inputs[] = {q, v, a, vector("tau_bar")},
-                            outputs[] = {vector("q_bar"), vector("v_bar"), vector("a_bar"), wrench_gradients};
+                            outputs[] = {vector("q_bar"), vector("v_bar"), vector("a_bar"),
+                                         wrench_gradients};
   static constexpr bool takes_wrenches = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     const S* const* in = call.in;
     S* const* out = call.out;
-    rnea_vjp(model, data, in[0], in[1], in[2], in[3], out[0], out[1], out[2], call.wrenches, detail::as_motions(out[3]));
+    rnea_vjp(model, data, in[0], in[1], in[2], in[3], out[0], out[1], out[2], call.wrenches,
+             detail::as_motions(out[3]));
     detail::public_wrenches(call.wrenches.size(), out[3]);
     detail::add_gradients(model, data, call, -1, in[1], in[3], out[0], out[1]);
   }
@@ -56,7 +59,8 @@ struct RneaVjp {
 
 struct ForwardDynamicsJvp {
   static constexpr const char* name = "forward_dynamics_jvp";
-  static constexpr Argument inputs[] = {q, v, tau, vector("dq"), vector("dv"), vector("dtau")}, outputs[] = {a, vector("da")};
+  static constexpr Argument inputs[] = {q, v, tau, vector("dq"), vector("dv"), vector("dtau")},
+                            outputs[] = {a, vector("da")};
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
@@ -69,22 +73,24 @@ struct ForwardDynamicsJvp {
       detail::add_along(model, data, call, 1, in[1], in[3], in[4], total);
       along = total;
     }
-    forward_dynamics_jvp(model, data, in[0], in[1], all, in[3], in[4], along, call.out[0], call.out[1], call.wrenches);
+    forward_dynamics_jvp(model, data, in[0], in[1], all, in[3], in[4], along, call.out[0],
+                         call.out[1], call.wrenches);
   }
 };
 
 struct ForwardDynamicsVjp {
   static constexpr const char* name = "forward_dynamics_vjp";
   static constexpr Argument inputs[] = {q, v, tau, vector("a_bar")},
-                            outputs[] = {a, vector("q_bar"), vector("v_bar"), vector("tau_bar"), wrench_gradients};
+                            outputs[] = {a, vector("q_bar"), vector("v_bar"), vector("tau_bar"),
+                                         wrench_gradients};
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
     const S* const* in = call.in;
     S* const* out = call.out;
     const S* all = detail::all_forces(model, data, call, in[0], in[1], in[2]);
-    forward_dynamics_vjp(model, data, in[0], in[1], all, in[3], out[0], out[1], out[2], out[3], call.wrenches,
-                         detail::as_motions(out[4]));
+    forward_dynamics_vjp(model, data, in[0], in[1], all, in[3], out[0], out[1], out[2], out[3],
+                         call.wrenches, detail::as_motions(out[4]));
     detail::public_wrenches(call.wrenches.size(), out[4]);
     detail::add_gradients(model, data, call, 1, in[1], out[3], out[1], out[2]);
   }
@@ -93,6 +99,7 @@ struct ForwardDynamicsVjp {
 }  // namespace operations
 
 using ProductOperations =
-    OperationList<operations::RneaJvp, operations::RneaVjp, operations::ForwardDynamicsJvp, operations::ForwardDynamicsVjp>;
+    OperationList<operations::RneaJvp, operations::RneaVjp, operations::ForwardDynamicsJvp,
+                  operations::ForwardDynamicsVjp>;
 
 }  // namespace robosim

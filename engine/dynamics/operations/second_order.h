@@ -1,7 +1,9 @@
-// Operations: second-order products. They run on dual numbers over the scalar, in memory of their own.
+// Operations: second-order products. They run on dual numbers over the scalar, in memory of their
+// own.
 //
-// Where the joints' own forces act (own_forces.h), gradients have the further terms s x of their slopes s, with x = tau_bar of
-// forward dynamics, or minus the given one of inverse dynamics: these change by (ds/dv dv) x + s dx.
+// Where the joints' own forces act (own_forces.h), gradients have the further terms s x of their
+// slopes s, with x = tau_bar of forward dynamics, or minus the given one of inverse dynamics: these
+// change by (ds/dv dv) x + s dx.
 #pragma once
 
 #include "dynamics/operations/arguments.h"
@@ -24,27 +26,33 @@ void moving_slopes(const Model& model, Data<DualOf<S>>& dual, const S* v, const 
 
 struct RneaHvp {
   static constexpr const char* name = "rnea_hvp";
-  static constexpr Argument inputs[] = {q, v, a, vector("tau_bar"), vector("dq"), vector("dv"), vector("da")},
+  static constexpr Argument inputs[] =
+      {q, v, a, vector("tau_bar"), vector("dq"), vector("dv"), vector("da")},
                             outputs[] = {vector("dq_bar"), vector("dv_bar"), vector("da_bar")};
   static constexpr bool takes_wrenches = true, second_order = true;
   template <class S>
-  static void run(const Model& model, Data<S>&, Data<DualOf<S>>& dual, const Call<S>& call, Wrenches<DualOf<S>> wrenches) {
+  static void run(const Model& model, Data<S>&, Data<DualOf<S>>& dual, const Call<S>& call,
+                  Wrenches<DualOf<S>> wrenches) {
     const S* const* in = call.in;
     S* const* out = call.out;
-    rnea_hvp(model, dual, in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1], out[2], wrenches);
+    rnea_hvp(model, dual, in[0], in[1], in[2], in[3], in[4], in[5], in[6], out[0], out[1], out[2],
+             wrenches);
     if (!call.options.joint_forces) return;
     detail::moving_slopes(model, dual, in[1], in[5]);
-    for (int k = 0; k < model.n_v; ++k) out[1][k] = nmul_add(dual.bias[k].derivative, in[3][k], out[1][k]);
+    for (int k = 0; k < model.n_v; ++k)
+      out[1][k] = nmul_add(dual.bias[k].derivative, in[3][k], out[1][k]);
   }
 };
 
 struct ForwardDynamicsHvp {
   static constexpr const char* name = "forward_dynamics_hvp";
-  static constexpr Argument inputs[] = {q, v, tau, vector("a_bar"), vector("dq"), vector("dv"), vector("dtau")},
+  static constexpr Argument inputs[] =
+      {q, v, tau, vector("a_bar"), vector("dq"), vector("dv"), vector("dtau")},
                             outputs[] = {vector("dq_bar"), vector("dv_bar"), vector("dtau_bar")};
   static constexpr bool takes_wrenches = true, solves = true, second_order = true;
   template <class S>
-  static void run(const Model& model, Data<S>& data, Data<DualOf<S>>& dual, const Call<S>& call, Wrenches<DualOf<S>> wrenches) {
+  static void run(const Model& model, Data<S>& data, Data<DualOf<S>>& dual, const Call<S>& call,
+                  Wrenches<DualOf<S>> wrenches) {
     const int n = model.n_v;
     const S* const* in = call.in;
     S* const* out = call.out;
@@ -55,14 +63,16 @@ struct ForwardDynamicsHvp {
       detail::add_along(model, data, call, 1, in[1], in[4], in[5], total);
       along = total;
     }
-    forward_dynamics_hvp(model, dual, in[0], in[1], all, in[3], in[4], in[5], along, out[0], out[1], out[2], wrenches);
+    forward_dynamics_hvp(model, dual, in[0], in[1], all, in[3], in[4], in[5], along, out[0], out[1],
+                         out[2], wrenches);
     if (!call.options.joint_forces) return;
     const DualOf<S>* tau_bar = dual.work.data() + 5 * n;  // where forward_dynamics_hvp leaves it
     detail::moving_slopes(model, dual, in[1], in[5]);
     for (int k = 0; k < n; ++k) {
       const DualOf<S>&by_q = dual.a[k], &by_v = dual.bias[k];
       out[0][k] = mul_add(by_q.value, out[2][k], out[0][k]);
-      out[1][k] = mul_add(by_v.derivative, tau_bar[k].value, mul_add(by_v.value, out[2][k], out[1][k]));
+      out[1][k] =
+          mul_add(by_v.derivative, tau_bar[k].value, mul_add(by_v.value, out[2][k], out[1][k]));
     }
   }
 };

@@ -1,4 +1,5 @@
-// Operations: the sparse factor of the mass matrix, and solves with it. A vector is a matrix of one column.
+// Operations: the sparse factor of the mass matrix, and solves with it. A vector is a matrix of one
+// column.
 #pragma once
 
 #include "dynamics/crba.h"
@@ -32,14 +33,16 @@ struct MassFactor {
     std::fill_n(out, n * n, S(0));
     for (int i = 0; i < n; ++i) {
       out[i * n + i] = L[i * n + i];
-      for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r) out[i * n + model.rows[r]] = L[i * n + model.rows[r]];
+      for (int r = model.row_begin[i]; r < model.row_begin[i + 1]; ++r)
+        out[i * n + model.rows[r]] = L[i * n + model.rows[r]];
     }
   }
 };
 
 struct MassSolve {
   static constexpr const char* name = "mass_solve";
-  static constexpr Argument inputs[] = {square("L"), detail::columns}, outputs[] = {detail::columns};
+  static constexpr Argument inputs[] = {square("L"), detail::columns},
+                            outputs[] = {detail::columns};
   template <class S>
   static void run(const Model& model, Data<S>&, const Call<S>& call) {
     detail::copy(call.in[1], model.n_v * call.options.columns, call.out[0]);

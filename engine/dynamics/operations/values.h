@@ -86,14 +86,21 @@ struct JointForces {
 // The diagonals of the derivatives, by what they are taken in.
 struct JointForceDerivatives {
   static constexpr const char* name = "joint_force_derivatives";
-  static constexpr Argument inputs[] = {q, v}, outputs[] = {vector("q"), vector("v"), vector("damping"), vector("friction"),
-                                                           vector("friction_width"), vector("stiffness"), vector("spring_reference")};
+  static constexpr Argument inputs[] = {q, v}, outputs[] = {vector("q"),
+                                                            vector("v"),
+                                                            vector("damping"),
+                                                            vector("friction"),
+                                                            vector("friction_width"),
+                                                            vector("stiffness"),
+                                                            vector("spring_reference")};
   static constexpr bool uses_inertia = false;
   template <class S>
   static void run(const Model& model, Data<S>&, const Call<S>& call) {
     S* const* out = call.out;
     joint_force_slopes(model, call.in[1], out[0], out[1]);
-    joint_force_parameter_derivatives(model, call.in[0], call.in[1], JointForceParameters<S>{out[2], out[3], out[4], out[5], out[6]});
+    joint_force_parameter_derivatives(
+        model, call.in[0], call.in[1],
+        JointForceParameters<S>{out[2], out[3], out[4], out[5], out[6]});
   }
 };
 
@@ -121,8 +128,9 @@ struct PotentialEnergy {
 }  // namespace operations
 
 using ValueOperations =
-    OperationList<operations::Rnea, operations::NonlinearEffects, operations::GravityForces, operations::Crba, operations::MassInverse,
-                  operations::ForwardDynamics, operations::JointForces, operations::JointForceDerivatives, operations::KineticEnergy,
-                  operations::PotentialEnergy>;
+    OperationList<operations::Rnea, operations::NonlinearEffects, operations::GravityForces,
+                  operations::Crba, operations::MassInverse, operations::ForwardDynamics,
+                  operations::JointForces, operations::JointForceDerivatives,
+                  operations::KineticEnergy, operations::PotentialEnergy>;
 
 }  // namespace robosim

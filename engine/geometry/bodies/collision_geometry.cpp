@@ -31,64 +31,88 @@ Aabb bounding_box(const CollisionGeometry& geometry, const SE3d& X_WG) {
 namespace {
 
 // True if a connected part of one body lies inside the other, whose surface is open.
-bool is_inside_open(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB) {
-  return (B.exact && B.exact->is_open() && piece_inside(A.exact_body(), X_WA, *B.exact, X_WB) >= 0) ||
+bool is_inside_open(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B,
+                    const SE3d& X_WB) {
+  return (B.exact && B.exact->is_open() &&
+          piece_inside(A.exact_body(), X_WA, *B.exact, X_WB) >= 0) ||
          (A.exact && A.exact->is_open() && piece_inside(B.exact_body(), X_WB, *A.exact, X_WA) >= 0);
 }
 
 }  // namespace
 
-bool shapes_closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+bool shapes_closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA,
+                        const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
   if (!A.compound && !B.compound) return closer_than(margin, A.shape, X_WA, B.shape, X_WB, cache);
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return closer_than(margin, A.body(), X_WA, B.body(), X_WB, pieces); });
+  return with_pieces_of(cache, [&](PieceCache* pieces) {
+    return closer_than(margin, A.body(), X_WA, B.body(), X_WB, pieces);
+  });
 }
 
-double shapes_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
-                                   PairCache* cache) {
-  if (!A.compound && !B.compound) return distance_lower_bound(enough, A.shape, X_WA, B.shape, X_WB, cache);
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return distance_lower_bound(enough, A.body(), X_WA, B.body(), X_WB, pieces); });
+double shapes_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA,
+                                   const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+  if (!A.compound && !B.compound)
+    return distance_lower_bound(enough, A.shape, X_WA, B.shape, X_WB, cache);
+  return with_pieces_of(cache, [&](PieceCache* pieces) {
+    return distance_lower_bound(enough, A.body(), X_WA, B.body(), X_WB, pieces);
+  });
 }
 
-PieceWitness shapes_closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
-  if (!A.compound && !B.compound) return {signed_distance(A.shape, X_WA, B.shape, X_WB, cache), 0, 0};
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.body(), X_WA, B.body(), X_WB, pieces); });
+PieceWitness shapes_closest_pieces(const CollisionGeometry& A, const SE3d& X_WA,
+                                   const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+  if (!A.compound && !B.compound)
+    return {signed_distance(A.shape, X_WA, B.shape, X_WB, cache), 0, 0};
+  return with_pieces_of(cache, [&](PieceCache* pieces) {
+    return closest_pieces(A.body(), X_WA, B.body(), X_WB, pieces);
+  });
 }
 
-double exact_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
-                                  PairCache* cache) {
+double exact_distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA,
+                                  const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
   if (!A.exact && !B.exact) return shapes_distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
-  const double bound = with_pieces_of(
-      cache, [&](PieceCache* pieces) { return distance_lower_bound(enough, A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); });
+  const double bound = with_pieces_of(cache, [&](PieceCache* pieces) {
+    return distance_lower_bound(enough, A.exact_body(), X_WA, B.exact_body(), X_WB, pieces);
+  });
   return bound > 0 && is_inside_open(A, X_WA, B, X_WB) ? 0 : bound;
 }
 
 namespace detail {
 
-bool closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+bool closer_than(double margin, const CollisionGeometry& A, const SE3d& X_WA,
+                 const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
   if (!A.exact && !B.exact) return shapes_closer_than(margin, A, X_WA, B, X_WB, cache);
-  if (!A.compound && !B.compound && !shapes_closer_than(margin, A, X_WA, B, X_WB, cache)) return false;
-  return with_pieces_of(cache, [&](PieceCache* pieces) { return closer_than(margin, A.exact_body(), X_WA, B.exact_body(), X_WB, pieces); }) ||
+  if (!A.compound && !B.compound && !shapes_closer_than(margin, A, X_WA, B, X_WB, cache))
+    return false;
+  return with_pieces_of(cache,
+                        [&](PieceCache* pieces) {
+                          return closer_than(margin, A.exact_body(), X_WA, B.exact_body(), X_WB,
+                                             pieces);
+                        }) ||
          is_inside_open(A, X_WA, B, X_WB);
 }
 
-double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB,
-                            PairCache* cache) {
+double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA,
+                            const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
   const double bound = shapes_distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
   if (bound > 0 || (!A.exact && !B.exact)) return bound;
   if (cache) cache->axis = {};  // no plane between the shapes
   return exact_distance_lower_bound(enough, A, X_WA, B, X_WB, cache);
 }
 
-PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA, const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
+PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA,
+                            const CollisionGeometry& B, const SE3d& X_WB, PairCache* cache) {
   if (!A.exact && !B.exact) return shapes_closest_pieces(A, X_WA, B, X_WB, cache);
   const auto of_bodies = [&](const Vec3d& n_W) {
-    return with_pieces_of(cache, [&](PieceCache* pieces) { return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces, n_W); });
+    return with_pieces_of(cache, [&](PieceCache* pieces) {
+      return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces, n_W);
+    });
   };
   // Shapes that are apart say where the bodies are nearest, or almost.
   if (!A.compound && !B.compound && !shapes_closer_than(0, A, X_WA, B, X_WB, cache))
     return of_bodies(signed_distance(A.shape, X_WA, B.shape, X_WB, cache).normal);
-  // Penetration depth of the bodies costs a thousand times their overlap test; the shapes' depth stands in for it.
-  if (robosim::closer_than(0, A, X_WA, B, X_WB, cache)) return shapes_closest_pieces(A, X_WA, B, X_WB, cache);
+  // Penetration depth of the bodies costs a thousand times their overlap test; the shapes' depth
+  // stands in for it.
+  if (robosim::closer_than(0, A, X_WA, B, X_WB, cache))
+    return shapes_closest_pieces(A, X_WA, B, X_WB, cache);
   return of_bodies({});
 }
 

@@ -10,10 +10,11 @@
 namespace robosim {
 namespace {
 
-constexpr int leaf_size = 4;            // pieces; their own boxes are asked before they are
+constexpr int leaf_size = 4;  // pieces; their own boxes are asked before they are
 
 int n_pieces_of(const Compound::Geometry& geometry) {
-  if (const auto* cloud = std::get_if<1>(&geometry)) return static_cast<int>((*cloud)->points.size());
+  if (const auto* cloud = std::get_if<1>(&geometry))
+    return static_cast<int>((*cloud)->points.size());
   if (const auto* surface = std::get_if<2>(&geometry)) return (*surface)->n_triangles();
   return 1;
 }
@@ -39,9 +40,11 @@ Aabb box_of(const Compound::Piece& piece, const SE3d& X) {
 
 }  // namespace
 
-PointCloud::PointCloud(std::vector<Vec3d> points_, double radius_) : points(std::move(points_)), radius(Shape::sphere(radius_).radius) {
+PointCloud::PointCloud(std::vector<Vec3d> points_, double radius_)
+    : points(std::move(points_)), radius(Shape::sphere(radius_).radius) {
   if (points.empty()) throw InputError("point cloud: it has no points");
-  if (points.size() > 500'000'000) throw InputError(message("point cloud: ", points.size(), " points; at most 5e8 are allowed"));
+  if (points.size() > 500'000'000)
+    throw InputError(message("point cloud: ", points.size(), " points; at most 5e8 are allowed"));
   for (std::size_t i = 0; i < points.size(); ++i)
     for (int k = 0; k < 3; ++k)
       if (!(std::fabs(points[i][k]) <= max_coordinate))
@@ -61,16 +64,20 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
   n_pieces_ = static_cast<int>(n);
   build_tree();
   const auto packs = [](const Part& part) {
-    if (const Shape* shape = std::get_if<Shape>(&part.geometry)) return shape->type != ShapeType::half_space;
+    if (const Shape* shape = std::get_if<Shape>(&part.geometry))
+      return shape->type != ShapeType::half_space;
     const auto* surface = std::get_if<2>(&part.geometry);
     return !surface || !dynamic_cast<const HeightField*>(surface->get());
   };
-  if (std::all_of(parts_.begin(), parts_.end(), packs)) packed_ = std::make_shared<Lazy<PackedTree>>();
+  if (std::all_of(parts_.begin(), parts_.end(), packs))
+    packed_ = std::make_shared<Lazy<PackedTree>>();
   for (const Part& part : parts_) {
     if (const auto* surface = std::get_if<2>(&part.geometry))
-      for (const int triangle : (*surface)->connected_parts()) connected_parts_.push_back(part.first + triangle);
+      for (const int triangle : (*surface)->connected_parts())
+        connected_parts_.push_back(part.first + triangle);
     else
-      for (int i = 0; i < n_pieces_of(part.geometry); ++i) connected_parts_.push_back(part.first + i);
+      for (int i = 0; i < n_pieces_of(part.geometry); ++i)
+        connected_parts_.push_back(part.first + i);
   }
   // Of several parts it is not worth the search which one is the solid.
   for (const Part& part : parts_)
@@ -86,15 +93,18 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
 
 void Compound::build_tree() {
   // Terrain lies in a grid already.
-  if (const auto* surface = std::get_if<2>(&parts_[0].geometry); surface && parts_.size() == 1 && is_identity(parts_[0].X_BP))
+  if (const auto* surface = std::get_if<2>(&parts_[0].geometry);
+      surface && parts_.size() == 1 && is_identity(parts_[0].X_BP))
     if (const auto* field = dynamic_cast<const HeightField*>(surface->get())) {
-      tree_ = AabbTree::over_grid(field->n_x() - 1, 2 * (field->n_y() - 1), 2 * leaf_size,
-                                  [&](int i, int first, int end) { return field->box(i, first, end); });
+      tree_ =
+          AabbTree::over_grid(field->n_x() - 1, 2 * (field->n_y() - 1), 2 * leaf_size,
+                              [&](int i, int first, int end) { return field->box(i, first, end); });
       return;
     }
   std::vector<Aabb> boxes;
   std::vector<int> items;
-  boxes.reserve(static_cast<std::size_t>(n_pieces_)), items.reserve(static_cast<std::size_t>(n_pieces_));
+  boxes.reserve(static_cast<std::size_t>(n_pieces_)),
+      items.reserve(static_cast<std::size_t>(n_pieces_));
   for (int i = 0; i < n_pieces_; ++i)
     if (is_piece(i)) boxes.push_back(piece_box(i)), items.push_back(i);
   tree_ = AabbTree(boxes, leaf_size, items);
@@ -119,7 +129,8 @@ double Compound::lowest(int i, const Vec3d& n_B) const {
     return shift + std::min({dot(n, c[0]), dot(n, c[1]), dot(n, c[2])});
   }
   if (const auto* cloud = std::get_if<1>(&part.geometry))
-    return shift + dot(n, (*cloud)->points[static_cast<std::size_t>(k)]) - norm(n) * (*cloud)->radius;
+    return shift + dot(n, (*cloud)->points[static_cast<std::size_t>(k)]) -
+           norm(n) * (*cloud)->radius;
   const Shape& shape = *std::get_if<Shape>(&part.geometry);
   if (shape.type == ShapeType::half_space) return -std::numeric_limits<double>::infinity();
   return shift + dot(n, support(shape, -n));
@@ -137,7 +148,9 @@ Aabb bounding_box(const Compound& compound, const SE3d& X_WB) {
   Aabb all{{inf, inf, inf}, {-inf, -inf, -inf}};
   for (int i = 0; i < compound.n_pieces(); ++i)
     if (compound.is_piece(i))
-      all = hull(all, compound.with_piece(i, [&](const Compound::Piece& piece) { return box_of(piece, X_WB * piece.X_BP); }));
+      all = hull(all, compound.with_piece(i, [&](const Compound::Piece& piece) {
+        return box_of(piece, X_WB * piece.X_BP);
+      }));
   return all;
 }
 

@@ -16,7 +16,9 @@ namespace {
 using Piece = Compound::Piece;
 
 WitnessRate operator+(WitnessRate a, const WitnessRate& b) { return a += b; }
-WitnessRate operator*(double s, const WitnessRate& a) { return {s * a.distance, s * a.normal, s * a.p_WA, s * a.p_WB}; }
+WitnessRate operator*(double s, const WitnessRate& a) {
+  return {s * a.distance, s * a.normal, s * a.p_WA, s * a.p_WB};
+}
 
 // What moving a side by v_W does: rates in its linear twist, along the axes of its frame.
 WitnessRate moved(const WitnessRate* linear, const Mat3d& R_WP, const Vec3d& v_W) {
@@ -33,7 +35,8 @@ WitnessDerivatives swapped(const WitnessDerivatives& d) {
   for (int side = 0; side < 2; ++side) {
     const int other = 1 - side;
     x.n_sizes[side] = d.n_sizes[other], x.scale[side] = swapped(d.scale[other]);
-    for (int k = 0; k < WitnessDerivatives::max_sizes; ++k) x.size[side][k] = swapped(d.size[other][k]);
+    for (int k = 0; k < WitnessDerivatives::max_sizes; ++k)
+      x.size[side][k] = swapped(d.size[other][k]);
     for (int i = 0; i < 3; ++i)
       for (int k = 0; k < 3; ++k) x.corner[side][i][k] = swapped(d.corner[other][i][k]);
   }
@@ -41,8 +44,8 @@ WitnessDerivatives swapped(const WitnessDerivatives& d) {
   return x;
 }
 
-// How the face's normal n that a way out takes turns with the vertices of triangle T: by -slope (n . d) where one moves by d. The face is T's own or that
-// of a neighbor, which shares two of them.
+// How the face's normal n that a way out takes turns with the vertices of triangle T: by -slope (n
+// . d) where one moves by d. The face is T's own or that of a neighbor, which shares two of them.
 struct NormalSlopes {
   Vec3d of[3];
 
@@ -58,7 +61,8 @@ struct NormalSlopes {
       if (!(dot(c.normal(), n) > nearest + 1e-15)) continue;
       nearest = dot(c.normal(), n);
       std::array<int, 3> of_T{-1, -1, -1};  // its edge runs against T's
-      of_T[static_cast<std::size_t>(h % 3)] = (k + 1) % 3, of_T[static_cast<std::size_t>((h % 3 + 1) % 3)] = k;
+      of_T[static_cast<std::size_t>(h % 3)] = (k + 1) % 3,
+                                        of_T[static_cast<std::size_t>((h % 3 + 1) % 3)] = k;
       set(c, of_T);
     }
     for (Vec3d& slope : of) slope = R_WT * slope;
@@ -71,12 +75,15 @@ struct NormalSlopes {
     const LocalSurface s = face.local_surface(face.center(), c.normal());
     for (Vec3d& slope : of) slope = {};
     for (int i = 0; i < s.n_corners; ++i)
-      if (const int k = of_T[static_cast<std::size_t>(s.corner[i].vertex)]; k >= 0) of[k] = s.corner[i].slope;
+      if (const int k = of_T[static_cast<std::size_t>(s.corner[i].vertex)]; k >= 0)
+        of[k] = s.corner[i].slope;
   }
 };
 
-// Of the way out of triangle T (side B) that S (side A) takes along the outward normal -w.normal, which is fixed in T's frame.
-WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const SE3d& X_WS, const Piece& T, const SE3d& X_WT) {
+// Of the way out of triangle T (side B) that S (side A) takes along the outward normal -w.normal,
+// which is fixed in T's frame.
+WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const SE3d& X_WS,
+                                       const Piece& T, const SE3d& X_WT) {
   const Vec3d n = -w.normal;
   const WayOut out = way_out(S.shape, X_WS, T.shape, X_WT, n);
   const SE3d X_end{X_WS.R, X_WS.p - out.witness.distance * n};
@@ -99,7 +106,8 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
     return x;
   };
   const Vec3d none;
-  for (int k = 0; k < 12; ++k) d.twist[k] = rate(d.twist[k], k < 9 ? none : cross(X_WT.R.col(k - 9), n));
+  for (int k = 0; k < 12; ++k)
+    d.twist[k] = rate(d.twist[k], k < 9 ? none : cross(X_WT.R.col(k - 9), n));
   for (int side = 0; side < 2; ++side) {
     for (int k = 0; k < d.n_sizes[side]; ++k) d.size[side][k] = rate(d.size[side][k], none);
     d.scale[side] = rate(d.scale[side], none);
@@ -117,19 +125,23 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
         d.B.corner[i].weight = touching.corner[j].weight;
         std::copy(at_end.corner[1][j], at_end.corner[1][j] + 3, moves);
       }
-    for (int k = 0; k < 3; ++k) d.corner[1][i][k] = rate(moves[k], -dot(n, X_WT.R.col(k)) * slopes.of[i]);
+    for (int k = 0; k < 3; ++k)
+      d.corner[1][i][k] = rate(moves[k], -dot(n, X_WT.R.col(k)) * slopes.of[i]);
   }
   return d;
 }
 
-// Whether m and all that lie barely beside it are normals of the surface of T; those that m may turn to, if it stays perpendicular to `edge`.
+// Whether m and all that lie barely beside it are normals of the surface of T; those that m may
+// turn to, if it stays perpendicular to `edge`.
 bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, const Vec3d* edge_W) {
   constexpr double turn = 1e-8;  // [rad] ten times what the surface takes for nothing
   const Vec3d m = transpose_times(R_WT, m_W);
   if (!T.surface->has_normal(T.triangle, m)) return false;
   Vec3d t0, t1;
-  if (edge_W) t1 = transpose_times(R_WT, *edge_W), t0 = cross(t1, m);
-  else tangents(m, t0, t1);
+  if (edge_W)
+    t1 = transpose_times(R_WT, *edge_W), t0 = cross(t1, m);
+  else
+    tangents(m, t0, t1);
   for (int i = 0; i < 8; i += edge_W ? 4 : 1) {
     const double angle = 0.25 * std::numbers::pi * i;
     const Vec3d turned = m + turn * (std::cos(angle) * t0 + (edge_W ? 0 : std::sin(angle)) * t1);
@@ -140,12 +152,14 @@ bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, cons
 
 // The same of a contact that touches T by the feature s, with T's outward normal m_W there.
 bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, const LocalSurface& s) {
-  return s.kind == FeatureKind::face || has_normals_about(T, R_WT, m_W, s.kind == FeatureKind::edge ? &s.axis[0] : nullptr);
+  return s.kind == FeatureKind::face ||
+         has_normals_about(T, R_WT, m_W, s.kind == FeatureKind::edge ? &s.axis[0] : nullptr);
 }
 
 // The shortest way out of all, or the nearest points, found as one_sided_distance does.
 Witness plain_witness(const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ) {
-  return Q.surface ? signed_distance(P.shape, X_WP, Q.shape, X_WQ) : swapped(signed_distance(Q.shape, X_WQ, P.shape, X_WP));
+  return Q.surface ? signed_distance(P.shape, X_WP, Q.shape, X_WQ)
+                   : swapped(signed_distance(Q.shape, X_WQ, P.shape, X_WP));
 }
 
 double size_of(const Piece& P, const Piece& Q) {
@@ -156,30 +170,40 @@ double size_of(const Piece& P, const Piece& Q) {
 }
 
 // Whether a way out of surfaces is one of Q's; tied: where those of both are as short.
-bool leaves_second(const Witness& w, const Witness& plain, const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ, bool& tied) {
+bool leaves_second(const Witness& w, const Witness& plain, const Piece& P, const SE3d& X_WP,
+                   const Piece& Q, const SE3d& X_WQ, bool& tied) {
   if (!P.surface || !Q.surface) return Q.surface;
-  if (plain.distance > 0) return squared_norm(X_WQ.R * Q.surface->corners(Q.triangle).normal() + w.normal) < 1e-24;
+  if (plain.distance > 0)
+    return squared_norm(X_WQ.R * Q.surface->corners(Q.triangle).normal() + w.normal) < 1e-24;
   const Witness from_Q = one_sided_distance(P.shape, X_WP, Q.shape, *Q.surface, Q.triangle, X_WQ);
-  const Witness from_P = swapped(one_sided_distance(Q.shape, X_WQ, P.shape, *P.surface, P.triangle, X_WP));
+  const Witness from_P =
+      swapped(one_sided_distance(Q.shape, X_WQ, P.shape, *P.surface, P.triangle, X_WP));
   tied = std::fabs(from_Q.distance - from_P.distance) < feature_tolerance * size_of(P, Q);
   return dot(from_Q.normal, w.normal) >= dot(from_P.normal, w.normal);
 }
 
 // Of two pieces, in their own frames.
-WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ,
+WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d& X_WP,
+                                    const Piece& Q, const SE3d& X_WQ,
                                     const DerivativesWanted& wanted = {}) {
-  const bool has_half_space = P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space;
-  if ((!P.surface && !Q.surface) || w.distance > 0 || has_half_space) return witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ, wanted);
+  const bool has_half_space =
+      P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space;
+  if ((!P.surface && !Q.surface) || w.distance > 0 || has_half_space)
+    return witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ, wanted);
   const Witness plain = plain_witness(P, X_WP, Q, X_WQ);
   const double turn = plain.distance > 0 ? 2 : norm(plain.normal - w.normal);
-  if (turn <= 1e-12) {  // the shortest way out of all needs no more than what the pieces are, as long as it is an outward normal
+  // The shortest way out of all needs no more than what the pieces are, as long as it is an outward
+  // normal.
+  if (turn <= 1e-12) {
     WitnessDerivatives d = witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ, wanted);
-    d.one_sided |= !(P.surface && has_normals_about(P, X_WP.R, w.normal, d.A)) && !(Q.surface && has_normals_about(Q, X_WQ.R, -w.normal, d.B));
+    d.one_sided |= !(P.surface && has_normals_about(P, X_WP.R, w.normal, d.A)) &&
+                   !(Q.surface && has_normals_about(Q, X_WQ.R, -w.normal, d.B));
     return d;
   }
   bool tied = false;
-  WitnessDerivatives d = leaves_second(w, plain, P, X_WP, Q, X_WQ, tied) ? way_out_derivatives(w, P, X_WP, Q, X_WQ)
-                                                                         : swapped(way_out_derivatives(swapped(w), Q, X_WQ, P, X_WP));
+  WitnessDerivatives d = leaves_second(w, plain, P, X_WP, Q, X_WQ, tied)
+                             ? way_out_derivatives(w, P, X_WP, Q, X_WQ)
+                             : swapped(way_out_derivatives(swapped(w), Q, X_WQ, P, X_WP));
   d.one_sided |= tied || turn < feature_tolerance;
   return d;
 }
@@ -200,7 +224,8 @@ void carry_to_body(WitnessDerivatives& d, int side, const SE3d& X_WB, const SE3d
 
 }  // namespace
 
-WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
+WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A, const SE3d& X_WA,
+                                     const Body& B, const SE3d& X_WB) {
   const Witness& w = closest.witness;
   WitnessDerivatives d;
   double size = 0;
@@ -218,23 +243,30 @@ WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A,
     if (a == closest.piece_A && b == closest.piece_B) return false;
     const Witness x = piece_distance(A, X_WA, a, B, X_WB, b);
     return x.distance <= w.distance + near &&
-           (norm(x.normal - w.normal) > feature_tolerance || std::max(norm(x.p_WA - w.p_WA), norm(x.p_WB - w.p_WB)) > near);
+           (norm(x.normal - w.normal) > feature_tolerance ||
+            std::max(norm(x.p_WA - w.p_WA), norm(x.p_WB - w.p_WB)) > near);
   });
   return d;
 }
 
-void manifold_derivatives(const Manifold& manifold, const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B,
-                          ManifoldDerivatives& out, const DerivativesWanted& wanted) {
+void manifold_derivatives(const Manifold& manifold, const Body& A, const SE3d& X_WA, int piece_A,
+                          const Body& B, const SE3d& X_WB, int piece_B, ManifoldDerivatives& out,
+                          const DerivativesWanted& wanted) {
   A.with_piece(piece_A, [&](const Piece& P) {
     B.with_piece(piece_B, [&](const Piece& Q) {
       const SE3d X_WP = X_WA * P.X_BP, X_WQ = X_WB * Q.X_BP;
       const Witness& w = manifold.witness;
-      manifold_derivatives(manifold, P.shape, X_WP, Q.shape, X_WQ, [&] { return pair_derivatives(w, P, X_WP, Q, X_WQ, wanted); }, out, wanted);
+      manifold_derivatives(
+          manifold, P.shape, X_WP, Q.shape, X_WQ,
+          [&] { return pair_derivatives(w, P, X_WP, Q, X_WQ, wanted); }, out, wanted);
       if (manifold.reference < 0 || w.distance > 0) return;
-      // A face of a shape that lies on corners of a triangle has the normal as long as they may be touched along it.
+      // A face of a shape that lies on corners of a triangle has the normal as long as they may be
+      // touched along it.
       const Piece &face = manifold.reference ? Q : P, &corners = manifold.reference ? P : Q;
       if (face.surface || !corners.surface || face.shape.type == ShapeType::half_space) return;
-      if (has_normals_about(corners, (manifold.reference ? X_WP : X_WQ).R, manifold.reference ? w.normal : -w.normal, nullptr)) return;
+      if (has_normals_about(corners, (manifold.reference ? X_WP : X_WQ).R,
+                            manifold.reference ? w.normal : -w.normal, nullptr))
+        return;
       for (int i = 0; i < out.n_points; ++i) out.points[i].one_sided = true;
     });
   });

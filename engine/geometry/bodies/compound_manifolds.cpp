@@ -11,7 +11,8 @@
 namespace robosim {
 namespace {
 
-// Points of manifolds along one normal that are closer to each other than this part of the smaller piece are one.
+// Points of manifolds along one normal that are closer to each other than this part of the smaller
+// piece are one.
 constexpr double merged = 1e-6;
 
 bool is_normal_of_face(const Compound::Piece& T, const Mat3d& R_WT, const Vec3d& outward) {
@@ -52,9 +53,12 @@ double size_of(const Shape& P, const Shape& Q) {
 // False where there is such a point already.
 bool PieceManifolds::add_point(const Vec3d& n, const ManifoldPoint& p, double size) {
   const double near = merged * size;
-  auto i = std::lower_bound(points_.begin(), points_.end(), p.p_WA.x - near, [](const Point& x, double at) { return x.p_WA.x < at; });
+  auto i = std::lower_bound(points_.begin(), points_.end(), p.p_WA.x - near,
+                            [](const Point& x, double at) { return x.p_WA.x < at; });
   for (auto j = i; j != points_.end() && j->p_WA.x <= p.p_WA.x + near; ++j)
-    if (squared_norm(j->p_WA - p.p_WA) <= near * near && squared_norm(j->p_WB - p.p_WB) <= near * near && norm(j->n - n) <= Manifold::flat_faces) return false;
+    if (squared_norm(j->p_WA - p.p_WA) <= near * near &&
+        squared_norm(j->p_WB - p.p_WB) <= near * near && norm(j->n - n) <= Manifold::flat_faces)
+      return false;
   while (i != points_.end() && i->p_WA.x < p.p_WA.x) ++i;
   points_.insert(i, {p.p_WA, p.p_WB, n});
   return true;
@@ -64,8 +68,11 @@ bool PieceManifolds::add_point(const Vec3d& n, const ManifoldPoint& p, double si
 // depends on the normal along which they are seen.
 bool PieceManifolds::has_place(const Vec3d& n, const ManifoldPoint& p, double size) const {
   return std::any_of(points_.begin(), points_.end(), [&](const Point& x) {
-    const double near = merged * size + (p.anchor == ManifoldPoint::Anchor::crossing ? std::fabs(p.gap) * norm(x.n - n) : 0);
-    return squared_norm(x.p_WA - p.p_WA) <= near * near || squared_norm(x.p_WB - p.p_WB) <= near * near;
+    const double near =
+        merged * size +
+        (p.anchor == ManifoldPoint::Anchor::crossing ? std::fabs(p.gap) * norm(x.n - n) : 0);
+    return squared_norm(x.p_WA - p.p_WA) <= near * near ||
+           squared_norm(x.p_WB - p.p_WB) <= near * near;
   });
 }
 
@@ -73,7 +80,8 @@ void PieceManifolds::keep_new_points(Manifold& m, const Pair& pair) {
   int kept = 0;
   for (int i = 0; i < m.n_points; ++i) {
     const ManifoldPoint& p = m.points[i];
-    if ((pair.is_left_out && has_place(m.n, p, pair.size)) || !add_point(m.n, p, pair.size)) continue;
+    if ((pair.is_left_out && has_place(m.n, p, pair.size)) || !add_point(m.n, p, pair.size))
+      continue;
     if (kept != i) m.points[kept] = p;
     ++kept;
   }
@@ -82,7 +90,8 @@ void PieceManifolds::keep_new_points(Manifold& m, const Pair& pair) {
     if (m.points[i].gap < m.points[m.deepest].gap) m.deepest = i;
 }
 
-void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceManifold>& out) {
+void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const Body& B,
+                          const SE3d& X_WB, std::vector<PieceManifold>& out) {
   found_.clear(), pairs_.clear(), points_.clear(), left_out_.pairs.clear();
   contacts(margin, A, X_WA, B, X_WB, found_, &left_out_);
   const std::size_t first = out.size();
@@ -91,9 +100,12 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
     A.with_piece(x.piece_A, [&](const Compound::Piece& P) {
       B.with_piece(x.piece_B, [&](const Compound::Piece& Q) {
         const SE3d X_WP = X_WA * P.X_BP, X_WQ = X_WB * Q.X_BP;
-        out.push_back({contact_manifold(x.witness, P.shape, X_WP, Q.shape, X_WQ, margin), x.piece_A, x.piece_B});
+        out.push_back({contact_manifold(x.witness, P.shape, X_WP, Q.shape, X_WQ, margin), x.piece_A,
+                       x.piece_B});
         const Vec3d& n = out.back().manifold.n;
-        pairs_.push_back({size_of(P.shape, Q.shape), is_normal_of_face(P, X_WP.R, n) || is_normal_of_face(Q, X_WQ.R, -n), false});
+        pairs_.push_back({size_of(P.shape, Q.shape),
+                          is_normal_of_face(P, X_WP.R, n) || is_normal_of_face(Q, X_WQ.R, -n),
+                          false});
         any_surface |= P.surface || Q.surface;
       });
     });
@@ -104,7 +116,8 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
         const std::optional<Face> face = face_between(P, X_WP, Q, X_WQ);
         if (!face) return;
         const double least = std::min(0.0, -left_out_.depth);
-        const Manifold m = face_manifold(face->side, face->n, P.shape, X_WP, Q.shape, X_WQ, least, margin);
+        const Manifold m =
+            face_manifold(face->side, face->n, P.shape, X_WP, Q.shape, X_WQ, least, margin);
         if (m.n_points == 0) return;
         out.push_back({m, x.piece_A, x.piece_B});
         pairs_.push_back({size_of(P.shape, Q.shape), true, true});

@@ -1,12 +1,15 @@
-// Contact manifolds of compound bodies: one for every pair of pieces that is near, about the witness that contacts() gives of the pair. So
-// it has an outward normal of the surface where a one-sided triangle takes part (compound_query.h).
+// Contact manifolds of compound bodies: one for every pair of pieces that is near, about the
+// witness that contacts() gives of the pair. So it has an outward normal of the surface where a
+// one-sided triangle takes part (compound_query.h).
 //
-// A triangle that contacts() leaves out, as another one is touched first at the side or corner that they share, may have a corner of the other
-// shape over it, or end below that shape's face: such points are there along the triangle's own normal, where no other point is at the same
-// place, none deeper than the bodies are.
+// A triangle that contacts() leaves out, as another one is touched first at the side or corner that
+// they share, may have a corner of the other shape over it, or end below that shape's face: such
+// points are there along the triangle's own normal, where no other point is at the same place, none
+// deeper than the bodies are.
 //
-// Triangles share sides and corners, and what touches one of these touches several of them: such a point is there once, of the triangle whose face
-// has the normal or else of the first. Triangles that are left without points have no manifold. Cost: beside the manifolds that of an insertion
+// Triangles share sides and corners, and what touches one of these touches several of them: such a
+// point is there once, of the triangle whose face has the normal or else of the first. Triangles
+// that are left without points have no manifold. Cost: beside the manifolds that of an insertion
 // sort of all points.
 #pragma once
 
@@ -25,7 +28,8 @@ struct PieceManifold {
 class PieceManifolds {
  public:
   // Added to `out` in the order of their numbers. No allocation once the buffers have grown.
-  void find(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceManifold>& out);
+  void find(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+            std::vector<PieceManifold>& out);
 
  private:
   struct Pair {

@@ -21,27 +21,36 @@ using Piece = Compound::Piece;
 
 // f(piece of A, its pose, piece of B, its pose).
 template <class F>
-auto with_pieces(const Body& A, const SE3d& X_WA, int a, const Body& B, const SE3d& X_WB, int b, F&& f) {
+auto with_pieces(const Body& A, const SE3d& X_WA, int a, const Body& B, const SE3d& X_WB, int b,
+                 F&& f) {
   return A.with_piece(a, [&](const Piece& P) {
     return B.with_piece(b, [&](const Piece& Q) { return f(P, X_WA * P.X_BP, Q, X_WB * Q.X_BP); });
   });
 }
 
 // One-sidedness changes how deep two pieces are in each other, not whether.
-bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, const Body& B, const SE3d& X_WB, int b) {
-  return with_pieces(A, X_WA, a, B, X_WB, b, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
-    return closer_than(margin, P.shape, X_P, Q.shape, X_Q);
-  });
+bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, const Body& B,
+                      const SE3d& X_WB, int b) {
+  return with_pieces(A, X_WA, a, B, X_WB, b,
+                     [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+                       return closer_than(margin, P.shape, X_P, Q.shape, X_Q);
+                     });
 }
 
 // The box of a body, in its own frame.
-Aabb own_box(const Body& body) { return body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box; }
+Aabb own_box(const Body& body) {
+  return body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box;
+}
 
-// An order of bodies and poses that does not depend on which is called A, so that the same pairs are compared in the same frame either way.
+// An order of bodies and poses that does not depend on which is called A, so that the same pairs
+// are compared in the same frame either way.
 bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
-  const int n_A = A.shape() ? 1 : A.compound()->n_pieces(), n_B = B.shape() ? 1 : B.compound()->n_pieces();
+  const int n_A = A.shape() ? 1 : A.compound()->n_pieces(),
+            n_B = B.shape() ? 1 : B.compound()->n_pieces();
   if (n_A != n_B) return n_A > n_B;
-  const auto first_difference = [](const Vec3d& a, const Vec3d& b) { return a.x != b.x ? a.x - b.x : a.y != b.y ? a.y - b.y : a.z - b.z; };
+  const auto first_difference = [](const Vec3d& a, const Vec3d& b) {
+    return a.x != b.x ? a.x - b.x : a.y != b.y ? a.y - b.y : a.z - b.z;
+  };
   double d = first_difference(X_WA.p, X_WB.p);
   for (int i = 0; i < 3 && d == 0; ++i) d = first_difference(X_WA.R.row[i], X_WB.R.row[i]);
   if (d != 0) return d < 0;
@@ -50,7 +59,9 @@ bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_W
   return d != 0 ? d < 0 : first_difference(box_A.upper, box_B.upper) <= 0;
 }
 
-bool is_packed(const Body& body) { return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed(); }
+bool is_packed(const Body& body) {
+  return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed();
+}
 
 // The packed trees of two bodies; a shape alone is a tree of one piece.
 struct PackedPair {
@@ -77,23 +88,30 @@ struct PackedPair {
   PackedPair& operator=(const PackedPair&) = delete;
 };
 
-// ask(a, b) for pairs of pieces that may be nearer than limit, until it returns true, in the frame of the body that comes first.
-bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const double& limit, FunctionRef<bool(int, int)> ask) {
+// ask(a, b) for pairs of pieces that may be nearer than limit, until it returns true, in the frame
+// of the body that comes first.
+bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const double& limit,
+              FunctionRef<bool(int, int)> ask) {
   if (!is_packed(A) || !is_packed(B)) return Descent(A, X_WA, B, X_WB)([&] { return limit; }, ask);
-  if (!comes_first(A, X_WA, B, X_WB)) return ask_near(B, X_WB, A, X_WA, limit, [&](int b, int a) { return ask(a, b); });
+  if (!comes_first(A, X_WA, B, X_WB))
+    return ask_near(B, X_WB, A, X_WA, limit, [&](int b, int a) { return ask(a, b); });
   const PackedPair pair(A, X_WA, B, X_WB);
   return descend_near(pair.a, pair.b, X_WA.inverse() * X_WB, pair.slack, limit, ask);
 }
 
 // Whether any two pieces are closer than `margin`, and which.
-bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+              PieceCache* cache) {
   const bool swaps = !comes_first(A, X_WA, B, X_WB);
   const auto ask = [&](int a, int b) {
-    const bool near = swaps ? pair_closer_than(margin, B, X_WB, b, A, X_WA, a) : pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
+    const bool near = swaps ? pair_closer_than(margin, B, X_WB, b, A, X_WA, a)
+                            : pair_closer_than(margin, A, X_WA, a, B, X_WB, b);
     if (near && cache) *cache = {a, b};
     return near;
   };
-  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return true;
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) &&
+      ask(cache->piece_A, cache->piece_B))
+    return true;
   return ask_near(A, X_WA, B, X_WB, margin, ask);
 }
 
@@ -102,52 +120,76 @@ bool is_less(const PieceWitness& x, const PieceWitness& y) {
   return x.piece_A != y.piece_A ? x.piece_A < y.piece_A : x.piece_B < y.piece_B;
 }
 
-// Whether the nearest points of two pieces, or their shortest way out, lie in directions that are outward normals of their surfaces.
-bool is_outward(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& x) {
-  return with_pieces(A, X_WA, x.piece_A, B, X_WB, x.piece_B, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
-    const bool has_half_space = P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space;
-    if ((!P.surface && !Q.surface) || has_half_space) return true;
-    const Vec3d n = x.witness.distance > 0 ? x.witness.normal : signed_distance(P.shape, X_P, Q.shape, X_Q).normal;
-    return (!P.surface || P.surface->has_normal(P.triangle, transpose_times(X_P.R, n))) &&
-           (!Q.surface || Q.surface->has_normal(Q.triangle, transpose_times(X_Q.R, -n)));
-  });
+// Whether the nearest points of two pieces, or their shortest way out, lie in directions that are
+// outward normals of their surfaces.
+bool is_outward(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                const PieceWitness& x) {
+  return with_pieces(
+      A, X_WA, x.piece_A, B, X_WB, x.piece_B,
+      [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+        const bool has_half_space =
+            P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space;
+        if ((!P.surface && !Q.surface) || has_half_space) return true;
+        const Vec3d n = x.witness.distance > 0 ? x.witness.normal
+                                               : signed_distance(P.shape, X_P, Q.shape, X_Q).normal;
+        return (!P.surface || P.surface->has_normal(P.triangle, transpose_times(X_P.R, n))) &&
+               (!Q.surface || Q.surface->has_normal(Q.triangle, transpose_times(X_Q.R, -n)));
+      });
 }
 
-// Of the closest pair, which is apart: if one piece lies in the solid behind the other, its way out.
-Witness out_of_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& x) {
-  return with_pieces(A, X_WA, x.piece_A, B, X_WB, x.piece_B, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
-    const Witness& w = x.witness;
-    if (P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space) return w;
-    const auto in_solid = [](const Piece& T, const SE3d& X, const Vec3d& p_W, const Vec3d& m_W) {
-      return T.surface && T.surface->holds(X.inverse_times(p_W), T.triangle, transpose_times(X.R, m_W));
-    };
-    if (in_solid(Q, X_Q, w.p_WA, -w.normal))
-      return way_out(P.shape, X_P, Q.shape, X_Q, X_Q.R * Q.surface->corners(Q.triangle).normal()).witness;
-    if (in_solid(P, X_P, w.p_WB, w.normal)) {
-      const Witness out = way_out(Q.shape, X_Q, P.shape, X_P, X_P.R * P.surface->corners(P.triangle).normal()).witness;
-      return Witness{out.distance, out.p_WB, out.p_WA, -out.normal};
-    }
-    return w;
-  });
+// Of the closest pair, which is apart: if one piece lies in the solid behind the other, its way
+// out.
+Witness out_of_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                     const PieceWitness& x) {
+  return with_pieces(
+      A, X_WA, x.piece_A, B, X_WB, x.piece_B,
+      [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+        const Witness& w = x.witness;
+        if (P.shape.type == ShapeType::half_space || Q.shape.type == ShapeType::half_space)
+          return w;
+        const auto in_solid = [](const Piece& T, const SE3d& X, const Vec3d& p_W,
+                                 const Vec3d& m_W) {
+          return T.surface &&
+                 T.surface->holds(X.inverse_times(p_W), T.triangle, transpose_times(X.R, m_W));
+        };
+        if (in_solid(Q, X_Q, w.p_WA, -w.normal))
+          return way_out(P.shape, X_P, Q.shape, X_Q,
+                         X_Q.R * Q.surface->corners(Q.triangle).normal())
+              .witness;
+        if (in_solid(P, X_P, w.p_WB, w.normal)) {
+          const Witness out =
+              way_out(Q.shape, X_Q, P.shape, X_P, X_P.R * P.surface->corners(P.triangle).normal())
+                  .witness;
+          return Witness{out.distance, out.p_WB, out.p_WA, -out.normal};
+        }
+        return w;
+      });
 }
 
-// A tip may lie deeper below a triangle's coplanar neighbor than below the triangle that it goes through: on along the same way.
-PieceWitness beyond_coplanar(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& deepest, double slack) {
+// A tip may lie deeper below a triangle's coplanar neighbor than below the triangle that it goes
+// through: on along the same way.
+PieceWitness beyond_coplanar(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                             const PieceWitness& deepest, double slack) {
   PieceWitness best = deepest;
   const Vec3d n = deepest.witness.normal;
   for (int step = 0; step < max_coplanar_steps; ++step) {
     const SE3d X_off{X_WA.R, X_WA.p + (best.witness.distance - 10 * slack) * n};
     PieceWitness next;
-    Descent(A, X_off, B, X_WB)([] { return 0.0; }, [&](int a, int b) {
-      const PieceWitness x{piece_distance(A, X_off, a, B, X_WB, b), a, b};
-      if (x.witness.distance <= 0 && dot(x.witness.normal, n) > 1 - 1e-12 && (next.piece_A < 0 || is_less(x, next))) next = x;
-      return false;
-    });
+    Descent(A, X_off, B, X_WB)(
+        [] { return 0.0; },
+        [&](int a, int b) {
+          const PieceWitness x{piece_distance(A, X_off, a, B, X_WB, b), a, b};
+          if (x.witness.distance <= 0 && dot(x.witness.normal, n) > 1 - 1e-12 &&
+              (next.piece_A < 0 || is_less(x, next)))
+            next = x;
+          return false;
+        });
     if (next.piece_A < 0) break;
-    next.witness = with_pieces(A, X_WA, next.piece_A, B, X_WB, next.piece_B,
-                               [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
-                                 return way_out(P.shape, X_P, Q.shape, X_Q, -n).witness;
-                               });
+    next.witness =
+        with_pieces(A, X_WA, next.piece_A, B, X_WB, next.piece_B,
+                    [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+                      return way_out(P.shape, X_P, Q.shape, X_Q, -n).witness;
+                    });
     if (!(next.witness.distance < best.witness.distance)) break;
     best = next;
   }
@@ -158,10 +200,13 @@ bool one_in_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_
   return piece_in_solid(A, X_WA, B, X_WB) >= 0 || piece_in_solid(B, X_WB, A, X_WA) >= 0;
 }
 
-// Of bodies apart by their pieces, the closest being known: where a piece of one lies in the solid of the other, its way out. Mostly it is of
-// the closest pair; else of that piece and the nearest triangle that it lies behind.
-PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const PieceWitness& closest) {
-  const int a = piece_in_solid(A, X_WA, B, X_WB), b = a >= 0 ? -1 : piece_in_solid(B, X_WB, A, X_WA);
+// Of bodies apart by their pieces, the closest being known: where a piece of one lies in the solid
+// of the other, its way out. Mostly it is of the closest pair; else of that piece and the nearest
+// triangle that it lies behind.
+PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                           const PieceWitness& closest) {
+  const int a = piece_in_solid(A, X_WA, B, X_WB),
+            b = a >= 0 ? -1 : piece_in_solid(B, X_WB, A, X_WA);
   if (a < 0 && b < 0) return closest;
   PieceWitness out = closest;
   out.witness = out_of_solid(A, X_WA, B, X_WB, closest);
@@ -179,12 +224,17 @@ PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const
   Descent(A, X_WA, B, X_WB)([&] { return nearest.witness.distance; }, ask);
   if (nearest.piece_A >= 0) return out;
   // Behind no triangle as it is nearest to, as among sheets that cross: back to the closest one.
-  return {{-closest.witness.distance, closest.witness.p_WA, closest.witness.p_WB, -closest.witness.normal}, closest.piece_A, closest.piece_B};
+  return {{-closest.witness.distance, closest.witness.p_WA, closest.witness.p_WB,
+           -closest.witness.normal},
+          closest.piece_A,
+          closest.piece_B};
 }
 
-// The closest pieces of bodies with packed trees, where these are apart; nothing where pieces of them overlap.
-std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
-                                          const PieceCache* cache, const Vec3d& n_W) {
+// The closest pieces of bodies with packed trees, where these are apart; nothing where pieces of
+// them overlap.
+std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B,
+                                          const SE3d& X_WB, const PieceCache* cache,
+                                          const Vec3d& n_W) {
   if (!is_packed(A) || !is_packed(B)) return std::nullopt;
   const bool swaps = A.shape() || (B.compound() && !comes_first(A, X_WA, B, X_WB));
   const Body &F = swaps ? B : A, &M = swaps ? A : B;
@@ -194,7 +244,8 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
   NearestSoFar known;
   const auto look_along = [&](const Vec3d& n_WAB) {
     known.n = transpose_times(X_WF.R, swaps ? -n_WAB : n_WAB);
-    if (known.is_alone_B) known.lowest_B = dot(known.n, X_FM * support(*M.shape(), -transpose_times(X_FM.R, known.n)));
+    if (known.is_alone_B)
+      known.lowest_B = dot(known.n, X_FM * support(*M.shape(), -transpose_times(X_FM.R, known.n)));
   };
   known.is_alone_B = M.shape() != nullptr, known.is_swapped = swaps;
   look_along(n_W);
@@ -209,7 +260,8 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
     look_along(x.witness.normal);
     return false;
   };
-  // The pair in the cache only gives a limit, and is found again: else it would win over others of the same distance.
+  // The pair in the cache only gives a limit, and is found again: else it would win over others of
+  // the same distance.
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) {
     const Witness w = piece_distance(A, X_WA, cache->piece_A, B, X_WB, cache->piece_B);
     if (!(w.distance > 0)) return std::nullopt;
@@ -217,8 +269,10 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
     if (norm(n_W) == 0) look_along(w.normal);
   }
   const PackedPair pair(F, X_WF, M, X_WM);
-  if (descend_closest(pair.a, pair.b, X_FM, pair.slack, known, ask) || closest.piece_A < 0) return std::nullopt;
-  // A query of two needles may miss the distance that the descent has found: then all pairs are asked.
+  if (descend_closest(pair.a, pair.b, X_FM, pair.slack, known, ask) || closest.piece_A < 0)
+    return std::nullopt;
+  // A query of two needles may miss the distance that the descent has found: then all pairs are
+  // asked.
   if (closest.witness.distance > known.limit + 0.1 * pair.slack) return std::nullopt;
   return closest;
 }
@@ -227,21 +281,26 @@ bool has_surface(const Body& body) { return body.compound() && body.compound()->
 
 }  // namespace
 
-Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body& B, const SE3d& X_WB, int piece_B) {
-  return with_pieces(A, X_WA, piece_A, B, X_WB, piece_B, [](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
-    if (P.surface && Q.surface)
-      return one_sided_distance(P.shape, *P.surface, P.triangle, X_P, Q.shape, *Q.surface, Q.triangle, X_Q);
-    if (Q.surface) return one_sided_distance(P.shape, X_P, Q.shape, *Q.surface, Q.triangle, X_Q);
-    if (P.surface) {
-      const Witness w = one_sided_distance(Q.shape, X_Q, P.shape, *P.surface, P.triangle, X_P);
-      return Witness{w.distance, w.p_WB, w.p_WA, -w.normal};
-    }
-    return signed_distance(P.shape, X_P, Q.shape, X_Q);
-  });
+Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body& B,
+                       const SE3d& X_WB, int piece_B) {
+  return with_pieces(
+      A, X_WA, piece_A, B, X_WB, piece_B,
+      [](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+        if (P.surface && Q.surface)
+          return one_sided_distance(P.shape, *P.surface, P.triangle, X_P, Q.shape, *Q.surface,
+                                    Q.triangle, X_Q);
+        if (Q.surface)
+          return one_sided_distance(P.shape, X_P, Q.shape, *Q.surface, Q.triangle, X_Q);
+        if (P.surface) {
+          const Witness w = one_sided_distance(Q.shape, X_Q, P.shape, *P.surface, P.triangle, X_P);
+          return Witness{w.distance, w.p_WB, w.p_WA, -w.normal};
+        }
+        return signed_distance(P.shape, X_P, Q.shape, X_Q);
+      });
 }
 
-PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache,
-                            const Vec3d& n_W) {
+PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                            PieceCache* cache, const Vec3d& n_W) {
   if (A.shape() && B.shape()) return {signed_distance(*A.shape(), X_WA, *B.shape(), X_WB), 0, 0};
   const bool surface = has_surface(A) || has_surface(B);
   if (const std::optional<PieceWitness> apart = closest_apart(A, X_WA, B, X_WB, cache, n_W)) {
@@ -250,7 +309,8 @@ PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, cons
     return out;
   }
   Descent descent(A, X_WA, B, X_WB);
-  // closest: of all pairs; way_out: of those pairs of bodies with surfaces that meet, the shortest that takes A off B.
+  // closest: of all pairs; way_out: of those pairs of bodies with surfaces that meet, the shortest
+  // that takes A off B.
   PieceWitness closest, way_out;
   closest.witness.distance = infinity;
   const auto ask = [&](int a, int b) {
@@ -263,54 +323,70 @@ PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, cons
       if (!meets && std::isfinite(d)) descent.look_along(x.witness.normal);
     }
     if (!surface || d > 0) return false;
-    if (way_out.piece_A >= 0 && (d < way_out.witness.distance || (d == way_out.witness.distance && is_less(way_out, x)))) return false;
+    if (way_out.piece_A >= 0 &&
+        (d < way_out.witness.distance || (d == way_out.witness.distance && is_less(way_out, x))))
+      return false;
     // Mostly the deepest pair so far is still in the way.
     PieceCache in_the_way{closest.piece_A, closest.piece_B};
     const SE3d X_off{X_WA.R, X_WA.p + (d - 10 * descent.slack()) * x.witness.normal};
     if (!are_near(0, A, X_off, B, X_WB, &in_the_way)) way_out = x;
     return false;
   };
-  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) ask(cache->piece_A, cache->piece_B);
-  descent([&] { return surface ? std::max(0.0, closest.witness.distance) : closest.witness.distance; }, ask);
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B))
+    ask(cache->piece_A, cache->piece_B);
+  descent(
+      [&] { return surface ? std::max(0.0, closest.witness.distance) : closest.witness.distance; },
+      ask);
   if (surface) {
-    if (closest.witness.distance > 0) closest = out_of_solids(A, X_WA, B, X_WB, closest);
-    else if (way_out.piece_A >= 0) closest = way_out;
-    else closest = beyond_coplanar(A, X_WA, B, X_WB, closest, descent.slack());
+    if (closest.witness.distance > 0)
+      closest = out_of_solids(A, X_WA, B, X_WB, closest);
+    else if (way_out.piece_A >= 0)
+      closest = way_out;
+    else
+      closest = beyond_coplanar(A, X_WA, B, X_WB, closest, descent.slack());
   }
   if (cache) *cache = {closest.piece_A, closest.piece_B};
   return closest;
 }
 
-bool closer_than(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
+bool closer_than(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                 PieceCache* cache) {
   if (A.shape() && B.shape()) return closer_than(margin, *A.shape(), X_WA, *B.shape(), X_WB);
   return are_near(margin, A, X_WA, B, X_WB, cache) || one_in_solid(A, X_WA, B, X_WB);
 }
 
-double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, PieceCache* cache) {
-  if (A.shape() && B.shape()) return distance_lower_bound(enough, *A.shape(), X_WA, *B.shape(), X_WB);
+double distance_lower_bound(double enough, const Body& A, const SE3d& X_WA, const Body& B,
+                            const SE3d& X_WB, PieceCache* cache) {
+  if (A.shape() && B.shape())
+    return distance_lower_bound(enough, *A.shape(), X_WA, *B.shape(), X_WB);
   double least = enough;
   const auto ask = [&](int a, int b) {
-    const double bound = with_pieces(A, X_WA, a, B, X_WB, b, [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
-      return distance_lower_bound(least, P.shape, X_P, Q.shape, X_Q);
-    });
+    const double bound =
+        with_pieces(A, X_WA, a, B, X_WB, b,
+                    [&](const Piece& P, const SE3d& X_P, const Piece& Q, const SE3d& X_Q) {
+                      return distance_lower_bound(least, P.shape, X_P, Q.shape, X_Q);
+                    });
     if (bound < least) {
       least = bound;
       if (cache) *cache = {a, b};
     }
     return bound <= 0;
   };
-  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) && ask(cache->piece_A, cache->piece_B)) return 0;
+  if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B) &&
+      ask(cache->piece_A, cache->piece_B))
+    return 0;
   if (ask_near(A, X_WA, B, X_WB, least, ask)) return 0;
   return one_in_solid(A, X_WA, B, X_WB) ? 0 : least;
 }
 
-bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, FunctionRef<bool(int, int)> visit) {
+bool visit_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+                FunctionRef<bool(int, int)> visit) {
   if (A.shape() && B.shape()) return visit(0, 0);
   return ask_near(A, X_WA, B, X_WB, std::max(0.0, margin), visit);
 }
 
-void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, std::vector<PieceWitness>& out,
-              LeftOut* left_out) {
+void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
+              std::vector<PieceWitness>& out, LeftOut* left_out) {
   const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(out.size());
   const bool surface = has_surface(A) || has_surface(B);
   PieceWitness closest;
@@ -319,24 +395,32 @@ void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, con
     closest = closest_pieces(A, X_WA, B, X_WB);
     depth = Descent(A, X_WA, B, X_WB).slack() - closest.witness.distance;
   }
-  // The part of a triangle that a shape lies over may be so narrow that the shortest way out is sideways.
+  // The part of a triangle that a shape lies over may be so narrow that the shortest way out is
+  // sideways.
   const auto is_beside = [&](const Witness& w) {
-    return w.distance <= 0 && w.distance >= -depth && dot(w.normal, closest.witness.normal) > 1 - 1e-12;
+    return w.distance <= 0 && w.distance >= -depth &&
+           dot(w.normal, closest.witness.normal) > 1 - 1e-12;
   };
   visit_near(margin, A, X_WA, B, X_WB, [&](int a, int b) {
     const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
     if (!(x.witness.distance < margin)) return false;
-    if (!surface || is_outward(A, X_WA, B, X_WB, x) || is_beside(x.witness)) out.push_back(x);
-    else if (left_out) left_out->pairs.push_back(x);
+    if (!surface || is_outward(A, X_WA, B, X_WB, x) || is_beside(x.witness))
+      out.push_back(x);
+    else if (left_out)
+      left_out->pairs.push_back(x);
     return false;
   });
   if (left_out) left_out->depth = depth;
   if (surface) {
     // The closest pair counts, however it lies; in a solid it is all there is.
-    const auto same = [&](const PieceWitness& x) { return x.piece_A == closest.piece_A && x.piece_B == closest.piece_B; };
+    const auto same = [&](const PieceWitness& x) {
+      return x.piece_A == closest.piece_A && x.piece_B == closest.piece_B;
+    };
     const auto at = std::find_if(out.begin() + begin, out.end(), same);
-    if (at != out.end()) *at = closest;
-    else if (closest.witness.distance < margin) out.push_back(closest);
+    if (at != out.end())
+      *at = closest;
+    else if (closest.witness.distance < margin)
+      out.push_back(closest);
   }
   std::sort(out.begin() + begin, out.end(), [](const PieceWitness& x, const PieceWitness& y) {
     return x.piece_A != y.piece_A ? x.piece_A < y.piece_A : x.piece_B < y.piece_B;

@@ -10,15 +10,20 @@ PieceRayHit ray_cast(const Compound& compound, const SE3d& X_WB, const Ray& ray,
   const AabbTree& tree = compound.tree();
   const Ray ray_B{X_WB.inverse_times(ray.origin), transpose_times(X_WB.R, ray.direction)};
   const double slack = ray_slack(tree.node(0).box, ray_B.origin) + 1e-14 * norm(X_WB.p);
-  // A part of t, too: what is entered later than the best hit cannot be hit earlier, but for rounding.
+  // A part of t, too: what is entered later than the best hit cannot be hit earlier, but for
+  // rounding.
   const auto limit = [&] { return best.piece < 0 ? max_t : best.hit.t * (1 + 1e-14); };
   descend(tree, ray_B, slack, limit, [&](const AabbTree::Node& node) {
     for (int place = node.first; place < node.first + node.count; ++place) {
       const int piece = tree.item(place);
-      if (node.count > 1 && !(ray_entry(compound.piece_box(piece), ray_B, slack, max_t) <= limit())) continue;
-      const RayHit hit = compound.with_piece(
-          piece, [&](const Compound::Piece& P) { return ray_cast(P.shape, X_WB * P.X_BP, ray, max_t); });
-      if (hit.hit && (best.piece < 0 || hit.t < best.hit.t || (hit.t == best.hit.t && piece < best.piece))) best = {hit, piece};
+      if (node.count > 1 && !(ray_entry(compound.piece_box(piece), ray_B, slack, max_t) <= limit()))
+        continue;
+      const RayHit hit = compound.with_piece(piece, [&](const Compound::Piece& P) {
+        return ray_cast(P.shape, X_WB * P.X_BP, ray, max_t);
+      });
+      if (hit.hit &&
+          (best.piece < 0 || hit.t < best.hit.t || (hit.t == best.hit.t && piece < best.piece)))
+        best = {hit, piece};
     }
   });
   return best;

@@ -1,10 +1,13 @@
-// Two trees of boxes descended together: the pairs of pieces of two bodies that may be near each other.
+// Two trees of boxes descended together: the pairs of pieces of two bodies that may be near each
+// other.
 //
-// Everything is done in the frame of one body that is a compound. A shape alone is a tree of one box; of a half-space the distance of a
-// box from its plane counts. Bounds are lower bounds on signed distances: monotone, as what lies in a box is at least as far away, and
-// at most as deep inside, as the box is. One-sided triangles have none once the boxes overlap. Nodes that are larger are opened first,
-// nearer children are visited first. Any direction separates by at most the distance: that of the closest pair so far, which the visitor
-// tells, leaves little to ask around it.
+// Everything is done in the frame of one body that is a compound. A shape alone is a tree of one
+// box; of a half-space the distance of a box from its plane counts. Bounds are lower bounds on
+// signed distances: monotone, as what lies in a box is at least as far away, and at most as deep
+// inside, as the box is. One-sided triangles have none once the boxes overlap. Nodes that are
+// larger are opened first, nearer children are visited first. Any direction separates by at most
+// the distance: that of the closest pair so far, which the visitor tells, leaves little to ask
+// around it.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +27,8 @@ inline double largest_coordinate(const Aabb& box) {
   return largest;
 }
 
-inline constexpr double relative_slack = 1e-11;  // of coordinates: covers the rounding of boxes and the error of distances
+// Of coordinates: covers the rounding of boxes and the error of distances.
+inline constexpr double relative_slack = 1e-11;
 
 // Two bodies, of which F, a compound, gives the frame of the boxes, and M moves in it.
 class Descent {
@@ -46,14 +50,16 @@ class Descent {
     if (is_half_space()) unbounded_ = false;
   }
 
-  // visit(piece_A, piece_B) for pairs whose boxes are at most limit() apart, nearer ones first where that is cheap; stops when it returns true.
+  // visit(piece_A, piece_B) for pairs whose boxes are at most limit() apart, nearer ones first
+  // where that is cheap; stops when it returns true.
   template <class Limit, class Visit>
   bool operator()(Limit&& limit, Visit&& visit) const {
     struct Pair {
       int m, f;
       double bound;
     };
-    Pair stack[128];  // a tree of 2^31 items is 32 deep, and each level of either leaves one pair here
+    // a tree of 2^31 items is 32 deep, and each level of either leaves one pair here.
+    Pair stack[128];
     int depth = 0;
     stack[depth++] = {0, 0, bound(node_box(0), F_.tree().node(0).box)};
     while (depth > 0) {
@@ -67,8 +73,10 @@ class Descent {
         continue;
       }
       Pair child[2];
-      if (!node.is_leaf() && (leaf_M || squared_norm(node.box.upper - node.box.lower) >= squared_norm(box.upper - box.lower))) {
-        for (int i = 0; i < 2; ++i) child[i] = {m, node.first + i, bound(box, F_.tree().node(node.first + i).box)};
+      if (!node.is_leaf() && (leaf_M || squared_norm(node.box.upper - node.box.lower) >=
+                                            squared_norm(box.upper - box.lower))) {
+        for (int i = 0; i < 2; ++i)
+          child[i] = {m, node.first + i, bound(box, F_.tree().node(node.first + i).box)};
       } else {
         const int first = M_.compound()->tree().node(m).first;
         for (int i = 0; i < 2; ++i) child[i] = {first + i, f, bound(node_box(first + i), node.box)};
@@ -95,7 +103,9 @@ class Descent {
   bool is_half_space() const { return M_.shape() && M_.shape()->type == ShapeType::half_space; }
   bool is_leaf(int m) const { return !M_.compound() || M_.compound()->tree().node(m).is_leaf(); }
   // Of M's node m, in F.
-  Aabb node_box(int m) const { return M_.compound() ? bounding_box(M_.compound()->tree().node(m).box, X_FM_) : box_M_; }
+  Aabb node_box(int m) const {
+    return M_.compound() ? bounding_box(M_.compound()->tree().node(m).box, X_FM_) : box_M_;
+  }
 
   // Least and largest coordinate of a box along n.
   static double lowest(const Aabb& box, const Vec3d& n) {
@@ -111,21 +121,25 @@ class Descent {
       return lowest(box_F, n) - dot(n, X_FM_.p) - slack_;
     }
     double d = signed_distance(box_M, box_F);
-    if (has_direction_) d = std::max(d, lowest(box_F, n_) - (M_.shape() ? reach_ : highest(box_M, n_)));
+    if (has_direction_)
+      d = std::max(d, lowest(box_F, n_) - (M_.shape() ? reach_ : highest(box_M, n_)));
     return allowed(d);
   }
   // The same of two pieces by the direction alone.
   double piece_bound(int piece_M, int piece_F) const {
     if (!has_direction_) return -infinity;
     double reach = reach_;
-    if (M_.compound()) reach = dot(n_, X_FM_.p) - M_.compound()->lowest(piece_M, -transpose_times(X_FM_.R, n_));
+    if (M_.compound())
+      reach = dot(n_, X_FM_.p) - M_.compound()->lowest(piece_M, -transpose_times(X_FM_.R, n_));
     return allowed(F_.lowest(piece_F, n_) - reach);
   }
-  // A bound that rounding may have made too high, and that says nothing about how deep one-sided triangles are.
+  // A bound that rounding may have made too high, and that says nothing about how deep one-sided
+  // triangles are.
   double allowed(double d) const { return unbounded_ && d < slack_ ? -infinity : d - slack_; }
 
   template <class Limit, class Visit>
-  bool visit_leaves(int m, const Aabb& box, const AabbTree::Node& node, Limit& limit, Visit& visit) const {
+  bool visit_leaves(int m, const Aabb& box, const AabbTree::Node& node, Limit& limit,
+                    Visit& visit) const {
     const auto against = [&](int piece_M, const Aabb& box_M) {
       for (int place = node.first; place < node.first + node.count; ++place) {
         const int piece_F = F_.tree().item(place);

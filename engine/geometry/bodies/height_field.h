@@ -1,6 +1,7 @@
 // Terrain: heights on a regular grid over x and y, two triangles per cell, solid below.
 //
-// Vertex (i, j) is (i spacing_x, j spacing_y, heights[i n_y + j]). Cell (i, j) has the triangles 2 (i (n_y - 1) + j) and the next one,
+// Vertex (i, j) is (i spacing_x, j spacing_y, heights[i n_y + j]). Cell (i, j) has the triangles 2
+// (i (n_y - 1) + j) and the next one,
 //
 //   (i, j), (i + 1, j), (i + 1, j + 1)   and   (i, j), (i + 1, j + 1), (i, j + 1),
 //
@@ -15,8 +16,9 @@ namespace robosim {
 
 class HeightField final : public TriangleSurface {
  public:
-  // heights: n_x rows of n_y. InputError naming what is wrong: fewer than two rows or columns, a height that is not finite or beyond
-  // 1e6 m, a spacing outside [1e-9, 1e6] m, or cells a million times higher than wide.
+  // heights: n_x rows of n_y. InputError naming what is wrong: fewer than two rows or columns, a
+  // height that is not finite or beyond 1e6 m, a spacing outside [1e-9, 1e6] m, or cells a million
+  // times higher than wide.
   HeightField(std::vector<double> heights, int n_x, int n_y, double spacing_x, double spacing_y);
 
   int n_x() const { return n_x_; }

@@ -1,5 +1,5 @@
-// Eight boxes or triangles of a packed tree (packed_tree.h) against one of another, for one instruction set: what the
-// descents of compiled/ share.
+// Eight boxes or triangles of a packed tree (packed_tree.h) against one of another, for one
+// instruction set: what the descents of compiled/ share.
 #pragma once
 
 #include "base/isa.h"
@@ -41,16 +41,21 @@ struct NearLanes {
       }
       AB.p[i] = (&X_AB.p.x)[i];
     }
-    for (int i = 0; i < 3; ++i) BA.p[i] = -(BA.R[i][0] * AB.p[0] + BA.R[i][1] * AB.p[1] + BA.R[i][2] * AB.p[2]);
+    for (int i = 0; i < 3; ++i)
+      BA.p[i] = -(BA.R[i][0] * AB.p[0] + BA.R[i][1] * AB.p[1] + BA.R[i][2] * AB.p[2]);
   }
 
   static ROBOSIM_INLINE L load(const double* from) { return load_lanes<L>(from); }
-  static ROBOSIM_INLINE L dot(const V& a, const V& b) { return mul_add(a[2], b[2], mul_add(a[1], b[1], a[0] * b[0])); }
+  static ROBOSIM_INLINE L dot(const V& a, const V& b) {
+    return mul_add(a[2], b[2], mul_add(a[1], b[1], a[0] * b[0]));
+  }
   static ROBOSIM_INLINE V cross(const V& a, const V& b) {
     return {{nmul_add(a[2], b[1], a[1] * b[2]), nmul_add(a[0], b[2], a[2] * b[0]),
              nmul_add(a[1], b[0], a[0] * b[1])}};
   }
-  static ROBOSIM_INLINE V difference(const V& a, const V& b) { return {{a[0] - b[0], a[1] - b[1], a[2] - b[2]}}; }
+  static ROBOSIM_INLINE V difference(const V& a, const V& b) {
+    return {{a[0] - b[0], a[1] - b[1], a[2] - b[2]}};
+  }
   static ROBOSIM_INLINE double size(const PackedTree::Node& node, int lane) {
     const double x = node.half[0][lane], y = node.half[1][lane], z = node.half[2][lane];
     return x * x + y * y + z * z;
@@ -62,20 +67,25 @@ struct NearLanes {
   static ROBOSIM_INLINE V moved(const Pose& X, const V& p) {
     V out;
     for (int i = 0; i < 3; ++i) {
-      out[i] = mul_add(L(X.R[i][2]), p[2], mul_add(L(X.R[i][1]), p[1], mul_add(L(X.R[i][0]), p[0], L(X.p[i]))));
+      out[i] = mul_add(L(X.R[i][2]), p[2],
+                       mul_add(L(X.R[i][1]), p[1], mul_add(L(X.R[i][0]), p[0], L(X.p[i]))));
     }
     return out;
   }
-  static ROBOSIM_INLINE L least(const L& a, const L& b, const L& c) { return smaller(smaller(a, b), c); }
-  static ROBOSIM_INLINE L greatest(const L& a, const L& b, const L& c) { return larger(larger(a, b), c); }
+  static ROBOSIM_INLINE L least(const L& a, const L& b, const L& c) {
+    return smaller(smaller(a, b), c);
+  }
+  static ROBOSIM_INLINE L greatest(const L& a, const L& b, const L& c) {
+    return larger(larger(a, b), c);
+  }
   // True where a gap along n, times n's length, is more than `reach`.
   static ROBOSIM_INLINE M exceeds(const L& gap, const V& n, const L& reach) {
     return (gap > L(0.0)) & (gap * gap > reach * reach * dot(n, n));
   }
 
   // Bits of the triangles, of S, that may be within `reach` of a box of T.
-  static unsigned near_box(const PackedTree::Triangles& leaf, const Pose& X_TS, const PackedTree::Node& other, int lane,
-                           double reach) {
+  static unsigned near_box(const PackedTree::Triangles& leaf, const Pose& X_TS,
+                           const PackedTree::Node& other, int lane, double reach) {
     unsigned bits = 0;
     for (int from = 0; from < leaf.n; from += W) {
       // About the box' middle.
@@ -87,7 +97,8 @@ struct NearLanes {
       }
       L squared(0.0);
       for (int i = 0; i < 3; ++i) {
-        const L nearest = larger(least(v[0][i], v[1][i], v[2][i]), -greatest(v[0][i], v[1][i], v[2][i]));
+        const L nearest =
+            larger(least(v[0][i], v[1][i], v[2][i]), -greatest(v[0][i], v[1][i], v[2][i]));
         const L apart = larger(nearest - h[i], L(0.0));
         squared = mul_add(apart, apart, squared);
       }
@@ -96,7 +107,8 @@ struct NearLanes {
       const V e[3] = {difference(v[1], v[0]), difference(v[2], v[1]), difference(v[0], v[2])};
       const auto try_axis = [&](const V& n) __attribute__((always_inline)) {
         const L x = dot(n, v[0]), y = dot(n, v[1]), z = dot(n, v[2]);
-        const L own = mul_add(absolute(n[2]), h[2], mul_add(absolute(n[1]), h[1], absolute(n[0]) * h[0]));
+        const L own =
+            mul_add(absolute(n[2]), h[2], mul_add(absolute(n[1]), h[1], absolute(n[0]) * h[0]));
         far = far | exceeds(larger(least(x, y, z), -greatest(x, y, z)) - own, n, L(reach));
       };
       try_axis(cross(e[0], e[1]));

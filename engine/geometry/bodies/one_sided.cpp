@@ -10,9 +10,11 @@ constexpr int max_steps = 40;
 
 }  // namespace
 
-WayOut way_out(const Shape& S, const SE3d& X_WS, const Shape& T, const SE3d& X_WT, const Vec3d& n_W) {
+WayOut way_out(const Shape& S, const SE3d& X_WS, const Shape& T, const SE3d& X_WT,
+               const Vec3d& n_W) {
   // Beyond T's farthest point along n they are apart, or touch there.
-  const Vec3d low = X_WS * support(S, transpose_times(X_WS.R, -n_W)), high = X_WT * support(T, transpose_times(X_WT.R, n_W));
+  const Vec3d low = X_WS * support(S, transpose_times(X_WS.R, -n_W)),
+              high = X_WT * support(T, transpose_times(X_WT.R, n_W));
   const double deepest = std::max(0.0, dot(n_W, high - low));
   const double rounding = 1e-15 * (norm(X_WS.p) + norm(X_WT.p) + norm(high) + norm(low));
   double t = deepest;
@@ -39,7 +41,8 @@ WayOut way_out(const Shape& S, const SE3d& X_WS, const Shape& T, const SE3d& X_W
   return out;
 }
 
-Witness one_sided_distance(const Shape& S, const SE3d& X_WS, const Shape& T, const TriangleSurface& surface, int t, const SE3d& X_WT) {
+Witness one_sided_distance(const Shape& S, const SE3d& X_WS, const Shape& T,
+                           const TriangleSurface& surface, int t, const SE3d& X_WT) {
   const Witness w = signed_distance(S, X_WS, T, X_WT);
   if (w.distance > 0 || S.type == ShapeType::half_space) return w;
   const Vec3d m = transpose_times(X_WT.R, -w.normal), n = surface.nearest_normal(t, m);
@@ -47,8 +50,9 @@ Witness one_sided_distance(const Shape& S, const SE3d& X_WS, const Shape& T, con
   return way_out(S, X_WS, T, X_WT, X_WT.R * n).witness;
 }
 
-Witness one_sided_distance(const Shape& A, const TriangleSurface& surface_A, int a, const SE3d& X_WA, const Shape& B,
-                           const TriangleSurface& surface_B, int b, const SE3d& X_WB) {
+Witness one_sided_distance(const Shape& A, const TriangleSurface& surface_A, int a,
+                           const SE3d& X_WA, const Shape& B, const TriangleSurface& surface_B,
+                           int b, const SE3d& X_WB) {
   const Witness from_B = one_sided_distance(A, X_WA, B, surface_B, b, X_WB);
   if (from_B.distance > 0) return from_B;
   const Witness from_A = swapped(one_sided_distance(B, X_WB, A, surface_A, a, X_WA));

@@ -12,7 +12,8 @@ using Kind = PackedTree::Kind;
 
 class Packer {
  public:
-  Packer(const Compound& body, PackedTree& out) : body_(body), tree_(body.tree()), out_(out), sizes_(tree_.nodes().size()) {
+  Packer(const Compound& body, PackedTree& out)
+      : body_(body), tree_(body.tree()), out_(out), sizes_(tree_.nodes().size()) {
     // Children first: they come after their parents.
     for (int i = static_cast<int>(sizes_.size()); i-- > 0;) {
       const AabbTree::Node& node = tree_.node(i);
@@ -23,7 +24,8 @@ class Packer {
         continue;
       }
       size = {node.count, true};
-      for (int place = node.first; place < node.first + node.count; ++place) size.all_triangles &= is_triangle(tree_.item(place));
+      for (int place = node.first; place < node.first + node.count; ++place)
+        size.all_triangles &= is_triangle(tree_.item(place));
     }
   }
 
@@ -81,13 +83,16 @@ class Packer {
     return number;
   }
 
-  // The node for i: its pieces, where they are few; else the largest of its children is opened until there are eight.
+  // The node for i: its pieces, where they are few; else the largest of its children is opened
+  // until there are eight.
   int node_of(int i) {
     const int number = static_cast<int>(out_.nodes.size());
     out_.nodes.emplace_back();
     if (at(i).n <= PackedTree::width) {
       int n_pieces = 0;
-      each_piece(i, [&](int piece) { out_.nodes.back().set(n_pieces++, body_.piece_box(piece), Kind::piece, piece); });
+      each_piece(i, [&](int piece) {
+        out_.nodes.back().set(n_pieces++, body_.piece_box(piece), Kind::piece, piece);
+      });
       fill(number, n_pieces);
       return number;
     }
@@ -96,7 +101,9 @@ class Packer {
     while (n < PackedTree::width) {
       int largest = -1;
       for (int k = 0; k < n; ++k)
-        if (at(open[k]).n > PackedTree::width && (largest < 0 || area(open[k]) > area(open[largest]))) largest = k;
+        if (at(open[k]).n > PackedTree::width &&
+            (largest < 0 || area(open[k]) > area(open[largest])))
+          largest = k;
       if (largest < 0) break;
       const int first = tree_.node(open[largest]).first;
       open[largest] = first, open[n++] = first + 1;
@@ -116,7 +123,8 @@ class Packer {
     PackedTree::Node& node = out_.nodes[static_cast<std::size_t>(number)];
     node.n = n;
     for (int lane = n; lane < PackedTree::width; ++lane) {
-      for (int c = 0; c < 3; ++c) node.center[c][lane] = node.center[c][n - 1], node.half[c][lane] = node.half[c][n - 1];
+      for (int c = 0; c < 3; ++c)
+        node.center[c][lane] = node.center[c][n - 1], node.half[c][lane] = node.half[c][n - 1];
       node.child[lane] = node.child[n - 1], node.kind[lane] = node.kind[n - 1];
     }
   }

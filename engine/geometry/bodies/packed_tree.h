@@ -1,9 +1,10 @@
-// PackedTree: the tree of a compound with eight children a node and up to eight triangles a leaf, coordinate by
-// coordinate, so that one box or one triangle of another body is compared with eight at once (near_descent.h).
+// PackedTree: the tree of a compound with eight children a node and up to eight triangles a leaf,
+// coordinate by coordinate, so that one box or one triangle of another body is compared with eight
+// at once (near_descent.h).
 //
-// Made of the compound's tree, of whose nodes it leaves out two levels of three: O(n). Triangles of surfaces are
-// copied, in the body's frame, as gathering them by their numbers takes longer than comparing them. Other pieces stay
-// where they are and are leaves by themselves.
+// Made of the compound's tree, of whose nodes it leaves out two levels of three: O(n). Triangles of
+// surfaces are copied, in the body's frame, as gathering them by their numbers takes longer than
+// comparing them. Other pieces stay where they are and are leaves by themselves.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct PackedTree {
 
   // Kinds of children.
   enum class Kind : std::uint8_t { node, triangles, piece };
-  // Boxes of n children; lanes from n on repeat the last. Not rounded outwards: queries allow for that.
+  // Boxes of n children; lanes from n on repeat the last. Not rounded outwards: queries allow for
+  // that.
   struct alignas(64) Node {
     double center[3][width], half[3][width];
     int child[width];  // number of a node, of a leaf of triangles, or of a piece
@@ -32,7 +34,8 @@ struct PackedTree {
     void set(int lane, const Aabb& box, Kind kind_, int child_);
   };
   struct alignas(64) Triangles {
-    double corner[3][3][width];  // coordinate i of corner k at [k][i]; lanes from n on repeat the last
+    // Coordinate i of corner k at [k][i]; lanes from n on repeat the last.
+    double corner[3][3][width];
     int piece[width];
     int n = 0;
   };

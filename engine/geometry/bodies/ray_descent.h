@@ -1,4 +1,5 @@
-// A tree of boxes descended along a ray, nearer boxes first: Kay, Kajiya, "Ray tracing complex scenes", 1986.
+// A tree of boxes descended along a ray, nearer boxes first: Kay, Kajiya, "Ray tracing complex
+// scenes", 1986.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +12,19 @@
 
 namespace robosim {
 
-// Where a ray enters a box, or infinity; max_t may be infinite. Boxes count as larger by `slack` [m].
+// Where a ray enters a box, or infinity; max_t may be infinite. Boxes count as larger by `slack`
+// [m].
 inline double ray_entry(const Aabb& box, const Ray& ray, double slack, double max_t) {
   double first = 0, last = max_t;
   for (int i = 0; i < 3; ++i) {
-    const double o = ray.origin[i], d = ray.direction[i], low = box.lower[i] - slack - o, high = box.upper[i] + slack - o;
+    const double o = ray.origin[i], d = ray.direction[i], low = box.lower[i] - slack - o,
+                 high = box.upper[i] + slack - o;
     if (d == 0) {
       if (low > 0 || high < 0) return std::numeric_limits<double>::infinity();
       continue;
     }
-    first = std::max(first, (d > 0 ? low : high) / d), last = std::min(last, (d > 0 ? high : low) / d);
+    first = std::max(first, (d > 0 ? low : high) / d),
+    last = std::min(last, (d > 0 ? high : low) / d);
   }
   return first <= last ? first : std::numeric_limits<double>::infinity();
 }
@@ -34,7 +38,8 @@ inline double ray_slack(const Aabb& root, const Vec3d& origin) {
   return 1e-14 * largest;
 }
 
-// visit(leaf) for the leaves that the ray enters at t <= limit(), which may fall meanwhile. The ray is given in the tree's frame.
+// visit(leaf) for the leaves that the ray enters at t <= limit(), which may fall meanwhile. The ray
+// is given in the tree's frame.
 template <class Limit, class Visit>
 void descend(const AabbTree& tree, const Ray& ray, double slack, Limit&& limit, Visit&& visit) {
   struct Open {
@@ -55,7 +60,8 @@ void descend(const AabbTree& tree, const Ray& ray, double slack, Limit&& limit, 
       continue;
     }
     Open child[2];
-    for (int i = 0; i < 2; ++i) child[i] = {node.first + i, ray_entry(tree.node(node.first + i).box, ray, slack, max_t)};
+    for (int i = 0; i < 2; ++i)
+      child[i] = {node.first + i, ray_entry(tree.node(node.first + i).box, ray, slack, max_t)};
     if (child[0].t < child[1].t) std::swap(child[0], child[1]);
     stack[depth++] = child[0], stack[depth++] = child[1];
   }

@@ -8,15 +8,17 @@
 namespace robosim {
 namespace {
 
-constexpr double tolerance = 1e-12;  // of the products that they are sums of: rounding of a triangle's volumes with the ray
+// Of the products that they are sums of: rounding of a triangle's volumes with the ray.
+constexpr double tolerance = 1e-12;
 
-// How far a ray from p along d leaves through a triangle: 1 through its front, -1 when it enters there, 0 past it or behind.
-// is_clear becomes false where rounding decides.
+// How far a ray from p along d leaves through a triangle: 1 through its front, -1 when it enters
+// there, 0 past it or behind. is_clear becomes false where rounding decides.
 int crossing(const TriangleSurface::Corners& c, const Vec3d& p, const Vec3d& d, bool& is_clear) {
   const Vec3d a[3] = {c[0] - p, c[1] - p, c[2] - p};
   double size[3];
   for (int k = 0; k < 3; ++k) size[k] = norm(a[k]);
-  // Six times the volumes that the ray spans with the edges: all of one sign when it passes the triangle.
+  // Six times the volumes that the ray spans with the edges: all of one sign when it passes the
+  // triangle.
   int positive = 0, negative = 0;
   double sum = 0;
   for (int k = 0; k < 3; ++k) {
@@ -43,16 +45,19 @@ Vec3d way_off(const Aabb& box, const Vec3d& p, int attempt) {
     if (p[i] - box.lower[i] < least) least = p[i] - box.lower[i], axis = i, sign = -1;
     if (box.upper[i] - p[i] < least) least = box.upper[i] - p[i], axis = i, sign = 1;
   }
-  const double turn = 0.7391 + 2.3999632 * attempt, tilt = 0.0173 + 0.0519 * attempt;  // the golden angle: no two directions alike
+  // The golden angle: no two directions alike.
+  const double turn = 0.7391 + 2.3999632 * attempt, tilt = 0.0173 + 0.0519 * attempt;
   Vec3d d;
-  d[axis] = sign, d[(axis + 1) % 3] = tilt * std::cos(turn), d[(axis + 2) % 3] = tilt * std::sin(turn);
+  d[axis] = sign, d[(axis + 1) % 3] = tilt * std::cos(turn),
+  d[(axis + 2) % 3] = tilt * std::sin(turn);
   return d * (1 / norm(d));
 }
 
 constexpr int max_attempts = 8;
 
 // Of the closed mesh that is the part's, whose pieces are [part.first, end).
-bool in_mesh(const Compound& compound, const Compound::Part& part, const TriangleSurface& surface, int end, const Vec3d& p_B) {
+bool in_mesh(const Compound& compound, const Compound::Part& part, const TriangleSurface& surface,
+             int end, const Vec3d& p_B) {
   const AabbTree& tree = compound.tree();
   const Aabb& root = tree.node(0).box;
   const Vec3d p = part.X_BP.inverse_times(p_B);
@@ -78,8 +83,10 @@ bool is_in(const Aabb& box, const Vec3d& p) { return squared_distance(box, p) ==
 
 Vec3d point_of(const Compound::Piece& piece) {
   return piece.X_BP * visit(piece.shape, [](const auto& core) {
-           if constexpr (requires { core.center(); }) return core.center();
-           else return Vec3d();
+           if constexpr (requires { core.center(); })
+             return core.center();
+           else
+             return Vec3d();
          });
 }
 
@@ -91,7 +98,9 @@ bool in_solid(const Compound& compound, const Vec3d& p_B) {
     if (!surface || !(*surface)->has_solid()) continue;
     const int end = i + 1 < parts.size() ? parts[i + 1].first : compound.n_pieces();
     const bool is_field = dynamic_cast<const HeightField*>(surface->get()) != nullptr;
-    if (is_field ? (*surface)->holds(parts[i].X_BP.inverse_times(p_B), 0, {}) : in_mesh(compound, parts[i], **surface, end, p_B)) return true;
+    if (is_field ? (*surface)->holds(parts[i].X_BP.inverse_times(p_B), 0, {})
+                 : in_mesh(compound, parts[i], **surface, end, p_B))
+      return true;
   }
   return false;
 }
@@ -99,7 +108,8 @@ bool in_solid(const Compound& compound, const Vec3d& p_B) {
 int piece_in_solid(const Body& S, const SE3d& X_WS, const Body& T, const SE3d& X_WT) {
   if (!T.compound() || !T.compound()->solid_box()) return -1;
   const SE3d X_TS = X_WT.inverse() * X_WS;
-  const Aabb box = S.shape() ? bounding_box(*S.shape(), X_TS) : bounding_box(S.compound()->tree().node(0).box, X_TS);
+  const Aabb box = S.shape() ? bounding_box(*S.shape(), X_TS)
+                             : bounding_box(S.compound()->tree().node(0).box, X_TS);
   if (!overlap(*T.compound()->solid_box(), box)) return -1;
   const auto holds_piece = [&](int i) {
     return S.with_piece(i, [&](const Compound::Piece& P) {

@@ -9,20 +9,25 @@
 #include "geometry/limits.h"
 
 namespace robosim {
-TriangleMesh::TriangleMesh(std::vector<Vec3d> vertices, std::vector<std::array<int, 3>> faces, bool solid)
+TriangleMesh::TriangleMesh(std::vector<Vec3d> vertices, std::vector<std::array<int, 3>> faces,
+                           bool solid)
     : vertices_(std::move(vertices)), faces_(std::move(faces)), solid_(solid) {
   for (std::size_t i = 0; i < vertices_.size(); ++i)
     for (int k = 0; k < 3; ++k)
       if (!(std::fabs(vertices_[i][k]) <= max_coordinate))
-        throw InputError(message("triangle mesh: vertex ", i, " has the coordinate ", vertices_[i][k],
-                                 " m; each must be finite and within ", max_coordinate, " m"));
-  if (faces_.size() > 500'000'000) throw InputError(message("triangle mesh: ", faces_.size(), " faces; at most 5e8 are allowed"));
+        throw InputError(message("triangle mesh: vertex ", i, " has the coordinate ",
+                                 vertices_[i][k], " m; each must be finite and within ",
+                                 max_coordinate, " m"));
+  if (faces_.size() > 500'000'000)
+    throw InputError(message("triangle mesh: ", faces_.size(), " faces; at most 5e8 are allowed"));
   for (std::size_t f = 0; f < faces_.size(); ++f)
     for (int i : faces_[f])
       if (i < 0 || static_cast<std::size_t>(i) >= vertices_.size())
-        throw InputError(message("triangle mesh: face ", f, " names vertex ", i, "; there are ", vertices_.size()));
+        throw InputError(message("triangle mesh: face ", f, " names vertex ", i, "; there are ",
+                                 vertices_.size()));
   connect();
-  if (n_degenerate_ == n_triangles()) throw InputError(message("triangle mesh: none of its ", faces_.size(), " faces has an area"));
+  if (n_degenerate_ == n_triangles())
+    throw InputError(message("triangle mesh: none of its ", faces_.size(), " faces has an area"));
 }
 
 void TriangleMesh::connect() {
@@ -32,8 +37,9 @@ void TriangleMesh::connect() {
   const auto key = [&](int i) { return std::array{at(i).x, at(i).y, at(i).z}; };
   std::sort(order.begin(), order.end(), [&](int i, int j) { return key(i) < key(j); });
   for (std::size_t k = 0; k < order.size(); ++k)
-    place[static_cast<std::size_t>(order[k])] =
-        k > 0 && key(order[k - 1]) == key(order[k]) ? place[static_cast<std::size_t>(order[k - 1])] : order[k];
+    place[static_cast<std::size_t>(order[k])] = k > 0 && key(order[k - 1]) == key(order[k])
+                                                    ? place[static_cast<std::size_t>(order[k - 1])]
+                                                    : order[k];
 
   // Connected parts, each known by one of its places: union-find, paths halved.
   std::vector<int> leader = place;
@@ -49,7 +55,8 @@ void TriangleMesh::connect() {
     leader[static_cast<std::size_t>(std::max(i, j))] = std::min(i, j);
   };
 
-  // Half-edges that run between the same two places stand side by side; two that run against each other belong together.
+  // Half-edges that run between the same two places stand side by side; two that run against each
+  // other belong together.
   struct HalfEdge {
     int low, high, number;
     bool forward;
@@ -67,7 +74,8 @@ void TriangleMesh::connect() {
     const Vec3d& o = vertices_[0];
     volume += dot(c[0] - o, cross(c[1] - o, c[2] - o)) / 6;
     for (int k = 0; k < 3; ++k) {
-      const int i = place[static_cast<std::size_t>(vertex(t, k))], j = place[static_cast<std::size_t>(vertex(t, (k + 1) % 3))];
+      const int i = place[static_cast<std::size_t>(vertex(t, k))],
+                j = place[static_cast<std::size_t>(vertex(t, (k + 1) % 3))];
       edges.push_back({std::min(i, j), std::max(i, j), 3 * t + k, i < j});
     }
   }
@@ -77,7 +85,8 @@ void TriangleMesh::connect() {
   across_.assign(3 * faces_.size(), -1);
   bool ends = edges.empty();
   for (std::size_t i = 0, end = 0; i < edges.size(); i = end) {
-    while (end < edges.size() && edges[end].low == edges[i].low && edges[end].high == edges[i].high) ++end;
+    while (end < edges.size() && edges[end].low == edges[i].low && edges[end].high == edges[i].high)
+      ++end;
     if (end - i == 2 && edges[i].forward != edges[i + 1].forward) {
       across_[static_cast<std::size_t>(edges[i].number)] = edges[i + 1].number;
       across_[static_cast<std::size_t>(edges[i + 1].number)] = edges[i].number;
@@ -88,7 +97,8 @@ void TriangleMesh::connect() {
   closed_ = !ends && volume > 0;
   std::vector<char> is_listed(vertices_.size(), 0);
   for (int t = 0; t < n_triangles(); ++t)
-    if (char& listed = is_listed[static_cast<std::size_t>(lead(vertex(t, 0)))]; !listed && !corners(t).is_degenerate())
+    if (char& listed = is_listed[static_cast<std::size_t>(lead(vertex(t, 0)))];
+        !listed && !corners(t).is_degenerate())
       listed = 1, connected_parts_.push_back(t);
 }
 

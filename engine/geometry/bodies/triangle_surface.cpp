@@ -6,10 +6,12 @@
 namespace robosim {
 namespace {
 
-// Which corners lie farthest along m, within `tolerance` of the triangle's size: bit k for corner k.
+// Which corners lie farthest along m, within `tolerance` of the triangle's size: bit k for corner
+// k.
 int farthest_corners(const TriangleSurface::Corners& c, const Vec3d& m, double tolerance) {
   const double reach[3] = {0, dot(m, c[1] - c[0]), dot(m, c[2] - c[0])};
-  const double size = std::sqrt(std::max({squared_norm(c[1] - c[0]), squared_norm(c[2] - c[1]), squared_norm(c[0] - c[2])}));
+  const double size = std::sqrt(
+      std::max({squared_norm(c[1] - c[0]), squared_norm(c[2] - c[1]), squared_norm(c[0] - c[2])}));
   const double least = std::max({reach[0], reach[1], reach[2]}) - tolerance * size;
   int corners = 0;
   for (int k = 0; k < 3; ++k) corners |= (reach[k] >= least) << k;
@@ -81,14 +83,16 @@ bool TriangleSurface::look_up(int t, const Vec3d& m, Vec3d* nearest) const {
   const int farthest = farthest_corners(c, m, angle_tolerance), edge = edge_of(farthest);
   if (farthest == 7) return dot(m, n) > 0;
   double best = dot(m, n);
-  // The triangle across edge k, if the edge is convex: m within the arc, or the other face's normal as a candidate.
+  // The triangle across edge k, if the edge is convex: m within the arc, or the other face's normal
+  // as a candidate.
   const auto is_edge_normal = [&](int k) {
     const int h = across(t, k);
     if (h < 0) return best >= 0;  // an end of the surface: up to straight outwards
     const Corners other = corners(h / 3);
     const Vec3d away = into(other, h % 3);
     if (dot(n, away) > -angle_tolerance) return false;  // flat or concave
-    if (const Vec3d n_other = other.normal(); nearest && dot(m, n_other) > best) best = dot(m, n_other), *nearest = n_other;
+    if (const Vec3d n_other = other.normal(); nearest && dot(m, n_other) > best)
+      best = dot(m, n_other), *nearest = n_other;
     return dot(m, away) <= angle_tolerance;
   };
   if (edge >= 0) return is_edge_normal(edge);

@@ -30,7 +30,8 @@ std::uint64_t hash_of(const Cell& cell) {
 }  // namespace
 
 MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
-  if (!(edge > 0 && std::isfinite(edge))) throw InputError(message("the edge of a cell is ", edge, " m; it must be positive"));
+  if (!(edge > 0 && std::isfinite(edge)))
+    throw InputError(message("the edge of a cell is ", edge, " m; it must be positive"));
   // Open addressing, at most half full.
   const std::size_t slots = std::bit_ceil(2 * points.size() + 1);
   std::vector<std::int32_t> table(slots, -1);
@@ -41,11 +42,14 @@ MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
     Cell cell;
     for (int k = 0; k < 3; ++k) {
       const double at = std::floor(points[i][k] / edge);
-      if (!(std::abs(at) < most_cells)) throw InputError(message("point ", i, " has the coordinate ", points[i][k], ", too many cells of ", edge, " m from the origin"));
+      if (!(std::abs(at) < most_cells))
+        throw InputError(message("point ", i, " has the coordinate ", points[i][k],
+                                 ", too many cells of ", edge, " m from the origin"));
       cell[static_cast<std::size_t>(k)] = static_cast<std::int64_t>(at);
     }
     std::size_t slot = hash_of(cell) & (slots - 1);
-    while (table[slot] >= 0 && cells[static_cast<std::size_t>(table[slot])] != cell) slot = (slot + 1) & (slots - 1);
+    while (table[slot] >= 0 && cells[static_cast<std::size_t>(table[slot])] != cell)
+      slot = (slot + 1) & (slots - 1);
     if (table[slot] < 0) {
       table[slot] = static_cast<std::int32_t>(cells.size());
       cells.push_back(cell);
@@ -60,7 +64,8 @@ MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
   for (const Aabb& box : boxes) merged.points.push_back(0.5 * (box.lower + box.upper));
   double squared = 0;
   for (std::size_t i = 0; i < points.size(); ++i)
-    squared = std::max(squared, squared_norm(points[i] - merged.points[static_cast<std::size_t>(cell_of[i])]));
+    squared = std::max(
+        squared, squared_norm(points[i] - merged.points[static_cast<std::size_t>(cell_of[i])]));
   // Differences and root are each off by less than 2^-52 of themselves.
   merged.farthest = std::sqrt(squared) * (1 + 1e-15);
   return merged;

@@ -20,14 +20,15 @@ void with_corners(const Compound& body, int piece, F&& f) {
   });
 }
 
-// The sum of solid angles of triangles seen from the origin, positive from behind (Van Oosterom and Strackee, 1983):
-// twice the arguments of complex numbers. Where these are less than a quarter turn they are multiplied, as long as the
-// product's is, too: one arctangent for many.
+// The sum of solid angles of triangles seen from the origin, positive from behind (Van Oosterom and
+// Strackee, 1983): twice the arguments of complex numbers. Where these are less than a quarter turn
+// they are multiplied, as long as the product's is, too: one arctangent for many.
 class SolidAngles {
  public:
   void add(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
     const double la = norm(a), lb = norm(b), lc = norm(c);
-    const double over = dot(a, cross(b, c)), under = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+    const double over = dot(a, cross(b, c)),
+                 under = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
     if (!(under > 0)) {
       half_ += std::atan2(over, under);
       return;
@@ -76,10 +77,14 @@ WindingNumber::WindingNumber(const Compound& body) : dipoles_(body.tree().nodes(
         const std::size_t k = static_cast<std::size_t>(child);
         add(dipoles_[k].area, dipoles_[k].center, sizes[k]);
       }
-    if (total > 0) dipole.center *= 1 / total;
-    else dipole.center = 0.5 * (node.box.lower + node.box.upper);
+    if (total > 0)
+      dipole.center *= 1 / total;
+    else
+      dipole.center = 0.5 * (node.box.lower + node.box.upper);
     Vec3d reach;
-    for (int k = 0; k < 3; ++k) reach[k] = std::max(node.box.upper[k] - dipole.center[k], dipole.center[k] - node.box.lower[k]);
+    for (int k = 0; k < 3; ++k)
+      reach[k] =
+          std::max(node.box.upper[k] - dipole.center[k], dipole.center[k] - node.box.lower[k]);
     dipole.radius = norm(reach);
   }
 }
@@ -101,7 +106,9 @@ double WindingNumber::at(const Compound& body, const Vec3d& p_B) const {
       sum += dot(dipole.area, d) / (squared * std::sqrt(squared));
     } else if (node.is_leaf()) {
       for (int place = node.first; place < node.first + node.count; ++place)
-        with_corners(body, tree.item(place), [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) { angles.add(a - p_B, b - p_B, c - p_B); });
+        with_corners(body, tree.item(place), [&](const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+          angles.add(a - p_B, b - p_B, c - p_B);
+        });
     } else {
       stack[depth++] = node.first + 1;
       stack[depth++] = node.first;

@@ -15,14 +15,17 @@ constexpr std::size_t max_clipped_faces = 64;
 
 template <class Core>
 bool is_approached(const Core& core) {
-  if constexpr (requires { core.mesh; }) return core.rounding() > 0 || core.mesh->faces.size() > max_clipped_faces;
-  else if constexpr (requires { ray_line::approach(core, Vec3d(), Vec3d(), 0, 0, 0); }) return core.rounding() > 0;
-  else return false;
+  if constexpr (requires { core.mesh; })
+    return core.rounding() > 0 || core.mesh->faces.size() > max_clipped_faces;
+  else if constexpr (requires { ray_line::approach(core, Vec3d(), Vec3d(), 0, 0, 0); })
+    return core.rounding() > 0;
+  else
+    return false;
 }
 
 struct Start {
-  Vec3d o, u;              // the ray in the shape's frame, u unit
-  double b = 0;            // q = o + b u is the point of its line nearest to the center of the ball
+  Vec3d o, u;    // the ray in the shape's frame, u unit
+  double b = 0;  // q = o + b u is the point of its line nearest to the center of the ball
   Vec3d q;
   Ball ball;
 };
@@ -34,7 +37,8 @@ Entry first_point(const Core& core, const Start& ray, bool& inside) {
   const auto approached = [&]() -> Entry {
     if constexpr (requires { ray_line::approach(core, ray.q, ray.u, 0, 0, 0); }) {
       const double reach = ray.ball.radius * (1 + 1e-9), start = max_number(from, -reach);
-      const Entry e = ray_line::approach(core, ray.q, ray.u, start, reach, norm(ray.ball.center) + ray.ball.radius);
+      const Entry e = ray_line::approach(core, ray.q, ray.u, start, reach,
+                                         norm(ray.ball.center) + ray.ball.radius);
       inside = e.found && e.s == from;
       return e;
     } else {
@@ -64,16 +68,22 @@ RayHit ray_cast(const Shape& shape, const SE3d& X_WS, const Ray& ray, double max
   const Vec3d& d = ray.direction;
   const double largest = max_number(std::fabs(d.x), max_number(std::fabs(d.y), std::fabs(d.z)));
   if (!(largest > 0) || !std::isfinite(largest)) return {};
-  const Vec3d scaled(d.x / largest, d.y / largest, d.z / largest);  // neither overflows nor underflows when squared
+  // Neither overflows nor underflows when squared.
+  const Vec3d scaled(d.x / largest, d.y / largest, d.z / largest);
   const double length = norm(scaled);
   return visit(shape, [&](const auto& core) -> RayHit {
-    Start start{X_WS.inverse_times(ray.origin), transpose_times(X_WS.R, scaled) * (1 / length), 0, {}, core.bounding_ball()};
+    Start start{X_WS.inverse_times(ray.origin),
+                transpose_times(X_WS.R, scaled) * (1 / length),
+                0,
+                {},
+                core.bounding_ball()};
     start.q = start.o;
     if (const double radius = start.ball.radius; std::isfinite(radius)) {
       start.b = dot(start.ball.center - start.o, start.u);
       start.q = start.o + start.b * start.u;
       const double reach = radius + 1e-12 * (radius + std::fabs(start.b));  // and rounding
-      if (!(squared_norm(start.q - start.ball.center) <= reach * reach) || !(start.b >= -reach)) return {};
+      if (!(squared_norm(start.q - start.ball.center) <= reach * reach) || !(start.b >= -reach))
+        return {};
     }
     bool inside = false;
     const Entry e = first_point(core, start, inside);
@@ -85,7 +95,8 @@ RayHit ray_cast(const Shape& shape, const SE3d& X_WS, const Ray& ray, double max
   });
 }
 
-RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, const SE3d& X_WS, const Ray& ray) {
+RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, const SE3d& X_WS,
+                                        const Ray& ray) {
   RayCastDerivatives d;
   if (!hit.hit) return d;
   const Vec3d &n = hit.normal, &direction = ray.direction;
@@ -93,7 +104,8 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
   d.one_sided = hit.inside || !(std::fabs(approaching) > 1e-9 * norm(direction));
   if (d.one_sided) return d;
   d.surface = local_surface(shape, X_WS, hit.point, n);
-  const double size = std::isfinite(bounding_ball(shape).radius) ? bounding_ball(shape).radius : norm(hit.point - X_WS.p);
+  const double size = std::isfinite(bounding_ball(shape).radius) ? bounding_ball(shape).radius
+                                                                 : norm(hit.point - X_WS.p);
   d.one_sided = min_number(d.surface.slide / size, d.surface.tilt_sine) < feature_tolerance;
   for (const double r : d.surface.radius) d.one_sided |= !(r > 0);
 
@@ -121,11 +133,13 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
   d.scale = rate(arm, none, none, none);
   visit(shape, [&](const auto& core) {
     if constexpr (requires { core.n_sizes; }) {
-      const LocalSurface s = core.local_surface(transpose_times(X_WS.R, arm - core.rounding() * n), n_S);
+      const LocalSurface s =
+          core.local_surface(transpose_times(X_WS.R, arm - core.rounding() * n), n_S);
       d.n_sizes = core.n_sizes;
       for (int k = 0; k < core.n_sizes; ++k) {
         Vec3d turn;
-        if constexpr (requires { core.size_turn(k, s, n_S); }) turn = X_WS.R * core.size_turn(k, s, n_S);
+        if constexpr (requires { core.size_turn(k, s, n_S); })
+          turn = X_WS.R * core.size_turn(k, s, n_S);
         d.size[k] = rate(X_WS.R * core.size_rate(k, s, n_S), turn, none, none);
       }
     }
@@ -133,7 +147,8 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
   for (int i = 0; i < d.surface.n_corners; ++i)
     for (int k = 0; k < 3; ++k) {
       const Vec3d axis = X_WS.R.col(k);
-      d.corner[i][k] = rate(d.surface.corner[i].weight * axis, -dot(axis, n) * d.surface.corner[i].slope, none, none);
+      d.corner[i][k] = rate(d.surface.corner[i].weight * axis,
+                            -dot(axis, n) * d.surface.corner[i].slope, none, none);
     }
   return d;
 }

@@ -1,8 +1,8 @@
 // Where a line enters each core's shape: ray_cast.h says by which method.
 //
-// enter(core, q, u) is the first point q + s u of the whole line, u being unit, that belongs to the shape, in its frame, with the
-// outward normal there; `found` is false for a line that misses, s is -infinity for one that begins inside of a half-space. q is
-// within the shape's size of it.
+// enter(core, q, u) is the first point q + s u of the whole line, u being unit, that belongs to the
+// shape, in its frame, with the outward normal there; `found` is false for a line that misses, s is
+// -infinity for one that begins inside of a half-space. q is within the shape's size of it.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ struct Entry {
 
 // The part s in [in, out] of a line that is inside of everything so far.
 struct Span {
-  double in = -std::numeric_limits<double>::infinity(), out = std::numeric_limits<double>::infinity();
+  double in = -std::numeric_limits<double>::infinity(),
+         out = std::numeric_limits<double>::infinity();
   Vec3d n;  // where it begins
 
   bool empty() const { return !(in <= out); }
@@ -35,9 +36,12 @@ struct Span {
   // By the half-space normal . x <= offset; of any length.
   void clip(double offset, const Vec3d& normal, const Vec3d& q, const Vec3d& u) {
     const double height = offset - dot(normal, q), slope = dot(normal, u);
-    if (slope < 0) cut(height / slope, out, normal);
-    else if (slope > 0) cut(in, height / slope, normal);
-    else if (height < 0) clear();
+    if (slope < 0)
+      cut(height / slope, out, normal);
+    else if (slope > 0)
+      cut(in, height / slope, normal);
+    else if (height < 0)
+      clear();
   }
   Entry entry() const { return {!empty(), in, unit_or(n, Vec3d(0, 0, 1))}; }
 };
@@ -50,7 +54,9 @@ inline Entry enter_ball(const Vec3d& center, double radius, const Vec3d& q, cons
   return {true, s, unit_or(d + s * u, -u)};
 }
 
-inline Entry enter(const SphereCore& c, const Vec3d& q, const Vec3d& u) { return enter_ball({}, c.radius, q, u); }
+inline Entry enter(const SphereCore& c, const Vec3d& q, const Vec3d& u) {
+  return enter_ball({}, c.radius, q, u);
+}
 
 inline Entry enter(const HalfSpaceCore&, const Vec3d& q, const Vec3d& u) {
   Span span;
@@ -71,7 +77,8 @@ inline Span round_span(double radius, const Vec3d& q, const Vec3d& u) {
     span.clear();
     return span;
   }
-  const double middle = -(q.x * (u.x / a) + q.y * (u.y / a)) / a, half = std::sqrt((radius - off) * (radius + off)) / a;
+  const double middle = -(q.x * (u.x / a) + q.y * (u.y / a)) / a,
+               half = std::sqrt((radius - off) * (radius + off)) / a;
   const double in = middle - half;
   span.cut(in, middle + half, unit_or({q.x + in * u.x, q.y + in * u.y, 0}, {-u.x, -u.y, 0}));
   return span;
@@ -88,39 +95,49 @@ inline Entry enter(const CylinderCore& c, const Vec3d& q, const Vec3d& u) {
 inline Entry enter(const CapsuleCore& c, const Vec3d& q, const Vec3d& u) {
   const Span span = round_span(c.radius, q, u);
   if (span.empty()) return {};
-  const double z = std::isfinite(span.in) ? q.z + span.in * u.z : std::copysign(2 * c.half_length, -u.z);
+  const double z =
+      std::isfinite(span.in) ? q.z + span.in * u.z : std::copysign(2 * c.half_length, -u.z);
   if (std::fabs(z) <= c.half_length) return span.entry();
   return enter_ball({0, 0, std::copysign(c.half_length, z)}, c.radius, q, u);
 }
 
-// With p = q - apex, D = diag(c^2, c^2, -s^2), c and s of the half angle, the nappe below the apex is p^T D p <= 0, z <= 0. The line's
-// quadratic A x^2 + 2 B x + C has the discriminant c^2 (s^2 (m_x^2 + m_y^2) - c^2 m_z^2), m = p x u.
+// With p = q - apex, D = diag(c^2, c^2, -s^2), c and s of the half angle, the nappe below the apex
+// is p^T D p <= 0, z <= 0. The line's quadratic A x^2 + 2 B x + C has the discriminant c^2 (s^2
+// (m_x^2 + m_y^2) - c^2 m_z^2), m = p x u.
 inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const double line = std::hypot(k.radius, 2 * k.half_length), c = 2 * k.half_length / line, s = k.radius / line;
+  const double line = std::hypot(k.radius, 2 * k.half_length), c = 2 * k.half_length / line,
+               s = k.radius / line;
   const Vec3d p(q.x, q.y, q.z - k.half_length), m = cross(p, u);
-  const double across = s * std::hypot(m.x, m.y), turn = c * std::fabs(m.z), a = c * std::hypot(u.x, u.y);
+  const double across = s * std::hypot(m.x, m.y), turn = c * std::fabs(m.z),
+               a = c * std::hypot(u.x, u.y);
   const double A = (a - s * std::fabs(u.z)) * (a + s * std::fabs(u.z));
-  const double rho = c * std::hypot(p.x, p.y), C = (rho - s * std::fabs(p.z)) * (rho + s * std::fabs(p.z));
+  const double rho = c * std::hypot(p.x, p.y),
+               C = (rho - s * std::fabs(p.z)) * (rho + s * std::fabs(p.z));
   const double B = c * c * (p.x * u.x + p.y * u.y) - s * s * p.z * u.z;
   Span span;
   if (A > 0 && !(turn <= across)) return {};
-  const double root = c * std::sqrt(max_number(0.0, (across - turn) * (across + turn))), far = -(B + std::copysign(root, B));
+  const double root = c * std::sqrt(max_number(0.0, (across - turn) * (across + turn))),
+               far = -(B + std::copysign(root, B));
   const double x1 = A != 0 ? far / A : infinity, x2 = far != 0 ? C / far : 0;
   double in = min_number(x1, x2), out = max_number(x1, x2);
   if (A > 0) {
     if (p.z + 0.5 * (in + out) * u.z > 0) return {};  // of the nappe above
   } else if (A < 0) {
-    if (u.z < 0) in = out, out = infinity;
-    else out = in, in = -infinity;
+    if (u.z < 0)
+      in = out, out = infinity;
+    else
+      out = in, in = -infinity;
   } else {  // along a line of the mantle: one root, and one side of it
     if (far != 0 && (B < 0) != (u.z < 0)) return {};
     if (far == 0 && C > 0) return {};
     in = far != 0 && u.z < 0 ? x2 : -infinity, out = far != 0 && u.z > 0 ? x2 : infinity;
   }
   const Vec3d round = unit_or({p.x + in * u.x, p.y + in * u.y, 0}, Vec3d());
-  if (std::isfinite(in)) span.cut(in, out, {c * round.x, c * round.y, s});
-  else span.out = out;
+  if (std::isfinite(in))
+    span.cut(in, out, {c * round.x, c * round.y, s});
+  else
+    span.out = out;
   span.clip(k.half_length, {0, 0, 1}, q, u);
   span.clip(k.half_length, {0, 0, -1}, q, u);
   return span.entry();
@@ -128,7 +145,8 @@ inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
 
 // The unit ball of coordinates in radii.
 inline Entry enter(const EllipsoidCore& c, const Vec3d& q, const Vec3d& u) {
-  const Vec3d p(q.x / c.radii.x, q.y / c.radii.y, q.z / c.radii.z), v(u.x / c.radii.x, u.y / c.radii.y, u.z / c.radii.z);
+  const Vec3d p(q.x / c.radii.x, q.y / c.radii.y, q.z / c.radii.z),
+      v(u.x / c.radii.x, u.y / c.radii.y, u.z / c.radii.z);
   const double a = norm(v), off = norm(cross(p, v)) / a;
   if (!(off <= 1)) return {};
   const double s = -(dot(p, v) / a + std::sqrt((1 - off) * (1 + off))) / a;
@@ -157,8 +175,8 @@ inline Entry enter(const ConvexCore& c, const Vec3d& q, const Vec3d& u) {
   }
   return span.entry();
 }
-// Corners in the plane across the ray: the same numbers for all triangles that share a corner, as q is the ray's own origin. A line in
-// the triangle's plane has no areas: `seen` is false then.
+// Corners in the plane across the ray: the same numbers for all triangles that share a corner, as q
+// is the ray's own origin. A line in the triangle's plane has no areas: `seen` is false then.
 inline Entry enter(const TriangleCore& c, const Vec3d& q, const Vec3d& u, bool& seen) {
   const Vec3d across = perpendicular(u), up = cross(u, across);
   double x[3], y[3], z[3];
@@ -166,10 +184,12 @@ inline Entry enter(const TriangleCore& c, const Vec3d& q, const Vec3d& u, bool& 
     const Vec3d d = c.vertex[i] - q;
     x[i] = dot(d, across), y[i] = dot(d, up), z[i] = dot(d, u);
   }
-  const double w[3] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]};
+  const double w[3] = {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
+                       x[0] * y[1] - x[1] * y[0]};
   const double area = w[0] + w[1] + w[2];
   seen = area != 0;
-  if (!seen || !((w[0] >= 0 && w[1] >= 0 && w[2] >= 0) || (w[0] <= 0 && w[1] <= 0 && w[2] <= 0))) return {};
+  if (!seen || !((w[0] >= 0 && w[1] >= 0 && w[2] >= 0) || (w[0] <= 0 && w[1] <= 0 && w[2] <= 0)))
+    return {};
   const Vec3d m = c.normal();
   return {true, (w[0] * z[0] + w[1] * z[1] + w[2] * z[2]) / area, dot(m, u) > 0 ? -m : m};
 }
@@ -193,18 +213,20 @@ inline Vec3d nearest(const ConvexCore& c, const Vec3d& x, Vec3d& start) {
   return x - r.v;
 }
 
-// Newton's method for "the distance from the core is the rounding", from the line's point at `s`, which is outside or on the
-// shape; beyond `end` there is nothing.
+// Newton's method for "the distance from the core is the rounding", from the line's point at `s`,
+// which is outside or on the shape; beyond `end` there is nothing.
 template <class Core>
-  requires requires(const Core& core, Vec3d& start) { nearest(core, start, start); }
-Entry approach(const Core& core, const Vec3d& q, const Vec3d& u, double s, double end, double scale) {
+requires requires(const Core& core, Vec3d& start) { nearest(core, start, start); }
+Entry approach(const Core& core, const Vec3d& q, const Vec3d& u, double s, double end,
+               double scale) {
   constexpr int max_rounds = 128;  // 5 as a rule; a ray that grazes gains one bit in each
   const double touch = 1e-15 * scale;
   Vec3d n = -u, start = -u;
   for (int round = 0; round < max_rounds; ++round) {
     const Vec3d x = q + s * u, away = x - nearest(core, x, start);
     const double distance = norm(away), gap = distance - core.rounding();
-    // So near a set without rounding its direction has no digits: the last one is that of the feature to which the step led.
+    // So near a set without rounding its direction has no digits: the last one is that of the
+    // feature to which the step led.
     if (distance > (core.rounding() > 0 ? 0 : 1e-13 * scale)) n = away * (1 / distance);
     if (gap <= touch) return {true, s, n};
     const double approaching = -dot(n, u), step = gap / approaching;

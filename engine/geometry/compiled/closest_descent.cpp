@@ -11,13 +11,15 @@ class ClosestDescent : NearLanes<isa> {
   using Common = NearLanes<isa>;
   using typename Common::L, typename Common::M, typename Common::Pose, typename Common::V;
   using Common::all_lanes, Common::W, Common::width;
-  using Common::corner, Common::cross, Common::difference, Common::dot, Common::exceeds, Common::greatest;
-  using Common::least, Common::load, Common::moved, Common::near_box, Common::set_poses, Common::size;
+  using Common::corner, Common::cross, Common::difference, Common::dot, Common::exceeds,
+      Common::greatest;
+  using Common::least, Common::load, Common::moved, Common::near_box, Common::set_poses,
+      Common::size;
   using Kind = PackedTree::Kind;
 
  public:
-  ClosestDescent(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known,
-                 FunctionRef<bool(int, int)>& visit)
+  ClosestDescent(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack,
+                 NearestSoFar& known, FunctionRef<bool(int, int)>& visit)
       : A_(A), B_(B), slack_(slack), known_(known), visit_(visit) {
     set_poses(X_AB, AB_, BA_);
   }
@@ -34,7 +36,8 @@ class ClosestDescent : NearLanes<isa> {
   }
 
  private:
-  // Pairs farther apart than this by a bound that rounding may have raised by the slack do not matter.
+  // Pairs farther apart than this by a bound that rounding may have raised by the slack do not
+  // matter.
   double reach() const { return known_.limit + slack_; }
   double squared_reach() const { return reach() * reach(); }
 
@@ -52,7 +55,8 @@ class ClosestDescent : NearLanes<isa> {
   };
 
   // Largest coordinates along n of the children of a node.
-  static ROBOSIM_INLINE void reach_of_boxes(const PackedTree::Node& node, const double (&n)[3], double* out) {
+  static ROBOSIM_INLINE void reach_of_boxes(const PackedTree::Node& node, const double (&n)[3],
+                                            double* out) {
     for (int from = 0; from < node.n; from += W) {
       L reaches(0.0);
       for (int i = 0; i < 3; ++i) {
@@ -63,7 +67,8 @@ class ClosestDescent : NearLanes<isa> {
     }
   }
   // The farthest corner of a leaf's triangles.
-  static double reach_of_triangles(const PackedTree::Triangles& leaf, const double (&n)[3], double (&corner_out)[3]) {
+  static double reach_of_triangles(const PackedTree::Triangles& leaf, const double (&n)[3],
+                                   double (&corner_out)[3]) {
     double best = -__builtin_inf();
     for (int k = 0; k < 3; ++k) {
       alignas(64) double reaches[width];
@@ -80,8 +85,10 @@ class ClosestDescent : NearLanes<isa> {
     return best;
   }
 
-  // The farthest corner of a body along n, and its leaf; false where it has other pieces than triangles there.
-  static bool farthest(const PackedBody& body, const double (&n)[3], Reach& out, double (&corner_out)[3]) {
+  // The farthest corner of a body along n, and its leaf; false where it has other pieces than
+  // triangles there.
+  static bool farthest(const PackedBody& body, const double (&n)[3], Reach& out,
+                       double (&corner_out)[3]) {
     struct Child {
       int at;
       double reaches;
@@ -119,7 +126,8 @@ class ClosestDescent : NearLanes<isa> {
   }
 
   // Leaves that reach at least as far as `enough`; false where they are too many.
-  static bool find_reaching(const PackedBody& body, const double (&n)[3], double enough, Reaching& out) {
+  static bool find_reaching(const PackedBody& body, const double (&n)[3], double enough,
+                            Reaching& out) {
     out.n = 0;
     int stack[256], depth = 0;
     stack[depth++] = 0;
@@ -135,7 +143,8 @@ class ClosestDescent : NearLanes<isa> {
         if (out.n == max_reaching) return false;
         // The farthest first.
         int place = out.n++;
-        for (; place > 0 && out.leaf[place - 1].at < at; --place) out.leaf[place] = out.leaf[place - 1];
+        for (; place > 0 && out.leaf[place - 1].at < at; --place)
+          out.leaf[place] = out.leaf[place - 1];
         out.leaf[place] = {child, at};
         continue;
       }
@@ -160,14 +169,16 @@ class ClosestDescent : NearLanes<isa> {
     double p[3] = {}, q[3] = {}, squared = 0;
     if (!farthest(A_, n_A, top_A, p) || !farthest(B_, n_B, top_B, q)) return false;
     for (int i = 0; i < 3; ++i) {
-      const double d = AB_.p[i] + AB_.R[i][0] * q[0] + AB_.R[i][1] * q[1] + AB_.R[i][2] * q[2] - p[i];
+      const double d =
+          AB_.p[i] + AB_.R[i][0] * q[0] + AB_.R[i][1] * q[1] + AB_.R[i][2] * q[2] - p[i];
       squared += d * d;
     }
     const double apart = __builtin_sqrt(squared);
     if (apart < known_.limit) known_.limit = apart;
     const double gap = start - top_B.at - top_A.at;  // between the planes
     nearest_A_ = top_A.child, nearest_B_ = top_B.child;
-    if (apart > gap + slack_ && (visit_leaves(top_A.child, top_B.child) || measure_all())) return stops = true;
+    if (apart > gap + slack_ && (visit_leaves(top_A.child, top_B.child) || measure_all()))
+      return stops = true;
     const auto find_all = [&] {
       n_candidates_ = 0;  // they come again
       const double deepest = reach() - gap;
@@ -178,10 +189,12 @@ class ClosestDescent : NearLanes<isa> {
       const double size_A = size(A_.nodes[0], 0), size_B = size(B_.nodes[0], 0);
       // Of what is near they say little.
       if (!(gap > 0) || 16 * gap * gap < (size_A < size_B ? size_A : size_B)) return false;
-      // The planes touch what is not there, as across a hollow: on from leaf to leaf, each the nearest to the last.
+      // The planes touch what is not there, as across a hollow: on from leaf to leaf, each the
+      // nearest to the last.
       for (int step = 0; step < max_steps; ++step) {
         const double before = known_.limit;
-        if ((step % 2 == 0 ? descend(nearest_A_, 0) : descend(0, nearest_B_)) || measure_all()) return stops = true;
+        if ((step % 2 == 0 ? descend(nearest_A_, 0) : descend(0, nearest_B_)) || measure_all())
+          return stops = true;
         if (step > 0 && !(known_.limit < before)) break;
       }
       if (!find_all()) return false;
@@ -198,14 +211,16 @@ class ClosestDescent : NearLanes<isa> {
         const int child = of_B.leaf[l < node.n ? first + l : of_B.n - 1].child;
         const PackedTree::Node& own = B_.nodes[child / width];
         const int lane = child % width;
-        for (int i = 0; i < 3; ++i) node.center[i][l] = own.center[i][lane], node.half[i][l] = own.half[i][lane];
+        for (int i = 0; i < 3; ++i)
+          node.center[i][l] = own.center[i][lane], node.half[i][l] = own.half[i][lane];
       }
       for (int k = 0; k < of_A.n && start - of_B.leaf[first].at - of_A.leaf[k].at <= reach(); ++k) {
         const int child = of_A.leaf[k].child;
         unsigned left = compare<false>(node, A_.nodes[child / width], child % width);
         for (; left != 0; left &= left - 1) {
           const Reach& other = of_B.leaf[first + __builtin_ctz(left)];
-          if (start - other.at - of_A.leaf[k].at <= reach() && visit_leaves(child, other.child)) return true;
+          if (start - other.at - of_A.leaf[k].at <= reach() && visit_leaves(child, other.child))
+            return true;
         }
       }
     }
@@ -233,15 +248,17 @@ class ClosestDescent : NearLanes<isa> {
         continue;
       }
       const bool is_larger_A = size(node_A, lane_A) >= size(node_B, lane_B);
-      // Large triangles leave most of their box empty: they are compared themselves before the other's node is opened.
-      const bool by_A = kind_A == Kind::triangles && is_larger_A, by_B = kind_B == Kind::triangles && !is_larger_A;
+      // Large triangles leave most of their box empty: they are compared themselves before the
+      // other's node is opened.
+      const bool by_A = kind_A == Kind::triangles && is_larger_A,
+                 by_B = kind_B == Kind::triangles && !is_larger_A;
       if (by_A && near_box(leaf_of(A_, a), BA_, node_B, lane_B, reach()) == 0) continue;
       if (by_B && near_box(leaf_of(B_, b), AB_, node_A, lane_A, reach()) == 0) continue;
       // Open the larger one.
       const bool opens_A = kind_B != Kind::node || (kind_A == Kind::node && is_larger_A);
       const int number = opens_A ? node_A.child[lane_A] : node_B.child[lane_B];
-      unsigned left =
-          opens_A ? compare<true>(A_.nodes[number], node_B, lane_B) : compare<false>(B_.nodes[number], node_A, lane_A);
+      unsigned left = opens_A ? compare<true>(A_.nodes[number], node_B, lane_B)
+                              : compare<false>(B_.nodes[number], node_A, lane_A);
       // The nearest last, which is taken first.
       const int bottom = depth;
       for (; left != 0; left &= left - 1) {
@@ -270,7 +287,8 @@ class ClosestDescent : NearLanes<isa> {
     Direction d;
     const double n_A[3] = {known_.n.x, known_.n.y, known_.n.z};
     for (int i = 0; i < 3; ++i) {
-      d.n[i] = S_is_A ? n_A[i] : -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
+      d.n[i] =
+          S_is_A ? n_A[i] : -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
     }
     if (S_is_A && known_.is_alone_B) {
       d.other = known_.lowest_B;
@@ -284,7 +302,8 @@ class ClosestDescent : NearLanes<isa> {
     return d;
   }
 
-  // Bits of the children of a node of S whose boxes may be near a box of T; with bounds_ and order_.
+  // Bits of the children of a node of S whose boxes may be near a box of T; with bounds_ and
+  // order_.
   template <bool S_is_A>
   unsigned compare(const PackedTree::Node& node, const PackedTree::Node& other, int lane) {
     const Pose& X_ST = S_is_A ? AB_ : BA_;
@@ -323,7 +342,8 @@ class ClosestDescent : NearLanes<isa> {
       }
       squared = larger(squared, squared_T);
       store_lanes(squared, bounds_ + from);
-      store_lanes(select(gap > zero, -squared, gap * gap / (dot(t, t) + dot(half, half))), order_ + from);
+      store_lanes(select(gap > zero, -squared, gap * gap / (dot(t, t) + dot(half, half))),
+                  order_ + from);
       bits |= (~bits_of(squared > enough) & all_lanes) << from;
     }
     return bits & ((1u << node.n) - 1);
@@ -343,8 +363,10 @@ class ClosestDescent : NearLanes<isa> {
 
   // Triangles of S and a piece of T.
   template <bool S_is_A>
-  bool visit_beside(const PackedTree::Triangles& leaf, const PackedTree::Node& other, int lane, int piece) {
-    for (unsigned left = near_box(leaf, S_is_A ? BA_ : AB_, other, lane, reach()); left != 0; left &= left - 1) {
+  bool visit_beside(const PackedTree::Triangles& leaf, const PackedTree::Node& other, int lane,
+                    int piece) {
+    for (unsigned left = near_box(leaf, S_is_A ? BA_ : AB_, other, lane, reach()); left != 0;
+         left &= left - 1) {
       const int at = __builtin_ctz(left);
       const Direction d = direction<S_is_A>(other, lane);
       double highest = -__builtin_inf();
@@ -382,7 +404,8 @@ class ClosestDescent : NearLanes<isa> {
         store_lanes(greatest(v[0][i], v[1][i], v[2][i]), placed_.upper[i] + from);
         store_lanes(n[i], placed_.normal[i] + from);
       }
-      store_lanes(least(x, y, z), placed_.low + from), store_lanes(greatest(x, y, z), placed_.high + from);
+      store_lanes(least(x, y, z), placed_.low + from),
+          store_lanes(greatest(x, y, z), placed_.high + from);
       store_lanes(dot(n, n), placed_.nn + from);
     }
   }
@@ -410,10 +433,13 @@ class ClosestDescent : NearLanes<isa> {
       L squared(0.0);
       for (int i = 0; i < 3; ++i) {
         const L middle(node_A.center[i][lane_A]), half(node_A.half[i][lane_A]);
-        const L apart = larger(larger(load(b.lower[i] + from) - middle, middle - load(b.upper[i] + from)) - half, zero);
+        const L apart = larger(
+            larger(load(b.lower[i] + from) - middle, middle - load(b.upper[i] + from)) - half,
+            zero);
         squared = mul_add(apart, apart, squared);
       }
-      const V w[3] = {corner(b.corner[0], from), corner(b.corner[1], from), corner(b.corner[2], from)};
+      const V w[3] = {corner(b.corner[0], from), corner(b.corner[1], from),
+                      corner(b.corner[2], from)};
       const L lowest = least(dot(direction, w[0]), dot(direction, w[1]), dot(direction, w[2]));
       store_lanes(lowest, ahead + from);
       left |= (~bits_of((squared > enough) | (lowest - L(highest) > r)) & all_lanes) << from;
@@ -423,7 +449,8 @@ class ClosestDescent : NearLanes<isa> {
 
     // Each of them with all of A, by the axes of A's frame, the normals of both and the direction.
     for (int from = 0; from < leaf_A.n; from += W) {
-      const V v[3] = {corner(leaf_A.corner[0], from), corner(leaf_A.corner[1], from), corner(leaf_A.corner[2], from)};
+      const V v[3] = {corner(leaf_A.corner[0], from), corner(leaf_A.corner[1], from),
+                      corner(leaf_A.corner[2], from)};
       V lower, upper;
       for (int i = 0; i < 3; ++i) {
         lower[i] = least(v[0][i], v[1][i], v[2][i]), upper[i] = greatest(v[0][i], v[1][i], v[2][i]);
@@ -438,29 +465,33 @@ class ClosestDescent : NearLanes<isa> {
         const int j = __builtin_ctz(rest);
         L squared(0.0);
         for (int i = 0; i < 3; ++i) {
-          const L apart = larger(larger(L(b.lower[i][j]) - upper[i], lower[i] - L(b.upper[i][j])), zero);
+          const L apart =
+              larger(larger(L(b.lower[i][j]) - upper[i], lower[i] - L(b.upper[i][j])), zero);
           squared = mul_add(apart, apart, squared);
         }
         M far = (squared > enough) | (L(ahead[j]) - top > r);
         if ((~bits_of(far) & own) == 0) continue;
-        const auto at = [&](const double (&p)[3][width]) __attribute__((always_inline)) {
+        const auto at = [&](const double(&p)[3][width]) __attribute__((always_inline)) {
           return V{{L(p[0][j]), L(p[1][j]), L(p[2][j])}};
         };
         // From middle to middle.
         const V w[3] = {at(b.corner[0]), at(b.corner[1]), at(b.corner[2])};
         V m;
-        for (int i = 0; i < 3; ++i) m[i] = (w[0][i] + w[1][i] + w[2][i]) - (v[0][i] + v[1][i] + v[2][i]);
+        for (int i = 0; i < 3; ++i)
+          m[i] = (w[0][i] + w[1][i] + w[2][i]) - (v[0][i] + v[1][i] + v[2][i]);
         const L low_m = least(dot(m, w[0]), dot(m, w[1]), dot(m, w[2]));
         const L high_m = greatest(dot(m, v[0]), dot(m, v[1]), dot(m, v[2]));
         far = far | exceeds(low_m - high_m, m, r);
         if ((~bits_of(far) & own) == 0) continue;
         const L x_B = dot(n_A, w[0]), y_B = dot(n_A, w[1]), z_B = dot(n_A, w[2]);
-        const L beyond_A = least(x_B, y_B, z_B) - high_A, before_A = low_A - greatest(x_B, y_B, z_B);
+        const L beyond_A = least(x_B, y_B, z_B) - high_A,
+                before_A = low_A - greatest(x_B, y_B, z_B);
         const L gap_A = larger(larger(beyond_A, before_A), zero);
         far = far | (gap_A * gap_A > nn_A);
         const V n_B = at(b.normal);
         const L x_A = dot(n_B, v[0]), y_A = dot(n_B, v[1]), z_A = dot(n_B, v[2]);
-        const L beyond_B = least(x_A, y_A, z_A) - L(b.high[j]), before_B = L(b.low[j]) - greatest(x_A, y_A, z_A);
+        const L beyond_B = least(x_A, y_A, z_A) - L(b.high[j]),
+                before_B = L(b.low[j]) - greatest(x_A, y_A, z_A);
         const L gap_B = larger(larger(beyond_B, before_B), zero);
         far = far | (gap_B * gap_B > L(b.nn[j] * squared_reach()));
         for (unsigned near_ones = ~bits_of(far) & own; near_ones != 0; near_ones &= near_ones - 1)
@@ -498,10 +529,12 @@ class ClosestDescent : NearLanes<isa> {
     alignas(64) double from_A[3][3][W], from_B[3][3][W];
     for (int l = 0; l < W; ++l) {
       const Pair& pair = pairs[l < n ? l : n - 1];
-      const PackedTree::Triangles &leaf_A = leaf_of(A_, pair.leaf_A), &leaf_B = leaf_of(B_, pair.leaf_B);
+      const PackedTree::Triangles &leaf_A = leaf_of(A_, pair.leaf_A),
+                                  &leaf_B = leaf_of(B_, pair.leaf_B);
       for (int k = 0; k < 3; ++k) {
         for (int c = 0; c < 3; ++c) {
-          from_A[k][c][l] = leaf_A.corner[k][c][pair.a], from_B[k][c][l] = leaf_B.corner[k][c][pair.b];
+          from_A[k][c][l] = leaf_A.corner[k][c][pair.a],
+          from_B[k][c][l] = leaf_B.corner[k][c][pair.b];
         }
       }
     }
@@ -530,9 +563,10 @@ class ClosestDescent : NearLanes<isa> {
     return false;
   }
 
-  // Of pairs of triangles: the distance of their nearest points, the direction between these, and what it separates by.
-  static ROBOSIM_INLINE void bounds(const V (&v)[3], const V (&w)[3], double slack, double* lower, double* upper,
-                                    double (&way)[3][W]) {
+  // Of pairs of triangles: the distance of their nearest points, the direction between these, and
+  // what it separates by.
+  static ROBOSIM_INLINE void bounds(const V (&v)[3], const V (&w)[3], double slack, double* lower,
+                                    double* upper, double (&way)[3][W]) {
     const L zero(0.0), one(1.0);
     const V e[3] = {difference(v[1], v[0]), difference(v[2], v[1]), difference(v[0], v[2])};
     const V f[3] = {difference(w[1], w[0]), difference(w[2], w[1]), difference(w[0], w[2])};
@@ -544,8 +578,8 @@ class ClosestDescent : NearLanes<isa> {
       for (int i = 0; i < 3; ++i) from_A_to_B[i] = select(nearer, d[i], from_A_to_B[i]);
     };
 
-    // Edges: the nearest point of one line to the other, held within the edge, then the nearest to it on the other
-    // edge, held within that, and back.
+    // Edges: the nearest point of one line to the other, held within the edge, then the nearest to
+    // it on the other edge, held within that, and back.
     L ff[3], by_ff[3];
     for (int j = 0; j < 3; ++j) ff[j] = dot(f[j], f[j]), by_ff[j] = one / ff[j];
     for (int i = 0; i < 3; ++i) {
@@ -554,7 +588,9 @@ class ClosestDescent : NearLanes<isa> {
         const V r = difference(w[j], v[i]);
         const L ef = dot(e[i], f[j]), er = dot(e[i], r), fr = dot(f[j], r);
         const L det = nmul_add(ef, ef, ee * ff[j]);
-        const auto held = [&](const L& x) __attribute__((always_inline)) { return smaller(larger(x, zero), one); };
+        const auto held = [&](const L& x) __attribute__((always_inline)) {
+          return smaller(larger(x, zero), one);
+        };
         L s = held(select(det > zero, nmul_add(ef, fr, er * ff[j]) / det, zero));
         const L u = held((ef * s - fr) * by_ff[j]);
         s = held(mul_add(ef, u, er) * by_ee);
@@ -565,8 +601,8 @@ class ClosestDescent : NearLanes<isa> {
     }
 
     // Corners over faces.
-    const auto over_face = [&](const V (&p)[3], const V (&t)[3], const V (&edge)[3], double sign)
-                               __attribute__((always_inline)) {
+    const auto over_face = [&](const V(&p)[3], const V(&t)[3], const V(&edge)[3], double sign)
+        __attribute__((always_inline)) {
       const V n = cross(edge[0], edge[1]);
       const L nn = dot(n, n), by_nn = one / nn;
       // Of a needle the plane is not known, and its edges are enough.
@@ -599,8 +635,8 @@ class ClosestDescent : NearLanes<isa> {
     int a, b;
     double lower, upper;
   };
-  // Parts of the slack, which is 1e-11 of the coordinates: distances that differ by rounding, and bounds that are as
-  // good as one.
+  // Parts of the slack, which is 1e-11 of the coordinates: distances that differ by rounding, and
+  // bounds that are as good as one.
   static constexpr double tied = 1e-3, tight = 1e-2;
   bool is_known(const Candidate& x) const { return x.upper - x.lower <= tight * slack_; }
   bool counts(const Candidate& x) const {
@@ -614,8 +650,8 @@ class ClosestDescent : NearLanes<isa> {
     candidates_[n_candidates_++] = pair;
     return false;
   }
-  // Of pairs that share the least distance leaves one; where that is not enough, those that are not known are visited
-  // now.
+  // Of pairs that share the least distance leaves one; where that is not enough, those that are not
+  // known are visited now.
   bool make_room() {
     const Candidate* first = first_known();
     const Candidate one = first ? *first : Candidate{};
@@ -633,7 +669,8 @@ class ClosestDescent : NearLanes<isa> {
     const Candidate* first = nullptr;
     for (int i = 0; i < n_candidates_; ++i) {
       const Candidate& x = candidates_[i];
-      if (counts(x) && is_known(x) && (!first || known_.comes_first(x.a, x.b, first->a, first->b))) first = &x;
+      if (counts(x) && is_known(x) && (!first || known_.comes_first(x.a, x.b, first->a, first->b)))
+        first = &x;
     }
     return first;
   }
@@ -641,7 +678,8 @@ class ClosestDescent : NearLanes<isa> {
     const int n = n_candidates_;
     n_candidates_ = 0;
     for (int i = 0; i < n; ++i)
-      if (const Candidate& x = candidates_[i]; counts(x) && !is_known(x) && visit_(x.a, x.b)) return true;
+      if (const Candidate& x = candidates_[i]; counts(x) && !is_known(x) && visit_(x.a, x.b))
+        return true;
     return false;
   }
   bool visit_candidates() {
@@ -654,7 +692,8 @@ class ClosestDescent : NearLanes<isa> {
   double slack_;
   NearestSoFar& known_;
   FunctionRef<bool(int, int)>& visit_;
-  // Of the children compared last, nearer ones, and larger ones that overlap, first; and their squared bounds.
+  // Of the children compared last, nearer ones, and larger ones that overlap, first; and their
+  // squared bounds.
   alignas(64) double order_[width];
   alignas(64) double bounds_[width];
   int lanes_[width];  // of the children put on the stack last
@@ -665,13 +704,13 @@ class ClosestDescent : NearLanes<isa> {
   Pair waiting_[width * width + W];
   int n_waiting_ = 0;
   Reaching reaching_A_, reaching_B_;
-  PackedTree::Node together_;  // of leaves of B
+  PackedTree::Node together_;          // of leaves of B
   int nearest_A_ = 0, nearest_B_ = 0;  // leaves, of the nearest pair so far
 };
 
 template <Isa isa>
-bool run_closest(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack, NearestSoFar& known,
-                 FunctionRef<bool(int, int)> visit) {
+bool run_closest(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack,
+                 NearestSoFar& known, FunctionRef<bool(int, int)> visit) {
   return ClosestDescent<isa>(A, B, X_AB, slack, known, visit).run();
 }
 

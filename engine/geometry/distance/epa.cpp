@@ -12,17 +12,20 @@ namespace robosim {
 namespace {
 
 constexpr int max_vertices = 800;
-constexpr int max_epa_rounds = 24;               // about the best direction
+constexpr int max_epa_rounds = 24;           // about the best direction
 constexpr int room_about = 200;              // vertices in each of them
 constexpr int max_faces = 2 * max_vertices;  // Euler: 2 V - 4 at most
-constexpr double rough = 1e-2;  // the gap between the bounds, as a part of the size of D, at which to ask once whether that will do
+// The gap between the bounds, as a part of the size of D, at which to ask once whether that will
+// do.
+constexpr double rough = 1e-2;
 constexpr double apart = 0.95;  // of directions to start from, as a cosine
-constexpr double epa_tolerance = 1e-12;          // of the size of D: flat faces end at 1e-16, curved ones converge linearly
+// Of the size of D: flat faces end at 1e-16, curved ones converge linearly.
+constexpr double epa_tolerance = 1e-12;
 
 struct Facet {
   int vertex[3], neighbor[3];  // neighbor[i] lies across the edge vertex[i] - vertex[i + 1]
-  Vec3d n;                      // unit, outward
-  double d;                     // signed distance of the face from the origin: n.x = d
+  Vec3d n;                     // unit, outward
+  double d;                    // signed distance of the face from the origin: n.x = d
   bool alive;
   bool about;  // whether n is as alike to the center as asked for
 };
@@ -31,7 +34,8 @@ struct Edge {
   int facet, side;
 };
 
-// Room for n objects that are made when they are needed: to begin with hundreds of zero ones takes longer than a small polytope.
+// Room for n objects that are made when they are needed: to begin with hundreds of zero ones takes
+// longer than a small polytope.
 template <class T, int n>
 class Room {
  public:
@@ -46,7 +50,8 @@ class Room {
   };
 };
 
-// A's point at the origin of a D that is flat. GJK's simplex holds it: with four points, all in one plane, three of them do.
+// A's point at the origin of a D that is flat. GJK's simplex holds it: with four points, all in one
+// plane, three of them do.
 Vec3d point_of_touch(const Simplex& start) {
   Simplex best = start;
   double nearest = INFINITY;
@@ -75,7 +80,8 @@ class Polytope {
     return n_vertices_++;
   }
   bool grow_from(const Simplex& start);
-  bool start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c, const SupportPoint& d);
+  bool start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c,
+                  const SupportPoint& d);
   int add_facet(int i, int j, int k);
   void link(int f, int i, int g, int j) { facets_[f].neighbor[i] = g, facets_[g].neighbor[j] = f; }
   bool expand(int f, const SupportPoint& p);
@@ -83,7 +89,8 @@ class Polytope {
   // Or a neighbor of such a one.
   bool is_about(int f) const {
     const Facet& facet = facets_[f];
-    return facet.about || facets_[facet.neighbor[0]].about || facets_[facet.neighbor[1]].about || facets_[facet.neighbor[2]].about;
+    return facet.about || facets_[facet.neighbor[0]].about || facets_[facet.neighbor[1]].about ||
+           facets_[facet.neighbor[2]].about;
   }
   bool search(Penetration& best, double& lower, double known = INFINITY);
   bool is_proved_from(int f) const;
@@ -106,19 +113,20 @@ class Polytope {
   bool guessed_ = false;
   Room<SupportPoint, max_vertices> vertices_;
   Room<Facet, max_faces> facets_;
-  Room<double, max_faces> distance_;  // of each facet from the origin, infinite where there is none any more
+  // Of each facet from the origin, infinite where there is none any more.
+  Room<double, max_faces> distance_;
   Room<int, max_faces> free_;
   Room<Edge, max_faces> horizon_;
   int n_vertices_ = 0, n_facets_ = 0, n_free_ = 0, n_horizon_ = 0;
   double size_ = 0;  // of D's coordinates
   int room_ = max_vertices;
-  Vec3d center_;        // of the directions that count...
+  Vec3d center_;       // of the directions that count...
   double alike_ = -1;  // ... as a cosine; at first all do
   Penetration flat_;
 };
 
-// A first tetrahedron: GJK's points first, then support points in the directions that are still missing.
-// Returns false when D itself is flat: then flat_ is the answer.
+// A first tetrahedron: GJK's points first, then support points in the directions that are still
+// missing. Returns false when D itself is flat: then flat_ is the answer.
 bool Polytope::grow_from(const Simplex& start) {
   SupportPoint pool[4 + 6];
   int n = 0;
@@ -129,7 +137,8 @@ bool Polytope::grow_from(const Simplex& start) {
     const Vec3d e1 = pool[1].w - pool[0].w, e2 = pool[2].w - pool[0].w, e3 = pool[3].w - pool[0].w;
     const double volume = dot(cross(e1, e2), e3), solid = 1e-3 * size_;
     if (std::fabs(volume) > solid * solid * solid)
-      return volume > 0 ? start_from(pool[0], pool[1], pool[2], pool[3]) : start_from(pool[0], pool[2], pool[1], pool[3]);
+      return volume > 0 ? start_from(pool[0], pool[1], pool[2], pool[3])
+                        : start_from(pool[0], pool[2], pool[1], pool[3]);
   }
   for (int i = 0; i < 6; ++i) {
     Vec3d axis;
@@ -178,17 +187,22 @@ bool Polytope::grow_from(const Simplex& start) {
     flat_.direction = m;
     return false;
   }
-  // The side on which the origin lies, when there is a body there: of a needle of a triangle heights are known less well.
+  // The side on which the origin lies, when there is a body there: of a needle of a triangle
+  // heights are known less well.
   const double origin = -dot(m, p0), known = std::max(thin, 1e-15 * size_ * (size_ / d2));
-  const bool take_above = origin > known ? up > known : (origin < -known ? !(down > known) : up >= down);
+  const bool take_above =
+      origin > known ? up > known : (origin < -known ? !(down > known) : up >= down);
   flat_.direction = m;
-  return start_from(pool[0], pool[take_above ? i1 : i2], pool[take_above ? i2 : i1], take_above ? above : below);
+  return start_from(pool[0], pool[take_above ? i1 : i2], pool[take_above ? i2 : i1],
+                    take_above ? above : below);
 }
 
 // A tetrahedron of which d is above (a, b, c).
-bool Polytope::start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c, const SupportPoint& d) {
+bool Polytope::start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c,
+                          const SupportPoint& d) {
   const int v[4] = {add_vertex(a), add_vertex(b), add_vertex(c), add_vertex(d)};
-  const int f[4] = {add_facet(v[0], v[2], v[1]), add_facet(v[0], v[1], v[3]), add_facet(v[1], v[2], v[3]), add_facet(v[2], v[0], v[3])};
+  const int f[4] = {add_facet(v[0], v[2], v[1]), add_facet(v[0], v[1], v[3]),
+                    add_facet(v[1], v[2], v[3]), add_facet(v[2], v[0], v[3])};
   for (int i : f)
     if (i < 0) return false;
   link(f[0], 2, f[1], 0), link(f[0], 1, f[2], 0), link(f[0], 0, f[3], 0);
@@ -209,7 +223,8 @@ int Polytope::add_facet(int i, int j, int k) {
   return f;
 }
 
-// Flood from a removed facet across its side: visible facets go, the others give the horizon, counter-clockwise.
+// Flood from a removed facet across its side: visible facets go, the others give the horizon,
+// counter-clockwise.
 void Polytope::remove_visible(int f, int side, const Vec3d& w) {
   Facet& facet = facets_[f];
   if (!facet.alive) return;
@@ -255,23 +270,28 @@ bool Polytope::expand(int f, const SupportPoint& p) {
     const int facet = add_facet(from, to, apex);
     if (facet < 0) return false;
     link(facet, 0, g, side);
-    if (previous >= 0) link(previous, 1, facet, 2);
-    else first = facet;
+    if (previous >= 0)
+      link(previous, 1, facet, 2);
+    else
+      first = facet;
     previous = facet;
   }
   link(previous, 1, first, 2);
   return true;
 }
 
-// The boundary point nearest to the origin and the point of A that belongs to it. Several facets may lie in the nearest plane:
-// the one that the origin projects into has it. Others may be as near in another direction: their points belong to that.
+// The boundary point nearest to the origin and the point of A that belongs to it. Several facets
+// may lie in the nearest plane: the one that the origin projects into has it. Others may be as near
+// in another direction: their points belong to that.
 void Polytope::set_nearest_point(Penetration& p, double depth) const {
   Simplex best;
-  for (const double alike : {0.999, -1.0}) {  // all, where the polytope broke before it had a facet there
+  // All, where the polytope broke before it had a facet there.
+  for (const double alike : {0.999, -1.0}) {
     double nearest = INFINITY;
     for (int i = 0; i < n_facets_; ++i) {
       const Facet& f = facets_[i];
-      if (!f.alive || f.d > depth + 10 * epa_tolerance * size_ || dot(f.n, p.direction) < alike) continue;
+      if (!f.alive || f.d > depth + 10 * epa_tolerance * size_ || dot(f.n, p.direction) < alike)
+        continue;
       Simplex s;
       for (int k : f.vertex) s.add(vertices_[k].w, vertices_[k].a);
       const double d = squared_norm(nearest_point(s));
@@ -279,7 +299,8 @@ void Polytope::set_nearest_point(Penetration& p, double depth) const {
     }
     if (best.n > 0) break;
   }
-  for (int k = 0; k < best.n; ++k) p.a += best.lambda[k] * best.a[k], p.w += best.lambda[k] * best.w[k];
+  for (int k = 0; k < best.n; ++k)
+    p.a += best.lambda[k] * best.a[k], p.w += best.lambda[k] * best.w[k];
   if (best.n > 0) return;
   const SupportPoint end = D_(p.direction);
   p.a = end.a, p.w = end.w;
@@ -300,8 +321,9 @@ bool Polytope::is_proved_from(int f) const {
   return guess_.proved(guess_.caller, p);
 }
 
-// Grows the polytope towards the nearest facet until that is as deep as the best direction (true), or the room or its precision ends.
-// Only facets about the center count, and their neighbors. Or until none is nearer than a depth that is known.
+// Grows the polytope towards the nearest facet until that is as deep as the best direction (true),
+// or the room or its precision ends. Only facets about the center count, and their neighbors. Or
+// until none is nearer than a depth that is known.
 bool Polytope::search(Penetration& best, double& lower, double known) {
   while (true) {
     int nearest = -1;
@@ -320,7 +342,8 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
       if (is_proved_from(nearest)) return best.proved = true;
     }
     if (best.depth - lower <= epa_tolerance * size_) {
-      if (h - lower <= epa_tolerance * size_) best.direction = facet.n, best.depth = h;  // of equal ones that which has its facet
+      // Of equal ones that which has its facet.
+      if (h - lower <= epa_tolerance * size_) best.direction = facet.n, best.depth = h;
       return true;
     }
     if (!expand(nearest, p)) return false;
@@ -331,7 +354,9 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
 int Polytope::facet_about(const Vec3d& direction) const {
   int best = -1;
   for (int f = 0; f < n_facets_; ++f)
-    if (facets_[f].alive && (best < 0 || dot(facets_[f].n, direction) > dot(facets_[best].n, direction))) best = f;
+    if (facets_[f].alive &&
+        (best < 0 || dot(facets_[f].n, direction) > dot(facets_[best].n, direction)))
+      best = f;
   return best;
 }
 
@@ -340,7 +365,8 @@ void Polytope::finish(Penetration& p, double lower) const {
   set_nearest_point(p, lower);
 }
 
-// The best direction so far, and of facets nearer than its depth those whose normals are the least deep, none close to one before.
+// The best direction so far, and of facets nearer than its depth those whose normals are the least
+// deep, none close to one before.
 int Polytope::choose_starts(const Penetration& best, int about, Start* starts) const {
   starts[0] = {best.direction, best.depth, -INFINITY, points_of(about)};
   int n = 1;
@@ -351,18 +377,22 @@ int Polytope::choose_starts(const Penetration& best, int about, Start* starts) c
   Room<Normal, max_faces> normals;
   int n_normals = 0;
   for (int f = 0; f < n_facets_; ++f)
-    if (distance_[f] < best.depth) new (&normals[n_normals++]) Normal{dot(facets_[f].n, D_(facets_[f].n).w), f};
-  std::sort(&normals[0], &normals[0] + n_normals, [](const Normal& a, const Normal& b) { return a.depth < b.depth; });
+    if (distance_[f] < best.depth)
+      new (&normals[n_normals++]) Normal{dot(facets_[f].n, D_(facets_[f].n).w), f};
+  std::sort(&normals[0], &normals[0] + n_normals,
+            [](const Normal& a, const Normal& b) { return a.depth < b.depth; });
   for (int i = 0; i < n_normals && n < max_starts; ++i) {
     const Facet& facet = facets_[normals[i].facet];
-    if (std::any_of(starts, starts + n, [&](const Start& s) { return dot(s.direction, facet.n) > apart; })) continue;
+    if (std::any_of(starts, starts + n,
+                    [&](const Start& s) { return dot(s.direction, facet.n) > apart; }))
+      continue;
     starts[n++] = {facet.n, normals[i].depth, facet.d, points_of(normals[i].facet)};
   }
   return n;
 }
 
-// With all the room about one direction alone, and about less once it stays there: a way out that is as short as any beside it. Given up where
-// none can be as short as one that is known.
+// With all the room about one direction alone, and about less once it stays there: a way out that
+// is as short as any beside it. Given up where none can be as short as one that is known.
 Penetration Polytope::refined(const Start& start, double known) {
   Penetration best;
   best.direction = start.direction, best.depth = start.depth;
@@ -396,11 +426,13 @@ Penetration Polytope::solve(const Simplex& start) {
     finish(best, lower);
     return best;
   }
-  // Where round shapes surround each other, many directions are nearly as deep as the best, and there is not room for all. The best is better
-  // known by now than when its proof was asked for; without one each of some good directions is made better by itself.
+  // Where round shapes surround each other, many directions are nearly as deep as the best, and
+  // there is not room for all. The best is better known by now than when its proof was asked for;
+  // without one each of some good directions is made better by itself.
   if (guess_.least_deep) {
     const Vec3d direction = guess_.least_deep(guess_.caller);
-    if (const double depth = dot(direction, D_(direction).w); depth < best.depth) best.direction = direction, best.depth = depth;
+    if (const double depth = dot(direction, D_(direction).w); depth < best.depth)
+      best.direction = direction, best.depth = depth;
   }
   const int about = facet_about(best.direction);
   if (about < 0) {
@@ -423,6 +455,8 @@ Penetration Polytope::solve(const Simplex& start) {
 
 }  // namespace
 
-Penetration epa(const SupportFunction& D, const Simplex& start, const EpaGuess& guess) { return Polytope(D, guess).solve(start); }
+Penetration epa(const SupportFunction& D, const Simplex& start, const EpaGuess& guess) {
+  return Polytope(D, guess).solve(start);
+}
 
 }  // namespace robosim

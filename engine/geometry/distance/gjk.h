@@ -1,12 +1,13 @@
 // GJK: the distance between two convex cores by support functions only.
 //
-// The distance of A and B is that of the origin from D = B - A. Each round takes the support point w of D against the current
-// nearest point v; then |v| bounds the distance from above and v.w / |v| from below (the plane through w with normal v separates),
-// and the nearest point of conv(simplex, w) is the next v. It ends by this duality gap, so that every answer is certified, or
-// when rounding stops progress. Everything is given in A's frame.
+// The distance of A and B is that of the origin from D = B - A. Each round takes the support point
+// w of D against the current nearest point v; then |v| bounds the distance from above and v.w / |v|
+// from below (the plane through w with normal v separates), and the nearest point of conv(simplex,
+// w) is the next v. It ends by this duality gap, so that every answer is certified, or when
+// rounding stops progress. Everything is given in A's frame.
 //
-// Source: Gilbert, Johnson, Keerthi 1988; the lower bound and termination: van den Bergen, "A fast and robust GJK
-// implementation", 1999, sec. 3.
+// Source: Gilbert, Johnson, Keerthi 1988; the lower bound and termination: van den Bergen, "A fast
+// and robust GJK implementation", 1999, sec. 3.
 #pragma once
 
 #include <cmath>
@@ -24,21 +25,23 @@ struct SupportPoint {
   CornerPair corners = {0, 0};  // of two polytopes
 };
 
-// A core in another frame, where it has so few corners that they are sooner moved than every direction is turned.
+// A core in another frame, where it has so few corners that they are sooner moved than every
+// direction is turned.
 template <class Core>
 struct Placed {
   static constexpr bool has_few_corners = false;
   Placed(const Core&, const SE3d&) {}
 };
 template <class Core>
-  requires requires(const Core& core, const SE3d& X) { core.placed(X); }
+requires requires(const Core& core, const SE3d& X) { core.placed(X); }
 struct Placed<Core> {
   static constexpr bool has_few_corners = true;
   Core core;
   Placed(const Core& own, const SE3d& X) : core(own.placed(X)) {}
 };
 
-// D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in bulk.
+// D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in
+// bulk.
 template <class CoreA, class CoreB>
 struct CoreDifference {
   CoreA A;
@@ -50,13 +53,17 @@ struct CoreDifference {
   SupportPoint support(const Vec3d& d) const {
     if constexpr (has_corners) return at(A.corner_towards(-d), corner_of_B_towards(d));
     const Vec3d a = A.support(-d);
-    if constexpr (Placed<CoreB>::has_few_corners) return {placed_B.core.support(d) - a, a};
-    else return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
+    if constexpr (Placed<CoreB>::has_few_corners)
+      return {placed_B.core.support(d) - a, a};
+    else
+      return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
   }
   // The same again, by number.
   SupportPoint at(const CornerPair& corners) const {
-    if constexpr (Placed<CoreB>::has_few_corners) return at({A.corner(corners.A), corners.A}, {placed_B.core.corner(corners.B), corners.B});
-    else return at({A.corner(corners.A), corners.A}, {X_AB * B.corner(corners.B), corners.B});
+    if constexpr (Placed<CoreB>::has_few_corners)
+      return at({A.corner(corners.A), corners.A}, {placed_B.core.corner(corners.B), corners.B});
+    else
+      return at({A.corner(corners.A), corners.A}, {X_AB * B.corner(corners.B), corners.B});
   }
   double rounding() const { return A.rounding() + B.rounding(); }
   Vec3d center() const { return X_AB * B.center() - A.center(); }
@@ -68,16 +75,24 @@ struct CoreDifference {
       const Ball a = A.bounding_ball(), b = B.bounding_ball();
       const double least = a.radius + b.radius;
       if (!(x > part * least)) return false;
-      if (x > part * (least + sum_of_sides(X_AB.p) + sum_of_sides(a.center) + sum_of_sides(b.center))) return true;
+      if (x >
+          part * (least + sum_of_sides(X_AB.p) + sum_of_sides(a.center) + sum_of_sides(b.center)))
+        return true;
     }
     return x > part * size();
   }
 
  private:
-  static double sum_of_sides(const Vec3d& v) { return std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z); }
+  static double sum_of_sides(const Vec3d& v) {
+    return std::fabs(v.x) + std::fabs(v.y) + std::fabs(v.z);
+  }
   template <class Core>
-  static constexpr bool has_reach = requires(const Core& core) { core.reach(); };
-  static SupportPoint at(const Corner& a, const Corner& b) { return {b.p - a.p, a.p, {a.number, b.number}}; }
+  static constexpr bool has_reach = requires(const Core& core) {
+    core.reach();
+  };
+  static SupportPoint at(const Corner& a, const Corner& b) {
+    return {b.p - a.p, a.p, {a.number, b.number}};
+  }
   Corner corner_of_B_towards(const Vec3d& d) const {
     if constexpr (Placed<CoreB>::has_few_corners) return placed_B.core.corner_towards(d);
     Corner b = B.corner_towards(transpose_times(X_AB.R, d));
@@ -95,15 +110,20 @@ struct CoreDifference {
 
 // When to stop before the distance is known.
 struct GjkGoal {
-  double separated = std::numeric_limits<double>::infinity();  // as soon as the lower bound reaches it
-  double near = 0;                                             // as soon as the upper bound is below it
-  double gap = 0;                                              // as soon as the bounds are so close [m]
-  double relative_gap = 1e-12;                                 // or so close in terms of the distance
+  // As soon as the lower bound reaches it.
+  double separated = std::numeric_limits<double>::infinity();
+  // As soon as the upper bound is below it.
+  double near = 0;
+  // As soon as the bounds are so close [m].
+  double gap = 0;
+  // Or so close in terms of the distance.
+  double relative_gap = 1e-12;
 };
 
 struct GjkResult {
   bool overlap = false;  // the cores touch or overlap
-  double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  double lower = -std::numeric_limits<double>::infinity(),
+         upper = std::numeric_limits<double>::infinity();
   Vec3d axis;       // direction that gave `lower`, from A to B; not normalized
   Vec3d v;          // nearest point of D, of length `upper`
   Simplex simplex;  // what v is made of; at an overlap, what holds the origin
@@ -112,9 +132,10 @@ struct GjkResult {
 };
 
 namespace gjk_limits {
-inline constexpr int max_iterations = 128;       // polytopes need 3 to 20, curved shapes up to 70
-inline constexpr int max_stalled = 16;           // of them without progress that rounding lets see
-inline constexpr double rounding_error = 1e-14;  // of the coordinates: a nearer origin counts as touching
+inline constexpr int max_iterations = 128;  // polytopes need 3 to 20, curved shapes up to 70
+inline constexpr int max_stalled = 16;      // of them without progress that rounding lets see
+// Of the coordinates: a nearer origin counts as touching.
+inline constexpr double rounding_error = 1e-14;
 }  // namespace gjk_limits
 
 // Goes on from what is known to a goal: after a goal that was less, or from a start (see below).
@@ -122,7 +143,8 @@ template <class Difference>
 void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
   Simplex& s = r.simplex;
   double length = s.n > 0 ? r.upper : norm(r.v);
-  // Once |v| no longer decreases by more than rounding, its direction still gains: go on a while, by the gap.
+  // Once |v| no longer decreases by more than rounding, its direction still gains: go on a while,
+  // by the gap.
   GjkResult best;  // where best_gap is finite
   double best_gap = std::numeric_limits<double>::infinity();
   int stalled = 0;
@@ -138,7 +160,8 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
       const double gap = length - lower;
       if (gap <= max_number(goal.gap, goal.relative_gap * length)) return;
       bool repeated = false;
-      for (int i = 0; i < s.n; ++i) repeated |= s.w[i].x == p.w.x && s.w[i].y == p.w.y && s.w[i].z == p.w.z;
+      for (int i = 0; i < s.n; ++i)
+        repeated |= s.w[i].x == p.w.x && s.w[i].y == p.w.y && s.w[i].z == p.w.z;
       if (stalled > 0 || repeated) {
         if (gap < best_gap) best = r, best_gap = gap;
         if (repeated || stalled > gjk_limits::max_stalled) break;
@@ -149,11 +172,14 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
     const int n = s.n + 1;
     const SimplexFace face = nearest_face(s.w, n);
     r.scale = max_number(r.scale, squared_norm(p.w) + squared_norm(p.a));
-    if (face.n == 0 || face.vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale) {
+    if (face.n == 0 ||
+        face.vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale) {
       // Where a plane separates, it knows better: a needle of a tetrahedron took the origin in.
       if (s.n > 0 && r.lower > gjk_limits::rounding_error * std::sqrt(r.scale)) break;
-      if (face.n > 0) reduce(s, face);
-      else s.n = n == 4 ? 4 : 0;
+      if (face.n > 0)
+        reduce(s, face);
+      else
+        s.n = n == 4 ? 4 : 0;
       r.overlap = true, r.v = {}, r.upper = 0;
       return;
     }
@@ -169,7 +195,8 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
   }
 }
 
-// Sets out from the face that an earlier query of these polytopes ended with; not where that has the origin on it, or is none of theirs.
+// Sets out from the face that an earlier query of these polytopes ended with; not where that has
+// the origin on it, or is none of theirs.
 template <class Difference>
 bool set_out(const Difference& D, const SimplexCorners& last, GjkResult& r) {
   Simplex& s = r.simplex;
@@ -181,7 +208,8 @@ bool set_out(const Difference& D, const SimplexCorners& last, GjkResult& r) {
     r.scale = max_number(r.scale, squared_norm(p.w) + squared_norm(p.a));
   }
   const SimplexFace face = nearest_face(s.w, last.n);
-  if (face.n == 0 || !(face.vv > gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale)) return false;
+  if (face.n == 0 || !(face.vv > gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale))
+    return false;
   reduce(s, face);
   r.v = face.v, r.upper = std::sqrt(face.vv);
   return true;

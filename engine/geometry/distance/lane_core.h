@@ -1,8 +1,10 @@
-// Cores of shapes (geometry/shape.h) as lanes ask them: the farthest points of one shape along as many directions as a register has lanes.
+// Cores of shapes (geometry/shape.h) as lanes ask them: the farthest points of one shape along as
+// many directions as a register has lanes.
 //
-// Hulls are answered from a table of directions (shapes/support_table.h): of each lane the points on its cell's list, side by side. The
-// others in closed form. The points are those of the cores' own support functions, but for ties.
-// Cost for 8 lanes: closed forms 2 to 20 ns, a hull of 200 points about 40 ns.
+// Hulls are answered from a table of directions (shapes/support_table.h): of each lane the points
+// on its cell's list, side by side. The others in closed form. The points are those of the cores'
+// own support functions, but for ties. Cost for 8 lanes: closed forms 2 to 20 ns, a hull of 200
+// points about 40 ns.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +33,11 @@ LaneCore lane_core(const Shape& shape);
 namespace detail {
 
 template <class L, int... l>
-ROBOSIM_INLINE Vec3<L> picked(const Vec3d* p, const std::int32_t (&index)[L::width], std::integer_sequence<int, l...>) {
+ROBOSIM_INLINE Vec3<L> picked(const Vec3d* p, const std::int32_t (&index)[L::width],
+                              std::integer_sequence<int, l...>) {
   using Vector = typename L::Vector;
-  return {L::from(Vector{p[index[l]].x...}), L::from(Vector{p[index[l]].y...}), L::from(Vector{p[index[l]].z...})};
+  return {L::from(Vector{p[index[l]].x...}), L::from(Vector{p[index[l]].y...}),
+          L::from(Vector{p[index[l]].z...})};
 }
 
 // Points of several numbers, one per lane.
@@ -44,7 +48,9 @@ ROBOSIM_INLINE Vec3<L> picked(const SupportTable::View& t, const std::int32_t (&
 
 template <class M, class L>
 ROBOSIM_INLINE Vec3<L> select(const M& mask, const Vec3<L>& if_true, const Vec3<L>& if_false) {
-  return {robosim::select(mask, if_true.x, if_false.x), robosim::select(mask, if_true.y, if_false.y), robosim::select(mask, if_true.z, if_false.z)};
+  return {robosim::select(mask, if_true.x, if_false.x),
+          robosim::select(mask, if_true.y, if_false.y),
+          robosim::select(mask, if_true.z, if_false.z)};
 }
 
 // x with the sign of d, that of zero positive.
@@ -55,13 +61,15 @@ ROBOSIM_INLINE L signed_as(double x, const L& d) {
 
 template <class L>
 Vec3<L> farthest(const SupportTable::View& t, const Vec3<L>& d) {
-  // The largest coordinate w, the two after it, and the cell; where d is zero or no number, the first.
+  // The largest coordinate w, the two after it, and the cell; where d is zero or no number, the
+  // first.
   const L x = absolute(d.x), y = absolute(d.y), m = larger(x, larger(y, absolute(d.z)));
   const auto x_less = x < m, y_less = y < m;
   const L w = robosim::select(x_less, robosim::select(y_less, d.z, d.y), d.x);
   const L u = robosim::select(x_less, robosim::select(y_less, d.x, d.z), d.y);
   const L v = robosim::select(x_less, robosim::select(y_less, d.y, d.x), d.z);
-  const L face = robosim::select(x_less, robosim::select(y_less, L(4), L(2)), L(0)) + robosim::select(w > L(0), L(1), L(0));
+  const L face = robosim::select(x_less, robosim::select(y_less, L(4), L(2)), L(0)) +
+                 robosim::select(w > L(0), L(1), L(0));
   const double r = t.r;
   const L scale = L(0.5 * r) / m;
   const auto place = [&](const L& along) __attribute__((always_inline)) {
@@ -105,7 +113,8 @@ Vec3<L> support(const LaneCore& core, const Vec3<L>& d) {
     case ShapeType::convex:
       return detail::farthest(core.points, d);
     case ShapeType::box:
-      return {detail::signed_as(h.x, d.x), detail::signed_as(h.y, d.y), detail::signed_as(h.z, d.z)};
+      return {detail::signed_as(h.x, d.x), detail::signed_as(h.y, d.y),
+              detail::signed_as(h.z, d.z)};
     case ShapeType::capsule:
       return {zero, zero, detail::signed_as(h.z, d.z)};
     case ShapeType::cylinder: {

@@ -1,15 +1,19 @@
 // GJK (gjk.h) in lanes: one pair of shapes at several relative poses, one per lane.
 //
-// The bounds and the end by their gap are those of gjk.h, so that an answer has the same certificate. Each round takes the support point
-// p against the nearest point v, and the nearest point of conv(w_0, w_1, w_2, p). As v was the nearest of conv(w_0, w_1, w_2), the face
-// that holds the next one has the corner p, or else p brings nothing. These are seven, and no branch chooses: of each face (p, some w)
+// The bounds and the end by their gap are those of gjk.h, so that an answer has the same
+// certificate. Each round takes the support point p against the nearest point v, and the nearest
+// point of conv(w_0, w_1, w_2, p). As v was the nearest of conv(w_0, w_1, w_2), the face that holds
+// the next one has the corner p, or else p brings nothing. These are seven, and no branch chooses:
+// of each face (p, some w)
 //
 //   edge      t = -p.e / e.e                             in it where 0 < t < 1
-//   triangle  n = e_j x e_k,  (b, c) = areas along n     in it where b > 0, c > 0, b + c < n.n;  v = n (n.p) / n.n
+//   triangle  n = e_j x e_k,  (b, c) = areas along n     in it where b > 0, c > 0, b + c < n.n;  v
+//             = n (n.p) / n.n
 //
-// with e_k = w_k - p is worked out, and the shortest v that lies within its face is the nearest point. It is a point of D in any case,
-// and the next support point tells whether it was the right one. Lanes that are done keep what they have until all are.
-// What goes another way is left to the code for one pair: shapes whose cores overlap or touch, and simplices too flat for the formulas.
+// with e_k = w_k - p is worked out, and the shortest v that lies within its face is the nearest
+// point. It is a point of D in any case, and the next support point tells whether it was the right
+// one. Lanes that are done keep what they have until all are. What goes another way is left to the
+// code for one pair: shapes whose cores overlap or touch, and simplices too flat for the formulas.
 // Cost of a round for 8 lanes: 60 ns and two support queries; 4 to 9 rounds.
 #pragma once
 
@@ -30,22 +34,25 @@ struct LaneGoal {
 
 template <class L>
 struct LaneGjk {
-  std::uint32_t known = 0;  // bits of the lanes that reached the goal; of the others only `lower` holds
-  L lower, upper;           // of the distance between the cores
-  Vec3<L> axis;             // direction that gave `lower`, from A to B in A's frame; not normalized
+  // Bits of the lanes that reached the goal; of the others only `lower` holds.
+  std::uint32_t known = 0;
+  L lower, upper;  // of the distance between the cores
+  Vec3<L> axis;    // direction that gave `lower`, from A to B in A's frame; not normalized
   int rounds = 0;
 };
 
 namespace detail {
 
-// The nearest point of what is looked at so far, and which w its face has: 1, 2 and 4 for w_0, w_1 and w_2, summed up.
+// The nearest point of what is looked at so far, and which w its face has: 1, 2 and 4 for w_0, w_1
+// and w_2, summed up.
 template <class L>
 struct LaneNearest {
   Vec3<L> v;
   L vv, corners;
 
   // Takes a point where `inside` > 0 and it is nearer.
-  ROBOSIM_INLINE void consider(const L& inside, const Vec3<L>& point, const L& squared, double with) {
+  ROBOSIM_INLINE void consider(const L& inside, const Vec3<L>& point, const L& squared,
+                               double with) {
     const L own = robosim::select(inside > L(0), squared, L(__builtin_inf()));
     const auto is_nearer = own < vv;
     v = select(is_nearer, point, v);
@@ -63,10 +70,11 @@ Vec3<L> from_centers(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB) {
   return detail::select(squared_norm(c) > L(1e-200), c, Vec3<L>{L(1), L(0), L(0)});
 }
 
-// start: a guess of the direction from A to B in A's frame, not zero. lanes: the bits of those that are asked for.
+// start: a guess of the direction from A to B in A's frame, not zero. lanes: the bits of those that
+// are asked for.
 template <class L>
-LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, const Vec3<L>& start, const LaneGoal<L>& goal,
-                    std::uint32_t lanes) {
+LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, const Vec3<L>& start,
+                    const LaneGoal<L>& goal, std::uint32_t lanes) {
   using std::sqrt;
   constexpr int max_rounds = 40;
   const L zero(0), one(1), infinite(__builtin_inf());
@@ -90,7 +98,9 @@ LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, co
     r.lower = robosim::select(is_better, reach, r.lower);
     r.axis = detail::select(is_better, v, r.axis);
     std::uint32_t reached = ~bits_of(r.lower < goal.separated);
-    if (r.rounds > 0) reached |= ~bits_of(r.upper - r.lower > larger(L(goal.gap), L(goal.relative_gap) * (r.upper - L(goal.rounding))));
+    if (r.rounds > 0)
+      reached |= ~bits_of(r.upper - r.lower >
+                          larger(L(goal.gap), L(goal.relative_gap) * (r.upper - L(goal.rounding))));
     r.known |= reached & ~ended;
     close(reached);
     if ((ended & lanes) == lanes) break;
@@ -105,14 +115,17 @@ LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, co
       moment[k] = cross(p, e[k]);
       const L t = -dot(p, e[k]), inverse = one / ee[k];
       Vec3<L> point = mul_add(t * inverse, e[k], p);
-      point = nmul_add(dot(point, e[k]) * inverse, e[k], point);  // perpendicular to the edge however near the origin is
+      // Perpendicular to the edge however near the origin is.
+      point = nmul_add(dot(point, e[k]) * inverse, e[k], point);
       best.consider(smaller(smaller(t, ee[k] - t), taken[k]), point, squared_norm(point), 1 << k);
     }
-    L enclosed = smaller(taken[1], taken[2]);  // above zero: no triangle has the origin on its outer side
+    // Above zero: no triangle has the origin on its outer side.
+    L enclosed = smaller(taken[1], taken[2]);
     for (int k = 0; k < 3; ++k) {
       const int i = k == 2 ? 1 : 0, j = k == 0 ? 1 : 2, other = 2 - k;  // (0, 1), (0, 2), (1, 2)
       const Vec3<L> n = cross(e[i], e[j]);
-      const L nn = squared_norm(n), b = -dot(moment[j], n), c = dot(moment[i], n), height = dot(n, p);
+      const L nn = squared_norm(n), b = -dot(moment[j], n), c = dot(moment[i], n),
+              height = dot(n, p);
       const L inside = smaller(smaller(b, c), nn - (b + c));
       // Needles have no precise normal.
       const L sharp = smaller(nmul_add(L(1e-16) * ee[i], ee[j], nn), smaller(taken[i], taken[j]));
@@ -135,7 +148,8 @@ LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, co
     const auto has_1 = left > L(1.5);
     left -= robosim::select(has_1, L(2), zero);
     const auto has_0 = left > L(0.5);
-    const L kept[3] = {robosim::select(has_0, one, -one), robosim::select(has_1, one, -one), robosim::select(has_2, one, -one)};
+    const L kept[3] = {robosim::select(has_0, one, -one), robosim::select(has_1, one, -one),
+                       robosim::select(has_2, one, -one)};
     L before = one;  // above zero: all places before are kept
     for (int k = 0; k < 3; ++k) {
       const auto here = smaller(before, -kept[k]) > zero;

@@ -1,10 +1,12 @@
 // Newton's method for the witness conditions of two shapes that touch with known features.
 //
-//   p_B - p_A = phi n,  p_A on A with normal n,  p_B on B with normal -n,  n perpendicular to what is straight
+//   p_B - p_A = phi n,  p_A on A with normal n,  p_B on B with normal -n,  n perpendicular to what
+//                       is straight
 //
-// are smooth equations while the features stay the same; their linear part is that of the derivatives (contact_derivatives.h, whose P, Q_A,
-// Q_B and H these are). A plane of support proves an answer: phi is the distance where the shapes lie on either side of the planes with
-// normal n through p_A and p_B.
+// are smooth equations while the features stay the same; their linear part is that of the
+// derivatives (contact_derivatives.h, whose P, Q_A, Q_B and H these are). A plane of support proves
+// an answer: phi is the distance where the shapes lie on either side of the planes with normal n
+// through p_A and p_B.
 #pragma once
 
 #include <array>
@@ -20,10 +22,12 @@ namespace robosim {
 struct Contact {
   Vec3d normal;         // unit, from A to B
   double distance = 0;  // signed: min over D of normal.x
-  Vec3d a, w;           // nearest point of A, and of D = B - A: distance * normal, were everything exact
+  // Nearest point of A, and of D = B - A: distance * normal, were everything exact.
+  Vec3d a, w;
 };
 
-// The surfaces of a difference D = B - A of cores, in A's frame; `side` 0 is A, 1 is B, n outward from that side.
+// The surfaces of a difference D = B - A of cores, in A's frame; `side` 0 is A, 1 is B, n outward
+// from that side.
 template <class Difference>
 struct SurfacesOf {
   const Difference& D;
@@ -49,22 +53,29 @@ struct SurfacesOf {
       if (s.is_straight(i)) x += dot(p - s.point, s.axis[i]) * s.axis[i];
     return x;
   }
-  // The same feature at another point with another normal: false for those of polytopes, where nothing changes that Newton's method uses.
+  // The same feature at another point with another normal: false for those of polytopes, where
+  // nothing changes that Newton's method uses.
   bool renew(int side, LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
     const auto take = [&](const Curvature& c) {
-      for (int i = 0; i < 2; ++i) s.axis[i] = side ? D.X_AB.R * c.axis[i] : c.axis[i], s.radius[i] = c.radius[i];
+      for (int i = 0; i < 2; ++i)
+        s.axis[i] = side ? D.X_AB.R * c.axis[i] : c.axis[i], s.radius[i] = c.radius[i];
       s.slide = c.slide;
       return true;
     };
     if (side == 0) {
-      if constexpr (requires { D.A.curvature(s, p, n); } && !requires { D.A.bend(p, n, n, n); }) return take(D.A.curvature(s, p, n));
-    } else if constexpr (requires { D.B.curvature(s, p, n); } && !requires { D.B.bend(p, n, n, n); }) {
+      if constexpr (
+          requires { D.A.curvature(s, p, n); } && !requires { D.A.bend(p, n, n, n); })
+        return take(D.A.curvature(s, p, n));
+    } else if constexpr (
+        requires { D.B.curvature(s, p, n); } && !requires { D.B.bend(p, n, n, n); }) {
       return take(D.B.curvature(s, point_in_B(p), in_B(n)));
     }
     return false;
   }
-  // Of a surface that is curved everywhere, where it has its normal n: its radii in the tangents' directions at once. False for others.
-  bool bend(int side, const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1, std::array<double, 3>& S) const {
+  // Of a surface that is curved everywhere, where it has its normal n: its radii in the tangents'
+  // directions at once. False for others.
+  bool bend(int side, const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1,
+            std::array<double, 3>& S) const {
     if (side == 0) {
       if constexpr (requires { D.A.bend(p, n, t0, t1); }) return S = D.A.bend(p, n, t0, t1), true;
     } else if constexpr (requires { D.B.bend(p, n, t0, t1); }) {
@@ -78,7 +89,8 @@ struct SurfacesOf {
   Vec3d point_in_B(const Vec3d& p) const { return in_B(p - D.X_AB.p); }
 };
 
-// error: how far w is from distance * normal, with the distance that the support function certifies.
+// error: how far w is from distance * normal, with the distance that the support function
+// certifies.
 struct Candidate {
   Contact contact;
   double error = std::numeric_limits<double>::infinity();
@@ -90,13 +102,15 @@ struct Candidate {
   }
 };
 
-// One step of Newton's method for the normal n and the points a and b of the surfaces A and B, whose radii in the tangents t0 and t1
-// of n are S_A and S_B.
-void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Radii& S_A, tangent_plane::Radii& S_B, const Vec3d& t0, const Vec3d& t1,
-                 double scale, Vec3d& n, Vec3d& a, Vec3d& b);
+// One step of Newton's method for the normal n and the points a and b of the surfaces A and B,
+// whose radii in the tangents t0 and t1 of n are S_A and S_B.
+void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Radii& S_A,
+                 tangent_plane::Radii& S_B, const Vec3d& t0, const Vec3d& t1, double scale,
+                 Vec3d& n, Vec3d& a, Vec3d& b);
 
 template <class Surfaces>
-void newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSurface& B, double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
+void newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSurface& B,
+                 double scale, Vec3d& n, Vec3d& a, Vec3d& b) {
   using namespace tangent_plane;
   Vec3d t0, t1;
   tangents(n, t0, t1);
@@ -109,7 +123,8 @@ void newton_step(const Surfaces& surfaces, const LocalSurface& A, const LocalSur
   newton_step(A, B, S_A, S_B, t0, t1, scale, n, a, b);
 }
 
-// Whether x is still on the feature whose surface about p is s: how far it is from p along straight directions.
+// Whether x is still on the feature whose surface about p is s: how far it is from p along straight
+// directions.
 inline bool stays_on(const LocalSurface& s, const Vec3d& p, const Vec3d& x) {
   if (!s.is_straight(0) && !s.is_straight(1)) return true;
   double moved = 0;
@@ -121,14 +136,17 @@ inline bool stays_on(const LocalSurface& s, const Vec3d& p, const Vec3d& x) {
   return s.slide >= 0 && s.slide < LocalSurface::straight && moved <= s.slide * s.slide;
 }
 
-// The contact by Newton's method alone, from one that is known to within about `precision` of the scale; nothing where that does not
-// give points of both shapes that a plane of support proves to be the nearest ones, to rounding. Of overlapping shapes that proves no more
-// than that there is no better way out nearby.
+// The contact by Newton's method alone, from one that is known to within about `precision` of the
+// scale; nothing where that does not give points of both shapes that a plane of support proves to
+// be the nearest ones, to rounding. Of overlapping shapes that proves no more than that there is no
+// better way out nearby.
 template <class Difference, class Surfaces>
-std::optional<Contact> quickly_polished(const Difference& D, const Surfaces& surfaces, const Contact& contact, double scale, double precision) {
+std::optional<Contact> quickly_polished(const Difference& D, const Surfaces& surfaces,
+                                        const Contact& contact, double scale, double precision) {
   constexpr int max_rounds = 6;
   const double enough = 1e-14 * scale, close = 1e-11 * scale;
-  Vec3d n = contact.normal, a = contact.a, b = a + contact.w, at_A = a, at_B = b;  // where the surfaces are known
+  // Where the surfaces are known.
+  Vec3d n = contact.normal, a = contact.a, b = a + contact.w, at_A = a, at_B = b;
   LocalSurface A = surfaces.surface(0, a, n, precision), B = surfaces.surface(1, b, -n, precision);
   double before = std::numeric_limits<double>::infinity();
   std::optional<Candidate> best;
@@ -144,7 +162,8 @@ std::optional<Contact> quickly_polished(const Difference& D, const Surfaces& sur
       const Candidate c(D, {n, 0, a, w});
       const bool better = !best || c.error < best->error;
       if (better && c.error <= enough) best = c;
-      // To rounding: where features are sharp and close the normal is known no better than the points by their distance.
+      // To rounding: where features are sharp and close the normal is known no better than the
+      // points by their distance.
       if (best && (!better || best->error <= 1e-15 * scale)) break;
     }
     if (round > 0) {

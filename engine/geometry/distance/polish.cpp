@@ -17,17 +17,22 @@ struct Shifted {
 };
 
 // Newton's method on the features that touch, which are looked for with `precision`.
-Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start, double scale, double precision) {
+Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start,
+                 double scale, double precision) {
   constexpr int max_rounds = 24;
   constexpr double enough = 1e-15;  // of the scale: rounding
   Candidate best = start;
-  // GJK's w is along its normal by construction; that the points fit the normal is what counts here, and that no other separates by more.
+  // GJK's w is along its normal by construction; that the points fit the normal is what counts
+  // here, and that no other separates by more.
   best.error = INFINITY;
-  const auto is_better = [&](const Candidate& c) { return c.error - c.contact.distance < best.error - best.contact.distance; };
+  const auto is_better = [&](const Candidate& c) {
+    return c.error - c.contact.distance < best.error - best.contact.distance;
+  };
   Vec3d n = start.contact.normal, a = start.contact.a, b = a + start.contact.w;
   LocalSurface A = surfaces.surface(0, a, n, precision);
   LocalSurface B = surfaces.surface(1, b, -n, precision);
-  // Its feature's point with the normal; where that is a neighboring feature's, or nearer to it, that one's.
+  // Its feature's point with the normal; where that is a neighboring feature's, or nearer to it,
+  // that one's.
   const auto move_onto = [&](int side, LocalSurface& s, Vec3d& p, const Vec3d& n_out) {
     p = surfaces.on_feature(side, s, p, n_out);
     const LocalSurface now = surfaces.surface(side, p, n_out, precision);
@@ -39,16 +44,19 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
     move_onto(1, B, b, -n);
     if (A.slide < 0 || B.slide < 0) break;  // beyond its end
     const Candidate c(D, {n, 0, a, b - a});
-    if (is_better(c)) best = c;
-    else if (round > 1) break;
+    if (is_better(c))
+      best = c;
+    else if (round > 1)
+      break;
     newton_step(surfaces, A, B, scale, n, a, b);
   }
   return best;
 }
 
-// Anderson's mixing of the fixed-point iteration n -> g(n): of the last steps f = g(n) - n, that combination which would be
-// shortest were g linear. Two differences span the tangent plane. What differs by less than the noise of g tells nothing: then the
-// step is stretched, more each time, until it does.
+// Anderson's mixing of the fixed-point iteration n -> g(n): of the last steps f = g(n) - n, that
+// combination which would be shortest were g linear. Two differences span the tangent plane. What
+// differs by less than the noise of g tells nothing: then the step is stretched, more each time,
+// until it does.
 class Mixing {
  public:
   // The next n after g(from) = to.
@@ -82,7 +90,8 @@ class Mixing {
   }
 
  private:
-  // Of g: sqrt(2 eps / 1e-3) = 7e-7 radians, for the rounding of coordinates a thousand times as long as the clearance.
+  // Of g: sqrt(2 eps / 1e-3) = 7e-7 radians, for the rounding of coordinates a thousand times as
+  // long as the clearance.
   static constexpr double noise = 2e-6, growth = 32;
   double stretch_ = growth;
   Vec3d f_[2], g_[2];  // latest first
@@ -93,7 +102,8 @@ class Mixing {
 Contact approached(const SupportFunction& D, const Contact& contact, double scale) {
   constexpr int max_rounds = 16;
   const double clearance = 1e-3 * scale, enough = 1e-13 * scale;
-  const double equal = 1e-11 * scale;  // of distances: at a kink of D they have the first order of n's noise
+  // Of distances: at a kink of D they have the first order of n's noise.
+  const double equal = 1e-11 * scale;
   const auto error = [](const Contact& c) { return norm(c.w - c.distance * c.normal); };
   Contact best = contact;
   best.distance = dot(contact.normal, D(-contact.normal).w);
@@ -102,7 +112,8 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
   Mixing mixing;
   int slow = 0;
   bool jumped = false;
-  for (int round = 0; round < max_rounds && slow < 3 && best_error > enough && c.distance < clearance; ++round) {
+  for (int round = 0;
+       round < max_rounds && slow < 3 && best_error > enough && c.distance < clearance; ++round) {
     const Vec3d from = c.normal, shift = (clearance - c.distance) * from;
     const GjkResult r = gjk(Shifted{D, shift}, from, {.relative_gap = 1e-15});
     if (r.overlap) break;
@@ -117,23 +128,27 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
     slow = gain > enough || e < 0.5 * best_error ? 0 : slow + 1;
     if (gain > equal || (gain > -equal && e < best_error)) best = c, best_error = e;
     highest = max_number(highest, c.distance);
-    // A jump disturbs what had converged: a plain step puts that right, and the one after it enters the mixing.
+    // A jump disturbs what had converged: a plain step puts that right, and the one after it enters
+    // the mixing.
     if (jumped) {
       jumped = false;
       continue;
     }
     const Vec3d to = c.normal, mixed = mixing(from, to);
-    if (dot(mixed, to) > 0.5 * norm(mixed)) c.normal = mixed * (1 / norm(mixed));  // never far round
+    // Never far round.
+    if (dot(mixed, to) > 0.5 * norm(mixed)) c.normal = mixed * (1 / norm(mixed));
     jumped = squared_norm(c.normal - to) > squared_norm(to - from);
     c.distance = dot(c.normal, D(-c.normal).w);
   }
   return best;
 }
 
-// Uphill on the least of the planes of support, from one kink to the next: where a step of Newton's method on the features at hand would pass
-// the direction in which another point of D takes over, it ends there, and the features that join both points are next. So a small
-// body finds its way out of a round one whose center of curvature is near, where all directions are nearly as deep.
-Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start, double scale) {
+// Uphill on the least of the planes of support, from one kink to the next: where a step of Newton's
+// method on the features at hand would pass the direction in which another point of D takes over,
+// it ends there, and the features that join both points are next. So a small body finds its way out
+// of a round one whose center of curvature is near, where all directions are nearly as deep.
+Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start,
+                   double scale) {
   constexpr int max_rounds = 24, max_halvings = 60, most = 3;
   const double enough = 1e-14 * scale, same = 1e-8 * scale;  // of curved surfaces
   Candidate best = start;
@@ -146,11 +161,13 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     for (int i = 0; i < count; ++i) a += (1.0 / count) * ends[i].a, w += (1.0 / count) * ends[i].w;
     const Candidate c = newton(D, surfaces, Candidate(D, {n, 0, a, w}), scale, 1e-9);
     if (c.contact.distance > best.contact.distance - enough && c.error < best.error) best = c;
-    // The nearest point of their hull in the tangent plane is the steepest way, or the answer where it is none.
+    // The nearest point of their hull in the tangent plane is the steepest way, or the answer where
+    // it is none.
     Simplex hull;
     for (int i = 0; i < count; ++i) hull.add(ends[i].w - dot(n, ends[i].w) * n, ends[i].a);
     const Vec3d steepest = nearest_point(hull);
-    if (const double error = norm(steepest); distance > best.contact.distance - enough && error < best.error) {
+    if (const double error = norm(steepest);
+        distance > best.contact.distance - enough && error < best.error) {
       best.contact = {n, distance, {}, steepest + distance * n}, best.error = error;
       for (int i = 0; i < hull.n; ++i) best.contact.a += hull.lambda[i] * hull.a[i];
     }
@@ -170,8 +187,8 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
       if (!(norm(t) > enough)) break;
     }
     t *= 1 / norm(t);
-    // On the circle from n that way, bent so that the normal stays perpendicular to the features' straight directions, up to where the plane's
-    // distance falls again.
+    // On the circle from n that way, bent so that the normal stays perpendicular to the features'
+    // straight directions, up to where the plane's distance falls again.
     const auto along = [&](double s, Vec3d& m, Vec3d& tangent) {
       m = std::cos(s) * n + std::sin(s) * t, tangent = std::cos(s) * t - std::sin(s) * n;
       for (int side = 0; side < 2; ++side) {
@@ -180,7 +197,8 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
         const Vec3d out = side ? -m : m;
         surfaces.renew(side, f, surfaces.on_feature(side, f, side ? b : a, out), out);
         for (int i = 0; i < 2; ++i)
-          if (f.is_straight(i) && std::fabs(dot(n, at_n.axis[i])) < 1e-6) m -= dot(m, f.axis[i]) * f.axis[i], tangent -= dot(tangent, f.axis[i]) * f.axis[i];
+          if (f.is_straight(i) && std::fabs(dot(n, at_n.axis[i])) < 1e-6)
+            m -= dot(m, f.axis[i]) * f.axis[i], tangent -= dot(tangent, f.axis[i]) * f.axis[i];
       }
       m *= 1 / norm(m);
     };
@@ -196,8 +214,10 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     for (int i = 0; i < max_halvings && high - low > 1e-16; ++i) {
       const double s = 0.5 * (low + high);
       SupportPoint p;
-      if (rises(s, p)) low = s, before = p;
-      else high = s, after = p;
+      if (rises(s, p))
+        low = s, before = p;
+      else
+        high = s, after = p;
     }
     Vec3d m, tangent;
     along(low, m, tangent);
@@ -220,15 +240,19 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
 
 }  // namespace
 
-Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact, double scale) {
-  const double enough = 1e-14 * scale, rounding = 1e-13 * scale;  // of what a plane of support tells where others all but tie
+Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact,
+                 double scale) {
+  // Of what a plane of support tells where others all but tie.
+  const double enough = 1e-14 * scale, rounding = 1e-13 * scale;
   Candidate best(D, contact);
   const auto sharpen = [&] {
     const Candidate rough = best;
-    // Last with the features of points beside a corner or an edge, which are that corner or edge to any other precision.
+    // Last with the features of points beside a corner or an edge, which are that corner or edge to
+    // any other precision.
     for (const double precision : {1e-9, 1e-6, 1e-4, 1e-2, 1e-11}) {
       const Candidate c = newton(D, surfaces, rough, scale, precision);
-      if (c.contact.distance < best.contact.distance - rounding) continue;  // another direction separates by less
+      // Another direction separates by less.
+      if (c.contact.distance < best.contact.distance - rounding) continue;
       if (c.error < max_number(best.error, enough)) best = c;
       if (c.error < enough) return true;
     }

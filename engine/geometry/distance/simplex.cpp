@@ -7,11 +7,13 @@ namespace {
 
 using Face = SimplexFace;
 
-// A point between corners is nearer than those: where that is less than rounding tells, an edge is taken before its ends, a triangle before its
-// edges. Else the normal would be off by the root of rounding.
+// A point between corners is nearer than those: where that is less than rounding tells, an edge is
+// taken before its ends, a triangle before its edges. Else the normal would be off by the root of
+// rounding.
 constexpr double before_larger = 1 - 4e-16, before_smaller = 1 + 4e-16;
 
-// Each takes its nearest point into `best` where it is nearer than what is there; nothing is copied from place to place.
+// Each takes its nearest point into `best` where it is nearer than what is there; nothing is copied
+// from place to place.
 void point(const Vec3d* w, int i, Face& best) {
   const double vv = squared_norm(w[i]);
   if (!(vv < before_larger * best.vv)) return;
@@ -28,18 +30,21 @@ void segment(const Vec3d* w, int i, int j, Face& best) {
   v -= (dot(v, e) / ee) * e;  // perpendicular to the edge however near the origin is
   const double vv = squared_norm(v);
   if (!(vv < (best.n == 1 ? before_smaller : before_larger) * best.vv)) return;
-  best.n = 2, best.index[0] = i, best.index[1] = j, best.lambda[0] = 1 - u, best.lambda[1] = u, best.v = v, best.vv = vv;
+  best.n = 2, best.index[0] = i, best.index[1] = j, best.lambda[0] = 1 - u, best.lambda[1] = u,
+  best.v = v, best.vv = vv;
 }
 
 // n = ab x ac is given. Barycentric coordinates as ratios of areas along n.
-void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n, Face& best) {
+void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n,
+              Face& best) {
   const Vec3d& a = w[i];
   const double nn = squared_norm(n), area = squared_norm(ab) * squared_norm(ac);
   const bool flat = !(nn > 1e-26 * area);  // angle at a below 1e-13: no normal to speak of
   const double b = flat ? -1 : dot(cross(ac, a), n), c = flat ? -1 : dot(cross(a, ab), n);
   if (b > 0 && c > 0 && b + c < nn) {
     const double lb = b / nn, lc = c / nn;
-    // Along the normal: keeps its direction however near the origin is. A needle has no precise normal, but is an edge.
+    // Along the normal: keeps its direction however near the origin is. A needle has no precise
+    // normal, but is an edge.
     Vec3d v = n * (dot(n, a) / nn);
     if (!(nn > 1e-16 * area)) {
       const Vec3d& e = squared_norm(ab) > squared_norm(ac) ? ab : ac;
@@ -49,7 +54,8 @@ void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d&
     const double vv = squared_norm(v);
     if (!(vv < before_smaller * best.vv)) return;
     best.n = 3, best.index[0] = i, best.index[1] = j, best.index[2] = k;
-    best.lambda[0] = 1 - lb - lc, best.lambda[1] = lb, best.lambda[2] = lc, best.v = v, best.vv = vv;
+    best.lambda[0] = 1 - lb - lc, best.lambda[1] = lb, best.lambda[2] = lc, best.v = v,
+    best.vv = vv;
     return;
   }
   // The nearest point lies on an edge that has the origin on its outer side.
@@ -58,12 +64,16 @@ void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d&
   if (flat || !(b + c < nn)) segment(w, j, k, best);
 }
 
-// Leaves `best` alone when the origin is inside. The volume is the same from every face, but for its sign.
+// Leaves `best` alone when the origin is inside. The volume is the same from every face, but for
+// its sign.
 void tetrahedron(const Vec3d* w, Face& best) {
-  const Vec3d e1 = w[1] - w[0], e2 = w[2] - w[0], e3 = w[3] - w[0], f2 = w[2] - w[1], f3 = w[3] - w[1];
-  const Vec3d n3 = cross(e1, e2), n2 = cross(e1, e3), n1 = cross(e2, e3), n0 = cross(f2, f3);  // named after the opposite corner
+  const Vec3d e1 = w[1] - w[0], e2 = w[2] - w[0], e3 = w[3] - w[0], f2 = w[2] - w[1],
+              f3 = w[3] - w[1];
+  // Named after the opposite corner.
+  const Vec3d n3 = cross(e1, e2), n2 = cross(e1, e3), n1 = cross(e2, e3), n0 = cross(f2, f3);
   const double volume = dot(n3, e3);
-  const auto consider = [&](int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n, double height, const Vec3d& ad) {
+  const auto consider = [&](int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n,
+                            double height, const Vec3d& ad) {
     const double origin = -dot(n, w[i]);
     const bool flat = !(height * height > 1e-26 * squared_norm(n) * squared_norm(ad));
     if (flat || (height > 0 ? origin < 0 : origin > 0)) triangle(w, i, j, k, ab, ac, n, best);
@@ -79,10 +89,14 @@ void tetrahedron(const Vec3d* w, Face& best) {
 SimplexFace nearest_face(const Vec3d* w, int n) {
   SimplexFace best;
   best.vv = INFINITY;
-  if (n == 1) point(w, 0, best);
-  else if (n == 2) segment(w, 0, 1, best);
-  else if (n == 3) triangle(w, 0, 1, 2, w[1] - w[0], w[2] - w[0], cross(w[1] - w[0], w[2] - w[0]), best);
-  else tetrahedron(w, best);
+  if (n == 1)
+    point(w, 0, best);
+  else if (n == 2)
+    segment(w, 0, 1, best);
+  else if (n == 3)
+    triangle(w, 0, 1, 2, w[1] - w[0], w[2] - w[0], cross(w[1] - w[0], w[2] - w[0]), best);
+  else
+    tetrahedron(w, best);
   return best;
 }
 

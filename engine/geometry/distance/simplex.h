@@ -1,8 +1,10 @@
-// The sub-distance problem of GJK: the point nearest to the origin of a simplex of up to four points.
+// The sub-distance problem of GJK: the point nearest to the origin of a simplex of up to four
+// points.
 //
-// Each Voronoi region is decided by signed areas and volumes of the simplex itself (as in Montanari, Petrinic and Barbieri,
-// "Improving the GJK algorithm for faster and more reliable distance queries", 2017), never by Johnson's cofactors, so nearly
-// degenerate simplices do no harm.
+// Each Voronoi region is decided by signed areas and volumes of the simplex itself (as in
+// Montanari, Petrinic and Barbieri, "Improving the GJK algorithm for faster and more reliable
+// distance queries", 2017), never by Johnson's cofactors, so nearly degenerate simplices do no
+// harm.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +44,11 @@ struct Simplex {
   }
 };
 
-// The part of a simplex that holds its point v nearest to the origin in its interior, by indices that ascend.
+// The part of a simplex that holds its point v nearest to the origin in its interior, by indices
+// that ascend.
 struct SimplexFace {
-  int n = 0;  // 0: v is nowhere on the surface, the origin is inside (or a coordinate is not a number)
+  // 0: v is nowhere on the surface, the origin is inside (or a coordinate is not a number).
+  int n = 0;
   int index[3] = {0, 0, 0};
   double lambda[3] = {0, 0, 0};
   Vec3d v;
@@ -55,14 +59,16 @@ SimplexFace nearest_face(const Vec3d* w, int n);
 // Leaves of the simplex only that face.
 inline void reduce(Simplex& s, const SimplexFace& f) {
   for (int i = 0; i < f.n; ++i) {
-    if (f.index[i] != i) s.w[i] = s.w[f.index[i]], s.a[i] = s.a[f.index[i]], s.corners[i] = s.corners[f.index[i]];
+    if (f.index[i] != i)
+      s.w[i] = s.w[f.index[i]], s.a[i] = s.a[f.index[i]], s.corners[i] = s.corners[f.index[i]];
     s.lambda[i] = f.lambda[i];
   }
   s.n = f.n;
 }
 
-// Nearest point v to the origin. Reduces the simplex to the face that holds v in its interior and sets lambda there; four points
-// are left exactly when the origin is inside (then v = 0 and lambda is not set).
+// Nearest point v to the origin. Reduces the simplex to the face that holds v in its interior and
+// sets lambda there; four points are left exactly when the origin is inside (then v = 0 and lambda
+// is not set).
 Vec3d nearest_point(Simplex& simplex);
 
 }  // namespace robosim

@@ -26,7 +26,8 @@ LocalSurface edge(const Vec3d& a, const Vec3d& b, const Vec3d& p, const Vec3d& n
 
 }  // namespace
 
-LocalSurface simplex_surface(const Vec3d* point, const double* weight, int n_points, const Vec3d& p, const Vec3d& n, double on) {
+LocalSurface simplex_surface(const Vec3d* point, const double* weight, int n_points, const Vec3d& p,
+                             const Vec3d& n, double on) {
   if (n_points == 1) return corner(point[0], n);
   if (n_points == 2) return edge(point[0], point[1], p, n, on);
   const Vec3d d = point[1] - point[0], m = cross(d, point[2] - point[0]);
@@ -38,7 +39,8 @@ LocalSurface simplex_surface(const Vec3d* point, const double* weight, int n_poi
     room[i] = weight[i] * area / norm(point[(i + 1) % 3] - point[(i + 2) % 3]);
     if (room[i] < room[nearest]) nearest = i;
   }
-  if (!(room[nearest] > on)) return edge(point[(nearest + 1) % 3], point[(nearest + 2) % 3], p, n, on);
+  if (!(room[nearest] > on))
+    return edge(point[(nearest + 1) % 3], point[(nearest + 2) % 3], p, n, on);
   LocalSurface s;
   s.kind = FeatureKind::face, s.point = point[0], s.slide = room[nearest];
   s.axis[0] = d * (1 / norm(d)), s.axis[1] = cross(m, s.axis[0]) * (1 / area);

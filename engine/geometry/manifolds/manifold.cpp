@@ -27,8 +27,8 @@ struct PointCandidate {
   double gap, slide;
   FeatureId id[2];
   PlacedPatch::Exit exit[2];
-  Vec3d core[2];  // of a corner's owner, of both at a crossing
-  int side[2];    // a corner or side
+  Vec3d core[2];   // of a corner's owner, of both at a crossing
+  int side[2];     // a corner or side
   double part[2];  // of the way along the side
 };
 
@@ -56,7 +56,8 @@ class Candidates {
 // The same whichever shape is A.
 std::pair<std::uint64_t, std::uint64_t> key(const PointCandidate& c) {
   const auto number = [](const FeatureId& f) {
-    return static_cast<std::uint64_t>(f.kind) << 56 | static_cast<std::uint64_t>(f.index) << 16 | static_cast<std::uint64_t>(f.part);
+    return static_cast<std::uint64_t>(f.kind) << 56 | static_cast<std::uint64_t>(f.index) << 16 |
+           static_cast<std::uint64_t>(f.part);
   };
   const std::uint64_t a = number(c.id[0]), b = number(c.id[1]);
   return {std::min(a, b), std::max(a, b)};
@@ -69,12 +70,14 @@ double across(const PointCandidate& a, const PointCandidate& b) {
 
 class Finder {
  public:
-  Finder(const PlacedPatch (&patches)[2], double margin, double size) : P_(patches), margin_(margin), on_(feature_tolerance * size), size_(size) {}
+  Finder(const PlacedPatch (&patches)[2], double margin, double size)
+      : P_(patches), margin_(margin), on_(feature_tolerance * size), size_(size) {}
 
   void find() {
     for (int s = 0; s < 2; ++s)
       for (int i = 0; i < P_[s].patch.n_corners; ++i)
-        for (int j = 0; j < P_[1 - s].n_sides; ++j) inside_[s][i][j] = P_[1 - s].inside(j, P_[s].corner[i]);
+        for (int j = 0; j < P_[1 - s].n_sides; ++j)
+          inside_[s][i][j] = P_[1 - s].inside(j, P_[s].corner[i]);
     for (int s = 0; s < 2; ++s)
       for (int i = 0; i < P_[s].patch.n_corners; ++i) corner(s, i);
     for (int i = 0; i < P_[0].n_sides; ++i)
@@ -122,14 +125,19 @@ class Finder {
       for (int j = 0; j < other.n_sides; ++j) {
         const double room = inside_[s][i][j];
         if (room < -on_) return;
-        if (room <= on_ && c.slide > on_) {  // on a side, or on the corner of two; side 0 follows the last one
-          const double next = inside_[s][i][j + 1 == other.n_sides ? 0 : j + 1], previous = inside_[s][i][other.n_sides - 1];
-          if (next <= on_) c.id[o] = other.patch.corner_id[j + 1 == other.n_sides ? 0 : j + 1];
-          else c.id[o] = j == 0 && previous <= on_ ? other.patch.corner_id[0] : other.patch.side_id[j];
+        // On a side, or on the corner of two; side 0 follows the last one.
+        if (room <= on_ && c.slide > on_) {
+          const double next = inside_[s][i][j + 1 == other.n_sides ? 0 : j + 1],
+                       previous = inside_[s][i][other.n_sides - 1];
+          if (next <= on_)
+            c.id[o] = other.patch.corner_id[j + 1 == other.n_sides ? 0 : j + 1];
+          else
+            c.id[o] = j == 0 && previous <= on_ ? other.patch.corner_id[0] : other.patch.side_id[j];
         }
         c.slide = min_number(c.slide, room);
       }
-      // At the outline, unless the sides run on beyond a sharp corner; barely outside of it over it, as a steep face falls far away from there.
+      // At the outline, unless the sides run on beyond a sharp corner; barely outside of it over
+      // it, as a steep face falls far away from there.
       Vec3d over = p;
       if (c.slide <= on_) {
         const Vec3d nearest = other.nearest_on_sides(p);
@@ -148,9 +156,12 @@ class Finder {
 
   // Side i of A with side j of B, where the ends of each lie on both sides of the other.
   void crossing(int i, int j) {
-    const int i_end = i + 1 == P_[0].patch.n_corners ? 0 : i + 1, j_end = j + 1 == P_[1].patch.n_corners ? 0 : j + 1;
-    const double a0 = inside_[0][i][j], a1 = inside_[0][i_end][j], b0 = inside_[1][j][i], b1 = inside_[1][j_end][i];
-    const double a = min_number(std::fabs(a0), std::fabs(a1)), b = min_number(std::fabs(b0), std::fabs(b1));
+    const int i_end = i + 1 == P_[0].patch.n_corners ? 0 : i + 1,
+              j_end = j + 1 == P_[1].patch.n_corners ? 0 : j + 1;
+    const double a0 = inside_[0][i][j], a1 = inside_[0][i_end][j], b0 = inside_[1][j][i],
+                 b1 = inside_[1][j_end][i];
+    const double a = min_number(std::fabs(a0), std::fabs(a1)),
+                 b = min_number(std::fabs(b0), std::fabs(b1));
     if ((a0 > 0) == (a1 > 0) || (b0 > 0) == (b1 > 0) || !(min_number(a, b) > on_)) return;
     PointCandidate c;
     c.anchor = Anchor::crossing;
@@ -158,9 +169,11 @@ class Finder {
     c.side[0] = i, c.side[1] = j;
     c.part[0] = a0 / (a0 - a1);
     c.core[0] = P_[0].corner[i] + c.part[0] * (P_[0].corner[i_end] - P_[0].corner[i]);
-    // B's point beside A's: nearly parallel sides leave open where along them they cross, but not how high each is there.
+    // B's point beside A's: nearly parallel sides leave open where along them they cross, but not
+    // how high each is there.
     const Vec3d &from = P_[1].corner[j], along = P_[1].corner[j_end] - from;
-    c.part[1] = ((c.core[0].x - from.x) * along.x + (c.core[0].y - from.y) * along.y) / (along.x * along.x + along.y * along.y);
+    c.part[1] = ((c.core[0].x - from.x) * along.x + (c.core[0].y - from.y) * along.y) /
+                (along.x * along.x + along.y * along.y);
     c.core[1] = {c.core[0].x, c.core[0].y, from.z + c.part[1] * along.z};
     c.id[0] = P_[0].patch.side_id[i], c.id[1] = P_[1].patch.side_id[j];
     for (int s = 0; s < 2; ++s) c.exit[s] = P_[s].exit_from(c.core[s]);
@@ -170,16 +183,20 @@ class Finder {
 
   const PlacedPatch (&P_)[2];
   const double margin_, on_, size_;
-  double inside_[2][Patch::max_corners][Patch::max_corners];  // of corner i of A, of B, from side j of the other
+  // Of corner i of A, of B, from side j of the other.
+  double inside_[2][Patch::max_corners][Patch::max_corners];
 };
 
-// The deepest first, then always the one that is farthest from those chosen; of equal ones the first by its features.
+// The deepest first, then always the one that is farthest from those chosen; of equal ones the
+// first by its features.
 void spread(Candidates& all, double equal) {
   double distance[Candidates::most];
   const int n = all.size();
   int next = 0;
   for (int i = 1; i < n; ++i)
-    if (all[i].gap < all[next].gap - equal || (all[i].gap < all[next].gap + equal && key(all[i]) < key(all[next]))) next = i;
+    if (all[i].gap < all[next].gap - equal ||
+        (all[i].gap < all[next].gap + equal && key(all[i]) < key(all[next])))
+      next = i;
   std::fill_n(distance, n, LocalSurface::straight);
   for (int chosen = 0; chosen < Manifold::max_points; ++chosen) {
     std::swap(all[chosen], all[next]), std::swap(distance[chosen], distance[next]);
@@ -187,7 +204,9 @@ void spread(Candidates& all, double equal) {
     for (int i = chosen + 1; i < n; ++i) {
       distance[i] = min_number(distance[i], across(all[i], all[chosen]));
       const double more = 1e-9 * distance[next];
-      if (distance[i] > distance[next] + more || (distance[i] > distance[next] - more && key(all[i]) < key(all[next]))) next = i;
+      if (distance[i] > distance[next] + more ||
+          (distance[i] > distance[next] - more && key(all[i]) < key(all[next])))
+        next = i;
     }
   }
   all.keep_first(Manifold::max_points);
@@ -205,19 +224,25 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
     for (int i = 0; i < found.size() && holds; ++i) {
       const PointCandidate& c = found[i];
       if (c.gap > deepest + on) continue;
-      if (c.anchor == Anchor::witness) holds = c.id[s].kind == FeatureKind::face && c.id[1 - s].kind != FeatureKind::face && c.slide > 0;
-      else holds = c.anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && c.slide > max_number(on, P[1 - s].patch.bulge);
+      if (c.anchor == Anchor::witness)
+        holds = c.id[s].kind == FeatureKind::face && c.id[1 - s].kind != FeatureKind::face &&
+                c.slide > 0;
+      else
+        holds = c.anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) &&
+                c.slide > max_number(on, P[1 - s].patch.bulge);
     }
     if (holds) return s;
   }
   return -1;
 }
 
-// Whether the normal may be that of this face, which lies across it. Not so of faces that are flat only nearly by themselves. Two edges that barely
-// cross have a normal that leans more than what they are edges of.
+// Whether the normal may be that of this face, which lies across it. Not so of faces that are flat
+// only nearly by themselves. Two edges that barely cross have a normal that leans more than what
+// they are edges of.
 bool may_lie_flat(const PlacedPatch& patch) {
   constexpr double most_lean = 1e-3;
-  const bool is_face = patch.patch.kind == Patch::Kind::polygon || patch.patch.kind == Patch::Kind::plane;
+  const bool is_face =
+      patch.patch.kind == Patch::Kind::polygon || patch.patch.kind == Patch::Kind::plane;
   return is_face && !patch.patch.bent && std::hypot(patch.normal.x, patch.normal.y) <= most_lean;
 }
 
@@ -226,18 +251,21 @@ double area(const PlacedPatch& patch) {
   if (!patch.is_polygon()) return LocalSurface::straight;
   double twice = 0;
   const Vec3d& first = patch.corner[0];
-  for (int i = 1; i + 1 < patch.patch.n_corners; ++i) twice += cross(patch.corner[i] - first, patch.corner[i + 1] - first).z;
+  for (int i = 1; i + 1 < patch.patch.n_corners; ++i)
+    twice += cross(patch.corner[i] - first, patch.corner[i + 1] - first).z;
   return 0.5 * std::fabs(twice);
 }
 
-// Of two faces that lie flat on each other the one whose normal all points have: that over which the other's corners all are, or else see
-// Manifold::reference.
-int face_of_two(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found, double on) {
+// Of two faces that lie flat on each other the one whose normal all points have: that over which
+// the other's corners all are, or else see Manifold::reference.
+int face_of_two(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found,
+                double on) {
   constexpr double larger = 1.001;
   for (int s = 0; s < 2; ++s) {
     bool holds = true;
     for (int i = 0; i < found.size() && holds; ++i)
-      holds = found[i].anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) && found[i].slide > max_number(on, P[1 - s].patch.bulge);
+      holds = found[i].anchor == (s == 0 ? Anchor::corner_B : Anchor::corner_A) &&
+              found[i].slide > max_number(on, P[1 - s].patch.bulge);
     if (holds) return s;
   }
   const bool triangles[2] = {A.type == ShapeType::triangle, B.type == ShapeType::triangle};
@@ -248,9 +276,11 @@ int face_of_two(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const
 }
 
 // The face that something of the other lies flat on, which may be a face or an edge; or -1.
-int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found, double on) {
+int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found,
+              double on) {
   const bool may[2] = {may_lie_flat(P[0]), may_lie_flat(P[1])};
-  if (may[0] && may[1] && norm(P[0].normal + P[1].normal) <= Manifold::flat_faces) return face_of_two(P, A, B, found, on);
+  if (may[0] && may[1] && norm(P[0].normal + P[1].normal) <= Manifold::flat_faces)
+    return face_of_two(P, A, B, found, on);
   return may[0] == may[1] ? -1 : may[1];
 }
 
@@ -264,9 +294,12 @@ struct FacingPatches {
   Mat3d R_CW;
   double size = LocalSurface::straight;  // of the smaller one
 
-  FacingPatches(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, const Vec3d& origin)
+  FacingPatches(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                const Vec3d& origin)
       : shape{&A, &B}, X_WS{X_WA, X_WB}, origin(origin) {
-    for (const Shape* s : shape) size = min_number(size, visit(*s, [](const auto& core) { return core.bounding_ball().radius; }));
+    for (const Shape* s : shape)
+      size =
+          min_number(size, visit(*s, [](const auto& core) { return core.bounding_ball().radius; }));
     if (!std::isfinite(size)) size = 1;
   }
 
@@ -292,7 +325,8 @@ struct FacingPatches {
   }
 };
 
-// Gives m, whose normal, witness and reference are there, the points that were found: in the order of their features, and in W.
+// Gives m, whose normal, witness and reference are there, the points that were found: in the order
+// of their features, and in W.
 void give_points(const FacingPatches& patches, const Candidates& found, Manifold& m) {
   const PlacedPatch(&P)[2] = patches.P;
   m.n_points = found.size(), m.deepest = 0;
@@ -322,10 +356,13 @@ void give_points(const FacingPatches& patches, const Candidates& found, Manifold
         trace.out = X_WC.R * c.exit[s].normal;
         trace.face = X_WC.R * own.normal;
         const int from = c.side[s], to = from + 1 == own.patch.n_corners ? 0 : from + 1;
-        if (c.anchor == Anchor::crossing) trace.along = X_WC.R * unit_or(own.corner[to] - own.corner[from], {1, 0, 0});
-        const bool owns = c.anchor == Anchor::crossing || c.anchor == (s == 0 ? Anchor::corner_A : Anchor::corner_B);
+        if (c.anchor == Anchor::crossing)
+          trace.along = X_WC.R * unit_or(own.corner[to] - own.corner[from], {1, 0, 0});
+        const bool owns = c.anchor == Anchor::crossing ||
+                          c.anchor == (s == 0 ? Anchor::corner_A : Anchor::corner_B);
         if (owns && own.patch.kind == Patch::Kind::line) {
-          const double radius = own.patch.swing[from] + c.part[s] * (own.patch.swing[to] - own.patch.swing[from]);
+          const double radius =
+              own.patch.swing[from] + c.part[s] * (own.patch.swing[to] - own.patch.swing[from]);
           trace.swing = std::sqrt(radius) * (X_WC.R * (own.X_CS.R * own.patch.round));
         }
       }
@@ -362,7 +399,8 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
     for (int i = 0; i < found.size(); ++i) least = min_number(least, found[i].gap);
     return least;
   };
-  // Again along the normal of a face, unless it is the same; whether what touches is what the faces have in common.
+  // Again along the normal of a face, unless it is the same; whether what touches is what the faces
+  // have in common.
   const auto find_along = [&](const Vec3d& n) {
     if (is_same_normal(n, m.n)) return true;
     found.keep_first(0);
@@ -373,31 +411,41 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
   int flat = found.size() > 1 ? flat_face(P, A, B, found, finder.on()) : -1;
   if (flat >= 0) {
     const double lean = Manifold::flat_faces * size;
-    const bool are_two = may_lie_flat(P[1 - flat]), is_any = find_along(transpose_times(patches.R_CW, P[flat].up * P[flat].normal));
-    const double deepest = deepest_found(), depth = enough + (are_two ? lean : 0);  // of a rim that lies flat its lowest place is none of its own
+    const bool are_two = may_lie_flat(P[1 - flat]),
+               is_any = find_along(transpose_times(patches.R_CW, P[flat].up * P[flat].normal));
+    // Of a rim that lies flat its lowest place is none of its own.
+    const double deepest = deepest_found(), depth = enough + (are_two ? lean : 0);
     int deep = 0;
     for (int i = 0; i < found.size(); ++i) deep += found[i].gap <= deepest + finder.on() + lean;
     const bool is_as_deep = deepest <= w.distance + depth && deepest >= w.distance - lean;
-    if (is_any && deep > 1 && is_as_deep) enough = depth;
-    else flat = -1, find_along(w.normal);
+    if (is_any && deep > 1 && is_as_deep)
+      enough = depth;
+    else
+      flat = -1, find_along(w.normal);
   }
 
-  // The witness where no corner or crossing is as deep, and for one that would be at a switch right there: it knows the features.
+  // The witness where no corner or crossing is as deep, and for one that would be at a switch right
+  // there: it knows the features.
   double deepest = deepest_found();
   const bool is_along_witness = is_same_normal(m.n, w.normal);
   int at_witness = -1;
   for (int i = 0; i < found.size(); ++i) {
-    if (is_along_witness && found[i].slide == 0 && across(found[i], PointCandidate{}) < finder.on() * finder.on()) at_witness = i;
+    if (is_along_witness && found[i].slide == 0 &&
+        across(found[i], PointCandidate{}) < finder.on() * finder.on())
+      at_witness = i;
   }
   if (deepest > w.distance + enough || at_witness >= 0) {
-    const LocalSurface on_A = local_surface(A, X_WA, w.p_WA, w.normal), on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
+    const LocalSurface on_A = local_surface(A, X_WA, w.p_WA, w.normal),
+                       on_B = local_surface(B, X_WB, w.p_WB, -w.normal);
     PointCandidate c{};
     c.anchor = Anchor::witness;
     c.gap = deepest = w.distance, c.slide = min_number(on_A.slide, on_B.slide);
     if (c.slide <= finder.on()) c.slide = 0;
     c.id[0] = id_of(on_A), c.id[1] = id_of(on_B);
-    if (at_witness >= 0) found[at_witness] = c;
-    else finder.add(c);
+    if (at_witness >= 0)
+      found[at_witness] = c;
+    else
+      finder.add(c);
   }
   if (found.size() > Manifold::max_points) spread(found, finder.on());
   m.reference = flat >= 0 ? flat : reference_face(P, found, deepest, finder.on());
@@ -408,11 +456,13 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
 
 }  // namespace
 
-Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin, PairCache* cache) {
+Manifold contact_manifold(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+                          double margin, PairCache* cache) {
   return contact_manifold(signed_distance(A, X_WA, B, X_WB, cache), A, X_WA, B, X_WB, margin);
 }
 
-Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, double margin) {
+Manifold contact_manifold(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
+                          const SE3d& X_WB, double margin) {
   return manifold_facing(w, A, X_WA, B, X_WB, margin, nullptr);
 }
 

@@ -8,18 +8,21 @@ namespace {
 
 using Anchor = ManifoldPoint::Anchor;
 
-// What one parameter of one shape does: it moves the point of its core by u_core and its surface at the manifold's point by u_out,
-// turns the normal by dn, and n where it is fixed to the shape by w.
+// What one parameter of one shape does: it moves the point of its core by u_core and its surface at
+// the manifold's point by u_out, turns the normal by dn, and n where it is fixed to the shape by w.
 struct Motion {
   Vec3d u_core, u_out, dn, w;
 };
 
-// Returns how fast the surface moves along n, per unit of a rounding that begins at zero, at a point of the core's corner
-// or side where n is the way out. That is 1 where n is in the corner's normal cone. Else it is that of the normal in the
-// cone nearest to n, which the nearest point to a point a little farther out tells.
+// Returns how fast the surface moves along n, per unit of a rounding that begins at zero, at a
+// point of the core's corner or side where n is the way out. That is 1 where n is in the corner's
+// normal cone. Else it is that of the normal in the cone nearest to n, which the nearest point to a
+// point a little farther out tells.
 double first_rounding(const Shape& shape, const SE3d& X, const Vec3d& core, const Vec3d& n) {
-  const double out = std::max(1e-4 * bounding_ball(shape).radius, 1e-8);  // [m] ten times the least sphere
-  const Witness w = signed_distance(shape, X, Shape::sphere(0.1 * out), SE3d(Mat3d::identity(), core + out * n));
+  // [m] ten times the least sphere.
+  const double out = std::max(1e-4 * bounding_ball(shape).radius, 1e-8);
+  const Witness w =
+      signed_distance(shape, X, Shape::sphere(0.1 * out), SE3d(Mat3d::identity(), core + out * n));
   const double along = dot(w.normal, n);
   return w.distance > 0 && along > 0 ? 1 / along : 1;
 }
@@ -45,10 +48,13 @@ class PointResponse {
 
   void operator()(int side, const Motion& motion, WitnessRate& out) const {
     Vec3d dy = core_rate(first_, side, motion);
-    if (crosses_) dy += dot(core_rate(1, side, motion) - dy - between_ * motion.dn, crossing_) * x_.trace[0].along;
+    if (crosses_)
+      dy += dot(core_rate(1, side, motion) - dy - between_ * motion.dn, crossing_) *
+            x_.trace[0].along;
     double dz[2];
     for (int s = 0; s < 2; ++s) {
-      const Vec3d at = mul_add(reach_[s], motion.dn, dy);  // of the point that stays at the same height
+      // Of the point that stays at the same height.
+      const Vec3d at = mul_add(reach_[s], motion.dn, dy);
       dz[s] = dot(across_[s], s == side ? motion.u_out - at : -at);
       (s ? out.p_WB : out.p_WA) = mul_add(dz[s], n_, at);
     }
@@ -81,7 +87,8 @@ class PointResponse {
 class FrameRates {
  public:
   // of_witness: null where nothing depends on it.
-  FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, const WitnessDerivatives* of_witness)
+  FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
+             const WitnessDerivatives* of_witness)
       : reference_(m.reference), n_(m.normal()), origin_(m.plane_point()), d_(of_witness) {
     if (reference_ < 0) return;
     shape_ = reference_ ? &B : &A, X_ = reference_ ? &X_WB : &X_WA;
@@ -91,15 +98,19 @@ class FrameRates {
     face_ = local_surface(*shape_, *X_, origin_, out_);
   }
   const Vec3d& origin() const { return origin_; }
-  bool one_sided(const ManifoldPoint& x) const { return (reference_ < 0 || x.anchor == Anchor::witness) && d_->one_sided; }
+  bool one_sided(const ManifoldPoint& x) const {
+    return (reference_ < 0 || x.anchor == Anchor::witness) && d_->one_sided;
+  }
   // All zero where nothing depends on it.
   const WitnessDerivatives& witness() const {
     static const WitnessDerivatives none;
     return d_ ? *d_ : none;
   }
-  // Of a convex mesh or a triangle: the vertices that turn the normal, move the plane, or are the witness's.
+  // Of a convex mesh or a triangle: the vertices that turn the normal, move the plane, or are the
+  // witness's.
   const LocalSurface& feature(int side, bool of_witness) const {
-    return reference_ < 0 || of_witness ? (side ? d_->B : d_->A) : (side == reference_ ? face_ : none_);
+    return reference_ < 0 || of_witness ? (side ? d_->B : d_->A)
+                                        : (side == reference_ ? face_ : none_);
   }
 
   struct Rate {
@@ -136,12 +147,12 @@ class FrameRates {
   }
 
  private:
-  // Returns a point of the reference face that is off its outline. All points of the manifold may lie
-  // on the outline, where an edge has two of the vertices that turn the face.
+  // Returns a point of the reference face that is off its outline. All points of the manifold may
+  // lie on the outline, where an edge has two of the vertices that turn the face.
   Vec3d within_face() const {
     return visit(*shape_, [&](const auto& core) {
       Vec3d p = transpose_times(X_->R, origin_ - X_->p);
-      if constexpr (requires(Patch& patch) { core.patch(out_, patch); }) {
+      if constexpr (requires(Patch & patch) { core.patch(out_, patch); }) {
         const Vec3d out = transpose_times(X_->R, out_);
         Patch face;
         core.patch(out, face);
@@ -155,7 +166,7 @@ class FrameRates {
 
   const int reference_;
   const Vec3d n_;
-  Vec3d origin_;  // on the plane
+  Vec3d origin_;                  // on the plane
   const Shape* shape_ = nullptr;  // of the reference face
   const SE3d* X_ = nullptr;
   Vec3d out_;
@@ -169,12 +180,14 @@ bool needs_witness(const Manifold& m) {
   return has_witness;
 }
 
-// Vertices that move a point of a convex mesh or a triangle, and how much of the motion the core's point takes and the surface's.
+// Vertices that move a point of a convex mesh or a triangle, and how much of the motion the core's
+// point takes and the surface's.
 struct Weights {
   int n = 0;
   int vertex[ManifoldPointDerivatives::max_corners];
   double core[ManifoldPointDerivatives::max_corners], out[ManifoldPointDerivatives::max_corners];
-  int of_normal[ManifoldPointDerivatives::max_corners];  // among the corners that turn the normal, or -1
+  // Among the corners that turn the normal, or -1.
+  int of_normal[ManifoldPointDerivatives::max_corners];
 
   int find(int v) {
     for (int i = 0; i < n; ++i)
@@ -185,7 +198,8 @@ struct Weights {
 };
 
 // The same of a point with these vertices.
-Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const SE3d& X, const LocalSurface& of_normal) {
+Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const SE3d& X,
+                   const LocalSurface& of_normal) {
   Weights w;
   for (int c = 0; c < of_normal.n_corners; ++c) w.of_normal[w.find(of_normal.corner[c].vertex)] = c;
   if (x.anchor == Anchor::witness) return w;
@@ -197,13 +211,15 @@ Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const S
   // By the face that it bounds: what is round above it may belong to another feature.
   const double rounding = visit(shape, [](const auto& core) { return core.rounding(); });
   const LocalSurface core = local_surface(shape, X, trace.core + rounding * trace.face, trace.face);
-  for (int c = 0; c < core.n_corners; ++c) w.core[w.find(core.corner[c].vertex)] += core.corner[c].weight;
+  for (int c = 0; c < core.n_corners; ++c)
+    w.core[w.find(core.corner[c].vertex)] += core.corner[c].weight;
   return w;
 }
 
 // With those of the witness, null where nothing depends on them.
-void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB, const WitnessDerivatives* witness_rates,
-          ManifoldDerivatives& out, const DerivativesWanted& wanted) {
+void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B,
+          const SE3d& X_WB, const WitnessDerivatives* witness_rates, ManifoldDerivatives& out,
+          const DerivativesWanted& wanted) {
   const auto count = static_cast<std::size_t>(manifold.n_points);
   if (out.points.size() < count) out.points.resize(count);
   const Vec3d& n = manifold.normal();
@@ -225,19 +241,23 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
       const Shape& shape = side ? B : A;
       const ManifoldPoint::Trace& trace = x.trace[side];
       const Vec3d core_arm = trace.core - X.p, arm = (side ? x.p_WB : x.p_WA) - X.p;
-      // A parameter that moves the core's point and the surface and turns the shape, of the witness if the point is that.
-      const auto rate = [&](ManifoldRate& r, const FrameRates::Rate& f, const Vec3d& u_core, const Vec3d& u_out, const Vec3d& w,
-                            const WitnessRate& witness) {
-        if (x.anchor == Anchor::witness) static_cast<WitnessRate&>(r) = witness;
-        else response(side, {u_core, u_out, f.normal, w}, r);
-        r.p_W = r.p_WA + up_to_plane * f.normal + (dot(f.normal, to_plane) + dot(n, f.origin - r.p_WA)) * n;
+      // A parameter that moves the core's point and the surface and turns the shape, of the witness
+      // if the point is that.
+      const auto rate = [&](ManifoldRate& r, const FrameRates::Rate& f, const Vec3d& u_core,
+                            const Vec3d& u_out, const Vec3d& w, const WitnessRate& witness) {
+        if (x.anchor == Anchor::witness)
+          static_cast<WitnessRate&>(r) = witness;
+        else
+          response(side, {u_core, u_out, f.normal, w}, r);
+        r.p_W = r.p_WA + up_to_plane * f.normal +
+                (dot(f.normal, to_plane) + dot(n, f.origin - r.p_WA)) * n;
       };
       for (int k = 0; k < 3 && wanted.pose[side]; ++k) {
         const Vec3d axis = X.R.col(k);
         const int linear = 6 * side + k, angular = linear + 3;
         rate(d.twist[linear], frame.twist(side, k), axis, axis, {}, of_witness.twist[linear]);
-        rate(d.twist[angular], frame.twist(side, 3 + k), cross(axis, core_arm), cross(axis, arm), cross(axis, n),
-             of_witness.twist[angular]);
+        rate(d.twist[angular], frame.twist(side, 3 + k), cross(axis, core_arm), cross(axis, arm),
+             cross(axis, n), of_witness.twist[angular]);
       }
       if (!wanted.shapes) continue;
       rate(d.scale[side], frame.scale(side), core_arm, arm, {}, of_witness.scale[side]);
@@ -248,8 +268,11 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
           // On the core, in the shape's frame.
           const Vec3d y = transpose_times(X.R, core_arm), m = transpose_times(X.R, trace.out);
           const Vec3d foot = transpose_times(X.R, arm - core.rounding() * trace.out);
-          const bool can_round = shape.type == ShapeType::box || shape.type == ShapeType::convex || shape.type == ShapeType::triangle;  // by their last size
-          const bool is_sharp = x.anchor == Anchor::crossing || x.anchor == (side ? Anchor::corner_B : Anchor::corner_A);
+          // By their last size.
+          const bool can_round = shape.type == ShapeType::box || shape.type == ShapeType::convex ||
+                                 shape.type == ShapeType::triangle;
+          const bool is_sharp = x.anchor == Anchor::crossing ||
+                                x.anchor == (side ? Anchor::corner_B : Anchor::corner_A);
           const bool begins_to_round = can_round && is_sharp && core.rounding() == 0;
           for (int k = 0; k < core.n_sizes; ++k) {
             Vec3d u_core, u_out;
@@ -265,14 +288,16 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
       });
 
       if (!shape.has_vertices()) continue;
-      const Weights weights = weights_of(x, side, shape, X, frame.feature(side, x.anchor == Anchor::witness));
+      const Weights weights =
+          weights_of(x, side, shape, X, frame.feature(side, x.anchor == Anchor::witness));
       d.n_corners[side] = weights.n;
       for (int c = 0; c < weights.n; ++c) {
         d.vertex[side][c] = weights.vertex[c];
         const int of_normal = weights.of_normal[c];
         for (int k = 0; k < 3; ++k) {
           const Vec3d axis = X.R.col(k);
-          const FrameRates::Rate f = of_normal < 0 ? FrameRates::Rate() : frame.corner(side, of_normal, k);
+          const FrameRates::Rate f =
+              of_normal < 0 ? FrameRates::Rate() : frame.corner(side, of_normal, k);
           const WitnessRate& witness = of_witness.corner[side][std::max(of_normal, 0)][k];
           rate(d.corner[side][c][k], f, weights.core[c] * axis, weights.out[c] * axis, {}, witness);
         }
@@ -283,14 +308,16 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
 
 }  // namespace
 
-void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                          ManifoldDerivatives& out) {
+void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA,
+                          const Shape& B, const SE3d& X_WB, ManifoldDerivatives& out) {
   const auto of_witness = [&] { return witness_derivatives(manifold.witness, A, X_WA, B, X_WB); };
   manifold_derivatives(manifold, A, X_WA, B, X_WB, of_witness, out);
 }
 
-void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
-                          FunctionRef<WitnessDerivatives()> of_witness, ManifoldDerivatives& out, const DerivativesWanted& wanted) {
+void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA,
+                          const Shape& B, const SE3d& X_WB,
+                          FunctionRef<WitnessDerivatives()> of_witness, ManifoldDerivatives& out,
+                          const DerivativesWanted& wanted) {
   out.n_points = manifold.n_points;
   out.n_sizes[0] = out.n_sizes[1] = 0;
   if (manifold.n_points == 0) return;

@@ -10,19 +10,24 @@
 namespace robosim {
 namespace {
 
-// Where the line p + h e (e unit) leaves the ball of `radius` swept from a to b; nothing where it misses it.
+// Where the line p + h e (e unit) leaves the ball of `radius` swept from a to b; nothing where it
+// misses it.
 struct CapsuleExit {
   bool hit = false;
   double h = -INFINITY;
   Vec3d foot;
-  double lean = 0;  // of the line along the axis, where it leaves beside it: the cosine between them; 0 through an end
+  // Of the line along the axis, where it leaves beside it: the cosine between them; 0 through an
+  // end.
+  double lean = 0;
 };
 CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, Vec3d a, Vec3d b, double radius) {
-  if (squared_norm(p - b) < squared_norm(p - a)) std::swap(a, b);  // p is often one of the ends: nothing cancels then
+  // p is often one of the ends: nothing cancels then.
+  if (squared_norm(p - b) < squared_norm(p - a)) std::swap(a, b);
   const Vec3d d = b - a, q = p - a;
   const double dd = dot(d, d), de = dot(d, e), dq = dot(d, q);
   // |q + h e|^2 - (d . (q + h e))^2 / d^2 = radius^2
-  const double A = dd - de * de, B = dd * dot(q, e) - dq * de, C = dd * (dot(q, q) - radius * radius) - dq * dq;
+  const double A = dd - de * de, B = dd * dot(q, e) - dq * de,
+               C = dd * (dot(q, q) - radius * radius) - dq * dq;
   const double disc = B * B - A * C;
   double along = dq < 0 ? 0 : 1;
   if (A > 1e-14 * dd) {
@@ -39,8 +44,9 @@ CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, Vec3d a, Vec3d b, doub
   return {true, -re + std::sqrt(in), end};
 }
 
-// Which of two lines through one point leaves farther out. From the common end of two sides they do at radius / sqrt(1 - lean^2): of a face that leans by
-// less than 1e-7 the same height but for rounding, while the normal, and with it the derivative, turns with the lean.
+// Which of two lines through one point leaves farther out. From the common end of two sides they do
+// at radius / sqrt(1 - lean^2): of a face that leans by less than 1e-7 the same height but for
+// rounding, while the normal, and with it the derivative, turns with the lean.
 bool is_farther(const CapsuleExit& one, const CapsuleExit& other, double radius) {
   constexpr double same = 1e-14;
   if (!one.hit || !other.hit) return one.hit;
@@ -51,7 +57,8 @@ bool is_farther(const CapsuleExit& one, const CapsuleExit& other, double radius)
 
 void PlacedPatch::place() {
   normal = X_CS.R * patch.normal;
-  const int n = patch.kind == Patch::Kind::plane ? 1 : patch.n_corners;  // of a plane corner[0] is on it
+  // Of a plane corner[0] is on it.
+  const int n = patch.kind == Patch::Kind::plane ? 1 : patch.n_corners;
   for (int i = 0; i < n; ++i) corner[i] = X_CS * patch.corner[i];
   if (is_polygon()) {
     double area = 0, longest = 0;  // as seen along z
@@ -78,7 +85,8 @@ void PlacedPatch::stand_on_edge() {
   }
   // Of a needle the longest holds the others.
   const int best = norm(area) > needle * length ? highest : longest, end = next(best);
-  const Vec3d ends[2] = {corner[best], corner[end]}, own[2] = {patch.corner[best], patch.corner[end]};
+  const Vec3d ends[2] = {corner[best], corner[end]},
+              own[2] = {patch.corner[best], patch.corner[end]};
   const FeatureId ids[2] = {patch.corner_id[best], patch.corner_id[end]}, id = patch.side_id[best];
   const Vec3d e(0, 0, up), d = unit_or(ends[1] - ends[0], e), m = e - dot(e, d) * d;
   patch.kind = norm(m) > steepest ? Patch::Kind::line : Patch::Kind::none;
@@ -95,8 +103,10 @@ void PlacedPatch::find_sides() {
   for (int j = 0; j < n_sides; ++j) {
     const Vec3d &a = corner[j], &b = corner[j + 1 == n ? 0 : j + 1];
     const double x = up * (a.y - b.y), y = up * (b.x - a.x), length = std::sqrt(x * x + y * y);
-    if (length > 0) side[j] = {x / length, y / length, -(x * a.x + y * a.y) / length};
-    else side[j] = {0, 0, INFINITY};
+    if (length > 0)
+      side[j] = {x / length, y / length, -(x * a.x + y * a.y) / length};
+    else
+      side[j] = {0, 0, INFINITY};
   }
 }
 
@@ -112,7 +122,8 @@ PlacedPatch::Exit PlacedPatch::rounded(const Vec3d& p, const Vec3d& face_normal)
   }
   CapsuleExit farthest;
   for (int j = 0; j < n_sides; ++j) {
-    const CapsuleExit exit = leave_capsule(p, e, corner[j], corner[j + 1 == patch.n_corners ? 0 : j + 1], rounding);
+    const CapsuleExit exit =
+        leave_capsule(p, e, corner[j], corner[j + 1 == patch.n_corners ? 0 : j + 1], rounding);
     if (is_farther(exit, farthest, rounding)) farthest = exit;
   }
   if (!farthest.hit) return {p.z + up * rounding, e};  // not reached from a p of the patch
@@ -131,11 +142,13 @@ PlacedPatch::Exit PlacedPatch::exit_from_corner(int i) const {
   const int vertex = patch.corner_id[i].index;
   double length = 0;
   Vec3d n_S;
-  if (leave_hull_over_face(*patch.mesh, vertex, rounding, up * X_CS.R.row[2], length, n_S)) return {p.z + up * length, X_CS.R * n_S};
+  if (leave_hull_over_face(*patch.mesh, vertex, rounding, up * X_CS.R.row[2], length, n_S))
+    return {p.z + up * length, X_CS.R * n_S};
   CapsuleExit farthest;
   const std::size_t v = static_cast<std::size_t>(vertex);
   for (int k = patch.mesh->neighbor_begin[v]; k < patch.mesh->neighbor_begin[v + 1]; ++k) {
-    const std::size_t w = static_cast<std::size_t>(patch.mesh->neighbors[static_cast<std::size_t>(k)]);
+    const std::size_t w =
+        static_cast<std::size_t>(patch.mesh->neighbors[static_cast<std::size_t>(k)]);
     const CapsuleExit exit = leave_capsule(p, e, p, X_CS * patch.mesh->vertices[w], rounding);
     if (is_farther(exit, farthest, rounding)) farthest = exit;
   }
@@ -148,7 +161,8 @@ Vec3d PlacedPatch::nearest_on_sides(const Vec3d& p) const {
   for (int j = 0; j < n_sides; ++j) {
     const Vec3d &a = corner[j], &b = corner[j + 1 == patch.n_corners ? 0 : j + 1];
     const double x = b.x - a.x, y = b.y - a.y, length = x * x + y * y;
-    const double t = length > 0 ? std::clamp(((p.x - a.x) * x + (p.y - a.y) * y) / length, 0.0, 1.0) : 0;
+    const double t =
+        length > 0 ? std::clamp(((p.x - a.x) * x + (p.y - a.y) * y) / length, 0.0, 1.0) : 0;
     const Vec3d q(a.x + t * x, a.y + t * y, p.z);
     if (const double d = squared_norm(q - p); d < least) least = d, nearest = q;
   }
@@ -159,21 +173,26 @@ PlacedPatch::Exit PlacedPatch::over_face(const Vec3d& p) const {
   Vec3d on = corner[0], m = normal;
   if (patch.bent) {
     Vec3d n_S;
-    on = X_CS * hull_polygon_at(*patch.mesh, patch.polygon, X_CS.inverse_times(p), up * X_CS.R.row[2], n_S);
+    on = X_CS * hull_polygon_at(*patch.mesh, patch.polygon, X_CS.inverse_times(p),
+                                up * X_CS.R.row[2], n_S);
     m = X_CS.R * n_S;
   }
   const Vec3d x(p.x, p.y, on.z - (m.x * (p.x - on.x) + m.y * (p.y - on.y)) / m.z);
   return rounding > 0 ? rounded(x, m) : Exit{x.z, m};
 }
 
-std::optional<PlacedPatch::Exit> PlacedPatch::beside_line(const Vec3d& p, double& room, int& end) const {
+std::optional<PlacedPatch::Exit> PlacedPatch::beside_line(const Vec3d& p, double& room,
+                                                          int& end) const {
   if (patch.tube_radius < 0) return {};
-  // In the shape's frame: the line s + h e through the surface x^2 + y^2 = (radius + slope z)^2, moved out by the rounding. s is the line's
-  // point nearest to the shape's center, of a cone to its apex: lines from far away, or that all but meet the apex, keep their digits.
+  // In the shape's frame: the line s + h e through the surface x^2 + y^2 = (radius + slope z)^2,
+  // moved out by the rounding. s is the line's point nearest to the shape's center, of a cone to
+  // its apex: lines from far away, or that all but meet the apex, keep their digits.
   const Vec3d e = up * X_CS.R.row[2];
   Vec3d s = X_CS.inverse_times(p);
-  const double k = patch.tube_slope, grown = std::sqrt(1 + k * k), radius = patch.tube_radius + rounding * grown;
-  const double from = k != 0 ? -radius / k : 0, base = k != 0 ? 0 : radius;  // z is counted from there
+  const double k = patch.tube_slope, grown = std::sqrt(1 + k * k),
+               radius = patch.tube_radius + rounding * grown;
+  // z is counted from there.
+  const double from = k != 0 ? -radius / k : 0, base = k != 0 ? 0 : radius;
   s.z -= from;
   const double back = dot(s, e);
   s -= back * e;
@@ -186,7 +205,8 @@ std::optional<PlacedPatch::Exit> PlacedPatch::beside_line(const Vec3d& p, double
   const Vec3d exit = s + h * e;
   const double rho = base + k * exit.z;
   // At the apex the normal of the line.
-  const Vec3d m = rho > 0 ? (1 / (rho * grown)) * Vec3d(exit.x, exit.y, -k * rho) : transpose_times(X_CS.R, normal);
+  const Vec3d m = rho > 0 ? (1 / (rho * grown)) * Vec3d(exit.x, exit.y, -k * rho)
+                          : transpose_times(X_CS.R, normal);
   const double z = exit.z + from - rounding * m.z;  // of the core
   room = patch.tube_half_length - std::fabs(z);
   end = (patch.corner[1].z > patch.corner[0].z) == (z > 0);

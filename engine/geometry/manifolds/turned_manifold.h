@@ -14,8 +14,9 @@ namespace robosim {
 Manifold turned_manifold(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B,
                          const SE3d& X_WB, double margin, const Vec3d (&facing)[2]);
 
-// The points of two shapes along the normal of a face, that of A for side 0 and of B for side 1, which n is (from A to
-// B, in W). None but those of patches, with gaps from `least` to `margin`: what is round may have none.
+// The points of two shapes along the normal of a face, that of A for side 0 and of B for side 1,
+// which n is (from A to B, in W). None but those of patches, with gaps from `least` to `margin`:
+// what is round may have none.
 Manifold face_manifold(int side, const Vec3d& n, const Shape& A, const SE3d& X_WA, const Shape& B,
                        const SE3d& X_WB, double least, double margin);
 

@@ -1,5 +1,5 @@
-// Box (A) against sphere (B): the box's point nearest to the center, coordinate by coordinate; from inside, the nearest face.
-// A rounding is a constant of the distance.
+// Box (A) against sphere (B): the box's point nearest to the center, coordinate by coordinate; from
+// inside, the nearest face. A rounding is a constant of the distance.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ struct BoxSphere : SolidAgainstSphere<BoxSphere> {
   // The signed distance of the point c, and the normal where it is nearest.
   static PointDistance from_point(const Shape& A, const Vec3d& c) {
     const Vec3d& h = A.half_extents;
-    Vec3d n = c - Vec3d(std::clamp(c.x, -h.x, h.x), std::clamp(c.y, -h.y, h.y), std::clamp(c.z, -h.z, h.z));
+    Vec3d n = c - Vec3d(std::clamp(c.x, -h.x, h.x), std::clamp(c.y, -h.y, h.y),
+                        std::clamp(c.z, -h.z, h.z));
     if (const double nn = squared_norm(n); nn > least_square) {
       const double d = std::sqrt(nn);
       return {d - A.rounding, direction_of(n, nn, d)};

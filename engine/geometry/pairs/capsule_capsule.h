@@ -1,8 +1,9 @@
 // Two capsules: the distance of their core segments.
 //
-// p(s) = s z on A, q(t) = c + t u on B (u unit). The nearest points of the lines, s clamped to A's segment, then t to that nearest to it
-// on B's, and where that had to be clamped, s again: the nearest points of the segments, parallel ones too, without comparing distances
-// that may be equal. Lines leave each other along their common normal, also where they cross.
+// p(s) = s z on A, q(t) = c + t u on B (u unit). The nearest points of the lines, s clamped to A's
+// segment, then t to that nearest to it on B's, and where that had to be clamped, s again: the
+// nearest points of the segments, parallel ones too, without comparing distances that may be equal.
+// Lines leave each other along their common normal, also where they cross.
 //
 // Source: Ericson, "Real-Time Collision Detection", 2005, sec. 5.1.9.
 #pragma once
@@ -18,8 +19,10 @@ namespace robosim {
 struct CapsuleCapsule {
   static constexpr ShapeType a = ShapeType::capsule, b = ShapeType::capsule;
 
-  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
-    const Nearest m = nearest(A, B, transpose_times(X_WA.R, X_WB.p - X_WA.p), transpose_times(X_WA.R, X_WB.R.col(2)));
+  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B,
+                                      const SE3d& X_WB) {
+    const Nearest m = nearest(A, B, transpose_times(X_WA.R, X_WB.p - X_WA.p),
+                              transpose_times(X_WA.R, X_WB.R.col(2)));
     const Vec3d n = X_WA.R * m.normal, q = X_WA.p + m.s * X_WA.R.col(2);
     return {m.distance - A.radius - B.radius, q + A.radius * n, q + (m.distance - B.radius) * n, n};
   }
@@ -36,7 +39,8 @@ struct CapsuleCapsule {
   static Nearest nearest(const Shape& A, const Shape& B, const Vec3d& c, const Vec3d& u) {
     const double ha = A.half_length, hb = B.half_length;
     const double cu = dot(c, u), sin2 = u.x * u.x + u.y * u.y;  // of the angle between the segments
-    // Of the lines, seen along z: nothing cancels there. Of parallel ones, the point beside B's center.
+    // Of the lines, seen along z: nothing cancels there. Of parallel ones, the point beside B's
+    // center.
     const double t_line = sin2 > 0 ? -(c.x * u.x + c.y * u.y) / sin2 : 0;
     double s = std::clamp(c.z + t_line * u.z, -ha, ha);
     const double t_free = s * u.z - cu, t = std::clamp(t_free, -hb, hb);
@@ -44,8 +48,10 @@ struct CapsuleCapsule {
     Vec3d v(c.x + t * u.x, c.y + t * u.y, c.z + t * u.z - s);
     const bool inside_A = std::fabs(s) < ha, inside_B = std::fabs(t) < hb;
     // Perpendicular to a segment that it meets inside, however short v is.
-    if (inside_A) v.z = 0;
-    else if (inside_B) v -= dot(v, u) * u;
+    if (inside_A)
+      v.z = 0;
+    else if (inside_B)
+      v -= dot(v, u) * u;
     double d = norm(v);
     const bool touching = d <= 1e-14 * (norm(c) + ha + hb);  // then v is rounding
     Vec3d n = unit_or(v, {1, 0, 0});

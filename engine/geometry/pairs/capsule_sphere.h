@@ -1,4 +1,5 @@
-// Capsule (A) against sphere (B): the distance of the center from the core segment; along x when it lies on the segment.
+// Capsule (A) against sphere (B): the distance of the center from the core segment; along x when it
+// lies on the segment.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +16,14 @@ struct CapsuleSphere {
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
     return signed_distance_in_W(A, SE3d(), B, X_AB);
   }
-  static ROBOSIM_INLINE Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+  static ROBOSIM_INLINE Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA,
+                                                     const Shape& B, const SE3d& X_WB) {
     const Vec3d axis = X_WA.R.col(2), c = X_WB.p - X_WA.p;
     const double along = dot(axis, c), t = std::clamp(along, -A.half_length, A.half_length);
     const Vec3d q = t * axis;
     Vec3d v = c - q;
-    // Across the segment beside it, beyond its end beyond: of a center that is all but on it, rounding says otherwise.
+    // Across the segment beside it, beyond its end beyond: of a center that is all but on it,
+    // rounding says otherwise.
     if (const double beyond = dot(axis, v); t == along || beyond * t < 0) v -= beyond * axis;
     const double vv = squared_norm(v), d = std::sqrt(vv);
     const Vec3d n = vv > least_square ? direction_of(v, vv, d) : X_WA.R.col(0);

@@ -1,5 +1,6 @@
-// Cylinder (A) against sphere (B), in the half-plane (radial, z) of the center: a rectangle against a point. From inside, the
-// nearer of mantle and cap; a center on the axis leaves the mantle along x.
+// Cylinder (A) against sphere (B), in the half-plane (radial, z) of the center: a rectangle against
+// a point. From inside, the nearer of mantle and cap; a center on the axis leaves the mantle along
+// x.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ struct CylinderSphere : SolidAgainstSphere<CylinderSphere> {
     const double rho = std::sqrt(c.x * c.x + c.y * c.y);
     const Vec3d radial = rho > 0 ? Vec3d(c.x / rho, c.y / rho, 0) : Vec3d(1, 0, 0);
     const Vec3d up(0, 0, std::copysign(1.0, c.z));
-    const double out = rho - A.radius, above = std::fabs(c.z) - A.half_length;  // signed distances from mantle and cap
+    // Signed distances from mantle and cap.
+    const double out = rho - A.radius, above = std::fabs(c.z) - A.half_length;
     if (out > 0 && above > 0) {  // nearest to the rim
       const double d = std::sqrt(out * out + above * above);
       return {d, (out / d) * radial + (above / d) * up};

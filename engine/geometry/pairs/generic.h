@@ -22,7 +22,8 @@ struct GenericPair {
   using Difference = CoreDifference<CoreA, CoreB>;
   static constexpr bool curved = CoreA::curved || CoreB::curved;
 
-  static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+  static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB,
+                                 PairCache& cache) {
     const Difference D{core<Ta>(A), core<Tb>(B), X_AB};
     Contact c;
     bool known = false;
@@ -34,15 +35,20 @@ struct GenericPair {
       const double size = D.size();
       if (cache.has_points && squared_norm(cache.axis) > 0.5) {
         const Contact last{cache.axis, 0, cache.p_A, X_AB * cache.p_B - cache.p_A};
-        if (const auto sharp = proved(D, SurfacesOf<Difference>{D}, last, size, warm_precision)) c = *sharp, known = true;
+        if (const auto sharp = proved(D, SurfacesOf<Difference>{D}, last, size, warm_precision))
+          c = *sharp, known = true;
       }
       for (int i = 0; i < n_rough && !known; ++i) {
         const Rough& rough = rough_answers[i];
         advance(D, {.gap = rough.gap * size, .relative_gap = rough.relative_gap}, r);
-        const auto sharp = r.overlap ? proved(D, SurfacesOf<Difference>{D}, contact(r), size, rough.precision)
-                                     : proved(D, SurfacesOfSimplex<Difference>{{D}, r.simplex, size}, contact(r), size, rough.precision);
-        if (sharp) c = *sharp, known = true;
-        else if (r.overlap) break;
+        const auto sharp =
+            r.overlap ? proved(D, SurfacesOf<Difference>{D}, contact(r), size, rough.precision)
+                      : proved(D, SurfacesOfSimplex<Difference>{{D}, r.simplex, size}, contact(r),
+                               size, rough.precision);
+        if (sharp)
+          c = *sharp, known = true;
+        else if (r.overlap)
+          break;
       }
     }
     if (!known) c = from_rough(D, r);
@@ -58,10 +64,12 @@ struct GenericPair {
     cache.axis = c.distance > 0 ? c.normal : Vec3d();
     // From the cores to the shapes.
     const double rA = D.A.rounding(), rB = D.B.rounding();
-    return {c.distance - rA - rB, c.a + rA * c.normal, c.a + (c.distance - rB) * c.normal, c.normal};
+    return {c.distance - rA - rB, c.a + rA * c.normal, c.a + (c.distance - rB) * c.normal,
+            c.normal};
   }
 
-  static bool closer_than(double margin, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+  static bool closer_than(double margin, const Shape& A, const Shape& B, const SE3d& X_AB,
+                          PairCache& cache) {
     const Difference D{core<Ta>(A), core<Tb>(B), X_AB};
     const double reach = margin + D.rounding();
     const GjkResult r = gjk(D, start(D, cache), {.separated = reach, .near = reach});
@@ -69,10 +77,12 @@ struct GenericPair {
     return r.overlap || r.lower < reach;  // what no plane separates counts as closer
   }
 
-  static double distance_lower_bound(double enough, const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+  static double distance_lower_bound(double enough, const Shape& A, const Shape& B,
+                                     const SE3d& X_AB, PairCache& cache) {
     const Difference D{core<Ta>(A), core<Tb>(B), X_AB};
     const double rounding = D.rounding();
-    const GjkResult r = gjk(D, start(D, cache), {.separated = enough + rounding, .near = rounding, .gap = 1e-6});
+    const GjkResult r =
+        gjk(D, start(D, cache), {.separated = enough + rounding, .near = rounding, .gap = 1e-6});
     keep_axis(r, cache);
     return r.overlap ? 0 : std::max(0.0, r.lower - rounding);
   }
@@ -83,24 +93,31 @@ struct GenericPair {
     double gap, relative_gap, precision;
   };
   static constexpr int n_rough = 3;
-  static constexpr Rough rough_answers[n_rough] = {{3e-3, 3e-2, 5e-2}, {0, 1e-3, 2e-2}, {0, 1e-8, 1e-3}};
-  static constexpr double warm_precision = 2e-2;  // how far the answer may have moved since the last query, as a part of the size
+  static constexpr Rough rough_answers[n_rough] = {
+      {3e-3, 3e-2, 5e-2}, {0, 1e-3, 2e-2}, {0, 1e-8, 1e-3}};
+  // How far the answer may have moved since the last query, as a part of the size.
+  static constexpr double warm_precision = 2e-2;
 
-  // What GJK knows; of cores that overlap what it knew when it last saw them apart, with the direction in which they overlap least.
+  // What GJK knows; of cores that overlap what it knew when it last saw them apart, with the
+  // direction in which they overlap least.
   static Contact contact(const GjkResult& r) {
     Contact c{r.v * (1 / r.upper), r.upper, {}, {}};
     if (r.overlap) c.normal = r.axis * (1 / norm(r.axis)), c.distance = r.lower;
     const int n = r.overlap ? std::min(r.simplex.n, 3) : r.simplex.n;
-    for (int i = 0; i < n; ++i) c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
+    for (int i = 0; i < n; ++i)
+      c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
     return c;
   }
-  // By Newton's method from a rough answer. Of cores apart a plane of support proves it; of those that overlap see way_out.h.
+  // By Newton's method from a rough answer. Of cores apart a plane of support proves it; of those
+  // that overlap see way_out.h.
   template <class Surfaces>
-  static std::optional<Contact> proved(const Difference& D, const Surfaces& surfaces, const Contact& rough, double size, double precision) {
+  static std::optional<Contact> proved(const Difference& D, const Surfaces& surfaces,
+                                       const Contact& rough, double size, double precision) {
     const auto sharp = quickly_polished(D, surfaces, rough, size, precision);
     return sharp && (sharp->distance > 0 || is_shortest_way_out(D, *sharp)) ? sharp : std::nullopt;
   }
-  // EPA's nearest facet as a rough answer; and of all faces of the hulls the one whose plane is the least deep, outward from D.
+  // EPA's nearest facet as a rough answer; and of all faces of the hulls the one whose plane is the
+  // least deep, outward from D.
   struct Guess {
     const Difference& D;
     std::optional<Contact> sharp;
@@ -108,7 +125,8 @@ struct GenericPair {
     static bool proved(void* guess, const Penetration& p) {
       Guess& own = *static_cast<Guess*>(guess);
       const Contact rough{-p.direction, -p.depth, p.a, p.w};
-      own.sharp = GenericPair::proved(own.D, SurfacesOf<Difference>{own.D}, rough, own.D.size(), rough_answers[0].precision);
+      own.sharp = GenericPair::proved(own.D, SurfacesOf<Difference>{own.D}, rough, own.D.size(),
+                                      rough_answers[0].precision);
       return own.sharp.has_value();
     }
     static Vec3d least_deep(void* guess) {
@@ -121,7 +139,9 @@ struct GenericPair {
       // How far the face itself reaches along its normal, and the other shape along the opposite.
       const auto& X = D.X_AB;
       if constexpr (has_faces<CoreA>)
-        D.A.for_each_face([&](const Vec3d& n, const Vec3d& on) { look(-n, dot(n, on - X * D.B.support(transpose_times(X.R, -n)))); });
+        D.A.for_each_face([&](const Vec3d& n, const Vec3d& on) {
+          look(-n, dot(n, on - X * D.B.support(transpose_times(X.R, -n))));
+        });
       if constexpr (has_faces<CoreB>)
         D.B.for_each_face([&](const Vec3d& n_B, const Vec3d& on) {
           const Vec3d n = X.R * n_B;
@@ -130,11 +150,14 @@ struct GenericPair {
       return best;
     }
     EpaGuess for_epa() {
-      return {this, curved ? proved : nullptr, has_faces<CoreA> || has_faces<CoreB> ? least_deep : nullptr};
+      return {this, curved ? proved : nullptr,
+              has_faces<CoreA> || has_faces<CoreB> ? least_deep : nullptr};
     }
   };
   template <class Core>
-  static constexpr bool has_faces = requires(const Core& core) { core.for_each_face([](const Vec3d&, const Vec3d&) {}); };
+  static constexpr bool has_faces = requires(const Core& core) {
+    core.for_each_face([](const Vec3d&, const Vec3d&) {});
+  };
   // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
   static Contact from_rough(const Difference& D, GjkResult& r) {
     if (!r.overlap) advance(D, {}, r);
@@ -148,31 +171,38 @@ struct GenericPair {
       gap = max_number(e.gap, norm(e.w - e.depth * e.direction));
     } else {
       c = contact(r);
-      gap = max_number(gap, norm(c.w - r.v));  // of a needle v may be better known than what it is made of
+      // Of a needle v may be better known than what it is made of.
+      gap = max_number(gap, norm(c.w - r.v));
       // A v as short as rounding has no direction; the plane that separated best has.
       constexpr double touch = 1e-10;  // of the size
-      if (!D.exceeds(r.upper, touch) && !D.exceeds(-r.lower, touch)) c.normal = r.axis * (1 / norm(r.axis));
+      if (!D.exceeds(r.upper, touch) && !D.exceeds(-r.lower, touch))
+        c.normal = r.axis * (1 / norm(r.axis));
     }
     // Of polytopes only what rounding has spoilt: needles, and touches.
     if (curved || D.exceeds(gap, 1e-11)) {
       const Contact rough = c;
       c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
-      // A polished value is a support plane's, so never above the distance, as GJK's own lower bound is. Of needles that all but touch
-      // GJK's plane may be the only one that is any good.
+      // A polished value is a support plane's, so never above the distance, as GJK's own lower
+      // bound is. Of needles that all but touch GJK's plane may be the only one that is any good.
       if (!r.overlap && c.distance < r.lower) {
-        if (c.distance < r.lower - 1e-12 * D.size()) c = rough, c.normal = r.axis * (1 / norm(r.axis));
+        if (c.distance < r.lower - 1e-12 * D.size())
+          c = rough, c.normal = r.axis * (1 / norm(r.axis));
         c.distance = r.lower;
       }
-      if (!r.overlap && !D.exceeds(r.upper, 1e-10) && D.exceeds(-c.distance, 1e-9)) out_of_touch(D, r, c);
+      if (!r.overlap && !D.exceeds(r.upper, 1e-10) && D.exceeds(-c.distance, 1e-9))
+        out_of_touch(D, r, c);
     }
     return c;
   }
-  // Where a needle touches, none of GJK's planes may be any good: then the way out is looked for as from inside.
+  // Where a needle touches, none of GJK's planes may be any good: then the way out is looked for as
+  // from inside.
   [[gnu::noinline]] static void out_of_touch(const Difference& D, const GjkResult& r, Contact& c) {
     Guess guess{D, {}};
     const Penetration e = epa(SupportFunction::of(D), r.simplex, guess.for_epa());
-    if (e.proved) c = *guess.sharp;
-    else if (-e.depth > c.distance) c = {-e.direction, -e.depth, e.a, e.w};
+    if (e.proved)
+      c = *guess.sharp;
+    else if (-e.depth > c.distance)
+      c = {-e.direction, -e.depth, e.a, e.w};
   }
   static void keep_axis(const GjkResult& r, PairCache& cache) {
     cache.axis = r.overlap || !(r.lower > 0) ? Vec3d() : r.axis * (1 / norm(r.axis));

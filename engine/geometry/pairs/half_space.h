@@ -1,4 +1,5 @@
-// Half-space (A) against any bounded shape: the shape's support point in the direction into the half-space decides.
+// Half-space (A) against any bounded shape: the shape's support point in the direction into the
+// half-space decides.
 //   distance = min over B of z, in A's frame.
 #pragma once
 

@@ -27,12 +27,13 @@ namespace {
 
 // The cells that are not GJK and EPA. Half-spaces against every bounded type are filled in below.
 using AnalyticPairs =
-    std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere, TriangleSphere,
-               CapsuleCapsule, HalfSpaceHalfSpace>;
+    std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere,
+               TriangleSphere, CapsuleCapsule, HalfSpaceHalfSpace>;
 
 // An analytic pair with everything in W, of (B, A) where `swapped`.
 template <class P, bool swapped>
-ROBOSIM_INLINE Witness witness_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+ROBOSIM_INLINE Witness witness_in_W(const Shape& A, const SE3d& X_WA, const Shape& B,
+                                    const SE3d& X_WB) {
   const SE3d &X_W1 = swapped ? X_WB : X_WA, &X_W2 = swapped ? X_WA : X_WB;
   const Shape &first = swapped ? B : A, &second = swapped ? A : B;
   Witness w;
@@ -62,8 +63,10 @@ constexpr PairFunctions functions_of() {
   f.signed_distance = P::signed_distance;
   f.swapped = swapped;
   f.analytic = analytic;
-  if constexpr (analytic) f.in_W = in_W<P, swapped>, f.distance_in_W = distance_in_W<P, swapped>;
-  else f.closer_than = P::closer_than, f.distance_lower_bound = P::distance_lower_bound;
+  if constexpr (analytic)
+    f.in_W = in_W<P, swapped>, f.distance_in_W = distance_in_W<P, swapped>;
+  else
+    f.closer_than = P::closer_than, f.distance_lower_bound = P::distance_lower_bound;
   return f;
 }
 
@@ -88,12 +91,15 @@ struct BestPair<ShapeType::triangle, ShapeType::triangle> : TriangleTriangle {};
 
 template <int cell>
 constexpr void set_generic(Table& table, bool with_formulas) {
-  constexpr ShapeType a = static_cast<ShapeType>(cell / n_shape_types), b = static_cast<ShapeType>(cell % n_shape_types);
+  constexpr ShapeType a = static_cast<ShapeType>(cell / n_shape_types),
+                      b = static_cast<ShapeType>(cell % n_shape_types);
   if constexpr (a == ShapeType::half_space && b != ShapeType::half_space) {
     if (with_formulas) set<HalfSpaceAgainst<b>, true>(table);
   } else if constexpr (a <= b && a != ShapeType::half_space && b != ShapeType::half_space) {
-    if (with_formulas) set<BestPair<a, b>, false>(table);
-    else set<GenericPair<a, b>, false>(table);
+    if (with_formulas)
+      set<BestPair<a, b>, false>(table);
+    else
+      set<GenericPair<a, b>, false>(table);
   }
 }
 
@@ -112,7 +118,8 @@ constexpr Table with(Table table, const std::tuple<Pairs...>*) {
 
 using Cells = std::make_integer_sequence<int, n_shape_types * n_shape_types>;
 constexpr Table generic = generic_table(false, Cells{});
-constexpr Table table = with(generic_table(true, Cells{}), static_cast<const AnalyticPairs*>(nullptr));
+constexpr Table table =
+    with(generic_table(true, Cells{}), static_cast<const AnalyticPairs*>(nullptr));
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // A solid (A) whose signed distance from a point is a formula, against a sphere (B).
 //
-// The pair's struct gives a, and `static PointDistance from_point(const Shape& A, const Vec3d& c)` in A's frame.
+// The pair's struct gives a, and `static PointDistance from_point(const Shape& A, const Vec3d& c)`
+// in A's frame.
 #pragma once
 
 #include "geometry/query.h"
@@ -16,7 +17,8 @@ template <class Pair>
 struct SolidAgainstSphere {
   static constexpr ShapeType b = ShapeType::sphere;
 
-  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B,
+                                      const SE3d& X_WB) {
     const auto [d, n] = Pair::from_point(A, transpose_times(X_WA.R, X_WB.p - X_WA.p));
     return witness(d, X_WA.R * n, B, X_WB.p);
   }
@@ -26,7 +28,9 @@ struct SolidAgainstSphere {
   }
 
  private:
-  static Witness witness(double d, const Vec3d& n, const Shape& B, const Vec3d& c) { return {d - B.radius, c - d * n, c - B.radius * n, n}; }
+  static Witness witness(double d, const Vec3d& n, const Shape& B, const Vec3d& c) {
+    return {d - B.radius, c - d * n, c - B.radius * n, n};
+  }
 };
 
 }  // namespace robosim

@@ -1,7 +1,9 @@
-// Capsule (A) against a solid whose distance from a point is a formula (B): the least distance from a point of the capsule's segment.
+// Capsule (A) against a solid whose distance from a point is a formula (B): the least distance from
+// a point of the capsule's segment.
 //
-// p(s) = c + s u in B's frame. The distance f(s) of p(s) from a convex set is convex, with the derivative f' = n.u, n the normal there, and
-// f'' <= (1 - f'^2) / f. So f' = 0 is solved by secants, the first step by that bound on f'', within the interval where f' changes its sign.
+// p(s) = c + s u in B's frame. The distance f(s) of p(s) from a convex set is convex, with the
+// derivative f' = n.u, n the normal there, and f'' <= (1 - f'^2) / f. So f' = 0 is solved by
+// secants, the first step by that bound on f'', within the interval where f' changes its sign.
 // Where the segment meets the solid, or all but meets it, GJK and EPA answer.
 #pragma once
 
@@ -18,7 +20,8 @@ template <ShapeType Tb, class SolidSphere>
 struct SegmentAgainst : GenericPair<ShapeType::capsule, Tb> {
   using Generic = GenericPair<ShapeType::capsule, Tb>;
 
-  static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache& cache) {
+  static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB,
+                                 PairCache& cache) {
     constexpr int max_rounds = 40;
     constexpr double near = 1e-3, rounding = 2e-16;  // of the size
     const double h = A.half_length, size = h + B.radius + B.half_length;
@@ -30,10 +33,13 @@ struct SegmentAgainst : GenericPair<ShapeType::capsule, Tb> {
       const PointDistance f = SolidSphere::from_point(B, c + s * u);
       if (!(f.distance > near * size)) break;
       const double slope = dot(f.normal, u);
-      double next = slope == slope_before || round == 0 ? s - slope * f.distance / max_number(1 - slope * slope, 1e-3)
-                                                        : s - slope * (s - s_before) / (slope - slope_before);
-      if (slope > 0) above = s;
-      else below = s;
+      double next = slope == slope_before || round == 0
+                        ? s - slope * f.distance / max_number(1 - slope * slope, 1e-3)
+                        : s - slope * (s - s_before) / (slope - slope_before);
+      if (slope > 0)
+        above = s;
+      else
+        below = s;
       // A secant that leaves the interval, or does not make it smaller for a while, is no help.
       if (round % 4 == 3) {
         if (above - below > 0.5 * wide) next = 0.5 * (below + above);
@@ -43,7 +49,8 @@ struct SegmentAgainst : GenericPair<ShapeType::capsule, Tb> {
       if (!(next < above)) next = above < h ? 0.5 * (below + above) : h;
       if (std::fabs(next - s) <= rounding * size || std::fabs(slope) <= rounding) {
         const Vec3d n = -(X_AB.R * f.normal), on_segment(0, 0, s);
-        cache.axis = n, cache.p_A = on_segment, cache.p_B = c + s * u - f.distance * f.normal, cache.has_points = true;
+        cache.axis = n, cache.p_A = on_segment, cache.p_B = c + s * u - f.distance * f.normal,
+        cache.has_points = true;
         return {f.distance - A.radius, on_segment + A.radius * n, on_segment + f.distance * n, n};
       }
       s_before = s, slope_before = slope, s = next;

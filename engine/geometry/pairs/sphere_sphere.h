@@ -14,7 +14,8 @@ struct SphereSphere {
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
     return signed_distance_in_W(A, SE3d(), B, X_AB);
   }
-  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
+  static Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B,
+                                      const SE3d& X_WB) {
     const Vec3d v = X_WB.p - X_WA.p;
     const double vv = squared_norm(v), d = std::sqrt(vv);
     const Vec3d n = vv > least_square ? direction_of(v, vv, d) : X_WA.R.col(0);

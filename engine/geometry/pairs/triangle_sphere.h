@@ -1,4 +1,5 @@
-// Triangle (A) against sphere (B): the triangle's point nearest to the center. A rounding is a constant of the distance.
+// Triangle (A) against sphere (B): the triangle's point nearest to the center. A rounding is a
+// constant of the distance.
 #pragma once
 
 #include <cmath>
@@ -15,14 +16,17 @@ struct TriangleSphere {
   static Witness signed_distance(const Shape& A, const Shape& B, const SE3d& X_AB, PairCache&) {
     return signed_distance_in_W(A, SE3d(), B, X_AB);
   }
-  static ROBOSIM_INLINE Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
-    const Vec3d &c_W = X_WB.p, c = transpose_times(X_WA.R, c_W - X_WA.p), w[3] = {A.vertex[0] - c, A.vertex[1] - c, A.vertex[2] - c};
+  static ROBOSIM_INLINE Witness signed_distance_in_W(const Shape& A, const SE3d& X_WA,
+                                                     const Shape& B, const SE3d& X_WB) {
+    const Vec3d &c_W = X_WB.p, c = transpose_times(X_WA.R, c_W - X_WA.p),
+                w[3] = {A.vertex[0] - c, A.vertex[1] - c, A.vertex[2] - c};
     const double ww[3] = {squared_norm(w[0]), squared_norm(w[1]), squared_norm(w[2])};
     const Vec3d v = nearest_point(w, ww);
     const double vv = squared_norm(v);
     double d = std::sqrt(vv);
     Vec3d n_A = v * (-1 / d);
-    if (!(vv > near_touch * near_touch * (ww[0] + ww[1] + ww[2]))) [[unlikely]] n_A = leave(A, w, d);
+    if (!(vv > near_touch * near_touch * (ww[0] + ww[1] + ww[2]))) [[unlikely]]
+      n_A = leave(A, w, d);
     const Vec3d n = X_WA.R * n_A;
     return {d - A.rounding - B.radius, c_W + (A.rounding - d) * n, c_W - B.radius * n, n};
   }
@@ -30,12 +34,15 @@ struct TriangleSphere {
  private:
   static constexpr double near_touch = 1e-5;  // of the size
 
-  // Of the triangle from the center, in few branches: of all edges, and of the face where the center is over it.
+  // Of the triangle from the center, in few branches: of all edges, and of the face where the
+  // center is over it.
   static ROBOSIM_INLINE Vec3d nearest_point(const Vec3d (&w)[3], const double (&ww)[3]) {
     const Vec3d e[3] = {w[1] - w[0], w[2] - w[1], w[0] - w[2]}, n = cross(e[0], e[1]);
-    const double ee[3] = {squared_norm(e[0]), squared_norm(e[1]), squared_norm(e[2])}, nn = squared_norm(n);
+    const double ee[3] = {squared_norm(e[0]), squared_norm(e[1]), squared_norm(e[2])},
+                 nn = squared_norm(n);
     constexpr double needle = 1e-16;  // of the angles, squared
-    if (!(nn > needle * ee[0] * ee[1] && nn > needle * ee[0] * ee[2])) [[unlikely]] return nearest_face(w, 3).v;
+    if (!(nn > needle * ee[0] * ee[1] && nn > needle * ee[0] * ee[2])) [[unlikely]]
+      return nearest_face(w, 3).v;
     // How far the center is within each side, times the side's length and that of n.
     double within[3];
     for (int i = 0; i < 3; ++i) within[i] = dot(cross(w[i], e[i]), n);
@@ -50,7 +57,8 @@ struct TriangleSphere {
       Vec3d x = w[i] + (t / ee[i]) * e[i];
       x -= (dot(x, e[i]) / ee[i]) * e[i];  // perpendicular to the edge however near the center is
       const Vec3d& corner = at_i ? w[i] : w[j];
-      constexpr double after_edges = 1 + 4e-16;  // where rounding does not tell, an edge is nearer than its ends
+      // Where rounding does not tell, an edge is nearer than its ends.
+      constexpr double after_edges = 1 + 4e-16;
       const double xx = at_i || at_j ? after_edges * (at_i ? ww[i] : ww[j]) : squared_norm(x);
       const Vec3d& here = at_i || at_j ? corner : x;
       const bool is_nearer = !(within[i] > 0) & (xx < least);
@@ -59,23 +67,31 @@ struct TriangleSphere {
     }
     return v;
   }
-  // The direction away from a point that is all but there drowns in rounding: of those that have all corners behind, the nearest one. d: how far
-  // away, which over a face is along its normal.
+  // The direction away from a point that is all but there drowns in rounding: of those that have
+  // all corners behind, the nearest one. d: how far away, which over a face is along its normal.
   [[gnu::noinline, gnu::cold]] static Vec3d leave(const Shape& A, const Vec3d (&w)[3], double& d) {
     constexpr double rounding = 1e-15, flat = 1e-10;
     const auto core = robosim::core<ShapeType::triangle>(A);
     const int longest = core.longest_edge();
     const Vec3d line = unit_or(core.edge(longest), {1, 0, 0});
     const double negligible = flat * norm(core.edge(longest));
-    const auto without = [](const Vec3d& x, const Vec3d& direction) { return x - dot(x, direction) * direction; };
-    const Vec3d face = unit_or(without(core.normal(), line), perpendicular(line));  // of a needle the normal is less well known than its line
+    const auto without = [](const Vec3d& x, const Vec3d& direction) {
+      return x - dot(x, direction) * direction;
+    };
+    // Of a needle the normal is less well known than its line.
+    const Vec3d face = unit_or(without(core.normal(), line), perpendicular(line));
     const SimplexFace nearest = nearest_face(w, 3);
     d = std::sqrt(nearest.vv);
     // At a center on the triangle the face's normal is one of its edges and corners too.
-    if (!(nearest.vv > rounding * rounding * (squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2])))) return face;
+    if (!(nearest.vv >
+          rounding * rounding * (squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2]))))
+      return face;
     const Vec3d n = nearest.v * (-1 / d);
-    const auto turned = [&](const Vec3d& m, const Vec3d& to) { return unit_or(without(m, unit_or(to, Vec3d())), face); };
-    const bool is_needle = !(norm(cross(line, core.edge(longest == 2 ? 0 : longest + 1))) > negligible);
+    const auto turned = [&](const Vec3d& m, const Vec3d& to) {
+      return unit_or(without(m, unit_or(to, Vec3d())), face);
+    };
+    const bool is_needle =
+        !(norm(cross(line, core.edge(longest == 2 ? 0 : longest + 1))) > negligible);
     const Vec3d straight = is_needle ? turned(n, line) : dot(n, face) > 0 ? face : -face;
     if (nearest.n == 3) {
       if (!is_needle) d = std::fabs(dot(face, w[0]));
@@ -95,8 +111,10 @@ struct TriangleSphere {
     const int i = nearest.index[0];
     const Vec3d to_next = at(i + 1) - at(i), to_last = at(i + 2) - at(i);
     if (is_behind(n, to_next) && is_behind(n, to_last)) return n;
-    if (const Vec3d m = turned(n, to_next); !is_behind(n, to_next) && is_behind(m, to_last)) return m;
-    if (const Vec3d m = turned(n, to_last); !is_behind(n, to_last) && is_behind(m, to_next)) return m;
+    if (const Vec3d m = turned(n, to_next); !is_behind(n, to_next) && is_behind(m, to_last))
+      return m;
+    if (const Vec3d m = turned(n, to_last); !is_behind(n, to_last) && is_behind(m, to_next))
+      return m;
     return straight;
   }
 };

@@ -1,4 +1,5 @@
-// Capsule: ball swept along the segment from (0, 0, -half_length) to (0, 0, half_length). Core: the segment.
+// Capsule: ball swept along the segment from (0, 0, -half_length) to (0, 0, half_length). Core: the
+// segment.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +21,17 @@ struct CapsuleCore {
   Vec3d center() const { return {}; }
   Vec3d support(const Vec3d& d) const { return {0, 0, std::copysign(half_length, d.z)}; }
   // Over tangents t0 and t1, see local_surface.
-  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
+                                                        const Vec3d& t0, const Vec3d& t1) const {
     const double room = half_length - std::fabs(p.z);
-    if (room > feature_tolerance * half_length) return {tangent_plane::Radii(t0.z, t1.z, radius), room};
-    return {tangent_plane::Radii::round(radius), LocalSurface::straight, std::fabs(n.z) < feature_tolerance};
+    if (room > feature_tolerance * half_length)
+      return {tangent_plane::Radii(t0.z, t1.z, radius), room};
+    return {tangent_plane::Radii::round(radius), LocalSurface::straight,
+            std::fabs(n.z) < feature_tolerance};
   }
   // Curved: 0 and 1 the balls at the lower and upper end, 2 the mantle.
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
+                             double precision = feature_tolerance) const {
     LocalSurface s;
     const Vec3d across = unit_or({-n.y, n.x, 0}, {0, 1, 0});
     s.point = {0, 0, p.z};
@@ -53,7 +58,8 @@ struct CapsuleCore {
     out.face = {FeatureKind::curved, 2, 0};
     out.normal = {n.x / across, n.y / across, 0};
     out.tube_radius = 0, out.tube_half_length = half_length;
-    for (int i = 0; i < 2; ++i) out.add({0, 0, i ? half_length : -half_length}, {FeatureKind::curved, i, 0}, out.face);
+    for (int i = 0; i < 2; ++i)
+      out.add({0, 0, i ? half_length : -half_length}, {FeatureKind::curved, i, 0}, out.face);
   }
   Vec3d stretch(int k, const Vec3d& p, const Vec3d& m) const {
     return k == 0 ? m : Vec3d(0, 0, 0.5 * p.z / half_length);

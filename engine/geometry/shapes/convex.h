@@ -1,6 +1,7 @@
 // Convex hull of a mesh's vertices, rounded by `radius`. Core: the hull itself.
 //
-// Support by brute force over a few vertices; above, from a table of directions that is built once per mesh (support_table.h).
+// Support by brute force over a few vertices; above, from a table of directions that is built once
+// per mesh (support_table.h).
 #pragma once
 
 #include <cmath>
@@ -44,18 +45,23 @@ struct ConvexCore {
     }
     return mesh->support_table.of(mesh->vertices).farthest(mesh->vertices, d);
   }
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
+                             double precision = feature_tolerance) const {
     return hull_surface(*mesh, p, n, support_vertex(n), precision);
   }
   // Over tangents t0 and t1: of the vertex farthest along n at once, else as local_surface says.
-  tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+  tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0,
+                                         const Vec3d& t1) const {
     const std::size_t farthest = static_cast<std::size_t>(support_vertex(n));
     const double on = feature_tolerance * mesh->ball.radius;
     const Vec3d& v = mesh->vertices[farthest];
     if (squared_norm(p - v) <= on * on) {
       bool tips = false;
-      for (int e = mesh->neighbor_begin[farthest], end = mesh->neighbor_begin[farthest + 1]; e < end; ++e) {
-        const Vec3d d = mesh->vertices[static_cast<std::size_t>(mesh->neighbors[static_cast<std::size_t>(e)])] - v;
+      for (int e = mesh->neighbor_begin[farthest], end = mesh->neighbor_begin[farthest + 1];
+           e < end; ++e) {
+        const Vec3d d =
+            mesh->vertices[static_cast<std::size_t>(mesh->neighbors[static_cast<std::size_t>(e)])] -
+            v;
         const double length2 = squared_norm(d), rise = dot(n, d);
         tips |= length2 > on * on && rise * rise < feature_tolerance * feature_tolerance * length2;
       }

@@ -12,8 +12,9 @@ namespace {
 struct HullFacet {
   std::array<int, 3> vertex;
   std::array<int, 3> neighbor{-1, -1, -1};  // across the edge vertex[i] - vertex[i + 1]
-  Vec3d n;                                   // outward, not unit
-  std::vector<int> outside;                  // points strictly above this face that no other face has taken
+  Vec3d n;                                  // outward, not unit
+  // Points strictly above this face that no other face has taken.
+  std::vector<int> outside;
   bool alive = true;
 };
 
@@ -70,7 +71,8 @@ class Quickhull {
   const std::vector<Vec3d>& points_;
   std::vector<HullFacet> facets_;
   std::vector<int> pending_;
-  std::vector<int> starts_at_ = std::vector<int>(points_.size());  // new face whose horizon edge starts at a point
+  // New face whose horizon edge starts at a point.
+  std::vector<int> starts_at_ = std::vector<int>(points_.size());
 };
 
 // Two far points, the one farthest from their line, the one farthest from their plane.
@@ -96,8 +98,10 @@ void Quickhull::first_tetrahedron() {
   const int d = farthest([&](const Vec3d& p) { return std::fabs(dot(m, p - at(a))); });
   const double thickness = width > 0 ? std::fabs(dot(m, at(d) - at(a))) / width : 0;
   if (!(extent > 0) || !(width > 1e-9 * extent) || !(thickness > 1e-9 * extent)) {
-    throw InputError(message("convex: the ", n, " points are flat (extent ", extent, " m, width ", width, " m, thickness ",
-                             thickness, " m): a convex shape needs a volume; give them a thickness or use a thin box"));
+    throw InputError(
+        message("convex: the ", n, " points are flat (extent ", extent, " m, width ", width,
+                " m, thickness ", thickness,
+                " m): a convex shape needs a volume; give them a thickness or use a thin box"));
   }
   if (orientation(at(a), at(b), at(c), at(d)) > 0) std::swap(b, c);  // d below the triangle a, b, c
   const int f[4] = {add_facet(a, b, c), add_facet(a, d, b), add_facet(b, d, c), add_facet(c, d, a)};
@@ -138,11 +142,13 @@ void Quickhull::add_farthest(int f) {
   // A new face from each horizon edge to the apex; each horizon vertex starts exactly one edge.
   const std::size_t begin = facets_.size();
   for (const auto& [v, side] : horizon) {
-    const int i = facets_[v].vertex[side], j = facets_[v].vertex[(side + 1) % 3], g = facets_[v].neighbor[side];
+    const int i = facets_[v].vertex[side], j = facets_[v].vertex[(side + 1) % 3],
+              g = facets_[v].neighbor[side];
     const int h = add_facet(i, j, apex);
     facets_[h].neighbor[0] = g;
     for (int s = 0; s < 3; ++s)
-      if (facets_[g].vertex[s] == j && facets_[g].vertex[(s + 1) % 3] == i) facets_[g].neighbor[s] = h;
+      if (facets_[g].vertex[s] == j && facets_[g].vertex[(s + 1) % 3] == i)
+        facets_[g].neighbor[s] = h;
     starts_at_[i] = h;
   }
   for (std::size_t h = begin; h < facets_.size(); ++h) {
@@ -162,6 +168,8 @@ void Quickhull::add_farthest(int f) {
 
 }  // namespace
 
-std::vector<std::array<int, 3>> convex_hull(const std::vector<Vec3d>& points) { return Quickhull(points).solve(); }
+std::vector<std::array<int, 3>> convex_hull(const std::vector<Vec3d>& points) {
+  return Quickhull(points).solve();
+}
 
 }  // namespace robosim

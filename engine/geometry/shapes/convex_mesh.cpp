@@ -13,9 +13,9 @@
 namespace robosim {
 namespace {
 
-
 // Volume and first moment of a closed surface, as the sum of its tetrahedra with a point nearby.
-void integrate_volume(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces, double& volume,
+void integrate_volume(const std::vector<Vec3d>& vertices,
+                      const std::vector<std::array<int, 3>>& faces, double& volume,
                       Vec3d& centroid) {
   const Vec3d o = vertices[0];
   volume = 0;
@@ -43,7 +43,8 @@ void build_adjacency(ConvexMesh& mesh) {
 }
 
 // Every edge between two places is there as often one way as the other.
-void check_closed(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces) {
+void check_closed(const std::vector<Vec3d>& vertices,
+                  const std::vector<std::array<int, 3>>& faces) {
   // Vertices at one place count as one: the first of them in sorted order.
   const auto less = [&](int i, int j) {
     const Vec3d &p = vertices[i], &q = vertices[j];
@@ -91,10 +92,12 @@ ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
         throw InputError(message("convex: vertex ", i, " has the coordinate ", points[i][k],
                                  " m; each must be finite and within ", max_coordinate, " m"));
   if (points.size() < 4)
-    throw InputError(message("convex: ", points.size(), " vertices; a convex shape needs at least 4 that are not coplanar"));
+    throw InputError(message("convex: ", points.size(),
+                             " vertices; a convex shape needs at least 4 that are not coplanar"));
   ConvexMesh mesh;
   mesh.vertices = points;
-  // Again until every vertex is a corner: so the hull of these vertices is this mesh, triangle by triangle.
+  // Again until every vertex is a corner: so the hull of these vertices is this mesh, triangle by
+  // triangle.
   std::size_t before;
   do {
     before = mesh.vertices.size();
@@ -108,20 +111,25 @@ ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
   return mesh;
 }
 
-ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices, const std::vector<std::array<int, 3>>& faces) {
+ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices,
+                       const std::vector<std::array<int, 3>>& faces) {
   for (std::size_t f = 0; f < faces.size(); ++f)
     for (int i : faces[f])
       if (i < 0 || static_cast<std::size_t>(i) >= vertices.size())
-        throw InputError(message("convex: face ", f, " names vertex ", i, "; there are ", vertices.size()));
+        throw InputError(
+            message("convex: face ", f, " names vertex ", i, "; there are ", vertices.size()));
   ConvexMesh mesh = convex_hull_mesh(vertices);
   check_closed(vertices, faces);
-  // A closed outward surface on these vertices encloses as much as their hull exactly when it is the hull's surface.
+  // A closed outward surface on these vertices encloses as much as their hull exactly when it is
+  // the hull's surface.
   double volume = 0;
   Vec3d centroid;
   integrate_volume(vertices, faces, volume, centroid);
   if (!(std::fabs(volume - mesh.volume) <= 1e-6 * mesh.volume))
-    throw InputError(message("convex: the faces enclose ", volume, " m^3 and the hull of the vertices ", mesh.volume,
-                             " m^3: they are not the outward surface of a convex body; leave them out to take the hull"));
+    throw InputError(message("convex: the faces enclose ", volume,
+                             " m^3 and the hull of the vertices ", mesh.volume,
+                             " m^3: they are not the outward surface of a convex body; leave them "
+                             "out to take the hull"));
   return mesh;
 }
 

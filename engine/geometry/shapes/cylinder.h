@@ -27,26 +27,33 @@ struct CylinderCore {
     return {s * d.x, s * d.y, std::copysign(half_length, d.z)};
   }
   // Over tangents t0 and t1, see local_surface.
-  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
+                                                        const Vec3d& t0, const Vec3d& t1) const {
     using tangent_plane::Radii;
-    const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
+    const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z),
+                 within = radius - rho;
     const double tolerance = std::max(feature_tolerance * size(), std::min(below, within));
     if (below > tolerance) return {Radii(t0.z, t1.z, radius), below};
     if (within > tolerance) return {Radii::flat(), within};
     const double squared = n.x * n.x + n.y * n.y, n_rho = std::sqrt(squared);
     const bool tips = std::min(n_rho, std::fabs(n.z)) < feature_tolerance;
-    const tangent_plane::Vec2 e{n.x * t0.y - n.y * t0.x, n.x * t1.y - n.y * t1.x};  // along the rim, as long as n_rho
+    // Along the rim, as long as n_rho.
+    const tangent_plane::Vec2 e{n.x * t0.y - n.y * t0.x, n.x * t1.y - n.y * t1.x};
     if (!(n_rho > 0)) return {Radii(e.x, e.y, 0), LocalSurface::straight, tips};
-    return {Radii(tangent_plane::outer((radius * inverse_cube(squared, n_rho)) * e, e)), LocalSurface::straight, tips};
+    return {Radii(tangent_plane::outer((radius * inverse_cube(squared, n_rho)) * e, e)),
+            LocalSurface::straight, tips};
   }
   // Faces: 0 the lower end, 1 the upper; edges: their rims; curved: 0 the mantle.
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
+                             double precision = feature_tolerance) const {
     LocalSurface s;
     s.point = p;
-    const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z), within = radius - rho;
+    const double rho = std::sqrt(p.x * p.x + p.y * p.y), below = half_length - std::fabs(p.z),
+                 within = radius - rho;
     const double tolerance = std::max(precision * size(), min_number(below, within));
     const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), n_z = std::fabs(n.z);
-    const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));  // along the rim
+    // Along the rim.
+    const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));
     s.index = below <= tolerance && p.z > 0;
     if (below <= tolerance && within <= tolerance) {
       s.kind = FeatureKind::edge, s.axis[0] = round, s.axis[1] = cross(n, round);
@@ -65,15 +72,21 @@ struct CylinderCore {
   Vec3d on_feature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
     if (s.kind == FeatureKind::face) return {p.x, p.y, s.index ? half_length : -half_length};
     const double across = std::sqrt(n.x * n.x + n.y * n.y), r = across > 0 ? radius / across : 0;
-    return {r * n.x, r * n.y, s.kind == FeatureKind::curved ? p.z : (s.index ? half_length : -half_length)};
+    return {r * n.x, r * n.y,
+            s.kind == FeatureKind::curved ? p.z : (s.index ? half_length : -half_length)};
   }
   Curvature curvature(const LocalSurface& s, const Vec3d& p, const Vec3d& n) const {
     if (s.kind == FeatureKind::face)
-      return {{{1, 0, 0}, {0, 1, 0}}, {s.radius[0], s.radius[1]}, radius - std::sqrt(p.x * p.x + p.y * p.y)};
+      return {{{1, 0, 0}, {0, 1, 0}},
+              {s.radius[0], s.radius[1]},
+              radius - std::sqrt(p.x * p.x + p.y * p.y)};
     const double n_rho = std::sqrt(n.x * n.x + n.y * n.y);
     const Vec3d round = n_rho > 0 ? Vec3d(-n.y / n_rho, n.x / n_rho, 0) : Vec3d(0, 1, 0);
-    if (s.kind == FeatureKind::curved) return {{round, {0, 0, 1}}, {radius, LocalSurface::straight}, half_length - std::fabs(p.z)};
-    return {{round, cross(n, round)}, {n_rho > 0 ? radius / n_rho : LocalSurface::straight, 0}, LocalSurface::straight};
+    if (s.kind == FeatureKind::curved)
+      return {{round, {0, 0, 1}}, {radius, LocalSurface::straight}, half_length - std::fabs(p.z)};
+    return {{round, cross(n, round)},
+            {n_rho > 0 ? radius / n_rho : LocalSurface::straight, 0},
+            LocalSurface::straight};
   }
   // Between the ends of the mantle, or inside the rim of an end.
   double inner_radius(const Vec3d& p, const Vec3d& n) const {
@@ -93,7 +106,8 @@ struct CylinderCore {
   // An end, or the mantle's line on n's side.
   void patch(const Vec3d& n, Patch& out) const {
     const double across = std::sqrt(n.x * n.x + n.y * n.y);
-    if (std::fabs(n.z) >= across) return disc_patch(out, radius, std::copysign(half_length, n.z), n.z > 0, n.z > 0);
+    if (std::fabs(n.z) >= across)
+      return disc_patch(out, radius, std::copysign(half_length, n.z), n.z > 0, n.z > 0);
     const Vec3d e(n.x / across, n.y / across, 0);
     out.kind = Patch::Kind::line;
     out.face = {FeatureKind::curved, 0, 0};
@@ -101,12 +115,15 @@ struct CylinderCore {
     out.swing[0] = out.swing[1] = radius / across;
     out.tube_radius = radius, out.tube_half_length = half_length;
     for (int i = 0; i < 2; ++i)
-      out.add(radius * e + Vec3d(0, 0, i ? half_length : -half_length), {FeatureKind::edge, i, 0}, out.face);
+      out.add(radius * e + Vec3d(0, 0, i ? half_length : -half_length), {FeatureKind::edge, i, 0},
+              out.face);
   }
   Vec3d stretch(int k, const Vec3d& p, const Vec3d&) const {
     return k == 0 ? Vec3d(p.x / radius, p.y / radius, 0) : Vec3d(0, 0, 0.5 * p.z / half_length);
   }
-  Ball bounding_ball() const { return {{}, std::sqrt(radius * radius + half_length * half_length)}; }
+  Ball bounding_ball() const {
+    return {{}, std::sqrt(radius * radius + half_length * half_length)};
+  }
   double farthest_from(const Vec3d& p) const {
     return std::hypot(std::hypot(p.x, p.y) + radius, std::fabs(p.z) + half_length);
   }

@@ -25,8 +25,8 @@ struct EllipsoidCore {
     const double length = norm(scaled), s = length > 0 ? 1 / length : 0;
     return {s * radii.x * scaled.x, s * radii.y * scaled.y, s * radii.z * scaled.z};
   }
-  // One feature, which is curved everywhere: with h(n) = |radii n|, the support point is dh/dn and moves by the second derivative,
-  // (radii^2 - p p^T) / h, over the tangent plane.
+  // One feature, which is curved everywhere: with h(n) = |radii n|, the support point is dh/dn and
+  // moves by the second derivative, (radii^2 - p p^T) / h, over the tangent plane.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double = feature_tolerance) const {
     LocalSurface s;
     const Curvature c = curvature(s, p, n);
@@ -40,29 +40,38 @@ struct EllipsoidCore {
     tangents(n, t, u);
     // The eigenvectors of a symmetric 2 x 2 matrix: half the angle of (difference, tu).
     const auto [tt, tu, uu] = bend(p, n, t, u);
-    const double mean = 0.5 * (tt + uu), difference = 0.5 * (tt - uu), spread = std::sqrt(difference * difference + tu * tu);
+    const double mean = 0.5 * (tt + uu), difference = 0.5 * (tt - uu),
+                 spread = std::sqrt(difference * difference + tu * tu);
     double c = 1, sine = 0;
     if (spread > 0) {
-      const double large = std::sqrt(0.5 * (1 + std::fabs(difference) / spread)), small = 0.5 * tu / (spread * large);
-      c = difference >= 0 ? large : std::fabs(small), sine = difference >= 0 ? small : std::copysign(large, tu);
+      const double large = std::sqrt(0.5 * (1 + std::fabs(difference) / spread)),
+                   small = 0.5 * tu / (spread * large);
+      c = difference >= 0 ? large : std::fabs(small),
+      sine = difference >= 0 ? small : std::copysign(large, tu);
     }
-    return {{c * t + sine * u, c * u - sine * t}, {mean + spread, std::max(0.0, mean - spread)}, LocalSurface::straight};
+    return {{c * t + sine * u, c * u - sine * t},
+            {mean + spread, std::max(0.0, mean - spread)},
+            LocalSurface::straight};
   }
   // The curvature at a point p with normal n as a matrix over the tangents t and u: tt, tu, uu.
   std::array<double, 3> bend(const Vec3d& p, const Vec3d& n, const Vec3d& t, const Vec3d& u) const {
     const double h = dot(n, p), tp = dot(t, p), up = dot(u, p);
     const Vec3d squares(radii.x * radii.x, radii.y * radii.y, radii.z * radii.z);
-    const auto slope = [&](const Vec3d& a, const Vec3d& b) { return a.x * b.x * squares.x + a.y * b.y * squares.y + a.z * b.z * squares.z; };
+    const auto slope = [&](const Vec3d& a, const Vec3d& b) {
+      return a.x * b.x * squares.x + a.y * b.y * squares.y + a.z * b.z * squares.z;
+    };
     return {(slope(t, t) - tp * tp) / h, (slope(t, u) - tp * up) / h, (slope(u, u) - up * up) / h};
   }
   Vec3d on_feature(const LocalSurface&, const Vec3d&, const Vec3d& n) const { return support(n); }
   // Over tangents t0 and t1.
-  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d&, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d&, const Vec3d& n,
+                                                        const Vec3d& t0, const Vec3d& t1) const {
     const auto [tt, tu, uu] = bend(support(n), n, t0, t1);
     return {tangent_plane::Radii(tangent_plane::Mat2{{tt, tu}, {tu, uu}})};
   }
-  // Where the normal meets the plane across the shortest axis is the center c of the largest ball that touches inside: with M the squared
-  // reciprocals of the radii, p - c = m M p for m the square of the shortest one, and p is the point nearest to c of all, as 1 - m M >= 0.
+  // Where the normal meets the plane across the shortest axis is the center c of the largest ball
+  // that touches inside: with M the squared reciprocals of the radii, p - c = m M p for m the
+  // square of the shortest one, and p is the point nearest to c of all, as 1 - m M >= 0.
   double inner_radius(const Vec3d&, const Vec3d& n) const {
     const double least = std::min({radii.x, radii.y, radii.z});
     return least * least / norm(Vec3d(radii.x * n.x, radii.y * n.y, radii.z * n.z));

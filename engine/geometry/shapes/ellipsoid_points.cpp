@@ -6,8 +6,8 @@
 namespace robosim {
 namespace {
 
-// Mostly under ten are needed. Where the root is nearly double t grows by half each time, for up to 46 rounds: then the terms that
-// still change, (r / t)^2, are lost in the rounding of 1.
+// Mostly under ten are needed. Where the root is nearly double t grows by half each time, for up to
+// 46 rounds: then the terms that still change, (r / t)^2, are lost in the rounding of 1.
 constexpr int max_ellipsoid_rounds = 64;
 
 // t >= 0 with sum (r_i / (t + e_i))^2 = 1, or 0 where the sum stays below 1.

@@ -1,4 +1,5 @@
-// Half-space z <= 0. Unbounded, so it has no support function: its pairs are analytic (pairs/half_space.h).
+// Half-space z <= 0. Unbounded, so it has no support function: its pairs are analytic
+// (pairs/half_space.h).
 #pragma once
 
 #include <limits>

@@ -11,14 +11,17 @@
 namespace robosim {
 namespace {
 
-// Vertices near the plane that n supports the hull with: of faces with more than so many the first ones will do.
+// Vertices near the plane that n supports the hull with: of faces with more than so many the first
+// ones will do.
 constexpr int max_near = 512;
 
 struct Near {
   std::array<int, max_near> vertex;
   int n = 0;
 
-  bool has(int v) const { return std::find(vertex.begin(), vertex.begin() + n, v) != vertex.begin() + n; }
+  bool has(int v) const {
+    return std::find(vertex.begin(), vertex.begin() + n, v) != vertex.begin() + n;
+  }
 };
 
 // Neighbors of neighbors of `farthest`, as far as n . vertex is at least `level`.
@@ -38,9 +41,15 @@ Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double 
 
 class FeatureFinder {
  public:
-  FeatureFinder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision)
-      : mesh_(mesh), p_(p), n_(n), on_(precision * mesh.ball.radius), flat_(feature_tolerance * mesh.ball.radius),
-        level_(dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]) - std::max(1e-5, precision) * mesh.ball.radius),
+  FeatureFinder(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest,
+                double precision)
+      : mesh_(mesh),
+        p_(p),
+        n_(n),
+        on_(precision * mesh.ball.radius),
+        flat_(feature_tolerance * mesh.ball.radius),
+        level_(dot(n, mesh.vertices[static_cast<std::size_t>(farthest)]) -
+               std::max(1e-5, precision) * mesh.ball.radius),
         near_(near_vertices(mesh, n, farthest, level_)) {}
 
   LocalSurface find() const {
@@ -48,17 +57,20 @@ class FeatureFinder {
       if (const int v = near_vertex(k); norm(at(v) - p_) <= on_) return vertex(v);
     if (near_.n == 1) return vertex(near_vertex(0));
     if (near_.n == 2) return edge(near_vertex(0), near_vertex(1));
-    // What p is nearest to: of triangles of neighbors, whose plane may hold more, and of edges, whose triangles need not be near.
+    // What p is nearest to: of triangles of neighbors, whose plane may hold more, and of edges,
+    // whose triangles need not be near.
     double to_face = INFINITY, to_edge = INFINITY;
     int corner[3] = {}, end[2] = {};
     for (int a = 0; a < near_.n; ++a)
       for_each_neighbor(near_vertex(a), [&](int, int j) {
         const int i = near_vertex(a);
         if (j < i) return;
-        if (const double d = distance_from({i, j}); d < to_edge) to_edge = d, end[0] = i, end[1] = j;
+        if (const double d = distance_from({i, j}); d < to_edge)
+          to_edge = d, end[0] = i, end[1] = j;
         for_each_neighbor(j, [&](int, int k) {
           if (k < j || !are_neighbors(i, k)) return;
-          if (const double d = distance_from({i, j, k}); d < to_face) to_face = d, corner[0] = i, corner[1] = j, corner[2] = k;
+          if (const double d = distance_from({i, j, k}); d < to_face)
+            to_face = d, corner[0] = i, corner[1] = j, corner[2] = k;
         });
       });
     if (to_edge < to_face - on_) return edge(end[0], end[1]);
@@ -71,8 +83,10 @@ class FeatureFinder {
   // f(half-edge, vertex) for neighbors that are near.
   template <class F>
   void for_each_neighbor(int v, F&& f) const {
-    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e)
-      if (const int w = mesh_.neighbors[static_cast<std::size_t>(e)]; dot(n_, at(w)) >= level_) f(e, w);
+    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)];
+         e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e)
+      if (const int w = mesh_.neighbors[static_cast<std::size_t>(e)]; dot(n_, at(w)) >= level_)
+        f(e, w);
   }
   // Of p from the segment or triangle.
   double distance_from(std::initializer_list<int> corners) const {
@@ -87,17 +101,21 @@ class FeatureFinder {
   }
   int half_edge(int v, int w) const {
     int found = 0;
-    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e)
+    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)];
+         e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e)
       if (mesh_.neighbors[static_cast<std::size_t>(e)] == w) found = e;
     return found;
   }
-  // Sine of the least angle by which n turns, about the line through v along `axis` or about any, until a neighbor of v is as far as v.
+  // Sine of the least angle by which n turns, about the line through v along `axis` or about any,
+  // until a neighbor of v is as far as v.
   double sine_at(int v, const Vec3d* axis) const {
     double least = 1;
-    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)]; e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e) {
+    for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)];
+         e < mesh_.neighbor_begin[static_cast<std::size_t>(v) + 1]; ++e) {
       Vec3d d = at(mesh_.neighbors[static_cast<std::size_t>(e)]) - at(v);
       if (axis) d -= dot(*axis, d) * *axis;
-      if (const double length = norm(d); length > on_) least = min_number(least, std::fabs(dot(n_, d)) / length);
+      if (const double length = norm(d); length > on_)
+        least = min_number(least, std::fabs(dot(n_, d)) / length);
     }
     return least;
   }
@@ -112,14 +130,16 @@ class FeatureFinder {
   }
   LocalSurface edge(int v, int w) const {
     LocalSurface s;
-    s.kind = FeatureKind::edge, s.index = half_edge(std::min(v, w), std::max(v, w)), s.point = at(v);
+    s.kind = FeatureKind::edge, s.index = half_edge(std::min(v, w), std::max(v, w)),
+    s.point = at(v);
     const Vec3d d = at(w) - at(v), e = d * (1 / norm(d));
     s.axis[0] = e, s.radius[0] = LocalSurface::straight;
     s.axis[1] = unit_or(cross(n_, e), perpendicular(e));
     s.slide = min_number(dot(p_ - at(v), e), dot(at(w) - p_, e));
     s.tilt_sine = min_number(sine_at(v, &e), sine_at(w, &e));
     const double length = norm(d), along = dot(p_ - at(v), e) / length;
-    s.corner[0] = {v, 1 - along, e * (-1 / length)}, s.corner[1] = {w, along, e * (1 / length)}, s.n_corners = 2;
+    s.corner[0] = {v, 1 - along, e * (-1 / length)}, s.corner[1] = {w, along, e * (1 / length)},
+    s.n_corners = 2;
     return s;
   }
   LocalSurface face(const int (&corner)[3]) const {
@@ -142,13 +162,15 @@ class FeatureFinder {
         for (int i = 0; i < near_.n; ++i)
           if (in_plane(near_vertex(i)) && dot(left, at(near_vertex(i)) - at(v)) < -flat_) return;
         s.index = std::min(s.index, e);
-        if (const double room = dot(left, p_ - at(v)); room < s.slide) s.slide = room, from = v, to = w;
+        if (const double room = dot(left, p_ - at(v)); room < s.slide)
+          s.slide = room, from = v, to = w;
       });
     }
     if (s.slide <= on_) return edge(from, to);
     // Barycentric coordinates in the triangle.
     for (int i = 0; i < 3; ++i) {
-      const Vec3d &b = at(corner[(i + 1) % 3]), &c = at(corner[(i + 2) % 3]), across = cross(m, c - b);
+      const Vec3d &b = at(corner[(i + 1) % 3]), &c = at(corner[(i + 2) % 3]),
+                  across = cross(m, c - b);
       const Vec3d slope = across * (1 / dot(across, at(corner[i]) - b));
       s.corner[i] = {corner[i], dot(slope, p_ - b), slope};
       // Seen from afar, the outline may lack edges: only the triangle is certain.
@@ -160,15 +182,17 @@ class FeatureFinder {
 
   const ConvexMesh& mesh_;
   const Vec3d p_, n_;
-  const double on_;     // p within this distance of a feature is on it
-  const double flat_;   // vertices within this distance of a face's plane belong to the face, however precise p is
+  const double on_;  // p within this distance of a feature is on it
+  // Vertices within this distance of a face's plane belong to the face, however precise p is.
+  const double flat_;
   const double level_;  // vertices with n . vertex at least this are near
   const Near near_;
 };
 
 }  // namespace
 
-LocalSurface hull_surface(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest, double precision) {
+LocalSurface hull_surface(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest,
+                          double precision) {
   return FeatureFinder(mesh, p, n, farthest, precision).find();
 }
 

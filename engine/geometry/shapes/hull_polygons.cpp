@@ -21,7 +21,8 @@ constexpr double steepest = 1e-3;  // cosine: a face beyond is no support
 Vec3d doubled_area(const ConvexMesh& mesh, int triangle) {
   const auto& f = mesh.faces[static_cast<Index>(triangle)];
   const Vec3d& a = mesh.vertices[static_cast<Index>(f[0])];
-  return cross(mesh.vertices[static_cast<Index>(f[1])] - a, mesh.vertices[static_cast<Index>(f[2])] - a);
+  return cross(mesh.vertices[static_cast<Index>(f[1])] - a,
+               mesh.vertices[static_cast<Index>(f[2])] - a);
 }
 Vec3d unit_normal(const ConvexMesh& mesh, int triangle) {
   const Vec3d area = doubled_area(mesh, triangle);
@@ -34,7 +35,8 @@ struct HalfEdges {
   std::vector<int> number;    // in ConvexMesh::neighbors
   std::vector<int> opposite;  // the one back
 
-  explicit HalfEdges(const ConvexMesh& mesh) : number(3 * mesh.faces.size()), opposite(number.size()) {
+  explicit HalfEdges(const ConvexMesh& mesh)
+      : number(3 * mesh.faces.size()), opposite(number.size()) {
     std::vector<int> at(mesh.neighbor_begin.begin(), mesh.neighbor_begin.end() - 1);
     std::vector<std::array<int, 3>> ends(number.size());  // lower, upper vertex, half-edge
     for (Index h = 0; h < number.size(); ++h) {
@@ -55,17 +57,24 @@ struct HalfEdges {
 class Builder {
  public:
   explicit Builder(const ConvexMesh& mesh)
-      : mesh_(mesh), half_edges_(mesh), polygon_of_(mesh.faces.size(), -1), next_(mesh.vertices.size(), -1) {}
+      : mesh_(mesh),
+        half_edges_(mesh),
+        polygon_of_(mesh.faces.size(), -1),
+        next_(mesh.vertices.size(), -1) {}
 
   HullPolygons build() {
     std::vector<double> area(mesh_.faces.size());
-    for (Index t = 0; t < area.size(); ++t) area[t] = norm(doubled_area(mesh_, static_cast<int>(t)));
+    for (Index t = 0; t < area.size(); ++t)
+      area[t] = norm(doubled_area(mesh_, static_cast<int>(t)));
     std::vector<int> order(area.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return area[static_cast<Index>(a)] > area[static_cast<Index>(b)]; });
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return area[static_cast<Index>(a)] > area[static_cast<Index>(b)];
+    });
     for (const int seed : order)
       if (polygon_of_[static_cast<Index>(seed)] < 0) add_polygon(seed);
-    out_.begin.push_back({static_cast<int>(out_.corners.size()), static_cast<int>(out_.triangles.size()), 0});
+    out_.begin.push_back(
+        {static_cast<int>(out_.corners.size()), static_cast<int>(out_.triangles.size()), 0});
     index_by_vertex();
     return std::move(out_);
   }
@@ -75,22 +84,26 @@ class Builder {
   void add_polygon(int seed) {
     const int own = static_cast<int>(out_.begin.size());
     const Index begin = out_.triangles.size();
-    const Vec3d m = unit_normal(mesh_, seed), a = mesh_.vertices[static_cast<Index>(mesh_.faces[static_cast<Index>(seed)][0])];
+    const Vec3d m = unit_normal(mesh_, seed),
+                a = mesh_.vertices[static_cast<Index>(mesh_.faces[static_cast<Index>(seed)][0])];
     out_.begin.push_back({static_cast<int>(out_.corners.size()), static_cast<int>(begin), 0});
     take(seed, own);
     for (Index i = begin; i < out_.triangles.size(); ++i)
       for (Index k = 0; k < 3; ++k) {
         const int t = half_edges_.opposite[3 * static_cast<Index>(out_.triangles[i]) + k] / 3;
-        if (polygon_of_[static_cast<Index>(t)] >= 0 || !(dot(doubled_area(mesh_, t), m) > 0)) continue;
+        if (polygon_of_[static_cast<Index>(t)] >= 0 || !(dot(doubled_area(mesh_, t), m) > 0))
+          continue;
         const auto& corners = mesh_.faces[static_cast<Index>(t)];
         const bool holds = std::all_of(corners.begin(), corners.end(), [&](int v) {
-          return std::fabs(dot(m, mesh_.vertices[static_cast<Index>(v)] - a)) <= flat * mesh_.ball.radius;
+          return std::fabs(dot(m, mesh_.vertices[static_cast<Index>(v)] - a)) <=
+                 flat * mesh_.ball.radius;
         });
         if (holds) take(t, own);
       }
     if (trace(begin, own)) return;
     // No simple outline, as slivers may leave: the seed alone.
-    for (Index i = begin; i < out_.triangles.size(); ++i) polygon_of_[static_cast<Index>(out_.triangles[i])] = -1;
+    for (Index i = begin; i < out_.triangles.size(); ++i)
+      polygon_of_[static_cast<Index>(out_.triangles[i])] = -1;
     out_.triangles.resize(begin);
     take(seed, own);
     trace(begin, own);
@@ -120,13 +133,17 @@ class Builder {
       const int v = HalfEdges::from(mesh_, here), w = HalfEdges::to(mesh_, here);
       index = std::min(index, half_edges_.number[here]);
       out_.corners.push_back(v);
-      out_.sides.push_back(half_edges_.number[v < w ? here : static_cast<Index>(half_edges_.opposite[here])]);
+      out_.sides.push_back(
+          half_edges_.number[v < w ? here : static_cast<Index>(half_edges_.opposite[here])]);
       h = next_[static_cast<Index>(w)];
     } while (h >= 0 && h != outline.front() && ++n < outline.size());
     simple &= out_.corners.size() - first == outline.size();
-    for (const int e : outline) next_[static_cast<Index>(HalfEdges::from(mesh_, static_cast<Index>(e)))] = -1;
-    if (simple) out_.begin.back().index = index;
-    else out_.corners.resize(first), out_.sides.resize(first);
+    for (const int e : outline)
+      next_[static_cast<Index>(HalfEdges::from(mesh_, static_cast<Index>(e)))] = -1;
+    if (simple)
+      out_.begin.back().index = index;
+    else
+      out_.corners.resize(first), out_.sides.resize(first);
     return simple;
   }
   // Of all their vertices: what is slightly bent may be farthest inside of its outline.
@@ -137,7 +154,8 @@ class Builder {
     std::sort(at.begin(), at.end());
     at.erase(std::unique(at.begin(), at.end()), at.end());
     out_.at_begin.assign(mesh_.vertices.size() + 1, 0);
-    for (const auto& [v, polygon] : at) ++out_.at_begin[static_cast<Index>(v) + 1], out_.at.push_back(polygon);
+    for (const auto& [v, polygon] : at)
+      ++out_.at_begin[static_cast<Index>(v) + 1], out_.at.push_back(polygon);
     std::partial_sum(out_.at_begin.begin(), out_.at_begin.end(), out_.at_begin.begin());
   }
 
@@ -170,30 +188,36 @@ void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out
   bool holds_both = false;
   for (int k = all.at_begin[v]; k < all.at_begin[v + 1]; ++k) {
     const int i = all.at[static_cast<Index>(k)];
-    const HullPolygons::Begin &own = all.begin[static_cast<Index>(i)], &next = all.begin[static_cast<Index>(i) + 1];
+    const HullPolygons::Begin &own = all.begin[static_cast<Index>(i)],
+                              &next = all.begin[static_cast<Index>(i) + 1];
     const Vec3d m = unit_normal(mesh, all.triangles[static_cast<Index>(own.triangle)]);
     const double c = dot(m, n);
     if (c <= (holds_both ? facing : steepest)) continue;
     const auto begin = all.corners.begin();
-    const bool both = other >= 0 && std::find(begin + own.corner, begin + next.corner, other) != begin + next.corner;
+    const bool both = other >= 0 && std::find(begin + own.corner, begin + next.corner, other) !=
+                                        begin + next.corner;
     if (holds_both ? both : both || c > facing) best = i, facing = c, normal = m, holds_both = both;
   }
   if (best < 0) return;
-  const HullPolygons::Begin &own = all.begin[static_cast<Index>(best)], &next = all.begin[static_cast<Index>(best) + 1];
+  const HullPolygons::Begin &own = all.begin[static_cast<Index>(best)],
+                            &next = all.begin[static_cast<Index>(best) + 1];
   const int n_all = next.corner - own.corner, n_taken = std::min(n_all, Patch::max_corners);
   out.kind = Patch::Kind::polygon;
   out.face = {FeatureKind::face, own.index, 0};
   out.normal = normal;
   for (int i = 0; i < n_taken; ++i) {
-    const Index k = static_cast<Index>(own.corner + static_cast<int>(static_cast<long long>(i) * n_all / n_taken));
+    const Index k = static_cast<Index>(
+        own.corner + static_cast<int>(static_cast<long long>(i) * n_all / n_taken));
     const int w = all.corners[k];
-    const FeatureId side = n_taken == n_all ? FeatureId{FeatureKind::edge, all.sides[k], 0} : FeatureId{FeatureKind::face, own.index, i + 1};
+    const FeatureId side = n_taken == n_all ? FeatureId{FeatureKind::edge, all.sides[k], 0}
+                                            : FeatureId{FeatureKind::face, own.index, i + 1};
     out.add(mesh.vertices[static_cast<Index>(w)], {FeatureKind::vertex, w, 0}, side);
   }
   out.mesh = &mesh, out.polygon = best, out.bent = next.triangle - own.triangle > 1;
 }
 
-bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, const Vec3d& n, double& length, Vec3d& normal) {
+bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, const Vec3d& n,
+                          double& length, Vec3d& normal) {
   const HullPolygons& all = mesh.polygons;
   const Index v = static_cast<Index>(vertex);
   const Vec3d& p = mesh.vertices[v];
@@ -208,7 +232,8 @@ bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, c
     const int begin = all.begin[i].corner, end = all.begin[i + 1].corner;
     for (int e = begin; e < end && within; ++e) {
       const Vec3d& a = mesh.vertices[static_cast<Index>(all.corners[static_cast<Index>(e)])];
-      const Vec3d& b = mesh.vertices[static_cast<Index>(all.corners[static_cast<Index>(e + 1 == end ? begin : e + 1)])];
+      const Vec3d& b = mesh.vertices[static_cast<Index>(
+          all.corners[static_cast<Index>(e + 1 == end ? begin : e + 1)])];
       within = dot(cross(normal, b - a), foot - a) >= 0;
     }
     if (within) return true;
@@ -216,12 +241,15 @@ bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, c
   return false;
 }
 
-Vec3d hull_polygon_at(const ConvexMesh& mesh, int polygon, const Vec3d& p, const Vec3d& n, Vec3d& normal) {
+Vec3d hull_polygon_at(const ConvexMesh& mesh, int polygon, const Vec3d& p, const Vec3d& n,
+                      Vec3d& normal) {
   const HullPolygons& all = mesh.polygons;
-  // The triangle whose projection along n holds p, or comes nearest to: by its least barycentric coordinate.
+  // The triangle whose projection along n holds p, or comes nearest to: by its least barycentric
+  // coordinate.
   double most_inside = -INFINITY;
   int best = all.triangles[static_cast<Index>(all.begin[static_cast<Index>(polygon)].triangle)];
-  for (int k = all.begin[static_cast<Index>(polygon)].triangle; k < all.begin[static_cast<Index>(polygon) + 1].triangle; ++k) {
+  for (int k = all.begin[static_cast<Index>(polygon)].triangle;
+       k < all.begin[static_cast<Index>(polygon) + 1].triangle; ++k) {
     const int t = all.triangles[static_cast<Index>(k)];
     const auto& f = mesh.faces[static_cast<Index>(t)];
     const double area = dot(n, doubled_area(mesh, t));

@@ -6,7 +6,8 @@
 namespace robosim {
 namespace {
 
-// A sum of doubles that do not overlap, smallest first: exact, and its sign is that of the last one.
+// A sum of doubles that do not overlap, smallest first: exact, and its sign is that of the last
+// one.
 struct Expansion {
   std::array<double, 200> term;
   int n = 0;
@@ -47,9 +48,11 @@ struct Difference {
 
 int orientation(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& d) {
   const Vec3d u = b - a, v = c - a, w = d - a;
-  const double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x, xz = u.x * v.z, xy = u.x * v.y, yx = u.y * v.x;
+  const double yz = u.y * v.z, zy = u.z * v.y, zx = u.z * v.x, xz = u.x * v.z, xy = u.x * v.y,
+               yx = u.y * v.x;
   const double det = (yz - zy) * w.x + (zx - xz) * w.y + (xy - yx) * w.z;
-  const double permanent = (std::fabs(yz) + std::fabs(zy)) * std::fabs(w.x) + (std::fabs(zx) + std::fabs(xz)) * std::fabs(w.y) +
+  const double permanent = (std::fabs(yz) + std::fabs(zy)) * std::fabs(w.x) +
+                           (std::fabs(zx) + std::fabs(xz)) * std::fabs(w.y) +
                            (std::fabs(xy) + std::fabs(yx)) * std::fabs(w.z);
   const double error = 8e-16 * permanent;
   if (det > error) return 1;

@@ -33,7 +33,9 @@ int n_sizes(ShapeType type) {
 
 void read_sizes(const Shape& s, double* sizes) {
   const Vec3d& half = s.half_extents;
-  const auto put = [sizes](std::initializer_list<double> x) { std::copy(x.begin(), x.end(), sizes); };
+  const auto put = [sizes](std::initializer_list<double> x) {
+    std::copy(x.begin(), x.end(), sizes);
+  };
   switch (s.type) {
     case ShapeType::sphere:
       return put({s.radius});
@@ -100,7 +102,9 @@ Shape with_vertices(const Shape& s, const std::vector<Vec3d>& vertices) {
   if (!s.mesh) return Shape::triangle(vertices[0], vertices[1], vertices[2], s.rounding);
   auto mesh = std::make_shared<const ConvexMesh>(convex_hull_mesh(vertices));
   if (mesh->vertices.size() != vertices.size())
-    throw InputError(message("convex: ", vertices.size() - mesh->vertices.size(), " of ", vertices.size(), " vertices are no corners of their hull; all must be"));
+    throw InputError(message("convex: ", vertices.size() - mesh->vertices.size(), " of ",
+                             vertices.size(),
+                             " vertices are no corners of their hull; all must be"));
   return Shape::convex(std::move(mesh), s.rounding);
 }
 

@@ -41,8 +41,10 @@ Ball ball_with(std::vector<Vec3d>& points, std::size_t n, Vec3d* surface, int k)
     // To the front: points that were once on the surface are tested early.
     const Vec3d p = points[i];
     for (std::size_t j = i; j > 0 && i < 64; --j) points[j] = points[j - 1];
-    if (i < 64) points[0] = p;
-    else std::swap(points[i], points[i / 2]);
+    if (i < 64)
+      points[0] = p;
+    else
+      std::swap(points[i], points[i / 2]);
   }
   return ball;
 }
@@ -65,7 +67,8 @@ Ball smallest_ball(std::vector<Vec3d> points) {
   }
   Vec3d surface[4];
   const Ball ball = ball_with(points, points.size(), surface, 0);
-  // Whatever rounding did, every point is inside, and the ball is no larger than one about the box's center.
+  // Whatever rounding did, every point is inside, and the ball is no larger than one about the
+  // box's center.
   Aabb box{points[0], points[0]};
   for (const Vec3d& p : points) box = hull(box, {p, p});
   const Vec3d middle = 0.5 * (box.lower + box.upper);

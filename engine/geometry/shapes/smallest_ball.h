@@ -8,7 +8,8 @@
 namespace robosim {
 
 // Smallest to about 1e-9 of its radius, and holding every point up to rounding. Expected O(n).
-// Source: Welzl, "Smallest enclosing disks (balls and ellipsoids)", 1991, as nested loops over the points on the surface.
+// Source: Welzl, "Smallest enclosing disks (balls and ellipsoids)", 1991, as nested loops over the
+// points on the surface.
 Ball smallest_ball(std::vector<Vec3d> points);
 
 }  // namespace robosim

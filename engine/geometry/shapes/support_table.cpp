@@ -8,11 +8,12 @@
 namespace robosim {
 namespace {
 
-// Cells are taken larger by this part, so that the rounding of a direction's (u, v) does not matter.
+// Cells are taken larger by this part, so that the rounding of a direction's (u, v) does not
+// matter.
 constexpr double margin = 1e-9;
 
-// Two to six cells per point, of the largest sets fewer: more of them take a tenth off a distance of two meshes, but are not in the caches when a
-// planner comes to them.
+// Two to six cells per point, of the largest sets fewer: more of them take a tenth off a distance
+// of two meshes, but are not in the caches when a planner comes to them.
 int resolution(std::size_t n) {
   std::size_t r = 1;
   while (r < 128 && 4 * r * r < n) r *= 2;
@@ -21,7 +22,8 @@ int resolution(std::size_t n) {
 
 }  // namespace
 
-SupportTable::SupportTable(const std::vector<Vec3d>& points) : r_(resolution(points.size())), half_r_(0.5 * r_) {
+SupportTable::SupportTable(const std::vector<Vec3d>& points)
+    : r_(resolution(points.size())), half_r_(0.5 * r_) {
   std::vector<std::vector<std::int32_t>> lists(static_cast<std::size_t>(6 * r_ * r_));
   std::vector<std::int32_t> all(points.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
@@ -33,8 +35,10 @@ SupportTable::SupportTable(const std::vector<Vec3d>& points) : r_(resolution(poi
   }
 }
 
-// The square of cells i to i + size - 1, j to j + size - 1 of a face, from the points that may be the farthest there.
-void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int j, int size, const std::vector<std::int32_t>& from,
+// The square of cells i to i + size - 1, j to j + size - 1 of a face, from the points that may be
+// the farthest there.
+void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int j, int size,
+                          const std::vector<std::int32_t>& from,
                           std::vector<std::vector<std::int32_t>>& lists) const {
   const int axis = face / 2;
   const auto direction = [&](double u, double v) {
@@ -44,7 +48,9 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
     return d;
   };
   Vec3d corner[4];
-  for (int k = 0; k < 4; ++k) corner[k] = direction(k & 1 ? i + size + margin : i - margin, k & 2 ? j + size + margin : j - margin);
+  for (int k = 0; k < 4; ++k)
+    corner[k] =
+        direction(k & 1 ? i + size + margin : i - margin, k & 2 ? j + size + margin : j - margin);
 
   // How far each point reaches along the corners and the middle, and the five that reach farthest.
   const Vec3d middle = direction(i + 0.5 * size, j + 0.5 * size);
@@ -59,11 +65,13 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
   }
   std::vector<std::int32_t> list;
   for (std::size_t p = 0; p < from.size(); ++p) {
-    const bool is_behind = std::any_of(std::rbegin(champion), std::rend(champion), [&](std::size_t q) {
-      bool never_less = true, once_more = false;
-      for (std::size_t k = 0; k < 4; ++k) never_less &= reach[q][k] >= reach[p][k], once_more |= reach[q][k] > reach[p][k];
-      return never_less && once_more;
-    });
+    const bool is_behind =
+        std::any_of(std::rbegin(champion), std::rend(champion), [&](std::size_t q) {
+          bool never_less = true, once_more = false;
+          for (std::size_t k = 0; k < 4; ++k)
+            never_less &= reach[q][k] >= reach[p][k], once_more |= reach[q][k] > reach[p][k];
+          return never_less && once_more;
+        });
     if (!is_behind) list.push_back(from[p]);
   }
   if (size == 1) {
@@ -71,7 +79,8 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
     return;
   }
   const int half = size / 2;
-  for (int k = 0; k < 4; ++k) divide(points, face, k & 1 ? i + half : i, k & 2 ? j + half : j, half, list, lists);
+  for (int k = 0; k < 4; ++k)
+    divide(points, face, k & 1 ? i + half : i, k & 2 ? j + half : j, half, list, lists);
 }
 
 const SupportTable& LazySupportTable::built(const std::vector<Vec3d>& points) const {

@@ -1,7 +1,8 @@
-// Triangle: three points and all between, flat, rounded by `radius`. Core: the triangle itself, which has two faces.
+// Triangle: three points and all between, flat, rounded by `radius`. Core: the triangle itself,
+// which has two faces.
 //
-// A surface has what its vertices have: corners of LocalSurface are moved as those of a convex mesh are (hull_features.h). Finite also
-// where the vertices lie on one line or coincide.
+// A surface has what its vertices have: corners of LocalSurface are moved as those of a convex mesh
+// are (hull_features.h). Finite also where the vertices lie on one line or coincide.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,9 @@ struct TriangleCore {
   }
   Vec3d corner(int i) const { return vertex[i]; }
   int n_corners() const { return 3; }
-  TriangleCore placed(const SE3d& X) const { return {{X * vertex[0], X * vertex[1], X * vertex[2]}, radius}; }
+  TriangleCore placed(const SE3d& X) const {
+    return {{X * vertex[0], X * vertex[1], X * vertex[2]}, radius};
+  }
   // From vertex i to the next.
   Vec3d edge(int i) const { return vertex[next(i)] - vertex[i]; }
   int longest_edge() const {
@@ -40,13 +43,16 @@ struct TriangleCore {
   }
   // Sooner known than the bounding ball's radius.
   double size() const { return norm(edge(longest_edge())); }
-  // Unit, about which the vertices run counter-clockwise; some perpendicular of the longest edge where they lie on one line.
+  // Unit, about which the vertices run counter-clockwise; some perpendicular of the longest edge
+  // where they lie on one line.
   Vec3d normal() const {
     const Vec3d ab = vertex[1] - vertex[0], ac = vertex[2] - vertex[0];
     return unit_or(cross(ab, ac), perpendicular(edge(longest_edge())));
   }
-  // A vertex has its own number, an edge that of the vertex it starts at; face 0 is the side of normal(), face 1 the other.
-  LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double precision = feature_tolerance) const {
+  // A vertex has its own number, an edge that of the vertex it starts at; face 0 is the side of
+  // normal(), face 1 the other.
+  LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
+                             double precision = feature_tolerance) const {
     const double size = this->size(), on = precision * size;
     // Vertices near the plane that n supports the triangle with.
     const double level = dot(n, support(n)) - std::max(1e-5, precision) * size;
@@ -66,19 +72,23 @@ struct TriangleCore {
     return on_face(area * (1 / norm(area)), p, n);
   }
   // Over tangents t0 and t1: of the vertex farthest along n at once, else as local_surface says.
-  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0, const Vec3d& t1) const {
+  ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
+                                                        const Vec3d& t0, const Vec3d& t1) const {
     constexpr double on2 = feature_tolerance * feature_tolerance;
     const int i = farthest(n);
     const Vec3d &v = vertex[i], d = vertex[next(i)] - v, e = vertex[next(next(i))] - v;
-    const double dd = squared_norm(d), ee = squared_norm(e), size2 = std::max(dd, ee), rise_d = dot(n, d), rise_e = dot(n, e);
+    const double dd = squared_norm(d), ee = squared_norm(e), size2 = std::max(dd, ee),
+                 rise_d = dot(n, d), rise_e = dot(n, e);
     const bool tips = rise_d * rise_d < on2 * dd || rise_e * rise_e < on2 * ee;
-    if (squared_norm(p - v) <= on2 * size2) return {tangent_plane::Radii::round(radius), LocalSurface::straight, tips};
+    if (squared_norm(p - v) <= on2 * size2)
+      return {tangent_plane::Radii::round(radius), LocalSurface::straight, tips};
     const LocalSurface s = local_surface(p, n);
     return {tangent_plane::Radii(s, t0, t1, radius), s.slide, s.tilt_sine < feature_tolerance};
   }
   static constexpr int n_sizes = 1;  // rounding
   Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
-  // The side towards n; of a triangle that n meets edge-on, or a needle, the edge that is most level, if one is.
+  // The side towards n; of a triangle that n meets edge-on, or a needle, the edge that is most
+  // level, if one is.
   void patch(const Vec3d& n, Patch& out) const {
     const Vec3d area = cross(edge(0), edge(1));
     const double twice = norm(area);
@@ -90,7 +100,8 @@ struct TriangleCore {
       out.normal = (front ? 1 / twice : -1 / twice) * area;
       for (int c = 0; c < 3; ++c) {
         const int i = front ? c : 2 - c;  // counter-clockwise from that side
-        out.add(vertex[i], {FeatureKind::vertex, i, 0}, {FeatureKind::edge, front ? i : next(next(i)), 0});
+        out.add(vertex[i], {FeatureKind::vertex, i, 0},
+                {FeatureKind::edge, front ? i : next(next(i)), 0});
       }
       return;
     }
@@ -99,14 +110,16 @@ struct TriangleCore {
     double rise = INFINITY;
     for (int i = 0; i < 3 && !needle; ++i) {
       const bool farthest = dot(n, vertex[i]) == reach || dot(n, vertex[next(i)]) == reach;
-      if (const double r = std::fabs(dot(n, edge(i))) / norm(edge(i)); farthest && r < rise) rise = r, best = i;
+      if (const double r = std::fabs(dot(n, edge(i))) / norm(edge(i)); farthest && r < rise)
+        rise = r, best = i;
     }
     const Vec3d e = unit_or(edge(best), n);
     if (std::fabs(dot(n, e)) > 0.7) return;
     out.kind = Patch::Kind::line;
     out.face = {FeatureKind::edge, best, 0};
     out.normal = unit_or(n - dot(n, e) * e, n);
-    for (const int i : {best, next(best)}) out.add(vertex[i], {FeatureKind::vertex, i, 0}, out.face);
+    for (const int i : {best, next(best)})
+      out.add(vertex[i], {FeatureKind::vertex, i, 0}, out.face);
   }
   Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }
   // About the ends of the longest edge, or about all three where no angle is obtuse.
@@ -115,16 +128,20 @@ struct TriangleCore {
     const Vec3d u = vertex[i] - vertex[k], v = vertex[j] - vertex[k], e = edge(i);
     Ball ball{0.5 * (vertex[i] + vertex[j]), 0};
     if (const double twice_area = norm(cross(u, v)), c = dot(u, v); c > 0 && twice_area > 0) {
-      const Vec3d across = unit_or((dot(u, e) / squared_norm(e)) * e - u, Vec3d());  // from the edge to vertex k
+      // From the edge to vertex k.
+      const Vec3d across = unit_or((dot(u, e) / squared_norm(e)) * e - u, Vec3d());
       ball.center += (0.5 * norm(e) * c / twice_area) * across;
     }
     ball.radius = farthest_from(ball.center);
     return ball;
   }
   double farthest_from(const Vec3d& p) const {
-    return std::sqrt(std::max({squared_norm(vertex[0] - p), squared_norm(vertex[1] - p), squared_norm(vertex[2] - p)})) + radius;
+    return std::sqrt(std::max({squared_norm(vertex[0] - p), squared_norm(vertex[1] - p),
+                               squared_norm(vertex[2] - p)})) +
+           radius;
   }
-  double reach() const { return farthest_from({}); }  // of any point from the origin, sooner known than the smallest ball
+  // Of any point from the origin, sooner known than the smallest ball.
+  double reach() const { return farthest_from({}); }
 
  private:
   int farthest(const Vec3d& d) const {
@@ -137,7 +154,8 @@ struct TriangleCore {
     const double ee = squared_norm(e);
     return norm(d - (ee > 0 ? std::clamp(dot(d, e) / ee, 0.0, 1.0) : 0.0) * e);
   }
-  // Sine of the least angle by which n turns until a vertex that lies by d from here is as far along n.
+  // Sine of the least angle by which n turns until a vertex that lies by d from here is as far
+  // along n.
   static double sine_to(const Vec3d& d, const Vec3d& n) {
     const double length = norm(d);
     return length > 0 ? min_number(std::fabs(dot(n, d)) / length, 1.0) : LocalSurface::straight;
@@ -147,7 +165,8 @@ struct TriangleCore {
     LocalSurface s;
     s.kind = FeatureKind::vertex, s.index = i, s.point = vertex[i];
     s.axis[0] = perpendicular(n), s.axis[1] = cross(n, s.axis[0]);
-    s.tilt_sine = min_number(sine_to(vertex[next(i)] - vertex[i], n), sine_to(vertex[next(next(i))] - vertex[i], n));
+    s.tilt_sine = min_number(sine_to(vertex[next(i)] - vertex[i], n),
+                             sine_to(vertex[next(next(i))] - vertex[i], n));
     s.corner[0] = {i, 1, {}}, s.n_corners = 1;
     return s;
   }
@@ -163,7 +182,8 @@ struct TriangleCore {
     s.axis[1] = unit_or(cross(n, e), perpendicular(e));
     s.slide = min_number(along, length - along);
     s.tilt_sine = sine_to(d - dot(d, e) * e, n);
-    s.corner[0] = {i, 1 - along / length, e * (-1 / length)}, s.corner[1] = {j, along / length, e * (1 / length)};
+    s.corner[0] = {i, 1 - along / length, e * (-1 / length)},
+    s.corner[1] = {j, along / length, e * (1 / length)};
     s.n_corners = 2;
     return s;
   }

@@ -1,5 +1,6 @@
-// Helical joint, a screw in its nut: rotation by q [rad] about a fixed axis and translation by pitch q [m] along it, pitch in
-// m/rad. v is dq/dt. Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 4.1.
+// Helical joint, a screw in its nut: rotation by q [rad] about a fixed axis and translation by
+// pitch q [m] along it, pitch in m/rad. v is dq/dt. Featherstone, "Rigid Body Dynamics Algorithms"
+// (2008), table 4.1.
 #pragma once
 
 #include <cmath>
@@ -31,12 +32,15 @@ struct HelicalJoint : ScalarJoint<Coordinate::angle> {
   }
 
   template <class S>
-  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>& p, Motion<S>* J) {
+  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R,
+                                               const Vec3<S>& p, Motion<S>* J) {
     const Vec3<S> w = joint.turned_axis(R);
     *J = {w, mul_add(S(joint.pitch), w, cross(p, w))};
   }
 
-  static Travel travel(const Joint& joint, const double* dq) { return {std::abs(dq[0]), std::abs(joint.pitch * dq[0])}; }
+  static Travel travel(const Joint& joint, const double* dq) {
+    return {std::abs(dq[0]), std::abs(joint.pitch * dq[0])};
+  }
 };
 
 }  // namespace robosim

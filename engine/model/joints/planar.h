@@ -1,5 +1,5 @@
-// Planar joint: q = (x, y, theta) in the plane whose normal is the axis; v = (vx, vy, omega) in the moving frame, so that
-// a constant v is a motion along a circle, the exponential of SE(2).
+// Planar joint: q = (x, y, theta) in the plane whose normal is the axis; v = (vx, vy, omega) in the
+// moving frame, so that a constant v is a motion along a circle, the exponential of SE(2).
 #pragma once
 
 #include <cmath>
@@ -14,11 +14,13 @@ struct PlanarJoint {
   static constexpr const char* name = "planar";
   static constexpr int n_q = 3, n_v = 3;
   static constexpr const char *q_names[] = {"x", "y", "theta"}, *v_names[] = {"vx", "vy", "omega"};
-  static constexpr Coordinate coordinates[] = {Coordinate::length, Coordinate::length, Coordinate::periodic_angle};
+  static constexpr Coordinate coordinates[] = {Coordinate::length, Coordinate::length,
+                                               Coordinate::periodic_angle};
   static constexpr unsigned angular = 0b100;
   static constexpr bool has_axis = true;
 
-  // Right-handed plane axes (e1, e2, n): for n = z they are x and y. Duff et al., "Building an orthonormal basis, revisited" (2017).
+  // Right-handed plane axes (e1, e2, n): for n = z they are x and y. Duff et al., "Building an
+  // orthonormal basis, revisited" (2017).
   static Mat3d plane_axes(const Vec3d& n) {
     const double sign = std::copysign(1.0, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
     return {{1 + sign * n.x * n.x * a, sign * b, -sign * n.x}, {b, sign + n.y * n.y * a, -n.y}, n};
@@ -49,7 +51,8 @@ struct PlanarJoint {
     using std::cos;
     using std::sin;
     const RotationSeries<S> f(v[2] * v[2]);
-    const S wB = v[2] * f.B, dx = nmul_add(wB, v[1], f.A * v[0]), dy = mul_add(wB, v[0], f.A * v[1]);
+    const S wB = v[2] * f.B, dx = nmul_add(wB, v[1], f.A * v[0]),
+            dy = mul_add(wB, v[0], f.A * v[1]);
     const S c = cos(q[2]), s = sin(q[2]);
     out[0] = nmul_add(s, dy, mul_add(c, dx, q[0]));
     out[1] = mul_add(c, dy, mul_add(s, dx, q[1]));
@@ -72,7 +75,9 @@ struct PlanarJoint {
   template <class S>
   class AdvanceAdjoint {
    public:
-    AdvanceAdjoint(const S& dt, const S* u, const S* v) : dt_(dt), u_(u), v_(v) { sin_cos(dt * u[2], s_, c_); }
+    AdvanceAdjoint(const S& dt, const S* u, const S* v) : dt_(dt), u_(u), v_(v) {
+      sin_cos(dt * u[2], s_, c_);
+    }
 
     S vjp(const S* q_next_bar, const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) const {
       S px, py, vx, vy;
@@ -86,7 +91,9 @@ struct PlanarJoint {
     }
 
    private:
-    void turn(const S* x, S& to_x, S& to_y) const { to_x = nmul_add(s_, x[1], c_ * x[0]), to_y = mul_add(s_, x[0], c_ * x[1]); }
+    void turn(const S* x, S& to_x, S& to_y) const {
+      to_x = nmul_add(s_, x[1], c_ * x[0]), to_y = mul_add(s_, x[0], c_ * x[1]);
+    }
 
     S dt_, s_, c_;
     const S *u_, *v_;
@@ -124,7 +131,9 @@ struct PlanarJoint {
     v[2] = dq[2];
   }
 
-  static Travel travel(const Joint&, const double* dq) { return {std::abs(dq[2]), std::hypot(dq[0], dq[1])}; }
+  static Travel travel(const Joint&, const double* dq) {
+    return {std::abs(dq[2]), std::hypot(dq[0], dq[1])};
+  }
 
   static void sample(const double* u, const double* lower, const double* upper, double* q) {
     for (int i = 0; i < 2; ++i) q[i] = sample_between(u[i], lower[i], upper[i], unbounded_reach);

@@ -26,10 +26,13 @@ struct PrismaticJoint : ScalarJoint<Coordinate::length> {
     return {Vec3<S>(joint.axis)};
   }
 
-  static UnitColumn unit_column(const Joint& joint, int) { return {joint.along >= 0 ? 3 + joint.along : -1, joint.sense}; }
+  static UnitColumn unit_column(const Joint& joint, int) {
+    return {joint.along >= 0 ? 3 + joint.along : -1, joint.sense};
+  }
 
   template <class S>
-  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>&, Motion<S>* J) {
+  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>&,
+                                               Motion<S>* J) {
     *J = {Vec3<S>(), joint.turned_axis(R)};
   }
 

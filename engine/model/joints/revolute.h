@@ -31,7 +31,8 @@ struct RevoluteJoint : ScalarJoint<Coordinate::periodic_angle> {
   static UnitColumn unit_column(const Joint& joint, int) { return {joint.along, joint.sense}; }
 
   template <class S>
-  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R, const Vec3<S>& p, Motion<S>* J) {
+  static ROBOSIM_INLINE void columns_in_ground(const Joint& joint, const Mat3<S>& R,
+                                               const Vec3<S>& p, Motion<S>* J) {
     const Vec3<S> w = joint.turned_axis(R);
     *J = {w, cross(p, w)};
   }

@@ -31,7 +31,8 @@ struct ScalarJoint {
   }
 
   static void sample(const double* u, const double* lower, const double* upper, double* q) {
-    q[0] = sample_between(u[0], lower[0], upper[0], kind == Coordinate::length ? unbounded_reach : pi);
+    q[0] =
+        sample_between(u[0], lower[0], upper[0], kind == Coordinate::length ? unbounded_reach : pi);
   }
 };
 

@@ -14,24 +14,27 @@ constexpr double two_pi = 6.283185307179586;
 constexpr double position_weight = 2;  // as in ik_residual.cpp
 constexpr double largest_step = 1.0;   // per step and column [rad, m]
 constexpr double first_mu = 0.1, least_mu = 1e-4, largest_mu = 1e8;
-constexpr int usual_attempts = 8;      // that start from seeds near the goal only
-constexpr double usual_slow = 4;       // steps in a row that take away less than 2 % each
+constexpr int usual_attempts = 8;  // that start from seeds near the goal only
+constexpr double usual_slow = 4;   // steps in a row that take away less than 2 % each
 
 template <class L>
 ROBOSIM_INLINE L clamped(const L& x, const L& lower, const L& upper) {
   return smaller(larger(x, lower), upper);
 }
 
-// Unit quaternion of a rotation matrix with w >= 0; of Shepperd's four forms that which divides by the most.
+// Unit quaternion of a rotation matrix with w >= 0; of Shepperd's four forms that which divides by
+// the most.
 template <class L>
 Quaternion<L> lane_quaternion(const Mat3<L>& R) {
   const L xx = R(0, 0), yy = R(1, 1), zz = R(2, 2), trace = xx + yy + zz, one(1.0);
   Quaternion<L> q{{R(2, 1) - R(1, 2), R(0, 2) - R(2, 0), R(1, 0) - R(0, 1)}, one + trace};
   L most = trace;
-  const auto choose = [&](const L& key, const Vec3<L>& vec, const L& w) __attribute__((always_inline)) {
+  const auto choose = [&](const L& key, const Vec3<L>& vec, const L& w)
+      __attribute__((always_inline)) {
     const auto better = key > most;
     most = select(better, key, most);
-    q.vec = {select(better, vec.x, q.vec.x), select(better, vec.y, q.vec.y), select(better, vec.z, q.vec.z)};
+    q.vec = {select(better, vec.x, q.vec.x), select(better, vec.y, q.vec.y),
+             select(better, vec.z, q.vec.z)};
     q.w = select(better, w, q.w);
   };
   choose(xx, {one + xx - yy - zz, R(1, 0) + R(0, 1), R(2, 0) + R(0, 2)}, R(2, 1) - R(1, 2));
@@ -63,7 +66,8 @@ class CompiledIk final : public IkLanes {
         moving_(chain.columns.size()) {
     const IkGoal& goal = chain.goal;
     for (const int k : {1, 0})
-      if (goal.upper[3 + k] - goal.lower[3 + k] > goal.upper[3 + twist_] - goal.lower[3 + twist_]) twist_ = k;
+      if (goal.upper[3 + k] - goal.lower[3 + k] > goal.upper[3 + twist_] - goal.lower[3 + twist_])
+        twist_ = k;
     int free = 0;
     for (int i = 3; i < 6; ++i) {
       const bool is_free = goal.upper[i] - goal.lower[i] >= two_pi;
@@ -80,7 +84,8 @@ class CompiledIk final : public IkLanes {
     for (int k = 0; k < model_->n_q; ++k) q_.data()[k] = L(start[k]);
     for (int i = first; i < first + count; i += width) {
       for (int j = 0; j < n_columns_; ++j)
-        for (int l = 0; l < width; ++l) q_.data()[columns[j]].set(l, seed[(i + l) * n_columns_ + j]);
+        for (int l = 0; l < width; ++l)
+          q_.data()[columns[j]].set(l, seed[(i + l) * n_columns_ + j]);
       const SE3<L> X = end_pose();
       const Quaternion<L> r = lane_quaternion(X.R);
       const L numbers[7] = {X.p.x, X.p.y, X.p.z, r.vec.x, r.vec.y, r.vec.z, r.w};
@@ -99,11 +104,13 @@ class CompiledIk final : public IkLanes {
     while (active != 0) {
       evaluate();
       advance();
-      const auto within = (squared_position_ < L(chain_->position_tolerance * chain_->position_tolerance)) &
-                          (squared_rotation_ < L(chain_->rotation_tolerance * chain_->rotation_tolerance));
-      const auto given_up =
-          (steps_ > L(chain_->max_iterations - 0.5)) | (slow_ > L(most_slow + 0.5)) | (mu_ > L(largest_mu));
-      const unsigned solved = bits_of(within) & active, done = (bits_of(given_up) & active) | solved;
+      const auto within =
+          (squared_position_ < L(chain_->position_tolerance * chain_->position_tolerance)) &
+          (squared_rotation_ < L(chain_->rotation_tolerance * chain_->rotation_tolerance));
+      const auto given_up = (steps_ > L(chain_->max_iterations - 0.5)) |
+                            (slow_ > L(most_slow + 0.5)) | (mu_ > L(largest_mu));
+      const unsigned solved = bits_of(within) & active,
+                     done = (bits_of(given_up) & active) | solved;
       for (int l = 0; done >> l != 0; ++l)
         if ((done >> l & 1) && !finish(l, (solved >> l & 1) != 0)) active &= ~(1u << l);
       step();
@@ -126,7 +133,8 @@ class CompiledIk final : public IkLanes {
     n = 0;
     for (int k = 0; k < n_path_; ++k) {
       const Joint& joint = joints[path[k]];
-      const SE3<L> X_PC = joint_placement(joint, q_.data() + joint.q_index, sine_.data() + n, cosine_.data() + n);
+      const SE3<L> X_PC =
+          joint_placement(joint, q_.data() + joint.q_index, sine_.data() + n, cosine_.data() + n);
       n += joint.angle >= 0;
       X_.data()[k] = k > 0 ? X_.data()[k - 1] * X_PC : X_PC;
     }
@@ -150,7 +158,8 @@ class CompiledIk final : public IkLanes {
     Vec3<L> turned;
     if (turning_ != Turning::free) turned = rotation_residual(R_GW_ * X_WE.R, X_WE.R, M);
     const L weight(position_weight);
-    trial_r_[0] = weight * missing.x, trial_r_[1] = weight * missing.y, trial_r_[2] = weight * missing.z;
+    trial_r_[0] = weight * missing.x, trial_r_[1] = weight * missing.y,
+    trial_r_[2] = weight * missing.z;
     trial_r_[3] = turned.x, trial_r_[4] = turned.y, trial_r_[5] = turned.z;
     trial_position_ = squared_norm(missing), trial_rotation_ = squared_norm(turned);
 
@@ -159,41 +168,46 @@ class CompiledIk final : public IkLanes {
     for (int k = 0; k < n_path_; ++k) {
       const Joint& joint = joints[chain_->path.data()[k]];
       const SE3<L>& X = X_.data()[k];
-      visit_joint(joint.type, [&]<class J>(J) __attribute__((always_inline)) {
-        Motion<L> motions[J::n_v];
-        bool is_placed = false;
-        for (int e = 0; e < J::n_q; ++e) {
-          const int column = chain_->column_of.data()[joint.q_index + e];
-          if (column < 0) continue;
-          if (!is_placed) subspace<J>(joint, X.R, X.p - X_WE.p, motions), is_placed = true;
-          Motion<L> motion = motions[0];
-          if constexpr (J::n_q == J::n_v && J::n_q > 1) {
-            L unit[J::n_q], rate[J::n_v];
-            for (int i = 0; i < J::n_q; ++i) unit[i] = L(i == e ? 1.0 : 0.0);
-            J::velocity(q_.data() + joint.q_index, unit, rate);
-            motion = rate[0] * motions[0];
-            for (int i = 1; i < J::n_v; ++i) motion = mul_add(rate[i], motions[i], motion);
-          }
-          if (joint.mimic) motion = L(joint.ratio) * motion;
-          Column& to = trial_J_.data()[column];
-          const Vec3<L> linear = P * motion.linear, angular = M * motion.angular;
-          to.x[0] += linear.x, to.x[1] += linear.y, to.x[2] += linear.z;
-          to.x[3] += angular.x, to.x[4] += angular.y, to.x[5] += angular.z;
-        }
-      });
+      visit_joint(
+          joint.type, [&]<class J>(J) __attribute__((always_inline)) {
+            Motion<L> motions[J::n_v];
+            bool is_placed = false;
+            for (int e = 0; e < J::n_q; ++e) {
+              const int column = chain_->column_of.data()[joint.q_index + e];
+              if (column < 0) continue;
+              if (!is_placed) subspace<J>(joint, X.R, X.p - X_WE.p, motions), is_placed = true;
+              Motion<L> motion = motions[0];
+              if constexpr (J::n_q == J::n_v && J::n_q > 1) {
+                L unit[J::n_q], rate[J::n_v];
+                for (int i = 0; i < J::n_q; ++i) unit[i] = L(i == e ? 1.0 : 0.0);
+                J::velocity(q_.data() + joint.q_index, unit, rate);
+                motion = rate[0] * motions[0];
+                for (int i = 1; i < J::n_v; ++i) motion = mul_add(rate[i], motions[i], motion);
+              }
+              if (joint.mimic) motion = L(joint.ratio) * motion;
+              Column& to = trial_J_.data()[column];
+              const Vec3<L> linear = P * motion.linear, angular = M * motion.angular;
+              to.x[0] += linear.x, to.x[1] += linear.y, to.x[2] += linear.z;
+              to.x[3] += angular.x, to.x[4] += angular.y, to.x[5] += angular.z;
+            }
+          });
     }
   }
 
   // All columns of a joint whose child is turned by R and at p, about the origin of E.
   template <class J>
-  static ROBOSIM_INLINE void subspace(const Joint& joint, const Mat3<L>& R, const Vec3<L>& p, Motion<L>* out) {
-    if constexpr (requires { J::columns_in_ground(joint, R, p, out); }) J::columns_in_ground(joint, R, p, out);
+  static ROBOSIM_INLINE void subspace(const Joint& joint, const Mat3<L>& R, const Vec3<L>& p,
+                                      Motion<L>* out) {
+    if constexpr (requires { J::columns_in_ground(joint, R, p, out); })
+      J::columns_in_ground(joint, R, p, out);
     else
       for (int i = 0; i < J::n_v; ++i) out[i] = in_ground(R, p, J::template column<L>(joint, i));
   }
 
   // 1 where something is missing, 0 elsewhere.
-  static ROBOSIM_INLINE L held(const L& missing) { return select(absolute(missing) > L(0.0), L(1.0), L(0.0)); }
+  static ROBOSIM_INLINE L held(const L& missing) {
+    return select(absolute(missing) > L(0.0), L(1.0), L(0.0));
+  }
 
   // What is missing to the goal's rotation, and M with d(that) = M omega, omega in W.
   Vec3<L> rotation_residual(const Mat3<L>& R_GE, const Mat3<L>& R_WE, Mat3<L>& M) const {
@@ -259,8 +273,10 @@ class CompiledIk final : public IkLanes {
     Vec3<L> out;
     for (int i = 0; i < 3; ++i) {
       const double lower = goal.lower[3 + i], upper = goal.upper[3 + i];
-      if (i == k) out[i] = is_free ? L(0.0) : phi[i];
-      else out[i] = upper - lower >= two_pi ? L(0.0) : phi[i] - clamped(phi[i], L(lower), L(upper));
+      if (i == k)
+        out[i] = is_free ? L(0.0) : phi[i];
+      else
+        out[i] = upper - lower >= two_pi ? L(0.0) : phi[i] - clamped(phi[i], L(lower), L(upper));
       if (upper != lower) M.row[i] = held(out[i]) * M.row[i];
     }
     return out;
@@ -274,7 +290,8 @@ class CompiledIk final : public IkLanes {
     const int* const columns = chain_->columns.data();
     for (int j = 0; j < n_columns_; ++j) {
       at_.data()[j] = select(better, q_.data()[columns[j]], at_.data()[j]);
-      for (int i = 0; i < 6; ++i) J_.data()[j].x[i] = select(better, trial_J_.data()[j].x[i], J_.data()[j].x[i]);
+      for (int i = 0; i < 6; ++i)
+        J_.data()[j].x[i] = select(better, trial_J_.data()[j].x[i], J_.data()[j].x[i]);
     }
     for (int i = 0; i < 6; ++i) r_[i] = select(better, trial_r_[i], r_[i]);
     squared_position_ = select(better, trial_position_, squared_position_);
@@ -303,7 +320,8 @@ class CompiledIk final : public IkLanes {
       // At a limit and pushed outwards.
       const L q = at_.data()[j];
       const L low = select(q > L(lower[j]), zero, one), high = select(q < L(upper[j]), zero, one);
-      const L outwards = larger(select(gradient > zero, low, zero), select(gradient < zero, high, zero));
+      const L outwards =
+          larger(select(gradient > zero, low, zero), select(gradient < zero, high, zero));
       const L keep = one - outwards;
       moving_.data()[j] = keep;
       L d[6];
@@ -342,11 +360,13 @@ class CompiledIk final : public IkLanes {
       dq_.data()[j] = dq;
       longest = larger(longest, absolute(dq));
     }
-    const L scale = select(longest > L(largest_step), L(largest_step) / larger(longest, L(1e-300)), one);
+    const L scale =
+        select(longest > L(largest_step), L(largest_step) / larger(longest, L(1e-300)), one);
     const auto begins = is_first_ > L(0.5);
     for (int j = 0; j < n_columns_; ++j) {
       L& q = q_.data()[columns[j]];
-      q = select(begins, q, clamped(mul_add(scale, dq_.data()[j], at_.data()[j]), L(lower[j]), L(upper[j])));
+      q = select(begins, q,
+                 clamped(mul_add(scale, dq_.data()[j], at_.data()[j]), L(lower[j]), L(upper[j])));
     }
   }
 
@@ -376,12 +396,13 @@ class CompiledIk final : public IkLanes {
       q_.data()[columns[j]].set(l, x < lower ? lower : x > upper ? upper : x);
     }
     ++task.attempt;
-    error_.set(l, __builtin_inf()), mu_.set(l, first_mu), steps_.set(l, 0), slow_.set(l, 0), is_first_.set(l, 1);
+    error_.set(l, __builtin_inf()), mu_.set(l, first_mu), steps_.set(l, 0), slow_.set(l, 0),
+        is_first_.set(l, 1);
     squared_position_.set(l, __builtin_inf()), squared_rotation_.set(l, __builtin_inf());
   }
 
-  // In the block of the attempt. In every second one after the first any: what is nearest may lead to the same end
-  // again and again.
+  // In the block of the attempt. In every second one after the first any: what is nearest may lead
+  // to the same end again and again.
   int nearest_seed(const IkTask& task) const {
     const int first = IkSeeds::block * (task.attempt - 1);
     if (task.attempt > usual_attempts && task.attempt % 2 == 1) return first;
@@ -392,8 +413,10 @@ class CompiledIk final : public IkLanes {
     for (int i = 0; i < IkSeeds::block; i += width) {
       L x[7];
       for (int k = 0; k < 7; ++k) std::memcpy(&x[k], seeds_->pose[k].data() + first + i, sizeof(L));
-      const L dx = x[0] - L(task.X_WG.p.x), dy = x[1] - L(task.X_WG.p.y), dz = x[2] - L(task.X_WG.p.z);
-      const L same = x[3] * L(goal.vec.x) + x[4] * L(goal.vec.y) + x[5] * L(goal.vec.z) + x[6] * L(goal.w);
+      const L dx = x[0] - L(task.X_WG.p.x), dy = x[1] - L(task.X_WG.p.y),
+              dz = x[2] - L(task.X_WG.p.z);
+      const L same =
+          x[3] * L(goal.vec.x) + x[4] * L(goal.vec.y) + x[5] * L(goal.vec.z) + x[6] * L(goal.w);
       const L way = dx * dx + dy * dy + dz * dz;
       const L far = L(position_weight * position_weight) * way + L(turn) * (L(1.0) - same * same);
       const auto nearer = far < best;
@@ -404,7 +427,8 @@ class CompiledIk final : public IkLanes {
     int at = 0;
     double least = __builtin_inf();
     for (int l = 0; l < width; ++l)
-      if (best[l] < least || (best[l] == least && best_at[l] < at)) least = best[l], at = static_cast<int>(best_at[l]);
+      if (best[l] < least || (best[l] == least && best_at[l] < at))
+        least = best[l], at = static_cast<int>(best_at[l]);
     return first + at;
   }
 
@@ -423,9 +447,11 @@ class CompiledIk final : public IkLanes {
       for (int k = 0; k < model_->n_q; ++k) task.q[k] = task.start[k];
       for (int j = 0; j < n_columns_; ++j) task.q[chain_->columns.data()[j]] = at_.data()[j][l];
       task.error = error_[l];
-      const double sine = 0.5 * __builtin_sqrt(squared_rotation_[l]);  // of half the angle, but in ranges
+      // Of half the angle, but in ranges.
+      const double sine = 0.5 * __builtin_sqrt(squared_rotation_[l]);
       task.position_error = __builtin_sqrt(squared_position_[l]);
-      task.rotation_error = turning_ == Turning::ranges ? 2 * sine : 2 * __builtin_asin(sine < 1 ? sine : 1);
+      task.rotation_error =
+          turning_ == Turning::ranges ? 2 * sine : 2 * __builtin_asin(sine < 1 ? sine : 1);
       task.is_solved = is_solved;
     }
     if (!is_solved && task.attempt < task.end) return begin(l), true;
@@ -439,7 +465,8 @@ class CompiledIk final : public IkLanes {
       for (int j = 0; j < 3; ++j) R_GW_.row[i][j].set(l, R_GW_.row[i][j][0]);
       p_WG_[i].set(l, p_WG_[i][0]);
     }
-    for (L* x : {&error_, &mu_, &steps_, &slow_, &is_first_, &squared_position_, &squared_rotation_})
+    for (L* x :
+         {&error_, &mu_, &steps_, &slow_, &is_first_, &squared_position_, &squared_rotation_})
       x->set(l, (*x)[0]);
   }
 

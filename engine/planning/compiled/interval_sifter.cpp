@@ -39,7 +39,8 @@ class Register {
 
   void place(int first, int count, const double* const* q) {
     const double* from[L::width];
-    for (int l = 0; l < L::width; ++l) from[l] = q[first + l < count ? first + l : count - 1];  // what is missing repeats the last
+    // What is missing repeats the last.
+    for (int l = 0; l < L::width; ++l) from[l] = q[first + l < count ? first + l : count - 1];
     placement_.place(from);
   }
 
@@ -47,7 +48,8 @@ class Register {
     const double *span[L::width], *step[L::width], *bend[L::width];
     for (int l = 0; l < L::width; ++l) {
       const int i = first + l < count ? first + l : count - 1;
-      span[l] = spread[i].span.data(), step[l] = spread[i].step.data(), bend[l] = spread[i].bend.data();
+      span[l] = spread[i].span.data(), step[l] = spread[i].step.data(),
+      bend[l] = spread[i].bend.data();
       half_.set(l, half[i]);
     }
     const int n = scene_->model().n_q;
@@ -57,7 +59,9 @@ class Register {
 
   SE3d X_WB(int body, int l) const {
     const SE3<L>& X = placement_.X_WB()[body];
-    const auto at = [&](const Vec3<L>& v) __attribute__((always_inline)) { return Vec3d{v.x[l], v.y[l], v.z[l]}; };
+    const auto at = [&](const Vec3<L>& v) __attribute__((always_inline)) {
+      return Vec3d{v.x[l], v.y[l], v.z[l]};
+    };
     return {{at(X.R.row[0]), at(X.R.row[1]), at(X.R.row[2])}, at(X.p)};
   }
 
@@ -73,22 +77,27 @@ class Register {
   void approaches(const Slots& slots, int first, const Vec3d* n, IntervalSifter::Approaches& out) {
     const Relative motion = motion_.relative(slots);
     Vec3<L> normal;
-    for (int l = 0; l < L::width; ++l) normal.x.set(l, n[first + l].x), normal.y.set(l, n[first + l].y), normal.z.set(l, n[first + l].z);
+    for (int l = 0; l < L::width; ++l)
+      normal.x.set(l, n[first + l].x), normal.y.set(l, n[first + l].y),
+          normal.z.set(l, n[first + l].z);
     const L along = motion.along(normal);
     std::memcpy(out.total + first, &motion.total, sizeof(L));
     std::memcpy(out.along + first, &along, sizeof(L));
     std::memcpy(out.rest + first, &motion.rest, sizeof(L));
   }
 
-  std::uint32_t bounds(const LaneCore& A, const LaneCore& B, int a, int b, int first, std::uint32_t lanes, const double* enough, double gap,
-                       const Vec3d& near, IntervalSifter::Bounds& out) {
+  std::uint32_t bounds(const LaneCore& A, const LaneCore& B, int a, int b, int first,
+                       std::uint32_t lanes, const double* enough, double gap, const Vec3d& near,
+                       IntervalSifter::Bounds& out) {
     const double rounding = A.rounding + B.rounding;
     LaneGoal<L> goal;
     std::memcpy(&goal.separated, enough + first, sizeof(L));
-    goal.separated += L(rounding), goal.gap = 1e-6, goal.relative_gap = gap, goal.rounding = rounding;
+    goal.separated += L(rounding), goal.gap = 1e-6, goal.relative_gap = gap,
+                                   goal.rounding = rounding;
     const SE3<L> X_AB = placement_.X_between(a, b);
     const Mat3<L> R_WA = placement_.X_WO(a).R;
-    const Vec3<L> start = squared_norm(near) > 0 ? transpose_times(R_WA, Vec3<L>(near)) : from_centers(A, B, X_AB);
+    const Vec3<L> start =
+        squared_norm(near) > 0 ? transpose_times(R_WA, Vec3<L>(near)) : from_centers(A, B, X_AB);
     const LaneGjk<L> r = lane_gjk(A, B, X_AB, start, goal, lanes);
     const Vec3<L> normal = R_WA * (r.axis * (L(1) / norm(r.axis)));
     for (int l = 0; l < L::width; ++l) {
@@ -98,8 +107,10 @@ class Register {
     return r.known;
   }
 
-  // Bits of the lanes among `lanes` that are not proven to `needed`; then proof and motion say how they stand.
-  std::uint32_t sift_cluster(int i, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& total) {
+  // Bits of the lanes among `lanes` that are not proven to `needed`; then proof and motion say how
+  // they stand.
+  std::uint32_t sift_cluster(int i, const L& needed, std::uint32_t lanes, Proof<L>& proof,
+                             L& total) {
     const CollisionScene::Cluster& c = clusters_[i];
     const Slots& slots = layout_->clusters.data()[i];
     total = motion_.total_of(slots);
@@ -115,16 +126,18 @@ class Register {
     }
     reach += placement_.object(c.b).cover.radius;
     if ((lanes &= ~far(placement_.from_cover(c.b, p), reach, needed, total)) == 0) return 0;
-    reach = placement_.body_rod_radius(c.body_a) + placement_.object(c.b).cover.radius + rounding_slack;
+    reach =
+        placement_.body_rod_radius(c.body_a) + placement_.object(c.b).cover.radius + rounding_slack;
     const LaneRod<L>& rod = placement_.body_rod(c.body_a);
     const Vec3<L> out = placement_.from_cover(c.b, rod);
     if ((lanes &= ~far(out, reach, needed, total)) == 0) return 0;
-    proof = proof_of(rod.center, &rod.half, out, reach, motion_.relative(slots), needed, axes_of(c.b));
+    proof =
+        proof_of(rod.center, &rod.half, out, reach, motion_.relative(slots), needed, axes_of(c.b));
     return unproven(proof, needed, lanes);
   }
 
-  std::uint32_t sift_node(const CollisionScene::Group& group, const AabbTree::Node& node, const L& needed, std::uint32_t lanes,
-                          Proof<L>& proof, L& total) {
+  std::uint32_t sift_node(const CollisionScene::Group& group, const AabbTree::Node& node,
+                          const L& needed, std::uint32_t lanes, Proof<L>& proof, L& total) {
     const Slots& slots = layout_->objects.data()[group.object];
     total = motion_.total_of(slots);
     const Vec3<L> p = placement_.center(group.object), out = from_bounds(node.box, p);
@@ -135,7 +148,8 @@ class Register {
     return unproven(proof, needed, lanes);
   }
 
-  std::uint32_t sift_pair(int a, int b, const Slots& slots, const L& needed, std::uint32_t lanes, Proof<L>& proof, L& least) {
+  std::uint32_t sift_pair(int a, int b, const Slots& slots, const L& needed, std::uint32_t lanes,
+                          Proof<L>& proof, L& least) {
     const SceneObject &A = placement_.object(a), &B = placement_.object(b);
     const L total = motion_.total_of(slots);
     const LaneRod<L>& rod = placement_.rod(a);
@@ -161,12 +175,14 @@ class Register {
     }
     // The other way round: rod and balls of b against the cover of a, without a direction.
     if (B.body != 0) {
-      L other = norm(placement_.from_cover(a, placement_.rod(b))) - L(B.rod.radius + A.cover.radius + rounding_slack);
+      L other = norm(placement_.from_cover(a, placement_.rod(b))) -
+                L(B.rod.radius + A.cover.radius + rounding_slack);
       if (const std::size_t n = B.balls.size(); n > 0) {
         L row(__builtin_inf());
         const Vec3<L>* centers = placement_.row(b);
         for (std::size_t k = 0; k < n; ++k)
-          row = smaller(row, norm(placement_.from_cover(a, centers[k])) - L(B.balls.data()[k].radius + A.cover.radius + rounding_slack));
+          row = smaller(row, norm(placement_.from_cover(a, centers[k])) -
+                                 L(B.balls.data()[k].radius + A.cover.radius + rounding_slack));
         other = larger(other, row);
       }
       proof.part = select(other > L(0), larger(proof.part, other / total), proof.part);
@@ -184,21 +200,27 @@ class Register {
 
   // Turns vectors of W to the axes of an object.
   auto axes_of(int b) {
-    return [this, b](const Vec3<L>& v) __attribute__((always_inline)) { return placement_.turned_to_object(b, v); };
+    return [ this, b ](const Vec3<L>& v) __attribute__((always_inline)) {
+      return placement_.turned_to_object(b, v);
+    };
   }
 
-  // Bits of the lanes in which a ball, reached by `out`, is so far off that any motion so large proves what is needed.
-  static ROBOSIM_INLINE std::uint32_t far(const Vec3<L>& out, double reach, const L& needed, const L& total) {
+  // Bits of the lanes in which a ball, reached by `out`, is so far off that any motion so large
+  // proves what is needed.
+  static ROBOSIM_INLINE std::uint32_t far(const Vec3<L>& out, double reach, const L& needed,
+                                          const L& total) {
     const L length = mul_add(needed, total, L(reach));
     return bits_of(squared_norm(out) > length * length);
   }
 
-  // A ball about p_W, or with `half` a rod about p_W +- half. `out` is the way to it, in the axes that `axes` turns vectors of W to:
-  // the normal of a face that keeps them apart.
+  // A ball about p_W, or with `half` a rod about p_W +- half. `out` is the way to it, in the axes
+  // that `axes` turns vectors of W to: the normal of a face that keeps them apart.
   template <class Axes>
-  static ROBOSIM_INLINE Proof<L> proof_of(const Vec3<L>& p_W, const Vec3<L>* half, const Vec3<L>& out, double reach,
-                                          const Relative& motion, const L& needed, Axes&& axes) {
-    const L squared = squared_norm(out), far = mul_add(needed, motion.total, L(reach)), infinite(__builtin_inf());
+  static ROBOSIM_INLINE Proof<L> proof_of(const Vec3<L>& p_W, const Vec3<L>* half,
+                                          const Vec3<L>& out, double reach, const Relative& motion,
+                                          const L& needed, Axes&& axes) {
+    const L squared = squared_norm(out), far = mul_add(needed, motion.total, L(reach)),
+            infinite(__builtin_inf());
     const auto is_far = squared > far * far;
     const L length = sqrt(squared), gap = length - L(reach);
     // Where they touch the direction means nothing, and the part is zero.
@@ -229,7 +251,8 @@ class CompiledSifter final : public IntervalSifter {
   using L = Lanes<lanes_of(isa), isa>;
   static constexpr int registers = width / L::width;
 
-  CompiledSifter(const CollisionScene& scene, const MotionLayout& layout) : scene_(&scene), layout_(&layout), cores_(lane_cores(scene)) {
+  CompiledSifter(const CollisionScene& scene, const MotionLayout& layout)
+      : scene_(&scene), layout_(&layout), cores_(lane_cores(scene)) {
     for (auto& r : registers_) r = std::make_unique<Register<L>>(scene, layout);
   }
 
@@ -240,7 +263,8 @@ class CompiledSifter final : public IntervalSifter {
 
   void spread(const Spread* spread, const double* half, std::uint32_t is_last) override {
     is_last_ = is_last;
-    for (int k = 0; k * L::width < count_; ++k) registers_[k]->spread(k * L::width, count_, spread, half);
+    for (int k = 0; k * L::width < count_; ++k)
+      registers_[k]->spread(k * L::width, count_, spread, half);
   }
 
   void suspects(const SiftItem* items, int n, std::vector<SiftSuspect>& out) override {
@@ -253,8 +277,11 @@ class CompiledSifter final : public IntervalSifter {
       }
       if (item.kind == SiftItem::cluster) {
         const CollisionScene::Cluster& c = scene_->clusters().data()[item.item];
-        const std::uint32_t lanes = each(every(), [&](Register<L>& r, std::uint32_t own, int) { return r.placement().touching(c, own); });
-        for (int j = c.first; lanes != 0 && j < c.first + c.touchable; ++j) touching({j, SiftItem::single}, pairs[j].a, pairs[j].b, lanes, out);
+        const std::uint32_t lanes = each(every(), [&](Register<L>& r, std::uint32_t own, int) {
+          return r.placement().touching(c, own);
+        });
+        for (int j = c.first; lanes != 0 && j < c.first + c.touchable; ++j)
+          touching({j, SiftItem::single}, pairs[j].a, pairs[j].b, lanes, out);
         continue;
       }
       const CollisionScene::Group& group = scene_->groups().data()[item.kind];
@@ -271,8 +298,9 @@ class CompiledSifter final : public IntervalSifter {
           touching({open.node, item.kind}, group.object, tree.item(node.first), open.lanes, out);
           continue;
         }
-        const std::uint32_t lanes =
-            each(open.lanes, [&](Register<L>& r, std::uint32_t own, int) { return r.placement().touching(group.object, node.box, own); });
+        const std::uint32_t lanes = each(open.lanes, [&](Register<L>& r, std::uint32_t own, int) {
+          return r.placement().touching(group.object, node.box, own);
+        });
         if (lanes == 0) continue;
         stack[depth++] = {node.first + 1, lanes};
         stack[depth++] = {node.first, lanes};
@@ -300,22 +328,30 @@ class CompiledSifter final : public IntervalSifter {
     }
   }
 
-  void approaches(const SiftItem& pair, std::uint32_t lanes, const Vec3d* n, Approaches& out) override {
-    const MotionLayout::Slots& slots = pair.kind == SiftItem::single ? layout_->pairs.data()[pair.item]
-                                                                     : layout_->objects.data()[scene_->groups().data()[pair.kind].object];
+  void approaches(const SiftItem& pair, std::uint32_t lanes, const Vec3d* n,
+                  Approaches& out) override {
+    const MotionLayout::Slots& slots =
+        pair.kind == SiftItem::single
+            ? layout_->pairs.data()[pair.item]
+            : layout_->objects.data()[scene_->groups().data()[pair.kind].object];
     each(lanes, [&](Register<L>& r, std::uint32_t, int first) {
       r.approaches(slots, first, n, out);
       return 0u;
     });
   }
 
-  std::uint32_t bounds(int a, int b, std::uint32_t lanes, const double* enough, double gap, const Vec3d& near, Bounds& out) override {
+  std::uint32_t bounds(int a, int b, std::uint32_t lanes, const double* enough, double gap,
+                       const Vec3d& near, Bounds& out) override {
     const LaneCore &A = cores_.data()[a], &B = cores_.data()[b];
     if (!A.is_known || !B.is_known) return 0;
-    return each(lanes, [&](Register<L>& r, std::uint32_t own, int first) { return r.bounds(A, B, a, b, first, own, enough, gap, near, out); });
+    return each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
+      return r.bounds(A, B, a, b, first, own, enough, gap, near, out);
+    });
   }
 
-  SE3d X_WB(int body, int l) const override { return registers_[l / L::width]->X_WB(body, l % L::width); }
+  SE3d X_WB(int body, int l) const override {
+    return registers_[l / L::width]->X_WB(body, l % L::width);
+  }
 
  private:
   static constexpr std::uint32_t all = (1u << L::width) - 1;
@@ -326,24 +362,27 @@ class CompiledSifter final : public IntervalSifter {
 
   std::uint32_t every() const { return (1u << count_) - 1; }
 
-  // Calls f(register, its bits of `lanes`, the number of its first configuration) for the registers that have any; the bits that it
-  // returns, put together.
+  // Calls f(register, its bits of `lanes`, the number of its first configuration) for the registers
+  // that have any; the bits that it returns, put together.
   template <class F>
   ROBOSIM_INLINE std::uint32_t each(std::uint32_t lanes, F&& f) {
     ++this->looks_;
     std::uint32_t out = 0;
     for (int k = 0; k < registers; ++k)
-      if (const std::uint32_t own = lanes >> (k * L::width) & all; own != 0) out |= f(*registers_[k], own, k * L::width) << (k * L::width);
+      if (const std::uint32_t own = lanes >> (k * L::width) & all; own != 0)
+        out |= f(*registers_[k], own, k * L::width) << (k * L::width);
     return out;
   }
 
-  void touching(const SiftItem& pair, int a, int b, std::uint32_t lanes, std::vector<SiftSuspect>& out) {
+  void touching(const SiftItem& pair, int a, int b, std::uint32_t lanes,
+                std::vector<SiftSuspect>& out) {
     each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
       L depth;
       std::uint32_t certain;
       const std::uint32_t found = r.placement().touching(a, b, own, depth, certain);
       for (int l = 0; found >> l != 0; ++l)
-        if (found >> l & 1) add_suspect(out, {pair, a, b, first + l, (certain >> l & 1) != 0, depth[l]});
+        if (found >> l & 1)
+          add_suspect(out, {pair, a, b, first + l, (certain >> l & 1) != 0, depth[l]});
       return found;
     });
   }
@@ -354,16 +393,19 @@ class CompiledSifter final : public IntervalSifter {
     std::memcpy(row.motion + first, &motion, sizeof(L));
   }
   // A row for what is left of an item.
-  static void keep(const SiftRow& given, const SiftItem& item, std::uint32_t lanes, const SiftRow& found, SiftRows& out) {
+  static void keep(const SiftRow& given, const SiftItem& item, std::uint32_t lanes,
+                   const SiftRow& found, SiftRows& out) {
     if (lanes == 0) return;
     SiftRow& row = out.add();
     row.item = item.item, row.kind = item.kind, row.lanes = lanes;
-    std::memcpy(row.left, given.left, sizeof(row.left)), std::memcpy(row.right, given.right, sizeof(row.right));
-    std::memcpy(row.part, found.part, sizeof(row.part)), std::memcpy(row.gap, found.gap, sizeof(row.gap));
+    std::memcpy(row.left, given.left, sizeof(row.left)),
+        std::memcpy(row.right, given.right, sizeof(row.right));
+    std::memcpy(row.part, found.part, sizeof(row.part)),
+        std::memcpy(row.gap, found.gap, sizeof(row.gap));
     std::memcpy(row.motion, found.motion, sizeof(row.motion));
   }
-  // Where a cluster or node is opened: where it may overlap, or once it is larger than the motion; before that its parts could
-  // not leave either.
+  // Where a cluster or node is opened: where it may overlap, or once it is larger than the motion;
+  // before that its parts could not leave either.
   std::uint32_t opened(std::uint32_t lanes, const SiftRow& found, double size) const {
     std::uint32_t out = lanes & is_last_;
     for (int l = 0; l < width; ++l)
@@ -371,13 +413,14 @@ class CompiledSifter final : public IntervalSifter {
     return out;
   }
 
-  void sift_pair(const SiftRow& given, const SiftItem& item, int a, int b, const MotionLayout::Slots& slots, std::uint32_t lanes,
-                 SiftRows& out) {
+  void sift_pair(const SiftRow& given, const SiftItem& item, int a, int b,
+                 const MotionLayout::Slots& slots, std::uint32_t lanes, SiftRows& out) {
     SiftRow found;
     lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
       Proof<L> proof;
       L motion;
-      const std::uint32_t open = r.sift_pair(a, b, slots, needed_[first / L::width], own, proof, motion);
+      const std::uint32_t open =
+          r.sift_pair(a, b, slots, needed_[first / L::width], own, proof, motion);
       if (open != 0) write(proof, motion, first, found);
       return open;
     });
@@ -389,14 +432,16 @@ class CompiledSifter final : public IntervalSifter {
     const CollisionScene::Pair* pairs = scene_->single_pairs().data();
     const MotionLayout::Slots* slots = layout_->pairs.data();
     if (given.kind == SiftItem::single)
-      return sift_pair(given, given, pairs[given.item].a, pairs[given.item].b, slots[given.item], lanes, out);
+      return sift_pair(given, given, pairs[given.item].a, pairs[given.item].b, slots[given.item],
+                       lanes, out);
     SiftRow found;
     Proof<L> proof;
     L total;
     if (given.kind == SiftItem::cluster) {
       const CollisionScene::Cluster& c = scene_->clusters().data()[given.item];
       lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
-        const std::uint32_t open = r.sift_cluster(given.item, needed_[first / L::width], own, proof, total);
+        const std::uint32_t open =
+            r.sift_cluster(given.item, needed_[first / L::width], own, proof, total);
         if (open != 0) write(proof, total, first, found);
         return open;
       });
@@ -418,11 +463,13 @@ class CompiledSifter final : public IntervalSifter {
       this->looks_ += is_large;
       const AabbTree::Node& node = tree.node(at.node);
       if (node.is_leaf()) {
-        sift_pair(given, {at.node, given.kind}, group.object, tree.item(node.first), layout_->objects.data()[group.object], at.lanes, out);
+        sift_pair(given, {at.node, given.kind}, group.object, tree.item(node.first),
+                  layout_->objects.data()[group.object], at.lanes, out);
         continue;
       }
       lanes = each(at.lanes, [&](Register<L>& r, std::uint32_t own, int first) {
-        const std::uint32_t open = r.sift_node(group, node, needed_[first / L::width], own, proof, total);
+        const std::uint32_t open =
+            r.sift_node(group, node, needed_[first / L::width], own, proof, total);
         if (open != 0) write(proof, total, first, found);
         return open;
       });
@@ -445,7 +492,8 @@ class CompiledSifter final : public IntervalSifter {
 };
 
 template <>
-std::unique_ptr<IntervalSifter> make_interval_sifter<own_isa>(const CollisionScene& scene, const MotionLayout& layout) {
+std::unique_ptr<IntervalSifter> make_interval_sifter<own_isa>(const CollisionScene& scene,
+                                                              const MotionLayout& layout) {
   return std::make_unique<CompiledSifter<own_isa>>(scene, layout);
 }
 

@@ -15,20 +15,23 @@ class CompiledBounds final : public LaneBounds {
 
   void suspects(int count, const double* const* q, std::vector<Suspect>& out) override {
     const double* from[L::width];
-    for (int l = 0; l < L::width; ++l) from[l] = q[l < count ? l : count - 1];  // what is missing repeats the last
+    // What is missing repeats the last.
+    for (int l = 0; l < L::width; ++l) from[l] = q[l < count ? l : count - 1];
     placement_.place(from);
     const std::uint32_t all = (1u << count) - 1;
     const CollisionScene::Pair* pairs = scene_->single_pairs().data();
     for (const CollisionScene::Cluster& c : scene_->clusters()) {
       const std::uint32_t near = c.touchable == 0 ? 0 : placement_.touching(c, all);
-      for (int k = c.first; near != 0 && k < c.first + c.touchable; ++k) look_at(pairs[k].a, pairs[k].b, near, out);
+      for (int k = c.first; near != 0 && k < c.first + c.touchable; ++k)
+        look_at(pairs[k].a, pairs[k].b, near, out);
     }
     for (const CollisionScene::Group& group : scene_->groups()) visit(group, 0, all, out);
   }
 
  private:
   // The nodes of a tree that the ball of a group's object touches in some lane.
-  void visit(const CollisionScene::Group& group, int root, std::uint32_t all, std::vector<Suspect>& out) {
+  void visit(const CollisionScene::Group& group, int root, std::uint32_t all,
+             std::vector<Suspect>& out) {
     const AabbTree& tree = scene_->bvh(group.bvh);
     int stack[64], depth = 0;  // see broadphase.h
     std::uint32_t lanes[64];

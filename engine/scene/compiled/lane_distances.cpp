@@ -12,13 +12,17 @@ class CompiledDistances final : public LaneDistances {
   using L = Lanes<lanes_of(isa), isa>;
 
   explicit CompiledDistances(const CollisionScene& scene)
-      : pairs_(scene.pairs().data()), n_pairs_(scene.pairs().size()), placement_(scene), cores_(lane_cores(scene, true)) {}
+      : pairs_(scene.pairs().data()),
+        n_pairs_(scene.pairs().size()),
+        placement_(scene),
+        cores_(lane_cores(scene, true)) {}
 
   int lanes() const override { return L::width; }
 
   std::uint32_t distances(int count, const double* const* q, double* const* out) override {
     const double* from[L::width];
-    for (int l = 0; l < L::width; ++l) from[l] = q[l < count ? l : count - 1];  // what is missing repeats the last
+    // What is missing repeats the last.
+    for (int l = 0; l < L::width; ++l) from[l] = q[l < count ? l : count - 1];
     placement_.place(from);
     const std::uint32_t all = (1u << count) - 1;
     std::uint32_t left = 0;

@@ -21,10 +21,13 @@ class CompiledColumns final : public Columns {
       for (; begin + N * Register::width <= stride; begin += N * Register::width)
         solve_columns<Unfused, N>(model, factor, B, stride, begin, false, model.n_v - 1);
     };
-    solve(std::integral_constant<int, 4 * packs>()), solve(std::integral_constant<int, 2 * packs>()), solve(std::integral_constant<int, packs>());
+    solve(std::integral_constant<int, 4 * packs>()),
+        solve(std::integral_constant<int, 2 * packs>()),
+        solve(std::integral_constant<int, packs>());
   }
 
-  void advance(const double* u, int stride, int rows, int count, double dt, double* q_next, double* v_next) const override {
+  void advance(const double* u, int stride, int rows, int count, double dt, double* q_next,
+               double* v_next) const override {
     for (int r = 0; r < rows; ++r, u += stride, q_next += count, v_next += count)
       for_each_pack(count, [&]<int W>(std::integral_constant<int, W>, int c) {
         const auto x = load_lanes<Lanes<W, isa>>(u + c);
@@ -32,12 +35,17 @@ class CompiledColumns final : public Columns {
       });
   }
 
-  void advance_turning(const double* by_u, int n, const double* u, int stride, int count, double* q_next, double* v_next) const override {
+  void advance_turning(const double* by_u, int n, const double* u, int stride, int count,
+                       double* q_next, double* v_next) const override {
     for_each_pack(count, [&]<int W>(std::integral_constant<int, W>, int c) {
       for (int row = 0; row < 2 * n; ++row) {
         Lanes<W, isa> sum(0.0);
-        for (int i = 0; i < n; ++i) sum += Lanes<W, isa>(by_u[row * n + i]) * load_lanes<Lanes<W, isa>>(u + std::ptrdiff_t{i} * stride + c);
-        store_lanes(sum, (row < n ? q_next + std::ptrdiff_t{row} * count : v_next + std::ptrdiff_t{row - n} * count) + c);
+        for (int i = 0; i < n; ++i)
+          sum += Lanes<W, isa>(by_u[row * n + i]) *
+                 load_lanes<Lanes<W, isa>>(u + std::ptrdiff_t{i} * stride + c);
+        store_lanes(sum, (row < n ? q_next + std::ptrdiff_t{row} * count
+                                  : v_next + std::ptrdiff_t{row - n} * count) +
+                             c);
       }
     });
   }
@@ -56,7 +64,9 @@ class CompiledColumns final : public Columns {
   struct Unfused {
     struct Type {
       Register x;
-      friend Type nmul_add(const Type& a, const Type& b, const Type& c) { return {c.x - a.x * b.x}; }
+      friend Type nmul_add(const Type& a, const Type& b, const Type& c) {
+        return {c.x - a.x * b.x};
+      }
       friend Type operator*(const Type& a, const Type& b) { return {a.x * b.x}; }
       friend Type operator+(const Type& a, const Type& b) { return {a.x + b.x}; }
     };

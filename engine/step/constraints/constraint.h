@@ -1,27 +1,45 @@
-// What kinds of constraints have in common. A kind is a struct of static functions in a file of its own: its rows, their targets, and the derivatives of
-// both; constraint_kinds.h lists all of them. Block kinds have blocks of channels of their own, coordinate kinds have rows that look at one coordinate:
+// What kinds of constraints have in common. A kind is a struct of static functions in a file of its
+// own: its rows, their targets, and the derivatives of both; constraint_kinds.h lists all of them.
+// Block kinds have blocks of channels of their own, coordinate kinds have rows that look at one
+// coordinate:
 //
 //   enum Role, roles[]                  its rows, and what they are called
-//   repeats                             whether rows can say the same as others of such kinds before them, and are left out then       (block kinds)
-//   name(world, item)                   what one of them is called in reports, of kinds between bodies                         (block kinds)
-//   join(assembly)                      has trees feel each other                                                              (block kinds)
-//   add_blocks(assembly, in)            adds blocks and their rows                                                             (block kinds)
-//   set_targets(step, in, island, b)    targets of a block's rows, once X, y_free and L are known                              (block kinds)
-//   add_vjp(island, b, to)              adds what coefficients d and targets t change by, from island.gradient: with parameters, the state, and the motions
-//                                       of bodies (MotionAdjoint), as where a row's point moves beside the center; how the channels themselves turn StepVjp
-//                                       adds, at a center and size that are held. Of contacts per manifold                        (block kinds)
-//   is_there(step, in, v, q)            whether coordinate v has rows of this kind; q: its place in the position vector or -1  (coordinate kinds)
-//   add_rows(step, in, v, q, island)    appends them to the last block of the island                                          (coordinate kinds)
-//   set_target(step, in, x, row, source)  the target of one row, and how it keeps its gap                                      (coordinate kinds)
-//   target_rates(step, in, x)           partial derivatives of the target by q, q_target and v_target; Linearization multiplies
-//                                       them by the row's target_bar, for the gradients of state and control                   (coordinate kinds)
-//   add_vjp(x, to)                      adds the gradients of parameters alone                                                 (coordinate kinds)
 //
-// Targets beyond standing still of equalities and normals may be left out (relax in step.cpp): target_rates and add_vjp ask is_clipped first. Targets and
-// coefficients of coordinate kinds must not depend on v.
-// A kind between bodies has six channels, size omega and v at a center; only contacts may do without omega (Block::turns). Jacobians of islands with block
-// kinds other than contacts are made of gradients, one for each channel (linearization/impulse_jacobians.cpp). Data of a kind's own are with their checks in
-// World, as closures.h, and in the bindings (simulation.cpp). Files of a folder are compiled together: functions in unnamed namespaces need names of their own.
+// Block kinds also have
+//
+//   repeats                             true if rows can be redundant with those of such kinds
+//                                       before them; they are left out then
+//   name(world, item)                   name of one of them in reports, of kinds between bodies
+//   join(assembly)                      couples trees, so that they share an island
+//   add_blocks(assembly, in)            adds blocks and their rows
+//   set_targets(step, in, island, b)    targets of a block's rows, once X, y_free and L are known
+//   add_vjp(island, b, to)              adds the gradients of coefficients d and targets t, from
+//                                       island.gradient, in parameters, the state, and the motions
+//                                       of bodies (MotionAdjoint), as where a row's point moves
+//                                       beside the center. StepVjp adds how the channels
+//                                       themselves turn, at a center and size that are held.
+//                                       Contacts do so per manifold
+//
+// and coordinate kinds
+//
+//   is_there(step, in, v, q)            true if coordinate v has rows of this kind; q: its place in
+//                                       the position vector or -1
+//   add_rows(step, in, v, q, island)    appends them to the last block of the island
+//   set_target(step, in, x, row, source)
+//                                       the target of one row, and how it keeps its gap
+//   target_rates(step, in, x)           partial derivatives of the target by q, q_target and
+//                                       v_target; Linearization multiplies them by the row's
+//                                       target_bar, for the gradients of state and control
+//   add_vjp(x, to)                      adds the gradients of parameters alone
+//
+// Targets beyond standing still of equalities and normals may be left out (relax in step.cpp):
+// target_rates and add_vjp ask is_clipped first. Targets and coefficients of coordinate kinds must
+// not depend on v. A kind between bodies has six channels, size omega and v at a center; only
+// contacts may do without omega (Block::turns). Jacobians of islands with block kinds other than
+// contacts are made of gradients, one for each channel (linearization/impulse_jacobians.cpp). Data
+// of a kind's own are with their checks in World, as closures.h, and in the bindings
+// (simulation.cpp). Files of a folder are compiled together: functions in unnamed namespaces need
+// names of their own.
 #pragma once
 
 #include "step/assembly.h"
@@ -52,10 +70,14 @@ struct CoordinateRow {
   const ConstraintRow& row() const { return island.problem.rows[static_cast<std::size_t>(i)]; }
   double target_bar() const { return island.gradient.target[static_cast<std::size_t>(i)]; }
   double compliance_bar() const { return island.gradient.compliance[static_cast<std::size_t>(i)]; }
-  double bound_bar() const { return island.gradient.upper[static_cast<std::size_t>(i)] - island.gradient.lower[static_cast<std::size_t>(i)]; }
+  double bound_bar() const {
+    return island.gradient.upper[static_cast<std::size_t>(i)] -
+           island.gradient.lower[static_cast<std::size_t>(i)];
+  }
 };
 
-// What the target of such a row changes by with the coordinate and what drives it. Zero where it does not see one of these, whatever the gradient is.
+// What the target of such a row changes by with the coordinate and what drives it. Zero where it
+// does not see one of these, whatever the gradient is.
 struct TargetRates {
   double q = 0, q_target = 0, v_target = 0;
 

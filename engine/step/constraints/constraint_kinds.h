@@ -16,7 +16,8 @@
 
 namespace robosim {
 
-// Those with blocks of channels of their own, in the order of their blocks, and those whose rows look at one coordinate, in the order of its rows.
+// Those with blocks of channels of their own, in the order of their blocks, and those whose rows
+// look at one coordinate, in the order of its rows.
 using BlockKinds = std::tuple<ClosureOfFrames, EqualityOfJoints, Contact>;
 using CoordinateKinds = std::tuple<DryFriction, JointMotor, JointLimit, SpeedLimit>;
 using ConstraintKinds = decltype(std::tuple_cat(BlockKinds(), CoordinateKinds()));
@@ -32,7 +33,9 @@ template <class Kind>
 constexpr std::uint8_t kind_index() {
   std::uint8_t index = 0;
   bool is_found = false;
-  [&]<class... Kinds>(std::tuple<Kinds...>*) { ((is_found = is_found || std::is_same_v<Kind, Kinds>, index += !is_found), ...); }(static_cast<ConstraintKinds*>(nullptr));
+  [&]<class... Kinds>(std::tuple<Kinds...>*) {
+    ((is_found = is_found || std::is_same_v<Kind, Kinds>, index += !is_found), ...);
+  }(static_cast<ConstraintKinds*>(nullptr));
   return index;
 }
 
@@ -76,15 +79,21 @@ void visit_kind(const StepIsland::Block& block, F&& f) {
 
 template <class Kind>
 RowBlock& RowAssembly::add_block(StepIsland& island, StepIsland::Block block, int width) {
-  if (block.is_of_bodies() && !block.turns && !std::is_same_v<Kind, Contact>) throw std::logic_error("only contacts may have channels that do not turn");
-  if (block.is_of_bodies() && width != block.width()) throw std::logic_error("channels of bodies are as many as Block::width");
+  if (block.is_of_bodies() && !block.turns && !std::is_same_v<Kind, Contact>)
+    throw std::logic_error("only contacts may have channels that do not turn");
+  if (block.is_of_bodies() && width != block.width())
+    throw std::logic_error("channels of bodies are as many as Block::width");
   block.kind = kind_index<Kind>();
   return append(island, block, width);
 }
 
 template <class Kind>
-ConstraintRow& RowAssembly::add_row(StepIsland& island, typename Kind::Role role, int point, int manifold) {
-  island.rows.push_back({.kind = kind_index<Kind>(), .role = static_cast<std::uint8_t>(role), .manifold = manifold, .point = point});
+ConstraintRow& RowAssembly::add_row(StepIsland& island, typename Kind::Role role, int point,
+                                    int manifold) {
+  island.rows.push_back({.kind = kind_index<Kind>(),
+                         .role = static_cast<std::uint8_t>(role),
+                         .manifold = manifold,
+                         .point = point});
   ++island.problem.blocks.back().last_row;
   return island.problem.rows.emplace_back();
 }

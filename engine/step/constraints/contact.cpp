@@ -22,7 +22,8 @@ namespace {
 constexpr double least_spread = 0.01;
 
 // The manifolds, those of the same two bodies together, in the order of the first of these.
-void sort_by_bodies(const StepData& step, std::vector<int>& by_bodies, std::vector<int>& first_of_bodies) {
+void sort_by_bodies(const StepData& step, std::vector<int>& by_bodies,
+                    std::vector<int>& first_of_bodies) {
   const auto bodies = [&](int i) {
     const SceneQuery::PairManifold& pair = step.manifolds[at(i)];
     return std::pair(step.object(pair.a).body, step.object(pair.b).body);
@@ -30,7 +31,8 @@ void sort_by_bodies(const StepData& step, std::vector<int>& by_bodies, std::vect
   const int n = static_cast<int>(step.manifolds.size());
   by_bodies.resize(at(n)), first_of_bodies.resize(at(n));
   std::iota(by_bodies.begin(), by_bodies.end(), 0);
-  std::sort(by_bodies.begin(), by_bodies.end(), [&](int i, int j) { return std::pair(bodies(i), i) < std::pair(bodies(j), j); });
+  std::sort(by_bodies.begin(), by_bodies.end(),
+            [&](int i, int j) { return std::pair(bodies(i), i) < std::pair(bodies(j), j); });
   for (int k = 0, first = 0; k < n; ++k) {
     if (bodies(by_bodies[at(k)]) != bodies(by_bodies[at(first)])) first = k;
     first_of_bodies[at(by_bodies[at(k)])] = by_bodies[at(first)];
@@ -50,25 +52,36 @@ void add_rows(const StepData& step, StepIsland& island, int manifold) {
   for (int i = 0; i < m.n_points; ++i) {
     const Vec3d arm = (1 / block.size) * (m.points[i].p_W - block.center);
     const int normal = island.problem.size();
-    const auto add = [&](Contact::Role role, const Vec3d& turning, const Vec3d& moving) -> ConstraintRow& {
+    const auto add = [&](Contact::Role role, const Vec3d& turning,
+                         const Vec3d& moving) -> ConstraintRow& {
       ConstraintRow& row = RowAssembly::add_row<Contact>(island, role, i, manifold);
       for (int k = 0; k < block.linear(); ++k) row.d[k] = turning[k];
       for (int k = 0; k < 3; ++k) row.d[block.linear() + k] = moving[k];
       return row;
     };
-    const auto bounded = [&](ConstraintRow& row, double mu) { row.kind = RowKind::friction, row.mu = mu, row.normal = normal; };
+    const auto bounded = [&](ConstraintRow& row, double mu) {
+      row.kind = RowKind::friction, row.mu = mu, row.normal = normal;
+    };
     const auto both = [&](ConstraintRow& row, double mu, int k) {
       bounded(row, mu), row.is_disc = k == 0 && step.options.solver.kind().has_discs;
       island.rows.back().on[k] = 1;
     };
-    const auto along = [&](Contact::Role role, const Vec3d& u) -> ConstraintRow& { return add(role, cross(arm, u), u); };
-    const auto about = [&](Contact::Role role, const Vec3d& u) -> ConstraintRow& { return add(role, (1 / block.size) * u, Vec3d()); };
+    const auto along = [&](Contact::Role role, const Vec3d& u) -> ConstraintRow& {
+      return add(role, cross(arm, u), u);
+    };
+    const auto about = [&](Contact::Role role, const Vec3d& u) -> ConstraintRow& {
+      return add(role, (1 / block.size) * u, Vec3d());
+    };
     along(Contact::normal, n);
     if (material.friction > 0)
-      for (int k = 0; k < 2; ++k) both(along(k ? Contact::friction_2 : Contact::friction_1, axes.t[k]), material.friction, k);
-    if (material.torsional_friction > 0) bounded(about(Contact::torsion, n), material.torsional_friction);
+      for (int k = 0; k < 2; ++k)
+        both(along(k ? Contact::friction_2 : Contact::friction_1, axes.t[k]), material.friction, k);
+    if (material.torsional_friction > 0)
+      bounded(about(Contact::torsion, n), material.torsional_friction);
     if (material.rolling_friction > 0)
-      for (int k = 0; k < 2; ++k) both(about(k ? Contact::rolling_2 : Contact::rolling_1, axes.t[k]), material.rolling_friction, k);
+      for (int k = 0; k < 2; ++k)
+        both(about(k ? Contact::rolling_2 : Contact::rolling_1, axes.t[k]),
+             material.rolling_friction, k);
   }
 }
 
@@ -94,26 +107,30 @@ void add_block(RowAssembly& assembly, const int* first, const int* last) {
   }
   block.center = (1.0 / points) * block.center;
   for (const int* i = first; i < last; ++i)
-    for (int p = 0; p < step.manifolds[at(*i)].manifold.n_points; ++p) spread += squared_norm(step.manifolds[at(*i)].manifold.points[p].p_W - block.center) / points;
+    for (int p = 0; p < step.manifolds[at(*i)].manifold.n_points; ++p)
+      spread += squared_norm(step.manifolds[at(*i)].manifold.points[p].p_W - block.center) / points;
   block.turns = points > 1 || is_turned;
   block.size = std::max(std::sqrt(spread), least_spread * least);
   StepIsland& island = assembly.island_of_bodies(block.a, block.b);
   // Rolling friction holds what normals of several points turn as they take gaps back.
-  RowAssembly::add_block<Contact>(island, block, block.width()).is_of_one_plane = last - first == 1 && !(rolls && points > 1);
+  RowAssembly::add_block<Contact>(island, block, block.width()).is_of_one_plane =
+      last - first == 1 && !(rolls && points > 1);
   for (const int* i = first; i < last; ++i) add_rows(step, island, *i);
 }
 
-// What covectors on a manifold's normal, gaps and points are on the vertices of one side's shape, the first of which has this row. The normal is that of
-// its first point, which knows all vertices that turn it.
-void add_vertices(const ManifoldDerivatives& rates, int side, int first_row, const Vec3d& n_bar, const double* gap_bar, const Vec3d* p_bar,
-                  VertexGradient& to) {
+// What covectors on a manifold's normal, gaps and points are on the vertices of one side's shape,
+// the first of which has this row. The normal is that of its first point, which knows all vertices
+// that turn it.
+void add_vertices(const ManifoldDerivatives& rates, int side, int first_row, const Vec3d& n_bar,
+                  const double* gap_bar, const Vec3d* p_bar, VertexGradient& to) {
   for (int i = 0; i < rates.n_points; ++i) {
     const ManifoldPointDerivatives& point = rates.points[i];
     for (int c = 0; c < point.n_corners[side]; ++c) {
       Vec3d bar;
       for (int k = 0; k < 3; ++k) {
         const ManifoldRate& r = point.corner[side][c][k];
-        bar[k] = gap_bar[i] * r.distance + dot(p_bar[i], r.p_W) + (i == 0 ? dot(n_bar, r.normal) : 0);
+        bar[k] =
+            gap_bar[i] * r.distance + dot(p_bar[i], r.p_W) + (i == 0 ? dot(n_bar, r.normal) : 0);
       }
       to.add(first_row + point.vertex[side][c], bar);
     }
@@ -124,12 +141,15 @@ void add_vertices(const ManifoldDerivatives& rates, int side, int first_row, con
 
 bool Contact::has_rates(const StepIsland& island, std::size_t b) {
   const RowBlock& rows = island.problem.blocks[b];
-  return std::none_of(island.rows.begin() + rows.first_row, island.rows.begin() + rows.last_row, [](const StepIsland::Row& row) { return row.law == NormalLaw::bounce; });
+  return std::none_of(island.rows.begin() + rows.first_row, island.rows.begin() + rows.last_row,
+                      [](const StepIsland::Row& row) { return row.law == NormalLaw::bounce; });
 }
 
 void Contact::join(RowAssembly& rows) {
   const StepData& step = rows.step();
-  for (const SceneQuery::PairManifold& pair : step.manifolds) rows.join(step.world->tree_of_body(step.object(pair.a).body), step.world->tree_of_body(step.object(pair.b).body));
+  for (const SceneQuery::PairManifold& pair : step.manifolds)
+    rows.join(step.world->tree_of_body(step.object(pair.a).body),
+              step.world->tree_of_body(step.object(pair.b).body));
 }
 
 void Contact::add_blocks(RowAssembly& rows, const StepInput&) {
@@ -137,19 +157,26 @@ void Contact::add_blocks(RowAssembly& rows, const StepInput&) {
   std::vector<int>& first_of_bodies = rows.scratch(1);
   sort_by_bodies(rows.step(), by_bodies, first_of_bodies);
   for (std::size_t i = 0, next = 0; i < by_bodies.size(); i = next) {
-    while (next < by_bodies.size() && first_of_bodies[at(by_bodies[next])] == first_of_bodies[at(by_bodies[i])]) ++next;
+    while (next < by_bodies.size() &&
+           first_of_bodies[at(by_bodies[next])] == first_of_bodies[at(by_bodies[i])])
+      ++next;
     add_block(rows, by_bodies.data() + i, by_bodies.data() + next);
   }
 }
 
-void Contact::set_targets(const StepData& step, const StepInput&, StepIsland& island, std::size_t b) {
+void Contact::set_targets(const StepData& step, const StepInput&, StepIsland& island,
+                          std::size_t b) {
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i) {
-    if (island.rows[at(i)].role == normal) set_normal_target(step, island, b, i);
-    else follow_normal(island, i);
+    if (island.rows[at(i)].role == normal)
+      set_normal_target(step, island, b, i);
+    else
+      follow_normal(island, i);
   }
 }
 
-void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, int last_row, const ManifoldDerivatives& rates, const Vec3d& center_bar, const StepAdjoint& to) {
+void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, int last_row,
+                      const ManifoldDerivatives& rates, const Vec3d& center_bar,
+                      const StepAdjoint& to) {
   const StepData& step = to.step;
   StepGradient& gradient = to.gradient;
   const StepIsland::Block& block = island.blocks[b];
@@ -187,11 +214,19 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
     };
     const auto about = [&](Vec3d& u_bar) { u_bar += scale * vec3_at(d_bar); };
     switch (role) {
-      case normal: along(n, n_bar); break;
+      case normal:
+        along(n, n_bar);
+        break;
       case friction_1:
-      case friction_2: along(on[0] * axes.t[0] + on[1] * axes.t[1], axis_bar), *to.of("friction", of_pair) += mu_bar; break;
-      case torsion: about(n_bar), *to.of("torsional_friction", of_pair) += mu_bar; break;
-      default: about(axis_bar), *to.of("rolling_friction", of_pair) += mu_bar;
+      case friction_2:
+        along(on[0] * axes.t[0] + on[1] * axes.t[1], axis_bar),
+            *to.of("friction", of_pair) += mu_bar;
+        break;
+      case torsion:
+        about(n_bar), *to.of("torsional_friction", of_pair) += mu_bar;
+        break;
+      default:
+        about(axis_bar), *to.of("rolling_friction", of_pair) += mu_bar;
     }
     for (int k = 0; k < 2; ++k) t_bar.t[k] += on[k] * axis_bar;
   }
@@ -207,22 +242,30 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
     }
     return sum;
   };
-  for (int k = 0; k < 12; ++k) twist_bar[k] = change([k](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.twist[k]; });
+  for (int k = 0; k < 12; ++k)
+    twist_bar[k] = change(
+        [k](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.twist[k]; });
   for (const int side : {0, 1}) {
     const int object = side ? pair.b : pair.a;
     if (gradient.wants_vertices && rates.points[0].n_corners[side] > 0)
-      if (const int row = step.world->vertices().first(object, side ? pair.piece_b : pair.piece_a); row >= 0)
+      if (const int row = step.world->vertices().first(object, side ? pair.piece_b : pair.piece_a);
+          row >= 0)
         add_vertices(rates, side, row, n_bar, gap_bar, p_bar, gradient.parameters.vertices);
     if ((side ? B : A).geometry.compound) continue;
     for (int k = 0; k < rates.n_sizes[side]; ++k)
-      to.of("sizes", object)[k] += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.size[side][k]; });
-    *to.of("scale", object) += change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.scale[side]; });
+      to.of("sizes", object)[k] +=
+          change([=](const ManifoldPointDerivatives& p) -> const ManifoldRate& {
+            return p.size[side][k];
+          });
+    *to.of("scale", object) += change(
+        [=](const ManifoldPointDerivatives& p) -> const ManifoldRate& { return p.scale[side]; });
   }
   to.bodies.add_shape(step, pair.a, pair.piece_a, twist_bar, gradient);
   to.bodies.add_shape(step, pair.b, pair.piece_b, twist_bar + 6, gradient);
 }
 
-void Contact::fill_rates(const StepData& step, const StepIsland& island, std::size_t b, int side, int first_row, int last_row, const ManifoldDerivatives& rates, double* d,
+void Contact::fill_rates(const StepData& step, const StepIsland& island, std::size_t b, int side,
+                         int first_row, int last_row, const ManifoldDerivatives& rates, double* d,
                          double* targets) {
   using Pair = Lanes<2, Isa::baseline>;  // neighboring entries
   constexpr int entries = ImpulseRates::at_once;
@@ -237,9 +280,13 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
     x.set(0, first), x.set(1, second);
     return x;
   };
-  const auto pairs = [&](const Vec3d& first, const Vec3d& second) { return Vec3<Pair>(pair(first.x, second.x), pair(first.y, second.y), pair(first.z, second.z)); };
+  const auto pairs = [&](const Vec3d& first, const Vec3d& second) {
+    return Vec3<Pair>(pair(first.x, second.x), pair(first.y, second.y), pair(first.z, second.z));
+  };
   for (int t = 0; t < entries; t += Pair::width) {
-    const auto rate_of = [&](int point, int lane) -> const ManifoldRate& { return rates.points[point].twist[entries * side + t + lane]; };
+    const auto rate_of = [&](int point, int lane) -> const ManifoldRate& {
+      return rates.points[point].twist[entries * side + t + lane];
+    };
     const Vec3<Pair> dn = pairs(rate_of(0, 0).normal, rate_of(0, 1).normal);
     const ContactAxesChange<Pair> d_axes = contact_axes_moved(n, dn);
     Vec3<Pair> d_arm;
@@ -248,7 +295,8 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
       const StepIsland::Row& row = island.rows[at(i)];
       if (row.point != point) {
         point = row.point;
-        arm = scale * (m.points[point].p_W - block.center), d_arm = pairs(scale * rate_of(point, 0).p_W, scale * rate_of(point, 1).p_W);
+        arm = scale * (m.points[point].p_W - block.center),
+        d_arm = pairs(scale * rate_of(point, 0).p_W, scale * rate_of(point, 1).p_W);
       }
       double* const to = d + (i - first_row) * most_block_channels * entries + t;
       Pair target(0.0);
@@ -259,22 +307,38 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
         if (block.turns) put(cross(d_arm, Vec3<Pair>(u)) + cross(Vec3<Pair>(arm), du), 0);
         put(du, block.linear());
       };
-      const auto about = [&](const Vec3<Pair>& du) { put(Pair(scale) * du, 0), put(Vec3<Pair>(), 3); };
-      const auto moved_axis = [&] { return Pair(row.on[0]) * d_axes.t[0] + Pair(row.on[1]) * d_axes.t[1]; };
+      const auto about = [&](const Vec3<Pair>& du) {
+        put(Pair(scale) * du, 0), put(Vec3<Pair>(), 3);
+      };
+      const auto moved_axis = [&] {
+        return Pair(row.on[0]) * d_axes.t[0] + Pair(row.on[1]) * d_axes.t[1];
+      };
       switch (row.role) {
         case normal: {
           along(n, dn);
-          const bool is_clipped = island.is_relaxed && island.problem.rows[at(i)].target == 0 && row.law != NormalLaw::soft;
-          const double share = row.law == NormalLaw::soft    ? -1 / time_to_give(step.options, step.world->material(step.manifolds[at(manifold)].a, step.manifolds[at(manifold)].b))
-                               : row.law == NormalLaw::ahead ? -1 / step.options.dt
-                                                             : keep_apart(step, m.points[row.point].gap, step.options.margin).rate;
-          if (!is_clipped) target = pair(share * rate_of(point, 0).distance, share * rate_of(point, 1).distance);
+          const bool is_clipped = island.is_relaxed && island.problem.rows[at(i)].target == 0 &&
+                                  row.law != NormalLaw::soft;
+          const double share =
+              row.law == NormalLaw::soft
+                  ? -1 / time_to_give(step.options,
+                                      step.world->material(step.manifolds[at(manifold)].a,
+                                                           step.manifolds[at(manifold)].b))
+              : row.law == NormalLaw::ahead
+                  ? -1 / step.options.dt
+                  : keep_apart(step, m.points[row.point].gap, step.options.margin).rate;
+          if (!is_clipped)
+            target = pair(share * rate_of(point, 0).distance, share * rate_of(point, 1).distance);
           break;
         }
         case friction_1:
-        case friction_2: along(row.on[0] * axes.t[0] + row.on[1] * axes.t[1], moved_axis()); break;
-        case torsion: about(dn); break;
-        default: about(moved_axis());
+        case friction_2:
+          along(row.on[0] * axes.t[0] + row.on[1] * axes.t[1], moved_axis());
+          break;
+        case torsion:
+          about(dn);
+          break;
+        default:
+          about(moved_axis());
       }
       std::memcpy(targets + (i - first_row) * entries + t, &target, sizeof(Pair));
     }

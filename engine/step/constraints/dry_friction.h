@@ -1,4 +1,5 @@
-// Dry friction of a joint: w = v+ = 0 within friction dt. Exact, not the smooth one of joint_forces.h.
+// Dry friction of a joint: w = v+ = 0 within friction dt. Exact, not the smooth one of
+// joint_forces.h.
 #pragma once
 
 #include "step/constraints/constraint.h"
@@ -9,9 +10,13 @@ struct DryFriction {
   enum Role : std::uint8_t { at_rest };
   static constexpr const char* roles[] = {"joint_friction"};
 
-  static double greatest(const StepData& step, int v) { return step.model().friction[static_cast<std::size_t>(v)]; }
+  static double greatest(const StepData& step, int v) {
+    return step.model().friction[static_cast<std::size_t>(v)];
+  }
 
-  static bool is_there(const StepData& step, const StepInput&, int v, int) { return greatest(step, v) > 0; }
+  static bool is_there(const StepData& step, const StepInput&, int v, int) {
+    return greatest(step, v) > 0;
+  }
 
   static void add_rows(const StepData& step, const StepInput&, int v, int, StepIsland& island) {
     if (!(greatest(step, v) > 0)) return;
@@ -20,9 +25,13 @@ struct DryFriction {
     row.upper = greatest(step, v) * step.options.dt, row.lower = -row.upper;
   }
 
-  static void set_target(const StepData&, const StepInput&, const CoordinateRow&, ConstraintRow&, StepIsland::Row&) {}  // zero
+  // Zero.
+  static void set_target(const StepData&, const StepInput&, const CoordinateRow&, ConstraintRow&,
+                         StepIsland::Row&) {}
 
-  static TargetRates target_rates(const StepData&, const StepInput&, const CoordinateRow&) { return {}; }
+  static TargetRates target_rates(const StepData&, const StepInput&, const CoordinateRow&) {
+    return {};
+  }
 
   static void add_vjp(const CoordinateRow& x, const StepAdjoint& to) {
     *to.of("joint_friction", x.v()) += to.step.options.dt * x.bound_bar();

@@ -15,7 +15,9 @@ struct Apart {
   SE3d X_WF, X_WG;
   Vec3d e, theta;
 
-  Apart(const FrameClosure& closure, const Data<double>& data) : X_WF(data.X_WB[at(closure.a)] * closure.X_AF), X_WG(data.X_WB[at(closure.b)] * closure.X_BG) {
+  Apart(const FrameClosure& closure, const Data<double>& data)
+      : X_WF(data.X_WB[at(closure.a)] * closure.X_AF),
+        X_WG(data.X_WB[at(closure.b)] * closure.X_BG) {
     e = transpose_times(X_WF.R, X_WG.p - X_WF.p);
     if (closure.is_weld) theta = log_rotation(transpose(X_WF.R) * X_WG.R);
   }
@@ -27,7 +29,8 @@ struct Apart {
 
 void ClosureOfFrames::join(RowAssembly& rows) {
   const World& world = *rows.step().world;
-  for (const FrameClosure& closure : world.closures().frames) rows.join(world.tree_of_body(closure.a), world.tree_of_body(closure.b));
+  for (const FrameClosure& closure : world.closures().frames)
+    rows.join(world.tree_of_body(closure.a), world.tree_of_body(closure.b));
 }
 
 void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
@@ -38,9 +41,12 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
     const Apart apart(closure, step.dynamics);
     StepIsland& island = rows.island_of_bodies(closure.a, closure.b);
     StepIsland::Block block;
-    block.item = static_cast<int>(c), block.a = closure.a, block.b = closure.b, block.center = apart.X_WG.p;
+    block.item = static_cast<int>(c), block.a = closure.a, block.b = closure.b,
+    block.center = apart.X_WG.p;
     // By the arms that turn about it: from the bodies' joints.
-    const auto arm = [&](int body) { return body > 0 ? norm(apart.X_WG.p - step.dynamics.X_WB[at(body)].p) : 0.0; };
+    const auto arm = [&](int body) {
+      return body > 0 ? norm(apart.X_WG.p - step.dynamics.X_WB[at(body)].p) : 0.0;
+    };
     const double longest = std::max(arm(closure.a), arm(closure.b));
     if (longest > 0) block.size = longest;
     RowAssembly::add_block<ClosureOfFrames>(island, block, 6);
@@ -54,7 +60,8 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
   }
 }
 
-void ClosureOfFrames::set_targets(const StepData& step, const StepInput&, StepIsland& island, std::size_t b) {
+void ClosureOfFrames::set_targets(const StepData& step, const StepInput&, StepIsland& island,
+                                  std::size_t b) {
   const Apart apart(step.world->closures().frames[at(island.blocks[b].item)], step.dynamics);
   const RowBlock& rows = island.problem.blocks[b];
   for (int i = rows.first_row; i < rows.last_row; ++i) {
@@ -73,7 +80,8 @@ void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const Ste
   for (int i = rows.first_row; i < rows.last_row; ++i) {
     const int k = island.rows[at(i)].point;
     const Recovery taken = take_back(to.step, apart.error(k));
-    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[at(i)], error_bar = taken.rate * target_bar;
+    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[at(i)],
+                 error_bar = taken.rate * target_bar;
     *to.of("dt") += taken.by_dt * target_bar;
     const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
     const Vec3d axis = apart.axis(k), angular_bar = (1 / block.size) * vec3_at(d_bar);
@@ -86,11 +94,16 @@ void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const Ste
     }
   }
   // As forces at G's origin and moments: e and theta see the motion of G against F there.
-  const Vec3d force = apart.X_WF.R * e_bar, moment = apart.X_WF.R * inverse_left_jacobian_times(-apart.theta, theta_bar);
+  const Vec3d force = apart.X_WF.R * e_bar,
+              moment = apart.X_WF.R * inverse_left_jacobian_times(-apart.theta, theta_bar);
   double twist_bar[2][6] = {};  // of F and of G
-  const auto about_W = [&](const Vec3d& about, const Vec3d& linear) { return about + cross(apart.X_WG.p, linear); };
-  to.bodies.add_frame(to.step, closure.b, apart.X_WG, force + p_bar, about_W(moment, force + p_bar), twist_bar[1]);
-  to.bodies.add_frame(to.step, closure.a, apart.X_WF, -force, about_W(turning_F - moment, -force), twist_bar[0]);
+  const auto about_W = [&](const Vec3d& about, const Vec3d& linear) {
+    return about + cross(apart.X_WG.p, linear);
+  };
+  to.bodies.add_frame(to.step, closure.b, apart.X_WG, force + p_bar, about_W(moment, force + p_bar),
+                      twist_bar[1]);
+  to.bodies.add_frame(to.step, closure.a, apart.X_WF, -force, about_W(turning_F - moment, -force),
+                      twist_bar[0]);
   double* const frames_bar = to.of("frames", block.item);
   for (int k = 0; k < 6; ++k)
     for (const int frame : {0, 1}) frames_bar[2 * k + frame] += twist_bar[frame][k];

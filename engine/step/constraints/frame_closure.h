@@ -1,9 +1,12 @@
-// Frames of two bodies that stay together (closures.h): equalities; what has come apart is taken back (recovery.h).
+// Frames of two bodies that stay together (closures.h): equalities; what has come apart is taken
+// back (recovery.h).
 //
-// Of two frames F and G the channels are size omega and v of b against a at G's origin, as of a contact. With e = R_F^T (p_G - p_F) and
-// theta = log(R_F^T R_G)
-//   de/dt = R_F^T v(p_G),   d theta/dt = Jl^-1(theta) R_F^T omega        (v, omega: of b against a; Jl as in spatial/lie.h)
-// so the rows are F's axes, exactly so for e however far the frames have come apart, and  R_F^T omega  along -theta turns back.
+// Of two frames F and G the channels are size omega and v of b against a at G's origin, as of a
+// contact. With e = R_F^T (p_G - p_F) and theta = log(R_F^T R_G)
+//   de/dt = R_F^T v(p_G),   d theta/dt = Jl^-1(theta) R_F^T omega        (v, omega: of b against a;
+//                           Jl as in spatial/lie.h)
+// so the rows are F's axes, exactly so for e however far the frames have come apart, and  R_F^T
+// omega  along -theta turns back.
 #pragma once
 
 #include <string>
@@ -14,15 +17,19 @@ namespace robosim {
 
 struct ClosureOfFrames {
   enum Role : std::uint8_t { held };
-  static constexpr const char* roles[] = {"closure"};  // a row's point is the component that it holds: of e, then of theta
+  // a row's point is the component that it holds: of e, then of theta.
+  static constexpr const char* roles[] = {"closure"};
 
   static constexpr bool repeats = true;
 
-  static const std::string& name(const World& world, int item) { return world.closures().frames[static_cast<std::size_t>(item)].name; }
+  static const std::string& name(const World& world, int item) {
+    return world.closures().frames[static_cast<std::size_t>(item)].name;
+  }
 
   static void join(RowAssembly& rows);
   static void add_blocks(RowAssembly& rows, const StepInput& in);
-  static void set_targets(const StepData& step, const StepInput& in, StepIsland& island, std::size_t block);
+  static void set_targets(const StepData& step, const StepInput& in, StepIsland& island,
+                          std::size_t block);
   static void add_vjp(const StepIsland& island, std::size_t block, const StepAdjoint& to);
 };
 

@@ -20,7 +20,9 @@ constexpr double rounding_of_coupling = 1e-12;
 // Work of an impact that counts as rounding, relative to the parts that it is the sum of.
 constexpr double rounding_of_work = 1e-12;
 
-bool is_normal(const StepIsland& island, int i) { return is_of<Contact>(island.rows[at(i)], Contact::normal); }
+bool is_normal(const StepIsland& island, int i) {
+  return is_of<Contact>(island.rows[at(i)], Contact::normal);
+}
 // Returns true where a row of an impact, or its point's normal, is met, and does not only hold.
 bool is_met(NormalLaw law) { return law == NormalLaw::impact || law == NormalLaw::landing; }
 
@@ -42,19 +44,26 @@ void take_rows(const StepIsland& from, StepIsland& to, const Takes& takes) {
   }
 }
 
-// Friction of a point that is met acts where the two meet: on what moves, if the other is of the world, else half way. The manifold's plane is on the one or the
-// other before the step, a ball that comes fast a way above it. An axis that is alone, as its point sees one motion only, has the direction that this motion has
-// there.
+// Friction of a point that is met acts where the two meet: on what moves, if the other is of the
+// world, else half way. The manifold's plane is on the one or the other before the step, a ball
+// that comes fast a way above it. An axis that is alone, as its point sees one motion only, has the
+// direction that this motion has there.
 void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   StepIsland::Row& source = island.rows[at(i)];
   if (!is_friction(source) || source.lever != 0) return;
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
   const Manifold& m = step.manifolds[at(source.manifold)].manifold;
-  const double met = block.a == 0 ? 1 : block.b == 0 ? 0 : 0.5, plane = m.reference < 0 ? 0.5 : m.reference;
+  const double met = block.a == 0   ? 1
+                     : block.b == 0 ? 0
+                                    : 0.5,
+               plane = m.reference < 0 ? 0.5 : m.reference;
   source.lever = met - plane;
   ConstraintRow& row = island.problem.rows[at(i)];
-  const Vec3d n = m.normal(), arm = (1 / block.size) * (m.points[source.point].p_W + (source.lever * m.points[source.point].gap) * n - block.center);
+  const Vec3d n = m.normal(),
+              arm = (1 / block.size) *
+                    (m.points[source.point].p_W + (source.lever * m.points[source.point].gap) * n -
+                     block.center);
   const auto look_along = [&](const Vec3d& u, ConstraintRow& to) {
     const Vec3d turning = cross(arm, u);
     for (int k = 0; k < 3; ++k) to.d[k] = turning[k], to.d[3 + k] = u[k];
@@ -73,7 +82,8 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   if (!motion) return;
   for (int k = 0; k < rows.width; ++k) row.d[k] = motion->x * row.d[k] + motion->y * across.d[k];
   const double along[2] = {source.on[0], source.on[1]};  // and across it (-along[1], along[0])
-  source.on[0] = motion->x * along[0] - motion->y * along[1], source.on[1] = motion->x * along[1] + motion->y * along[0];
+  source.on[0] = motion->x * along[0] - motion->y * along[1],
+  source.on[1] = motion->x * along[1] + motion->y * along[0];
 }
 
 // A contact's gap and closing speed at the current s, and when it touches.
@@ -87,11 +97,14 @@ Approach approach_of(const StepData& step, const Impacts& impacts, std::size_t b
   const RowBlock& block = impacts.all.problem.blocks[b];
   const ConstraintRow& row = impacts.all.problem.rows[at(i)];
   const StepIsland::Row& source = impacts.all.rows[at(i)];
-  const auto along = [&](const std::vector<double>& channels) { return dot(row.d, &channels[at(block.first_channel)], block.width); };
+  const auto along = [&](const std::vector<double>& channels) {
+    return dot(row.d, &channels[at(block.first_channel)], block.width);
+  };
   const double dt = step.options.dt, w = along(impacts.y);
   Approach a;
   a.closing = -w;
-  a.gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap + dt * (impacts.share * w - along(impacts.late));
+  a.gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap +
+          dt * (impacts.share * w - along(impacts.late));
   const double touches = touching_distance(step.options.margin), later = a.gap / (dt * a.closing);
   a.is_timed = impacts.n > 0 ? a.gap > touches : a.gap > -touches && later > -1;
   a.share = impacts.share + (a.is_timed ? later : 0);
@@ -109,7 +122,9 @@ double restitution_of(const StepData& step, const StepIsland::Row& source) {
 
 void set_apart(StepIsland& island, Impacts& impacts) {
   impacts.n = 0, impacts.share = 0, impacts.all.rows.clear();
-  const auto is_of_met = [&](const StepIsland::Row& row) { return is_of<Contact>(row) && is_met(row.law); };
+  const auto is_of_met = [&](const StepIsland::Row& row) {
+    return is_of<Contact>(row) && is_met(row.law);
+  };
   if (std::none_of(island.rows.begin(), island.rows.end(), is_of_met)) return;
   StepIsland& all = impacts.all;
   all.take_channels(island);
@@ -128,12 +143,14 @@ void begin_impacts(const StepIsland& island, Impacts& impacts) {
 Impact* next_impact(const StepData& step, Impacts& impacts) {
   StepIsland& all = impacts.all;
   if (all.rows.empty() || impacts.n == most_impacts) return nullptr;
-  const double dt = step.options.dt, touches = touching_distance(step.options.margin), still = impacts.still;
+  const double dt = step.options.dt, touches = touching_distance(step.options.margin),
+               still = impacts.still;
   const bool is_last = impacts.n + 1 == most_impacts;
   const auto for_each_normal = [&](const auto& use) {
     for (std::size_t b = 0; b < all.blocks.size(); ++b)
       for (int i = all.problem.blocks[b].first_row; i < all.problem.blocks[b].last_row; ++i)
-        if (is_normal(all, i) && all.problem.rows[at(i)].compliance == 0) use(b, i, approach_of(step, impacts, b, i));
+        if (is_normal(all, i) && all.problem.rows[at(i)].compliance == 0)
+          use(b, i, approach_of(step, impacts, b, i));
   };
 
   // When the first that is fast is met, and whether anything slow is before the end of the step.
@@ -141,8 +158,10 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   bool any = false, any_slow = false;
   for_each_normal([&](std::size_t, int, const Approach& a) {
     if (!(a.closing > still) || !(a.share < 1)) return;
-    if (a.is_fast) first = std::min(first, a.share), any = true;
-    else any_slow = true;
+    if (a.is_fast)
+      first = std::min(first, a.share), any = true;
+    else
+      any_slow = true;
   });
   if (!any && !any_slow) return nullptr;
   if (!any || is_last) first = impacts.share;
@@ -155,13 +174,17 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   for (int i = 0; i < all.problem.size(); ++i)
     if (is_of<Contact>(all.rows[at(i)])) all.rows[at(i)].law = NormalLaw::rest;
   for_each_normal([&](std::size_t b, int i, const Approach& a) {
-    const bool comes = a.closing > still, is_due = comes && a.share < 1, touches_then = a.gap - dt * a.closing * (first - impacts.share) <= touches;
+    const bool comes = a.closing > still, is_due = comes && a.share < 1,
+               touches_then = a.gap - dt * a.closing * (first - impacts.share) <= touches;
     StepIsland::Row& source = all.rows[at(i)];
     if (any && comes && a.is_fast && (touches_then || (is_last && is_due))) {
-      source.law = NormalLaw::impact, source.impact = is_last ? first : a.share, source.is_timed = a.is_timed && !is_last;
+      source.law = NormalLaw::impact, source.impact = is_last ? first : a.share,
+      source.is_timed = a.is_timed && !is_last;
       sum += source.impact, ++count;
-      for (int r = i + 1; r < all.problem.blocks[b].last_row && !is_normal(all, r); ++r) meet(step, all, b, r);
-    } else if (touches_then ? (comes || restitution_of(step, source) == 0 || !any || is_last) : (is_due && (!any || is_last))) {
+      for (int r = i + 1; r < all.problem.blocks[b].last_row && !is_normal(all, r); ++r)
+        meet(step, all, b, r);
+    } else if (touches_then ? (comes || restitution_of(step, source) == 0 || !any || is_last)
+                            : (is_due && (!any || is_last))) {
       source.law = NormalLaw::held, source.impact = 0, source.is_timed = false;
     }
   });
@@ -171,7 +194,9 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   NormalLaw law = NormalLaw::rest;  // of the point
   take_rows(all, met, [&](int i) {
     const ConstraintRow& row = all.problem.rows[at(i)];
-    if (!is_of<Contact>(all.rows[at(i)])) return row.compliance == 0 && (row.kind == RowKind::unilateral || row.kind == RowKind::equality);
+    if (!is_of<Contact>(all.rows[at(i)]))
+      return row.compliance == 0 &&
+             (row.kind == RowKind::unilateral || row.kind == RowKind::equality);
     if (is_normal(all, i)) law = all.rows[at(i)].law;
     all.rows[at(i)].law = law;
     return law != NormalLaw::rest;
@@ -191,15 +216,19 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
       }
       row.target = 0, source.keeping = Keeping::none;
       if (source.law != NormalLaw::impact) continue;
-      const auto along = [&](const std::vector<double>& channels) { return dot(row.d, &channels[at(block.first_channel)], block.width); };
-      const double restitution = restitution_of(step, source), c = (0.5 - met.share) * (along(met.rested) - along(met.before));
+      const auto along = [&](const std::vector<double>& channels) {
+        return dot(row.d, &channels[at(block.first_channel)], block.width);
+      };
+      const double restitution = restitution_of(step, source),
+                   c = (0.5 - met.share) * (along(met.rested) - along(met.before));
       row.target = -restitution * (along(met.problem.y_free) - c) + c;
       if (!(restitution > 0 && row.target > 0)) source.law = NormalLaw::landing, row.target = 0;
     }
   return &met;
 }
 
-// Between the velocity of a row as the scheme has it and that at the impact: the part of its change by forces.
+// Between the velocity of a row as the scheme has it and that at the impact: the part of its change
+// by forces.
 double until_impact(const Impact& met, const RowBlock& block, int i) {
   double change = 0;
   for (int k = 0; k < block.width; ++k) {
@@ -221,9 +250,12 @@ double gained(const Impact& met) {
   double work = 0, size = 0;
   for (std::size_t c = 0; c < met.rested.size(); ++c) {
     work += 0.5 * met.solution.z[c] * (met.problem.y_free[c] + met.solution.y[c]);
-    size += std::abs(met.solution.z[c]) * (std::abs(met.problem.y_free[c]) + std::abs(met.solution.y[c]));
+    size += std::abs(met.solution.z[c]) *
+            (std::abs(met.problem.y_free[c]) + std::abs(met.solution.y[c]));
   }
-  for_each_bounce(met, [&](const RowBlock& block, int i) { work -= met.solution.f[at(i)] * until_impact(met, block, i); });
+  for_each_bounce(met, [&](const RowBlock& block, int i) {
+    work -= met.solution.f[at(i)] * until_impact(met, block, i);
+  });
   return work > rounding_of_work * size ? work : 0;
 }
 
@@ -231,7 +263,8 @@ StepIsland& divide(Impact& met) {
   met.parts.resize(2);
   for (StepIsland& part : met.parts) {
     part.take_channels(met);
-    part.rows = met.rows, part.problem.rows = met.problem.rows, part.problem.blocks = met.problem.blocks;
+    part.rows = met.rows, part.problem.rows = met.problem.rows,
+    part.problem.blocks = met.problem.blocks;
     part.problem.y_free = met.problem.y_free, part.problem.at_play = met.problem.at_play;
   }
   StepIsland &bounced = met.parts[0], &landed = met.parts[1];
@@ -245,47 +278,61 @@ StepIsland& divide(Impact& met) {
   return landed;
 }
 
-// W is a + b r + c r^2, with a at most zero but for rounding: the root by which it comes above zero.
+// W is a + b r + c r^2, with a at most zero but for rounding: the root by which it comes above
+// zero.
 void limit(Impact& met) {
   const RowSolution &bounced = met.parts[0].solution, &landed = met.parts[1].solution;
   double a = 0, b = 0, c = 0;
   for (std::size_t k = 0; k < met.rested.size(); ++k) {
-    const double mean = 0.5 * (met.problem.y_free[k] + landed.y[k]), z = bounced.z[k] - landed.z[k], y = bounced.y[k] - landed.y[k];
+    const double mean = 0.5 * (met.problem.y_free[k] + landed.y[k]), z = bounced.z[k] - landed.z[k],
+                 y = bounced.y[k] - landed.y[k];
     a += landed.z[k] * mean, b += z * mean + 0.5 * landed.z[k] * y, c += 0.5 * z * y;
   }
   for_each_bounce(met, [&](const RowBlock& block, int i) {
     const double until = until_impact(met, block, i);
     b -= landed.f[at(i)] * until, c -= (bounced.f[at(i)] - landed.f[at(i)]) * until;
   });
-  const double root = std::sqrt(std::max(b * b - 4 * a * c, 0.0)), share = b > 0 ? -2 * a / (b + root) : c > 0 ? (root - b) / (2 * c) : 0;
+  const double root = std::sqrt(std::max(b * b - 4 * a * c, 0.0)),
+               share = b > 0   ? -2 * a / (b + root)
+                       : c > 0 ? (root - b) / (2 * c)
+                               : 0;
   met.restored = std::clamp(share, 0.0, std::nextafter(1.0, 0.0));
-  const auto mix = [&](const std::vector<double>& with, const std::vector<double>& without, std::vector<double>& to) {
-    for (std::size_t k = 0; k < to.size(); ++k) to[k] = met.restored * with[k] + (1 - met.restored) * without[k];
+  const auto mix = [&](const std::vector<double>& with, const std::vector<double>& without,
+                       std::vector<double>& to) {
+    for (std::size_t k = 0; k < to.size(); ++k)
+      to[k] = met.restored * with[k] + (1 - met.restored) * without[k];
   };
   mix(bounced.f, landed.f, met.solution.f), mix(bounced.w, landed.w, met.solution.w);
   mix(bounced.z, landed.z, met.solution.z), mix(bounced.y, landed.y, met.solution.y);
 }
 
 void take_impact(const Impact& met, Impacts& impacts) {
-  for (std::size_t c = 0; c < impacts.y.size(); ++c) impacts.late[c] += met.share * (met.solution.y[c] - impacts.y[c]);
+  for (std::size_t c = 0; c < impacts.y.size(); ++c)
+    impacts.late[c] += met.share * (met.solution.y[c] - impacts.y[c]);
   impacts.y = met.solution.y, impacts.share = met.share;
 }
 
 int coupled_bounces(const StepIsland& met) {
   const RowProblem& problem = met.problem;
-  const auto is_hit = [&](int i) { return is_normal(met, i) && is_met(met.rows[at(i)].law) && met.solution.f[at(i)] > 0; };
+  const auto is_hit = [&](int i) {
+    return is_normal(met, i) && is_met(met.rows[at(i)].law) && met.solution.f[at(i)] > 0;
+  };
   const auto product = [&](std::size_t a, int i, std::size_t b, int j) {
     return row_product(problem, a, problem.rows[at(i)], b, problem.rows[at(j)]);
   };
   const auto is_felt = [&](std::size_t a, int i) {
     for (std::size_t b = 0; b < problem.blocks.size(); ++b)
       for (int j = problem.blocks[b].first_row; j < problem.blocks[b].last_row; ++j)
-        if (j != i && is_hit(j) && std::abs(product(a, i, b, j)) > rounding_of_coupling * std::sqrt(product(a, i, a, i) * product(b, j, b, j))) return true;
+        if (j != i && is_hit(j) &&
+            std::abs(product(a, i, b, j)) >
+                rounding_of_coupling * std::sqrt(product(a, i, a, i) * product(b, j, b, j)))
+          return true;
     return false;
   };
   int count = 0;
   for (std::size_t a = 0; a < problem.blocks.size(); ++a)
-    for (int i = problem.blocks[a].first_row; i < problem.blocks[a].last_row; ++i) count += met.rows[at(i)].law == NormalLaw::impact && is_hit(i) && is_felt(a, i);
+    for (int i = problem.blocks[a].first_row; i < problem.blocks[a].last_row; ++i)
+      count += met.rows[at(i)].law == NormalLaw::impact && is_hit(i) && is_felt(a, i);
   return count;
 }
 
@@ -296,33 +343,42 @@ double work_bar(const Impact& met, const std::vector<double>& impulse_bar) {
   for (std::size_t c = 0; c < met.rested.size(); ++c) {
     const double z = bounced.z[c] - landed.z[c];
     restored_bar += impulse_bar[c] * z;
-    slope += 0.5 * (z * (met.problem.y_free[c] + met.solution.y[c]) + met.solution.z[c] * (bounced.y[c] - landed.y[c]));
+    slope += 0.5 * (z * (met.problem.y_free[c] + met.solution.y[c]) +
+                    met.solution.z[c] * (bounced.y[c] - landed.y[c]));
   }
   for_each_bounce(met, [&](const RowBlock& block, int i) {
-    slope -= (met.solution.f[at(i)] + met.restored * (bounced.f[at(i)] - landed.f[at(i)])) * until_impact(met, block, i);
+    slope -= (met.solution.f[at(i)] + met.restored * (bounced.f[at(i)] - landed.f[at(i)])) *
+             until_impact(met, block, i);
   });
   return slope > 0 ? -restored_bar / slope : 0;
 }
 
 void fill_work_rates(const Impact& met, std::vector<double>& rates) {
   make_zeros(rates, met.rows.size());
-  for_each_bounce(met, [&](const RowBlock& block, int i) { rates[at(i)] = -met.restored * until_impact(met, block, i); });
+  for_each_bounce(met, [&](const RowBlock& block, int i) {
+    rates[at(i)] = -met.restored * until_impact(met, block, i);
+  });
 }
 
-double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, double work_bar, StepGradient& gradient) {
+double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, double work_bar,
+                      StepGradient& gradient) {
   StepIsland& met = impact.is_limited() ? impact.parts[0] : impact;
   const RowProblem& problem = met.problem;
   const double dt = step.options.dt, part = 0.5 - impact.share;
   double& dt_bar = *gradient.parameters.of("dt");
-  for (auto* x : {&impact.seen_bar, &impact.late_bar, &impact.rested_bar}) make_zeros(*x, at(problem.channels));
+  for (auto* x : {&impact.seen_bar, &impact.late_bar, &impact.rested_bar})
+    make_zeros(*x, at(problem.channels));
   const auto for_each_met = [&](const auto& use) {
     for (const RowBlock& block : problem.blocks)
       for (int i = block.first_row; i < block.last_row; ++i)
-        if (is_normal(met, i) && is_met(met.rows[at(i)].law)) use(at(block.first_channel), block.width, i);
+        if (is_normal(met, i) && is_met(met.rows[at(i)].law))
+          use(at(block.first_channel), block.width, i);
   };
 
-  // Its work: of the velocity before, and of what forces change velocities by until it. The rest is with its impulses (step_vjp.cpp).
-  for (std::size_t c = 0; c < impact.rested.size(); ++c) impact.seen_bar[c] += 0.5 * work_bar * impact.solution.z[c];
+  // Its work: of the velocity before, and of what forces change velocities by until it. The rest is
+  // with its impulses (step_vjp.cpp).
+  for (std::size_t c = 0; c < impact.rested.size(); ++c)
+    impact.seen_bar[c] += 0.5 * work_bar * impact.solution.z[c];
   if (work_bar != 0)
     for_each_bounce(impact, [&](const RowBlock& block, int i) {
       const double bar = -work_bar * impact.restored * impact.solution.f[at(i)];
@@ -343,8 +399,10 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
     const StepIsland::Row& source = met.rows[at(i)];
     if (source.law != NormalLaw::impact || (met.is_relaxed && row.target == 0)) return;
     const SceneQuery::PairManifold& pair = step.manifolds[at(source.manifold)];
-    const double restitution = restitution_of(step, source), bar = met.gradient.target[at(i)], of_change = (1 + restitution) * part;
-    double& restitution_bar = *gradient.parameters.of("restitution", step.world->pair(pair.a, pair.b));
+    const double restitution = restitution_of(step, source), bar = met.gradient.target[at(i)],
+                 of_change = (1 + restitution) * part;
+    double& restitution_bar =
+        *gradient.parameters.of("restitution", step.world->pair(pair.a, pair.b));
     double* const d_bar = &met.gradient.d[at(i * most_block_channels)];
     for (int k = 0; k < width; ++k) {
       const std::size_t c = first + at(k);
@@ -353,7 +411,8 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
       share_bar -= bar * (1 + restitution) * row.d[k] * change;
       d_bar[k] += bar * (of_change * change - restitution * y);
       impact.seen_bar[c] -= bar * restitution * row.d[k];
-      impact.rested_bar[c] += bar * of_change * row.d[k], met.before_bar[c] -= bar * of_change * row.d[k];
+      impact.rested_bar[c] += bar * of_change * row.d[k],
+          met.before_bar[c] -= bar * of_change * row.d[k];
     }
   });
   if (count == 0) return share_bar;  // at the time of the one before
@@ -367,7 +426,8 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
     if (!source.is_timed) return void(before_bar += bar);
     double closing = 0;
     for (int k = 0; k < width; ++k) closing -= row.d[k] * problem.y_free[first + at(k)];
-    const double rate = bar / closing, gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap;
+    const double rate = bar / closing,
+                 gap = step.manifolds[at(source.manifold)].manifold.points[source.point].gap;
     met.gap_bar[at(i)] += rate / dt, dt_bar -= rate * gap / (dt * dt);
     double* const d_bar = &met.gradient.d[at(i * most_block_channels)];
     for (int k = 0; k < width; ++k) {

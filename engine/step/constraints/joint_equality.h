@@ -1,4 +1,5 @@
-// Laws between two joints (closures.h): an equality of the two coordinates; what is off the law is taken back (recovery.h).
+// Laws between two joints (closures.h): an equality of the two coordinates; what is off the law is
+// taken back (recovery.h).
 //
 // The channels are the two coordinates, and the row is (1, -slope).
 #pragma once
@@ -14,7 +15,8 @@ struct EqualityOfJoints {
 
   static constexpr bool repeats = true;
 
-  static JointEquality::Value value(const StepData& step, const JointEquality& closure, const double* q) {
+  static JointEquality::Value value(const StepData& step, const JointEquality& closure,
+                                    const double* q) {
     return closure.at(closure.a < 0 ? 0.0 : q[step.world->coordinate(closure.a).q]);
   }
 
@@ -42,8 +44,10 @@ struct EqualityOfJoints {
     }
   }
 
-  static void set_targets(const StepData& step, const StepInput& in, StepIsland& island, std::size_t b) {
-    const JointEquality& closure = step.world->closures().joints[static_cast<std::size_t>(island.blocks[b].item)];
+  static void set_targets(const StepData& step, const StepInput& in, StepIsland& island,
+                          std::size_t b) {
+    const JointEquality& closure =
+        step.world->closures().joints[static_cast<std::size_t>(island.blocks[b].item)];
     const std::size_t i = static_cast<std::size_t>(island.problem.blocks[b].first_row);
     const Recovery taken = take_back(step, error(step, closure, in.q));
     island.problem.rows[i].target = taken.target, island.rows[i].keeping = taken.keeping;
@@ -52,21 +56,28 @@ struct EqualityOfJoints {
   static void add_vjp(const StepIsland& island, std::size_t b, const StepAdjoint& to) {
     const int i = island.problem.blocks[b].first_row;
     const int number = island.blocks[b].item;
-    const JointEquality& closure = to.step.world->closures().joints[static_cast<std::size_t>(number)];
+    const JointEquality& closure =
+        to.step.world->closures().joints[static_cast<std::size_t>(number)];
     const double apart = error(to.step, closure, to.in.q);
     const Recovery taken = take_back(to.step, apart);
-    const double target_bar = is_clipped(island, i) ? 0 : island.gradient.target[static_cast<std::size_t>(i)], error_bar = taken.rate * target_bar;
+    const double target_bar = is_clipped(island, i)
+                                  ? 0
+                                  : island.gradient.target[static_cast<std::size_t>(i)],
+                 error_bar = taken.rate * target_bar;
     *to.of("dt") += taken.by_dt * target_bar;
     std::vector<double>& q_bar = to.gradient.q;
     double* const bar = to.of("coefficients", number);
     q_bar[static_cast<std::size_t>(closure.b)] += error_bar;
     bar[0] -= error_bar;
     if (closure.a < 0) return;
-    const double q_a = to.in.q[to.step.world->coordinate(closure.a).q], slope_bar = -island.gradient.d[static_cast<std::size_t>(i * most_block_channels) + 1];
+    const double q_a = to.in.q[to.step.world->coordinate(closure.a).q],
+                 slope_bar =
+                     -island.gradient.d[static_cast<std::size_t>(i * most_block_channels) + 1];
     const JointEquality::Value p = value(to.step, closure, to.in.q);
     q_bar[static_cast<std::size_t>(closure.a)] += p.curvature * slope_bar - p.slope * error_bar;
     double power = 1;  // q_a^(k-1)
-    for (int k = 1; k < JointEquality::terms; ++k, power *= q_a) bar[k] += k * power * slope_bar - power * q_a * error_bar;
+    for (int k = 1; k < JointEquality::terms; ++k, power *= q_a)
+      bar[k] += k * power * slope_bar - power * q_a * error_bar;
   }
 };
 

@@ -1,8 +1,10 @@
-// Limits of a joint's position: as a normal, of the coordinate, where it is within limit_margin of the limit.
+// Limits of a joint's position: as a normal, of the coordinate, where it is within limit_margin of
+// the limit.
 //
 //   w = +-v+,   gap = q - q_lower  or  q_upper - q,   t by recovery.h
 //
-// A joint that keeps the limit of its speed (speed_limit.h) comes back no faster: t is that limit at the most.
+// A joint that keeps the limit of its speed (speed_limit.h) comes back no faster: t is that limit
+// at the most.
 #pragma once
 
 #include "step/constraints/constraint.h"
@@ -20,28 +22,38 @@ struct JointLimit {
     const std::size_t k = static_cast<std::size_t>(i);
     return role == lower ? in.q[i] - limits.q_lower[k] : limits.q_upper[k] - in.q[i];
   }
-  static bool is_near(const StepData& step, const StepInput& in, int role, int i) { return i >= 0 && gap(step, in, role, i) <= step.options.limit_margin; }
+  static bool is_near(const StepData& step, const StepInput& in, int role, int i) {
+    return i >= 0 && gap(step, in, role, i) <= step.options.limit_margin;
+  }
 
-  static bool is_there(const StepData& step, const StepInput& in, int, int i) { return is_near(step, in, lower, i) || is_near(step, in, upper, i); }
+  static bool is_there(const StepData& step, const StepInput& in, int, int i) {
+    return is_near(step, in, lower, i) || is_near(step, in, upper, i);
+  }
 
   static void add_rows(const StepData& step, const StepInput& in, int, int i, StepIsland& island) {
     for (const Role role : {lower, upper}) {
-      if (is_near(step, in, role, i)) RowAssembly::add_row<JointLimit>(island, role).d[0] = role == lower ? 1 : -1;
+      if (is_near(step, in, role, i))
+        RowAssembly::add_row<JointLimit>(island, role).d[0] = role == lower ? 1 : -1;
     }
   }
 
-  static Recovery kept(const StepData& step, const StepInput& in, const CoordinateRow& x) { return keep_apart(step, gap(step, in, x.role(), x.q()), step.options.limit_margin); }
+  static Recovery kept(const StepData& step, const StepInput& in, const CoordinateRow& x) {
+    return keep_apart(step, gap(step, in, x.role(), x.q()), step.options.limit_margin);
+  }
   static bool is_slowed(const StepData& step, const StepInput& in, const CoordinateRow& x) {
-    return SpeedLimit::is_there(step, in, x.v(), x.q()) && kept(step, in, x).target > SpeedLimit::greatest(step, x.v());
+    return SpeedLimit::is_there(step, in, x.v(), x.q()) &&
+           kept(step, in, x).target > SpeedLimit::greatest(step, x.v());
   }
 
-  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x, ConstraintRow& row, StepIsland::Row& source) {
+  static void set_target(const StepData& step, const StepInput& in, const CoordinateRow& x,
+                         ConstraintRow& row, StepIsland::Row& source) {
     const bool slowed = is_slowed(step, in, x);
     row.target = slowed ? SpeedLimit::greatest(step, x.v()) : kept(step, in, x).target;
     source.keeping = slowed ? Keeping::fastest : kept(step, in, x).keeping;
   }
 
-  static TargetRates target_rates(const StepData& step, const StepInput& in, const CoordinateRow& x) {
+  static TargetRates target_rates(const StepData& step, const StepInput& in,
+                                  const CoordinateRow& x) {
     if (is_clipped(x.island, x.i) || is_slowed(step, in, x)) return {};
     const double rate = kept(step, in, x).rate;
     return {.q = x.role() == lower ? rate : -rate};
@@ -53,7 +65,8 @@ struct JointLimit {
       *to.of("speed_limit", x.v()) += x.target_bar();
       return;
     }
-    *(x.role() == lower ? to.of("lower_limit", x.q()) : to.of("upper_limit", x.q())) -= target_rates(to.step, to.in, x).q * x.target_bar();
+    *(x.role() == lower ? to.of("lower_limit", x.q()) : to.of("upper_limit", x.q())) -=
+        target_rates(to.step, to.in, x).q * x.target_bar();
     *to.of("dt") += kept(to.step, to.in, x).by_dt * x.target_bar();
   }
 };

@@ -1,4 +1,5 @@
-// All integrators. A new one is a file beside these, with a function that makes it, and its row below.
+// All integrators. A new one is a file beside these, with a function that makes it, and its row
+// below.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,8 @@ struct IntegratorKind {
 };
 
 inline constexpr IntegratorKind integrators[] = {
-    {"semi_implicit", "semi-implicit Euler, damping and springs of joints implicit", make_semi_implicit},
+    {"semi_implicit", "semi-implicit Euler, damping and springs of joints implicit",
+     make_semi_implicit},
 };
 
 using IntegratorId = ListId<integrators>;

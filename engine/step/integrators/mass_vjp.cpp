@@ -23,7 +23,8 @@ struct Products {
     for (std::size_t i = 0; i < 6; i += 2) {  // two rows: what fits in registers
       double sum[2][6] = {};
       for (std::size_t a = 0; a < count; ++a)
-        for (std::size_t j = 0; j < 6; ++j) sum[0][j] += p[a][i] * w[a][j], sum[1][j] += p[a][i + 1] * w[a][j];
+        for (std::size_t j = 0; j < 6; ++j)
+          sum[0][j] += p[a][i] * w[a][j], sum[1][j] += p[a][i + 1] * w[a][j];
       for (std::size_t j = 0; j < 6; ++j) x[i][j] += sum[0][j], x[i + 1][j] += sum[1][j];
     }
   }
@@ -34,13 +35,16 @@ struct Products {
     return {of(1, 2), of(2, 0), of(0, 1)};
   }
   Mat3d part(int row, int column) const {
-    const auto of = [&](int i) { return Vec3d{x[row + i][column], x[row + i][column + 1], x[row + i][column + 2]}; };
+    const auto of = [&](int i) {
+      return Vec3d{x[row + i][column], x[row + i][column + 1], x[row + i][column + 2]};
+    };
     return {of(0), of(1), of(2)};
   }
 };
 
 // The motions of the joints' rates, `count` columns of them: those of a body after each other.
-void joint_motions(const Model& m, const Data<double>& data, const double* rates, std::size_t count, std::vector<Spatial>& V) {
+void joint_motions(const Model& m, const Data<double>& data, const double* rates, std::size_t count,
+                   std::vector<Spatial>& V) {
   V.resize(at(m.n_bodies()) * count);
   std::fill_n(V.begin(), count, Spatial());
   for (int i = 1; i < m.n_bodies(); ++i) {
@@ -62,9 +66,12 @@ Spatial times(const CompositeInertia<double>& I, const Spatial& V) {
 
 }  // namespace
 
-void MassVjp::add(const StepData& step, const double* x, const double* y, std::size_t count, MotionAdjoint& bodies, StepGradient& gradient) {
+void MassVjp::add(const StepData& step, const double* x, const double* y, std::size_t count,
+                  MotionAdjoint& bodies, StepGradient& gradient) {
   const Model& m = step.model();
-  double *const mass_bar = gradient.parameters.of("mass"), *const com_bar = gradient.parameters.of("com"), *const moments_bar = gradient.parameters.of("inertia");
+  double *const mass_bar = gradient.parameters.of("mass"),
+                *const com_bar = gradient.parameters.of("com"),
+                *const moments_bar = gradient.parameters.of("inertia");
   for (std::size_t r = 0; r < at(m.n_v); ++r)
     for (std::size_t a = 0; a < count; ++a) inertia_bar[r] -= x[r * count + a] * y[r * count + a];
   joint_motions(m, step.dynamics, x, count, V_virtual_);
@@ -73,7 +80,8 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
   for (int i = 1; i < m.n_bodies(); ++i) {
     const std::size_t first = at(i) * count;
     for (std::size_t a = first; a < first + count; ++a)
-      subtree_force_[a] = times(step.dynamics.I[at(i)], V_pushed_[a]), subtree_bar_[a] = times(step.dynamics.I[at(i)], V_virtual_[a]);
+      subtree_force_[a] = times(step.dynamics.I[at(i)], V_pushed_[a]),
+      subtree_bar_[a] = times(step.dynamics.I[at(i)], V_virtual_[a]);
     Products C;
     C.add(&V_pushed_[first], &V_virtual_[first], count);
     const Inertia& body = m.inertias[at(i)];
@@ -81,11 +89,15 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
     const Vec3d c = R * body.com + step.dynamics.p_OB[at(i)];
     // At the center of mass c: V_lin + V_ang x c.
     const Mat3d shift = skew(c), angular = C.part(0, 0);
-    const Mat3d linear_by_angular = C.part(3, 0) - shift * angular, angular_by_linear = C.part(0, 3) + angular * shift;
+    const Mat3d linear_by_angular = C.part(3, 0) - shift * angular,
+                angular_by_linear = C.part(0, 3) + angular * shift;
     const Mat3d linear = C.part(3, 3) - shift * C.part(0, 3) + linear_by_angular * shift;
     mass_bar[i - 1] -= linear(0, 0) + linear(1, 1) + linear(2, 2);
-    const auto crossed = [](const Mat3d& A) { return Vec3d{A(1, 2) - A(2, 1), A(2, 0) - A(0, 2), A(0, 1) - A(1, 0)}; };
-    const Vec3d moment = transpose_times(R, crossed(linear_by_angular) - crossed(angular_by_linear));
+    const auto crossed = [](const Mat3d& A) {
+      return Vec3d{A(1, 2) - A(2, 1), A(2, 0) - A(0, 2), A(0, 1) - A(1, 0)};
+    };
+    const Vec3d moment =
+        transpose_times(R, crossed(linear_by_angular) - crossed(angular_by_linear));
     for (int k = 0; k < 3; ++k) com_bar[3 * (i - 1) + k] -= body.mass * moment[k];
     const Mat3d turned = transpose(R) * angular * R;
     constexpr int entries[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
@@ -97,7 +109,8 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const int p = m.joints[at(i)].parent;
     if (p == 0) continue;
-    const Spatial *const F = &subtree_force_[at(i) * count], *const G = &subtree_bar_[at(i) * count];
+    const Spatial *const F = &subtree_force_[at(i) * count], *const G =
+                                                                 &subtree_bar_[at(i) * count];
     Products both;
     both.add(&V_pushed_[at(p) * count], G, count), both.add(&V_virtual_[at(p) * count], F, count);
     bodies.turned[at(i)] += Force<double>{both.cross(0, 0) + both.cross(3, 3), both.cross(0, 3)};

@@ -1,16 +1,22 @@
-// Gradients that look beyond the classes: a direction to try where the gradient itself is zero (Werling et al., RSS 2021, section IV-D).
+// Gradients that look beyond the classes: a direction to try where the gradient itself is zero
+// (Werling et al., RSS 2021, section IV-D).
 //
-// What rests on the floor stays there whatever pulls a little, so the gradient by what pulls is zero, and an optimizer that has to lift it never
-// begins; what flies apart feels nothing of a platform that could push it. So the step's gradient is taken once more with other classes of
+// What rests on the floor stays there whatever pulls a little, so the gradient by what pulls is
+// zero, and an optimizer that has to lift it never begins; what flies apart feels nothing of a
+// platform that could push it. So the step's gradient is taken once more with other classes of
 // normals and limits: by what a unit of their velocity, made by an impulse, does to the loss,
 //   dl/dw = A^+ J M^-1 dl/dv+,   A = J M^-1 J^T of all of them together        (A^+ least squares)
-// where it is negative the row is taken to separate, where it is positive to clamp and its friction to stick. Of the two gradients the one with
-// the larger |dl/dv|^2 + |dl/dtau|^2 / dt is kept. It is no derivative, and says so as a one-sided one does.
+// where it is negative the row is taken to separate, where it is positive to clamp and its friction
+// to stick. Of the two gradients the one with the larger |dl/dv|^2 + |dl/dtau|^2 / dt is kept. It
+// is no derivative, and says so as a one-sided one does.
 //
-// So each row goes by itself, and a ball on a platform that an actuator lifts gets away from it: the ball shall rise, so limit and contact let go,
-// and what the platform's force does to the ball is lost again. Which contacts are there to push no rule can know (section IV-D says so), so the
-// other rule is for the user to choose: `together`. Contacts of two bodies that both move clamp and stick, pushing or not (the remedy of Figure 4), and are
-// equalities of A like the closures; contacts with the world and limits are judged as above, each by what it does to all that keeps together.
+// So each row goes by itself, and a ball on a platform that an actuator lifts gets away from it:
+// the ball shall rise, so limit and contact let go, and what the platform's force does to the ball
+// is lost again. Which contacts are there to push no rule can know (section IV-D says so), so the
+// other rule is for the user to choose: `together`. Contacts of two bodies that both move clamp and
+// stick, pushing or not (the remedy of Figure 4), and are equalities of A like the closures;
+// contacts with the world and limits are judged as above, each by what it does to all that keeps
+// together.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -34,11 +40,14 @@ double size_of(const StepGradient& g, double dt) {
 }
 
 // Limits of speeds have rows however far they are: only those that push are judged.
-bool is_far(const StepIsland& island, std::size_t i) { return is_of<SpeedLimit>(island.rows[i]) && island.solution.classes[i] == RowClass::separating; }
+bool is_far(const StepIsland& island, std::size_t i) {
+  return is_of<SpeedLimit>(island.rows[i]) && island.solution.classes[i] == RowClass::separating;
+}
 
 }  // namespace
 
-// The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw. Closures, and what keeps together, stay closed.
+// The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw.
+// Closures, and what keeps together, stay closed.
 bool ComplementarityAwareVjp::find_wishes(StepIsland& island, const std::vector<double>& v_bar) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
@@ -46,14 +55,18 @@ bool ComplementarityAwareVjp::find_wishes(StepIsland& island, const std::vector<
   keeps_.assign(problem.rows.size(), false);
   if (step_.options.complementarity_aware == ComplementarityAwareId("together"))
     for (std::size_t b = 0; b < island.blocks.size(); ++b)
-      if (is_of<Contact>(island.blocks[b]) && island.blocks[b].a > 0 && island.blocks[b].b > 0)  // body 0 is the world
-        std::fill(keeps_.begin() + problem.blocks[b].first_row, keeps_.begin() + problem.blocks[b].last_row, true);
+      // Body 0 is the world.
+      if (is_of<Contact>(island.blocks[b]) && island.blocks[b].a > 0 && island.blocks[b].b > 0)
+        std::fill(keeps_.begin() + problem.blocks[b].first_row,
+                  keeps_.begin() + problem.blocks[b].last_row, true);
   wanted_.assign(problem.rows.size(), RowClass::separating);
   for (std::size_t i = 0; i < probe_.rows.size(); ++i) {
     ConstraintRow& row = probe_.rows[i];
     row.target = 0;
     if (is_far(island, i)) continue;
-    if (keeps_[i] || row.kind == RowKind::unilateral || (row.kind == RowKind::equality && row.compliance == 0)) wanted_[i] = RowClass::clamping;
+    if (keeps_[i] || row.kind == RowKind::unilateral ||
+        (row.kind == RowKind::equality && row.compliance == 0))
+      wanted_[i] = RowClass::clamping;
   }
   make_zeros(probe_.y_free, k);
   for (std::size_t r = 0; r < v_bar.size(); ++r)
@@ -67,7 +80,9 @@ bool ComplementarityAwareVjp::wants_apart(StepIsland& met, const std::vector<dou
   double most = 0;
   for (const double x : met.other.f) most = std::max(most, std::abs(x));
   for (std::size_t r = 0; r < met.rows.size(); ++r)
-    if (is_of<Contact>(met.rows[r], Contact::normal) && met.other.f[r] > rounding_of_wish * most && met.solution.f[r] > 0) return true;
+    if (is_of<Contact>(met.rows[r], Contact::normal) && met.other.f[r] > rounding_of_wish * most &&
+        met.solution.f[r] > 0)
+      return true;
   return false;
 }
 
@@ -86,8 +101,10 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
     } else if (is_far(island, i)) {
       continue;
     } else if (row.kind == RowKind::unilateral) {
-      if (std::abs(wish[i]) > rounding_of_wish * most) wanted_[i] = wish[i] > 0 ? RowClass::separating : RowClass::clamping;
-    } else if (row.kind == RowKind::friction && wanted_[at(row.normal)] != island.solution.classes[at(row.normal)]) {
+      if (std::abs(wish[i]) > rounding_of_wish * most)
+        wanted_[i] = wish[i] > 0 ? RowClass::separating : RowClass::clamping;
+    } else if (row.kind == RowKind::friction &&
+               wanted_[at(row.normal)] != island.solution.classes[at(row.normal)]) {
       wanted_[i] = wanted_[at(row.normal)];
     }
     any |= wanted_[i] != island.solution.classes[i];
@@ -99,10 +116,12 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
 void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<double>& u) {
   const std::size_t k = at(island.problem.channels);
   for (std::size_t r = 0; r < u.size(); ++r)
-    for (std::size_t c = 0; c < k; ++c) u[r] += island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
+    for (std::size_t c = 0; c < k; ++c)
+      u[r] += island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
 }
 
-// Exchanges the solutions of others_ for those of their other classes, of which positions are not corrected.
+// Exchanges the solutions of others_ for those of their other classes, of which positions are not
+// corrected.
 void ComplementarityAwareVjp::exchange_others() {
   for (std::size_t k = 0; k < others_.size(); ++k) {
     const auto [i, island] = others_[k];
@@ -110,20 +129,29 @@ void ComplementarityAwareVjp::exchange_others() {
     if (island == &step_.islands[at(i)]) add_change(*island, step_.u_rested);
     std::swap(island->solution, island->other), std::swap(island->solved, island->other_solved);
     island->fill_change();
-    const auto found = std::lower_bound(step_.corrected_islands.begin(), step_.corrected_islands.end(), i);
-    if (found == step_.corrected_islands.end() || *found != i || (k > 0 && others_[k - 1].first == i)) continue;
-    StepIsland& corrections = step_.corrections[static_cast<std::size_t>(found - step_.corrected_islands.begin())];
+    const auto found =
+        std::lower_bound(step_.corrected_islands.begin(), step_.corrected_islands.end(), i);
+    if (found == step_.corrected_islands.end() || *found != i ||
+        (k > 0 && others_[k - 1].first == i))
+      continue;
+    StepIsland& corrections =
+        step_.corrections[static_cast<std::size_t>(found - step_.corrected_islands.begin())];
     corrections.is_left_out = !corrections.is_left_out;
     const std::size_t channels = at(corrections.problem.channels);
     for (std::size_t r = 0; r < step_.u_corrected.size(); ++r)
-      for (std::size_t c = 0; c < channels; ++c) step_.u_corrected[r] -= corrections.Y[r * channels + c] * corrections.solution.z[c];
+      for (std::size_t c = 0; c < channels; ++c)
+        step_.u_corrected[r] -= corrections.Y[r * channels + c] * corrections.solution.z[c];
   }
 }
 
-void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient) {
+void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar,
+                                     const std::function<void(StepGradient&)>& vjp,
+                                     StepGradient& gradient) {
   others_.clear();
   for (int i = 0; i < step_.n_islands; ++i) {
-    if (StepIsland& island = step_.islands[at(i)]; island.solved->has_classes() && choose_classes(island, v_bar)) others_.emplace_back(i, &island);
+    if (StepIsland& island = step_.islands[at(i)];
+        island.solved->has_classes() && choose_classes(island, v_bar))
+      others_.emplace_back(i, &island);
     Impacts& impacts = step_.impacts[at(i)];
     // Impacts let go together, or none does: what one holds the next ones see.
     bool any = false, is_limited = false;
@@ -139,7 +167,8 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std
       wanted_.assign(met.rows.size(), RowClass::separating);
       for (std::size_t r = 0; r < met.rows.size(); ++r)
         if (met.problem.rows[r].kind == RowKind::equality) wanted_[r] = RowClass::clamping;
-      if (met.other_solved->solve_classes(met.problem, wanted_.data(), met.other)) others_.emplace_back(i, &met);
+      if (met.other_solved->solve_classes(met.problem, wanted_.data(), met.other))
+        others_.emplace_back(i, &met);
     }
   }
   if (others_.empty()) return;
@@ -148,7 +177,8 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar, const std
   fill_way(step_);
   vjp(other_);
   exchange_others();
-  step_.u = true_u_, step_.u_corrected = true_corrected_, step_.u_rested = true_rested_;  // to the bit
+  // To the bit.
+  step_.u = true_u_, step_.u_corrected = true_corrected_, step_.u_rested = true_rested_;
   fill_way(step_);
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
   std::swap(gradient, other_);

@@ -14,9 +14,11 @@ class ComplementarityAwareVjp {
  public:
   explicit ComplementarityAwareVjp(StepData& step) : step_(step) {}
 
-  // Replaces the step's gradient by that of other classes, if it is larger. v_bar: what the loss changes by with the velocity at the end; vjp: fills the gradient of the step as
-  // StepData has it.
-  void choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp, StepGradient& gradient);
+  // Replaces the step's gradient by that of other classes, if it is larger. v_bar: what the loss
+  // changes by with the velocity at the end; vjp: fills the gradient of the step as StepData has
+  // it.
+  void choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp,
+              StepGradient& gradient);
 
  private:
   bool find_wishes(StepIsland& island, const std::vector<double>& v_bar);
@@ -29,7 +31,8 @@ class ComplementarityAwareVjp {
   RowProblem probe_;
   std::vector<RowClass> wanted_;
   std::vector<std::uint8_t> keeps_;  // rows: whether they clamp whatever the loss wants
-  std::vector<std::pair<int, StepIsland*>> others_;  // with the number of their island: islands and impacts
+  // With the number of their island: islands and impacts.
+  std::vector<std::pair<int, StepIsland*>> others_;
   std::vector<double> true_u_, true_corrected_, true_rested_;
   StepGradient other_;
 };

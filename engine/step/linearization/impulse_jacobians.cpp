@@ -1,10 +1,13 @@
 // The answer of an island's impulses, in the columns of the Jacobians (step_jacobians.cpp).
 //
-// Solved rows tell what their impulses change by with each of their numbers (contact/impulse_rates.h): of a contact these move with the twists of both
-// shapes, twelve numbers, and shapes with the joints before them, so that a block of channels costs twelve columns, however many joints there
-// are. Channels turn with the joints as well: with V a body's velocity against the parent of joint c's,
+// Solved rows tell what their impulses change by with each of their numbers
+// (contact/impulse_rates.h): of a contact these move with the twists of both shapes, twelve
+// numbers, and shapes with the joints before them, so that a block of channels costs twelve
+// columns, however many joints there are. Channels turn with the joints as well: with V a body's
+// velocity against the parent of joint c's,
 //   d(X u)/dq_c = J_c x V      at the channels' point
-// Rows without such rates, as sweeps, sliding discs, bounces and closures, have one adjoint for each of their seeds (moving_channels.h) instead.
+// Rows without such rates, as sweeps, sliding discs, bounces and closures, have one adjoint for
+// each of their seeds (moving_channels.h) instead.
 #include <algorithm>
 
 #include "base/index.h"
@@ -29,17 +32,23 @@ void put(const Vec3d& x, double* to) {
 bool ImpulseJacobians::has_rates(StepIsland& island) {
   // Among kinds with channels of their own contacts alone have any.
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
-    if (is_of<Contact>(island.blocks[b]) ? !Contact::has_rates(island, b) : island.blocks[b].kind != StepIsland::of_coordinate) return false;
+    if (is_of<Contact>(island.blocks[b]) ? !Contact::has_rates(island, b)
+                                         : island.blocks[b].kind != StepIsland::of_coordinate)
+      return false;
   return island.solved->rates(island.problem, rates_);
 }
 
-// An island moves no other's coordinates. Where rows depend on each other, what that misses is one more row of impulses_by_, if it is all there: by q and
-// v, and of rows that have rates.
-OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by) {
+// An island moves no other's coordinates. Where rows depend on each other, what that misses is one
+// more row of impulses_by_, if it is all there: by q and v, and of rows that have rates.
+OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in,
+                               const JacobianColumns& columns, const ShapeTwists& twists,
+                               std::vector<double>& moved_by) {
   rates_.of_dependences = false;
   const double* const Y = moving_.find(step_, island, rates_.asked);
-  const int n = step_.model().n_v, k = island.problem.channels, asked = rates_.width(), stride = columns.stride;
-  const bool has_dependences = !shared_.has_everything && island.solved->has_dependences(island.problem);
+  const int n = step_.model().n_v, k = island.problem.channels, asked = rates_.width(),
+            stride = columns.stride;
+  const bool has_dependences =
+      !shared_.has_everything && island.solved->has_dependences(island.problem);
   rates_.of_dependences = asked > 0 && has_dependences && columns.q >= 0 && columns.v >= 0;
   const bool by_rates = asked > 0 && has_rates(island);
   rates_.of_dependences &= by_rates;
@@ -49,36 +58,48 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in, const Ja
   const int told = by_rates ? asked : seeds_.count, w = by_rates ? rates_.width() : told;
   const SmallMatrices& matrices = small_matrices();
   make_zeros(impulses_by_, at(w * stride)), make_zeros(channels_by_, at(k * stride));
-  if (by_rates) add_rates(island, in, columns, twists);
-  else add_adjoints(island, in, columns);
+  if (by_rates)
+    add_rates(island, in, columns, twists);
+  else
+    add_adjoints(island, in, columns);
   const auto add_seen = [&](int first, int end) {  // by the velocities that are in channels_by_
     LeftFactor by_velocity(&rates_.by_velocity[at(first)], end - first, k);
     by_velocity.by_row = 1, by_velocity.by_column = w;
-    matrices.add_product(by_velocity, channels_by_.data(), stride, &impulses_by_[at(first * stride)], stride, stride);
+    matrices.add_product(by_velocity, channels_by_.data(), stride,
+                         &impulses_by_[at(first * stride)], stride, stride);
   };
-  // Dependences that push nothing do not feel how things move freely, which would be rounding: only how channels turn.
-  const bool is_held = rates_.of_dependences && !pushes(step_, island, &rates_.by_velocity[at(asked)], w);
+  // Dependences that push nothing do not feel how things move freely, which would be rounding: only
+  // how channels turn.
+  const bool is_held =
+      rates_.of_dependences && !pushes(step_, island, &rates_.by_velocity[at(asked)], w);
   if (is_held) add_seen(asked, w);
-  matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by.data(), stride, channels_by_.data(), stride, stride);
+  matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by.data(),
+                              stride, channels_by_.data(), stride, stride);
   add_seen(0, is_held ? asked : w);
-  matrices.add_product({by_rates ? Y : seeds_.moves.data(), n, told}, impulses_by_.data(), stride, moved_by.data(), stride, stride);
+  matrices.add_product({by_rates ? Y : seeds_.moves.data(), n, told}, impulses_by_.data(), stride,
+                       moved_by.data(), stride, stride);
   if (rates_.of_dependences) {
     const double* const missed = &impulses_by_[at(asked * stride)];
-    torn |= is_torn_by(step_, island, &rates_.by_target[at(asked)], w, missed + columns.q, missed + columns.v);
+    torn |= is_torn_by(step_, island, &rates_.by_target[at(asked)], w, missed + columns.q,
+                       missed + columns.v);
   }
   return one_sided_if(torn, OneSided::torn);
 }
 
 // By one adjoint for each of the seeds: what it goes back to in its row, and in by_velocity.
-void ImpulseJacobians::add_adjoints(StepIsland& island, const StepInput& in, const JacobianColumns& columns) {
-  const std::size_t k = at(island.problem.channels), w = at(seeds_.count), stride = at(columns.stride);
+void ImpulseJacobians::add_adjoints(StepIsland& island, const StepInput& in,
+                                    const JacobianColumns& columns) {
+  const std::size_t k = at(island.problem.channels), w = at(seeds_.count),
+                    stride = at(columns.stride);
   row_.set_zero(*step_.world);
   row_.wants_vertices = false;
   rates_.by_velocity.resize(k * w);
   for (std::size_t c = 0; c < w; ++c) {
-    for (auto* x : {&row_.q, &row_.v, &row_.q_target, &row_.v_target}) std::fill(x->begin(), x->end(), 0.0);
+    for (auto* x : {&row_.q, &row_.v, &row_.q_target, &row_.v_target})
+      std::fill(x->begin(), x->end(), 0.0);
     vjp_.impulse_vjp(island, &seeds_.seeds[c * k], in, false, row_);
-    for (std::size_t other = 0; other < k; ++other) rates_.by_velocity[other * w + c] = island.gradient.y_free[other];
+    for (std::size_t other = 0; other < k; ++other)
+      rates_.by_velocity[other * w + c] = island.gradient.y_free[other];
     const auto put_block = [&](const std::vector<double>& x, int first) {
       if (first >= 0) std::copy(x.begin(), x.end(), &impulses_by_[c * stride + at(first)]);
     };
@@ -88,22 +109,27 @@ void ImpulseJacobians::add_adjoints(StepIsland& island, const StepInput& in, con
 }
 
 // By the rates of its rows, and what the turning of channels adds to what they see.
-void ImpulseJacobians::add_rates(const StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists) {
+void ImpulseJacobians::add_rates(const StepIsland& island, const StepInput& in,
+                                 const JacobianColumns& columns, const ShapeTwists& twists) {
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     if (!island.blocks[b].is_of_bodies()) {
       add_coordinate_rates(island, b, in, columns);
     } else if (columns.q >= 0) {
       add_turning_of_channels(island, b, columns);
-      island.for_each_manifold(b, [&](int first_row, int last_row) { add_contact_rates(island, b, first_row, last_row, columns, twists); });
+      island.for_each_manifold(b, [&](int first_row, int last_row) {
+        add_contact_rates(island, b, first_row, last_row, columns, twists);
+      });
     }
   }
 }
 
-void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::size_t b, const JacobianColumns& columns) {
+void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::size_t b,
+                                               const JacobianColumns& columns) {
   const Model& m = step_.model();
   const StepIsland::Block& block = island.blocks[b];
   const Vec3d p = block.center - step_.dynamics.X_WB[1].p;  // from O (data.h)
-  double* const first = &channels_by_[at(island.problem.blocks[b].first_channel * columns.stride + columns.q)];
+  double* const first =
+      &channels_by_[at(island.problem.blocks[b].first_channel * columns.stride + columns.q)];
   for (const int side : {0, 1}) {
     Motion<double> V;  // of the body against joint i's parent
     for (int i = side ? block.b : block.a; i > 0; i = m.joints[at(i)].parent) {
@@ -113,22 +139,27 @@ void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::si
         const Motion<double> turned = at_point(cross(step_.dynamics.J[at(c)], V), p);
         const double sign = side ? 1 : -1;
         double* const column = first + m.column_v[at(c)];
-        for (int k = 0; k < block.linear(); ++k) column[k * columns.stride] += sign * block.size * turned.angular[k];
-        for (int k = 0; k < 3; ++k) column[(block.linear() + k) * columns.stride] += sign * turned.linear[k];
+        for (int k = 0; k < block.linear(); ++k)
+          column[k * columns.stride] += sign * block.size * turned.angular[k];
+        for (int k = 0; k < 3; ++k)
+          column[(block.linear() + k) * columns.stride] += sign * turned.linear[k];
       }
     }
   }
 }
 
 // The rows of one manifold: by both shapes' twists, and from these to the joints that move them.
-void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b, int first_row, int last_row, const JacobianColumns& columns, const ShapeTwists& twists) {
+void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b, int first_row,
+                                         int last_row, const JacobianColumns& columns,
+                                         const ShapeTwists& twists) {
   const Model& model = step_.model();
   const RowProblem& problem = island.problem;
   const StepIsland::Block& block = island.blocks[b];
   RowBlock rows = problem.blocks[b];
   rows.first_row = first_row, rows.last_row = last_row;
   constexpr int entries = ImpulseRates::at_once;
-  const int manifold = island.rows[at(first_row)].manifold, w = rates_.width(), count = last_row - first_row;
+  const int manifold = island.rows[at(first_row)].manifold, w = rates_.width(),
+            count = last_row - first_row;
   const SceneQuery::PairManifold& pair = step_.manifolds[at(manifold)];
   const SmallMatrices& matrices = small_matrices();
 
@@ -136,34 +167,46 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
   Vec3d omega;
   if (!block.turns)
     for (const int side : {0, 1})
-      for_each_on_path(model, side ? block.b : block.a, [&](int c) { omega += ((side ? 1 : -1) * step_.u[at(model.column_v[at(c)])]) * step_.dynamics.J[at(c)].angular; });
+      for_each_on_path(model, side ? block.b : block.a, [&](int c) {
+        omega += ((side ? 1 : -1) * step_.u[at(model.column_v[at(c)])]) *
+                 step_.dynamics.J[at(c)].angular;
+      });
 
-  row_rates_.resize(at(count * most_block_channels * entries)), target_rates_.resize(at(count * entries));
+  row_rates_.resize(at(count * most_block_channels * entries)),
+      target_rates_.resize(at(count * entries));
   for (const int side : {0, 1}) {
     if (step_.object(side ? pair.b : pair.a).body == 0) continue;  // no joint moves it
-    Contact::fill_rates(step_, island, b, side, first_row, last_row, shared_.manifolds[at(manifold)], row_rates_.data(), target_rates_.data());
+    Contact::fill_rates(step_, island, b, side, first_row, last_row,
+                        shared_.manifolds[at(manifold)], row_rates_.data(), target_rates_.data());
     make_zeros(twist_rates_, at(entries * w));
     rates_.add(island.solution, rows, row_rates_.data(), target_rates_.data(), twist_rates_.data());
     if (!block.turns) {
       double dy[entries][3];
-      for (int t = 0; t < entries; ++t) put(cross(omega, shared_.manifolds[at(manifold)].points[0].twist[entries * side + t].p_W), dy[t]);
-      matrices.add_product({dy[0], entries, 3}, &rates_.by_velocity[at(rows.first_channel * w)], w, twist_rates_.data(), w, w);
+      for (int t = 0; t < entries; ++t)
+        put(cross(omega, shared_.manifolds[at(manifold)].points[0].twist[entries * side + t].p_W),
+            dy[t]);
+      matrices.add_product({dy[0], entries, 3}, &rates_.by_velocity[at(rows.first_channel * w)], w,
+                           twist_rates_.data(), w, w);
     }
-    matrices.add_product(LeftFactor::transposed(twist_rates_.data(), w, entries), twists.of(step_, manifold, side), padded(model.n_v),
-                        &impulses_by_[at(columns.q)], columns.stride, padded(model.n_v));
+    matrices.add_product(LeftFactor::transposed(twist_rates_.data(), w, entries),
+                         twists.of(step_, manifold, side), padded(model.n_v),
+                         &impulses_by_[at(columns.q)], columns.stride, padded(model.n_v));
   }
 }
 
 // Targets of rows that look at one coordinate.
-void ImpulseJacobians::add_coordinate_rates(const StepIsland& island, std::size_t b, const StepInput& in, const JacobianColumns& columns) {
+void ImpulseJacobians::add_coordinate_rates(const StepIsland& island, std::size_t b,
+                                            const StepInput& in, const JacobianColumns& columns) {
   const StepIsland::Block& block = island.blocks[b];
   const int w = rates_.width(), stride = columns.stride;
-  const int first[] = {columns.q, columns.q_target, columns.v_target}, place[] = {block.v, block.q, block.v};
+  const int first[] = {columns.q, columns.q_target, columns.v_target},
+            place[] = {block.v, block.q, block.v};
   for (int i = island.problem.blocks[b].first_row; i < island.problem.blocks[b].last_row; ++i)
     visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
       kind.target_rates(step_, in, {island, block, i}).for_each([&](double rate, int which) {
         for (int c = 0; first[which] >= 0 && c < w; ++c)
-          impulses_by_[at(c * stride + first[which] + place[which])] += rate * rates_.by_target[at(i * w + c)];
+          impulses_by_[at(c * stride + first[which] + place[which])] +=
+              rate * rates_.by_target[at(i * w + c)];
       });
     });
 }

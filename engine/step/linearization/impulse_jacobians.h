@@ -12,18 +12,25 @@ namespace robosim {
 
 class ImpulseJacobians {
  public:
-  ImpulseJacobians(StepData& step, const SharedRates& shared, StepVjp& vjp) : step_(step), shared_(shared), vjp_(vjp) {}
+  ImpulseJacobians(StepData& step, const SharedRates& shared, StepVjp& vjp)
+      : step_(step), shared_(shared), vjp_(vjp) {}
 
-  // Adds Y dz of an island to the change of the velocity u (n_v rows) at held impulses. Returns false where that holds to one side only.
-  OneSided add(StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists, std::vector<double>& moved_by);
+  // Adds Y dz of an island to the change of the velocity u (n_v rows) at held impulses. Returns
+  // false where that holds to one side only.
+  OneSided add(StepIsland& island, const StepInput& in, const JacobianColumns& columns,
+               const ShapeTwists& twists, std::vector<double>& moved_by);
 
  private:
   bool has_rates(StepIsland& island);
   void add_adjoints(StepIsland& island, const StepInput& in, const JacobianColumns& columns);
-  void add_rates(const StepIsland& island, const StepInput& in, const JacobianColumns& columns, const ShapeTwists& twists);
-  void add_turning_of_channels(const StepIsland& island, std::size_t block, const JacobianColumns& columns);
-  void add_contact_rates(const StepIsland& island, std::size_t block, int first_row, int last_row, const JacobianColumns& columns, const ShapeTwists& twists);
-  void add_coordinate_rates(const StepIsland& island, std::size_t block, const StepInput& in, const JacobianColumns& columns);
+  void add_rates(const StepIsland& island, const StepInput& in, const JacobianColumns& columns,
+                 const ShapeTwists& twists);
+  void add_turning_of_channels(const StepIsland& island, std::size_t block,
+                               const JacobianColumns& columns);
+  void add_contact_rates(const StepIsland& island, std::size_t block, int first_row, int last_row,
+                         const JacobianColumns& columns, const ShapeTwists& twists);
+  void add_coordinate_rates(const StepIsland& island, std::size_t block, const StepInput& in,
+                            const JacobianColumns& columns);
 
   StepData& step_;
   const SharedRates& shared_;
@@ -32,9 +39,11 @@ class ImpulseJacobians {
   ImpulseRates rates_;
   MovingChannels moving_;
   ImpulseSeeds seeds_;  // of rows without rates
-  std::vector<double> channels_by_, impulses_by_;               // of an island: velocities of channels, impulses of those that move, by all columns
-  std::vector<double> twist_rates_, row_rates_, target_rates_;  // of one manifold: impulses by one shape's twist; its rows
-  StepGradient row_;                                            // of one impulse; room of is_torn
+  // Of an island: velocities of channels, impulses of those that move, by all columns.
+  std::vector<double> channels_by_, impulses_by_;
+  // Of one manifold: impulses by one shape's twist; its rows.
+  std::vector<double> twist_rates_, row_rates_, target_rates_;
+  StepGradient row_;  // of one impulse; room of is_torn
 };
 
 }  // namespace robosim

@@ -9,13 +9,16 @@
 
 namespace robosim {
 
-// Rows are those of q (tangent space, body side), then of v, n_v each; row-major. A block that nobody asks for is null.
+// Rows are those of q (tangent space, body side), then of v, n_v each; row-major. A block that
+// nobody asks for is null.
 struct JacobianBlocks {
-  double *q = nullptr, *v = nullptr, *tau = nullptr, *q_target = nullptr, *v_target = nullptr;  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns
+  // 2 n_v rows: q_next, then v_next; n_v, n_v, n_v, n_q, n_v columns.
+  double *q = nullptr, *v = nullptr, *tau = nullptr, *q_target = nullptr, *v_target = nullptr;
   double* parameters = nullptr;  // a column for each of the selection
   const ParameterSelection* selection = nullptr;
 
-  JacobianBlocks of(const Model& model, std::ptrdiff_t step) const;  // of many, one behind the other
+  // of many, one behind the other.
+  JacobianBlocks of(const Model& model, std::ptrdiff_t step) const;
 };
 
 // Room for them.

@@ -12,8 +12,8 @@ struct JacobianColumns {
   int q = -1, v = -1, tau = -1, q_target = -1, v_target = -1, stride = 0;
 };
 
-// Twists of the shapes of all contacts by the joints: [linear; angular] in the shape's own frame, by all joints, and zero in the columns that pad these
-// (columns.h).
+// Twists of the shapes of all contacts by the joints: [linear; angular] in the shape's own frame,
+// by all joints, and zero in the columns that pad these (columns.h).
 class ShapeTwists {
  public:
   void fill(const StepData& step);

@@ -11,27 +11,35 @@ namespace robosim {
 namespace {
 
 // True where a correction cancels an impulse that it corrects, and so depends on it.
-bool ends_impulses(const StepIsland& corrections) { return corrections.solved->follows_lower_bounds(corrections.problem, corrections.solution); }
+bool ends_impulses(const StepIsland& corrections) {
+  return corrections.solved->follows_lower_bounds(corrections.problem, corrections.solution);
+}
 
 }  // namespace
 
-// Makes what all derivatives of one step share: how the contacts' geometry moves, and the factors of the rows. Jacobians of state and control need no
-// shapes, nor what moves with objects that no joint moves; and they tell by themselves what is torn.
+// Makes what all derivatives of one step share: how the contacts' geometry moves, and the factors
+// of the rows. Jacobians of state and control need no shapes, nor what moves with objects that no
+// joint moves; and they tell by themselves what is torn.
 void Linearization::derive(const StepInput& in, bool everything) {
   shared_.is_there = true, shared_.has_everything = everything, shared_.one_sided = OneSided::no;
-  if (shared_.manifolds.size() < step_.manifolds.size()) shared_.manifolds.resize(step_.manifolds.size());
+  if (shared_.manifolds.size() < step_.manifolds.size())
+    shared_.manifolds.resize(step_.manifolds.size());
   for (std::size_t i = 0; i < step_.manifolds.size(); ++i) {
     const SceneQuery::PairManifold& pair = step_.manifolds[i];
     ManifoldDerivatives& rates = shared_.manifolds[i];
     const SceneObject &A = step_.object(pair.a), &B = step_.object(pair.b);
-    const DerivativesWanted wanted{{everything || A.body > 0, everything || B.body > 0}, everything};
-    manifold_derivatives(pair.manifold, A.geometry.body(), step_.query.X_WO(pair.a), pair.piece_a, B.geometry.body(), step_.query.X_WO(pair.b), pair.piece_b, rates,
-                         wanted);
-    for (int k = 0; k < pair.manifold.n_points; ++k) shared_.one_sided |= one_sided_if(rates.points[k].one_sided, OneSided::feature);
+    const DerivativesWanted wanted{{everything || A.body > 0, everything || B.body > 0},
+                                   everything};
+    manifold_derivatives(pair.manifold, A.geometry.body(), step_.query.X_WO(pair.a), pair.piece_a,
+                         B.geometry.body(), step_.query.X_WO(pair.b), pair.piece_b, rates, wanted);
+    for (int k = 0; k < pair.manifold.n_points; ++k)
+      shared_.one_sided |= one_sided_if(rates.points[k].one_sided, OneSided::feature);
   }
   const auto differentiate = [&](StepIsland& island) {
-    shared_.one_sided |= island.solved->differentiate(island.problem, island.sizes, island.solution);
-    shared_.one_sided |= one_sided_if(everything && is_torn(step_, island, in, vjp_, row_), OneSided::torn);
+    shared_.one_sided |=
+        island.solved->differentiate(island.problem, island.sizes, island.solution);
+    shared_.one_sided |=
+        one_sided_if(everything && is_torn(step_, island, in, vjp_, row_), OneSided::torn);
   };
   for (int i = 0; i < step_.n_islands; ++i) {
     differentiate(step_.islands[at(i)]);
@@ -46,7 +54,8 @@ void Linearization::derive(const StepInput& in, bool everything) {
   step_.exchange_corrections();
 }
 
-void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
+void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar,
+                              StepGradient& gradient) {
   const std::size_t n = step_.size();
   gradient.set_zero(*step_.world);
   if (n == 0) return;
@@ -62,14 +71,20 @@ void Linearization::exact_vjp(const StepInput& in, const TangentView& next_bar, 
 
 void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
   exact_vjp(in, next_bar, gradient);
-  if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged) return;
-  aware_.choose(vjp_.velocity_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
+  if (step_.options.complementarity_aware == ComplementarityAwareId("none") || step_.is_diverged)
+    return;
+  aware_.choose(
+      vjp_.velocity_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 
-// True where impulses act late in the step, or corrections end what they correct: matrices know neither.
+// True where impulses act late in the step, or corrections end what they correct: matrices know
+// neither.
 bool Linearization::has_gradients_alone() const {
   return step_.has_impacts() ||
-         std::any_of(step_.corrections.begin(), step_.corrections.begin() + static_cast<std::ptrdiff_t>(step_.corrected_islands.size()), ends_impulses);
+         std::any_of(step_.corrections.begin(),
+                     step_.corrections.begin() +
+                         static_cast<std::ptrdiff_t>(step_.corrected_islands.size()),
+                     ends_impulses);
 }
 
 // Calls use(i, gradient) of each entry i of q_next and v_next.
@@ -85,11 +100,13 @@ void Linearization::for_each_row(const StepInput& in, const Use& use) {
   }
 }
 
-OneSided Linearization::jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next) {
+OneSided Linearization::jvp(const StepInput& in, const StepGradient& direction,
+                            const TangentSpan& next) {
   const std::size_t n = step_.size();
   if (n == 0) return OneSided::no;
   if (step_.is_diverged) {
-    std::copy(direction.q.begin(), direction.q.end(), next.q), std::copy(direction.v.begin(), direction.v.end(), next.v);
+    std::copy(direction.q.begin(), direction.q.end(), next.q),
+        std::copy(direction.v.begin(), direction.v.end(), next.v);
     return OneSided::diverged;
   }
   if (!shared_.has_everything) derive(in, true);
@@ -107,7 +124,8 @@ OneSided Linearization::jvp(const StepInput& in, const StepGradient& direction, 
 OneSided Linearization::jacobians(const StepInput& in, const JacobianBlocks& out) {
   if (step_.size() == 0) return OneSided::no;
   const bool by_gradients = step_.is_diverged || has_gradients_alone();
-  if (!step_.is_diverged && !(out.parameters ? shared_.has_everything : shared_.is_there)) derive(in, by_gradients || out.parameters);
+  if (!step_.is_diverged && !(out.parameters ? shared_.has_everything : shared_.is_there))
+    derive(in, by_gradients || out.parameters);
   if (!by_gradients) {
     shared_.one_sided |= jacobians_.fill(in, out);
     return shared_.one_sided;
@@ -116,8 +134,10 @@ OneSided Linearization::jacobians(const StepInput& in, const JacobianBlocks& out
     const auto put = [&](const std::vector<double>& x, double* block) {
       if (block) std::copy(x.begin(), x.end(), block + i * x.size());
     };
-    put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target), put(row.v_target, out.v_target);
-    if (out.parameters) out.selection->read(row.parameters, out.parameters + i * at(out.selection->size()));
+    put(row.q, out.q), put(row.v, out.v), put(row.tau, out.tau), put(row.q_target, out.q_target),
+        put(row.v_target, out.v_target);
+    if (out.parameters)
+      out.selection->read(row.parameters, out.parameters + i * at(out.selection->size()));
   });
   return step_.is_diverged ? OneSided::diverged : shared_.one_sided;
 }

@@ -1,7 +1,8 @@
 // Linearization: the derivatives of a step that was taken, from what it has left in StepData.
 //
-// Gradients go backwards by one transposed solve (step_vjp.h), tangents forwards (step_jvp.h), matrices forwards for all columns at once (step_jacobians.h,
-// impulse_jacobians.h). What all of them share, as how the contacts' geometry moves, is made once for a step (shared_rates.h).
+// Gradients go backwards by one transposed solve (step_vjp.h), tangents forwards (step_jvp.h),
+// matrices forwards for all columns at once (step_jacobians.h, impulse_jacobians.h). What all of
+// them share, as how the contacts' geometry moves, is made once for a step (shared_rates.h).
 #pragma once
 
 #include <vector>
@@ -16,7 +17,11 @@ namespace robosim {
 class Linearization {
  public:
   Linearization(StepData& step, Integrator& integrator)
-      : step_(step), vjp_(step, integrator, shared_), jvp_(step, integrator, shared_, vjp_), jacobians_(step, integrator, shared_, vjp_), aware_(step) {}
+      : step_(step),
+        vjp_(step, integrator, shared_),
+        jvp_(step, integrator, shared_, vjp_),
+        jacobians_(step, integrator, shared_, vjp_),
+        aware_(step) {}
 
   Linearization(const Linearization&) = delete;  // its parts know each other
   Linearization& operator=(const Linearization&) = delete;

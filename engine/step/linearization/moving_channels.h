@@ -17,9 +17,10 @@ struct MovingChannels {
   std::vector<double> Y_;  // n_v x those that move, where not all do
 };
 
-// Seeds of adjoints for an island's impulses, one adjoint each: Y z = moves (seeds z). As a rule seeds are the channels along which something moves. Where these depend on
-// each other, as those of wheels on one axle, they are velocities: impulses that cancel each other
-// would be beyond all measure, and rounding with them.
+// Seeds of adjoints for an island's impulses, one adjoint each: Y z = moves (seeds z). As a rule
+// seeds are the channels along which something moves. Where these depend on each other, as those of
+// wheels on one axle, they are velocities: impulses that cancel each other would be beyond all
+// measure, and rounding with them.
 struct ImpulseSeeds {
   void find(const StepData& step, const StepIsland& island);
 

@@ -9,8 +9,8 @@
 namespace robosim {
 
 struct SharedRates {
-  bool is_there = false;         // of everything that Jacobians of state and control need
-  bool has_everything = false;   // shapes, and what moves with objects that no joint moves, as well
+  bool is_there = false;        // of everything that Jacobians of state and control need
+  bool has_everything = false;  // shapes, and what moves with objects that no joint moves, as well
   OneSided one_sided = OneSided::no;
   std::vector<ManifoldDerivatives> manifolds;  // the first are those of the step's manifolds
 };

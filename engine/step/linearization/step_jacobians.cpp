@@ -2,10 +2,12 @@
 //
 // At fixed impulses z the new velocity u changes by (step_vjp.cpp)
 //   alpha = M^^-1 (-d_x r + d_x X^T z)
-// forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses answer through the rows,
+// forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses
+// answer through the rows,
 //   du = alpha + Y dz,   dz = V (X alpha + dX u) + Z_d : dd + Z_t : dt,   Y = M^^-1 X^T
-// (impulse_jacobians.cpp). Where impulses act within the step (constraints/normal_law.h) the way is not u, and the Jacobians are made of gradients.
-// Cost: O(n depth) and 3 n solves with M^^, and O(n^2 channels); what is not asked for is not made.
+// (impulse_jacobians.cpp). Where impulses act within the step (constraints/normal_law.h) the way is
+// not u, and the Jacobians are made of gradients. Cost: O(n depth) and 3 n solves with M^^, and
+// O(n^2 channels); what is not asked for is not made.
 #include <algorithm>
 #include <array>
 
@@ -20,8 +22,16 @@
 namespace robosim {
 
 JacobianBlocks JacobianBlocks::of(const Model& m, std::ptrdiff_t step) const {
-  const auto own = [&](double* block, int columns) { return block ? block + step * 2 * m.n_v * columns : nullptr; };
-  return {own(q, m.n_v), own(v, m.n_v), own(tau, m.n_v), own(q_target, m.n_q), own(v_target, m.n_v), own(parameters, selection ? selection->size() : 0), selection};
+  const auto own = [&](double* block, int columns) {
+    return block ? block + step * 2 * m.n_v * columns : nullptr;
+  };
+  return {own(q, m.n_v),
+          own(v, m.n_v),
+          own(tau, m.n_v),
+          own(q_target, m.n_q),
+          own(v_target, m.n_v),
+          own(parameters, selection ? selection->size() : 0),
+          selection};
 }
 
 JacobianBlocks StepJacobians::resize(const Model& m) {
@@ -31,8 +41,10 @@ JacobianBlocks StepJacobians::resize(const Model& m) {
   return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data(), nullptr, nullptr};
 }
 
-// d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and columns turn with the joints before them,
-//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or i's own; F on all behind i
+// d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and
+// columns turn with the joints before them,
+//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or
+//                                                               i's own; F on all behind i
 void JacobianMaker::add_turning_of_impulses(double* by_q, int stride) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
@@ -42,14 +54,17 @@ void JacobianMaker::add_turning_of_impulses(double* by_q, int stride) {
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
       const Force<double> turned = cross(step_.dynamics.J[at(c)], carried_[at(i)]);
       double* const row = by_q + m.column_v[at(c)] * stride;
-      for_each_on_path(m, i, [&](int l) { row[m.column_v[at(l)]] += dot(step_.dynamics.J[at(l)], turned); });
+      for_each_on_path(
+          m, i, [&](int l) { row[m.column_v[at(l)]] += dot(step_.dynamics.J[at(l)], turned); });
     }
   }
 }
 
-// And what acts at a single point goes where that goes, as rows of other contacts tell by themselves (constraints/contact.cpp):
+// And what acts at a single point goes where that goes, as rows of other contacts tell by
+// themselves (constraints/contact.cpp):
 //   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
-void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q, int stride) {
+void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q,
+                                           int stride) {
   const Model& m = step_.model();
   const int n = padded(m.n_v);
   const StepIsland::Block& block = island.blocks[b];
@@ -62,12 +77,14 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
     double moved[6][3];
     for (int k = 0; k < 6; ++k)
       for (int c = 0; c < 3; ++c) moved[k][c] = rates.twist[6 * side + k].p_W[c];
-    matrices.add_product(LeftFactor::transposed(moved[0], 3, 6), twists_.of(step_, block.item, side), n, point_by_.data(), n, n);
+    matrices.add_product(LeftFactor::transposed(moved[0], 3, 6),
+                         twists_.of(step_, block.item, side), n, point_by_.data(), n, n);
   }
   const double* const z = &island.solution.z[at(island.problem.blocks[b].first_channel)];
   for (const int side : {0, 1})
     for_each_on_path(m, side ? block.b : block.a, [&](int c) {
-      const Vec3d turned = (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, step_.dynamics.J[at(c)].angular);
+      const Vec3d turned =
+          (side ? 1.0 : -1.0) * cross(Vec3d{z[0], z[1], z[2]}, step_.dynamics.J[at(c)].angular);
       for (int k = 0; k < 3; ++k) per_point_[at(3 * m.column_v[at(c)] + k)] += turned[k];
     });
   matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, stride, n);
@@ -107,12 +124,13 @@ void JacobianMaker::add_held_impulses(double* by_q, int stride) {
   add_turning_of_impulses(by_q, stride);
   step_.for_each_island([&](const StepIsland& island) {
     for (std::size_t b = 0; b < island.blocks.size(); ++b)
-      if (is_of<Contact>(island.blocks[b]) && !island.blocks[b].turns) add_moving_of_impulses(island, b, by_q, stride);
+      if (is_of<Contact>(island.blocks[b]) && !island.blocks[b].turns)
+        add_moving_of_impulses(island, b, by_q, stride);
   });
 }
 
-// The same of the way u + Y c, from the columns of u in velocity_by_: A^-1 (-dA Y c + dX^T c) by q beside them. r is linear in u, so that the first is the
-// difference of two.
+// The same of the way u + Y c, from the columns of u in velocity_by_: A^-1 (-dA Y c + dX^T c) by q
+// beside them. r is linear in u, so that the first is the difference of two.
 void JacobianMaker::corrected_jacobians(const StepInput& in) {
   const Model& m = step_.model();
   const JacobianColumns& by = columns_;
@@ -140,12 +158,18 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
     end += block && any ? count : 0;
     return block && any ? first : -1;
   };
-  columns_ = {take(out.q, m.n_v), take(out.v, m.n_v), take(out.tau, m.n_v), take(out.q_target, m.n_q, is_driven), take(out.v_target, m.n_v, is_driven), 0};
+  columns_ = {take(out.q, m.n_v),
+              take(out.v, m.n_v),
+              take(out.tau, m.n_v),
+              take(out.q_target, m.n_q, is_driven),
+              take(out.v_target, m.n_v, is_driven),
+              0};
   columns_.stride = padded(end);
   if (end > 0) {
     if (out.q) twists_.fill(step_);
     free_jacobians(in);
-    for (int i = 0; i < step_.n_islands; ++i) one_sided |= impulses_.add(step_.islands[at(i)], in, columns_, twists_, moved_by_);
+    for (int i = 0; i < step_.n_islands; ++i)
+      one_sided |= impulses_.add(step_.islands[at(i)], in, columns_, twists_, moved_by_);
     if (step_.has_corrections()) {
       velocity_by_ = moved_by_;
       step_.exchange_corrections();
@@ -154,11 +178,14 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
         one_sided |= impulses_.add(step_.corrections[k], in, columns_, twists_, moved_by_);
       step_.exchange_corrections();
     }
-    const double* const velocity_by = step_.has_corrections() ? velocity_by_.data() : moved_by_.data();
+    const double* const velocity_by =
+        step_.has_corrections() ? velocity_by_.data() : moved_by_.data();
     std::array<Integrator::ColumnBlock, 5> parts;
     std::size_t count = 0;
     const auto add = [&](double* block, int columns, int first) {
-      if (first >= 0) parts[count++] = {&moved_by_[at(first)], velocity_by + first, block, columns, block == out.q};
+      if (first >= 0)
+        parts[count++] = {&moved_by_[at(first)], velocity_by + first, block, columns,
+                          block == out.q};
     };
     add(out.q, m.n_v, columns_.q), add(out.v, m.n_v, columns_.v), add(out.tau, m.n_v, columns_.tau);
     add(out.q_target, m.n_q, columns_.q_target), add(out.v_target, m.n_v, columns_.v_target);
@@ -170,7 +197,8 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   return one_sided;
 }
 
-// One gradient for each velocity at the end, which has all parameters; from there on column by column.
+// One gradient for each velocity at the end, which has all parameters; from there on column by
+// column.
 void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
   const std::size_t n = at(m.n_v), columns = at(out.selection->size());
@@ -188,11 +216,14 @@ void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks
   // The change of dt itself in each column.
   row_.set_zero(*step_.world);
   *row_.parameters.of("dt") = 1;
-  by_dt_.resize(columns), unit_.resize(n), velocity_.resize(n), make_zeros(zero_, n), tangent_.resize(2 * n);
+  by_dt_.resize(columns), unit_.resize(n), velocity_.resize(n), make_zeros(zero_, n),
+      tangent_.resize(2 * n);
   out.selection->read(row_.parameters, by_dt_.data());
   for (std::size_t c = 0; c < columns; ++c) {
-    for (std::size_t i = 0; i < n; ++i) unit_[i] = moved_by_[i * columns + c], velocity_[i] = velocity_by[i * columns + c];
-    integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), velocity_.data(), {tangent_.data(), tangent_.data() + n});
+    for (std::size_t i = 0; i < n; ++i)
+      unit_[i] = moved_by_[i * columns + c], velocity_[i] = velocity_by[i * columns + c];
+    integrator_.advance_jvp(step_, zero_.data(), by_dt_[c], unit_.data(), velocity_.data(),
+                            {tangent_.data(), tangent_.data() + n});
     for (std::size_t i = 0; i < 2 * n; ++i) out.parameters[i * columns + c] = tangent_[i];
   }
 }

@@ -1,11 +1,15 @@
-// What the next state changes by along one direction of everything that a step is a function of, without a matrix.
+// What the next state changes by along one direction of everything that a step is a function of,
+// without a matrix.
 //
 // As of the Jacobians (step_jacobians.cpp): with the impulses z held the new velocity u changes by
 //   alpha = M^^-1 (-dr + dX^T z)
-// which is one sweep of inverse dynamics' rates (rnea_products.h, parameter_derivatives.h) and one solve, and the impulses answer
+// which is one sweep of inverse dynamics' rates (rnea_products.h, parameter_derivatives.h) and one
+// solve, and the impulses answer
 //   du = alpha + Y dz,   dz_c = (d z_c / d y_free) . X alpha + (row c's gradient) . direction
-// by one adjoint of the rows for each channel: six for two bodies, three where they touch at one point; corrections of positions likewise, from u on. Where impulses act within the step
-// (constraints/normal_law.h) Linearization makes the rows of the Jacobians, one gradient each, and multiplies.
+// by one adjoint of the rows for each channel: six for two bodies, three where they touch at one
+// point; corrections of positions likewise, from u on. Where impulses act within the step
+// (constraints/normal_law.h) Linearization makes the rows of the Jacobians, one gradient each, and
+// multiplies.
 #include <algorithm>
 
 #include "base/index.h"
@@ -18,7 +22,8 @@ namespace robosim {
 namespace {
 
 Motion<double> twist(const double* linear_angular) {
-  return {{linear_angular[3], linear_angular[4], linear_angular[5]}, {linear_angular[0], linear_angular[1], linear_angular[2]}};
+  return {{linear_angular[3], linear_angular[4], linear_angular[5]},
+          {linear_angular[0], linear_angular[1], linear_angular[2]}};
 }
 
 }  // namespace
@@ -33,11 +38,14 @@ Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& dir
     const int object = side ? pair.b : pair.a, piece = side ? pair.piece_b : pair.piece_a;
     const SceneObject& o = step_.object(object);
     const SE3d& X_WO = step_.query.X_WO(object);
-    const SE3d X = o.geometry.body().with_piece(piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
+    const SE3d X = o.geometry.body().with_piece(
+        piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
     Motion<double> V = X_WO * twist(direction.parameters.of("pose", object));
     if (o.body > 0) V = V + at_point(displaced_[at(o.body)], -step_.dynamics.X_WB[1].p);
     const Motion<double> own = inverse_times(X, V);
-    for (int k = 0; k < 3; ++k) moved += own.linear[k] * point.twist[6 * side + k].p_W + own.angular[k] * point.twist[6 * side + 3 + k].p_W;
+    for (int k = 0; k < 3; ++k)
+      moved += own.linear[k] * point.twist[6 * side + k].p_W +
+               own.angular[k] * point.twist[6 * side + 3 + k].p_W;
     if (!direction.parameters.vertices.empty() && point.n_corners[side] > 0)
       if (const int row = step_.world->vertices().first(object, piece); row >= 0)
         for (int c = 0; c < point.n_corners[side]; ++c) {
@@ -45,13 +53,15 @@ Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& dir
           for (int k = 0; k < 3; ++k) moved += step[k] * point.corner[side][c][k].p_W;
         }
     if (o.geometry.compound) continue;  // by whose sizes there is no derivative
-    for (int k = 0; k < rates.n_sizes[side]; ++k) moved += direction.parameters.of("sizes", object)[k] * point.size[side][k].p_W;
+    for (int k = 0; k < rates.n_sizes[side]; ++k)
+      moved += direction.parameters.of("sizes", object)[k] * point.size[side][k].p_W;
     moved += *direction.parameters.of("scale", object) * point.scale[side].p_W;
   }
   return moved;
 }
 
-// dX^T z: what contacts and closures push on bodies is held in the world, and what acts at a single point goes where that goes (step_jacobians.cpp).
+// dX^T z: what contacts and closures push on bodies is held in the world, and what acts at a single
+// point goes where that goes (step_jacobians.cpp).
 void StepJvp::add_impulses_jvp(const StepGradient& direction) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
@@ -67,10 +77,12 @@ void StepJvp::add_impulses_jvp(const StepGradient& direction) {
   });
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = m.joints[at(i)];
-    if (joint.parent > 0) carried_[at(joint.parent)] += carried_[at(i)], turned_[at(joint.parent)] += turned_[at(i)];
+    if (joint.parent > 0)
+      carried_[at(joint.parent)] += carried_[at(i)], turned_[at(joint.parent)] += turned_[at(i)];
     for (int k = 0; k < joint.n_v; ++k) {
       const Motion<double>& J = step_.dynamics.J[at(joint.column + k)];
-      change_[at(joint.v_index + k)] += dot(cross(displaced_[at(i)], J), carried_[at(i)]) + dot(J, turned_[at(i)]);
+      change_[at(joint.v_index + k)] +=
+          dot(cross(displaced_[at(i)], J), carried_[at(i)]) + dot(J, turned_[at(i)]);
     }
   }
 }
@@ -84,9 +96,12 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
   integrator_.solve(step_, change_.data());
   for (int i = 0; i < step_.n_islands; ++i) add_answer(step_.islands[at(i)], in, direction);
   const double d_dt = *direction.parameters.of("dt");
-  if (!step_.has_corrections()) return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(), next);
+  if (!step_.has_corrections())
+    return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(),
+                                   next);
 
-  // Positions go by u + Y c. dr is linear in u, so that -dA Y c is the difference of dr at both velocities.
+  // Positions go by u + Y c. dr is linear in u, so that -dA Y c is the difference of dr at both
+  // velocities.
   velocity_change_ = change_;
   step_.exchange_corrections();
   make_zeros(change_, n);
@@ -95,9 +110,11 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
   add_impulses_jvp(direction);
   integrator_.solve(step_, change_.data());
   for (std::size_t k = 0; k < n; ++k) change_[k] += velocity_change_[k];
-  for (std::size_t next_one = 0; next_one < step_.corrected_islands.size(); ++next_one) add_answer(step_.corrections[next_one], in, direction);
+  for (std::size_t next_one = 0; next_one < step_.corrected_islands.size(); ++next_one)
+    add_answer(step_.corrections[next_one], in, direction);
   step_.exchange_corrections();
-  integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), velocity_change_.data(), next);
+  integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), velocity_change_.data(),
+                          next);
 }
 
 // To change_, Y dz.
@@ -113,7 +130,8 @@ void StepJvp::add_answer(StepIsland& island, const StepInput& in, const StepGrad
     row_.wants_vertices = !direction.parameters.vertices.empty();
     vjp_.impulse_vjp(island, &seeds_.seeds[c * k], in, true, row_);
     impulses_by_[c] = along(row_, direction);
-    for (std::size_t other = 0; other < k; ++other) impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
+    for (std::size_t other = 0; other < k; ++other)
+      impulses_by_[c] += island.gradient.y_free[other] * channels_by_[other];
   }
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < w; ++c) change_[r] += seeds_.moves[r * w + c] * impulses_by_[c];

@@ -1,4 +1,5 @@
-// The tangent of a step that was taken: what the next state changes by along one direction (step_jvp.cpp). SharedRates::has_everything must hold.
+// The tangent of a step that was taken: what the next state changes by along one direction
+// (step_jvp.cpp). SharedRates::has_everything must hold.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,8 @@ namespace robosim {
 
 class StepJvp {
  public:
-  StepJvp(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp) : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp) {}
+  StepJvp(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp)
+      : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp) {}
 
   // No impulse may act late in the step.
   void jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
@@ -25,13 +27,15 @@ class StepJvp {
   const SharedRates& shared_;
   StepVjp& vjp_;
 
-  std::vector<Motion<double>> displaced_;         // bodies: where they go along the direction
-  std::vector<Force<double>> carried_, turned_;   // bodies: what pushes on them; and what that changes by
-  std::vector<double> change_, velocity_change_, residual_change_;  // n_v: of u with corrections, of u, of -r at u
-  ImpulseSeeds seeds_;                             // of an island
+  std::vector<Motion<double>> displaced_;  // bodies: where they go along the direction
+  // Bodies: what pushes on them; and what that changes by.
+  std::vector<Force<double>> carried_, turned_;
+  // n_v: of u with corrections, of u, of -r at u.
+  std::vector<double> change_, velocity_change_, residual_change_;
+  ImpulseSeeds seeds_;  // of an island
   // Along the direction: velocities of its channels, impulses of its seeds.
   std::vector<double> channels_by_, impulses_by_;
-  StepGradient row_;                              // of one impulse
+  StepGradient row_;  // of one impulse
 };
 
 }  // namespace robosim

@@ -1,23 +1,27 @@
 // The gradient of a step, by one transposed solve.
 //
-// With the impulses z of the channels, the step's velocity u = v+ in the axes at the start solves M^(u - v) + dt (...) - X^T z = 0, and z
-// answers y = X u, the rows' coefficients d and their targets. Let g be what the loss changes by with u, and y_bar, L_bar, d_bar, t_bar what
-// the rows' adjoint gives for z_bar = X M^^-1 g. Then
+// With the impulses z of the channels, the step's velocity u = v+ in the axes at the start solves
+// M^(u - v) + dt (...) - X^T z = 0, and z answers y = X u, the rows' coefficients d and their
+// targets. Let g be what the loss changes by with u, and y_bar, L_bar, d_bar, t_bar what the rows'
+// adjoint gives for z_bar = X M^^-1 g. Then
 //
 //   lambda = M^^-1 (g + X^T y_bar),   G = L_bar - y_bar z^T
 //   dloss = -lambda . d_x r + lambda . dX^T z + y_bar . (dX u) + G : dL + d_bar . dd + t_bar . dt
 //
-// with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the acceleration (u - v)/dt contracted with lambda
-// (rnea_products.h, parameter_derivatives.h). The adjoint of solved rows (contact/class_factor.h) sees L only through y = y_free + L z, so
-// that G is zero; that of sweeps (contact/projected_gauss_seidel.h) does not. The contacts' geometry comes
-// through d and the gaps: points, normal and axes of friction move with both bodies (constraints/contact.cpp). The channels' point and size are
-// held, as the impulses do not depend on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
-// 2021) and Qiao et al. (ICML 2021) for the idea; dA/dq is never formed.
-// Corrections of positions and impacts see the velocity as the solves before them have left it. Each of them adds Y z to a sum on which the loss has a
-// covector g, here the way or what comes later, so that with its own y_bar and lambda = A^-T (g + X^T y_bar)
+// with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the
+// acceleration (u - v)/dt contracted with lambda (rnea_products.h, parameter_derivatives.h). The
+// adjoint of solved rows (contact/class_factor.h) sees L only through y = y_free + L z, so that G
+// is zero; that of sweeps (contact/projected_gauss_seidel.h) does not. The contacts' geometry comes
+// through d and the gaps: points, normal and axes of friction move with both bodies
+// (constraints/contact.cpp). The channels' point and size are held, as the impulses do not depend
+// on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and
+// Mansard (RSS 2018) for r, Werling et al. (RSS 2021) and Qiao et al. (ICML 2021) for the idea;
+// dA/dq is never formed. Corrections of positions and impacts see the velocity as the solves before
+// them have left it. Each of them adds Y z to a sum on which the loss has a covector g, here the
+// way or what comes later, so that with its own y_bar and lambda = A^-T (g + X^T y_bar)
 //   lambda . (-dA Y z + dX^T z) + y_bar . dX u        u the velocity after it
-// Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost; of sweeps one such product more for every
-// channel.
+// Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost;
+// of sweeps one such product more for every channel.
 #include <algorithm>
 #include <type_traits>
 
@@ -43,9 +47,11 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
   if (step_.takes_back) {  // of corrections
     add_row_adjoint(island, gradient, true);
-    for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k) step_.islands[at(step_.corrected_islands[k])].corrected_bar.clear();
+    for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k)
+      step_.islands[at(step_.corrected_islands[k])].corrected_bar.clear();
     // Dependences push nothing unless something slides: then free motion does not matter to them.
-    if (!pushes(step_, island, island.gradient.y_free.data(), 1)) return add_held_dependence(island, in, gradient);
+    if (!pushes(step_, island, island.gradient.y_free.data(), 1))
+      return add_held_dependence(island, in, gradient);
     make_zeros(corrected_bar_, step_.size());
     pull_back_corrections({&island, 1});
     v_bar_ = corrected_bar_;
@@ -58,7 +64,8 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
     Impacts& impacts = step_.impacts[at(i)];
     for (int n = 0; n < impacts.n; ++n) {
       bool is_of_it = false;
-      impacts.each[at(n)].for_each_solved([&](const StepIsland& solved) { is_of_it |= &solved == &island; });
+      impacts.each[at(n)].for_each_solved(
+          [&](const StepIsland& solved) { is_of_it |= &solved == &island; });
       if (!is_of_it) continue;
       make_zeros(late_bar_, step_.size());
       pull_back_impacts(i, n + 1, &island, gradient);
@@ -66,23 +73,28 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
     }
     if (&step_.islands[at(i)] != &island) continue;
     add_row_adjoint(island, gradient, true);
-    if (!pushes(step_, island, island.gradient.y_free.data(), 1)) return add_held_dependence(island, in, gradient);
+    if (!pushes(step_, island, island.gradient.y_free.data(), 1))
+      return add_held_dependence(island, in, gradient);
     return pull_back(i, i + 1, in, gradient);
   }
 }
 
-void StepVjp::add_held_dependence(const StepIsland& island, const StepInput& in, StepGradient& gradient) {
-  add_row_vjp(island, in, {{&island.gradient.y_free, seen_by(island)}, {&island.before_bar, in.v}}, gradient);
+void StepVjp::add_held_dependence(const StepIsland& island, const StepInput& in,
+                                  StepGradient& gradient) {
+  add_row_vjp(island, in, {{&island.gradient.y_free, seen_by(island)}, {&island.before_bar, in.v}},
+              gradient);
   bodies_.gather(step_, gradient.q.data(), nullptr);
 }
 
-void StepVjp::impulse_vjp(StepIsland& island, const double* seed, const StepInput& in, bool with_parameters,
-                          StepGradient& gradient) {
+void StepVjp::impulse_vjp(StepIsland& island, const double* seed, const StepInput& in,
+                          bool with_parameters, StepGradient& gradient) {
   reset();
   impulse_bar_.assign(seed, seed + island.problem.channels);
   add_row_adjoint(island, gradient);
-  add_row_vjp(island, in, {{&island.gradient.y_free, step_.u.data()}, {&island.before_bar, in.v}}, gradient);
-  bodies_.gather(step_, gradient.q.data(), with_parameters ? gradient.parameters.of("placement") : nullptr);
+  add_row_vjp(island, in, {{&island.gradient.y_free, step_.u.data()}, {&island.before_bar, in.v}},
+              gradient);
+  bodies_.gather(step_, gradient.q.data(),
+                 with_parameters ? gradient.parameters.of("placement") : nullptr);
   if (with_parameters) integrator_.end_operator_vjp(step_, gradient);
 }
 
@@ -95,29 +107,40 @@ void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGrad
   pull_back_velocity(in, gradient);
 }
 
-// Fills island.gradient for the loss's impulse_bar_, or for what dependences of the rows miss; and what it comes to of the points' laws.
+// Fills island.gradient for the loss's impulse_bar_, or for what dependences of the rows miss; and
+// what it comes to of the points' laws.
 void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
-  island.gradient.set_zero(problem, island.solved->sees_delassus() || !island.corrected_bar.empty());
+  island.gradient.set_zero(problem,
+                           island.solved->sees_delassus() || !island.corrected_bar.empty());
   for (auto* x : {&f_bar_, &island.gap_bar}) make_zeros(*x, problem.rows.size());
   make_zeros(island.before_bar, k);
-  for (std::size_t r = 0; r < island.corrected_bar.size(); ++r) f_bar_[r] += island.corrected_bar[r];
-  if (of_dependences) island.solved->add_dependence_vjp(problem, island.solution, island.gradient);
-  else island.solved->add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(), island.gradient);
+  for (std::size_t r = 0; r < island.corrected_bar.size(); ++r)
+    f_bar_[r] += island.corrected_bar[r];
+  if (of_dependences)
+    island.solved->add_dependence_vjp(problem, island.solution, island.gradient);
+  else
+    island.solved->add_vjp(problem, island.solution, f_bar_.data(), impulse_bar_.data(),
+                           island.gradient);
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i)
-      if (is_of<Contact>(island.rows[at(i)], Contact::normal)) add_normal_vjp(step_, island, b, i, gradient);
+      if (is_of<Contact>(island.rows[at(i)], Contact::normal))
+        add_normal_vjp(step_, island, b, i, gradient);
 }
 
-// Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels of joints do not turn. Those of a single point
-// go where it goes: F . (v + omega x dp). Where there are angular ones rows tell what a point does beside the center, which is held.
-void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector, const double* rates) {
+// Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels
+// of joints do not turn. Those of a single point go where it goes: F . (v + omega x dp). Where
+// there are angular ones rows tell what a point does beside the center, which is held.
+void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector,
+                                  const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
   if (!block.is_of_bodies()) return;
   if (std::all_of(covector, covector + block.width(), [](double x) { return x == 0; })) return;
   const Force<double> F = channel_force(step_, island, b, covector);
-  const Vec3d omega = bodies_.add_velocity(step_, block.b, F, rates) - bodies_.add_velocity(step_, block.a, Force<double>{-F.angular, -F.linear}, rates);
+  const Vec3d omega =
+      bodies_.add_velocity(step_, block.b, F, rates) -
+      bodies_.add_velocity(step_, block.a, Force<double>{-F.angular, -F.linear}, rates);
   if (!block.turns) center_bar_[b] += cross(F.linear, omega);
 }
 
@@ -125,11 +148,14 @@ void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const
 void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> looks) {
   center_bar_.assign(island.blocks.size(), Vec3d());
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
-    for (const Look& look : looks) add_turned_channels(island, b, &(*look.covector)[at(island.problem.blocks[b].first_channel)], look.rates);
+    for (const Look& look : looks)
+      add_turned_channels(island, b, &(*look.covector)[at(island.problem.blocks[b].first_channel)],
+                          look.rates);
 }
 
 // And what rows are made from, after add_row_adjoint.
-void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, std::initializer_list<Look> looks, StepGradient& gradient) {
+void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in,
+                          std::initializer_list<Look> looks, StepGradient& gradient) {
   const std::size_t k = at(island.problem.channels);
   add_looks(island, looks);
   if (!island.gradient.L.empty()) add_delassus_vjp(island, gradient);
@@ -143,17 +169,24 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, std::in
     visit_kind(block, [&](auto kind) {
       if constexpr (std::is_same_v<decltype(kind), Contact>) {
         island.for_each_manifold(b, [&](int first_row, int last_row) {
-          kind.add_vjp(island, b, first_row, last_row, shared_.manifolds[at(island.rows[at(first_row)].manifold)], center_bar_[b], to);
+          kind.add_vjp(island, b, first_row, last_row,
+                       shared_.manifolds[at(island.rows[at(first_row)].manifold)], center_bar_[b],
+                       to);
         });
       } else {
         kind.add_vjp(island, b, to);
       }
     });
-    for (int i = rows.first_row; block.kind == StepIsland::of_coordinate && i < rows.last_row; ++i) {
+    for (int i = rows.first_row; block.kind == StepIsland::of_coordinate && i < rows.last_row;
+         ++i) {
       const CoordinateRow row{island, block, i};
       visit_kind<CoordinateKinds>(island.rows[at(i)], [&](auto kind) {
-        double* const to_each[] = {&gradient.q[at(block.v)], block.q >= 0 ? &gradient.q_target[at(block.q)] : nullptr, &gradient.v_target[at(block.v)]};
-        kind.target_rates(step_, in, row).for_each([&](double rate, int which) { *to_each[which] += rate * row.target_bar(); });
+        double* const to_each[] = {&gradient.q[at(block.v)],
+                                   block.q >= 0 ? &gradient.q_target[at(block.q)] : nullptr,
+                                   &gradient.v_target[at(block.v)]};
+        kind.target_rates(step_, in, row).for_each([&](double rate, int which) {
+          *to_each[which] += rate * row.target_bar();
+        });
         kind.add_vjp(row, to);
       });
     }
@@ -162,16 +195,19 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in, std::in
     for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
 }
 
-void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient) {
+void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar,
+                             StepGradient& gradient) {
   reset();
-  *gradient.parameters.of("dt") = integrator_.advance_vjp(step_, next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
+  *gradient.parameters.of("dt") =
+      integrator_.advance_vjp(step_, next_bar, gradient.q.data(), way_bar_.data(), v_bar_.data());
   corrected_bar_ = whole_bar_ = way_bar_;
   for (std::size_t k = 0; k < step_.size(); ++k) whole_bar_[k] += v_bar_[k];
   pull_back_corrections(gradient);
   pull_back_velocity(in, gradient);
 }
 
-// From corrected_bar_ to v_bar_, and what bounds of corrections are on the impulses that they correct.
+// From corrected_bar_ to v_bar_, and what bounds of corrections are on the impulses that they
+// correct.
 void StepVjp::pull_back_corrections(StepGradient& gradient) {
   if (step_.has_corrections()) {
     step_.exchange_corrections();
@@ -180,10 +216,12 @@ void StepVjp::pull_back_corrections(StepGradient& gradient) {
       if (corrections.is_left_out) continue;
       fill_impulse_bar(corrections, corrected_bar_);
       add_row_adjoint(corrections, gradient);
-      StepIsland& island = step_.islands[at(step_.corrected_islands[static_cast<std::size_t>(&corrections - all.data())])];
+      StepIsland& island = step_.islands[at(
+          step_.corrected_islands[static_cast<std::size_t>(&corrections - all.data())])];
       make_zeros(island.corrected_bar, island.rows.size());
       for (std::size_t r = 0; r < corrections.rows.size(); ++r)
-        if (corrections.problem.rows[r].kind == RowKind::box) island.corrected_bar[at(corrections.rows[r].corrects)] = -corrections.gradient.lower[r];
+        if (corrections.problem.rows[r].kind == RowKind::box)
+          island.corrected_bar[at(corrections.rows[r].corrects)] = -corrections.gradient.lower[r];
     }
     pull_back_corrections(all);
     step_.exchange_corrections();
@@ -191,7 +229,8 @@ void StepVjp::pull_back_corrections(StepGradient& gradient) {
   for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += corrected_bar_[k];
 }
 
-// From corrected_bar_ and the adjoints of these corrections, while they are exchanged for the velocity: of the way u + Y c, with lambda = A^-1 (g + X^T y_bar),
+// From corrected_bar_ and the adjoints of these corrections, while they are exchanged for the
+// velocity: of the way u + Y c, with lambda = A^-1 (g + X^T y_bar),
 //   g . du + lambda . (-dA Y c + dX^T c) + y_bar . dX (u + Y c)
 // To corrected_bar_, what is on u.
 void StepVjp::pull_back_corrections(std::span<StepIsland> all) {
@@ -200,7 +239,8 @@ void StepVjp::pull_back_corrections(std::span<StepIsland> all) {
     if (corrections.is_left_out) continue;
     const std::size_t k = at(corrections.problem.channels);
     for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) corrected_bar_[r] += corrections.X[r * k + c] * corrections.gradient.y_free[c];
+      for (std::size_t c = 0; c < k; ++c)
+        corrected_bar_[r] += corrections.X[r * k + c] * corrections.gradient.y_free[c];
   }
   corrected_lambda_ = corrected_bar_, corrected_ = all;
   integrator_.solve_transposed(step_, corrected_lambda_.data());
@@ -211,11 +251,15 @@ void StepVjp::add_corrections(const StepInput& in, StepGradient& gradient) {
   if (corrected_.empty()) return;
   step_.exchange_corrections();
   for (std::size_t r = 0; r < step_.size(); ++r) pushed_[r] = step_.u[r] - step_.u_corrected[r];
-  integrator_.add_operator_vjp(step_, corrected_lambda_.data(), pushed_.data(), 1, bodies_, gradient);
+  integrator_.add_operator_vjp(step_, corrected_lambda_.data(), pushed_.data(), 1, bodies_,
+                               gradient);
   for (const StepIsland& corrections : corrected_)
     if (!corrections.is_left_out)
       add_row_vjp(corrections, in,
-                  {{&corrections.gradient.y_free, step_.u.data()}, {&corrections.before_bar, in.v}, {&corrections.solution.z, corrected_lambda_.data()}}, gradient);
+                  {{&corrections.gradient.y_free, step_.u.data()},
+                   {&corrections.before_bar, in.v},
+                   {&corrections.solution.z, corrected_lambda_.data()}},
+                  gradient);
   step_.exchange_corrections();
 }
 
@@ -243,7 +287,8 @@ void StepVjp::pull_back_rested(int begin, int end, const StepInput& in, StepGrad
   pull_back(begin, end, in, gradient);
 }
 
-// From v_bar_, on the velocity before impacts, and the adjoints of the rows of these islands, with lambda = M^^-1 (g + X^T y_bar) over them.
+// From v_bar_, on the velocity before impacts, and the adjoints of the rows of these islands, with
+// lambda = M^^-1 (g + X^T y_bar) over them.
 void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& gradient) {
   const std::size_t n = step_.size();
   lambda_ = v_bar_;
@@ -251,7 +296,8 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
     const StepIsland& island = step_.islands[at(i)];
     const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
+      for (std::size_t c = 0; c < k; ++c)
+        lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
   }
   integrator_.solve_transposed(step_, lambda_.data());
   const bool has_impacts = step_.has_impacts();
@@ -262,7 +308,11 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
   add_impacts(in, gradient);
   for (int i = begin; i < end; ++i) {
     const StepIsland& island = step_.islands[at(i)];
-    add_row_vjp(island, in, {{&island.gradient.y_free, seen_by(island)}, {&island.before_bar, in.v}, {&island.solution.z, lambda_.data()}}, gradient);
+    add_row_vjp(island, in,
+                {{&island.gradient.y_free, seen_by(island)},
+                 {&island.before_bar, in.v},
+                 {&island.solution.z, lambda_.data()}},
+                gradient);
   }
   bodies_.gather(step_, gradient.q.data(), gradient.parameters.of("placement"));
   integrator_.end_operator_vjp(step_, gradient);
@@ -270,7 +320,8 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
 
 // The velocity of the joints that the rows of an island have at their solution.
 const double* StepVjp::seen_by(const StepIsland& island) const {
-  const bool is_rested = &island >= step_.islands.data() && &island < step_.islands.data() + step_.n_islands && step_.has_impacts();
+  const bool is_rested = &island >= step_.islands.data() &&
+                         &island < step_.islands.data() + step_.n_islands && step_.has_impacts();
   return (is_rested ? step_.u_rested : step_.u).data();
 }
 
@@ -279,16 +330,19 @@ void StepVjp::pull_back_impacts(StepGradient& gradient) {
   if (!step_.has_impacts()) return;
   late_bar_.resize(step_.size());
   for (std::size_t r = 0; r < step_.size(); ++r) late_bar_[r] = -way_bar_[r];
-  for (int i = 0; i < step_.n_islands; ++i) pull_back_impacts(i, step_.impacts[at(i)].n, nullptr, gradient);
+  for (int i = 0; i < step_.n_islands; ++i)
+    pull_back_impacts(i, step_.impacts[at(i)].n, nullptr, gradient);
 }
 
-// Goes back over the first `count` impacts of an island. missed: rows of the last one, whose dependences' misses it goes
-// back from, or null. With u+ = u + Y z and
-// late+ = late + s Y z, and the loss's covectors g on u+ and l on late+ (v_bar_, late_bar_): to those on u and late.
-void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, StepGradient& gradient) {
+// Goes back over the first `count` impacts of an island. missed: rows of the last one, whose
+// dependences' misses it goes back from, or null. With u+ = u + Y z and late+ = late + s Y z, and
+// the loss's covectors g on u+ and l on late+ (v_bar_, late_bar_): to those on u and late.
+void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
+                                StepGradient& gradient) {
   const std::size_t n = step_.size();
   Impacts& impacts = step_.impacts[at(i)];
-  const auto add_seen = [n](const StepIsland& island, const std::vector<double>& channels, std::vector<double>& to) {
+  const auto add_seen = [n](const StepIsland& island, const std::vector<double>& channels,
+                            std::vector<double>& to) {
     const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < n; ++r)
       for (std::size_t c = 0; c < k; ++c) to[r] += island.X[r * k + c] * channels[c];
@@ -296,7 +350,8 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
   const auto respond = [n](const StepIsland& island, double scale, std::vector<double>& to) {
     const std::size_t k = at(island.problem.channels);
     for (std::size_t r = 0; r < n; ++r)
-      for (std::size_t c = 0; c < k; ++c) to[r] += scale * island.Y[r * k + c] * island.solution.z[c];
+      for (std::size_t c = 0; c < k; ++c)
+        to[r] += scale * island.Y[r * k + c] * island.solution.z[c];
   };
   const std::size_t first = n_impacts_;
   n_impacts_ += at(count);
@@ -307,8 +362,10 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
     own.met = &impacts.each[at(k)];
     own.before = last ? last->after : step_.u_rested;
     own.after = own.before, respond(*own.met, 1, own.after);
-    if (last) own.late = last->late, respond(*last->met, last->met->share, own.late);
-    else make_zeros(own.late, n);
+    if (last)
+      own.late = last->late, respond(*last->met, last->met->share, own.late);
+    else
+      make_zeros(own.late, n);
   }
 
   make_zeros(rested_bar_, n);
@@ -317,12 +374,15 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
     ImpactAdjoint& own = impacts_[first + at(k)];
     Impact& met = impacts.each[at(k)];
     whole_ = v_bar_;
-    for (std::size_t r = 0; r < n; ++r) whole_[r] += met.share * late_bar_[r], share_bar += late_bar_[r] * (own.after[r] - own.before[r]);
+    for (std::size_t r = 0; r < n; ++r)
+      whole_[r] += met.share * late_bar_[r],
+          share_bar += late_bar_[r] * (own.after[r] - own.before[r]);
     fill_impulse_bar(met, whole_);
     loss_bar_ = impulse_bar_;
     const double by_work = work_bar(met, loss_bar_);
     make_zeros(own.work_bar, loss_bar_.size());
-    for (std::size_t c = 0; by_work != 0 && c < loss_bar_.size(); ++c) own.work_bar[c] = 0.5 * by_work * met.solution.z[c];
+    for (std::size_t c = 0; by_work != 0 && c < loss_bar_.size(); ++c)
+      own.work_bar[c] = 0.5 * by_work * met.solution.z[c];
     own.lambda = whole_, add_seen(met, own.work_bar, own.lambda);
     add_seen(met, own.work_bar, v_bar_);
     if (!met.is_limited()) {
@@ -332,7 +392,8 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed, Step
       for (int p = 0; p < 2; ++p) {
         StepIsland& part = met.parts[at(p)];
         const double share = p == 0 ? met.restored : 1 - met.restored;
-        for (std::size_t c = 0; c < loss_bar_.size(); ++c) impulse_bar_[c] = share * (loss_bar_[c] + by_work * met.solution.y[c]);
+        for (std::size_t c = 0; c < loss_bar_.size(); ++c)
+          impulse_bar_[c] = share * (loss_bar_[c] + by_work * met.solution.y[c]);
         fill_work_rates(met, part.corrected_bar);  // of rows by themselves
         for (double& x : part.corrected_bar) x *= share * by_work;
         add_row_adjoint(part, gradient, &part == missed);
@@ -374,13 +435,18 @@ void StepVjp::add_impacts(const StepInput& in, StepGradient& gradient) {
     // Adds both parts, and the impulses between them.
     const StepIsland& landed = met.parts[1];
     push(own.part_lambda[0], own.part_after[0]), push(own.part_lambda[1], own.part_after[1]);
-    add_row_vjp(landed, in, {{&landed.gradient.y_free, own.part_after[1].data()}, {&landed.solution.z, own.part_lambda[1].data()}}, gradient);
+    add_row_vjp(landed, in,
+                {{&landed.gradient.y_free, own.part_after[1].data()},
+                 {&landed.solution.z, own.part_lambda[1].data()}},
+                gradient);
     add_looks(met, {{&own.work_bar, own.after.data()}, {&met.solution.z, own.lambda.data()}});
   }
 }
 
-// The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add beyond that,
-//   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y = M^^-1 X^T
+// The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add
+// beyond that,
+//   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y
+//                     = M^^-1 X^T
 // for each channel a, the second by the integrator.
 void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
@@ -390,7 +456,9 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
   bool any = false;
   for (std::size_t a = 0; a < k; ++a)
     for (std::size_t c = 0; c <= a; ++c) {
-      const double G = 0.5 * (bar.L[a * k + c] + bar.L[c * k + a] - bar.y_free[a] * island.solution.z[c] - bar.y_free[c] * island.solution.z[a]);
+      const double G =
+          0.5 * (bar.L[a * k + c] + bar.L[c * k + a] - bar.y_free[a] * island.solution.z[c] -
+                 bar.y_free[c] * island.solution.z[a]);
       beyond_[a * k + c] = beyond_[c * k + a] = G;
       any |= G != 0;
     }
@@ -412,8 +480,11 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
       add_turned_channels(island, b, unit, pushed_.data());
     }
   }
-  // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a p_a^T: whichever are fewer.
-  if (k <= n) return integrator_.add_operator_vjp(step_, island.Y.data(), responses_.data(), k, bodies_, gradient);
+  // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a
+  // p_a^T: whichever are fewer.
+  if (k <= n)
+    return integrator_.add_operator_vjp(step_, island.Y.data(), responses_.data(), k, bodies_,
+                                        gradient);
   make_zeros(units_, n * n), make_zeros(by_coordinate_, n * n);
   for (std::size_t r = 0; r < n; ++r) {
     units_[r * n + r] = 1;

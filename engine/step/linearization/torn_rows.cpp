@@ -10,9 +10,11 @@
 namespace robosim {
 namespace {
 
-// The largest part, of what dependent rows come to by themselves, that they may miss beside the state.
+// The largest part, of what dependent rows come to by themselves, that they may miss beside the
+// state.
 constexpr double torn = 1e-6;
-// The rounding of impulses that balance, as a part of each by itself: dependences of rows are as good (row_basis.cpp, class_factor.cpp). Far below `torn`.
+// The rounding of impulses that balance, as a part of each by itself: dependences of rows are as
+// good (row_basis.cpp, class_factor.cpp). Far below `torn`.
 constexpr double rounding_of_balance = 1e-10;
 
 }  // namespace
@@ -30,7 +32,8 @@ bool pushes(const StepData& step, const StepIsland& island, const double* z, int
   return false;
 }
 
-bool is_torn_by(const StepData& step, const StepIsland& island, const double* multipliers, int stride, const double* by_q, const double* by_v) {
+bool is_torn_by(const StepData& step, const StepIsland& island, const double* multipliers,
+                int stride, const double* by_q, const double* by_v) {
   const RowProblem& problem = island.problem;
   const std::size_t n = step.size(), k = at(problem.channels);
   double size = 0;
@@ -40,17 +43,24 @@ bool is_torn_by(const StepData& step, const StepIsland& island, const double* mu
       if (multiplier == 0) continue;
       double most = 0;
       for (std::size_t j = 0; j < n; ++j) {
-        const double along = dot(problem.rows[at(r)].d, &island.X[j * k + at(block.first_channel)], block.width);
+        const double along =
+            dot(problem.rows[at(r)].d, &island.X[j * k + at(block.first_channel)], block.width);
         most = std::max(most, std::abs(along));
       }
       size += most * multiplier;
     }
-  const auto largest = [n](const double* x) { return std::transform_reduce(x, x + n, 0.0, [](double a, double b) { return std::max(a, b); }, [](double y) { return std::abs(y); }); };
-  const double rate = step.options.erp / step.options.dt + 1;  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion
+  const auto largest = [n](const double* x) {
+    return std::transform_reduce(
+        x, x + n, 0.0, [](double a, double b) { return std::max(a, b); },
+        [](double y) { return std::abs(y); });
+  };
+  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion.
+  const double rate = step.options.erp / step.options.dt + 1;
   return largest(by_q) > torn * rate * size || largest(by_v) > torn * size;
 }
 
-bool is_torn(const StepData& step, StepIsland& island, const StepInput& in, StepVjp& vjp, StepGradient& room) {
+bool is_torn(const StepData& step, StepIsland& island, const StepInput& in, StepVjp& vjp,
+             StepGradient& room) {
   if (!island.solved->has_dependences(island.problem)) return false;
   room.set_zero(*step.world);
   room.wants_vertices = false;

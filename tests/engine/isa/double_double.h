@@ -1,8 +1,10 @@
-// Sine and cosine to about 100 bits, as sums of two doubles: the reference for those of Lanes. Slow and plain.
+// Sine and cosine to about 100 bits, as sums of two doubles: the reference for those of Lanes. Slow
+// and plain.
 //
-// Sums and products after Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic building blocks of
-// double-word arithmetic", ACM TOMS 44 (2017), algorithms 6 (sum), 12 (product) and 15 (quotient by a double): relative
-// errors below 2^-102, also where a sum cancels. Nothing in here comes from the code under test.
+// Sums and products after Joldes, Muller and Popescu, "Tight and rigorous error bounds for basic
+// building blocks of double-word arithmetic", ACM TOMS 44 (2017), algorithms 6 (sum), 12 (product)
+// and 15 (quotient by a double): relative errors below 2^-102, also where a sum cancels. Nothing in
+// here comes from the code under test.
 #pragma once
 
 #include <cmath>
@@ -47,7 +49,8 @@ struct SineCosine {
 
 // For |x| < 1e9. x - k pi/2 with pi/2 in four doubles (212 bits), then the Taylor series.
 inline SineCosine sine_cosine(double x) {
-  constexpr double half_pi[4] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
+  constexpr double half_pi[4] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
+                                 -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
   const double k = std::nearbyint(x / half_pi[0]);
   DoubleDouble r{x, 0};
   for (double part : half_pi) r = r + two_product(-k, part);
@@ -59,10 +62,14 @@ inline SineCosine sine_cosine(double x) {
     cosine = cosine + cosine_term, sine = sine + sine_term;
   }
   switch (static_cast<long long>(k) & 3) {
-    case 0: return {sine, cosine};
-    case 1: return {cosine, -sine};
-    case 2: return {-sine, -cosine};
-    default: return {-cosine, sine};
+    case 0:
+      return {sine, cosine};
+    case 1:
+      return {cosine, -sine};
+    case 2:
+      return {-sine, -cosine};
+    default:
+      return {-cosine, sine};
   }
 }
 

@@ -1,6 +1,7 @@
-// run_if_supported ISA PROGRAM [ARGUMENT...]: runs a program that is compiled for an instruction set, or says that this
-// machine lacks it and leaves with status 77, which ctest reports as skipped. Itself compiled for every processor. Where
-// programs run in an emulator, PROGRAM is the emulator.
+// run_if_supported ISA PROGRAM [ARGUMENT...]: runs a program that is compiled for an instruction
+// set, or says that this machine lacks it and leaves with status 77, which ctest reports as
+// skipped. Itself compiled for every processor. Where programs run in an emulator, PROGRAM is the
+// emulator.
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,7 +9,8 @@
 #include "base/cpu.h"
 
 int main(int argc, char** argv) {
-  if (argc < 3) return std::fprintf(stderr, "usage: run_if_supported ISA PROGRAM [ARGUMENT...]\n"), 2;
+  if (argc < 3)
+    return std::fprintf(stderr, "usage: run_if_supported ISA PROGRAM [ARGUMENT...]\n"), 2;
   try {
     robosim::isa_named(argv[1]);
   } catch (const std::exception& e) {

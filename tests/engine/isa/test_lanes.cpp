@@ -1,6 +1,7 @@
-// Lanes and their elementary functions, compiled and run for one instruction set: every operation lane by lane on different
-// numbers against the same on doubles, sine and cosine against a double-double reference, and the promise that a number has
-// the same bits alone and in any lane of any width.
+// Lanes and their elementary functions, compiled and run for one instruction set: every operation
+// lane by lane on different numbers against the same on doubles, sine and cosine against a
+// double-double reference, and the promise that a number has the same bits alone and in any lane of
+// any width.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,8 +23,10 @@ namespace {
 template <int W>
 using L = Lanes<W, own_isa>;
 
-constexpr double inf = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double denormal = std::numeric_limits<double>::denorm_min(), largest = std::numeric_limits<double>::max();
+constexpr double inf = std::numeric_limits<double>::infinity(),
+                 not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double denormal = std::numeric_limits<double>::denorm_min(),
+                 largest = std::numeric_limits<double>::max();
 constexpr double far = 0x1p20 * std::numbers::pi / 2;  // beyond, the library takes over
 
 // f.operator()<W>() for each width that a register of this instruction set has.
@@ -44,15 +47,17 @@ L<W> lanes(Draw&& draw) {
 
 // Equal as bits; all NaN are one.
 bool same(double a, double b) {
-  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
 }
 
 // Ordinary numbers, every tenth one special, every tenth any bits at all.
 struct AnyNumber {
   std::mt19937_64 random;
   double operator()() {
-    constexpr double special[] = {0.0,      -0.0,      1.0,     -1.0,     0.5,    2.5, inf, -inf, not_a_number,
-                                  denormal, -denormal, largest, -largest, 0x1p52};
+    constexpr double special[] = {0.0,       -0.0,    1.0,      -1.0,         0.5,
+                                  2.5,       inf,     -inf,     not_a_number, denormal,
+                                  -denormal, largest, -largest, 0x1p52};
     const auto kind = random() % 10;
     if (kind == 0) return special[random() % std::size(special)];
     if (kind == 1) return std::bit_cast<double>(random());
@@ -86,12 +91,15 @@ TEST_CASE("arithmetic, comparisons and choices act on each lane as on doubles") 
       const L<W> a = lanes<W>(draw), b = lanes<W>(draw), c = lanes<W>(draw);
       L<W> added = a, subtracted = a, multiplied = a, divided = a;
       added += b, subtracted -= b, multiplied *= b, divided /= b;
-      const auto less = a < b, more = a > b;
-      const L<W> chosen = select(less, a, c), both = select((a < b) & (b < c), a, c), either = select(more | (b > c), a, c);
+      const auto less = a<b, more = a> b;
+      const L<W> chosen = select(less, a, c), both = select((a < b) & (b < c), a, c),
+                 either = select(more | (b > c), a, c);
       for (int i = 0; i < W; ++i) {
         const double x = a[i], y = b[i], z = c[i];
-        wrong += !same((a + b)[i], x + y) || !same(added[i], x + y) || !same((a - b)[i], x - y) || !same(subtracted[i], x - y) ||
-                 !same((a * b)[i], x * y) || !same(multiplied[i], x * y) || !same((a / b)[i], x / y) || !same(divided[i], x / y);
+        wrong += !same((a + b)[i], x + y) || !same(added[i], x + y) || !same((a - b)[i], x - y) ||
+                 !same(subtracted[i], x - y) || !same((a * b)[i], x * y) ||
+                 !same(multiplied[i], x * y) || !same((a / b)[i], x / y) ||
+                 !same(divided[i], x / y);
         wrong += !same((-a)[i], -x) || !same(absolute(a)[i], std::abs(x)) || !same(L<W>(x)[i], x);
         wrong += less[i] != (x < y) || more[i] != (x > y) || !same(chosen[i], x < y ? x : z) ||
                  !same(both[i], x < y && y < z ? x : z) || !same(either[i], x > y || y > z ? x : z);
@@ -111,9 +119,10 @@ TEST_CASE("fused products round once where the processor can, and everywhere ali
       if (round % 2) c = -(a * b);  // what is left is the product's rounding error
       const L<W> sum = mul_add(a, b, c), difference = nmul_add(a, b, -c);
       for (int i = 0; i < W; ++i) {
-        const double once = std::fma(a[i], b[i], c[i]), twice = a[i] * b[i] + c[i], once_n = std::fma(-a[i], b[i], -c[i]),
-                     twice_n = -c[i] - a[i] * b[i];
-        wrong += !same(sum[i], fused ? once : twice) || !same(difference[i], fused ? once_n : twice_n);
+        const double once = std::fma(a[i], b[i], c[i]), twice = a[i] * b[i] + c[i],
+                     once_n = std::fma(-a[i], b[i], -c[i]), twice_n = -c[i] - a[i] * b[i];
+        wrong +=
+            !same(sum[i], fused ? once : twice) || !same(difference[i], fused ? once_n : twice_n);
         differs += !same(once, twice);
       }
     }
@@ -141,11 +150,14 @@ TEST_CASE("square roots are exactly rounded, whole numbers the nearest, angles o
     int wrong = 0;
     for (int round = 0; round < 20000; ++round) {
       const L<W> x = lanes<W>(draw), y = lanes<W>(draw);
-      const L<W> turns = lanes<W>([&] { return std::ldexp(unit(draw.random) - 0.5, int(draw.random() % 60)); });
+      const L<W> turns =
+          lanes<W>([&] { return std::ldexp(unit(draw.random) - 0.5, int(draw.random() % 60)); });
       const L<W> halves = lanes<W>([&] { return double(int(draw.random() % 2001)) / 2 - 500; });
       for (int i = 0; i < W; ++i) {
-        wrong += !same(sqrt(x)[i], std::sqrt(x[i])) || !same(atan2(y, x)[i], std::atan2(y[i], x[i]));
-        for (const L<W>& number : {x, turns, halves}) wrong += !same(nearest(number)[i], std::nearbyint(number[i]));
+        wrong +=
+            !same(sqrt(x)[i], std::sqrt(x[i])) || !same(atan2(y, x)[i], std::atan2(y[i], x[i]));
+        for (const L<W>& number : {x, turns, halves})
+          wrong += !same(nearest(number)[i], std::nearbyint(number[i]));
       }
     }
     CHECK(wrong == 0);
@@ -169,7 +181,8 @@ TEST_CASE("the reference knows sines and cosines") {
   CHECK(worst < 0x1p-100);
 }
 
-// Half an ulp is the last rounding; the terms behind the first, at most a fifth of it, bring their own.
+// Half an ulp is the last rounding; the terms behind the first, at most a fifth of it, bring their
+// own.
 TEST_CASE("sine and cosine are right to 0.9 units in the last place") {
   constexpr int W = lanes_of(own_isa);
   std::mt19937_64 random(4);
@@ -186,7 +199,8 @@ TEST_CASE("sine and cosine are right to 0.9 units in the last place") {
       sin_cos(x, s, c);
       for (int i = 0; i < W; ++i) {
         const auto exact = reference::sine_cosine(x[i]);
-        const double here = std::max(reference::ulps(s[i], exact.sine), reference::ulps(c[i], exact.cosine));
+        const double here =
+            std::max(reference::ulps(s[i], exact.sine), reference::ulps(c[i], exact.cosine));
         if (!(here <= error)) error = here;
       }
     }
@@ -200,15 +214,19 @@ TEST_CASE("sine and cosine are right to 0.9 units in the last place") {
   CHECK(worst([&] { return std::ldexp(unit(random), -int(random() % 1070)); }) < 0.9);
   CHECK(worst([&] { return close_to_multiples(half_pi, 0); }) < 0.9);
   CHECK(worst([&] { return close_to_multiples(half_pi, 1); }) < 0.9);
-  CHECK(worst([&] { return close_to_multiples(half_pi / 2, 1); }) < 0.9);  // where the two change places
+  // Where the two change places.
+  CHECK(worst([&] { return close_to_multiples(half_pi / 2, 1); }) < 0.9);
 }
 
-TEST_CASE("sine is odd and cosine even, to the bit; zeros keep their sign, tiny numbers are their sine") {
+TEST_CASE(
+    "sine is odd and cosine even, to the bit; zeros keep their sign, tiny numbers are their sine") {
   for_each_width([]<int W>() {
     std::mt19937_64 random(30 + W);
     int wrong = 0;
     const auto any_exponent = [&] { return std::bit_cast<double>(random()); };
-    const auto tiny = [&] { return std::ldexp(double(random() % 2001) - 1000, -38 - int(random() % 1040)); };
+    const auto tiny = [&] {
+      return std::ldexp(double(random() % 2001) - 1000, -38 - int(random() % 1040));
+    };
     for (int round = 0; round < 5000; ++round) {
       const L<W> x = lanes<W>(any_exponent), t = lanes<W>(tiny);
       for (int i = 0; i < W; ++i) {
@@ -225,7 +243,8 @@ TEST_CASE("sine is odd and cosine even, to the bit; zeros keep their sign, tiny 
   });
 }
 
-TEST_CASE("far angles are the library's, infinities and NaN have none, whatever the neighbors are") {
+TEST_CASE(
+    "far angles are the library's, infinities and NaN have none, whatever the neighbors are") {
   for_each_width([]<int W>() {
     std::mt19937_64 random(40 + W);
     std::uniform_real_distribution<double> unit(-1, 1);
@@ -233,16 +252,24 @@ TEST_CASE("far angles are the library's, infinities and NaN have none, whatever 
     for (int round = 0; round < 5000; ++round) {
       const L<W> x = lanes<W>([&] {
         switch (random() % 4) {
-          case 0: return 3 * unit(random);
-          case 1: return std::copysign(std::ldexp(1.7 + std::abs(unit(random)), 20 + int(random() % 1003)), unit(random));
-          case 2: return random() % 2 ? inf : -inf;
-          default: return not_a_number;
+          case 0:
+            return 3 * unit(random);
+          case 1:
+            return std::copysign(
+                std::ldexp(1.7 + std::abs(unit(random)), 20 + int(random() % 1003)), unit(random));
+          case 2:
+            return random() % 2 ? inf : -inf;
+          default:
+            return not_a_number;
         }
       });
       for (int i = 0; i < W; ++i) {
-        if (!std::isfinite(x[i])) wrong += !std::isnan(sin(x)[i]) || !std::isnan(cos(x)[i]);
-        else if (std::abs(x[i]) > 4) wrong += !same(sin(x)[i], std::sin(x[i])) || !same(cos(x)[i], std::cos(x[i]));
-        else wrong += !(std::abs(sin(x)[i] - std::sin(x[i])) < 2e-16);
+        if (!std::isfinite(x[i]))
+          wrong += !std::isnan(sin(x)[i]) || !std::isnan(cos(x)[i]);
+        else if (std::abs(x[i]) > 4)
+          wrong += !same(sin(x)[i], std::sin(x[i])) || !same(cos(x)[i], std::cos(x[i]));
+        else
+          wrong += !(std::abs(sin(x)[i] - std::sin(x[i])) < 2e-16);
       }
     }
     CHECK(wrong == 0);
@@ -255,15 +282,19 @@ TEST_CASE("a number has the same bits alone and in any lane") {
     L<W> s, c;
     sin_cos(x, s, c);
     const L<W> r = sqrt(mul_add(s, s, L<W>(2.0) + y * y)), a = nmul_add(x, c, y) / r;
-    return std::array{s, c, r, a, select(a < r, atan2(s, c), absolute(y)) + nearest(x * L<W>(0.1)), sin(x * y), cos(a)};
+    return std::array{
+        s,          c,     r, a, select(a < r, atan2(s, c), absolute(y)) + nearest(x * L<W>(0.1)),
+        sin(x * y), cos(a)};
   };
   std::mt19937_64 random(5);
   for_each_width([&]<int W>() {
     int wrong = 0;
     for (int round = 0; round < 20000; ++round) {
-      // Most states are ordinary; some have angles that leave the common path, so that their neighbors take it.
+      // Most states are ordinary; some have angles that leave the common path, so that their
+      // neighbors take it.
       const auto draw = [&] {
-        return std::uniform_real_distribution<double>(-1, 1)(random) * (random() % 20 ? 7.0 : std::ldexp(1.0, int(random() % 200)));
+        return std::uniform_real_distribution<double>(-1, 1)(random) *
+               (random() % 20 ? 7.0 : std::ldexp(1.0, int(random() % 200)));
       };
       const L<W> x = lanes<W>(draw), y = lanes<W>(draw);
       const auto together = step.template operator()<W>(x, y);
