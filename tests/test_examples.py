@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -131,7 +132,9 @@ def test_readme_python_runs(tmp_path: Path) -> None:
     code = [sys.executable, "-W", "error", "-c", "\n".join([*own, checks])]
     result = subprocess.run(code, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    x, slope = map(float, result.stdout.split())
+    planned, simulated = result.stdout.splitlines()
+    assert re.fullmatch(r"solved \d\.\d\d s", planned)
+    x, slope = map(float, simulated.split())
     assert slope == pytest.approx(-x / 0.5, rel=1e-3)
 
 
