@@ -1,7 +1,11 @@
-"""Sphinx configuration: `sphinx-build docs build/docs` with the `docs` extra installed."""
+"""Configuration of Sphinx: `sphinx-build -W docs build/docs` with the `docs` extra installed.
+
+Pages of the API are written into docs/api before Sphinx reads them: one for each module.
+"""
 
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
+from pathlib import Path
 
 project = "robosim"
 author = "The robosim developers"
@@ -10,16 +14,72 @@ version = release = installed_version("robosim")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 exclude_patterns = ["_build"]
 
-# Of the bridges.
+# Optional packages that the bridges import.
 autodoc_mock_imports = [name for name in ("torch", "jax") if find_spec(name) is None]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}
-
-napoleon_use_ivar = True  # the members of named tuples are documented once
+napoleon_use_ivar = True  # document the members of named tuples once
+# Types of fields are looked up as names, of which `q`, `v` or `name` have several.
+suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
 html_title = "robosim"
+
+# Modules of the API, in the order of the side bar.
+MODULES = (
+    "robosim",
+    "robosim.urdf",
+    "robosim.model",
+    "robosim.geometry",
+    "robosim.meshes",
+    "robosim.scene",
+    "robosim.world",
+    "robosim.simulation",
+    "robosim.bridges.torch",
+    "robosim.bridges.jax",
+    "robosim.planners",
+    "robosim.trajectory",
+    "robosim.execution",
+    "robosim.execution.arm",
+    "robosim.execution.joint_trajectory",
+    "robosim.execution.messages",
+    "robosim.execution.goals",
+    "robosim.execution.executor",
+    "robosim.execution.profiles",
+    "robosim.execution.clock",
+    "robosim.execution.simulated",
+    "robosim.execution.streaming",
+    "robosim.execution.tracking",
+    "robosim.execution.transports.rtde.arm",
+    "robosim.ros",
+    "robosim.ros.drivers",
+    "robosim.viewer",
+    "robosim.errors",
+)
+
+
+def write_api(folder: Path) -> None:
+    """Write a page for each module, and their index with the first sentence of each."""
+    folder.mkdir(exist_ok=True)
+    rows = []
+    for name in MODULES:
+        page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n"
+        if name == "robosim":  # whose names have their entries in the modules that define them
+            page += "   :no-index:\n"
+        write(folder / f"{name}.rst", page)
+        rows.append(f"   {name}\n")
+    index = "API reference\n=============\n\n.. toctree::\n   :maxdepth: 1\n\n" + "".join(rows)
+    write(folder / "index.rst", index)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, unless it has this text already, so that Sphinx need not read it again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+write_api(Path(__file__).resolve().parent / "api")
