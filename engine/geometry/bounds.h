@@ -1,4 +1,4 @@
-// Bounding volumes: balls about a point, axis-aligned boxes.
+// Bounding volumes: balls and axis-aligned boxes.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace robosim {
 
-// Infinite radius for an unbounded shape.
+// Ball about `center`; the radius is infinite for an unbounded shape.
 struct Ball {
   Vec3d center;
   double radius = 0;
 };
 
-// lower <= x <= upper in each coordinate; infinite where the shape is unbounded.
+// Box lower <= x <= upper in each coordinate; infinite where the shape is unbounded.
 struct Aabb {
   Vec3d lower, upper;
 };
@@ -45,8 +45,8 @@ inline double squared_distance(const Aabb& a, const Vec3d& p) {
   return dx * dx + dy * dy + dz * dz;
 }
 
-// Distance of two boxes; when they overlap, minus the length of the shortest translation that
-// separates them. So it is at most the signed distance of any two convex sets in them.
+// Signed distance of two boxes. If the boxes overlap, minus the length of the shortest translation
+// that separates them. A lower bound of the signed distance of any two convex sets in the boxes.
 inline double signed_distance(const Aabb& a, const Aabb& b) {
   double squared = 0, deepest = -std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
@@ -57,7 +57,8 @@ inline double signed_distance(const Aabb& a, const Aabb& b) {
   return deepest > 0 ? std::sqrt(squared) : deepest;
 }
 
-// The box around a box that is given in frame B; without end along every axis if it is along one.
+// Axis-aligned box, in frame A, around a box of frame B. The result is unbounded along every axis
+// if the given box is unbounded along any axis.
 inline Aabb bounding_box(const Aabb& box, const SE3d& X_AB) {
   const Vec3d half = 0.5 * (box.upper - box.lower), center = X_AB * (0.5 * (box.lower + box.upper));
   if (!std::isfinite(half.x + half.y + half.z)) {

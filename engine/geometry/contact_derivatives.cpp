@@ -7,8 +7,8 @@
 namespace robosim {
 namespace {
 
-// The surface of a shape about its point p_W with outward normal n_W, axes in W, by one switch on
-// its type. Returns the shape's size.
+// Compute the surface of a shape about its point p_W with outward normal n_W, axes in W. Dispatches
+// on the shape's type once. Returns the shape's size.
 double look_at(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W,
                LocalSurface& s) {
   return visit(shape, [&](const auto& core) {
@@ -23,8 +23,8 @@ double look_at(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec
   });
 }
 
-// f(k, u, w) for each size k of the constructor: how it moves and turns the surface about the
-// point, in W. Returns how many there are.
+// Call f(k, u, w) for each size k of the constructor, where the size moves the surface about the
+// point by u and turns its normal by w, in W. Returns the number of sizes.
 template <class F>
 int for_each_size(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W, const Vec3d& n_W, F&& f) {
   return visit(shape, [&](const auto& core) {
@@ -59,6 +59,7 @@ WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, c
                                        const DerivativesWanted& wanted) {
   WitnessDerivatives d;
   const Vec3d& n = witness.normal;
+  // Surfaces at both witness points, and the factors of the derivatives.
   const double size_A = look_at(A, X_WA, witness.p_WA, n, d.A),
                size_B = look_at(B, X_WB, witness.p_WB, -n, d.B);
   Vec3d t0, t1;
@@ -68,8 +69,10 @@ WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, c
                                                  {Radii(d.B, t0, t1), size_B, d.B});
   d.one_sided = factors.one_sided;
   if (!factors.finite) return d;
+  // Poses.
   for (int side = 0; side < 2; ++side)
     if (wanted.pose[side]) expand(factors, side, side ? X_WB : X_WA, d.twist + 6 * side);
+  // Scales, sizes of the constructors, and corners of the features.
   for (int side = 0; side < 2 && wanted.shapes; ++side) {
     const SE3d& X = side ? X_WB : X_WA;
     const Vec3d &p_W = side ? witness.p_WB : witness.p_WA, n_out = side ? -n : n;
@@ -80,7 +83,7 @@ WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, c
         });
     const LocalSurface& s = side ? d.B : d.A;
     for (int i = 0; i < s.n_corners; ++i)
-      for (int k = 0; k < 3; ++k) {  // w is about n, from A to B, and n_out turns with it
+      for (int k = 0; k < 3; ++k) {  // w turns n, which points from A to B; on side B n_out = -n
         const Vec3d axis = X.R.col(k), turn = dot(axis, n_out) * s.corner[i].slope;
         d.corner[side][i][k] = factors.rate(side, {s.corner[i].weight * axis, side ? turn : -turn});
       }

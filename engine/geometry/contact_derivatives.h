@@ -1,6 +1,8 @@
-// Derivatives of the closest points of two shapes, whatever the shapes are: in their poses and in
-// their own sizes, with the features that touch. The rule is that of contact_factors.h; a size
-// moves the surface and may turn what is straight of it, as a motion does.
+// Derivatives of the witness points of any two shapes with respect to their poses, their sizes and
+// the vertices of the features that touch.
+//
+// The equations are those of contact_factors.h. A change of size moves the surface and may turn its
+// straight directions, like a motion of the shape.
 #pragma once
 
 #include "geometry/contact_factors.h"
@@ -12,33 +14,33 @@ struct WitnessDerivatives {
 
   // Per entry of A's twist, then of B's, each [linear; angular] in the moving frame.
   WitnessRate twist[12];
-  // Per size of A's and B's constructors, in their order; of box size x, y, z; of vertices see
-  // `corner`.
+  // Per size of A's and B's constructors, in the order of the constructor: box sizes as x, y, z.
+  // For vertices see `corner`.
   WitnessRate size[2][max_sizes];
   int n_sizes[2] = {0, 0};
-  // When A or B grows as a whole about the origin of its frame: per unit of a factor at 1.
+  // Per unit of a factor, at 1, that scales A or B about the origin of its frame.
   WitnessRate scale[2];
-  // Of a convex mesh: per coordinate, in the shape's frame, of the feature's corners
-  // (LocalSurface::corner); all other vertices have none.
+  // Convex meshes and triangles: per coordinate, in the shape's frame, of the corners of the
+  // feature (LocalSurface::corner). The derivatives with respect to all other vertices are zero.
   WitnessRate corner[2][3][3];
 
-  LocalSurface A, B;       // the features that touch, at the points; axes in W
+  LocalSurface A, B;       // features that touch, about the witness points; axes in W
   bool one_sided = false;  // see WitnessFactors
 };
 
-// What is asked for; all else is zero.
+// Selection of the derivatives to compute; the others are zero.
 struct DerivativesWanted {
   bool pose[2] = {true, true};  // twists of A and B
   bool shapes = true;           // sizes, scales and corners
 };
 
-// Of a witness that signed_distance gave for these shapes and poses. Where the distance is infinite
-// (two half-spaces) all are zero.
+// Derivatives of a witness that signed_distance returned for these shapes and poses. All
+// derivatives are zero if the distance is infinite (two half-spaces).
 WitnessDerivatives witness_derivatives(const Witness& witness, const Shape& A, const SE3d& X_WA,
                                        const Shape& B, const SE3d& X_WB,
                                        const DerivativesWanted& wanted = {});
 
-// The surface of a posed shape about a point p_W on it with outward normal n_W; axes in W.
+// Surface of a posed shape about a point p_W on it, with outward normal n_W; axes in W.
 LocalSurface local_surface(const Shape& shape, const SE3d& X_WS, const Vec3d& p_W,
                            const Vec3d& n_W);
 

@@ -64,8 +64,8 @@ constexpr std::array<FactorsOfPair, sizeof...(cells)> pair_table(
   return {cell_factors<cells>()...};
 }
 
-// What one side's velocity u and its normal's turn w change: the columns of a linear map from their
-// components along t0, t1 and n to a WitnessRate as ten numbers in a row.
+// Linear map from one side's velocity u and turn w of its normal to a WitnessRate, as columns of
+// ten numbers. The arguments are the components of u and w along t0, t1 and n.
 struct Effect {
   static constexpr int n = 10;
   static_assert(sizeof(WitnessRate) == n * sizeof(double) &&
@@ -86,7 +86,8 @@ struct Effect {
     fill(w1, b.normal_w.row[0].y, b.normal_w.row[1].y, b.point_w.row[0].y, b.point_w.row[1].y);
     write(u_n, side ? 1 : -1, Vec3d(), side ? Vec3d() : normal, side ? normal : Vec3d());
   }
-  // The surface moves only, or turns too.
+  // Rate for the velocity u = (a, b, c) along t0, t1 and n, without and with a turn w = (d, e)
+  // along t0 and t1.
   ROBOSIM_INLINE void moves(double a, double b, double c, WitnessRate& out) const {
     double x[n];
     for (int i = 0; i < n; ++i) x[i] = a * u0[i] + b * u1[i] + c * u_n[i];
@@ -196,8 +197,8 @@ void expand(const WitnessFactors& factors, int side, const SE3d& X, WitnessRate*
   const Vec3d &t0 = factors.tangent[0], &t1 = factors.tangent[1], &n = factors.witness.normal;
   const Effect e(factors, side);
   const Vec3d r = arm(factors, side, X);
-  // The body's axes, and what they are crossed with the arm and with n, along t0, t1 and n: t1 = n
-  // x t0, t0 = t1 x n.
+  // Components along t0, t1 and n of the body's axes, and of their cross products with the arm and
+  // with n. These use t1 = n x t0 and t0 = t1 x n.
   const Vec3d at_0 = transpose_times(X.R, t0), at_1 = transpose_times(X.R, t1),
               at_n = transpose_times(X.R, n);
   const double r_0 = robosim::dot(r, t0), r_1 = robosim::dot(r, t1), r_n = robosim::dot(r, n);

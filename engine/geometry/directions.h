@@ -1,4 +1,4 @@
-// Unit vectors that are needed when a direction degenerates.
+// Unit vectors for directions that may degenerate.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace robosim {
 
-// A unit vector perpendicular to d (d need not be unit; x axis for a zero d).
+// A unit vector perpendicular to d, which need not be unit. The x axis for a zero d.
 inline Vec3d perpendicular(const Vec3d& d) {
   const double x = std::fabs(d.x), y = std::fabs(d.y), z = std::fabs(d.z);
   const Vec3d p =
@@ -24,17 +24,17 @@ inline void tangents(const Vec3d& n, Vec3d& t0, Vec3d& t1) {
   t1 = {b, sign + n.y * n.y * a, -n.y};
 }
 
-// What shorter vectors' squares are too near to the least number to divide by them: such vectors
-// have no direction.
+// Least squared length of a vector with a direction. Smaller squares are too close to the smallest
+// double to divide by them.
 constexpr double least_square = 1e-300;
 
-// v / |v| of a longer one, whose square and length are known: the division does not wait for the
-// root.
+// v / |v| of a vector with known square and length, whose square is at least least_square. The
+// division by the square does not wait for the square root.
 inline Vec3d direction_of(const Vec3d& v, double square, double length) {
   return v * ((1 / square) * length);
 }
 
-// 1 / length^3 in the same way.
+// 1 / length^3, likewise without waiting for the square root.
 inline double inverse_cube(double square, double length) {
   const double inverse = 1 / square;
   return inverse * (inverse * length);

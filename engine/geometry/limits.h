@@ -1,8 +1,8 @@
-// Limits of the geometry of bodies.
+// Limits of coordinates.
 #pragma once
 
 namespace robosim {
 
-inline constexpr double max_coordinate = 1e6;  // [m] of vertices and heights
+inline constexpr double max_coordinate = 1e6;  // of vertices and heights [m]
 
 }  // namespace robosim

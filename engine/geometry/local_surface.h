@@ -1,10 +1,12 @@
-// A shape's surface about a point, to second order: what derivatives of contacts need to know about
-// a shape.
+// Second-order model of a shape's surface about a point: what derivatives of contacts need of a
+// shape.
 //
 // Let the outward normal n of a convex shape turn by dn (tangential). Along a principal direction
-// e_i with radius of curvature r_i the point with that normal moves by e_i . dp = r_i e_i . dn. A
-// corner has r = 0 in both, its point stays; an edge has r = 0 across and an infinite radius along:
-// there n may not turn, and the point is free. A face is straight in both directions.
+// e_i with radius of curvature r_i, the point with that normal moves by e_i . dp = r_i e_i . dn.
+//
+//   corner  r = 0 in both directions: its point stays
+//   edge    r = 0 across, r infinite along: n must not turn along the edge, and the point is free
+//   face    straight (r infinite) in both directions
 #pragma once
 
 #include <cmath>
@@ -23,27 +25,29 @@ static_assert(std::size(feature_kind_names) == static_cast<std::size_t>(FeatureK
 struct LocalSurface {
   static constexpr double straight = std::numeric_limits<double>::infinity();
 
-  FeatureKind kind = FeatureKind::curved;  // a rim is an edge, a mantle curved
-  // Among the shape's features of this kind; each core says which.
+  FeatureKind kind = FeatureKind::curved;  // a rim is an edge, a lateral surface is curved
+  // Index among the shape's features of this kind, numbered by each core.
   int index = 0;
-  // Of the feature: of a vertex or an edge exactly, else near the one asked about.
+  // A point of the feature: on a vertex or an edge exactly, otherwise near the point of the query.
   Vec3d point;
   // Principal directions: unit, tangential, perpendicular to each other.
   Vec3d axis[2];
-  double radius[2] = {0, 0};  // along them [m]: zero, positive or `straight`
-  // [m] how far the point may move along straight directions...
+  double radius[2] = {0,
+                      0};  // radius of curvature along each axis [m]: zero, positive or `straight`
+  // Distance by which the point may move along straight directions before another feature takes
+  // over [m].
   double slide = straight;
-  // ... and the sine of the angle by which the normal may turn, until another feature takes over.
+  // Sine of the angle by which the normal may turn before another feature takes over.
   double tilt_sine = straight;
 
-  // Of a convex mesh or a triangle: the vertices whose mean with these weights the point is; moved
-  // by d, vertex i moves the feature by weight d and turns it by -slope (n . d).
+  // Vertices of a convex mesh or a triangle whose weighted mean is the point. A displacement d of
+  // vertex i moves the feature by weight d and turns it by -slope (n . d).
   struct Corner {
     int vertex = 0;
     double weight = 0;
-    Vec3d slope;  // of the weight over the feature [1/m]
+    Vec3d slope;  // gradient of the weight over the feature [1/m]
   };
-  // Not initialized, as most shapes have none and surfaces are made by the million.
+  // Not initialized: most shapes have no corners, and surfaces are created by the million.
   struct Corners {
     Corners() {}
     Corner& operator[](int i) { return items[i]; }
@@ -56,27 +60,30 @@ struct LocalSurface {
   int n_corners = 0;
 
   bool is_straight(int i) const { return radius[i] == straight; }
-  // [rad], up to a right angle; `straight` where no other feature takes over.
+  // Angle of tilt_sine [rad], up to a right angle; `straight` if no other feature takes over.
   double tilt() const { return tilt_sine <= 1 ? std::asin(tilt_sine) : straight; }
 };
 
-// What of a surface depends on the point and the normal, while the feature stays the same.
+// Parts of a surface that depend on the point and the normal while the feature stays the same.
 struct Curvature {
   Vec3d axis[2];
   double radius[2], slide;
 };
 
-// How fast a convex shape's support function grows away from a normal n at a point p of its
-// surface: max of x.(y - p) over the shape is at least 1/2 sum_i along[i] (axis[i].x)^2 for every
-// unit x, with the surface's axes. A segment of the shape through p that goes on for s on either
-// side gives s |e.x| >= s (e.x)^2, so 2 s along it; a disc in it with p on its rim, of radius r, r
-// (v.x)^2 / (|x'| + x'.u) with x' the part of x in the disc's plane, u the direction of p from its
-// center and v along the rim: r.
+// Lower bound on the growth of a convex shape's support function around a normal n at a point p of
+// its surface. For every unit x, the maximum of x.(y - p) over y in the shape is at least 1/2 sum_i
+// along[i] (axis[i].x)^2, with the axes of the surface. Two cases bound the growth:
+//
+//   - A segment of the shape through p with direction e that extends by s to either side yields
+//     s |e.x| >= s (e.x)^2: growth 2 s along e.
+//   - A disc of radius r in the shape with p on its rim yields r (v.x)^2 / (|x'| + x'.u). Here
+//     x' is the part of x in the disc's plane, u the direction of p from the disc's center, and v
+//     the direction along the rim: growth r along v.
 struct Growth {
   double along[2] = {0, 0};
 };
 
-// Of a shape that is locally a polytope.
+// Growth of a shape that is locally a polytope.
 inline Growth growth(const LocalSurface& s) {
   Growth g;
   for (int i = 0; i < 2; ++i)
@@ -84,8 +91,8 @@ inline Growth growth(const LocalSurface& s) {
   return g;
 }
 
-// Coordinates of a witness point are on a feature when they are within this part of the shape's
-// size.
+// Tolerance, relative to the shape's size, within which the coordinates of a witness point lie on a
+// feature.
 inline constexpr double feature_tolerance = 1e-9;
 
 }  // namespace robosim

@@ -9,8 +9,8 @@
 namespace robosim {
 namespace {
 
-// Of a pair that is not analytic: runs f(A, B, X_AB, cache) in the frame of its first shape, with
-// the cache seen from there.
+// Run f(A, B, X_AB, cache) in the frame of the pair's first shape, with the cache expressed in that
+// frame. For pairs that are not analytic.
 template <class F>
 auto in_frame_of_first(const PairFunctions& pair, const Shape& A, const SE3d& X_WA, const Shape& B,
                        const SE3d& X_WB, PairCache* cache, F&& f) {
@@ -81,7 +81,7 @@ Vec3d support(const Shape& shape, const Vec3d& d) {
     if constexpr (requires { core.support(d); }) {
       const double largest = max_number(std::fabs(d.x), max_number(std::fabs(d.y), std::fabs(d.z)));
       if (!(largest > 0)) return core.support(d);
-      // Neither overflows nor underflows when squared.
+      // Scaled by the largest component, so that squares neither overflow nor underflow.
       const Vec3d e(d.x / largest, d.y / largest, d.z / largest);
       return core.support(e) + (core.rounding() / norm(e)) * e;
     } else {
@@ -105,7 +105,7 @@ Aabb bounding_box(const Shape& shape, const SE3d& X_WS) {
   return visit(shape, [&](const auto& core) {
     if constexpr (requires { core.support(Vec3d()); }) {
       for (int i = 0; i < 3; ++i) {
-        const Vec3d d = X_WS.R.row[i];  // the world axis in the shape's frame
+        const Vec3d d = X_WS.R.row[i];  // world axis in the shape's frame
         box.upper[i] = X_WS.p[i] + dot(d, core.support(d)) + core.rounding();
         box.lower[i] = X_WS.p[i] + dot(d, core.support(-d)) - core.rounding();
       }

@@ -1,67 +1,69 @@
-// Collision shapes, each convex and given in its own frame S: what a collider or an obstacle is
-// made of.
+// Collision shapes of colliders and obstacles. Each shape is convex and given in its own frame S.
 //
 //   sphere      ball of `radius` about the origin
-//   box         |x| <= half_extents.x and so on
-//   capsule     ball of `radius` swept along the segment from (0, 0, -half_length) to (0, 0,
-//               half_length)
+//   box         |x| <= half_extents.x, and likewise for y and z
+//   capsule     ball of `radius` swept along the segment from (0, 0, -half_length) to
+//               (0, 0, half_length)
 //   cylinder    x^2 + y^2 <= radius^2, |z| <= half_length (flat ends)
 //   half_space  z <= 0, unbounded below; its outward normal is the frame's z axis
 //   convex      convex hull of `mesh->vertices`
 //   ellipsoid   (x / half_extents.x)^2 + (y / half_extents.y)^2 + (z / half_extents.z)^2 <= 1
-//   cone        base disc of `radius` at z = -half_length, apex at z = +half_length, and all
-//               between
-//   triangle    the three points `vertex` and all between: flat, with two sides
+//   cone        convex hull of the base disc of `radius` at z = -half_length and the apex at
+//               z = +half_length
+//   triangle    convex hull of the three points `vertex`: flat, with two sides
 //
-// A box, a convex mesh and a triangle may be rounded: then the shape is all points within
-// `rounding` of that set, which stays as large as it is and becomes the core of the shape. So sizes
-// keep their meaning, offset and original have the same features (corners turn into balls, edges
-// into mantles), and the distance of the rounded shape is that of its core less a constant.
+// A box, a convex mesh and a triangle may be rounded. The rounded shape is all points within
+// `rounding` of the given set, which keeps its size and becomes the core of the shape. So sizes
+// keep their meaning, and the core and the rounded shape have the same features (corners become
+// balls, edges become lateral surfaces). The distance of the rounded shape is the distance of its
+// core less a constant.
 //
-// A new shape costs three files: shapes/x.h (its core), its rows here (ShapeType, shape_type_names,
-// a constructor in Shape, core), its constructor and sizes in bindings/shapes.cpp. GJK and EPA then
-// answer it against every other shape, the half-space too. A core is a struct with
+// A new shape requires changes in three files: shapes/x.h (its core), this file (ShapeType,
+// shape_type_names, a constructor in Shape, a row in core), and bindings/shapes.cpp (its
+// constructor and sizes). GJK and EPA then support the shape against every other shape, the
+// half-space included. A core is a struct with
 //
-//   static constexpr bool curved      whether its surface is curved after `rounding` is taken off
-//                                     (asks for the polish):
-//                                     false for a polytope or a capsule's segment, true for a
-//                                       cylinder
+//   static constexpr bool curved      true if the surface is curved without its `rounding`, so that
+//                                     results need the polish: false for a polytope or a capsule's
+//                                     segment, true for a cylinder
 //   double rounding() const           the shape is all points within this distance of the core
 //   Vec3d center() const              any point inside
 //   Vec3d support(Vec3d d) const      a point of the core farthest in direction d, of any length;
 //                                     finite for a zero d
-//   Ball bounding_ball() const        of the shape, in its frame
-//   double farthest_from(Vec3d p) const   of any point of the shape from p; may be an upper bound:
-//                                         edge checks then take
-//                                         shorter steps and miss nothing
+//   Ball bounding_ball() const        bounding ball of the shape, in the shape's frame
+//   double farthest_from(Vec3d p) const
+//                                     distance of the shape's farthest point from p, or an upper
+//                                     bound: edge checks then take shorter steps and miss nothing
 //
 // and, for derivatives (local_surface.h), about a point p of the core with outward normal n,
 //
 //   LocalSurface local_surface(Vec3d p, Vec3d n, double precision) const
-//       the surface there; precision: of p, as a part of the shape's size
+//       surface about p; `precision` is that of p, relative to the shape's size
 //   TangentRadii radii_over(Vec3d p, Vec3d n, Vec3d t0, Vec3d t1) const
-//       its radii of curvature over these tangents (tangent_plane.h), computed the quickest way
+//       radii of curvature over these tangents (tangent_plane.h), computed the fastest way
 //   Vec3d on_feature(LocalSurface s, Vec3d p, Vec3d n) const
-//       if curved: the point of the feature with normal n, near p
+//       if curved: point of the feature with normal n, near p
 //   Curvature curvature(LocalSurface s, Vec3d p, Vec3d n) const
-//       if curved: curvature of the feature there
+//       if curved: curvature of the feature at p
 //   double inner_radius(Vec3d p, Vec3d n) const
 //   Growth growth(LocalSurface s, Vec3d n) const
-//       where known: bounds that prove ways out (way_out.h)
+//       where known: bounds that prove a penetration depth (way_out.h)
 //   static constexpr int n_sizes
 //   Vec3d size_rate(int k, LocalSurface s, Vec3d n) const
-//       how fast the point moves, its normal held, when size k of the constructor in Python (a full
-//       size) grows; vertices are corners of LocalSurface
+//       velocity of the point with fixed normal when size k of the Python constructor (a full size)
+//       grows; vertices are corners of LocalSurface
 //   Vec3d size_turn(int k, LocalSurface s, Vec3d n) const
-//       if any does: how the normal of a straight direction turns
+//       if not always zero: turn of the normal when size k turns a straight direction
 //
-// and, for contact manifolds (patch.h), where it has a face or a straight line,
+// and, for contact manifolds (patch.h), if the shape has a face or a straight line,
 //
-//   void patch(Vec3d n, Patch& out) const                the one that turns most towards n, outward
-//   Vec3d stretch(int k, Vec3d p, Vec3d m) const         how fast its points move when size k grows
+//   void patch(Vec3d n, Patch& out) const
+//       the face or line that is turned most towards n, outward
+//   Vec3d stretch(int k, Vec3d p, Vec3d m) const
+//       velocity of the patch's points when size k grows
 //
-// shapes/capsule.h is a short example, shapes/cylinder.h one that is curved. Only the half-space
-// has no support: it is unbounded.
+// shapes/capsule.h is a short example, shapes/cylinder.h one with a curved core. Only the
+// half-space has no support function: it is unbounded.
 #pragma once
 
 #include <cstdint>
@@ -104,19 +106,20 @@ inline constexpr int n_shape_types = static_cast<int>(ShapeType::count);
 static_assert(std::size(shape_type_names) == n_shape_types, "every ShapeType has one name");
 constexpr const char* name_of(ShapeType type) { return shape_type_names[static_cast<int>(type)]; }
 
-// A type and the sizes that it uses; which those are, the constructors say.
+// A type and its sizes. The constructors show which sizes a type uses.
 struct Shape {
   ShapeType type = ShapeType::sphere;
   double radius = 0;       // [m]
   double half_length = 0;  // along z [m]
-  Vec3d half_extents{};    // along x, y and z [m]; of an ellipsoid its radii
+  Vec3d half_extents{};    // along x, y and z [m]; the radii of an ellipsoid
   double rounding = 0;     // of a box, a convex mesh or a triangle [m]
   Vec3d vertex[3]{};       // of a triangle [m]
   std::shared_ptr<const ConvexMesh> mesh{};
 
   bool has_vertices() const { return mesh || type == ShapeType::triangle; }
 
-  // Each throws InputError for a size outside [min_size, max_size]; a rounding may be zero, too.
+  // Constructors. Each throws InputError for a size outside [min_size, max_size]; a rounding may
+  // also be zero.
   static Shape sphere(double radius) {
     Shape s{ShapeType::sphere};
     s.radius = checked(s, "radius", radius);
@@ -160,14 +163,14 @@ struct Shape {
     s.half_length = checked_half(s, "length", half_length);
     return s;
   }
-  // Refuses coordinates beyond max_size and a triangle that is flat: lower than 1e-9 of its longest
-  // edge.
+  // Throws InputError for coordinates beyond max_size, and for a degenerate triangle: lower than
+  // 1e-9 of its longest edge.
   static Shape triangle(const Vec3d& a, const Vec3d& b, const Vec3d& c, double rounding = 0);
 
   static constexpr double min_size = 1e-9, max_size = 1e6;  // [m]
 
-  // The value given back, or InputError naming the shape, the size and, of half a size, its full
-  // value.
+  // Return the value, or throw InputError that names the shape, the size and its value (for half a
+  // size, the full value).
   static double checked(const Shape& s, const char* size, double value);
   static Vec3d checked(const Shape& s, const char* size, const Vec3d& values);  // along x, y and z
   static double checked_half(const Shape& s, const char* size, double half);
@@ -175,9 +178,9 @@ struct Shape {
   static double checked_rounding(const Shape& s, double value);
 };
 
-// The core of a shape of type T: the set whose points within `rounding()` of it are the shape, so
-// that a sphere is a point, a capsule a segment. Distances between cores are exact distances
-// between shapes plus a constant. One row per shape.
+// Core of a shape of type T: the shape is the set of points within `rounding()` of the core. So the
+// core of a sphere is a point, that of a capsule a segment. Distances between cores are exact
+// distances between shapes plus a constant. One row per shape.
 template <ShapeType T>
 auto core(const Shape& s) {
   if constexpr (T == ShapeType::sphere)
@@ -202,8 +205,8 @@ auto core(const Shape& s) {
   }
 }
 
-// The length that tolerances of a shape are parts of [m]: of its bounding ball, or what a core
-// knows sooner. Infinite of a half-space.
+// Length that a shape's tolerances are relative to [m]: the radius of its bounding ball, or a
+// cheaper size if the core has one. Infinite for a half-space.
 template <class Core>
 ROBOSIM_INLINE double size_of(const Core& core) {
   if constexpr (requires { core.size(); })
@@ -212,7 +215,7 @@ ROBOSIM_INLINE double size_of(const Core& core) {
     return core.bounding_ball().radius;
 }
 
-// visit(shape, f): f(core of the shape), by one switch on its type.
+// Call f(core of the shape) for the shape's type.
 template <int T = 0, class F>
 auto visit(const Shape& s, F&& f) {
   if constexpr (T + 1 < n_shape_types) {

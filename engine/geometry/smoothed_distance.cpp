@@ -10,7 +10,7 @@ namespace {
 
 using namespace tangent_plane;
 
-// A direction of the shape's frame, its tangents, and the smoothing length.
+// A direction in the shape's frame, its tangents, and the smoothing length.
 struct Frame {
   Vec3d n, t0, t1;
   double e;
@@ -18,7 +18,7 @@ struct Frame {
   Vec2 over(const Vec3d& x) const { return {robosim::dot(x, t0), robosim::dot(x, t1)}; }
 };
 
-// The point of a body with normal n, and its radii of curvature there.
+// Point of a body with normal n, and its radii of curvature.
 struct SmoothPoint {
   Vec3d p;
   Mat2 S;
@@ -35,7 +35,7 @@ SmoothPoint ellipsoid(const Vec3d& radii, const Frame& f) {
   return {p, {{tt, tu}, {tu, uu}}};
 }
 
-// The softmax of -half and half: weights (1 +- tanh x) / 2, x = half . n / e.
+// Softmax of the vertices -half and half: weights (1 +- tanh x) / 2, x = half . n / e.
 SmoothPoint segment(const Vec3d& half, const Frame& f) {
   const double x = robosim::dot(half, f.n) / f.e, q = std::exp(-2 * std::fabs(x)),
                part = 1 / (1 + q);
@@ -46,8 +46,8 @@ SmoothPoint segment(const Vec3d& half, const Frame& f) {
          ball(f.e * entropy, f);
 }
 
-// The softmax of n pieces. Numbers are relative to the piece that reaches farthest, as weights may
-// be all but zero for the others.
+// Softmax of n pieces. Computed relative to the farthest piece, as the weights of the others may
+// underflow.
 template <class Piece>
 SmoothPoint hull(int n, Piece&& piece, const Frame& f) {
   int farthest = 0;
@@ -86,7 +86,7 @@ SmoothPoint hull(const Vec3d* vertices, std::size_t n, const Frame& f) {
 
 SmoothPoint disc(double radius, const Frame& f) { return ellipsoid({radius, radius, f.e}, f); }
 
-// Of each core, before its rounding.
+// Smoothed core of each type, without its rounding.
 SmoothPoint smooth(const SphereCore&, const Frame&) { return {}; }
 SmoothPoint smooth(const EllipsoidCore& core, const Frame& f) { return ellipsoid(core.radii, f); }
 SmoothPoint smooth(const CapsuleCore& core, const Frame& f) {
@@ -115,8 +115,8 @@ SmoothPoint smooth(const ConvexCore& core, const Frame& f) {
 }
 SmoothPoint smooth(const TriangleCore& core, const Frame& f) { return hull(core.vertex, 3, f); }
 
-// A posed shape's point with outward normal n_W, from the frame's origin, axes in W; of a
-// half-space there is none.
+// Point of a posed shape with outward normal n_W, relative to the frame's origin, axes in W. Zero
+// for a half-space, which has no such point.
 SmoothPoint smooth(const Shape& shape, const Mat3d& R_WS, const Vec3d& n_W, const Vec3d& t0,
                    const Vec3d& t1, double e) {
   const Frame f{transpose_times(R_WS, n_W), transpose_times(R_WS, t0), transpose_times(R_WS, t1),
@@ -132,7 +132,7 @@ SmoothPoint smooth(const Shape& shape, const Mat3d& R_WS, const Vec3d& n_W, cons
   });
 }
 
-// Both bodies with the normal n, from A's origin, axes in W.
+// Points of both bodies with the normal n, relative to A's origin, axes in W.
 struct State {
   Vec3d n, t0, t1;
   SmoothPoint a, b;
@@ -145,14 +145,15 @@ struct State {
     const Vec3d between = X_WB.p - X_WA.p;
     a = smooth(A, X_WA.R, n, t0, t1, e), b = smooth(B, X_WB.R, -n, t0, t1, e);
     b.p += between;
-    // A half-space has the point that is beside the other's.
+    // The point of a half-space is the projection of the other shape's point.
     if (A.type == ShapeType::half_space) a.p = b.p - robosim::dot(n, b.p) * n;
     if (B.type == ShapeType::half_space) b.p = a.p + robosim::dot(n, between - a.p) * n;
     phi = robosim::dot(n, b.p - a.p);
   }
   Vec2 offset() const { return {robosim::dot(b.p - a.p, t0), robosim::dot(b.p - a.p, t1)}; }
 
-  // Newton's step, uphill in any case: where M is not positive, or nearly so, it is made so.
+  // Newton's step, always an ascent direction: M is shifted to be positive definite if it is not,
+  // or nearly not.
   Vec2 step() const {
     Mat2 M = a.S + b.S + diagonal(phi);
     const double mean = 0.5 * (M.row[0].x + M.row[1].y),
@@ -206,14 +207,15 @@ double smoothing_reach(const Shape& shape) {
 WitnessFactors smoothed_distance(double smoothing, const Shape& A, const SE3d& X_WA, const Shape& B,
                                  const SE3d& X_WB) {
   checked_smoothing(smoothing);
+  // Start at the exact witness.
   const Witness exact = signed_distance(A, X_WA, B, X_WB);
   const bool flat_A = A.type == ShapeType::half_space, flat_B = B.type == ShapeType::half_space;
   if (flat_A && flat_B) return witness_factors(exact, A, X_WA, B, X_WB);
   const auto at = [&](const Vec3d& n) { return State(smoothing, A, X_WA, B, X_WB, n); };
   State now = at(exact.normal);
-  // phi grows from step to step, by half or less of Newton's where it would not.
+  // Newton's method: phi increases in each step. A step that does not increase it enough is halved.
   constexpr int max_steps = 100, max_halvings = 40;
-  constexpr double enough = 1e-15, rounding = 1e-15;  // [rad], and of the lengths
+  constexpr double enough = 1e-15, rounding = 1e-15;  // [rad], and relative to the lengths
   for (int k = 0; k < max_steps && !flat_A && !flat_B; ++k) {
     Vec2 d = now.step();
     const double slope = dot(d, now.offset()), noise = rounding * (norm(now.a.p) + norm(now.b.p));
@@ -225,6 +227,7 @@ WitnessFactors smoothed_distance(double smoothing, const Shape& A, const SE3d& X
     now = next;
     if (std::hypot(d.x, d.y) < enough) break;
   }
+  // Witness of the smoothed bodies, and its derivatives.
   const Witness w{now.phi, X_WA.p + now.a.p, X_WA.p + now.b.p, now.n};
   const auto side = [&](const Shape& shape, const Mat2& S, bool flat) {
     if (flat) return SideRadii(Radii::flat(), 0, {});

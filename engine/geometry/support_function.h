@@ -1,4 +1,4 @@
-// A support function without its type, for what need not be compiled once per pair (EPA and the
+// Type-erased support function, for code that is not compiled once per pair of shapes (EPA and the
 // polish of curved shapes).
 #pragma once
 

@@ -1,7 +1,7 @@
-// How a common normal and the points of two surfaces answer: linear algebra in the tangent plane of
-// a contact.
+// Linear algebra in the tangent plane of a contact: the response of the common normal and the
+// witness points to motions of two surfaces.
 //
-// See contact_factors.h for the equations: P, Q_A, Q_B and H there.
+// See contact_factors.h for the equations of P, Q_A, Q_B and H.
 #pragma once
 
 #include <cmath>
@@ -51,8 +51,8 @@ ROBOSIM_INLINE Mat2 operator*(const Mat2& a, const Mat2& b) {
           {dot(a.row[1], t.row[0]), dot(a.row[1], t.row[1])}};
 }
 ROBOSIM_INLINE Mat2 outer(const Vec2& a, const Vec2& b) { return {a.x * b, a.y * b}; }
-// Of length 1, or zero; without a root for what is so to half the digits, as one step of Newton's
-// method then has all.
+// Normalized vector; zero stays zero. If the length is 1 to half the digits, one step of Newton's
+// method yields all digits without a square root.
 ROBOSIM_INLINE Vec2 unit(const Vec2& a) {
   const double squared = dot(a, a), off = squared - 1;
   if (std::fabs(off) < 1e-8) return (1 - 0.5 * off) * a;
@@ -61,20 +61,21 @@ ROBOSIM_INLINE Vec2 unit(const Vec2& a) {
 inline constexpr Mat2 one{{1, 0}, {0, 1}};
 inline Mat2 diagonal(double s) { return {{s, 0}, {0, s}}; }
 
-// A shape's principal radii in the tangent plane: S, where no direction is straight, and its
+// Principal radii of a surface in the tangent plane: S if no direction is straight, otherwise the
 // straight directions.
 struct Radii {
   Mat2 finite;
   int n_straight = 0;
-  Vec2 along;         // of one straight direction: it, and...
-  double across = 0;  // ... the radius across
+  Vec2 along;         // the straight direction if n_straight == 1,
+  double across = 0;  // and the radius across it
 
-  // Of a surface whose radii are all greater by `rounding`; its axes square to the normal, or only
-  // nearly, where that is enough.
+  // Radii of a surface, each increased by `rounding`. Axes::square normalizes the axes in the
+  // tangent plane. Axes::nearly omits this, for axes that are only nearly perpendicular to the
+  // normal.
   enum class Axes { square, nearly };
   Radii(const LocalSurface& s, const Vec3d& t0, const Vec3d& t1, double rounding = 0,
         Axes axes = Axes::square) {
-    if (s.radius[0] == s.radius[1]) {  // round, a corner, a face
+    if (s.radius[0] == s.radius[1]) {  // round, corner or face
       if (s.is_straight(0))
         n_straight = 2;
       else
@@ -94,10 +95,10 @@ struct Radii {
         finite = finite + radius * outer(e, e);
     }
   }
-  // Of a surface that is straight nowhere.
+  // Radii of a surface without straight directions.
   explicit Radii(const Mat2& S) : finite(S) {}
-  // Of one that is straight along a direction with these components, of any length, and has this
-  // radius across.
+  // Radii of a surface that is straight along a direction with these components, of any length,
+  // with the given radius across it.
   Radii(double e0, double e1, double across_)
       : n_straight(1), along(unit({e0, e1})), across(across_) {}
   static Radii round(double radius) { return Radii(diagonal(radius)); }
@@ -107,32 +108,34 @@ struct Radii {
     return radii;
   }
 
-  // Holds the point: straight directions become corners.
+  // Hold the point: straight directions become corners.
   void hold() {
     if (n_straight == 1) finite = across * outer(turned(along), turned(along));
     n_straight = 0;
   }
 };
 
-// What LocalSurface says of a shape over two tangents: all that derivatives in poses ask for.
+// Radii of a LocalSurface over two tangents: all that derivatives with respect to poses need.
 struct TangentRadii {
   Radii radii;
   double slide = LocalSurface::straight;
   bool tips = false;  // another feature takes over as soon as the normal turns
 };
 
-// `regular` unless the 2 x 2 system is singular; then the normal turns with A.
+// Blocks of the response. `regular` is false if the 2 x 2 system is singular; the normal then turns
+// with A.
 struct Response {
   Mat2 P, Q_A, Q_B, H;
   bool regular = true;
 };
 
-// Angles and relative determinants below this count as zero: rounding of normals, squared, is far
-// below.
+// Angles and relative determinants below this value count as zero. The squared rounding errors of
+// normals are far smaller.
 inline constexpr double singular = 1e-9;
 
-// One shape straight along f with radius `across`, the other nowhere (radii S): f . dn is
-// prescribed, the rest a scalar equation. Q is of the straight one, Q_other of the other.
+// Solve for one shape that is straight along f with radius `across`, against a shape without
+// straight directions (radii S). f . dn is prescribed, and the rest is a scalar equation. Q belongs
+// to the straight shape, Q_other to the other one. Returns false if the equation is singular.
 ROBOSIM_INLINE bool straight_against(double phi, const Radii& straight, const Mat2& S, double size,
                                      Mat2& P, Mat2& Q, Mat2& Q_other) {
   const Vec2 f = straight.along, g = turned(f);
@@ -145,20 +148,21 @@ ROBOSIM_INLINE bool straight_against(double phi, const Radii& straight, const Ma
   return true;
 }
 
-// A sphere's radii: alike in all directions; and a half-space's.
+// Radii of a sphere, equal in all directions, and of a half-space.
 struct Round {
   double radius;
 };
 struct Flat {};
 
-// Whether both are straight in a common direction: then nothing says where along it the points are.
+// True if both shapes are straight in a common direction. The positions of the points along it are
+// then undetermined.
 ROBOSIM_INLINE bool share_a_straight_direction(const Radii& A, const Radii& B) {
   if (A.n_straight + B.n_straight > 2) return true;
   return A.n_straight == 1 && B.n_straight == 1 &&
          std::fabs(dot(turned(A.along), B.along)) < singular;
 }
 
-// Of two that do not. size: of the shapes [m].
+// Response of two shapes without a common straight direction. size: of the shapes [m].
 ROBOSIM_INLINE Response response(double phi, const Radii& A, const Radii& B, double size) {
   constexpr Mat2 zero{};
   const Response irregular{zero, one, zero, B.finite, false};
@@ -166,7 +170,7 @@ ROBOSIM_INLINE Response response(double phi, const Radii& A, const Radii& B, dou
   if (B.n_straight == 2) return {zero, zero, one, A.finite, true};
   if (A.n_straight == 1 && B.n_straight == 1) {
     const Vec2 &f = A.along, &e = B.along, f_across = turned(f), e_across = turned(e);
-    const double s = 1 / dot(e_across, f);  // and -1 / dot(f_across, e)
+    const double s = 1 / dot(e_across, f);  // equals -1 / dot(f_across, e)
     const Mat2 Q_A = s * outer(e_across, f), Q_B = -s * outer(f_across, e), Qt = transpose(Q_B);
     const Vec2 by_A = A.across * (Qt * f_across);                                // f_across . H
     const Vec2 by_B = B.across * e_across - (B.across + phi) * (Qt * e_across);  // e_across . H
@@ -190,8 +194,8 @@ ROBOSIM_INLINE Response response(double phi, const Radii& A, const Radii& B, dou
   return {P, P * A.finite, Q_B, A.finite * Q_B, true};
 }
 
-// The same of spheres: S is a number times the unit matrix, and all blocks have the axes of the
-// other shape.
+// Responses with spheres and half-spaces. S of a sphere is a multiple of the unit matrix, and all
+// blocks have the axes of the other shape.
 ROBOSIM_INLINE Response response(double phi, const Round& A, const Round& B, double size) {
   const double m = phi + A.radius + B.radius;
   if (!(m * m > singular * size * size)) return {{}, one, {}, diagonal(B.radius), false};

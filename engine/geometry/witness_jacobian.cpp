@@ -11,8 +11,8 @@
 namespace robosim {
 namespace {
 
-// Found once; asked for by one load, as a pair of spheres takes no longer than a guard with what it
-// guards.
+// Kernels for this machine, chosen once. Reading them is one atomic load: the guard of a static
+// variable would take as long as a pair of spheres.
 std::atomic<const detail::JacobianKernels*> chosen = nullptr;
 
 [[gnu::noinline]] const detail::JacobianKernels& choose() {
@@ -36,8 +36,8 @@ ROBOSIM_INLINE void multiply_out(const WitnessFactors& f, const SE3d& X_WA, cons
     std::fill_n(out.row[0], WitnessJacobian::n_rows * WitnessJacobian::stride, 0.0);
 }
 
-// The three that follow leave out the terms that are zero for a sphere or on a half-space. Each is
-// false where the general form is called for, which is rare.
+// The three functions below omit the terms that are zero for a sphere or on a half-space. Each
+// returns false if the general form is required, which is rare.
 bool of_spheres(const Witness& w, double radius_A, const SE3d& X_WA, double radius_B,
                 const SE3d& X_WB, WitnessJacobian& out) {
   const double m = w.distance + radius_A + radius_B, size = std::max(radius_A, radius_B);
@@ -48,7 +48,7 @@ bool of_spheres(const Witness& w, double radius_A, const SE3d& X_WA, double radi
   return true;
 }
 
-// O is the shape on it, the half-space B or A.
+// O is the other shape; the half-space is B if is_B, otherwise A.
 template <ShapeType o, bool is_B>
 ROBOSIM_INLINE bool on_half_space(const Witness& w, const SE3d& X_WH, const Shape& O,
                                   const SE3d& X_WO, WitnessJacobian& out) {

@@ -1,6 +1,6 @@
-// Derivatives of the closest points of two shapes by both poses, as one dense matrix: the factors
-// of contact_factors.h multiplied out. Compiled for each instruction set, as 120 numbers take
-// longer to write by twos than most pairs of primitives take to compare.
+// Derivatives of the witness points of two shapes with respect to both poses, as one dense matrix:
+// the expanded factors of contact_factors.h. Compiled for each instruction set, because writing 120
+// numbers in pairs takes longer than computing most pairs of primitives.
 #pragma once
 
 #include "base/isa.h"
@@ -8,11 +8,11 @@
 
 namespace robosim {
 
-// By A's twist, then by B's, each [linear; angular] in the moving frame, so that the columns of
+// Columns: the twist of A, then of B, each [linear; angular] in the moving frame.
 struct alignas(64) WitnessJacobian {
   static constexpr int n_rows = 10, stride = 16;
-  // of the distance, of the normal's components, of p_WA's and p_WB's. Every third column is
-  // followed by a number that means nothing.
+  // Rows: the distance, the components of the normal, of p_WA and of p_WB. Every third column is
+  // followed by an unused number.
   double row[n_rows][stride];
   bool one_sided;  // see WitnessFactors
 
@@ -26,33 +26,34 @@ struct alignas(64) WitnessJacobian {
   }
 };
 
-// Of a witness that signed_distance gave for these shapes and poses.
+// Jacobian of a witness that signed_distance returned for these shapes and poses.
 void witness_jacobian(const Witness& witness, const Shape& A, const SE3d& X_WA, const Shape& B,
                       const SE3d& X_WB, WitnessJacobian& out);
-// Of factors that are known.
+// Jacobian from factors that are known.
 void witness_jacobian(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB,
                       WitnessJacobian& out);
 
 namespace detail {
 
-// What is compiled for each instruction set. `centerd`: turns about the origin of its frame do not
-// change the shape (spheres), so that their columns are zero.
+// Kernels that are compiled for each instruction set. `is_centerd`: rotations about the origin of
+// its frame do not change the shape (spheres), so the columns of these rotations are zero.
 class JacobianKernels {
  public:
-  // Of finite factors.
+  // Jacobian of finite factors.
   virtual void any(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB,
                    double* out) const = 0;
-  // Of a half-space, B or A, that n turns with, and another shape O. H over t0 = x of the
-  // half-space's frame and t1 = n x t0.
+  // Jacobian of a half-space (B or A), which n turns with, and another shape O. H is given over t0
+  // = x of the half-space's frame and t1 = n x t0.
   virtual void on_half_space(const Witness& witness, const tangent_plane::Mat2& H, bool is_B,
                              bool is_centerd, const SE3d& X_WH, const SE3d& X_WO,
                              double* out) const = 0;
-  // Of a sphere, B or A, and another shape O whose radii are not singular with it. P over t0 and
-  // t1, symmetric.
+  // Jacobian of a sphere (B or A) and another shape O, with regular response. P is given over t0
+  // and t1, and is symmetric.
   virtual void about_sphere(const Witness& witness, const Vec3d& t0, const Vec3d& t1, double P00,
                             double P01, double P11, double radius, bool is_B, const SE3d& X_WS,
                             const SE3d& X_WO, double* out) const = 0;
-  // Of two spheres, by what the tangential part of the distance of their centers is multiplied by.
+  // Jacobian of two spheres. The tangential part of a change of the vector between the centers is
+  // multiplied by by_normal, by_A and by_B.
   virtual void spheres(const Witness& witness, double by_normal, double by_A, double by_B,
                        const SE3d& X_WA, const SE3d& X_WB, double* out) const = 0;
 
