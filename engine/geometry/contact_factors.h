@@ -54,10 +54,10 @@ struct WitnessFactors {
   bool finite = true;
   // True if the derivatives are valid on one side only, for one of these reasons:
   //   - Another feature takes over at this very state.
-  //   - The witness points are not unique (parallel faces or edges). The points then keep their place
-  //     on the shape that is not straight, or on B if both shapes are straight.
-  //   - The surfaces' common center of curvature is at the witness, as when a sphere's center lies on
-  //     a capsule's axis. The normal then turns with A.
+  //   - The witness points are not unique (parallel faces or edges). The points then keep their
+  //     place on the shape that is not straight, or on B if both shapes are straight.
+  //   - The surfaces' common center of curvature is at the witness, as when a sphere's center lies
+  //     on a capsule's axis. The normal then turns with A.
   bool one_sided = false;
 
   // Rate of the witness when the surface of A (side 0) or B (side 1) moves and the other rests.

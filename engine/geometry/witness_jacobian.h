@@ -8,7 +8,8 @@
 
 namespace robosim {
 
-// Columns: the twist of A, then of B, each [linear; angular] in the moving frame.
+// Dense Jacobian of a witness. Columns: the twist of A, then of B, each [linear; angular] in the
+// moving frame.
 struct alignas(64) WitnessJacobian {
   static constexpr int n_rows = 10, stride = 16;
   // Rows: the distance, the components of the normal, of p_WA and of p_WB. Every third column is
