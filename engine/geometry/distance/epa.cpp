@@ -13,13 +13,12 @@ namespace {
 
 constexpr int max_vertices = 800;
 constexpr int max_epa_rounds = 24;           // about the best direction
-constexpr int room_about = 200;              // vertices in each of them
-constexpr int max_faces = 2 * max_vertices;  // Euler: 2 V - 4 at most
-// The gap between the bounds, as a part of the size of D, at which to ask once whether that will
-// do.
+constexpr int room_about = 200;              // vertices in each of these rounds
+constexpr int max_faces = 2 * max_vertices;  // Euler: at most 2 V - 4
+// Gap between the bounds, relative to the size of D, at which the caller is asked once for a proof.
 constexpr double rough = 1e-2;
-constexpr double apart = 0.95;  // of directions to start from, as a cosine
-// Of the size of D: flat faces end at 1e-16, curved ones converge linearly.
+constexpr double apart = 0.95;  // cosine of the least angle between directions to start from
+// Relative to the size of D: flat faces end at 1e-16, curved ones converge linearly.
 constexpr double epa_tolerance = 1e-12;
 
 struct Facet {
@@ -27,14 +26,14 @@ struct Facet {
   Vec3d n;                     // unit, outward
   double d;                    // signed distance of the face from the origin: n.x = d
   bool alive;
-  bool about;  // whether n is as alike to the center as asked for
+  bool about;  // n is within the cone of directions that are searched
 };
 
 struct Edge {
   int facet, side;
 };
 
-// Room for n objects that are made when they are needed: to begin with hundreds of zero ones takes
+// Array of n objects that are constructed when needed: initializing hundreds of objects takes
 // longer than a small polytope.
 template <class T, int n>
 class Room {
@@ -50,8 +49,8 @@ class Room {
   };
 };
 
-// A's point at the origin of a D that is flat. GJK's simplex holds it: with four points, all in one
-// plane, three of them do.
+// Point of A at the origin of a flat D. GJK's simplex contains the origin; of four points in one
+// plane, three contain it.
 Vec3d point_of_touch(const Simplex& start) {
   Simplex best = start;
   double nearest = INFINITY;
@@ -86,7 +85,7 @@ class Polytope {
   void link(int f, int i, int g, int j) { facets_[f].neighbor[i] = g, facets_[g].neighbor[j] = f; }
   bool expand(int f, const SupportPoint& p);
   void remove_visible(int f, int side, const Vec3d& w);
-  // Or a neighbor of such a one.
+  // True if the facet or one of its neighbors is in the cone of directions.
   bool is_about(int f) const {
     const Facet& facet = facets_[f];
     return facet.about || facets_[facet.neighbor[0]].about || facets_[facet.neighbor[1]].about ||
@@ -94,10 +93,11 @@ class Polytope {
   }
   bool search(Penetration& best, double& lower, double known = INFINITY);
   bool is_proved_from(int f) const;
-  // Where to look for a way out: a direction with its depth, and a facet about it.
+  // Start of a search for the shortest translation: a direction with its depth, and a facet near
+  // it.
   struct Start {
     Vec3d direction;
-    double depth = 0, lower = 0;  // in that direction, and the bound that the facet gives
+    double depth = 0, lower = 0;  // depth in that direction, and the lower bound from the facet
     Simplex about;
   };
   static constexpr int max_starts = 8;
@@ -113,25 +113,25 @@ class Polytope {
   bool guessed_ = false;
   Room<SupportPoint, max_vertices> vertices_;
   Room<Facet, max_faces> facets_;
-  // Of each facet from the origin, infinite where there is none any more.
+  // Distance of each facet from the origin, infinite for removed facets.
   Room<double, max_faces> distance_;
   Room<int, max_faces> free_;
   Room<Edge, max_faces> horizon_;
   int n_vertices_ = 0, n_facets_ = 0, n_free_ = 0, n_horizon_ = 0;
   double size_ = 0;  // of D's coordinates
   int room_ = max_vertices;
-  Vec3d center_;       // of the directions that count...
-  double alike_ = -1;  // ... as a cosine; at first all do
+  Vec3d center_;       // axis of the cone of directions that are searched,
+  double alike_ = -1;  // and the cosine of its angle; initially all directions
   Penetration flat_;
 };
 
-// A first tetrahedron: GJK's points first, then support points in the directions that are still
-// missing. Returns false when D itself is flat: then flat_ is the answer.
+// Build the first tetrahedron: from GJK's points, then from support points in the directions that
+// are still missing. Returns false if D itself is flat; the answer is then flat_.
 bool Polytope::grow_from(const Simplex& start) {
   SupportPoint pool[4 + 6];
   int n = 0;
   for (int i = 0; i < start.n; ++i) pool[n++] = {start.w[i], start.a[i]};
-  // GJK's own tetrahedron, unless it is thin.
+  // Use GJK's own tetrahedron, unless it is thin.
   if (n == 4) {
     for (int i = 0; i < n; ++i) size_ = std::max(size_, norm(pool[i].w) + norm(pool[i].a));
     const Vec3d e1 = pool[1].w - pool[0].w, e2 = pool[2].w - pool[0].w, e3 = pool[3].w - pool[0].w;
@@ -140,6 +140,7 @@ bool Polytope::grow_from(const Simplex& start) {
       return volume > 0 ? start_from(pool[0], pool[1], pool[2], pool[3])
                         : start_from(pool[0], pool[2], pool[1], pool[3]);
   }
+  // Support points along the six axes as further candidates.
   for (int i = 0; i < 6; ++i) {
     Vec3d axis;
     axis[i / 2] = i % 2 ? -1 : 1;
@@ -150,7 +151,8 @@ bool Polytope::grow_from(const Simplex& start) {
   flat_.a = pool[0].a;
   if (start.n > 0) flat_.a = point_of_touch(start);
 
-  // The candidate farthest from what is there, GJK's own being preferred as they hold the origin.
+  // Choose the candidate farthest from the points chosen so far. GJK's points are preferred, as
+  // their simplex contains the origin.
   auto choose = [&](auto&& distance) {
     int best = 0;
     double farthest = -1;
@@ -161,6 +163,7 @@ bool Polytope::grow_from(const Simplex& start) {
     }
     return std::pair(best, farthest);
   };
+  // Second point: farthest from the first one.
   const Vec3d p0 = pool[0].w;
   const auto [i1, d1] = choose([&](const Vec3d& w) { return norm(w - p0); });
   if (!(d1 > thin)) {
@@ -168,10 +171,11 @@ bool Polytope::grow_from(const Simplex& start) {
     return false;
   }
   const Vec3d p1 = pool[i1].w, u = (p1 - p0) * (1 / d1);
+  // Third point: farthest from the line.
   auto [i2, d2] = choose([&](const Vec3d& w) { return norm(cross(u, w - p0)); });
   const Vec3d e = perpendicular(u);
   if (!(d2 > 1e-6 * size_)) {
-    // Thin about this line: look straight across it.
+    // D is thin about this line: add support points perpendicular to it.
     const Vec3d across[4] = {e, cross(u, e), -e, -cross(u, e)};
     for (int i = 0; i < 4; ++i) pool[n - 4 + i] = D_(across[i]);
     std::tie(i2, d2) = choose([&](const Vec3d& w) { return norm(cross(u, w - p0)); });
@@ -180,6 +184,7 @@ bool Polytope::grow_from(const Simplex& start) {
     flat_.direction = e;
     return false;
   }
+  // Fourth point: above or below the triangle.
   const Vec3d p2 = pool[i2].w, m = unit_or(cross(p1 - p0, p2 - p0), e);
   const SupportPoint above = D_(m), below = D_(-m);
   const double up = dot(m, above.w - p0), down = -dot(m, below.w - p0);
@@ -187,8 +192,8 @@ bool Polytope::grow_from(const Simplex& start) {
     flat_.direction = m;
     return false;
   }
-  // The side on which the origin lies, when there is a body there: of a needle of a triangle
-  // heights are known less well.
+  // Take the side on which the origin lies, if D extends to that side. For a needle-shaped triangle
+  // the heights are less accurate.
   const double origin = -dot(m, p0), known = std::max(thin, 1e-15 * size_ * (size_ / d2));
   const bool take_above =
       origin > known ? up > known : (origin < -known ? !(down > known) : up >= down);
@@ -197,7 +202,7 @@ bool Polytope::grow_from(const Simplex& start) {
                     take_above ? above : below);
 }
 
-// A tetrahedron of which d is above (a, b, c).
+// Build a tetrahedron with d above (a, b, c).
 bool Polytope::start_from(const SupportPoint& a, const SupportPoint& b, const SupportPoint& c,
                           const SupportPoint& d) {
   const int v[4] = {add_vertex(a), add_vertex(b), add_vertex(c), add_vertex(d)};
@@ -210,7 +215,7 @@ bool Polytope::start_from(const SupportPoint& a, const SupportPoint& b, const Su
   return true;
 }
 
-// Returns -1 for a face without a normal or when there is no room.
+// Returns -1 for a face without a normal, or if the capacity is exhausted.
 int Polytope::add_facet(int i, int j, int k) {
   const Vec3d &a = vertices_[i].w, &b = vertices_[j].w, &c = vertices_[k].w;
   const Vec3d n = cross(b - a, c - a);
@@ -223,8 +228,8 @@ int Polytope::add_facet(int i, int j, int k) {
   return f;
 }
 
-// Flood from a removed facet across its side: visible facets go, the others give the horizon,
-// counter-clockwise.
+// Flood from a removed facet across its side. Visible facets are removed; the edges to the others
+// form the horizon, counter-clockwise.
 void Polytope::remove_visible(int f, int side, const Vec3d& w) {
   Facet& facet = facets_[f];
   if (!facet.alive) return;
@@ -244,9 +249,12 @@ void Polytope::remove_visible(int f, int side, const Vec3d& w) {
   }
 }
 
+// Add a support point beyond facet f. Returns false if the capacity is exhausted or rounding broke
+// the polytope.
 bool Polytope::expand(int f, const SupportPoint& p) {
   if (n_vertices_ == room_) return false;
   const int apex = add_vertex(p);
+  // Remove all facets that the point sees.
   n_horizon_ = 0;
   Facet& seed = facets_[f];
   seed.alive = false, distance_[f] = INFINITY;
@@ -260,7 +268,7 @@ bool Polytope::expand(int f, const SupportPoint& p) {
       }
   }
   if (n_horizon_ < 3) return false;
-  // A fan from the apex over the horizon; consecutive facets are neighbors.
+  // Fan of facets from the apex over the horizon; consecutive facets are neighbors.
   int first = -1, previous = -1, last = -1;
   for (int h = 0; h < n_horizon_; ++h) {
     const auto [g, side] = horizon_[h];
@@ -280,12 +288,12 @@ bool Polytope::expand(int f, const SupportPoint& p) {
   return true;
 }
 
-// The boundary point nearest to the origin and the point of A that belongs to it. Several facets
-// may lie in the nearest plane: the one that the origin projects into has it. Others may be as near
-// in another direction: their points belong to that.
+// Set the boundary point nearest to the origin, and its point of A. If several facets lie in the
+// nearest plane, the facet that the origin projects into contains the point. Facets that are as
+// near in another direction belong to that direction.
 void Polytope::set_nearest_point(Penetration& p, double depth) const {
   Simplex best;
-  // All, where the polytope broke before it had a facet there.
+  // All facets count if the polytope broke before it had a facet in this direction.
   for (const double alike : {0.999, -1.0}) {
     double nearest = INFINITY;
     for (int i = 0; i < n_facets_; ++i) {
@@ -321,11 +329,12 @@ bool Polytope::is_proved_from(int f) const {
   return guess_.proved(guess_.caller, p);
 }
 
-// Grows the polytope towards the nearest facet until that is as deep as the best direction (true),
-// or the room or its precision ends. Only facets about the center count, and their neighbors. Or
-// until none is nearer than a depth that is known.
+// Grow the polytope towards its nearest facet. Returns true once that facet is as deep as the best
+// direction, or no facet is nearer than `known`; false if the capacity or the precision is
+// exhausted. Considers only facets in the cone of directions, and their neighbors.
 bool Polytope::search(Penetration& best, double& lower, double known) {
   while (true) {
+    // Nearest facet, and the support point in its direction.
     int nearest = -1;
     double least = INFINITY;
     for (int f = 0; f < n_facets_; ++f)
@@ -337,12 +346,13 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
     if (h <= best.depth) best.direction = facet.n, best.depth = h;
     lower = facet.d;
     if (lower >= known) return true;
+    // Ask the caller once for a proof.
     if (guess_.proved && !guessed_ && best.depth - lower <= rough * size_) {
       guessed_ = true;
       if (is_proved_from(nearest)) return best.proved = true;
     }
     if (best.depth - lower <= epa_tolerance * size_) {
-      // Of equal ones that which has its facet.
+      // Among equal depths, prefer the direction that has its facet.
       if (h - lower <= epa_tolerance * size_) best.direction = facet.n, best.depth = h;
       return true;
     }
@@ -350,7 +360,7 @@ bool Polytope::search(Penetration& best, double& lower, double known) {
   }
 }
 
-// The facet whose normal is nearest to a direction; -1 without any.
+// Facet whose normal is nearest to a direction; -1 if there is none.
 int Polytope::facet_about(const Vec3d& direction) const {
   int best = -1;
   for (int f = 0; f < n_facets_; ++f)
@@ -365,8 +375,8 @@ void Polytope::finish(Penetration& p, double lower) const {
   set_nearest_point(p, lower);
 }
 
-// The best direction so far, and of facets nearer than its depth those whose normals are the least
-// deep, none close to one before.
+// Choose the best direction so far, and the normals with the least depth among the facets nearer
+// than that depth. No two starts are close to each other.
 int Polytope::choose_starts(const Penetration& best, int about, Start* starts) const {
   starts[0] = {best.direction, best.depth, -INFINITY, points_of(about)};
   int n = 1;
@@ -391,8 +401,9 @@ int Polytope::choose_starts(const Penetration& best, int about, Start* starts) c
   return n;
 }
 
-// With all the room about one direction alone, and about less once it stays there: a way out that
-// is as short as any beside it. Given up where none can be as short as one that is known.
+// Refine one direction: all vertices are spent near it, in a cone that narrows once the direction
+// stays. The result is locally the shortest translation. Stops early if no facet is nearer than
+// `known`.
 Penetration Polytope::refined(const Start& start, double known) {
   Penetration best;
   best.direction = start.direction, best.depth = start.depth;
@@ -426,9 +437,9 @@ Penetration Polytope::solve(const Simplex& start) {
     finish(best, lower);
     return best;
   }
-  // Where round shapes surround each other, many directions are nearly as deep as the best, and
-  // there is not room for all. The best is better known by now than when its proof was asked for;
-  // without one each of some good directions is made better by itself.
+  // The capacity does not suffice, as for round shapes that surround each other: many directions
+  // are nearly as deep as the best. First ask again for a proof, as the best direction is more
+  // accurate than at the first time. Without a proof, refine several good directions separately.
   if (guess_.least_deep) {
     const Vec3d direction = guess_.least_deep(guess_.caller);
     if (const double depth = dot(direction, D_(direction).w); depth < best.depth)

@@ -1,10 +1,11 @@
-// GJK: the distance between two convex cores by support functions only.
+// GJK: distance between two convex cores from support functions only.
 //
-// The distance of A and B is that of the origin from D = B - A. Each round takes the support point
-// w of D against the current nearest point v; then |v| bounds the distance from above and v.w / |v|
-// from below (the plane through w with normal v separates), and the nearest point of conv(simplex,
-// w) is the next v. It ends by this duality gap, so that every answer is certified, or when
-// rounding stops progress. Everything is given in A's frame.
+// The distance of A and B is the distance of the origin from D = B - A. Each round takes the
+// support point w of D in direction -v, where v is the current nearest point. Then |v| is an upper
+// bound of the distance, and v.w / |v| a lower bound (the plane through w with normal v separates).
+// The next v is the nearest point of conv(simplex, w). The iteration ends when the gap between the
+// bounds is small enough, so every answer is certified, or when rounding stops progress. All
+// quantities are in A's frame.
 //
 // Source: Gilbert, Johnson, Keerthi 1988; the lower bound and termination: van den Bergen, "A fast
 // and robust GJK implementation", 1999, sec. 3.
@@ -21,12 +22,12 @@
 namespace robosim {
 
 struct SupportPoint {
-  Vec3d w, a;                   // w of D = B - A, and the point of A that it comes from
+  Vec3d w, a;                   // w of D = B - A, and the point of A for w
   CornerPair corners = {0, 0};  // of two polytopes
 };
 
-// A core in another frame, where it has so few corners that they are sooner moved than every
-// direction is turned.
+// A core in another frame, if the core has so few corners that moving them is cheaper than rotating
+// every direction.
 template <class Core>
 struct Placed {
   static constexpr bool has_few_corners = false;
@@ -40,8 +41,8 @@ struct Placed<Core> {
   Placed(const Core& own, const SE3d& X) : core(own.placed(X)) {}
 };
 
-// D = B - A of two cores, in A's frame. Directions are turned into B's frame, vertices never in
-// bulk.
+// Minkowski difference D = B - A of two cores, in A's frame. Directions are rotated into B's frame;
+// vertices are not transformed in bulk.
 template <class CoreA, class CoreB>
 struct CoreDifference {
   CoreA A;
@@ -58,7 +59,7 @@ struct CoreDifference {
     else
       return {X_AB * B.support(transpose_times(X_AB.R, d)) - a, a};
   }
-  // The same again, by number.
+  // Support point with known corner numbers.
   SupportPoint at(const CornerPair& corners) const {
     if constexpr (Placed<CoreB>::has_few_corners)
       return at({A.corner(corners.A), corners.A}, {placed_B.core.corner(corners.B), corners.B});
@@ -67,9 +68,9 @@ struct CoreDifference {
   }
   double rounding() const { return A.rounding() + B.rounding(); }
   Vec3d center() const { return X_AB * B.center() - A.center(); }
-  // A bound on the coordinates of D's points, within a small factor.
+  // Bound on the coordinates of D's points, within a small factor.
   double size() const { return norm(X_AB.p) + reach(A) + reach(B); }
-  // x > part * size(), without roots where that is plain.
+  // Return true if x > part * size(). Avoids square roots if the answer is clear without them.
   bool exceeds(double x, double part) const {
     if constexpr (!has_reach<CoreA> && !has_reach<CoreB>) {
       const Ball a = A.bounding_ball(), b = B.bounding_ball();
@@ -99,7 +100,7 @@ struct CoreDifference {
     b.p = X_AB * b.p;
     return b;
   }
-  // Of a core from its frame's origin.
+  // Farthest distance of a core's points from the origin of its frame.
   template <class Core>
   static double reach(const Core& core) {
     if constexpr (has_reach<Core>) return core.reach();
@@ -108,15 +109,15 @@ struct CoreDifference {
   }
 };
 
-// When to stop before the distance is known.
+// Conditions under which to stop before the distance is known.
 struct GjkGoal {
-  // As soon as the lower bound reaches it.
+  // Stop as soon as the lower bound reaches this distance.
   double separated = std::numeric_limits<double>::infinity();
-  // As soon as the upper bound is below it.
+  // Stop as soon as the upper bound is below this distance.
   double near = 0;
-  // As soon as the bounds are so close [m].
+  // Stop as soon as the gap between the bounds is at most this [m].
   double gap = 0;
-  // Or so close in terms of the distance.
+  // Stop as soon as the gap between the bounds is at most this part of the distance.
   double relative_gap = 1e-12;
 };
 
@@ -124,38 +125,40 @@ struct GjkResult {
   bool overlap = false;  // the cores touch or overlap
   double lower = -std::numeric_limits<double>::infinity(),
          upper = std::numeric_limits<double>::infinity();
-  Vec3d axis;       // direction that gave `lower`, from A to B; not normalized
+  Vec3d axis;       // direction of the bound `lower`, from A to B; not normalized
   Vec3d v;          // nearest point of D, of length `upper`
-  Simplex simplex;  // what v is made of; at an overlap, what holds the origin
+  Simplex simplex;  // simplex of v; at an overlap, a simplex that contains the origin
   int iterations = 0;
   double scale = 0;  // of the squared coordinates
 };
 
 namespace gjk_limits {
 inline constexpr int max_iterations = 128;  // polytopes need 3 to 20, curved shapes up to 70
-inline constexpr int max_stalled = 16;      // of them without progress that rounding lets see
-// Of the coordinates: a nearer origin counts as touching.
+inline constexpr int max_stalled = 16;      // iterations without progress above rounding
+// Relative to the coordinates: a nearer origin counts as touching.
 inline constexpr double rounding_error = 1e-14;
 }  // namespace gjk_limits
 
-// Goes on from what is known to a goal: after a goal that was less, or from a start (see below).
+// Continue from the bounds in r to a goal: after a weaker goal, or from a start (set_out or gjk
+// below).
 template <class Difference>
 void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
   Simplex& s = r.simplex;
   double length = s.n > 0 ? r.upper : norm(r.v);
-  // Once |v| no longer decreases by more than rounding, its direction still gains: go on a while,
-  // by the gap.
-  GjkResult best;  // where best_gap is finite
+  // When |v| no longer decreases by more than rounding, its direction still improves. So the
+  // iteration continues for a while, and the smallest gap counts.
+  GjkResult best;  // valid if best_gap is finite
   double best_gap = std::numeric_limits<double>::infinity();
   int stalled = 0;
   for (; r.iterations < gjk_limits::max_iterations; ++r.iterations) {
+    // Lower bound from the plane through the support point.
     const SupportPoint p = D.support(-r.v);
     const double lower = dot(r.v, p.w) / length;
     if (lower > r.lower) {
       r.lower = lower, r.axis = r.v;
       if (lower >= goal.separated) return;
     }
-    // Done when the bounds meet, or when the support point is already there.
+    // Stop if the bounds are close enough, or if the support point is in the simplex already.
     if (s.n > 0) {
       const double gap = length - lower;
       if (gap <= max_number(goal.gap, goal.relative_gap * length)) return;
@@ -168,13 +171,15 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
       }
     }
 
+    // Nearest point of the simplex with the support point added.
     s.w[s.n] = p.w, s.a[s.n] = p.a, s.corners[s.n] = p.corners;
     const int n = s.n + 1;
     const SimplexFace face = nearest_face(s.w, n);
     r.scale = max_number(r.scale, squared_norm(p.w) + squared_norm(p.a));
     if (face.n == 0 ||
         face.vv <= gjk_limits::rounding_error * gjk_limits::rounding_error * r.scale) {
-      // Where a plane separates, it knows better: a needle of a tetrahedron took the origin in.
+      // If a plane separates the cores, trust the plane: a needle-shaped tetrahedron contained the
+      // origin by rounding only.
       if (s.n > 0 && r.lower > gjk_limits::rounding_error * std::sqrt(r.scale)) break;
       if (face.n > 0)
         reduce(s, face);
@@ -189,14 +194,15 @@ void advance(const Difference& D, const GjkGoal& goal, GjkResult& r) {
     r.v = face.v, r.upper = length = upper;
     if (upper < goal.near) return;
   }
+  // Return the iterate with the smallest gap.
   if (best_gap < length - r.lower) {
     best.lower = r.lower, best.axis = r.axis, best.iterations = r.iterations, best.scale = r.scale;
     r = best;
   }
 }
 
-// Sets out from the face that an earlier query of these polytopes ended with; not where that has
-// the origin on it, or is none of theirs.
+// Warm start from the face that an earlier query of these polytopes ended with. Returns false if
+// the origin is on the face, or if the corners do not exist in these polytopes.
 template <class Difference>
 bool set_out(const Difference& D, const SimplexCorners& last, GjkResult& r) {
   Simplex& s = r.simplex;
@@ -215,7 +221,7 @@ bool set_out(const Difference& D, const SimplexCorners& last, GjkResult& r) {
   return true;
 }
 
-// start: where to look first (a guess of v; only its direction counts), not zero.
+// start: guess of the direction of v, not zero; its length does not matter.
 template <class Difference>
 GjkResult gjk(const Difference& D, const Vec3d& start, const GjkGoal& goal) {
   GjkResult r;

@@ -1,9 +1,9 @@
-// Cores of shapes (geometry/shape.h) as lanes ask them: the farthest points of one shape along as
-// many directions as a register has lanes.
+// Support functions of cores (geometry/shape.h) in SIMD lanes: the farthest points of one shape
+// along as many directions as a register has lanes.
 //
-// Hulls are answered from a table of directions (shapes/support_table.h): of each lane the points
-// on its cell's list, side by side. The others in closed form. The points are those of the cores'
-// own support functions, but for ties. Cost for 8 lanes: closed forms 2 to 20 ns, a hull of 200
+// Hulls use a table of directions (shapes/support_table.h): each lane visits the points on its
+// cell's list, in parallel. The other cores have closed forms. The points are those of the cores'
+// own support functions, except for ties. Cost for 8 lanes: closed forms 2 to 20 ns, a hull of 200
 // points about 40 ns.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace robosim {
 
 struct LaneCore {
   ShapeType type = ShapeType::sphere;
-  bool is_known = false;   // false: half-spaces and triangles, left to the code for one pair
+  bool is_known = false;   // false for half-spaces and triangles, left to the code for one pair
   bool is_curved = false;  // GJK only approaches the distance of curved cores
   Vec3d half;              // half the extents; of a capsule along z only
   double rounding = 0;
@@ -27,7 +27,7 @@ struct LaneCore {
   SupportTable::View points{};
 };
 
-// Builds the table of the shape's mesh, the first time; the mesh must outlive what is returned.
+// Builds the support table of the shape's mesh on first use. The mesh must outlive the result.
 LaneCore lane_core(const Shape& shape);
 
 namespace detail {
@@ -40,7 +40,7 @@ ROBOSIM_INLINE Vec3<L> picked(const Vec3d* p, const std::int32_t (&index)[L::wid
           L::from(Vector{p[index[l]].z...})};
 }
 
-// Points of several numbers, one per lane.
+// Points with several numbers, one per lane.
 template <class L>
 ROBOSIM_INLINE Vec3<L> picked(const SupportTable::View& t, const std::int32_t (&index)[L::width]) {
   return picked<L>(t.points, index, std::make_integer_sequence<int, L::width>());
@@ -53,7 +53,7 @@ ROBOSIM_INLINE Vec3<L> select(const M& mask, const Vec3<L>& if_true, const Vec3<
           robosim::select(mask, if_true.z, if_false.z)};
 }
 
-// x with the sign of d, that of zero positive.
+// x with the sign of d; positive for a zero d.
 template <class L>
 ROBOSIM_INLINE L signed_as(double x, const L& d) {
   return robosim::select(d < L(0), L(-x), L(x));
@@ -61,8 +61,8 @@ ROBOSIM_INLINE L signed_as(double x, const L& d) {
 
 template <class L>
 Vec3<L> farthest(const SupportTable::View& t, const Vec3<L>& d) {
-  // The largest coordinate w, the two after it, and the cell; where d is zero or no number, the
-  // first.
+  // The largest coordinate w, the two after it, and the cell. The first cell if d is zero or not a
+  // number.
   const L x = absolute(d.x), y = absolute(d.y), m = larger(x, larger(y, absolute(d.z)));
   const auto x_less = x < m, y_less = y < m;
   const L w = robosim::select(x_less, robosim::select(y_less, d.z, d.y), d.x);
@@ -77,7 +77,7 @@ Vec3<L> farthest(const SupportTable::View& t, const Vec3<L>& d) {
   };
   const L cell = mul_add(mul_add(face, L(r), place(u)), L(r), place(v));
 
-  // All lanes go through as many points as the longest list has.
+  // All lanes visit as many points as the longest list has.
   alignas(64) double cells[L::width];
   std::memcpy(cells, &cell, sizeof(cell));
   std::int32_t index[L::width], at[L::width], last[L::width], most = 0;
@@ -131,7 +131,7 @@ Vec3<L> support(const LaneCore& core, const Vec3<L>& d) {
       const L s = L(1) / larger(norm(scaled), tiny);
       return {s * L(h.x) * scaled.x, s * L(h.y) * scaled.y, s * L(h.z) * scaled.z};
     }
-    default:  // a ball's core is its center
+    default:  // the core of a sphere is its center
       return {zero, zero, zero};
   }
 }

@@ -1,12 +1,12 @@
-// The step of Newton's method that all pairs of shapes share.
+// Step of Newton's method, common to all pairs of shapes.
 #include "geometry/distance/newton.h"
 
 namespace robosim {
 
 namespace {
 
-// The response where the conditions leave a turn of the normal open, as of sharp features that
-// touch, or of a ball about the axis of a cylinder: to the other conditions, without that turn.
+// Response if the conditions leave a turn of the normal open, as for sharp features that touch, or
+// for a ball about the axis of a cylinder. Responds to the other conditions, without that turn.
 void respond_where_regular(double phi, const tangent_plane::Radii& A, const tangent_plane::Radii& B,
                            double scale, tangent_plane::Response& r) {
   using namespace tangent_plane;
@@ -34,8 +34,8 @@ void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Ra
                  tangent_plane::Radii& S_B, const Vec3d& t0, const Vec3d& t1, double scale,
                  Vec3d& n, Vec3d& a, Vec3d& b) {
   using namespace tangent_plane;
-  // Nothing says where along a common line or plane the points are: that on the lesser of the two
-  // features stays.
+  // The position of the points along a common line or plane is undetermined: hold the point on the
+  // feature with fewer straight directions.
   const bool shared = share_a_straight_direction(S_A, S_B),
              hold_A = shared && S_A.n_straight < S_B.n_straight, hold_B = shared && !hold_A;
   if (hold_A) S_A.hold();
@@ -43,8 +43,8 @@ void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Ra
   const double phi = robosim::dot(n, b - a);
   Response r = response(phi, S_A, S_B, scale);
   if (!r.regular) respond_where_regular(phi, S_A, S_B, scale, r);
-  // The turn that makes the normal perpendicular to straight directions; the points' offset beside
-  // phi n.
+  // Turns that make the normal perpendicular to straight directions, and the offset of the points
+  // beside phi n.
   const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
   const auto turn = [&](const LocalSurface& s) {
     Vec3d x;

@@ -5,6 +5,7 @@
 namespace robosim {
 namespace {
 
+// D moved by a translation.
 struct Shifted {
   const SupportFunction& D;
   Vec3d shift;
@@ -16,14 +17,15 @@ struct Shifted {
   }
 };
 
-// Newton's method on the features that touch, which are looked for with `precision`.
+// Newton's method on the touching features, which are identified with `precision`.
 Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start,
                  double scale, double precision) {
   constexpr int max_rounds = 24;
-  constexpr double enough = 1e-15;  // of the scale: rounding
+  constexpr double enough = 1e-15;  // relative to the scale: rounding
   Candidate best = start;
-  // GJK's w is along its normal by construction; that the points fit the normal is what counts
-  // here, and that no other separates by more.
+  // GJK's w is along its normal by construction, so the error of the start does not count.
+  // Candidates are compared by how well their points fit the normal, and by how far the normal
+  // separates.
   best.error = INFINITY;
   const auto is_better = [&](const Candidate& c) {
     return c.error - c.contact.distance < best.error - best.contact.distance;
@@ -31,8 +33,8 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
   Vec3d n = start.contact.normal, a = start.contact.a, b = a + start.contact.w;
   LocalSurface A = surfaces.surface(0, a, n, precision);
   LocalSurface B = surfaces.surface(1, b, -n, precision);
-  // Its feature's point with the normal; where that is a neighboring feature's, or nearer to it,
-  // that one's.
+  // Move p to the point of its feature with the given normal. If that point belongs to a
+  // neighboring feature, or is nearer to it, take the point of the neighbor.
   const auto move_onto = [&](int side, LocalSurface& s, Vec3d& p, const Vec3d& n_out) {
     p = surfaces.on_feature(side, s, p, n_out);
     const LocalSurface now = surfaces.surface(side, p, n_out, precision);
@@ -42,7 +44,7 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
   for (int round = 0; round < max_rounds && best.error > enough * scale; ++round) {
     move_onto(0, A, a, n);
     move_onto(1, B, b, -n);
-    if (A.slide < 0 || B.slide < 0) break;  // beyond its end
+    if (A.slide < 0 || B.slide < 0) break;  // beyond the feature's end
     const Candidate c(D, {n, 0, a, b - a});
     if (is_better(c))
       best = c;
@@ -53,13 +55,13 @@ Candidate newton(const SupportFunction& D, const Surfaces& surfaces, const Candi
   return best;
 }
 
-// Anderson's mixing of the fixed-point iteration n -> g(n): of the last steps f = g(n) - n, that
-// combination which would be shortest were g linear. Two differences span the tangent plane. What
-// differs by less than the noise of g tells nothing: then the step is stretched, more each time,
-// until it does.
+// Anderson's mixing of the fixed-point iteration n -> g(n). From the last steps f = g(n) - n, take
+// the combination that would be shortest if g were linear. Two differences span the tangent plane.
+// A difference below the noise of g has no information: the step is then stretched, more each time,
+// until the difference exceeds the noise.
 class Mixing {
  public:
-  // The next n after g(from) = to.
+  // Return the next n after g(from) = to.
   Vec3d operator()(const Vec3d& from, const Vec3d& to) {
     const Vec3d f = to - from;
     Vec3d mixed = to;
@@ -69,7 +71,7 @@ class Mixing {
       if (ff < noise * noise) {
         mixed += stretch_ * f;
         stretch_ *= growth;
-        return mixed;  // and the older step stays, to differ from
+        return mixed;  // the older step stays as the reference of differences
       }
       stretch_ = growth;
       double x = dot(df, f) / ff, y = 0;
@@ -90,19 +92,19 @@ class Mixing {
   }
 
  private:
-  // Of g: sqrt(2 eps / 1e-3) = 7e-7 radians, for the rounding of coordinates a thousand times as
-  // long as the clearance.
+  // Noise of g [rad]: sqrt(2 eps / 1e-3) = 7e-7, for the rounding of coordinates a thousand times
+  // as long as the clearance.
   static constexpr double noise = 2e-6, growth = 32;
   double stretch_ = growth;
   Vec3d f_[2], g_[2];  // latest first
   int n_ = 0;
 };
 
-// By GJK from a clearance, without knowing features.
+// Fixed-point iteration by GJK from a clearance, which needs no features.
 Contact approached(const SupportFunction& D, const Contact& contact, double scale) {
   constexpr int max_rounds = 16;
   const double clearance = 1e-3 * scale, enough = 1e-13 * scale;
-  // Of distances: at a kink of D they have the first order of n's noise.
+  // Tolerance of equal distances: at a kink of D they have the first order of n's noise.
   const double equal = 1e-11 * scale;
   const auto error = [](const Contact& c) { return norm(c.w - c.distance * c.normal); };
   Contact best = contact;
@@ -113,11 +115,12 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
   int slow = 0;
   bool jumped = false;
   for (int round = 0;
+       // GJK from the clearance: the next normal and its point.
        round < max_rounds && slow < 3 && best_error > enough && c.distance < clearance; ++round) {
     const Vec3d from = c.normal, shift = (clearance - c.distance) * from;
     const GjkResult r = gjk(Shifted{D, shift}, from, {.relative_gap = 1e-15});
     if (r.overlap) break;
-    c.normal = r.axis * (1 / norm(r.axis));  // of the plane that separates best; of v to rounding
+    c.normal = r.axis * (1 / norm(r.axis));  // of the best separating plane; v up to rounding
     c.distance = dot(c.normal, D(-c.normal).w);
     c.a = {}, c.w = -shift;
     for (int i = 0; i < r.simplex.n; ++i) {
@@ -126,16 +129,17 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
     }
     const double e = error(c), gain = c.distance - highest;
     slow = gain > enough || e < 0.5 * best_error ? 0 : slow + 1;
+    // Keep the contact with the largest distance, or the smallest error among equal distances.
     if (gain > equal || (gain > -equal && e < best_error)) best = c, best_error = e;
     highest = max_number(highest, c.distance);
-    // A jump disturbs what had converged: a plain step puts that right, and the one after it enters
-    // the mixing.
+    // A large step disturbs what had converged. So one plain step follows, and the step after it
+    // enters the mixing.
     if (jumped) {
       jumped = false;
       continue;
     }
     const Vec3d to = c.normal, mixed = mixing(from, to);
-    // Never far round.
+    // Never turn far.
     if (dot(mixed, to) > 0.5 * norm(mixed)) c.normal = mixed * (1 / norm(mixed));
     jumped = squared_norm(c.normal - to) > squared_norm(to - from);
     c.distance = dot(c.normal, D(-c.normal).w);
@@ -143,26 +147,28 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
   return best;
 }
 
-// Uphill on the least of the planes of support, from one kink to the next: where a step of Newton's
-// method on the features at hand would pass the direction in which another point of D takes over,
-// it ends there, and the features that join both points are next. So a small body finds its way out
-// of a round one whose center of curvature is near, where all directions are nearly as deep.
+// Ascend on the minimum of the supporting planes' distances, from one kink to the next. A step of
+// Newton's method on the current features ends at the direction in which another point of D takes
+// over. The next features are those that join both points. So a small body finds the shortest
+// translation out of a round body whose center of curvature is near, where all directions are
+// nearly as deep.
 Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Candidate& start,
                    double scale) {
   constexpr int max_rounds = 24, max_halvings = 60, most = 3;
-  const double enough = 1e-14 * scale, same = 1e-8 * scale;  // of curved surfaces
+  const double enough = 1e-14 * scale, same = 1e-8 * scale;  // same: of curved surfaces
   Candidate best = start;
   Vec3d n = start.contact.normal;
   SupportPoint ends[most] = {D(-n)};  // points of D that are the farthest for n
   int count = 1;
   double distance = dot(n, ends[0].w);
   for (int round = 0; round < max_rounds; ++round) {
+    // Try Newton's method on the features at the mean of the points.
     Vec3d a, w;
     for (int i = 0; i < count; ++i) a += (1.0 / count) * ends[i].a, w += (1.0 / count) * ends[i].w;
     const Candidate c = newton(D, surfaces, Candidate(D, {n, 0, a, w}), scale, 1e-9);
     if (c.contact.distance > best.contact.distance - enough && c.error < best.error) best = c;
-    // The nearest point of their hull in the tangent plane is the steepest way, or the answer where
-    // it is none.
+    // Steepest ascent: the nearest point to the origin of the points' hull in the tangent plane. If
+    // it is zero, n is the answer.
     Simplex hull;
     for (int i = 0; i < count; ++i) hull.add(ends[i].w - dot(n, ends[i].w) * n, ends[i].a);
     const Vec3d steepest = nearest_point(hull);
@@ -172,12 +178,14 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
       for (int i = 0; i < hull.n; ++i) best.contact.a += hull.lambda[i] * hull.a[i];
     }
     if (best.error < enough) break;
+    // Newton's step on the features about the mean.
     Vec3d b = a + w, to = n;
     const LocalSurface A = surfaces.surface(0, a, n, 1e-9), B = surfaces.surface(1, b, -n, 1e-9);
     a = surfaces.on_feature(0, A, a, n), b = surfaces.on_feature(1, B, b, -n);
     Vec3d next_a = a, next_b = b;
     newton_step(surfaces, A, B, scale, to, next_a, next_b);
-    // Newton's step as far as it leads uphill from all of them, else the steepest way.
+    // Take Newton's step up to its length if it ascends for all points, otherwise the steepest
+    // ascent.
     Vec3d t = to - dot(to, n) * n;
     double high = std::atan2(norm(t), dot(to, n));
     bool uphill = high > 0;
@@ -187,8 +195,8 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
       if (!(norm(t) > enough)) break;
     }
     t *= 1 / norm(t);
-    // On the circle from n that way, bent so that the normal stays perpendicular to the features'
-    // straight directions, up to where the plane's distance falls again.
+    // Point on the arc from n in direction t, corrected so that the normal stays perpendicular to
+    // the features' straight directions. The search ends where the plane's distance falls again.
     const auto along = [&](double s, Vec3d& m, Vec3d& tangent) {
       m = std::cos(s) * n + std::sin(s) * t, tangent = std::cos(s) * t - std::sin(s) * n;
       for (int side = 0; side < 2; ++side) {
@@ -208,6 +216,7 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
       p = D(-m);
       return dot(tangent, p.w) > 0 && dot(m, p.w) > distance - enough;
     };
+    // Bisection for the kink.
     double low = 0;
     SupportPoint before = ends[0], after = ends[0];
     if (rises(high, after)) low = high, before = after;
@@ -222,7 +231,7 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
     Vec3d m, tangent;
     along(low, m, tangent);
     n = m;
-    // Those that are still as far, and those on both sides of the kink.
+    // Keep the points that are still as far, and add those on both sides of the kink.
     distance = dot(n, D(-n).w);
     int kept = 0;
     for (int i = 0; i < count; ++i)
@@ -242,30 +251,30 @@ Candidate ascended(const SupportFunction& D, const Surfaces& surfaces, const Can
 
 Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact,
                  double scale) {
-  // Of what a plane of support tells where others all but tie.
+  // Tolerances of distances of supporting planes that are nearly equal.
   const double enough = 1e-14 * scale, rounding = 1e-13 * scale;
   Candidate best(D, contact);
   const auto sharpen = [&] {
     const Candidate rough = best;
-    // Last with the features of points beside a corner or an edge, which are that corner or edge to
-    // any other precision.
+    // The last precision is for points beside a corner or an edge, which every other precision
+    // would identify with that corner or edge.
     for (const double precision : {1e-9, 1e-6, 1e-4, 1e-2, 1e-11}) {
       const Candidate c = newton(D, surfaces, rough, scale, precision);
-      // Another direction separates by less.
+      // The distance is less than that of the best direction.
       if (c.contact.distance < best.contact.distance - rounding) continue;
       if (c.error < max_number(best.error, enough)) best = c;
       if (c.error < enough) return true;
     }
     return false;
   };
-  // Quickly first: from EPA's contact no better way out is nearby.
+  // Try the quick method first: EPA's contact is locally the shortest translation.
   if (const auto c = quickly_polished(D, surfaces, best.contact, scale, 1e-6))
     if (c->distance >= best.contact.distance - enough) return *c;
   if (sharpen()) return best.contact;
   best = Candidate(D, approached(D, best.contact, scale));
   if (sharpen() || best.error <= 1e-11 * scale) return best.contact;
   best = ascended(D, surfaces, best, scale);
-  if (best.error > enough) sharpen();  // about the direction that is found now
+  if (best.error > enough) sharpen();  // about the latest direction
   return best.contact;
 }
 

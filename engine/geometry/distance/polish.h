@@ -1,26 +1,28 @@
-// Last digits of the nearest or least-penetrating points of curved shapes.
+// Refinement of the nearest or deepest points of curved shapes to the last digits.
 //
-// GJK and EPA approach a curved surface by chords: near touch the direction of a short v drowns in
-// rounding, and inside a body a facet's points lie under the surface. Once it is known which
-// features of A and B touch, the witness conditions
+// GJK and EPA approximate a curved surface by chords. Close to touching, the direction of a short v
+// is lost in rounding, and inside a body the points of a facet lie below the surface. Once the
+// touching features of A and B are known, the witness conditions
 //
-//   p_B - p_A = phi n,  p_A on A with normal n,  p_B on B with normal -n,  n perpendicular to what
-//                       is straight
+//   p_B - p_A = phi n,  p_A on A with normal n,  p_B on B with normal -n,
+//   n perpendicular to straight directions
 //
-// are smooth equations, and Newton's method doubles the digits each time; its linear part is that
-// of the derivatives (contact_derivatives.h). Where that leads nowhere, as features are not yet
-// clear or centers of curvature meet, D = B - A is moved along the normal n until the origin is a
-// clearance t away from it, where GJK's normal has all its digits, and the new normal replaces n: a
-// fixed point at the answer. The error of n shrinks by (t + depth) / (t + r) each time, with r the
-// radius of curvature of D (zero error at once on a flat face). That is slow where the depth is
-// nearly r, as for round bodies of which one holds the other's center; so the iteration is
-// accelerated by Anderson's mixing. Every n on the way gives min over D of n.x, a lower bound on
-// the signed distance that is exact to rounding; the largest is the answer, and Newton's method
-// gets another chance there.
+// are smooth equations, and Newton's method doubles the digits each time. Its linear part is that
+// of the derivatives (contact_derivatives.h).
 //
-// Where features tie, as an edge and a face of a small body near the center of curvature of a large
-// one, n has no smooth way: then it goes uphill on that lower bound along the ties, to where the
-// origin is between the points that tie.
+// Newton's method fails if the features are not clear yet, or if centers of curvature coincide.
+// Then D = B - A is moved along the normal n until the origin is a clearance t away from it, where
+// GJK's normal has all its digits. The normal that GJK finds there replaces n: a fixed-point
+// iteration with the answer as fixed point. The error of n shrinks by (t + depth) / (t + r) each
+// time, where r is the radius of curvature of D (on a flat face the error is zero at once). This is
+// slow if the depth is nearly r, as for round bodies one of which contains the center of the other.
+// So the iteration is accelerated by Anderson's mixing. Every n of the iteration yields min over D
+// of n.x, a lower bound of the signed distance that is exact to rounding. The largest bound is the
+// answer, and Newton's method is tried again there.
+//
+// If features are degenerate, as an edge and a face of a small body near the center of curvature of
+// a large one, n does not converge smoothly. Then n ascends on that lower bound along the
+// directions in which several points are equally far, until the origin is between these points.
 //
 // Source of the mixing: Anderson, "Iterative procedures for nonlinear integral equations", 1965, in
 // the form of Walker, Ni, "Anderson acceleration for fixed-point iterations", 2011.
@@ -33,7 +35,7 @@
 
 namespace robosim {
 
-// SurfacesOf a difference without its type.
+// Type-erased SurfacesOf a difference.
 struct Surfaces {
   const void* difference;
   LocalSurface (*surface_)(const void*, int, const Vec3d&, const Vec3d&, double);
@@ -76,9 +78,9 @@ struct Surfaces {
   }
 };
 
-// scale: of the coordinates of D's points. Gives the contact of the largest distance, of equal ones
-// that whose w agrees best with its distance and normal; that may be the given one. At most 16 runs
-// of GJK, mostly none.
+// Return the contact with the largest distance. Among equal distances, the contact whose w agrees
+// best with its distance and normal; this may be the given contact. scale: of the coordinates of
+// D's points. At most 16 runs of GJK, usually none.
 Contact polished(const SupportFunction& D, const Surfaces& surfaces, const Contact& contact,
                  double scale);
 

@@ -7,13 +7,13 @@ namespace {
 
 using Face = SimplexFace;
 
-// A point between corners is nearer than those: where that is less than rounding tells, an edge is
-// taken before its ends, a triangle before its edges. Else the normal would be off by the root of
-// rounding.
+// Relative margins of squared distances: if the difference is below rounding, an edge is preferred
+// to its ends and a triangle to its edges. Otherwise the error of the normal would be the square
+// root of rounding.
 constexpr double before_larger = 1 - 4e-16, before_smaller = 1 + 4e-16;
 
-// Each takes its nearest point into `best` where it is nearer than what is there; nothing is copied
-// from place to place.
+// Each function below replaces `best` if its nearest point is nearer. `best` is updated in place,
+// without copies.
 void point(const Vec3d* w, int i, Face& best) {
   const double vv = squared_norm(w[i]);
   if (!(vv < before_larger * best.vv)) return;
@@ -27,24 +27,24 @@ void segment(const Vec3d* w, int i, int j, Face& best) {
   if (!(t < ee)) return point(w, j, best);
   const double u = t / ee;
   Vec3d v = w[i] + u * e;
-  v -= (dot(v, e) / ee) * e;  // perpendicular to the edge however near the origin is
+  v -= (dot(v, e) / ee) * e;  // perpendicular to the edge even if the origin is very near
   const double vv = squared_norm(v);
   if (!(vv < (best.n == 1 ? before_smaller : before_larger) * best.vv)) return;
   best.n = 2, best.index[0] = i, best.index[1] = j, best.lambda[0] = 1 - u, best.lambda[1] = u,
   best.v = v, best.vv = vv;
 }
 
-// n = ab x ac is given. Barycentric coordinates as ratios of areas along n.
+// n = ab x ac is given. Barycentric coordinates are ratios of areas along n.
 void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d& ac, const Vec3d& n,
               Face& best) {
   const Vec3d& a = w[i];
   const double nn = squared_norm(n), area = squared_norm(ab) * squared_norm(ac);
-  const bool flat = !(nn > 1e-26 * area);  // angle at a below 1e-13: no normal to speak of
+  const bool flat = !(nn > 1e-26 * area);  // angle at a below 1e-13: no useful normal
   const double b = flat ? -1 : dot(cross(ac, a), n), c = flat ? -1 : dot(cross(a, ab), n);
   if (b > 0 && c > 0 && b + c < nn) {
     const double lb = b / nn, lc = c / nn;
-    // Along the normal: keeps its direction however near the origin is. A needle has no precise
-    // normal, but is an edge.
+    // Project along the normal: v keeps its direction even if the origin is very near. The normal
+    // of a needle is imprecise, so a needle is treated as an edge.
     Vec3d v = n * (dot(n, a) / nn);
     if (!(nn > 1e-16 * area)) {
       const Vec3d& e = squared_norm(ab) > squared_norm(ac) ? ab : ac;
@@ -64,8 +64,8 @@ void triangle(const Vec3d* w, int i, int j, int k, const Vec3d& ab, const Vec3d&
   if (flat || !(b + c < nn)) segment(w, j, k, best);
 }
 
-// Leaves `best` alone when the origin is inside. The volume is the same from every face, but for
-// its sign.
+// Does not change `best` if the origin is inside. The volume is equal from every face up to its
+// sign.
 void tetrahedron(const Vec3d* w, Face& best) {
   const Vec3d e1 = w[1] - w[0], e2 = w[2] - w[0], e3 = w[3] - w[0], f2 = w[2] - w[1],
               f3 = w[3] - w[1];

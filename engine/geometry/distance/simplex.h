@@ -1,10 +1,8 @@
-// The sub-distance problem of GJK: the point nearest to the origin of a simplex of up to four
-// points.
+// Sub-distance problem of GJK: the point nearest to the origin of a simplex of up to four points.
 //
-// Each Voronoi region is decided by signed areas and volumes of the simplex itself (as in
-// Montanari, Petrinic and Barbieri, "Improving the GJK algorithm for faster and more reliable
-// distance queries", 2017), never by Johnson's cofactors, so nearly degenerate simplices do no
-// harm.
+// Each Voronoi region is decided by signed areas and volumes of the simplex itself, never by
+// Johnson's cofactors, so nearly degenerate simplices do no harm. See Montanari, Petrinic and
+// Barbieri, "Improving the GJK algorithm for faster and more reliable distance queries", 2017.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +11,27 @@
 
 namespace robosim {
 
-// The corners of two polytopes, by number, that a point of their difference comes from.
+// Numbers of the corners of two polytopes whose difference is a point of D.
 struct CornerPair {
   std::int32_t A, B;
 };
 
-// Those of a nearest face, as a query leaves them to the next.
+// Corner pairs of a nearest face, stored from one query for the next.
 struct SimplexCorners {
   int n = 0;
   CornerPair pair[3] = {};
 };
 
-// Points of the difference D = B - A with the points of A that they come from; b = a + w.
+// Points w of the difference D = B - A, with their points a of A; b = a + w.
 struct Simplex {
   int n = 0;
   union {
-    Vec3d w[4];  // the first n, others not initialized: simplices are made by the million
+    Vec3d w[4];  // the first n; others are not initialized, as simplices are created by the million
   };
   union {
     Vec3d a[4];
   };
-  CornerPair corners[4];            // of two polytopes: what the points come from
+  CornerPair corners[4];            // of two polytopes: corners of the points
   double lambda[4] = {0, 0, 0, 0};  // barycentric coordinates of the nearest point
 
   Simplex() {}
@@ -44,10 +42,10 @@ struct Simplex {
   }
 };
 
-// The part of a simplex that holds its point v nearest to the origin in its interior, by indices
-// that ascend.
+// Face of a simplex that contains its nearest point v to the origin in the face's interior, with
+// ascending indices.
 struct SimplexFace {
-  // 0: v is nowhere on the surface, the origin is inside (or a coordinate is not a number).
+  // Zero if v is nowhere on the surface: the origin is inside, or a coordinate is not a number.
   int n = 0;
   int index[3] = {0, 0, 0};
   double lambda[3] = {0, 0, 0};
@@ -56,7 +54,7 @@ struct SimplexFace {
 };
 SimplexFace nearest_face(const Vec3d* w, int n);
 
-// Leaves of the simplex only that face.
+// Reduce the simplex to the given face.
 inline void reduce(Simplex& s, const SimplexFace& f) {
   for (int i = 0; i < f.n; ++i) {
     if (f.index[i] != i)
@@ -66,9 +64,9 @@ inline void reduce(Simplex& s, const SimplexFace& f) {
   s.n = f.n;
 }
 
-// Nearest point v to the origin. Reduces the simplex to the face that holds v in its interior and
-// sets lambda there; four points are left exactly when the origin is inside (then v = 0 and lambda
-// is not set).
+// Return the nearest point v to the origin. Reduces the simplex to the face that contains v in its
+// interior, and sets lambda there. Four points remain exactly if the origin is inside (then v = 0,
+// and lambda is not set).
 Vec3d nearest_point(Simplex& simplex);
 
 }  // namespace robosim

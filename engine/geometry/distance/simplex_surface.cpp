@@ -12,7 +12,7 @@ LocalSurface corner(const Vec3d& p, const Vec3d& n) {
   return s;
 }
 
-// From a to b.
+// Surface about p on the edge from a to b.
 LocalSurface edge(const Vec3d& a, const Vec3d& b, const Vec3d& p, const Vec3d& n, double on) {
   const Vec3d d = b - a;
   const double length = norm(d), to_a = dot(p - a, d) / length, to_b = length - to_a;
@@ -32,7 +32,7 @@ LocalSurface simplex_surface(const Vec3d* point, const double* weight, int n_poi
   if (n_points == 2) return edge(point[0], point[1], p, n, on);
   const Vec3d d = point[1] - point[0], m = cross(d, point[2] - point[0]);
   const double area = norm(m);
-  // How far the point is from the side opposite to each corner.
+  // Distance of the point from the side opposite to each corner.
   int nearest = 0;
   double room[3];
   for (int i = 0; i < 3; ++i) {

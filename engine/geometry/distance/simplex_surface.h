@@ -1,8 +1,8 @@
-// The surfaces about a rough answer of GJK: of a polytope the corner, edge or triangle that the
-// simplex has on it.
+// Surfaces about an approximate answer of GJK: for a polytope, the corner, edge or triangle spanned
+// by the simplex.
 //
-// As local_surface gives it, but without looking for it among the shape's own. Where another
-// feature touches, no plane of support proves what Newton's method makes of this one.
+// Equal to local_surface, without a search among the shape's features. If another feature touches,
+// no supporting plane proves the result that Newton's method finds with this one.
 #pragma once
 
 #include <type_traits>
@@ -11,8 +11,8 @@
 
 namespace robosim {
 
-// About p, the mean of one to three corners of a polytope with these weights; n is outward. Nearer
-// than `on` to a corner or edge p is there.
+// Surface about p, the mean of one to three corners of a polytope with these weights; n is outward.
+// p is on a corner or an edge if it is nearer to it than `on`.
 LocalSurface simplex_surface(const Vec3d* point, const double* weight, int n_points, const Vec3d& p,
                              const Vec3d& n, double on);
 
@@ -26,8 +26,9 @@ struct SurfacesOfSimplex : SurfacesOf<Difference> {
   LocalSurface surface(int side, const Vec3d& p, const Vec3d& n, double precision) const {
     if (side ? CoreB::curved : CoreA::curved)
       return SurfacesOf<Difference>::surface(side, p, n, precision);
-    constexpr double same = 1e-14;   // of the scale: B's points come by way of D's
-    constexpr double smaller = 0.1;  // a shape as a part of the scale, more or less
+    constexpr double same =
+        1e-14;  // relative to the scale: B's points are computed from those of D
+    constexpr double smaller = 0.1;  // size of a shape relative to the scale, roughly
     Vec3d point[3];
     double weight[3];
     int n_points = 0;

@@ -1,23 +1,23 @@
-// Whether a way out of an overlap, than which none nearby is shorter, is the shortest of all.
+// Proof that a locally shortest translation out of an overlap is the globally shortest one.
 //
-// D = B - A holds the origin. Let p = d m be the point of D's surface with outward normal m = -n
-// that Newton's method has found (newton.h), and f(x) = max over D of x.(y - p) >= 0, the support
-// function from there. The depth in a direction x (unit, at an angle t from m) is f(x) + d cos t,
-// so that d is the depth when f(x) >= d (1 - cos t) for all x. f is at least the sum of what A and
-// B give:
+// D = B - A contains the origin. Let p = d m be the point of D's surface with outward normal m = -n
+// that Newton's method has found (newton.h). Let f(x) = max over y in D of x.(y - p) >= 0, the
+// support function about p. The depth in a unit direction x at an angle t from m is f(x) + d cos t.
+// So d is the penetration depth if f(x) >= d (1 - cos t) for all x. A lower bound of f is the sum
+// of one bound from A and one from B, each of them either
 //
-//   1. a ball of radius R inside the shape that touches its surface there:  f >= R (1 - cos t), so
-//      it takes R off d;
-//   2. growth (local_surface.h): f >= 1/2 x^T G x over the tangent plane;
+//   1. a ball of radius R inside the shape that touches its surface at the point:
+//      f >= R (1 - cos t), so the ball reduces d by R; or
+//   2. growth (local_surface.h): f >= 1/2 x^T G x over the tangent plane.
 //
-// of each shape one or the other. With g the least eigenvalue of the sum of G and r what balls
-// leave of d, g >= 2 r is enough for all t up to a right angle. f is convex and f(m) = 0, so beyond
-// that, with u = x - (x.m) m, f(x) >= f(u) >= 1/2 g sin t, which is at least 2 r, and enough, for t
-// up to pi - s when 1/4 g sin s >= r; and as f(-m) is D's width W along m, and no point of D is
-// farther from p than L, f(x) >= W - L s for the rest, which is enough for s = (W - 2 d) / L.
+// Let g be the least eigenvalue of the sum of G, and r the rest of d after the balls are
+// subtracted. g >= 2 r suffices for all t up to a right angle. Beyond a right angle, f is convex
+// and f(m) = 0, so with u = x - (x.m) m, f(x) >= f(u) >= 1/2 g sin t. This is at least 2 r, which
+// suffices, for t up to pi - s if 1/4 g sin s >= r. For the rest, f(-m) is D's width W along m, and
+// no point of D is farther from p than L, so f(x) >= W - L s. This suffices for s = (W - 2 d) / L.
 //
-// Balls that are all of d to rounding prove it to rounding: round bodies about one center have ways
-// out all around that are equally short.
+// Balls whose radii sum to d up to rounding prove d up to rounding: round bodies about a common
+// center have equally short translations in all directions.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@
 
 namespace robosim {
 
-// The radius of a ball inside the core that touches its surface at p, or less.
+// Radius of a ball inside the core that touches its surface at p, or a lower bound of that radius.
 template <class Core>
 double inner_radius(const Core& core, const Vec3d& p, const Vec3d& n) {
   if constexpr (requires { core.inner_radius(p, n); })
@@ -37,7 +37,7 @@ double inner_radius(const Core& core, const Vec3d& p, const Vec3d& n) {
     return 0;
 }
 
-// A quadratic form over the tangent plane.
+// Quadratic form over the tangent plane.
 struct Form {
   double xx = 0, xy = 0, yy = 0;
 };
@@ -56,8 +56,8 @@ Form growth_form(const Core& core, const Vec3d& p, const Vec3d& n, const Vec3d& 
   return form;
 }
 
-// Of a contact of overlapping cores that Newton's method has proved to be the shortest way out
-// nearby.
+// Return true if the contact of overlapping cores is proved to be the shortest translation that
+// separates them. Newton's method must have proved that the contact is locally the shortest.
 template <class Difference>
 bool is_shortest_way_out(const Difference& D, const Contact& c) {
   const Vec3d &n = c.normal, b = c.a + c.w;
@@ -67,9 +67,11 @@ bool is_shortest_way_out(const Difference& D, const Contact& c) {
                R_B = inner_radius(D.B, p_B, n_B);
   const double reach = 2 * (D.A.bounding_ball().radius + D.B.bounding_ball().radius),
                rounding = 1e-13 * reach;
+  // Balls alone.
   if (R_A + R_B >= depth - rounding) return true;
   Vec3d t0, t1;
   tangents(n, t0, t1);
+  // Growth of both shapes, or growth of one shape and the ball of the other.
   const Form G_A = growth_form(D.A, c.a, n, t0, t1),
              G_B = growth_form(D.B, p_B, n_B, in_B(t0), in_B(t1));
   const double width = dot(n, D.support(n).w) + depth;
