@@ -12,8 +12,8 @@ namespace {
 
 std::size_t place(int i) { return static_cast<std::size_t>(i); }
 
-// The last pixel, below `count`, whose center is at most x, and the first from 0 on whose center is
-// at least x; x may be any number.
+// Last pixel, below `count`, whose center is at most x, and first pixel, from 0 on, whose center is
+// at least x. x may be any number.
 int last_center(double x, int count) {
   return static_cast<int>(std::floor(std::min(std::max(x - 0.5, -1.0), count - 1.0)));
 }
@@ -21,7 +21,7 @@ int first_center(double x, int count) {
   return static_cast<int>(std::ceil(std::max(std::min(x - 0.5, static_cast<double>(count)), 0.0)));
 }
 
-// Calls fill(row, first, last, plane at the first pixel, its slope along x, least and largest
+// Call fill(row, first, last, plane at the first pixel, its slope along x, least and largest
 // nearness) for each run of pixels that a triangle covers.
 template <class Fill>
 void each_run(const PixelTriangle& triangle, int width, int height, const Fill& fill) {
@@ -32,8 +32,8 @@ void each_run(const PixelTriangle& triangle, int width, int height, const Fill& 
             bottom = last_center(std::max({a.y, b.y, c.y}), height);
   if (bottom < top || !(std::max({a.x, b.x, c.x}) > 0) || !(std::min({a.x, b.x, c.x}) < width))
     return;
-  // The plane w = w_a + wx (x - a.x) + wy (y - a.y). Slivers extrapolate badly: it is kept between
-  // the corners.
+  // Plane w = w_a + wx (x - a.x) + wy (y - a.y). Slivers extrapolate badly, so w is clamped to the
+  // values of the corners.
   const double wx = ((b.z - a.z) * (c.y - a.y) - (c.z - a.z) * (b.y - a.y)) / area;
   const double wy = ((c.z - a.z) * (b.x - a.x) - (b.z - a.z) * (c.x - a.x)) / area;
   const float low = static_cast<float>(std::min({a.z, b.z, c.z})),
@@ -43,7 +43,7 @@ void each_run(const PixelTriangle& triangle, int width, int height, const Fill& 
   for (int row = top; row <= bottom; ++row) {
     const double y = row + 0.5;
     double left = 0, right = width;
-    // Inside of an edge is where sign * (dx * (y - p.y) - dy * (x - p.x)) >= 0.
+    // A point is inside an edge if sign * (dx * (y - p.y) - dy * (x - p.x)) >= 0.
     for (int k = 0; k < 3; ++k) {
       const Vec3d &p = *ends[k], &q = *ends[k + 1];
       const double dx = sign * (q.x - p.x), dy = sign * (q.y - p.y), offset = dx * (y - p.y);
@@ -60,7 +60,7 @@ void each_run(const PixelTriangle& triangle, int width, int height, const Fill& 
   }
 }
 
-// Nearness alone, for lights.
+// Buffer of nearness only, for lights.
 struct Nearness {
   int side;
   std::vector<float>& w;
@@ -77,13 +77,14 @@ void draw_nearness(const PixelTriangle& triangle, const Nearness& map) {
            });
 }
 
-// A ball seen in parallel, about (x, y) in pixels with nearness z [m].
+// Draw a ball in parallel projection, about (x, y) in pixels with nearness z [m].
 void draw_nearness(const Vec3d& center, double radius, double texel, const Nearness& map) {
   const double r = radius / texel;
   const int top = first_center(center.y - r, map.side),
             bottom = last_center(center.y + r, map.side);
   const int left = first_center(center.x - r, map.side),
             right = last_center(center.x + r, map.side);
+  // Smaller than a pixel.
   if (r < 1 || bottom < top || right < left) {
     const int i = static_cast<int>(center.y), j = static_cast<int>(center.x);
     if (i < 0 || j < 0 || i >= map.side || j >= map.side) return;
@@ -106,8 +107,8 @@ void draw_nearness(const Vec3d& center, double radius, double texel, const Nearn
   }
 }
 
-// One light: its axes, and what stands in it seen from there. Pixels are (axes^T p - low) / texel +
-// 2 in x and y, nearness [m] is from 1 on.
+// Buffer of one light: its axes, and the objects seen from the light. Pixels are (axes^T p - low) /
+// texel + 2 in x and y; nearness [m] starts at 1.
 class LightMap {
  public:
   explicit LightMap(int side) : side_(side), nearness_(place(side) * place(side)) {}
@@ -130,8 +131,8 @@ class LightMap {
       draw_nearness(pixel(things.balls.centers[i]), things.balls.radii[i], texel_, map);
   }
 
-  // True if a point sees the light: it is moved off its own surface by about a pixel, or rounding
-  // would let it shadow itself.
+  // True if a point sees the light. The point is moved off its own surface by about a pixel, as
+  // rounding would otherwise let the surface shadow itself.
   bool reaches(const float* p, const float* n) const {
     float at[3];
     for (int k = 0; k < 3; ++k)
@@ -152,7 +153,7 @@ class LightMap {
     return {(s.x - low_.x) / texel_ + 2, (s.y - low_.y) / texel_ + 2, s.z - low_.z + 1};
   }
 
-  // The map's frame about all that there is.
+  // Fit the buffer's frame around all objects.
   void bound(const Shadowing& things) {
     constexpr double inf = std::numeric_limits<double>::infinity();
     low_ = {inf, inf, inf};
@@ -181,8 +182,8 @@ class LightMap {
   float to_map_[3][3] = {}, origin_[3] = {}, off_ = 0;
 };
 
-// The least and largest pixel coordinates (p - middle) / focal that the ball about (x, z) in the
-// plane across the other axis reaches: the tangents from the eye.
+// Least and largest pixel coordinates (p - middle) / focal that a ball about (x, z), in the plane
+// across the other axis, covers: the tangents from the eye.
 std::pair<double, double> tangents(double x, double z, double r) {
   const double along = std::sqrt(std::max(x * x + z * z - r * r, 0.0)), square = z * z - r * r;
   return {(x * z - r * along) / square, (x * z + r * along) / square};
@@ -242,8 +243,8 @@ void draw_balls(const Balls& balls, double focal, double near, int first_number,
       continue;
     }
     // On the ray z d through a pixel, d = (x, y, 1), the point nearest to the center is at z = d .
-    // c / d . d, and the ball's surface sqrt((r^2 - e^2) / d . d) before it, e being that point's
-    // distance from the center.
+    // c / d . d. The ball's surface is nearer by sqrt((r^2 - e^2) / d . d) in z, where e is the
+    // distance of that point from the center.
     const float square = static_cast<float>(radius * radius), cx = static_cast<float>(c.x),
                 cy = static_cast<float>(c.y), cz = static_cast<float>(c.z);
     const float step = static_cast<float>(1 / focal),
@@ -273,6 +274,7 @@ void gather_light(const Shadowing& things, const LitPoints& points, std::span<co
   if (side < 1 || side > max_picture_side)
     throw InputError(
         message("side is ", side, " pixels; it must lie between 1 and ", max_picture_side));
+  // Points of each group.
   std::vector<std::vector<std::size_t>> members(place(n_groups));
   for (std::size_t i = 0; i < points.group.size(); ++i) {
     if (points.group[i] >= n_groups)
@@ -282,6 +284,7 @@ void gather_light(const Shadowing& things, const LitPoints& points, std::span<co
   }
   std::fill(out, out + 3 * points.group.size(), 0.0f);
   const bool dark = !things.corners.empty() || !things.balls.centers.empty();
+  // Each group has a light buffer of its own, so groups run in parallel.
   const auto body = [&](int g, int) {
     const std::vector<std::size_t>& mine = members[place(g)];
     if (mine.empty()) return;

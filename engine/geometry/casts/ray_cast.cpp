@@ -10,7 +10,8 @@ namespace {
 
 using ray_line::Entry;
 
-// Convex meshes with more faces are approached, which costs about as much as clipping by so many.
+// Convex meshes with more faces are approached by Newton's method, which costs about as much as
+// clipping by this number of faces.
 constexpr std::size_t max_clipped_faces = 64;
 
 template <class Core>
@@ -30,7 +31,8 @@ struct Start {
   Ball ball;
 };
 
-// s counts from q. Inside means that the ray's origin belongs to the shape.
+// First point of the ray on the shape; s is measured from q. `inside` is set if the ray's origin
+// belongs to the shape.
 template <class Core>
 Entry first_point(const Core& core, const Start& ray, bool& inside) {
   const double from = -ray.b;
@@ -68,7 +70,7 @@ RayHit ray_cast(const Shape& shape, const SE3d& X_WS, const Ray& ray, double max
   const Vec3d& d = ray.direction;
   const double largest = max_number(std::fabs(d.x), max_number(std::fabs(d.y), std::fabs(d.z)));
   if (!(largest > 0) || !std::isfinite(largest)) return {};
-  // Neither overflows nor underflows when squared.
+  // Scaled by the largest component, so that squares neither overflow nor underflow.
   const Vec3d scaled(d.x / largest, d.y / largest, d.z / largest);
   const double length = norm(scaled);
   return visit(shape, [&](const auto& core) -> RayHit {
@@ -77,11 +79,12 @@ RayHit ray_cast(const Shape& shape, const SE3d& X_WS, const Ray& ray, double max
                 0,
                 {},
                 core.bounding_ball()};
+    // Move the origin near the shape, and reject lines that miss the bounding ball.
     start.q = start.o;
     if (const double radius = start.ball.radius; std::isfinite(radius)) {
       start.b = dot(start.ball.center - start.o, start.u);
       start.q = start.o + start.b * start.u;
-      const double reach = radius + 1e-12 * (radius + std::fabs(start.b));  // and rounding
+      const double reach = radius + 1e-12 * (radius + std::fabs(start.b));  // plus rounding
       if (!(squared_norm(start.q - start.ball.center) <= reach * reach) || !(start.b >= -reach))
         return {};
     }
@@ -109,7 +112,8 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
   d.one_sided = min_number(d.surface.slide / size, d.surface.tilt_sine) < feature_tolerance;
   for (const double r : d.surface.radius) d.one_sided |= !(r > 0);
 
-  // The material point moves by u and turns the surface by w; the ray's origin and direction move.
+  // Rate of the hit if the material point moves by u, the surface turns by w, and the ray's origin
+  // and direction move.
   const auto rate = [&](const Vec3d& u, const Vec3d& w, const Vec3d& origin, const Vec3d& turned) {
     RayHitRate x;
     x.t = dot(n, u - origin - hit.t * turned) / approaching;
@@ -120,6 +124,7 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
         x.normal += (dot(d.surface.axis[i], x.point - u) / r) * d.surface.axis[i];
     return x;
   };
+  // Ray, pose and scale.
   const Vec3d arm = hit.point - X_WS.p, n_S = transpose_times(X_WS.R, n), none;
   for (int k = 0; k < 3; ++k) {
     Vec3d e;
@@ -131,6 +136,7 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
     d.twist[3 + k] = rate(cross(axis, arm), cross(axis, n), none, none);
   }
   d.scale = rate(arm, none, none, none);
+  // Sizes of the constructor.
   visit(shape, [&](const auto& core) {
     if constexpr (requires { core.n_sizes; }) {
       const LocalSurface s =
@@ -144,6 +150,7 @@ RayCastDerivatives ray_cast_derivatives(const RayHit& hit, const Shape& shape, c
       }
     }
   });
+  // Corners of the feature.
   for (int i = 0; i < d.surface.n_corners; ++i)
     for (int k = 0; k < 3; ++k) {
       const Vec3d axis = X_WS.R.col(k);

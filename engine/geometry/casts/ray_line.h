@@ -1,8 +1,9 @@
-// Where a line enters each core's shape: ray_cast.h says by which method.
+// Entry of a line into each type of shape, by the methods listed in ray_cast.h.
 //
-// enter(core, q, u) is the first point q + s u of the whole line, u being unit, that belongs to the
-// shape, in its frame, with the outward normal there; `found` is false for a line that misses, s is
-// -infinity for one that begins inside of a half-space. q is within the shape's size of it.
+// enter(core, q, u) computes the first point q + s u of the whole line that belongs to the shape,
+// in the shape's frame, and the outward normal there. u is unit, and q within the shape's size of
+// it. `found` is false if the line misses. s is -infinity if the line begins inside of a
+// half-space.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +22,11 @@ struct Entry {
   Vec3d n;
 };
 
-// The part s in [in, out] of a line that is inside of everything so far.
+// Interval s in [in, out] of a line that is inside of all sets clipped so far.
 struct Span {
   double in = -std::numeric_limits<double>::infinity(),
          out = std::numeric_limits<double>::infinity();
-  Vec3d n;  // where it begins
+  Vec3d n;  // normal at `in`
 
   bool empty() const { return !(in <= out); }
   void clear() { in = std::numeric_limits<double>::infinity(), out = -in; }
@@ -33,7 +34,7 @@ struct Span {
     if (from > in) in = from, n = normal;
     out = min_number(out, to);
   }
-  // By the half-space normal . x <= offset; of any length.
+  // Clip by the half-space normal . x <= offset; the normal has any length.
   void clip(double offset, const Vec3d& normal, const Vec3d& q, const Vec3d& u) {
     const double height = offset - dot(normal, q), slope = dot(normal, u);
     if (slope < 0)
@@ -64,7 +65,7 @@ inline Entry enter(const HalfSpaceCore&, const Vec3d& q, const Vec3d& u) {
   return span.entry();
 }
 
-// Of x^2 + y^2 <= radius^2: all, a part or nothing of the line.
+// Interval of the line in x^2 + y^2 <= radius^2: all, a part or nothing of the line.
 inline Span round_span(double radius, const Vec3d& q, const Vec3d& u) {
   Span span;
   const double a = std::hypot(u.x, u.y), moment = q.x * u.y - q.y * u.x;
@@ -91,7 +92,8 @@ inline Entry enter(const CylinderCore& c, const Vec3d& q, const Vec3d& u) {
   return span.entry();
 }
 
-// On the mantle, or on the ball at the end beyond which the line enters the mantle's cylinder.
+// On the lateral surface, or on the ball at the end beyond which the line enters the infinite
+// cylinder.
 inline Entry enter(const CapsuleCore& c, const Vec3d& q, const Vec3d& u) {
   const Span span = round_span(c.radius, q, u);
   if (span.empty()) return {};
@@ -101,9 +103,9 @@ inline Entry enter(const CapsuleCore& c, const Vec3d& q, const Vec3d& u) {
   return enter_ball({0, 0, std::copysign(c.half_length, z)}, c.radius, q, u);
 }
 
-// With p = q - apex, D = diag(c^2, c^2, -s^2), c and s of the half angle, the nappe below the apex
-// is p^T D p <= 0, z <= 0. The line's quadratic A x^2 + 2 B x + C has the discriminant c^2 (s^2
-// (m_x^2 + m_y^2) - c^2 m_z^2), m = p x u.
+// With p = q - apex, D = diag(c^2, c^2, -s^2), and c and s the cosine and sine of the half angle,
+// the nappe below the apex is p^T D p <= 0, z <= 0. The line's quadratic A x^2 + 2 B x + C has the
+// discriminant c^2 (s^2 (m_x^2 + m_y^2) - c^2 m_z^2), m = p x u.
 inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double line = std::hypot(k.radius, 2 * k.half_length), c = 2 * k.half_length / line,
@@ -122,13 +124,13 @@ inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
   const double x1 = A != 0 ? far / A : infinity, x2 = far != 0 ? C / far : 0;
   double in = min_number(x1, x2), out = max_number(x1, x2);
   if (A > 0) {
-    if (p.z + 0.5 * (in + out) * u.z > 0) return {};  // of the nappe above
+    if (p.z + 0.5 * (in + out) * u.z > 0) return {};  // on the nappe above
   } else if (A < 0) {
     if (u.z < 0)
       in = out, out = infinity;
     else
       out = in, in = -infinity;
-  } else {  // along a line of the mantle: one root, and one side of it
+  } else {  // parallel to a line of the lateral surface: one root, and one side of it
     if (far != 0 && (B < 0) != (u.z < 0)) return {};
     if (far == 0 && C > 0) return {};
     in = far != 0 && u.z < 0 ? x2 : -infinity, out = far != 0 && u.z > 0 ? x2 : infinity;
@@ -143,7 +145,7 @@ inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
   return span.entry();
 }
 
-// The unit ball of coordinates in radii.
+// The ellipsoid is the unit ball in coordinates scaled by the radii.
 inline Entry enter(const EllipsoidCore& c, const Vec3d& q, const Vec3d& u) {
   const Vec3d p(q.x / c.radii.x, q.y / c.radii.y, q.z / c.radii.z),
       v(u.x / c.radii.x, u.y / c.radii.y, u.z / c.radii.z);
@@ -154,7 +156,7 @@ inline Entry enter(const EllipsoidCore& c, const Vec3d& q, const Vec3d& u) {
   return {true, s, unit_or({x.x / c.radii.x, x.y / c.radii.y, x.z / c.radii.z}, -u)};
 }
 
-// Of boxes, meshes and triangles without a rounding.
+// Boxes, meshes and triangles without rounding.
 inline Entry enter(const BoxCore& c, const Vec3d& q, const Vec3d& u) {
   Span span;
   for (int i = 0; i < 3; ++i)
@@ -175,8 +177,9 @@ inline Entry enter(const ConvexCore& c, const Vec3d& q, const Vec3d& u) {
   }
   return span.entry();
 }
-// Corners in the plane across the ray: the same numbers for all triangles that share a corner, as q
-// is the ray's own origin. A line in the triangle's plane has no areas: `seen` is false then.
+// Computes in coordinates of the plane across the ray. The coordinates are equal for all triangles
+// that share a corner, as q is the ray's own origin. A line in the triangle's plane has no areas;
+// `seen` is then false.
 inline Entry enter(const TriangleCore& c, const Vec3d& q, const Vec3d& u, bool& seen) {
   const Vec3d across = perpendicular(u), up = cross(u, across);
   double x[3], y[3], z[3];
@@ -194,7 +197,7 @@ inline Entry enter(const TriangleCore& c, const Vec3d& q, const Vec3d& u, bool& 
   return {true, (w[0] * z[0] + w[1] * z[1] + w[2] * z[2]) / area, dot(m, u) > 0 ? -m : m};
 }
 
-// The point of a core nearest to x; `start` is where to look first, and changes no answer.
+// Point of a core nearest to x. `start` is a warm start that does not change the answer.
 inline Vec3d nearest(const BoxCore& c, const Vec3d& x, Vec3d&) {
   const Vec3d& h = c.half_extents;
   return {std::clamp(x.x, -h.x, h.x), std::clamp(x.y, -h.y, h.y), std::clamp(x.z, -h.z, h.z)};
@@ -213,20 +216,20 @@ inline Vec3d nearest(const ConvexCore& c, const Vec3d& x, Vec3d& start) {
   return x - r.v;
 }
 
-// Newton's method for "the distance from the core is the rounding", from the line's point at `s`,
-// which is outside or on the shape; beyond `end` there is nothing.
+// Solve distance from the core = rounding by Newton's method, from the line's point at `s`, which
+// is outside or on the shape. Returns a miss beyond `end`.
 template <class Core>
 requires requires(const Core& core, Vec3d& start) { nearest(core, start, start); }
 Entry approach(const Core& core, const Vec3d& q, const Vec3d& u, double s, double end,
                double scale) {
-  constexpr int max_rounds = 128;  // 5 as a rule; a ray that grazes gains one bit in each
+  constexpr int max_rounds = 128;  // usually 5; a ray that grazes gains one bit in each round
   const double touch = 1e-15 * scale;
   Vec3d n = -u, start = -u;
   for (int round = 0; round < max_rounds; ++round) {
     const Vec3d x = q + s * u, away = x - nearest(core, x, start);
     const double distance = norm(away), gap = distance - core.rounding();
-    // So near a set without rounding its direction has no digits: the last one is that of the
-    // feature to which the step led.
+    // Very near a set without rounding, the direction has no digits. The last direction is that of
+    // the feature that the step has reached.
     if (distance > (core.rounding() > 0 ? 0 : 1e-13 * scale)) n = away * (1 / distance);
     if (gap <= touch) return {true, s, n};
     const double approaching = -dot(n, u), step = gap / approaching;

@@ -13,15 +13,15 @@ constexpr int max_rounds = 1024;
 
 bool unbounded(const Shape& s) { return s.type == ShapeType::half_space; }
 
-// The farthest of the shape's points in direction n of W.
+// Farthest point of the shape in direction n of W.
 Vec3d farthest(const Shape& shape, const SE3d& X, const Vec3d& n) {
   return X * support(shape, transpose_times(X.R, n));
 }
 
-// Who carries the axis along which the separation is measured.
+// Frame that carries the axis along which the separation is measured.
 enum Carrier { world = -1, by_A = 0, by_B = 1 };
 
-// Both shapes and how fast they can move.
+// Both shapes and bounds on their motion.
 struct Pair {
   const Shape &A, &B;
   const Sweep &sweep_A, &sweep_B;
@@ -35,14 +35,15 @@ struct Pair {
         r_A(farthest_from(A_, Vec3d())),
         r_B(farthest_from(B_, Vec3d())) {}
 
-  // A half-space has no reach but along its own normal, which it carries.
+  // The support of a half-space is finite only along its own normal, so the half-space carries the
+  // axis.
   bool may_carry(Carrier carrier) const {
     if (unbounded(A)) return carrier == by_A;
     if (unbounded(B)) return carrier == by_B;
     return carrier == world ||
            squared_norm((carrier == by_A ? sweep_A : sweep_B).angular_velocity) > 0;
   }
-  // The axis that is n now, later.
+  // The axis that is n now, after `time`.
   Vec3d carried(Carrier carrier, const Vec3d& n, double time) const {
     if (carrier == world) return n;
     return exp_motion(Motion<double>{time * (carrier == by_A ? sweep_A : sweep_B).angular_velocity,
@@ -50,13 +51,14 @@ struct Pair {
                .R *
            n;
   }
-  // g, along n at time t.
+  // Separation g along n at time t.
   double separation(const Vec3d& n, double t) const {
     const SE3d X_A = sweep_A.at(t), X_B = sweep_B.at(t);
     return dot(n, (unbounded(B) ? X_B.p : farthest(B, X_B, -n)) -
                       (unbounded(A) ? X_A.p : farthest(A, X_A, n)));
   }
 
+  // Bounds mu and c of the head comment.
   struct Bounds {
     double mu, c;
   };
@@ -67,8 +69,8 @@ struct Pair {
       const double turn_A = norm(cross(n, w_A)) * r_A, turn_B = norm(cross(n, w_B)) * r_B;
       return {turn_A + turn_B - dot(n, v), turn_A * norm(w_A) + turn_B * norm(w_B)};
     }
-    // y, a point of the other shape seen from the carrier's origin, of which the carrier's own
-    // points keep their distance along n.
+    // y is a point of the other shape relative to the carrier's origin. The carrier's own points
+    // keep their distance along n.
     const bool first = carrier == by_A;
     const Vec3d &w = first ? w_A : w_B, &w_other = first ? w_B : w_A;
     const double r = first ? (unbounded(B) ? 0 : r_B) : (unbounded(A) ? 0 : r_A),
@@ -86,16 +88,16 @@ struct Pair {
   }
 };
 
-// The first zero for l in [0, 1] of (1 - l) g0 + l g1 - c l (1 - l) / 2 with g0 > 0; 1 when there
-// is none.
+// First zero for l in [0, 1] of (1 - l) g0 + l g1 - c l (1 - l) / 2 with g0 > 0, or 1 if there is
+// none.
 double first_zero(double g0, double g1, double c) {
   const double a = 0.5 * c, b = g1 - g0 - a, square = b * b - 4 * a * g0;
   if (!(b < 0) || !(square >= 0)) return 1;
   return min_number(1.0, 2 * g0 / (-b + std::sqrt(square)));
 }
 
-// From time t on the separation is above `level` for so long at least; g is how far it is above it
-// now.
+// Duration from time t on for which the separation is certified to stay above `level`. g is the
+// separation less `level` at t.
 double free_step(const Pair& pair, Carrier carrier, const Vec3d& n, double t, double g,
                  double level) {
   const double left = 1 - t;
@@ -112,8 +114,8 @@ double free_step(const Pair& pair, Carrier carrier, const Vec3d& n, double t, do
   return free;
 }
 
-// And from there on again, as long as the axis is nearly as good as it was: shapes that slide along
-// each other.
+// Repeat certified steps while the separation along the axis stays above half its first value, as
+// for shapes that slide along each other.
 double free_until(const Pair& pair, Carrier carrier, Vec3d n, double t, double g, double level) {
   constexpr int max_steps = 32;
   for (int step = 0; step < max_steps; ++step) {
@@ -148,6 +150,7 @@ Impact time_of_impact(const Shape& A, const Sweep& sweep_A, const Shape& B, cons
   const Pair pair(A, sweep_A, B, sweep_B);
   PairCache local;
   PairCache& warm = cache ? *cache : local;
+  // Tolerance above rounding.
   const double size = (unbounded(A) ? 0 : pair.r_A) + (unbounded(B) ? 0 : pair.r_B);
   const double fastest = norm(sweep_A.velocity - sweep_B.velocity) +
                          norm(sweep_A.angular_velocity) * (unbounded(A) ? 0 : pair.r_A) +
@@ -160,6 +163,7 @@ Impact time_of_impact(const Shape& A, const Sweep& sweep_A, const Shape& B, cons
     ++impact.rounds;
     const double t = impact.t;
     const SE3d X_A = sweep_A.at(t), X_B = sweep_B.at(t);
+    // Exact distance at t.
     Witness& w = impact.witness;
     w = signed_distance(A, X_A, B, X_B, &warm);
     impact.normal_velocity =
@@ -172,6 +176,7 @@ Impact time_of_impact(const Shape& A, const Sweep& sweep_A, const Shape& B, cons
     else if (t >= 1)
       impact.status = ImpactStatus::separated;
     if (impact.status != ImpactStatus::unfinished) return impact;
+    // Advance as far as any axis certifies.
     double next = t;
     for (const Carrier carrier : {world, by_A, by_B})
       if (next < 1 && pair.may_carry(carrier))
@@ -193,7 +198,7 @@ ImpactDerivatives impact_derivatives(const Impact& impact, const Shape& A, const
   for (const Sweep* s : sweeps) {
     const double turn = norm(s->angular_velocity);
     speed += norm(s->velocity) + turn * norm(w.p_WA - s->at(t).p);
-    d.one_sided |= turn > 3.14159265;  // the shorter way round may be the other way, from here on
+    d.one_sided |= turn > 3.14159265;  // beyond half a turn, the shorter angle switches sides
   }
   d.one_sided |=
       impact.status != ImpactStatus::touching || !(impact.normal_velocity < -1e-9 * speed);
@@ -201,6 +206,7 @@ ImpactDerivatives impact_derivatives(const Impact& impact, const Shape& A, const
   const SE3d X_WA = sweep_A.at(t), X_WB = sweep_B.at(t);
   const WitnessFactors at_t = witness_factors(w, A, X_WA, B, X_WB);
   d.one_sided = at_t.one_sided;
+  // Gradient of the distance with respect to the poses at t.
   WitnessRate distance;
   distance.distance = 1;
   double slope[12];
@@ -208,10 +214,10 @@ ImpactDerivatives impact_derivatives(const Impact& impact, const Shape& A, const
   for (int side = 0; side < 2; ++side) {
     const Sweep& s = *sweeps[side];
     const SE3d& X = side ? X_WB : X_WA;
-    const Vec3d turn = transpose_times(s.start.R, s.angular_velocity);  // the same in both frames
+    const Vec3d turn = transpose_times(s.start.R, s.angular_velocity);  // equal in both frames
     const SE3d X_W1 = s.at(1);
-    // The twist at t that a twist of the pose at t = 0 or t = 1 makes: positions are interpolated,
-    // rotation vectors too.
+    // Twist at t due to a twist of the pose at t = 0 or t = 1: positions and rotation vectors are
+    // interpolated.
     const auto rate = [&](const Vec3d& linear, const Vec3d& angular) {
       double sum = 0;
       const Vec3d v = transpose_times(X.R, linear);

@@ -1,5 +1,5 @@
-// Box (A) against sphere (B): the box's point nearest to the center, coordinate by coordinate; from
-// inside, the nearest face. A rounding is a constant of the distance.
+// Box (A) against sphere (B): the box's point nearest to the center, coordinate by coordinate, or
+// the nearest face if the center is inside. A rounding reduces the distance by a constant.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace robosim {
 struct BoxSphere : SolidAgainstSphere<BoxSphere> {
   static constexpr ShapeType a = ShapeType::box;
 
-  // The signed distance of the point c, and the normal where it is nearest.
+  // Signed distance of the point c, and the normal at the nearest point.
   static PointDistance from_point(const Shape& A, const Vec3d& c) {
     const Vec3d& h = A.half_extents;
     Vec3d n = c - Vec3d(std::clamp(c.x, -h.x, h.x), std::clamp(c.y, -h.y, h.y),

@@ -1,5 +1,5 @@
-// Capsule (A) against sphere (B): the distance of the center from the core segment; along x when it
-// lies on the segment.
+// Capsule (A) against sphere (B): the distance of the center from the core segment. The normal is
+// along x if the center lies on the segment.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct CapsuleSphere {
     const double along = dot(axis, c), t = std::clamp(along, -A.half_length, A.half_length);
     const Vec3d q = t * axis;
     Vec3d v = c - q;
-    // Across the segment beside it, beyond its end beyond: of a center that is all but on it,
-    // rounding says otherwise.
+    // The normal is perpendicular to the segment beside it, and points away from the segment beyond
+    // its ends. For a center very near to the segment, rounding may violate this.
     if (const double beyond = dot(axis, v); t == along || beyond * t < 0) v -= beyond * axis;
     const double vv = squared_norm(v), d = std::sqrt(vv);
     const Vec3d n = vv > least_square ? direction_of(v, vv, d) : X_WA.R.col(0);

@@ -1,6 +1,6 @@
 // Cone (A) against sphere (B), in the half-plane (radial, z) of the center: a triangle against a
-// point. From inside, the nearer of mantle and base; a center on the axis leaves the mantle along
-// x.
+// point. For a center inside, the nearer of lateral surface and base. The normal of a center on the
+// axis, towards the lateral surface, is along x.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace robosim {
 struct ConeSphere : SolidAgainstSphere<ConeSphere> {
   static constexpr ShapeType a = ShapeType::cone;
 
-  // The signed distance of the point c, and the normal where it is nearest.
+  // Signed distance of the point c, and the normal at the nearest point.
   static PointDistance from_point(const Shape& A, const Vec3d& c) {
     const double rho = std::sqrt(c.x * c.x + c.y * c.y), height = 2 * A.half_length;
     const Vec3d radial = rho > 0 ? Vec3d(c.x / rho, c.y / rho, 0) : Vec3d(1, 0, 0), up(0, 0, 1);
@@ -21,8 +21,8 @@ struct ConeSphere : SolidAgainstSphere<ConeSphere> {
     const double slant = std::sqrt(A.radius * A.radius + height * height), sine = A.radius / slant,
                  cosine = height / slant;
     const double above = c.z - A.half_length;          // of the apex
-    const double along = sine * rho - cosine * above;  // from the apex along the mantle
-    const double out = cosine * rho + sine * above;    // signed distances from mantle
+    const double along = sine * rho - cosine * above;  // from the apex along the lateral surface
+    const double out = cosine * rho + sine * above;    // signed distances from lateral surface
     const double below = -A.half_length - c.z;         // and base
     double d, across, rise;                            // the normal's radial and vertical parts
     if (along <= 0) {                                  // nearest to the apex
@@ -36,8 +36,8 @@ struct ConeSphere : SolidAgainstSphere<ConeSphere> {
     } else {
       d = below, across = 0, rise = -1;
     }
-    // Of a center as near to apex or rim as rounding, the direction may be outside of those that
-    // are normal there.
+    // If the center is within rounding of the apex or the rim, the direction may be outside of the
+    // normals there.
     const double to_rim = sine * across - cosine * rise;
     if (along <= 0 ? to_rim > 0 : along > slant && to_rim < 0) across = cosine, rise = sine;
     return {d, across * radial + rise * up};

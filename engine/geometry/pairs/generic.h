@@ -1,4 +1,4 @@
-// Any two bounded shapes: GJK while their cores are apart, EPA when they overlap.
+// Distance of any two bounded shapes: GJK if their cores are separated, EPA if they overlap.
 #pragma once
 
 #include <algorithm>
@@ -33,11 +33,13 @@ struct GenericPair {
       if (cache.corners.n > 0 && !set_out(D, cache.corners, r)) r.scale = 0;
     if constexpr (curved) {
       const double size = D.size();
+      // Warm start: Newton's method from the points of the last query.
       if (cache.has_points && squared_norm(cache.axis) > 0.5) {
         const Contact last{cache.axis, 0, cache.p_A, X_AB * cache.p_B - cache.p_A};
         if (const auto sharp = proved(D, SurfacesOf<Difference>{D}, last, size, warm_precision))
           c = *sharp, known = true;
       }
+      // GJK to increasing accuracy, each time followed by Newton's method.
       for (int i = 0; i < n_rough && !known; ++i) {
         const Rough& rough = rough_answers[i];
         advance(D, {.gap = rough.gap * size, .relative_gap = rough.relative_gap}, r);
@@ -52,6 +54,7 @@ struct GenericPair {
       }
     }
     if (!known) c = from_rough(D, r);
+    // Store the warm start of the next query.
     if constexpr (curved) {
       cache.p_A = c.a, cache.p_B = transpose_times(X_AB.R, c.a + c.w - X_AB.p);
       cache.has_points = true;
@@ -74,7 +77,7 @@ struct GenericPair {
     const double reach = margin + D.rounding();
     const GjkResult r = gjk(D, start(D, cache), {.separated = reach, .near = reach});
     keep_axis(r, cache);
-    return r.overlap || r.lower < reach;  // what no plane separates counts as closer
+    return r.overlap || r.lower < reach;  // pairs that no plane separates count as closer
   }
 
   static double distance_lower_bound(double enough, const Shape& A, const Shape& B,
@@ -88,18 +91,19 @@ struct GenericPair {
   }
 
  private:
-  // Of GJK's bounds, as a part of the size and of the distance, and of the features' points.
+  // Accuracy of approximate answers: gap of GJK's bounds relative to the size and to the distance,
+  // and precision of the features' points.
   struct Rough {
     double gap, relative_gap, precision;
   };
   static constexpr int n_rough = 3;
   static constexpr Rough rough_answers[n_rough] = {
       {3e-3, 3e-2, 5e-2}, {0, 1e-3, 2e-2}, {0, 1e-8, 1e-3}};
-  // How far the answer may have moved since the last query, as a part of the size.
+  // Expected motion of the answer since the last query, relative to the size.
   static constexpr double warm_precision = 2e-2;
 
-  // What GJK knows; of cores that overlap what it knew when it last saw them apart, with the
-  // direction in which they overlap least.
+  // Contact from GJK's result. If the cores overlap, the last simplex before the overlap, with the
+  // direction of the least overlap found.
   static Contact contact(const GjkResult& r) {
     Contact c{r.v * (1 / r.upper), r.upper, {}, {}};
     if (r.overlap) c.normal = r.axis * (1 / norm(r.axis)), c.distance = r.lower;
@@ -108,16 +112,16 @@ struct GenericPair {
       c.a += r.simplex.lambda[i] * r.simplex.a[i], c.w += r.simplex.lambda[i] * r.simplex.w[i];
     return c;
   }
-  // By Newton's method from a rough answer. Of cores apart a plane of support proves it; of those
-  // that overlap see way_out.h.
+  // Refine an approximate answer by Newton's method. Returns nothing unless the result is proved:
+  // for separated cores by a supporting plane, for overlapping cores by way_out.h.
   template <class Surfaces>
   static std::optional<Contact> proved(const Difference& D, const Surfaces& surfaces,
                                        const Contact& rough, double size, double precision) {
     const auto sharp = quickly_polished(D, surfaces, rough, size, precision);
     return sharp && (sharp->distance > 0 || is_shortest_way_out(D, *sharp)) ? sharp : std::nullopt;
   }
-  // EPA's nearest facet as a rough answer; and of all faces of the hulls the one whose plane is the
-  // least deep, outward from D.
+  // Callbacks of EPA (EpaGuess): EPA's nearest facet as an approximate answer, and the least deep
+  // of all faces of the hulls, as a direction outward from D.
   struct Guess {
     const Difference& D;
     std::optional<Contact> sharp;
@@ -136,7 +140,8 @@ struct GenericPair {
       const auto look = [&](const Vec3d& direction, double depth) {
         if (depth < least) least = depth, best = direction;
       };
-      // How far the face itself reaches along its normal, and the other shape along the opposite.
+      // Reach of the face itself along its normal, and of the other shape in the opposite
+      // direction.
       const auto& X = D.X_AB;
       if constexpr (has_faces<CoreA>)
         D.A.for_each_face([&](const Vec3d& n, const Vec3d& on) {
@@ -158,7 +163,7 @@ struct GenericPair {
   static constexpr bool has_faces = requires(const Core& core) {
     core.for_each_face([](const Vec3d&, const Vec3d&) {});
   };
-  // GJK to the end, EPA where it finds an overlap, and the polish of what is curved.
+  // GJK to its end, EPA if GJK finds an overlap, and the polish of curved shapes.
   static Contact from_rough(const Difference& D, GjkResult& r) {
     if (!r.overlap) advance(D, {}, r);
     Contact c;
@@ -171,19 +176,20 @@ struct GenericPair {
       gap = max_number(e.gap, norm(e.w - e.depth * e.direction));
     } else {
       c = contact(r);
-      // Of a needle v may be better known than what it is made of.
+      // For a needle, v may be more accurate than its barycentric combination.
       gap = max_number(gap, norm(c.w - r.v));
-      // A v as short as rounding has no direction; the plane that separated best has.
+      // A v at the level of rounding has no direction, but the plane that separated best has one.
       constexpr double touch = 1e-10;  // of the size
       if (!D.exceeds(r.upper, touch) && !D.exceeds(-r.lower, touch))
         c.normal = r.axis * (1 / norm(r.axis));
     }
-    // Of polytopes only what rounding has spoilt: needles, and touches.
+    // Polytopes are polished only if rounding spoiled the result: needles, and touching shapes.
     if (curved || D.exceeds(gap, 1e-11)) {
       const Contact rough = c;
       c = polished(SupportFunction::of(D), Surfaces::of(D), c, D.size());
-      // A polished value is a support plane's, so never above the distance, as GJK's own lower
-      // bound is. Of needles that all but touch GJK's plane may be the only one that is any good.
+      // A polished value is the distance of a supporting plane, so never above the true distance,
+      // like GJK's lower bound. For needles that nearly touch, GJK's plane may be the only accurate
+      // one.
       if (!r.overlap && c.distance < r.lower) {
         if (c.distance < r.lower - 1e-12 * D.size())
           c = rough, c.normal = r.axis * (1 / norm(r.axis));
@@ -194,8 +200,8 @@ struct GenericPair {
     }
     return c;
   }
-  // Where a needle touches, none of GJK's planes may be any good: then the way out is looked for as
-  // from inside.
+  // Contact of touching needles, for which none of GJK's planes may be accurate: found by EPA as
+  // for overlapping cores.
   [[gnu::noinline]] static void out_of_touch(const Difference& D, const GjkResult& r, Contact& c) {
     Guess guess{D, {}};
     const Penetration e = epa(SupportFunction::of(D), r.simplex, guess.for_epa());
@@ -207,7 +213,7 @@ struct GenericPair {
   static void keep_axis(const GjkResult& r, PairCache& cache) {
     cache.axis = r.overlap || !(r.lower > 0) ? Vec3d() : r.axis * (1 / norm(r.axis));
   }
-  // The last separating direction, else from center to center.
+  // Direction to start GJK with: the last separating direction, or else from center to center.
   static Vec3d start(const Difference& D, const PairCache& cache) {
     if (squared_norm(cache.axis) > 0.5) return cache.axis;
     const Vec3d c = D.center();

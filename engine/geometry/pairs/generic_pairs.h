@@ -1,7 +1,7 @@
-// The generic pairs, compiled in two files of their own: generic_primitives.cpp, and
-// generic_meshes.cpp for those with convex meshes and triangles. The formulas of pair_table.cpp are
-// then compiled without them, and so within the size up to which a compiler inlines all that it
-// should. `linkage` is `extern` where the pairs are declared, and nothing where they are compiled.
+// Generic pairs, compiled in two separate files: generic_primitives.cpp, and generic_meshes.cpp for
+// pairs with convex meshes and triangles. The formulas of pair_table.cpp are then compiled without
+// the generic pairs, and stay within the size up to which a compiler inlines everything it should.
+// `linkage` is `extern` where the pairs are declared, and empty where they are compiled.
 #pragma once
 
 #include "geometry/pairs/generic.h"

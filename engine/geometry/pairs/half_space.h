@@ -1,5 +1,5 @@
-// Half-space (A) against any bounded shape: the shape's support point in the direction into the
-// half-space decides.
+// Half-space (A) against any bounded shape, by the shape's support point in the direction into the
+// half-space:
 //   distance = min over B of z, in A's frame.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Two half-spaces. Only when they face each other can a translation separate them: then the
-// distance is along the common normal, positive for a slot between them. Otherwise they overlap
-// without end: -infinity, both points at B's origin.
+// Two half-spaces. A translation can separate them only if they face each other. The distance is
+// then along the common normal, positive for a slot between them. Otherwise they overlap without
+// bound: the distance is -infinity, and both points are at B's origin.
 #pragma once
 
 #include <limits>
@@ -14,7 +14,7 @@ struct HalfSpaceHalfSpace {
 
   static Witness signed_distance(const Shape&, const Shape&, const SE3d& X_AB, PairCache&) {
     const Vec3d normal(0, 0, 1), n_B = X_AB.R.col(2), p = X_AB.p;
-    // Facing each other, to rounding.
+    // Facing each other up to rounding.
     if (squared_norm(n_B + normal) < 1e-24) return {p.z, {p.x, p.y, 0}, p, normal};
     return {-std::numeric_limits<double>::infinity(), p, p, normal};
   }

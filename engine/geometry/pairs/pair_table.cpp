@@ -25,12 +25,12 @@ ROBOSIM_MESH_PAIRS(extern)
 
 namespace {
 
-// The cells that are not GJK and EPA. Half-spaces against every bounded type are filled in below.
+// Pairs with closed forms. Half-spaces against every bounded type are added below.
 using AnalyticPairs =
     std::tuple<SphereSphere, BoxSphere, CapsuleSphere, CylinderSphere, EllipsoidSphere, ConeSphere,
                TriangleSphere, CapsuleCapsule, HalfSpaceHalfSpace>;
 
-// An analytic pair with everything in W, of (B, A) where `swapped`.
+// Witness of an analytic pair with everything in W; the pair takes (B, A) if `swapped`.
 template <class P, bool swapped>
 ROBOSIM_INLINE Witness witness_in_W(const Shape& A, const SE3d& X_WA, const Shape& B,
                                     const SE3d& X_WB) {
@@ -51,7 +51,7 @@ template <class P, bool swapped>
 Witness in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
   return witness_in_W<P, swapped>(A, X_WA, B, X_WB);
 }
-// Of the same, what the distance alone takes.
+// Distance of the same pair, without the code for the rest of the witness.
 template <class P, bool swapped>
 double distance_in_W(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB) {
   return witness_in_W<P, swapped>(A, X_WA, B, X_WB).distance;
@@ -79,7 +79,7 @@ constexpr void set(Table& table) {
   if (a != b) table[b][a] = functions_of<P, analytic, true>();
 }
 
-// GJK and EPA, or where there is a formula for most poses that first.
+// GJK and EPA, or a formula for most poses if there is one, with GJK and EPA for the rest.
 template <ShapeType a, ShapeType b>
 struct BestPair : GenericPair<a, b> {};
 template <>

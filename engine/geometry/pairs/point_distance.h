@@ -1,7 +1,7 @@
-// A solid (A) whose signed distance from a point is a formula, against a sphere (B).
+// A solid (A) with a closed-form signed distance from a point, against a sphere (B).
 //
-// The pair's struct gives a, and `static PointDistance from_point(const Shape& A, const Vec3d& c)`
-// in A's frame.
+// The pair's struct provides a, and `static PointDistance from_point(const Shape& A, const Vec3d&
+// c)` in A's frame.
 #pragma once
 
 #include "geometry/query.h"
@@ -10,7 +10,7 @@ namespace robosim {
 
 struct PointDistance {
   double distance;
-  Vec3d normal;  // unit, outward where the solid is nearest
+  Vec3d normal;  // unit, outward at the solid's nearest point
 };
 
 template <class Pair>

@@ -1,4 +1,4 @@
-// Two spheres: along the line of their centers; along x when the centers coincide.
+// Two spheres: the normal is along the line of the centers, or along x if the centers coincide.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Triangle (A) against sphere (B): the triangle's point nearest to the center. A rounding is a
-// constant of the distance.
+// Triangle (A) against sphere (B): the triangle's point nearest to the center. A rounding reduces
+// the distance by a constant.
 #pragma once
 
 #include <cmath>
@@ -32,22 +32,22 @@ struct TriangleSphere {
   }
 
  private:
-  static constexpr double near_touch = 1e-5;  // of the size
+  static constexpr double near_touch = 1e-5;  // relative to the size
 
-  // Of the triangle from the center, in few branches: of all edges, and of the face where the
-  // center is over it.
+  // Nearest point of the triangle, relative to the center, with few branches: from all edges, and
+  // from the face if the center projects into it.
   static ROBOSIM_INLINE Vec3d nearest_point(const Vec3d (&w)[3], const double (&ww)[3]) {
     const Vec3d e[3] = {w[1] - w[0], w[2] - w[1], w[0] - w[2]}, n = cross(e[0], e[1]);
     const double ee[3] = {squared_norm(e[0]), squared_norm(e[1]), squared_norm(e[2])},
                  nn = squared_norm(n);
-    constexpr double needle = 1e-16;  // of the angles, squared
+    constexpr double needle = 1e-16;  // squared sine of the angles
     if (!(nn > needle * ee[0] * ee[1] && nn > needle * ee[0] * ee[2])) [[unlikely]]
       return nearest_face(w, 3).v;
-    // How far the center is within each side, times the side's length and that of n.
+    // Distance of the center inside each side, times the length of the side and of n.
     double within[3];
     for (int i = 0; i < 3; ++i) within[i] = dot(cross(w[i], e[i]), n);
     if (within[0] > 0 && within[1] > 0 && within[2] > 0) return n * (dot(n, w[0]) / nn);
-    // Else on an edge that has the center on its outer side.
+    // Otherwise the nearest point is on an edge that has the center on its outer side.
     double least = INFINITY;
     Vec3d v;
     for (int i = 0; i < 3; ++i) {
@@ -55,9 +55,10 @@ struct TriangleSphere {
       const double t = -dot(w[i], e[i]);
       const bool at_i = !(t > 0), at_j = !(t < ee[i]);
       Vec3d x = w[i] + (t / ee[i]) * e[i];
-      x -= (dot(x, e[i]) / ee[i]) * e[i];  // perpendicular to the edge however near the center is
+      x -= (dot(x, e[i]) / ee[i]) *
+           e[i];  // perpendicular to the edge even if the center is very near
       const Vec3d& corner = at_i ? w[i] : w[j];
-      // Where rounding does not tell, an edge is nearer than its ends.
+      // Differences below rounding: an edge is preferred to its ends.
       constexpr double after_edges = 1 + 4e-16;
       const double xx = at_i || at_j ? after_edges * (at_i ? ww[i] : ww[j]) : squared_norm(x);
       const Vec3d& here = at_i || at_j ? corner : x;
@@ -67,8 +68,9 @@ struct TriangleSphere {
     }
     return v;
   }
-  // The direction away from a point that is all but there drowns in rounding: of those that have
-  // all corners behind, the nearest one. d: how far away, which over a face is along its normal.
+  // Normal at a point that the center nearly touches, where the direction to the center is lost in
+  // rounding. Takes the nearest of the directions that have all corners behind them. d: distance,
+  // which over a face is measured along the face's normal.
   [[gnu::noinline, gnu::cold]] static Vec3d leave(const Shape& A, const Vec3d (&w)[3], double& d) {
     constexpr double rounding = 1e-15, flat = 1e-10;
     const auto core = robosim::core<ShapeType::triangle>(A);
@@ -78,11 +80,11 @@ struct TriangleSphere {
     const auto without = [](const Vec3d& x, const Vec3d& direction) {
       return x - dot(x, direction) * direction;
     };
-    // Of a needle the normal is less well known than its line.
+    // The normal of a needle is less accurate than its line.
     const Vec3d face = unit_or(without(core.normal(), line), perpendicular(line));
     const SimplexFace nearest = nearest_face(w, 3);
     d = std::sqrt(nearest.vv);
-    // At a center on the triangle the face's normal is one of its edges and corners too.
+    // For a center on the triangle, the face's normal is also a normal of its edges and corners.
     if (!(nearest.vv >
           rounding * rounding * (squared_norm(w[0]) + squared_norm(w[1]) + squared_norm(w[2]))))
       return face;

@@ -1,14 +1,16 @@
-// Two triangles: by the facets of D = B - A, where one of them holds the answer, before GJK and
+// Two triangles: the facets of D = B - A if one of them determines the answer, otherwise GJK and
 // EPA.
 //
-// D has the facets of either side of A and of B, and those of edges e of A and f of B of which all
-// of A is on one side and all of B on the other: with n = e x f, the corner of A opposite to e lies
-// by -f.nA from it along n and that of B opposite to f by e.nB, so that both numbers f.nA and e.nB
-// have the same sign, which is also that of the way along n from A to B. The triangles' signed
-// distance is never less than that along a facet's normal, and where they overlap it is the largest
-// of these. So the best facet holds the answer, apart and inside, where those points of its two
-// features belong to the triangles that lie on one normal. Where corners and edges are nearest
-// across a gap, none does.
+// The facets of D are the two sides of A and of B, and certain pairs of an edge e of A and an edge
+// f of B. Such a pair has the normal n = e x f, with all of A on one side and all of B on the other
+// side. Along n, the corner of A opposite to e is at -f.nA from e, and the corner of B opposite to
+// f is at e.nB from f. So f.nA and e.nB have the same sign, which is also the sign of the direction
+// along n from A to B.
+//
+// The signed distance of the triangles is never less than the distance along a facet's normal. If
+// they overlap, it is the largest of these distances. So the best facet determines the answer,
+// separated or overlapping, if the points of its two features on a common normal belong to the
+// triangles. If corners and edges are nearest across a gap, no facet determines the answer.
 #pragma once
 
 #include <cmath>
@@ -35,8 +37,8 @@ struct TriangleTriangle : GenericPair<ShapeType::triangle, ShapeType::triangle> 
   }
 
  private:
-  // Nothing where the best facet does not hold the answer: then `axis` is its normal, if that
-  // separates.
+  // Return the contact of the best facet, or nothing if that facet does not determine the answer.
+  // `axis` is then set to the facet's normal if the normal separates.
   static std::optional<Contact> on_facet(const Vec3d (&a)[3], const Vec3d (&b)[3], Vec3d& axis) {
     const Vec3d e[3] = {a[1] - a[0], a[2] - a[1], a[0] - a[2]},
                 f[3] = {b[1] - b[0], b[2] - b[1], b[0] - b[2]};
@@ -44,11 +46,11 @@ struct TriangleTriangle : GenericPair<ShapeType::triangle, ShapeType::triangle> 
     const double ff[3] = {squared_norm(f[0]), squared_norm(f[1]), squared_norm(f[2])};
     const Vec3d n_A = cross(e[0], e[1]), n_B = cross(f[0], f[1]);
     const double nn_A = squared_norm(n_A), nn_B = squared_norm(n_B);
-    // The plane of a needle is not known well enough.
+    // The plane of a needle is not accurate enough.
     if (!(nn_A > 1e-4 * ee[0] * ee[1]) || !(nn_B > 1e-4 * ff[0] * ff[1])) return std::nullopt;
 
-    // Of the best facet: its normal, from A to B, and the square of its length; the distance along
-    // it times that length.
+    // Best facet: its normal, from A to B, the square of the normal's length, and the distance
+    // along the normal times that length.
     Vec3d n;
     double nn = 1, along = 0, best = -std::numeric_limits<double>::infinity();
     int i_best = -1, j_best = -1;  // vertex or edge, -1 for a face
@@ -57,6 +59,7 @@ struct TriangleTriangle : GenericPair<ShapeType::triangle, ShapeType::triangle> 
       if (signed_square > best)
         best = signed_square, n = m, nn = mm, along = s, i_best = i, j_best = j;
     };
+    // Facets of the triangles' sides.
     const double x[3] = {dot(n_A, b[0] - a[0]), dot(n_A, b[1] - a[0]), dot(n_A, b[2] - a[0])};
     const double y[3] = {dot(n_B, a[0] - b[0]), dot(n_B, a[1] - b[0]), dot(n_B, a[2] - b[0])};
     const auto lowest = [](const double(&z)[3]) {
@@ -74,6 +77,7 @@ struct TriangleTriangle : GenericPair<ShapeType::triangle, ShapeType::triangle> 
       consider(-n_B, nn_B, y[y_low], y_low, -1);
     else
       consider(n_B, nn_B, -y[y_high], y_high, -1);
+    // Facets of two edges.
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) {
         const bool forward = y[i == 2 ? 0 : i + 1] > y[i];
@@ -87,6 +91,7 @@ struct TriangleTriangle : GenericPair<ShapeType::triangle, ShapeType::triangle> 
           consider(-m, mm, -s, i, j);
       }
 
+    // Points of the best facet, if they belong to the triangles.
     const double scale = 1 / std::sqrt(nn), distance = along * scale;
     const Vec3d normal = scale * n;
     const auto inside = [](const Vec3d(&v)[3], const Vec3d(&edge)[3], const Vec3d& face,
@@ -102,7 +107,7 @@ struct TriangleTriangle : GenericPair<ShapeType::triangle, ShapeType::triangle> 
       if (const Vec3d p = a[i_best] + w; inside(b, f, n_B, p))
         return Contact{normal, distance, a[i_best], w};
     } else {
-      // Where the lines of the edges are nearest to each other.
+      // Nearest points of the lines of the edges.
       const Vec3d d = b[j_best] - a[i_best], m = cross(e[i_best], f[j_best]);
       const double t = dot(cross(d, f[j_best]), m) / nn, u = dot(cross(d, e[i_best]), m) / nn;
       const Vec3d p = a[i_best] + t * e[i_best], off = b[j_best] + u * f[j_best] - p - w;

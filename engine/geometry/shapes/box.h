@@ -1,4 +1,4 @@
-// Box |x| <= half_extents.x and so on, rounded by `radius`. Core: the box itself.
+// Box |x| <= half_extents.x, and likewise for y and z, rounded by `radius`. Core: the box itself.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct BoxCore {
   double radius = 0;
 
   double rounding() const { return radius; }
-  // Sooner known than the diagonal.
+  // Upper bound of half the diagonal, cheaper to compute.
   double size() const { return half_extents.x + half_extents.y + half_extents.z; }
   Vec3d center() const { return {}; }
   // The corner on d's side.
@@ -36,7 +36,7 @@ struct BoxCore {
             i & 4 ? -half_extents.z : half_extents.z};
   }
   int n_corners() const { return 8; }
-  // Over tangents t0 and t1, see local_surface.
+  // Radii over the tangents t0 and t1; see local_surface.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
                                                         const Vec3d& t0, const Vec3d& t1) const {
     using tangent_plane::Radii;
@@ -45,7 +45,7 @@ struct BoxCore {
     const double tolerance =
         std::max(feature_tolerance * size(), std::min({room.x, room.y, room.z}));
     const auto steep = [](double sine) { return std::fabs(sine) < feature_tolerance; };
-    // Free along these.
+    // Axes along which the point is free.
     const bool x = room.x > tolerance, y = room.y > tolerance, z = room.z > tolerance;
     if (!(x | y | z))
       return {Radii::round(radius), LocalSurface::straight, steep(n.x) || steep(n.y) || steep(n.z)};
@@ -56,8 +56,8 @@ struct BoxCore {
     if (y) return {Radii(t0.y, t1.y, radius), room.y, steep(n.x) || steep(n.z)};
     return {Radii(t0.z, t1.z, radius), room.z, steep(n.x) || steep(n.y)};
   }
-  // A face is 2 axis + (on its positive side); an edge 4 axis + 2 (second other axis positive) +
-  // (first one positive); a vertex has a bit for each positive coordinate.
+  // Feature numbers: a face is 2 axis + (on its positive side); an edge 4 axis + 2 (second other
+  // axis positive) + (first other axis positive); a vertex has a bit for each positive coordinate.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
                              double precision = feature_tolerance) const {
     LocalSurface s;
@@ -93,7 +93,7 @@ struct BoxCore {
     }
     return s;
   }
-  // Below a face, as far as the other faces.
+  // Ball below a face, limited by half the box's thickness and by the other faces.
   double inner_radius(const Vec3d& p, const Vec3d& n) const {
     for (int i = 0; i < 3; ++i)
       if (std::fabs(n[i]) > 0.5) {
@@ -111,7 +111,7 @@ struct BoxCore {
     if (std::fabs(s.point[k]) == half_extents[k]) rate[k] = std::copysign(0.5, s.point[k]);
     return rate;
   }
-  // The face on whose side n lies most.
+  // The face whose outward normal is closest to n.
   void patch(const Vec3d& n, Patch& out) const {
     const double x = std::fabs(n.x), y = std::fabs(n.y), z = std::fabs(n.z);
     const int i = x >= y && x >= z ? 0 : (y >= z ? 1 : 2), j = (i + 1) % 3, k = (i + 2) % 3;
@@ -120,7 +120,7 @@ struct BoxCore {
     out.face = {FeatureKind::face, 2 * i + up, 0};
     out.normal[i] = up ? 1 : -1;
     for (int c = 0; c < 4; ++c) {
-      // Round the face: (-, -), (+, -), (+, +), (-, +) along j and k, the other way on a lower
+      // Around the face: (-, -), (+, -), (+, +), (-, +) along j and k, in reverse order on a lower
       // face.
       const bool first = c == 1 || c == 2, second = c >= 2, on_j = up ? first : second,
                  on_k = up ? second : first;
@@ -142,7 +142,7 @@ struct BoxCore {
     return rate;
   }
   Ball bounding_ball() const { return {{}, norm(half_extents) + radius}; }
-  // At the corner opposite to p.
+  // The corner opposite to p is the farthest point.
   double farthest_from(const Vec3d& p) const { return norm(p - support(-p)) + radius; }
 };
 

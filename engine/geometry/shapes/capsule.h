@@ -20,7 +20,7 @@ struct CapsuleCore {
   double rounding() const { return radius; }
   Vec3d center() const { return {}; }
   Vec3d support(const Vec3d& d) const { return {0, 0, std::copysign(half_length, d.z)}; }
-  // Over tangents t0 and t1, see local_surface.
+  // Radii over the tangents t0 and t1; see local_surface.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
                                                         const Vec3d& t0, const Vec3d& t1) const {
     const double room = half_length - std::fabs(p.z);
@@ -29,7 +29,8 @@ struct CapsuleCore {
     return {tangent_plane::Radii::round(radius), LocalSurface::straight,
             std::fabs(n.z) < feature_tolerance};
   }
-  // Curved: 0 and 1 the balls at the lower and upper end, 2 the mantle.
+  // Feature numbers: curved 0 and 1 are the balls at the lower and upper end, 2 is the lateral
+  // surface.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
                              double precision = feature_tolerance) const {
     LocalSurface s;
@@ -50,7 +51,7 @@ struct CapsuleCore {
     if (k == 0) return n;
     return {0, 0, s.index == 2 ? 0 : (s.index ? 0.5 : -0.5)};
   }
-  // The segment, unless n points more along it than away from it.
+  // The segment, unless n is closer to the segment's direction than to its perpendicular.
   void patch(const Vec3d& n, Patch& out) const {
     const double across = std::sqrt(n.x * n.x + n.y * n.y);
     if (std::fabs(n.z) > across) return;

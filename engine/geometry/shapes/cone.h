@@ -19,14 +19,14 @@ struct ConeCore {
 
   double rounding() const { return 0; }
   Vec3d center() const { return {}; }
-  // The apex, or a point of the rim on d's side; the base's center for a d straight down.
+  // The apex, or the point of the rim on d's side; the base's center if d points straight down.
   Vec3d support(const Vec3d& d) const {
     const double across = std::sqrt(d.x * d.x + d.y * d.y);
     if (2 * half_length * d.z >= radius * across) return {0, 0, half_length};
     const double s = across > 0 ? radius / across : 0;
     return {s * d.x, s * d.y, -half_length};
   }
-  // Over tangents t0 and t1, see local_surface.
+  // Radii over the tangents t0 and t1; see local_surface.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
                                                         const Vec3d& t0, const Vec3d& t1) const {
     using tangent_plane::Radii;
@@ -35,14 +35,14 @@ struct ConeCore {
     const double squared = n.x * n.x + n.y * n.y, n_rho = std::sqrt(squared),
                  rho2 = p.x * p.x + p.y * p.y;
     const double from_apex2 = rho2 + below_apex * below_apex, on = feature_tolerance * line;
-    // n is the mantle's normal.
+    // True if n is the normal of the lateral surface.
     const bool as_mantle = std::fabs(n_rho * radius - n.z * height) < on;
     if (from_apex2 <= on * on || below_apex < 0)
       return {Radii::round(0), LocalSurface::straight, as_mantle};
     const double rho = std::sqrt(rho2), within = (below_apex * radius - rho * height) / line;
     const double tolerance = std::max(on, std::min(above, within));
     if (above <= tolerance && within > tolerance) return {Radii::flat(), radius - rho};
-    // Round the axis, as long as n_rho.
+    // Direction around the axis, of length n_rho.
     const tangent_plane::Vec2 e{n.x * t0.y - n.y * t0.x, n.x * t1.y - n.y * t1.x};
     if (above <= tolerance) {
       const bool tips = as_mantle || n_rho < feature_tolerance;
@@ -50,14 +50,14 @@ struct ConeCore {
       return {Radii(tangent_plane::outer((radius * inverse_cube(squared, n_rho)) * e, e)),
               LocalSurface::straight, tips};
     }
-    // Along the mantle's line, which is square to it.
+    // Direction along the line of the lateral surface, perpendicular to e.
     const tangent_plane::Vec2 down = -1.0 * tangent_plane::turned(e);
     const double from_apex = std::sqrt(from_apex2);
     return {Radii(down.x, down.y, below_apex * radius * line / (height * height)),
             std::min(from_apex, line - from_apex)};
   }
-  // Vertex 0 the apex, edge 0 the rim, face 0 the base, curved 0 the mantle, which is straight
-  // along its lines from the apex.
+  // Feature numbers: vertex 0 is the apex, edge 0 the rim, face 0 the base, curved 0 the lateral
+  // surface, which is straight along its lines from the apex.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
                              double precision = feature_tolerance) const {
     LocalSurface s;
@@ -66,9 +66,9 @@ struct ConeCore {
     const double below_apex = half_length - p.z,
                  from_apex = std::sqrt(rho * rho + below_apex * below_apex),
                  above = p.z + half_length;
-    // How far p lies under the mantle.
+    // Distance of p below the lateral surface.
     const double within = ((half_length - p.z) * radius - rho * height) / line;
-    // Sine of the normals' angle.
+    // Sine of the angle between n and the normal of the lateral surface.
     const auto from_mantle = [&] {
       return min_number(std::fabs(n_rho * radius - n.z * height) / line, 1.0);
     };
@@ -115,13 +115,14 @@ struct ConeCore {
               {n_rho > 0 ? radius / n_rho : LocalSurface::straight, 0},
               LocalSurface::straight};
     }
-    // Of the way from the apex.
+    // Lateral surface; part is the fraction of the line from the apex.
     const double height = 2 * half_length, line = slant(), part = (half_length - p.z) / height;
     return {{round, along_line(n)},
             {part * radius * line / height, LocalSurface::straight},
             line * std::min(part, 1 - part)};
   }
-  // Below the mantle as far as the axis and the base, above the base as far as the mantle.
+  // Ball below the lateral surface, limited by the axis and the base; or above the base, limited by
+  // the lateral surface.
   double inner_radius(const Vec3d& p, const Vec3d& n) const {
     const double height = 2 * half_length, line = slant(), rho = std::sqrt(p.x * p.x + p.y * p.y),
                  above = p.z + half_length;
@@ -131,7 +132,8 @@ struct ConeCore {
     return n_rho < feature_tolerance && n.z < 0 ? (height * radius - rho * height) / (line + radius)
                                                 : 0;
   }
-  // Of the mantle the mean of what its line gives and the disc at that height, as each is a bound.
+  // For the lateral surface, the mean of the bounds from its line and from the disc at that height,
+  // each of which is valid by itself.
   Growth growth(const LocalSurface& s, const Vec3d& n) const {
     if (s.kind == FeatureKind::edge) return {{radius, 0}};
     if (s.kind != FeatureKind::curved) return robosim::growth(s);
@@ -139,18 +141,18 @@ struct ConeCore {
   }
   static constexpr int n_sizes = 2;  // radius, length
   Vec3d size_rate(int k, const LocalSurface& s, const Vec3d& n) const {
-    // Of the way from the apex to the base.
+    // Fraction of the way from the apex to the base.
     const double part = (half_length - s.point.z) / (2 * half_length);
     if (k == 1) return {0, 0, 0.5 - part};
     return s.kind == FeatureKind::face ? Vec3d() : part * outward(n);
   }
-  // How fast the mantle's normal turns when its lines do.
+  // Turn of the lateral surface's normal when its lines turn.
   Vec3d size_turn(int k, const LocalSurface& s, const Vec3d& n) const {
     if (s.kind != FeatureKind::curved) return {};
     return ((k == 0 ? -dot(n, outward(n)) : n.z) / slant()) * along_line(n);
   }
-  // The base, or the mantle's line on n's side; none where n points more along the axis, over the
-  // apex, than along the mantle's normal.
+  // The base, or the line of the lateral surface on n's side. None if n points along the axis over
+  // the apex more than along the lateral surface's normal.
   void patch(const Vec3d& n, Patch& out) const {
     const double height = 2 * half_length, line = std::hypot(radius, height),
                  across = std::sqrt(n.x * n.x + n.y * n.y);
@@ -170,14 +172,14 @@ struct ConeCore {
   Vec3d stretch(int k, const Vec3d& p, const Vec3d&) const {
     return k == 0 ? Vec3d(p.x / radius, p.y / radius, 0) : Vec3d(0, 0, 0.5 * p.z / half_length);
   }
-  // About apex and rim, or about the rim alone where the cone is wider than high.
+  // Ball through apex and rim, or through the rim alone if the cone is wider than high.
   Ball bounding_ball() const {
     const double height = 2 * half_length;
     if (radius >= height) return {{0, 0, -half_length}, radius};
     const double r = 0.5 * (height + radius / height * radius);
     return {{0, 0, half_length - r}, r};
   }
-  // The apex, or the rim's point on the other side.
+  // The farthest point is the apex, or the point of the rim on the other side of the axis.
   double farthest_from(const Vec3d& p) const {
     const double across = std::hypot(p.x, p.y);
     return std::max(std::hypot(across, p.z - half_length),
@@ -187,7 +189,7 @@ struct ConeCore {
  private:
   double slant() const { return std::sqrt(radius * radius + 4 * half_length * half_length); }
   static Vec3d outward(const Vec3d& n) { return unit_or({n.x, n.y, 0}, {1, 0, 0}); }
-  // From the apex to the rim, unit.
+  // Unit vector from the apex to the rim.
   Vec3d along_line(const Vec3d& n) const {
     return (1 / slant()) * (radius * outward(n) - Vec3d(0, 0, 2 * half_length));
   }

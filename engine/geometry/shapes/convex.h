@@ -1,7 +1,7 @@
 // Convex hull of a mesh's vertices, rounded by `radius`. Core: the hull itself.
 //
-// Support by brute force over a few vertices; above, from a table of directions that is built once
-// per mesh (support_table.h).
+// Support queries visit all vertices if these are few. Otherwise they use a table of directions
+// that is built once per mesh (support_table.h).
 #pragma once
 
 #include <cmath>
@@ -49,7 +49,8 @@ struct ConvexCore {
                              double precision = feature_tolerance) const {
     return hull_surface(*mesh, p, n, support_vertex(n), precision);
   }
-  // Over tangents t0 and t1: of the vertex farthest along n at once, else as local_surface says.
+  // Radii over the tangents t0 and t1: directly for the vertex farthest along n, otherwise from
+  // local_surface.
   tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n, const Vec3d& t0,
                                          const Vec3d& t1) const {
     const std::size_t farthest = static_cast<std::size_t>(support_vertex(n));
@@ -70,7 +71,7 @@ struct ConvexCore {
     const LocalSurface s = hull_surface(*mesh, p, n, static_cast<int>(farthest), feature_tolerance);
     return {tangent_plane::Radii(s, t0, t1, radius), s.slide, s.tilt_sine < feature_tolerance};
   }
-  // f(n, p): the outward unit normal of each triangle, and a point on it.
+  // Call f(n, p) with the outward unit normal of each triangle and a point on it.
   template <class F>
   void for_each_face(F&& f) const {
     const auto at = [&](int i) { return mesh->vertices[static_cast<std::size_t>(i)]; };

@@ -13,7 +13,7 @@ struct HullFacet {
   std::array<int, 3> vertex;
   std::array<int, 3> neighbor{-1, -1, -1};  // across the edge vertex[i] - vertex[i + 1]
   Vec3d n;                                  // outward, not unit
-  // Points strictly above this face that no other face has taken.
+  // Points strictly above this face that are not assigned to another face.
   std::vector<int> outside;
   bool alive = true;
 };
@@ -53,7 +53,7 @@ class Quickhull {
     return static_cast<int>(facets_.size()) - 1;
   }
 
-  // Hands each point to the first of the facets from `begin` on that sees it.
+  // Assign each point to the first of the facets from `begin` on that sees the point.
   void distribute(const std::vector<int>& orphans, std::size_t begin) {
     for (int i : orphans)
       for (std::size_t f = begin; f < facets_.size(); ++f)
@@ -71,11 +71,11 @@ class Quickhull {
   const std::vector<Vec3d>& points_;
   std::vector<HullFacet> facets_;
   std::vector<int> pending_;
-  // New face whose horizon edge starts at a point.
+  // For each point, the face whose horizon edge starts at it.
   std::vector<int> starts_at_ = std::vector<int>(points_.size());
 };
 
-// Two far points, the one farthest from their line, the one farthest from their plane.
+// Two distant points, the point farthest from their line, and the point farthest from their plane.
 void Quickhull::first_tetrahedron() {
   const int n = static_cast<int>(points_.size());
   const auto farthest = [&](auto&& measure) {
@@ -115,13 +115,14 @@ void Quickhull::first_tetrahedron() {
   distribute(all, 0);
 }
 
+// Add the point of f.outside that is farthest above facet f.
 void Quickhull::add_farthest(int f) {
   int apex = facets_[f].outside[0];
   const Vec3d origin = at(facets_[f].vertex[0]), n = facets_[f].n;
   for (int i : facets_[f].outside)
     if (dot(n, at(i) - origin) > dot(n, at(apex) - origin)) apex = i;
 
-  // Every face that the apex sees goes; the border of what is left is the horizon.
+  // Remove every face that the apex sees. The border of the remaining faces is the horizon.
   std::vector<int> visible{f};
   std::vector<HullEdge> horizon;
   facets_[f].alive = false;
@@ -139,7 +140,7 @@ void Quickhull::add_farthest(int f) {
     for (int side = 0; side < 3; ++side)
       if (facets_[facets_[v].neighbor[side]].alive) horizon.push_back({v, side});
 
-  // A new face from each horizon edge to the apex; each horizon vertex starts exactly one edge.
+  // Add a face from each horizon edge to the apex. Each horizon vertex starts exactly one edge.
   const std::size_t begin = facets_.size();
   for (const auto& [v, side] : horizon) {
     const int i = facets_[v].vertex[side], j = facets_[v].vertex[(side + 1) % 3],
@@ -157,6 +158,7 @@ void Quickhull::add_farthest(int f) {
     facets_[after].neighbor[2] = static_cast<int>(h);
   }
 
+  // Reassign the points of the removed faces.
   std::vector<int> orphans;
   for (int v : visible) {
     for (int i : facets_[v].outside)

@@ -1,4 +1,4 @@
-// The convex hull of points in space, by quickhull.
+// Convex hull of points in space by quickhull.
 #pragma once
 
 #include <array>
@@ -8,12 +8,11 @@
 
 namespace robosim {
 
-// Triangles (indices into points, counter-clockwise from outside) of the hull's surface. Sidedness
-// is decided exactly, so the surface is always closed and convex. Points inside are not among its
-// vertices, nor are all but a few of those on its faces and edges; equal points count once. Needs
-// points that are not coplanar: throws InputError when they are thinner than 1e-9 of their extent.
-// O(n log n) as a rule. Source: Barber, Dobkin, Huhdanpaa, "The quickhull algorithm for convex
-// hulls", 1996.
+// Triangles of the hull's surface, as indices into points, counter-clockwise from outside.
+// Sidedness is decided exactly, so the surface is always closed and convex. Its vertices exclude
+// points inside and most points on its faces and edges; equal points count once. Throws InputError
+// if the points are thinner than 1e-9 of their extent, as the points must not be coplanar. Usually
+// O(n log n). Source: Barber, Dobkin, Huhdanpaa, "The quickhull algorithm for convex hulls", 1996.
 std::vector<std::array<int, 3>> convex_hull(const std::vector<Vec3d>& points);
 
 }  // namespace robosim

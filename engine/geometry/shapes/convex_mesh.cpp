@@ -13,7 +13,7 @@
 namespace robosim {
 namespace {
 
-// Volume and first moment of a closed surface, as the sum of its tetrahedra with a point nearby.
+// Volume and centroid of a closed surface, summed over its tetrahedra with a point nearby.
 void integrate_volume(const std::vector<Vec3d>& vertices,
                       const std::vector<std::array<int, 3>>& faces, double& volume,
                       Vec3d& centroid) {
@@ -31,7 +31,7 @@ void integrate_volume(const std::vector<Vec3d>& vertices,
 
 void build_adjacency(ConvexMesh& mesh) {
   const std::size_t n = mesh.vertices.size();
-  // Every edge of a closed surface is directed both ways, once each: half-edges are the adjacency.
+  // Every edge of a closed surface occurs once in each direction: half-edges are the adjacency.
   mesh.neighbor_begin.assign(n + 1, 0);
   for (const auto& f : mesh.faces)
     for (int i : f) ++mesh.neighbor_begin[i + 1];
@@ -42,10 +42,10 @@ void build_adjacency(ConvexMesh& mesh) {
     for (int k = 0; k < 3; ++k) mesh.neighbors[at[f[k]]++] = f[(k + 1) % 3];
 }
 
-// Every edge between two places is there as often one way as the other.
+// Throw unless every edge between two positions occurs equally often in both directions.
 void check_closed(const std::vector<Vec3d>& vertices,
                   const std::vector<std::array<int, 3>>& faces) {
-  // Vertices at one place count as one: the first of them in sorted order.
+  // Vertices at the same position count as one: the first of them in sorted order.
   const auto less = [&](int i, int j) {
     const Vec3d &p = vertices[i], &q = vertices[j];
     return p.x != q.x ? p.x < q.x : (p.y != q.y ? p.y < q.y : p.z < q.z);
@@ -67,7 +67,7 @@ void check_closed(const std::vector<Vec3d>& vertices,
     throw InputError("convex: the faces are not a closed surface; leave them out to take the hull");
 }
 
-// Drops the vertices that no face has; the others keep their order.
+// Drop the vertices that belong to no face. The others keep their order.
 void keep_corners(ConvexMesh& mesh) {
   std::vector<int> index(mesh.vertices.size(), -1);
   for (const auto& f : mesh.faces)
@@ -96,8 +96,8 @@ ConvexMesh convex_hull_mesh(const std::vector<Vec3d>& points) {
                              " vertices; a convex shape needs at least 4 that are not coplanar"));
   ConvexMesh mesh;
   mesh.vertices = points;
-  // Again until every vertex is a corner: so the hull of these vertices is this mesh, triangle by
-  // triangle.
+  // Repeat until every vertex is a corner, so that the hull of these vertices is this mesh,
+  // triangle by triangle.
   std::size_t before;
   do {
     before = mesh.vertices.size();
@@ -120,8 +120,8 @@ ConvexMesh convex_mesh(const std::vector<Vec3d>& vertices,
             message("convex: face ", f, " names vertex ", i, "; there are ", vertices.size()));
   ConvexMesh mesh = convex_hull_mesh(vertices);
   check_closed(vertices, faces);
-  // A closed outward surface on these vertices encloses as much as their hull exactly when it is
-  // the hull's surface.
+  // A closed outward surface on these vertices has the volume of their hull exactly if it is the
+  // hull's surface.
   double volume = 0;
   Vec3d centroid;
   integrate_volume(vertices, faces, volume, centroid);

@@ -1,4 +1,4 @@
-// A corner of a polytope, by its place and by its number among the shape's own.
+// Corners of polytopes: position, and number among the shape's corners.
 #pragma once
 
 #include <concepts>
@@ -12,10 +12,10 @@ struct Corner {
   int number;
 };
 
-// A polytope whose corners have numbers: 0 to n_corners() - 1.
+// Polytope whose corners have the numbers 0 to n_corners() - 1.
 template <class Core>
 concept HasCorners = requires(const Core& core, const Vec3d& d, int i) {
-  { core.corner_towards(d) } -> std::same_as<Corner>;  // the farthest
+  { core.corner_towards(d) } -> std::same_as<Corner>;  // the farthest corner
   { core.corner(i) } -> std::same_as<Vec3d>;
   { core.n_corners() } -> std::same_as<int>;
 };

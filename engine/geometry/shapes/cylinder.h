@@ -18,15 +18,15 @@ struct CylinderCore {
 
   double rounding() const { return 0; }
   Vec3d center() const { return {}; }
-  // Sooner known than the bounding ball's radius.
+  // Upper bound of the bounding ball's radius, cheaper to compute.
   double size() const { return radius + half_length; }
-  // A point of the rim on d's side; the cap's center for a d along the axis.
+  // The point of the rim on d's side; the cap's center if d is along the axis.
   Vec3d support(const Vec3d& d) const {
     const double across = std::sqrt(d.x * d.x + d.y * d.y);
     const double s = across > 0 ? radius / across : 0;
     return {s * d.x, s * d.y, std::copysign(half_length, d.z)};
   }
-  // Over tangents t0 and t1, see local_surface.
+  // Radii over the tangents t0 and t1; see local_surface.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
                                                         const Vec3d& t0, const Vec3d& t1) const {
     using tangent_plane::Radii;
@@ -37,13 +37,14 @@ struct CylinderCore {
     if (within > tolerance) return {Radii::flat(), within};
     const double squared = n.x * n.x + n.y * n.y, n_rho = std::sqrt(squared);
     const bool tips = std::min(n_rho, std::fabs(n.z)) < feature_tolerance;
-    // Along the rim, as long as n_rho.
+    // Direction along the rim, of length n_rho.
     const tangent_plane::Vec2 e{n.x * t0.y - n.y * t0.x, n.x * t1.y - n.y * t1.x};
     if (!(n_rho > 0)) return {Radii(e.x, e.y, 0), LocalSurface::straight, tips};
     return {Radii(tangent_plane::outer((radius * inverse_cube(squared, n_rho)) * e, e)),
             LocalSurface::straight, tips};
   }
-  // Faces: 0 the lower end, 1 the upper; edges: their rims; curved: 0 the mantle.
+  // Feature numbers: face 0 is the lower end, face 1 the upper one; edges are their rims; curved 0
+  // is the lateral surface.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
                              double precision = feature_tolerance) const {
     LocalSurface s;
@@ -52,7 +53,7 @@ struct CylinderCore {
                  within = radius - rho;
     const double tolerance = std::max(precision * size(), min_number(below, within));
     const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), n_z = std::fabs(n.z);
-    // Along the rim.
+    // Direction along the rim.
     const Vec3d round = unit_or({-n.y, n.x, 0}, unit_or({-p.y, p.x, 0}, {0, 1, 0}));
     s.index = below <= tolerance && p.z > 0;
     if (below <= tolerance && within <= tolerance) {
@@ -88,7 +89,7 @@ struct CylinderCore {
             {n_rho > 0 ? radius / n_rho : LocalSurface::straight, 0},
             LocalSurface::straight};
   }
-  // Between the ends of the mantle, or inside the rim of an end.
+  // Ball below the lateral surface, limited by the ends; or below an end, limited by the rim.
   double inner_radius(const Vec3d& p, const Vec3d& n) const {
     const double n_rho = std::sqrt(n.x * n.x + n.y * n.y), rho = std::sqrt(p.x * p.x + p.y * p.y);
     if (std::fabs(n.z) < feature_tolerance) return std::min(radius, half_length - std::fabs(p.z));
@@ -103,7 +104,7 @@ struct CylinderCore {
     if (k == 0) return s.kind == FeatureKind::face ? Vec3d() : unit_or({n.x, n.y, 0}, {1, 0, 0});
     return {0, 0, s.kind == FeatureKind::curved ? 0 : (s.index ? 0.5 : -0.5)};
   }
-  // An end, or the mantle's line on n's side.
+  // An end, or the line of the lateral surface on n's side.
   void patch(const Vec3d& n, Patch& out) const {
     const double across = std::sqrt(n.x * n.x + n.y * n.y);
     if (std::fabs(n.z) >= across)

@@ -19,14 +19,14 @@ struct EllipsoidCore {
 
   double rounding() const { return 0; }
   Vec3d center() const { return {}; }
-  // radii^2 d / |radii d|, coordinate by coordinate: where the outward normal is d.
+  // radii^2 d / |radii d|, coordinate by coordinate: the point with outward normal d.
   Vec3d support(const Vec3d& d) const {
     const Vec3d scaled(radii.x * d.x, radii.y * d.y, radii.z * d.z);
     const double length = norm(scaled), s = length > 0 ? 1 / length : 0;
     return {s * radii.x * scaled.x, s * radii.y * scaled.y, s * radii.z * scaled.z};
   }
-  // One feature, which is curved everywhere: with h(n) = |radii n|, the support point is dh/dn and
-  // moves by the second derivative, (radii^2 - p p^T) / h, over the tangent plane.
+  // One feature, which is curved everywhere. With h(n) = |radii n|, the support point is dh/dn. Its
+  // derivative is the second derivative of h, (radii^2 - p p^T) / h, over the tangent plane.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n, double = feature_tolerance) const {
     LocalSurface s;
     const Curvature c = curvature(s, p, n);
@@ -38,7 +38,7 @@ struct EllipsoidCore {
     const Vec3d p = support(n);
     Vec3d t, u;
     tangents(n, t, u);
-    // The eigenvectors of a symmetric 2 x 2 matrix: half the angle of (difference, tu).
+    // Eigenvectors of a symmetric 2 x 2 matrix, at half the angle of (difference, tu).
     const auto [tt, tu, uu] = bend(p, n, t, u);
     const double mean = 0.5 * (tt + uu), difference = 0.5 * (tt - uu),
                  spread = std::sqrt(difference * difference + tu * tu);
@@ -53,7 +53,8 @@ struct EllipsoidCore {
             {mean + spread, std::max(0.0, mean - spread)},
             LocalSurface::straight};
   }
-  // The curvature at a point p with normal n as a matrix over the tangents t and u: tt, tu, uu.
+  // Radii of curvature at a point p with normal n as a matrix over the tangents t and u: tt, tu,
+  // uu.
   std::array<double, 3> bend(const Vec3d& p, const Vec3d& n, const Vec3d& t, const Vec3d& u) const {
     const double h = dot(n, p), tp = dot(t, p), up = dot(u, p);
     const Vec3d squares(radii.x * radii.x, radii.y * radii.y, radii.z * radii.z);
@@ -63,15 +64,16 @@ struct EllipsoidCore {
     return {(slope(t, t) - tp * tp) / h, (slope(t, u) - tp * up) / h, (slope(u, u) - up * up) / h};
   }
   Vec3d on_feature(const LocalSurface&, const Vec3d&, const Vec3d& n) const { return support(n); }
-  // Over tangents t0 and t1.
+  // Radii over the tangents t0 and t1.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d&, const Vec3d& n,
                                                         const Vec3d& t0, const Vec3d& t1) const {
     const auto [tt, tu, uu] = bend(support(n), n, t0, t1);
     return {tangent_plane::Radii(tangent_plane::Mat2{{tt, tu}, {tu, uu}})};
   }
-  // Where the normal meets the plane across the shortest axis is the center c of the largest ball
-  // that touches inside: with M the squared reciprocals of the radii, p - c = m M p for m the
-  // square of the shortest one, and p is the point nearest to c of all, as 1 - m M >= 0.
+  // The largest ball inside that touches the surface at p has its center c where the normal
+  // intersects the plane across the shortest axis. With M the squared reciprocals of the radii and
+  // m the square of the shortest radius, p - c = m M p. p is the point of the surface nearest to c,
+  // since 1 - m M >= 0.
   double inner_radius(const Vec3d&, const Vec3d& n) const {
     const double least = std::min({radii.x, radii.y, radii.z});
     return least * least / norm(Vec3d(radii.x * n.x, radii.y * n.y, radii.z * n.z));

@@ -6,13 +6,13 @@
 namespace robosim {
 namespace {
 
-// Mostly under ten are needed. Where the root is nearly double t grows by half each time, for up to
-// 46 rounds: then the terms that still change, (r / t)^2, are lost in the rounding of 1.
+// Usually fewer than ten rounds are needed. Near a double root, t grows by half in each round, for
+// up to 46 rounds; then the terms that still change, (r / t)^2, are lost in the rounding of 1.
 constexpr int max_ellipsoid_rounds = 64;
 
-// t >= 0 with sum (r_i / (t + e_i))^2 = 1, or 0 where the sum stays below 1.
+// Root t >= 0 of sum (r_i / (t + e_i))^2 = 1, or 0 if the sum is below 1 for all t.
 double secular_root(const Vec3d& r, const Vec3d& e) {
-  // Left of every r_i - e_i one term alone is more than 1.
+  // Start: at or below r_i - e_i, that term alone is at least 1, so the root is not below it.
   double t = std::max({0.0, r.x - e.x, r.y - e.y, r.z - e.z});
   for (int round = 0; round < max_ellipsoid_rounds; ++round) {
     double sum = 0, slope = 0;  // -slope: half the sum's derivative
@@ -31,10 +31,10 @@ double secular_root(const Vec3d& r, const Vec3d& e) {
 
 struct Stationary {
   double t;
-  Vec3d u;  // x_i / a_i on the side of p, so a unit vector
+  Vec3d u;  // x_i / a_i on the side of p: a unit vector
 };
 
-// `end`: the axis that is the shortest (for the nearest point) or the longest (for the farthest).
+// `end`: the shortest axis (for the nearest point) or the longest one (for the farthest point).
 Stationary stationary(const Vec3d& a, const Vec3d& p, int end) {
   Vec3d r, e;
   for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// Half-space z <= 0. Unbounded, so it has no support function: its pairs are analytic
+// Half-space z <= 0. It is unbounded and has no support function, so its pairs are analytic
 // (pairs/half_space.h).
 #pragma once
 

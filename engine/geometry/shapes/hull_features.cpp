@@ -11,8 +11,8 @@
 namespace robosim {
 namespace {
 
-// Vertices near the plane that n supports the hull with: of faces with more than so many the first
-// ones will do.
+// Capacity for vertices near the supporting plane with normal n. If a face has more vertices, the
+// first ones suffice.
 constexpr int max_near = 512;
 
 struct Near {
@@ -24,7 +24,8 @@ struct Near {
   }
 };
 
-// Neighbors of neighbors of `farthest`, as far as n . vertex is at least `level`.
+// Collect the vertices connected to `farthest` through vertices with n . vertex of at least
+// `level`.
 Near near_vertices(const ConvexMesh& mesh, const Vec3d& n, int farthest, double level) {
   Near near;
   near.vertex[0] = farthest, near.n = 1;
@@ -57,8 +58,8 @@ class FeatureFinder {
       if (const int v = near_vertex(k); norm(at(v) - p_) <= on_) return vertex(v);
     if (near_.n == 1) return vertex(near_vertex(0));
     if (near_.n == 2) return edge(near_vertex(0), near_vertex(1));
-    // What p is nearest to: of triangles of neighbors, whose plane may hold more, and of edges,
-    // whose triangles need not be near.
+    // Nearest triangle and nearest edge to p. The triangles are those of three mutual neighbors,
+    // whose plane may contain more vertices. The triangles of an edge need not be near.
     double to_face = INFINITY, to_edge = INFINITY;
     int corner[3] = {}, end[2] = {};
     for (int a = 0; a < near_.n; ++a)
@@ -80,7 +81,7 @@ class FeatureFinder {
  private:
   const Vec3d& at(int v) const { return mesh_.vertices[static_cast<std::size_t>(v)]; }
   int near_vertex(int k) const { return near_.vertex[static_cast<std::size_t>(k)]; }
-  // f(half-edge, vertex) for neighbors that are near.
+  // Call f(half-edge, vertex) for each neighbor that is near.
   template <class F>
   void for_each_neighbor(int v, F&& f) const {
     for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)];
@@ -88,7 +89,7 @@ class FeatureFinder {
       if (const int w = mesh_.neighbors[static_cast<std::size_t>(e)]; dot(n_, at(w)) >= level_)
         f(e, w);
   }
-  // Of p from the segment or triangle.
+  // Distance of p from the segment or triangle.
   double distance_from(std::initializer_list<int> corners) const {
     Simplex simplex;
     for (const int v : corners) simplex.add(at(v) - p_, Vec3d());
@@ -106,8 +107,8 @@ class FeatureFinder {
       if (mesh_.neighbors[static_cast<std::size_t>(e)] == w) found = e;
     return found;
   }
-  // Sine of the least angle by which n turns, about the line through v along `axis` or about any,
-  // until a neighbor of v is as far as v.
+  // Sine of the least angle by which n turns until a neighbor of v is as far along n as v. n turns
+  // about `axis` if given, otherwise about any axis.
   double sine_at(int v, const Vec3d* axis) const {
     double least = 1;
     for (int e = mesh_.neighbor_begin[static_cast<std::size_t>(v)];
@@ -147,7 +148,7 @@ class FeatureFinder {
     Vec3d m = unit_or(cross(at(corner[1]) - a, at(corner[2]) - a), n_);
     if (dot(m, n_) < 0) m = -m;
     const auto in_plane = [&](int v) { return std::fabs(dot(m, at(v) - a)) <= flat_; };
-    // Its outline: edges with all of it to the left.
+    // Outline of the face: edges with the whole face on their left.
     LocalSurface s;
     s.kind = FeatureKind::face, s.index = static_cast<int>(mesh_.neighbors.size()), s.point = a;
     s.axis[0] = unit_or(at(corner[1]) - a, perpendicular(m)), s.axis[1] = cross(m, s.axis[0]);
@@ -173,7 +174,7 @@ class FeatureFinder {
                   across = cross(m, c - b);
       const Vec3d slope = across * (1 / dot(across, at(corner[i]) - b));
       s.corner[i] = {corner[i], dot(slope, p_ - b), slope};
-      // Seen from afar, the outline may lack edges: only the triangle is certain.
+      // At low precision the outline may lack edges, so the point must stay in the triangle.
       if (on_ > flat_) s.slide = std::min(s.slide, s.corner[i].weight / norm(slope));
     }
     s.n_corners = 3;
@@ -182,10 +183,11 @@ class FeatureFinder {
 
   const ConvexMesh& mesh_;
   const Vec3d p_, n_;
-  const double on_;  // p within this distance of a feature is on it
-  // Vertices within this distance of a face's plane belong to the face, however precise p is.
+  const double on_;  // p is on a feature within this distance
+  // Vertices within this distance of a face's plane belong to the face, regardless of p's
+  // precision.
   const double flat_;
-  const double level_;  // vertices with n . vertex at least this are near
+  const double level_;  // vertices with n . vertex of at least this are near
   const Near near_;
 };
 

@@ -1,4 +1,4 @@
-// Which vertex, edge or face of a convex polyhedron a point lies on.
+// Features of a convex polyhedron: the vertex, edge or face that a point lies on.
 #pragma once
 
 #include "geometry/local_surface.h"
@@ -6,10 +6,11 @@
 
 namespace robosim {
 
-// About a point p of the hull, to `precision` of its size, where n is, to about 1e-6, an outward
-// normal; `farthest` is the vertex farthest along n. Triangles in one plane make one face. Numbers:
-// a vertex has its own, an edge that of its half-edge in `neighbors` from its lower vertex, a face
-// that of the first half-edge of its outline.
+// Surface of the hull about its point p, which is accurate to `precision` relative to the hull's
+// size. n is an outward normal at p to about 1e-6, and `farthest` the vertex farthest along n.
+// Coplanar triangles form one face. Feature numbers: a vertex has its own, an edge that of its
+// half-edge in `neighbors` from its lower vertex, a face that of the first half-edge of its
+// outline.
 LocalSurface hull_surface(const ConvexMesh& mesh, const Vec3d& p, const Vec3d& n, int farthest,
                           double precision);
 

@@ -13,11 +13,11 @@ namespace {
 
 using Index = std::size_t;
 
-constexpr double flat = 1e-6;      // of the mesh's size
-constexpr double level = 1e-7;     // radians: an edge so near the plane of support lies on it
-constexpr double steepest = 1e-3;  // cosine: a face beyond is no support
+constexpr double flat = 1e-6;      // relative to the mesh's size
+constexpr double level = 1e-7;     // [rad]: an edge within this of the supporting plane lies on it
+constexpr double steepest = 1e-3;  // cosine: a steeper face is no support
 
-// Both vectors from the first corner, and twice the area.
+// Cross product of two edges of the triangle: twice its area, along the outward normal.
 Vec3d doubled_area(const ConvexMesh& mesh, int triangle) {
   const auto& f = mesh.faces[static_cast<Index>(triangle)];
   const Vec3d& a = mesh.vertices[static_cast<Index>(f[0])];
@@ -33,7 +33,7 @@ Vec3d unit_normal(const ConvexMesh& mesh, int triangle) {
 // Half-edge 3 t + k of triangle t goes from its corner k to the next one.
 struct HalfEdges {
   std::vector<int> number;    // in ConvexMesh::neighbors
-  std::vector<int> opposite;  // the one back
+  std::vector<int> opposite;  // the reverse half-edge
 
   explicit HalfEdges(const ConvexMesh& mesh)
       : number(3 * mesh.faces.size()), opposite(number.size()) {
@@ -45,7 +45,7 @@ struct HalfEdges {
       ends[h] = {std::min(v, w), std::max(v, w), static_cast<int>(h)};
     }
     std::sort(ends.begin(), ends.end());
-    for (Index i = 0; i + 1 < ends.size(); i += 2) {  // of a closed surface, two by two
+    for (Index i = 0; i + 1 < ends.size(); i += 2) {  // in pairs, as the surface is closed
       opposite[static_cast<Index>(ends[i][2])] = ends[i + 1][2];
       opposite[static_cast<Index>(ends[i + 1][2])] = ends[i][2];
     }
@@ -80,7 +80,7 @@ class Builder {
   }
 
  private:
-  // The seed and all around it that its plane holds.
+  // Add the seed triangle and all triangles around it that lie in its plane.
   void add_polygon(int seed) {
     const int own = static_cast<int>(out_.begin.size());
     const Index begin = out_.triangles.size();
@@ -101,7 +101,7 @@ class Builder {
         if (holds) take(t, own);
       }
     if (trace(begin, own)) return;
-    // No simple outline, as slivers may leave: the seed alone.
+    // The outline is not simple, as may happen with slivers: use the seed alone.
     for (Index i = begin; i < out_.triangles.size(); ++i)
       polygon_of_[static_cast<Index>(out_.triangles[i])] = -1;
     out_.triangles.resize(begin);
@@ -112,7 +112,8 @@ class Builder {
     polygon_of_[static_cast<Index>(triangle)] = polygon;
     out_.triangles.push_back(triangle);
   }
-  // Follows half-edges whose opposite is of another polygon; false unless they are one loop.
+  // Trace the outline: half-edges whose opposite belongs to another polygon. Returns false unless
+  // the half-edges form one loop.
   bool trace(Index begin, int own) {
     std::vector<int> outline;
     bool simple = true;
@@ -146,7 +147,8 @@ class Builder {
       out_.corners.resize(first), out_.sides.resize(first);
     return simple;
   }
-  // Of all their vertices: what is slightly bent may be farthest inside of its outline.
+  // Index all vertices of the polygons: if a polygon is slightly bent, a vertex inside of its
+  // outline may be the farthest.
   void index_by_vertex() {
     std::vector<std::pair<int, int>> at;  // vertex, polygon
     for (Index t = 0; t < polygon_of_.size(); ++t)
@@ -161,8 +163,8 @@ class Builder {
 
   const ConvexMesh& mesh_;
   const HalfEdges half_edges_;
-  std::vector<int> polygon_of_;  // of triangles
-  std::vector<int> next_;        // half-edge of the outline at hand that leaves a vertex
+  std::vector<int> polygon_of_;  // of each triangle
+  std::vector<int> next_;        // half-edge of the current outline that leaves a vertex
   HullPolygons out_;
 };
 
@@ -173,7 +175,7 @@ HullPolygons hull_polygons(const ConvexMesh& mesh) { return Builder(mesh).build(
 void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out) {
   const HullPolygons& all = mesh.polygons;
   const Index v = static_cast<Index>(farthest);
-  // The neighbor that is farthest, too, if any.
+  // Neighbor that is as far along n, if any.
   int other = -1;
   double highest = -level;
   for (int e = mesh.neighbor_begin[v]; e < mesh.neighbor_begin[v + 1]; ++e) {
@@ -182,6 +184,7 @@ void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out
     const double rise = dot(n, d);
     if (rise > highest * norm(d)) highest = rise / norm(d), other = w;
   }
+  // Polygon that turns most towards n, preferably with both vertices.
   int best = -1;
   double facing = steepest;
   Vec3d normal;
@@ -201,6 +204,7 @@ void hull_patch(const ConvexMesh& mesh, const Vec3d& n, int farthest, Patch& out
   if (best < 0) return;
   const HullPolygons::Begin &own = all.begin[static_cast<Index>(best)],
                             &next = all.begin[static_cast<Index>(best) + 1];
+  // Corners of the polygon, thinned out to max_corners.
   const int n_all = next.corner - own.corner, n_taken = std::min(n_all, Patch::max_corners);
   out.kind = Patch::Kind::polygon;
   out.face = {FeatureKind::face, own.index, 0};
@@ -244,7 +248,7 @@ bool leave_hull_over_face(const ConvexMesh& mesh, int vertex, double rounding, c
 Vec3d hull_polygon_at(const ConvexMesh& mesh, int polygon, const Vec3d& p, const Vec3d& n,
                       Vec3d& normal) {
   const HullPolygons& all = mesh.polygons;
-  // The triangle whose projection along n holds p, or comes nearest to: by its least barycentric
+  // Triangle whose projection along n contains p, or is nearest to it, by the least barycentric
   // coordinate.
   double most_inside = -INFINITY;
   int best = all.triangles[static_cast<Index>(all.begin[static_cast<Index>(polygon)].triangle)];

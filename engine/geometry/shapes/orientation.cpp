@@ -6,8 +6,8 @@
 namespace robosim {
 namespace {
 
-// A sum of doubles that do not overlap, smallest first: exact, and its sign is that of the last
-// one.
+// Exact sum of doubles that do not overlap, smallest first. The sign of the sum is that of the last
+// term.
 struct Expansion {
   std::array<double, 200> term;
   int n = 0;
@@ -24,7 +24,7 @@ struct Expansion {
     if (sum != 0) term[kept++] = sum;
     n = kept;
   }
-  // Adds a b c, exactly.
+  // Add a b c exactly.
   void add_product(double a, double b, double c) {
     const double ab = a * b, low = std::fma(a, b, -ab);
     const double high_c = ab * c, low_c = low * c;
@@ -58,7 +58,7 @@ int orientation(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& d) 
   if (det > error) return 1;
   if (det < -error) return -1;
 
-  // The six products of the determinant, every difference as two doubles.
+  // Six products of the determinant, with every difference as two doubles.
   const Difference U[3] = {{b.x, a.x}, {b.y, a.y}, {b.z, a.z}};
   const Difference V[3] = {{c.x, a.x}, {c.y, a.y}, {c.z, a.z}};
   const Difference W[3] = {{d.x, a.x}, {d.y, a.y}, {d.z, a.z}};

@@ -1,19 +1,18 @@
-// What of a shape's surface may lie on a plane: its flat face, or its straight line, that turns
-// most towards a direction.
+// Patch: the part of a shape's surface that may lie on a plane. It is the flat face or the straight
+// line that turns most towards a direction.
 //
-// Contact manifolds (manifold.h) are made of two patches. A core gives its own by
+// A contact manifold (manifold.h) is computed from two patches. A core provides its patch with
 //
-//   void patch(Vec3d n, Patch& out) const          in the shape's frame, n unit and outward; it
-//                                                  holds the core's farthest point along
-//                                                   n, unless that is round. Leaves `none` where
-//                                                     the surface is round towards n.
-//   Vec3d stretch(int k, Vec3d p, Vec3d m) const    how fast a point p of the core moves when size
-//                                                   k grows (as n_sizes counts them), all
-//                                                   points with their share of it; m is the
-//                                                     surface's normal there, zero for the core
-//                                                   itself: rounding moves the surface alone, by m
+//   void patch(Vec3d n, Patch& out) const
+//       in the shape's frame, for a unit outward n: a patch that contains the core's farthest point
+//       along n, unless that point is on a round surface. Leaves `none` if the surface is round
+//       towards n.
+//   Vec3d stretch(int k, Vec3d p, Vec3d m) const
+//       velocity of a point p of the core when size k grows (numbered as by n_sizes), where all
+//       points move in proportion. m is the surface's normal at p, or zero for the core itself:
+//       rounding moves only the surface, by m.
 //
-// Round shapes (sphere, ellipsoid) need neither. Vertices are no sizes here: they are corners of
+// Round shapes (sphere, ellipsoid) need neither. Vertices are not sizes here: they are corners of
 // LocalSurface.
 #pragma once
 
@@ -26,8 +25,10 @@ namespace robosim {
 
 struct ConvexMesh;
 
-// A feature as LocalSurface numbers it. part tells places on it apart: from 1 on the six points of
-// a rim that stand for it and, of a face with that rim, the chords between them; else 0.
+// Feature numbered as in LocalSurface. `part` distinguishes places on the feature. From 1 on, it
+// numbers the six points that represent a rim and, for a face with that rim, the chords between
+// them. A face with more than max_corners corners numbers its sides likewise. Otherwise `part` is
+// zero.
 struct FeatureId {
   FeatureKind kind;
   int index;
@@ -36,37 +37,38 @@ struct FeatureId {
 };
 
 struct Patch {
-  static constexpr int max_corners = 32;  // of faces with more, so many that are spread over all
-  // plane: without end, through corner[0]. line: two corners. polygon: convex, counter-clockwise
-  // seen from outside.
+  static constexpr int max_corners =
+      32;  // faces with more corners are represented by this many, spread evenly
+  // plane: unbounded, through corner[0]. line: two corners. polygon: convex, counter-clockwise seen
+  // from outside.
   enum class Kind : std::uint8_t { none, line, polygon, plane };
 
   Kind kind = Kind::none;
   int n_corners = 0;
-  union {  // which constructs none: n_corners of them are there, of a plane the first
+  union {  // not initialized: n_corners of them are valid; of a plane the first
     Vec3d corner[max_corners];
   };
   FeatureId corner_id[max_corners];
   FeatureId side_id[max_corners];  // from a corner to the next; a line has one
-  FeatureId face;                  // what lies between, of a line what is beside it
-  Vec3d normal;                    // unit, outward; of a line that of the surface along it
-  double bulge = 0;                // how far a rounded outline goes beyond the polygon's sides [m]
+  FeatureId face;    // the feature between the corners; for a line, the surface beside it
+  Vec3d normal;      // unit, outward; for a line, the normal of the surface along it
+  double bulge = 0;  // distance by which a rounded outline exceeds the polygon's sides [m]
 
-  // A line on a surface of revolution about z: as n turns by dn, corner i moves by swing[i] round
+  // Line on a surface of revolution about z: when n turns by dn, corner i moves by swing[i] round
   // (round . dn).
   Vec3d round;
   double swing[2] = {0, 0};
-  // The surface beside a line, before rounding: x^2 + y^2 = (tube_radius + tube_slope z)^2, |z| <=
-  // tube_half_length; -1: none.
+  // Surface beside a line, before rounding: x^2 + y^2 = (tube_radius + tube_slope z)^2,
+  // z| <= tube_half_length. A tube_radius of -1 means none.
   double tube_radius = -1, tube_slope = 0, tube_half_length = 0;
-  // Of a convex mesh (hull_polygons.h): the face, and whether it has several triangles, which are
-  // flat together only nearly.
+  // Convex mesh (hull_polygons.h): the face. `bent` is true if the face has several triangles,
+  // which are coplanar only nearly.
   const ConvexMesh* mesh = nullptr;
   int polygon = 0;
   bool bent = false;
 
   Patch() {}
-  // To be made again, along another n.
+  // Reset the patch for another n.
   void clear() {
     kind = Kind::none, n_corners = 0, normal = round = Vec3d();
     bulge = swing[0] = swing[1] = tube_slope = tube_half_length = 0, tube_radius = -1;
@@ -78,9 +80,9 @@ struct Patch {
   }
 };
 
-// A disc |(x, y)| <= radius at height z as the hexagon of six points of its rim, which are fixed in
-// the shape's frame, the first on the x axis: smooth in every pose. index: of the face and of its
-// rim.
+// Represent the disc |(x, y)| <= radius at height z by a hexagon of six points of its rim. The
+// points are fixed in the shape's frame, the first one on the x axis, so they are smooth in every
+// pose. index: of the face and of its rim.
 inline void disc_patch(Patch& out, double radius, double z, bool up, int index) {
   constexpr double c = 0.5, s = 0.86602540378443864676;
   constexpr double x[6] = {1, c, -c, -1, -c, c}, y[6] = {0, s, s, 0, -s, -s};

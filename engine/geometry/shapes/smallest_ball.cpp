@@ -7,7 +7,7 @@
 namespace robosim {
 namespace {
 
-// Smallest ball with the k given points (1 to 4) on its surface; infinite when they are degenerate.
+// Smallest ball with the k given points (1 to 4) on its surface; infinite if they are degenerate.
 Ball circumscribed(const Vec3d* p, int k) {
   if (k == 1) return {p[0], 0};
   const Vec3d u = p[1] - p[0];
@@ -38,7 +38,7 @@ Ball ball_with(std::vector<Vec3d>& points, std::size_t n, Vec3d* surface, int k)
     if (holds(ball, points[i])) continue;
     surface[k] = points[i];
     ball = ball_with(points, i, surface, k + 1);
-    // To the front: points that were once on the surface are tested early.
+    // Move to the front, so that points that were on the surface are tested early.
     const Vec3d p = points[i];
     for (std::size_t j = i; j > 0 && i < 64; --j) points[j] = points[j - 1];
     if (i < 64)
@@ -59,7 +59,7 @@ double radius_about(const Vec3d& center, const std::vector<Vec3d>& points) {
 
 Ball smallest_ball(std::vector<Vec3d> points) {
   if (points.empty()) return {};
-  // Random order (a fixed generator) makes the expected time linear.
+  // A random order (of a fixed generator) makes the expected time linear.
   std::uint64_t state = 0x9E3779B97F4A7C15u;
   for (std::size_t i = points.size() - 1; i > 0; --i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -67,7 +67,7 @@ Ball smallest_ball(std::vector<Vec3d> points) {
   }
   Vec3d surface[4];
   const Ball ball = ball_with(points, points.size(), surface, 0);
-  // Whatever rounding did, every point is inside, and the ball is no larger than one about the
+  // Regardless of rounding, every point is inside, and the ball is no larger than the one about the
   // box's center.
   Aabb box{points[0], points[0]};
   for (const Vec3d& p : points) box = hull(box, {p, p});

@@ -1,4 +1,4 @@
-// The smallest ball around points.
+// Smallest ball around points.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace robosim {
 
-// Smallest to about 1e-9 of its radius, and holding every point up to rounding. Expected O(n).
-// Source: Welzl, "Smallest enclosing disks (balls and ellipsoids)", 1991, as nested loops over the
-// points on the surface.
+// Smallest enclosing ball to about 1e-9 of its radius; contains every point up to rounding.
+// Expected O(n). Source: Welzl, "Smallest enclosing disks (balls and ellipsoids)", 1991, as nested
+// loops over the points on the surface.
 Ball smallest_ball(std::vector<Vec3d> points);
 
 }  // namespace robosim

@@ -8,12 +8,11 @@
 namespace robosim {
 namespace {
 
-// Cells are taken larger by this part, so that the rounding of a direction's (u, v) does not
-// matter.
+// Cells are enlarged by this part, so that rounding of a direction's (u, v) does no harm.
 constexpr double margin = 1e-9;
 
-// Two to six cells per point, of the largest sets fewer: more of them take a tenth off a distance
-// of two meshes, but are not in the caches when a planner comes to them.
+// Two to six cells per point, fewer for the largest sets. More cells reduce the time of a distance
+// of two meshes by a tenth, but a planner then finds the table out of the caches.
 int resolution(std::size_t n) {
   std::size_t r = 1;
   while (r < 128 && 4 * r * r < n) r *= 2;
@@ -35,8 +34,8 @@ SupportTable::SupportTable(const std::vector<Vec3d>& points)
   }
 }
 
-// The square of cells i to i + size - 1, j to j + size - 1 of a face, from the points that may be
-// the farthest there.
+// Divide the square of cells i to i + size - 1, j to j + size - 1 of a face. `from` are the points
+// that may be the farthest in the square.
 void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int j, int size,
                           const std::vector<std::int32_t>& from,
                           std::vector<std::vector<std::int32_t>>& lists) const {
@@ -52,7 +51,7 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
     corner[k] =
         direction(k & 1 ? i + size + margin : i - margin, k & 2 ? j + size + margin : j - margin);
 
-  // How far each point reaches along the corners and the middle, and the five that reach farthest.
+  // Reach of each point along the corners and the middle, and the farthest point of each.
   const Vec3d middle = direction(i + 0.5 * size, j + 0.5 * size);
   std::vector<std::array<double, 5>> reach(from.size());
   std::size_t champion[5] = {};
@@ -63,6 +62,7 @@ void SupportTable::divide(const std::vector<Vec3d>& points, int face, int i, int
       if (reach[p][k] > reach[champion[k]][k]) champion[k] = p;
     }
   }
+  // Exclude the points that one of the farthest points dominates.
   std::vector<std::int32_t> list;
   for (std::size_t p = 0; p < from.size(); ++p) {
     const bool is_behind =

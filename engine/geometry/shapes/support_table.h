@@ -1,17 +1,19 @@
-// For each direction the few points of a set that can be the farthest along it: support queries
-// without a search.
+// Support table: for each direction, the few points of a set that can be the farthest along it.
+// Support queries then need no search.
 //
-// Directions are the cells of a cube's faces: of d the largest coordinate gives the face, the other
-// two, divided by it, (u, v), the place in a grid of r x r cells. A point p cannot be the farthest
-// along any direction of a cell when another point q is at least as far along all four corners c_i
-// of it, since the directions between are sums of these with positive weights:
+// Directions are grouped into the cells of a cube's faces. The largest coordinate of d selects the
+// face. The other two coordinates, divided by it, (u, v), select the cell in a grid of r x r cells.
+// A point p cannot be the farthest along any direction of a cell if another point q is at least as
+// far along all four corners c_i of the cell. The directions inside are sums of the corners with
+// positive weights, so
 //
-//   q.c_i >= p.c_i for all i, once more than equal   =>   q.d > p.d for all d inside.
+//   q.c_i >= p.c_i for all i, with > for at least one   =>   q.d > p.d for all d inside.
 //
-// What is not left out by the farthest points along the corners and the middle is the cell's list,
-// 2 to 4 points as a rule; it always holds the farthest. Built by halving cells, each from the list
-// of the larger one: O(n) for each face, 0.3 ms for 200 points. Cost of a query: the cell, and a
-// dot product per listed point, whether the direction is near the last one or not.
+// Points are excluded in this way by the points that are farthest along the corners and the middle.
+// The remaining points are the cell's list, usually 2 to 4, which always contains the farthest
+// point. The table is built by halving cells, each from the list of the larger cell: O(n) for each
+// face, 0.3 ms for 200 points. Cost of a query: finding the cell, and a dot product per listed
+// point, independent of how near the direction is to the last one.
 #pragma once
 
 #include <cmath>
@@ -27,8 +29,8 @@ class SupportTable {
  public:
   explicit SupportTable(const std::vector<Vec3d>& points);
 
-  // Cell (face r + i) r + j has list[begin[cell]] to list[begin[cell + 1] - 1]; face 2 k + (d_k >
-  // 0), u and v of the axes after k.
+  // Cell (face r + i) r + j has the points list[begin[cell]] to list[begin[cell + 1] - 1]. Face 2 k
+  // + (d_k > 0); u and v belong to the axes after k.
   struct View {
     const Vec3d* points = nullptr;
     const std::int32_t *begin = nullptr, *list = nullptr;
@@ -38,8 +40,8 @@ class SupportTable {
     return {points.data(), begin_.data(), list_.data(), r_};
   }
 
-  // The number of a point farthest along d, of those that the table was built with; of equal ones
-  // the first.
+  // Index of a point farthest along d. `points` must be those that the table was built with. Among
+  // equally far points the first one.
   int farthest(const std::vector<Vec3d>& points, const Vec3d& d) const {
     const double x = std::fabs(d.x), y = std::fabs(d.y), z = std::fabs(d.z);
     const int axis = x >= y && x >= z ? 0 : (y >= z ? 1 : 2);
@@ -74,7 +76,7 @@ class SupportTable {
   std::vector<std::int32_t> begin_, list_;
 };
 
-// A table that is built when first asked for.
+// Table that is built on first use.
 class LazySupportTable {
  public:
   const SupportTable& of(const std::vector<Vec3d>& points) const {

@@ -1,8 +1,9 @@
-// Triangle: three points and all between, flat, rounded by `radius`. Core: the triangle itself,
-// which has two faces.
+// Triangle: convex hull of three points, rounded by `radius`. Core: the flat triangle itself, which
+// has two faces.
 //
-// A surface has what its vertices have: corners of LocalSurface are moved as those of a convex mesh
-// are (hull_features.h). Finite also where the vertices lie on one line or coincide.
+// The derivatives with respect to the vertices are those of a convex mesh: the corners of
+// LocalSurface move (hull_features.h). All results are finite also if the vertices are collinear or
+// coincide.
 #pragma once
 
 #include <algorithm>
@@ -35,26 +36,26 @@ struct TriangleCore {
   TriangleCore placed(const SE3d& X) const {
     return {{X * vertex[0], X * vertex[1], X * vertex[2]}, radius};
   }
-  // From vertex i to the next.
+  // Vector from vertex i to the next vertex.
   Vec3d edge(int i) const { return vertex[next(i)] - vertex[i]; }
   int longest_edge() const {
     const double x[3] = {squared_norm(edge(0)), squared_norm(edge(1)), squared_norm(edge(2))};
     return x[0] >= x[1] && x[0] >= x[2] ? 0 : (x[1] >= x[2] ? 1 : 2);
   }
-  // Sooner known than the bounding ball's radius.
+  // Length that tolerances are relative to, cheaper than the bounding ball's radius.
   double size() const { return norm(edge(longest_edge())); }
-  // Unit, about which the vertices run counter-clockwise; some perpendicular of the longest edge
-  // where they lie on one line.
+  // Unit normal, about which the vertices run counter-clockwise. If the vertices are collinear,
+  // some perpendicular of the longest edge.
   Vec3d normal() const {
     const Vec3d ab = vertex[1] - vertex[0], ac = vertex[2] - vertex[0];
     return unit_or(cross(ab, ac), perpendicular(edge(longest_edge())));
   }
-  // A vertex has its own number, an edge that of the vertex it starts at; face 0 is the side of
-  // normal(), face 1 the other.
+  // Feature numbers: a vertex has its own number, an edge the number of its first vertex. Face 0 is
+  // the side of normal(), face 1 the other side.
   LocalSurface local_surface(const Vec3d& p, const Vec3d& n,
                              double precision = feature_tolerance) const {
     const double size = this->size(), on = precision * size;
-    // Vertices near the plane that n supports the triangle with.
+    // Vertices near the supporting plane with normal n.
     const double level = dot(n, support(n)) - std::max(1e-5, precision) * size;
     int near[3], n_near = 0;
     for (int i = 0; i < 3; ++i)
@@ -71,7 +72,8 @@ struct TriangleCore {
     if (from_edge(nearest, p) <= on) return on_edge(nearest, p, n);
     return on_face(area * (1 / norm(area)), p, n);
   }
-  // Over tangents t0 and t1: of the vertex farthest along n at once, else as local_surface says.
+  // Radii over the tangents t0 and t1: directly for the vertex farthest along n, otherwise from
+  // local_surface.
   ROBOSIM_INLINE tangent_plane::TangentRadii radii_over(const Vec3d& p, const Vec3d& n,
                                                         const Vec3d& t0, const Vec3d& t1) const {
     constexpr double on2 = feature_tolerance * feature_tolerance;
@@ -87,8 +89,8 @@ struct TriangleCore {
   }
   static constexpr int n_sizes = 1;  // rounding
   Vec3d size_rate(int, const LocalSurface&, const Vec3d& n) const { return n; }
-  // The side towards n; of a triangle that n meets edge-on, or a needle, the edge that is most
-  // level, if one is.
+  // The side towards n. If n is nearly in the triangle's plane, or the triangle is a needle, the
+  // edge that is closest to level, if any is.
   void patch(const Vec3d& n, Patch& out) const {
     const Vec3d area = cross(edge(0), edge(1));
     const double twice = norm(area);
@@ -122,13 +124,14 @@ struct TriangleCore {
       out.add(vertex[i], {FeatureKind::vertex, i, 0}, out.face);
   }
   Vec3d stretch(int, const Vec3d&, const Vec3d& m) const { return m; }
-  // About the ends of the longest edge, or about all three where no angle is obtuse.
+  // Ball about the midpoint of the longest edge, or through all three vertices if no angle is
+  // obtuse.
   Ball bounding_ball() const {
     const int i = longest_edge(), j = next(i), k = next(j);
     const Vec3d u = vertex[i] - vertex[k], v = vertex[j] - vertex[k], e = edge(i);
     Ball ball{0.5 * (vertex[i] + vertex[j]), 0};
     if (const double twice_area = norm(cross(u, v)), c = dot(u, v); c > 0 && twice_area > 0) {
-      // From the edge to vertex k.
+      // Direction from the edge to vertex k.
       const Vec3d across = unit_or((dot(u, e) / squared_norm(e)) * e - u, Vec3d());
       ball.center += (0.5 * norm(e) * c / twice_area) * across;
     }
@@ -140,7 +143,7 @@ struct TriangleCore {
                                squared_norm(vertex[2] - p)})) +
            radius;
   }
-  // Of any point from the origin, sooner known than the smallest ball.
+  // Farthest distance of any point from the origin, cheaper than the smallest ball.
   double reach() const { return farthest_from({}); }
 
  private:
@@ -154,8 +157,8 @@ struct TriangleCore {
     const double ee = squared_norm(e);
     return norm(d - (ee > 0 ? std::clamp(dot(d, e) / ee, 0.0, 1.0) : 0.0) * e);
   }
-  // Sine of the least angle by which n turns until a vertex that lies by d from here is as far
-  // along n.
+  // Sine of the least angle by which n turns until a vertex at displacement d from this one is as
+  // far along n.
   static double sine_to(const Vec3d& d, const Vec3d& n) {
     const double length = norm(d);
     return length > 0 ? min_number(std::fabs(dot(n, d)) / length, 1.0) : LocalSurface::straight;
@@ -192,7 +195,7 @@ struct TriangleCore {
     s.kind = FeatureKind::face, s.index = dot(m, n) < 0, s.point = vertex[0];
     s.axis[0] = unit_or(edge(0), perpendicular(m)), s.axis[1] = cross(m, s.axis[0]);
     s.radius[0] = s.radius[1] = LocalSurface::straight;
-    // Barycentric coordinates; each falls to zero towards the opposite edge.
+    // Barycentric coordinates; each decreases to zero towards the opposite edge.
     for (int i = 0; i < 3; ++i) {
       const Vec3d &b = vertex[next(i)], left = cross(m, edge(next(i)));
       const Vec3d slope = left * (1 / dot(left, vertex[i] - b));
