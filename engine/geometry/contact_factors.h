@@ -2,8 +2,8 @@
 // the derivatives by a motion or by a covector.
 //
 // A and B touch the planes with normal n through their witness points, p_B - p_A = phi n. A motion
-// gives the points on the surfaces the tangential velocities u_A and u_B. It turns the normals of
-// the surfaces by w_A = omega_A x n and w_B = omega_B x n. The witness points move along the
+// moves the points on the surfaces with the tangential velocities u_A and u_B. It turns the normals
+// of the surfaces by w_A = omega_A x n and w_B = omega_B x n. The witness points move along the
 // surfaces by S_A (dn - w_A) and -S_B (dn - w_B), where S holds the principal radii
 // (local_surface.h). The normal stays common to both surfaces if
 //

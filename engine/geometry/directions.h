@@ -34,7 +34,7 @@ inline Vec3d direction_of(const Vec3d& v, double square, double length) {
   return v * ((1 / square) * length);
 }
 
-// 1 / length^3, likewise without waiting for the square root.
+// 1 / length^3 without waiting for the square root.
 inline double inverse_cube(double square, double length) {
   const double inverse = 1 / square;
   return inverse * (inverse * length);

@@ -1,5 +1,4 @@
-// Second-order model of a shape's surface about a point: what derivatives of contacts need of a
-// shape.
+// Second-order model of a shape's surface about a point, as derivatives of contacts need it.
 //
 // Let the outward normal n of a convex shape turn by dn (tangential). Along a principal direction
 // e_i with radius of curvature r_i, the point with that normal moves by e_i . dp = r_i e_i . dn.
@@ -32,8 +31,7 @@ struct LocalSurface {
   Vec3d point;
   // Principal directions: unit, tangential, perpendicular to each other.
   Vec3d axis[2];
-  double radius[2] = {0,
-                      0};  // radius of curvature along each axis [m]: zero, positive or `straight`
+  double radius[2] = {0, 0};  // of curvature, per axis [m]: zero, positive or `straight`
   // Distance by which the point may move along straight directions before another feature takes
   // over [m].
   double slide = straight;

@@ -111,12 +111,14 @@ inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
   const double line = std::hypot(k.radius, 2 * k.half_length), c = 2 * k.half_length / line,
                s = k.radius / line;
   const Vec3d p(q.x, q.y, q.z - k.half_length), m = cross(p, u);
+  // Coefficients of the quadratic, as products without cancellation.
   const double across = s * std::hypot(m.x, m.y), turn = c * std::fabs(m.z),
                a = c * std::hypot(u.x, u.y);
   const double A = (a - s * std::fabs(u.z)) * (a + s * std::fabs(u.z));
   const double rho = c * std::hypot(p.x, p.y),
                C = (rho - s * std::fabs(p.z)) * (rho + s * std::fabs(p.z));
   const double B = c * c * (p.x * u.x + p.y * u.y) - s * s * p.z * u.z;
+  // Roots, and the interval between them on the nappe below the apex.
   Span span;
   if (A > 0 && !(turn <= across)) return {};
   const double root = c * std::sqrt(max_number(0.0, (across - turn) * (across + turn))),
@@ -135,6 +137,7 @@ inline Entry enter(const ConeCore& k, const Vec3d& q, const Vec3d& u) {
     if (far == 0 && C > 0) return {};
     in = far != 0 && u.z < 0 ? x2 : -infinity, out = far != 0 && u.z > 0 ? x2 : infinity;
   }
+  // Normal at the entry; clip at the apex and the base.
   const Vec3d round = unit_or({p.x + in * u.x, p.y + in * u.y, 0}, Vec3d());
   if (std::isfinite(in))
     span.cut(in, out, {c * round.x, c * round.y, s});

@@ -43,7 +43,7 @@ struct Pair {
     return carrier == world ||
            squared_norm((carrier == by_A ? sweep_A : sweep_B).angular_velocity) > 0;
   }
-  // The axis that is n now, after `time`.
+  // The axis n after it is carried for `time`.
   Vec3d carried(Carrier carrier, const Vec3d& n, double time) const {
     if (carrier == world) return n;
     return exp_motion(Motion<double>{time * (carrier == by_A ? sweep_A : sweep_B).angular_velocity,

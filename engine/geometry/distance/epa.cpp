@@ -438,8 +438,8 @@ Penetration Polytope::solve(const Simplex& start) {
     return best;
   }
   // The capacity does not suffice, as for round shapes that surround each other: many directions
-  // are nearly as deep as the best. First ask again for a proof, as the best direction is more
-  // accurate than at the first time. Without a proof, refine several good directions separately.
+  // are nearly as deep as the best. First ask the caller again for a proof, as the best direction
+  // is more accurate than before. Without a proof, refine several good directions separately.
   if (guess_.least_deep) {
     const Vec3d direction = guess_.least_deep(guess_.caller);
     if (const double depth = dot(direction, D_(direction).w); depth < best.depth)

@@ -20,9 +20,9 @@
 namespace robosim {
 
 struct Penetration {
-  Vec3d direction;   // unit; the boundary point of D nearest to the origin is depth * direction
-  double depth = 0;  // zero or positive up to rounding
-  double gap = 0;    // between depth and the bound of all facets, or of those near this direction
+  Vec3d direction;      // unit; the boundary point of D nearest to the origin is depth * direction
+  double depth = 0;     // zero or positive up to rounding
+  double gap = 0;       // to the bound of the facets, of all or of those near this direction
   bool proved = false;  // by the caller, from an earlier guess; the other members are then invalid
   // Point of A, whose partner on B is a + w, and the point w of D. w is depth * direction up to
   // rounding; for curved shapes up to the sagitta of the last facet.

@@ -136,7 +136,7 @@ LaneGjk<L> lane_gjk(const LaneCore& A, const LaneCore& B, const SE3<L>& X_AB, co
       best.consider(smaller(inside, sharp), part * n, part * height, (1 << i) + (1 << j));
       enclosed = smaller(-(height * dot(n, e[other])), enclosed);
     }
-    // End the lanes that overlap or touch, and those that no longer come nearer.
+    // End the lanes that overlap or touch, and those without progress.
     const L upper = sqrt(best.vv);
     close(bits_of(enclosed > zero) | ~bits_of(upper < r.upper) | ~bits_of(best.vv > L(1e-28) * pp));
     if ((ended & lanes) == lanes) break;

@@ -43,8 +43,8 @@ void newton_step(const LocalSurface& A, const LocalSurface& B, tangent_plane::Ra
   const double phi = robosim::dot(n, b - a);
   Response r = response(phi, S_A, S_B, scale);
   if (!r.regular) respond_where_regular(phi, S_A, S_B, scale, r);
-  // Turns that make the normal perpendicular to straight directions, and the offset of the points
-  // beside phi n.
+  // Turns that make the normal perpendicular to straight directions, and the tangential offset of
+  // the points.
   const auto plane = [&](const Vec3d& x) { return Vec2{robosim::dot(x, t0), robosim::dot(x, t1)}; };
   const auto turn = [&](const LocalSurface& s) {
     Vec3d x;

@@ -115,8 +115,8 @@ Contact approached(const SupportFunction& D, const Contact& contact, double scal
   int slow = 0;
   bool jumped = false;
   for (int round = 0;
-       // GJK from the clearance: the next normal and its point.
        round < max_rounds && slow < 3 && best_error > enough && c.distance < clearance; ++round) {
+    // GJK from the clearance: the next normal and its point.
     const Vec3d from = c.normal, shift = (clearance - c.distance) * from;
     const GjkResult r = gjk(Shifted{D, shift}, from, {.relative_gap = 1e-15});
     if (r.overlap) break;

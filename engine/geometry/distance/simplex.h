@@ -45,7 +45,7 @@ struct Simplex {
 // Face of a simplex that contains its nearest point v to the origin in the face's interior, with
 // ascending indices.
 struct SimplexFace {
-  // Zero if v is nowhere on the surface: the origin is inside, or a coordinate is not a number.
+  // Zero if no face contains v: the origin is inside, or a coordinate is not a number.
   int n = 0;
   int index[3] = {0, 0, 0};
   double lambda[3] = {0, 0, 0};

@@ -26,8 +26,7 @@ struct SurfacesOfSimplex : SurfacesOf<Difference> {
   LocalSurface surface(int side, const Vec3d& p, const Vec3d& n, double precision) const {
     if (side ? CoreB::curved : CoreA::curved)
       return SurfacesOf<Difference>::surface(side, p, n, precision);
-    constexpr double same =
-        1e-14;  // relative to the scale: B's points are computed from those of D
+    constexpr double same = 1e-14;   // relative to the scale: B's points are computed from D's
     constexpr double smaller = 0.1;  // size of a shape relative to the scale, roughly
     Vec3d point[3];
     double weight[3];

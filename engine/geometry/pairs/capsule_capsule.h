@@ -41,7 +41,7 @@ struct CapsuleCapsule {
     const double ha = A.half_length, hb = B.half_length;
     const double cu = dot(c, u), sin2 = u.x * u.x + u.y * u.y;  // of the angle between the segments
     // Nearest points of the lines, projected along z, so that nothing cancels. For parallel lines,
-    // the point beside B's center.
+    // the projection of B's center.
     const double t_line = sin2 > 0 ? -(c.x * u.x + c.y * u.y) / sin2 : 0;
     double s = std::clamp(c.z + t_line * u.z, -ha, ha);
     const double t_free = s * u.z - cu, t = std::clamp(t_free, -hb, hb);

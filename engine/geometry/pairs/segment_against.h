@@ -27,7 +27,7 @@ struct SegmentAgainst : GenericPair<ShapeType::capsule, Tb> {
     constexpr double near = 1e-3, rounding = 2e-16;  // relative to the size
     const double h = A.half_length, size = h + B.radius + B.half_length;
     const Vec3d u = X_AB.R.row[2], c = -transpose_times(X_AB.R, X_AB.p);
-    // Start at the last point, or else at the point beside B's center.
+    // Start at the last point, or else at the projection of B's center.
     double s = std::clamp(cache.has_points ? cache.p_A.z : -dot(c, u), -h, h);
     double below = -h, above = h, s_before = 0, slope_before = 0, wide = 2 * h;
     for (int round = 0; round < max_rounds; ++round) {

@@ -55,8 +55,7 @@ struct TriangleSphere {
       const double t = -dot(w[i], e[i]);
       const bool at_i = !(t > 0), at_j = !(t < ee[i]);
       Vec3d x = w[i] + (t / ee[i]) * e[i];
-      x -= (dot(x, e[i]) / ee[i]) *
-           e[i];  // perpendicular to the edge even if the center is very near
+      x -= (dot(x, e[i]) / ee[i]) * e[i];  // perpendicular to the edge even if the center is near
       const Vec3d& corner = at_i ? w[i] : w[j];
       // Differences below rounding: an edge is preferred to its ends.
       constexpr double after_edges = 1 + 4e-16;
@@ -92,9 +91,11 @@ struct TriangleSphere {
     const auto turned = [&](const Vec3d& m, const Vec3d& to) {
       return unit_or(without(m, unit_or(to, Vec3d())), face);
     };
+    // Normal of the face on the center's side, or for a needle the perpendicular of its line.
     const bool is_needle =
         !(norm(cross(line, core.edge(longest == 2 ? 0 : longest + 1))) > negligible);
     const Vec3d straight = is_needle ? turned(n, line) : dot(n, face) > 0 ? face : -face;
+    // Nearest point on the face.
     if (nearest.n == 3) {
       if (!is_needle) d = std::fabs(dot(face, w[0]));
       return straight;
@@ -104,12 +105,14 @@ struct TriangleSphere {
       return length <= negligible || !(dot(m, to) > rounding * length);
     };
     const auto at = [&](int i) { return A.vertex[i % 3]; };
+    // Nearest point on an edge: the normal is perpendicular to it, and may be bounded by the face.
     if (nearest.n == 2) {
       const int i = nearest.index[0], j = nearest.index[1];
       const Vec3d along = at(j) - at(i), m = turned(n, along);
       const Vec3d to = without(at(3 - i - j) - at(i), unit_or(along, Vec3d()));
       return is_behind(m, to) ? m : turned(turned(m, to), along);
     }
+    // Nearest point at a corner: the normal may be bounded by one of its edges or by the face.
     const int i = nearest.index[0];
     const Vec3d to_next = at(i + 1) - at(i), to_last = at(i + 2) - at(i);
     if (is_behind(n, to_next) && is_behind(n, to_last)) return n;

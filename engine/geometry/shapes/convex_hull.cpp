@@ -97,6 +97,7 @@ void Quickhull::first_tetrahedron() {
   const double width = norm(m);
   const int d = farthest([&](const Vec3d& p) { return std::fabs(dot(m, p - at(a))); });
   const double thickness = width > 0 ? std::fabs(dot(m, at(d) - at(a))) / width : 0;
+  // Reject flat points.
   if (!(extent > 0) || !(width > 1e-9 * extent) || !(thickness > 1e-9 * extent)) {
     throw InputError(
         message("convex: the ", n, " points are flat (extent ", extent, " m, width ", width,
@@ -109,13 +110,14 @@ void Quickhull::first_tetrahedron() {
   facets_[f[1]].neighbor = {f[3], f[2], f[0]};
   facets_[f[2]].neighbor = {f[1], f[3], f[0]};
   facets_[f[3]].neighbor = {f[2], f[1], f[0]};
+  // Assign the other points to the faces.
   std::vector<int> all;
   for (int i = 0; i < n; ++i)
     if (i != a && i != b && i != c && i != d) all.push_back(i);
   distribute(all, 0);
 }
 
-// Add the point of f.outside that is farthest above facet f.
+// Add the outside point that is farthest above facet f, as the apex of a fan of faces.
 void Quickhull::add_farthest(int f) {
   int apex = facets_[f].outside[0];
   const Vec3d origin = at(facets_[f].vertex[0]), n = facets_[f].n;

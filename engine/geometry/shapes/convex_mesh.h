@@ -16,13 +16,12 @@ struct ConvexMesh {
   std::vector<std::array<int, 3>> faces;  // triangles, counter-clockwise seen from outside
   // Neighbors of vertex i: neighbors[neighbor_begin[i] .. neighbor_begin[i + 1]).
   std::vector<int> neighbor_begin, neighbors;
-  HullPolygons polygons;           // merged coplanar triangles
-  Vec3d centroid;                  // of the volume [m]
-  double volume = 0;               // [m^3]
-  Ball ball;                       // smallest ball around the vertices
-  LazySupportTable support_table;  // of the vertices, for support queries and SIMD lanes
-  Lazy<std::vector<double>>
-      cores;  // radii of balls inside, for a scene (scene/collision_scene.cpp)
+  HullPolygons polygons;            // merged coplanar triangles
+  Vec3d centroid;                   // of the volume [m]
+  double volume = 0;                // [m^3]
+  Ball ball;                        // smallest ball around the vertices
+  LazySupportTable support_table;   // of the vertices, for support queries and SIMD lanes
+  Lazy<std::vector<double>> cores;  // radii of balls inside, of scene/collision_scene.cpp
 };
 
 // Convex hull of points in any order. Drops points inside the hull, repeated points, and most

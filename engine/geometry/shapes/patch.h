@@ -37,8 +37,7 @@ struct FeatureId {
 };
 
 struct Patch {
-  static constexpr int max_corners =
-      32;  // faces with more corners are represented by this many, spread evenly
+  static constexpr int max_corners = 32;  // larger faces are thinned out to this number
   // plane: unbounded, through corner[0]. line: two corners. polygon: convex, counter-clockwise seen
   // from outside.
   enum class Kind : std::uint8_t { none, line, polygon, plane };
@@ -50,16 +49,16 @@ struct Patch {
   };
   FeatureId corner_id[max_corners];
   FeatureId side_id[max_corners];  // from a corner to the next; a line has one
-  FeatureId face;    // the feature between the corners; for a line, the surface beside it
-  Vec3d normal;      // unit, outward; for a line, the normal of the surface along it
-  double bulge = 0;  // distance by which a rounded outline exceeds the polygon's sides [m]
+  FeatureId face;                  // between the corners; for a line, the adjacent surface
+  Vec3d normal;                    // unit, outward; for a line, the normal of the surface along it
+  double bulge = 0;                // excess of a rounded outline over the polygon's sides [m]
 
   // Line on a surface of revolution about z: when n turns by dn, corner i moves by swing[i] round
   // (round . dn).
   Vec3d round;
   double swing[2] = {0, 0};
-  // Surface beside a line, before rounding: x^2 + y^2 = (tube_radius + tube_slope z)^2,
-  // z| <= tube_half_length. A tube_radius of -1 means none.
+  // Surface of revolution that contains a line, before rounding: with x^2 + y^2 = (tube_radius +
+  // tube_slope z)^2 and |z| <= tube_half_length. A tube_radius of -1 means none.
   double tube_radius = -1, tube_slope = 0, tube_half_length = 0;
   // Convex mesh (hull_polygons.h): the face. `bent` is true if the face has several triangles,
   // which are coplanar only nearly.
