@@ -12,9 +12,9 @@
 // is e |d| log(sum exp(h_i(d) / (e |d|))), which is convex in d: the logarithm of a sum of
 // exponentials is convex, so its perspective is jointly convex in h_i and |d|, and it grows with
 // both. So h_e is the support function of a convex body. The body contains the shape, extends
-// beyond it by at most e log(number of pieces), and has a smooth surface. With the weights w_i =
-// exp((h_i - h_e) / e) and their entropy H = -sum w_i log w_i, the body's point with normal n and
-// its radii of curvature are
+// beyond it by at most e log(number of pieces), and has a smooth surface. With the weights
+// w_i = exp((h_i - h_e) / e) and their entropy H = -sum w_i log w_i, the body's point with normal n
+// and its radii of curvature are
 //
 //   p = sum w_i p_i + e H n,   S = sum w_i S_i + cov_w(p_i) / e + e H   (over the tangent plane).
 //

@@ -43,8 +43,8 @@ class JacobianKernels {
   // Jacobian of finite factors.
   virtual void any(const WitnessFactors& factors, const SE3d& X_WA, const SE3d& X_WB,
                    double* out) const = 0;
-  // Jacobian of a half-space (B or A), which n turns with, and another shape O. H is given over t0
-  // = x of the half-space's frame and t1 = n x t0.
+  // Jacobian of a half-space (B or A), which n turns with, and another shape O. H is given over
+  // t0 = x of the half-space's frame and t1 = n x t0.
   virtual void on_half_space(const Witness& witness, const tangent_plane::Mat2& H, bool is_B,
                              bool is_centerd, const SE3d& X_WH, const SE3d& X_WO,
                              double* out) const = 0;

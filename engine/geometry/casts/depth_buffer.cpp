@@ -107,8 +107,8 @@ void draw_nearness(const Vec3d& center, double radius, double texel, const Nearn
   }
 }
 
-// Buffer of one light: its axes, and the objects seen from the light. Pixels are (axes^T p - low) /
-// texel + 2 in x and y; nearness [m] starts at 1.
+// Buffer of one light: its axes, and the objects seen from the light. Pixels are
+// (axes^T p - low) / texel + 2 in x and y; nearness [m] starts at 1.
 class LightMap {
  public:
   explicit LightMap(int side) : side_(side), nearness_(place(side) * place(side)) {}
@@ -242,9 +242,9 @@ void draw_balls(const Balls& balls, double focal, double near, int first_number,
       if (w > buffer.nearness[at]) buffer.nearness[at] = w, buffer.number[at] = number;
       continue;
     }
-    // On the ray z d through a pixel, d = (x, y, 1), the point nearest to the center is at z = d .
-    // c / d . d. The ball's surface is nearer by sqrt((r^2 - e^2) / d . d) in z, where e is the
-    // distance of that point from the center.
+    // On the ray z d through a pixel, d = (x, y, 1), the point nearest to the center is at
+    // z = d . c / d . d. The ball's surface is nearer by sqrt((r^2 - e^2) / d . d) in z, where e is
+    // the distance of that point from the center.
     const float square = static_cast<float>(radius * radius), cx = static_cast<float>(c.x),
                 cy = static_cast<float>(c.y), cz = static_cast<float>(c.z);
     const float step = static_cast<float>(1 / focal),

@@ -65,8 +65,8 @@ struct LitPoints {
 };
 
 // For each point, sum (max(n . l, 0), l_z max(n . l, 0), 1) over the lights that the point sees,
-// where l is the unit direction towards the light. Points of group g use the lights g, g +
-// n_groups, g + 2 n_groups, ... `side`: side length of a light's buffer [pixels]. Uses at most
+// where l is the unit direction towards the light. Points of group g use the lights g,
+// g + n_groups, g + 2 n_groups, ... `side`: side length of a light's buffer [pixels]. Uses at most
 // `threads` threads; their number does not change the result.
 void gather_light(const Shadowing& things, const LitPoints& points, std::span<const Vec3d> lights,
                   int n_groups, int side, int threads, float* out);

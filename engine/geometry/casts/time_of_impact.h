@@ -30,9 +30,10 @@
 //
 //         g(t + l h) >= (1 - l) g(t) + l g(t + h) - c h^2 l (1 - l) / 2,   0 <= l <= 1.
 //
-// If e turns with A, let y = x_B - p_A: |e'| = |w_A x n| = a, mu = a |y| + |y'| and c = a |w_A| |y|
-// + 2 a |y'| + w_B^2 r_B. A step goes as far as (1) or (2) certify for any of the axes. As the
-// error of the bounds is of second order, so is the convergence, and no contact is ever missed.
+// If e turns with A, let y = x_B - p_A: |e'| = |w_A x n| = a, mu = a |y| + |y'| and
+// c = a |w_A| |y| + 2 a |y'| + w_B^2 r_B. A step goes as far as (1) or (2) certify for any of the
+// axes. As the error of the bounds is of second order, so is the convergence, and no contact is
+// ever missed.
 //
 // Cost: a distance and some twenty support points per round. Two or three rounds for translations,
 // usually some five, a few dozen if the shapes graze. Nothing is allocated.

@@ -8,8 +8,8 @@
 //
 // The answer is exact for polytopes. If round shapes surround each other, or meshes with many
 // faces, more directions are nearly as deep as the best one than the polytope has capacity for. The
-// answer is then the least h found near eight good directions. Its error is at most the gap that
-// 800 points of D leave.
+// answer is then the least h found near eight good directions. Its error is at most the gap left by
+// 800 points of D.
 //
 // Source: van den Bergen, "Proximity queries and penetration depth computation on 3D game objects",
 // 2001.

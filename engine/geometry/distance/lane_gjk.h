@@ -4,8 +4,8 @@
 // round takes the support point p in direction -v, where v is the nearest point, and then the
 // nearest point of conv(w_0, w_1, w_2, p). As v was the nearest point of conv(w_0, w_1, w_2), the
 // face that contains the next nearest point has the corner p, unless p makes no progress. There are
-// seven such faces, and all are evaluated without branches. For each face (p, some w_k), with e_k =
-// w_k - p,
+// seven such faces, and all are evaluated without branches. For each face (p, some w_k), with
+// e_k = w_k - p,
 //
 //   edge      t = -p.e / e.e                             inside if 0 < t < 1
 //   triangle  n = e_j x e_k,  (b, c) = areas along n,    inside if b > 0, c > 0, b + c < n.n

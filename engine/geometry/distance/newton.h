@@ -90,8 +90,8 @@ struct SurfacesOf {
   Vec3d point_in_B(const Vec3d& p) const { return in_B(p - D.X_AB.p); }
 };
 
-// Contact with the distance that the support function certifies. error: distance of w from distance
-// * normal.
+// Contact with the distance that the support function certifies. error: distance of w from
+// distance * normal.
 struct Candidate {
   Contact contact;
   double error = std::numeric_limits<double>::infinity();

@@ -23,7 +23,8 @@ struct CapsuleSphere {
     const Vec3d q = t * axis;
     Vec3d v = c - q;
     // The normal is perpendicular to the segment beside it, and points away from the segment beyond
-    // its ends. For a center very near to the segment, rounding may violate this.
+    // its ends. Near the segment, rounding may violate this: the component along the segment is
+    // then removed.
     if (const double beyond = dot(axis, v); t == along || beyond * t < 0) v -= beyond * axis;
     const double vv = squared_norm(v), d = std::sqrt(vv);
     const Vec3d n = vv > least_square ? direction_of(v, vv, d) : X_WA.R.col(0);

@@ -1,7 +1,7 @@
 // A solid (A) with a closed-form signed distance from a point, against a sphere (B).
 //
-// The pair's struct provides a, and `static PointDistance from_point(const Shape& A, const Vec3d&
-// c)` in A's frame.
+// The pair's struct provides a, and
+// `static PointDistance from_point(const Shape& A, const Vec3d& c)` in A's frame.
 #pragma once
 
 #include "geometry/query.h"

@@ -2,9 +2,9 @@
 // points of the capsule's segment.
 //
 // p(s) = c + s u in B's frame. The distance f(s) of p(s) from a convex set is convex, with the
-// derivative f' = n.u, where n is the normal at the nearest point, and f'' <= (1 - f'^2) / f. So f'
-// = 0 is solved by the secant method, bracketed by the interval in which f' changes its sign. The
-// first step uses the bound on f''. If the segment intersects the solid, or nearly, GJK and EPA
+// derivative f' = n.u, where n is the normal at the nearest point, and f'' <= (1 - f'^2) / f.
+// So f' = 0 is solved by the secant method, bracketed by the interval in which f' changes its sign.
+// The first step uses the bound on f''. If the segment intersects the solid, or nearly, GJK and EPA
 // compute the answer.
 #pragma once
 

@@ -1,14 +1,14 @@
 // Points of an ellipsoid's surface that are nearest to a point and farthest from it. The point may
 // be inside or outside.
 //
-// At a stationary point x of |x - p| on sum (x_i / a_i)^2 = 1, p - x is along the normal: p_i - x_i
-// = s x_i / a_i^2. So
+// At a stationary point x of |x - p| on sum (x_i / a_i)^2 = 1, p - x is along the normal:
+// p_i - x_i = s x_i / a_i^2. So
 //
 //   x_i = a_i^2 p_i / (a_i^2 + s)   and   sum (a_i p_i / (a_i^2 + s))^2 = 1.
 //
 // The nearest point belongs to the largest root, s >= -min a_i^2, the farthest point to the least
-// root, s <= -max a_i^2. Let t be the distance of s from that bound, and e_i = |a_i^2 - min or max
-// a_i^2|. Then both points follow from one equation,
+// root, s <= -max a_i^2. Let t be the distance of s from that bound, and
+// e_i = |a_i^2 - min or max a_i^2|. Then both points follow from one equation,
 //
 //   sum (r_i / (t + e_i))^2 = 1,   r_i = |a_i p_i|,   t >= 0.
 //

@@ -1,9 +1,9 @@
 // Flat faces of a convex mesh: merged coplanar triangles with their outline.
 //
 // A face that is flat in a drawing is flat in a file only up to the digits of the file (float32:
-// 1e-7). So triangles join the largest triangle near them if their corners are within 1e-6 of the
-// mesh's size of its plane. The position of a point on such a face is defined by the point's own
-// triangle.
+// 1e-7). So triangles join the largest triangle near them if their corners lie in its plane to
+// within 1e-6 of the mesh's size. The position of a point on such a face is defined by the point's
+// own triangle.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ namespace robosim {
 
 struct HullPolygons {
   // Polygon i has corners[begin[i].corner .. begin[i + 1].corner), counter-clockwise from outside,
-  // and likewise triangles (of ConvexMesh::faces), the largest first. index: number of the face,
-  // its first half-edge in ConvexMesh::neighbors.
+  // and likewise triangles (of ConvexMesh::faces), the largest first. index: the face's feature
+  // number, which is its first half-edge in ConvexMesh::neighbors.
   struct Begin {
     int corner, triangle, index;
   };

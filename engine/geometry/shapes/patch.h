@@ -57,8 +57,9 @@ struct Patch {
   // (round . dn).
   Vec3d round;
   double swing[2] = {0, 0};
-  // Surface of revolution that contains a line, before rounding: with x^2 + y^2 = (tube_radius +
-  // tube_slope z)^2 and |z| <= tube_half_length. A tube_radius of -1 means none.
+  // Surface of revolution that contains a line, before rounding: with
+  // x^2 + y^2 = (tube_radius + tube_slope z)^2 and |z| <= tube_half_length. A tube_radius of -1
+  // means none.
   double tube_radius = -1, tube_slope = 0, tube_half_length = 0;
   // Convex mesh (hull_polygons.h): the face. `bent` is true if the face has several triangles,
   // which are coplanar only nearly.

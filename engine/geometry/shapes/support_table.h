@@ -29,8 +29,8 @@ class SupportTable {
  public:
   explicit SupportTable(const std::vector<Vec3d>& points);
 
-  // Cell (face r + i) r + j has the points list[begin[cell]] to list[begin[cell + 1] - 1]. Face 2 k
-  // + (d_k > 0); u and v belong to the axes after k.
+  // Cell (face r + i) r + j has the points list[begin[cell]] to list[begin[cell + 1] - 1]. Face
+  // 2 k + (d_k > 0); u and v belong to the axes after k.
   struct View {
     const Vec3d* points = nullptr;
     const std::int32_t *begin = nullptr, *list = nullptr;
