@@ -1,8 +1,8 @@
 // Entry of a line into each type of shape, by the methods listed in ray_cast.h.
 //
 // enter(core, q, u) computes the first point q + s u of the whole line that belongs to the shape,
-// in the shape's frame, and the outward normal there. u is unit, and q within the shape's size of
-// it. `found` is false if the line misses. s is -infinity if the line begins inside of a
+// in the shape's frame, and the outward normal there. u is unit, and q is within the shape's size
+// of the shape. `found` is false if the line misses. s is -infinity if the line begins inside of a
 // half-space.
 #pragma once
 

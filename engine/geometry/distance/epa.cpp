@@ -437,7 +437,7 @@ Penetration Polytope::solve(const Simplex& start) {
     finish(best, lower);
     return best;
   }
-  // The capacity does not suffice, as for round shapes that surround each other: many directions
+  // The capacity does not suffice, e.g. for round shapes that surround each other: many directions
   // are nearly as deep as the best. First ask the caller again for a proof, as the best direction
   // is more accurate than before. Without a proof, refine several good directions separately.
   if (guess_.least_deep) {

@@ -1,5 +1,4 @@
-// EPA: depth of the origin inside D = B - A, and the direction of the shortest translation out of
-// D.
+// EPA: depth of the origin inside D = B - A, and direction of the shortest translation out of D.
 //
 // A polytope inside D grows by the support point in the direction of its face nearest to the
 // origin. The distance of that face is a lower bound of the depth. The support function h(m) = max
