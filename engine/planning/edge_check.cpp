@@ -13,23 +13,26 @@
 namespace robosim {
 namespace {
 
-// No interval is halved below this part of the curve: bounds the work for absurdly long curves.
+// Smallest part of the curve to which intervals are halved: bounds the work for absurdly long
+// curves.
 constexpr double shortest = 1e-7;
-// [m] A curve is cut into equal parts, 8 to most_parts, until no point moves more than this over
-// half of one.
+// [m] The curve is divided into equal parts, 8 to most_parts, until no point moves more than this
+// over half a part.
 constexpr double provable = 0.2;
 constexpr int most_parts = 64;
-// Exact distances are asked for where they can exceed the cheap bounds by this part of the motion.
+// Exact distances are computed where they can exceed the cheap bounds by this multiple of the
+// motion.
 constexpr double worthwhile = 1;
-// Part of a distance to which it is asked for, above the floor.
+// Relative accuracy of exact distances, above the floor.
 constexpr double rough = 0.2;
-// Items whose suspects are tested before the next items are looked at, pairs that are looked at
-// before all, and times that a pair is tested in vain.
+// Number of items whose suspects are tested before the next items, number of pairs tested before
+// all others, and number of tests without overlap after which a pair is skipped.
 constexpr std::size_t block = 4, most_recent = 4;
 constexpr int patience = 16;
 
-// The largest k up to 128 with k along + k^3 rest <= gap, or a little less, where that holds for k
-// = 1. Convex, so Newton's method from above stays above, and the chord from k = 1 ends below.
+// Largest k up to 128 with k along + k^3 rest <= gap, or slightly less, where k = 1 satisfies the
+// inequality. The left side is convex, so Newton's method from above stays above the root, and the
+// chord from k = 1 ends below it.
 double reach_of(double gap, double along, double rest) {
   const auto left = [&](double k) { return k * along + k * k * k * rest - gap; };
   double high = 128;
@@ -60,7 +63,7 @@ EdgeChecker::EdgeChecker(const CollisionScene& scene)
   }
   places_.resize(places);
   recent_.reserve(most_recent);
-  // What most edges need, so that the first ones need not wait for memory.
+  // Capacity that suffices for most edges, so that the first ones do not allocate.
   constexpr std::size_t usual = 128;
   queue_.reserve(usual), entries_.reserve(4 * usual), suspects_.reserve(usual),
       asked_.reserve(usual), rows_.reserve(usual);
@@ -80,7 +83,7 @@ void EdgeChecker::restrict_to(const std::vector<int>& columns) {
       root_.push_back({0, static_cast<int>(g)});
   recent_.clear();
   query_.forget();
-  if (++age_ == 0) {  // starts again, and nothing old may look new
+  if (++age_ == 0) {  // wrapped around: invalidate all old marks
     for (Place& place : places_) place.age = 0;
     age_ = 1;
   }
@@ -132,7 +135,8 @@ EdgeResult EdgeChecker::prove(const double* q0, const double* q1, double resolut
   return result;
 }
 
-// The first intervals: equal parts of the curve, each eight of them spread over all of it.
+// Divide the curve into its first intervals: equal parts, each group of eight spread over all of
+// it.
 void EdgeChecker::divide(const Curve& curve, double t0, double t1) {
   curve.spread(t0, t1, spreads_[0]);
   const double motion =
@@ -166,7 +170,7 @@ void EdgeChecker::place(const Curve& curve, const Interval* intervals, int count
   work_ += static_cast<std::int64_t>(scene_->model().joints.size()) / 4;
 }
 
-// Of one question about the exact shapes of two objects, or of the bodies that they stand for.
+// Work of one query about the shapes of two objects, or about the bodies that the shapes enclose.
 std::int64_t EdgeChecker::work_of(int a, int b) const {
   constexpr std::int64_t shapes = 8, bodies = 64;
   const bool is_many = scene_->object(a).geometry.compound || scene_->object(b).geometry.compound;
@@ -192,16 +196,16 @@ std::size_t EdgeChecker::number_of(const SiftItem& item) const {
   return first_place_[at(item.kind)] + at(item.item);
 }
 
-// Whether a single pair's table knows it to be apart within `span` (n_q entries) of interval l's
-// middle; without a span, there.
+// Return true if the table of a single pair proves it free within `span` (n_q entries) of the
+// middle of interval l; without a span, at the middle itself.
 bool EdgeChecker::is_known_apart(const SiftItem& pair, int l, const double* span) const {
   if (pair.kind != SiftItem::single) return false;
   const TurnTable* table = scene_->table_of(pair.item);
   return table && table->is_free_at(q_[l].data(), span);
 }
 
-// Whether one of the suspects overlaps, what is certain and then the deepest first: most
-// configurations that collide are found out there.
+// Return true if a suspect overlaps. Certain overlaps are tested first, then the deepest, where
+// most colliding configurations are found.
 bool EdgeChecker::any_overlaps(EdgeResult& result) {
   for (std::size_t left = suspects_.size(); left > 0; --left) {
     const auto deepest =
@@ -219,7 +223,7 @@ bool EdgeChecker::any_overlaps(EdgeResult& result) {
       continue;
     ++place.hits;
     result = {false, looks_[s.lane].middle, s.a, s.b};
-    // Curves that follow often meet the same.
+    // Successive curves often collide with the same pair.
     const auto known = std::find_if(recent_.begin(), recent_.end(),
                                     [&](const SiftItem& item) { return item == s.pair; });
     if (known != recent_.end())
@@ -233,8 +237,8 @@ bool EdgeChecker::any_overlaps(EdgeResult& result) {
   return false;
 }
 
-// Whether something is found to overlap at the configurations at hand; what is not found is left to
-// the proof.
+// Return true if an overlap is found at the current samples. Whatever is missed here is left to the
+// proof.
 bool EdgeChecker::collides(EdgeResult& result) {
   suspects_.clear();
   sifter_->suspects(recent_.data(), static_cast<int>(recent_.size()), suspects_);
@@ -243,8 +247,8 @@ bool EdgeChecker::collides(EdgeResult& result) {
     const std::size_t n = std::min(block, root_.size() - begin);
     suspects_.clear();
     sifter_->suspects(&root_[begin], static_cast<int>(n), suspects_);
-    // Not those that were looked at just now; and pairs that are always near and never touch are
-    // not worth the look.
+    // Skip pairs tested just now, pairs known to be free, and pairs that are often near and never
+    // touch.
     std::erase_if(suspects_, [&](const SiftSuspect& s) {
       const Place& place = place_of(s.pair);
       return place.looks > patience * (place.hits + 1) ||
@@ -259,7 +263,7 @@ bool EdgeChecker::collides(EdgeResult& result) {
   return false;
 }
 
-// Asks the cheap bounds about all that is open in the intervals at hand, which are placed.
+// Apply the cheap bounds to everything that is open in the current intervals, which are placed.
 void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval* intervals,
                         int count) {
   double half[width];
@@ -267,8 +271,7 @@ void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval
   for (int l = 0; l < count; ++l) {
     Look& look = looks_[l];
     half[l] = look.half;
-    // A quarter of the motion since the nearer end, in units of the motion over half of this
-    // interval.
+    // A quarter of the motion since the nearer end, in units of the motion over half this interval.
     look.floor_factor = 0.25 * std::min(look.middle - t0, t1 - look.middle) / look.half;
     look.is_last = look.half <= shortest * (t1 - t0);
     if (look.is_last) is_last |= 1u << l;
@@ -279,9 +282,9 @@ void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval
   if (intervals[0].count == 0)
     return sifter_->sift(root_.data(), static_cast<int>(root_.size()), rows_);
 
-  // The entries of all intervals, item by item.
+  // Collect the entries of all intervals, item by item.
   asked_.clear();
-  // After 2^32 - 1 rounds the counter starts again, and no old stamp may look new.
+  // After 2^32 - 1 rounds the counter wraps around; clear the stamps so that none looks current.
   if (++now_ == 0) {
     for (Place& place : places_) place.stamp = 0;
     now_ = 1;
@@ -303,7 +306,7 @@ void EdgeChecker::bound(const Curve& curve, double t0, double t1, const Interval
   sifter_->sift(asked_.data(), static_cast<int>(asked_.size()), rows_);
 }
 
-// To both halves, unless the ends and the placed configuration cover them.
+// Keep an item open in both halves, unless the ends and the sample at the middle cover a half.
 void EdgeChecker::keep_open(const SiftRow& row, int lane, double part) {
   const double half = looks_[lane].half, covered = half * part;
   if (row.left[lane] + covered < half) open_[2 * lane].push_back({row, row.left[lane], covered});
@@ -311,7 +314,7 @@ void EdgeChecker::keep_open(const SiftRow& row, int lane, double part) {
     open_[2 * lane + 1].push_back({row, covered, row.right[lane]});
 }
 
-// Takes what lies between two t as proven, in all intervals of a row.
+// Mark everything between two values of t as proven, in all intervals of a row.
 void EdgeChecker::cover(SiftRow& row, double from, double to) const {
   for (int l = 0; l < width; ++l) {
     const Look& look = looks_[l];
@@ -324,8 +327,8 @@ void EdgeChecker::cover(SiftRow& row, double from, double to) const {
   }
 }
 
-// What is asked of exact shapes: enough for the motion along the normal that kept them apart last,
-// a guess.
+// Distance bound required of the exact shapes of a pair. As a guess, it suffices for the motion
+// along the normal that last separated them.
 EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double slack,
                                             bool has_plane) {
   const Look& look = looks_[lane];
@@ -336,15 +339,15 @@ EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double
           : std::max(std::min(resolution_ / 2, look.floor_factor * motion), resolution_ / 100);
   Question q;
   q.at_floor = motion <= floor || look.is_last;
-  // Exact distances are worth their time only where they can cover a good part of the interval;
-  // otherwise it is enough to know that the shapes do not overlap.
+  // Exact distances pay off only where they can cover a good part of the interval. Otherwise it is
+  // enough to know that the shapes do not overlap.
   const bool is_worthwhile = q.at_floor || slack > worthwhile * motion;
   q.is_asked = row.gap[lane] <= 0 || is_worthwhile;
-  // A proof along a steady curve covers neighbors, too.
+  // A proof along a steady curve covers neighboring intervals, too.
   const bool has_neighbors = is_steady_ && (row.lanes & (row.lanes - 1)) != 0;
   if (!q.is_asked || !(is_worthwhile || has_neighbors)) return q;
   q.enough = motion;
-  // At the floor what is not proven counts as touching, and the distance has to be known.
+  // At the floor an unproven pair counts as touching, so the distance has to be known.
   if (has_plane && !q.at_floor)
     q.enough = std::min(q.enough, approaches_.along[lane] + approaches_.rest[lane]);
   q.enough *=
@@ -352,7 +355,7 @@ EdgeChecker::Question EdgeChecker::question(const SiftRow& row, int lane, double
   return q;
 }
 
-// Asks for the exact shapes of a pair in all its intervals side by side.
+// Query the exact shapes of a pair in all its intervals side by side.
 void EdgeChecker::ask(const SiftRow& row, int a, int b) {
   const SceneObject &A = scene_->object(a), &B = scene_->object(b);
   const double slack = A.slack + (B.body == 0 && !B.geometry.compound ? 0.0 : B.slack);
@@ -380,7 +383,8 @@ void EdgeChecker::ask(const SiftRow& row, int a, int b) {
   sifter_->approaches(row, answered_, bounds_.normal, approaches_);
 }
 
-// Takes the answer for a pair in one interval; false: cleared or kept open.
+// Apply the answer for a pair in one interval. Return true if the pair counts as touching;
+// otherwise it is proven free or kept open.
 bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   const Look& look = looks_[lane];
   const double motion = row.motion[lane];
@@ -401,7 +405,7 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
     sifter_->approaches(row, 1u << lane, bounds_.normal, approaches_);
   }
   row.lanes &= ~(1u << lane);
-  // Shapes that stand for meshes overlap, or come too near, where the meshes may not.
+  // Enclosing shapes may overlap, or come too near, where the meshes do not.
   if ((bound <= 0 || (at_floor && bound < motion)) && query_.stands_for_more(a, b)) {
     const int cache = row.kind == SiftItem::single ? row.item : -1;
     work_ += work_of(a, b);
@@ -414,15 +418,15 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
     }
   }
   if (bound <= 0) return true;
-  // The part of the half-width that it proves: by the motion in any direction or along the normal
-  // of the plane that keeps them apart.
+  // Part of the half-width that the bound proves: by the motion in any direction, or by the motion
+  // along the normal of the separating plane.
   double part = bound / motion, reach = 0;
   const double total = approaches_.total[lane], along = approaches_.along[lane],
                rest = approaches_.rest[lane];
   const bool has_plane = squared_norm(n) > 0;
   if (has_plane) part = std::max(part, bound / (along + rest));
   if (is_steady_) {
-    // It reaches beyond the interval too.
+    // On a steady curve the proof extends beyond the interval.
     reach = std::min(part, 1.0);
     if (part > 1) {
       reach = std::max(reach, bound / total);
@@ -441,7 +445,8 @@ bool EdgeChecker::touches(SiftRow& row, int lane, int a, int b) {
   return false;
 }
 
-// What the cheap bounds have not proven is kept as it is or put to exact shapes.
+// Settle what the cheap bounds have not proven: keep clusters and nodes open, query exact shapes of
+// pairs.
 EdgeResult EdgeChecker::settle(SiftRow& row) {
   const bool is_pair =
       row.kind == SiftItem::single ||
@@ -460,7 +465,8 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
     for (int k = 0; k < std::min(place.n_proven, Place::most); ++k)
       cover(row, place.from[k], place.to[k]);
   ask(row, a, b);
-  // Where the balls overlap first, from the middle of those intervals on.
+  // Process intervals whose balls overlap before the others, the interval nearest their center
+  // first.
   while (row.lanes != 0) {
     double first = infinity, last = -infinity;
     bool any_near = false;
@@ -487,13 +493,13 @@ EdgeResult EdgeChecker::settle(SiftRow& row) {
 EdgeResult EdgeChecker::curve(const Curve& curve, double t0, double t1, double resolution,
                               Rigour rigor) {
   EdgeResult result;
-  // Most curves that are not free collide in some middle: first of all that is asked.
+  // Most curves in collision collide in the middle of some interval, so test the middles first.
   if (begin(curve, t0, t1, resolution, rigor, result) && sample(curve, result))
     prove(curve, t0, t1, queue_.size() == at(width), result);
   return result;
 }
 
-// Divides the curve, unless nothing on it is free.
+// Divide the curve. Return false if two fixed objects overlap, so that no curve is free.
 bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolution, Rigour rigor,
                         EdgeResult& result) {
   if (scene_->overlapping_fixed_pair() >= 0) {
@@ -512,7 +518,7 @@ bool EdgeChecker::begin(const Curve& curve, double t0, double t1, double resolut
   return true;
 }
 
-// Whether nothing is found to collide in the middles of the first intervals.
+// Return true if no collision is found in the middles of the first intervals.
 bool EdgeChecker::sample(const Curve& curve, EdgeResult& result) {
   for (std::size_t i = 0; i < queue_.size(); i += at(width)) {
     place(curve, &queue_[i], width);
@@ -521,7 +527,8 @@ bool EdgeChecker::sample(const Curve& curve, EdgeResult& result) {
   return true;
 }
 
-// is_placed: whether the first intervals of the queue are.
+// Prove the intervals in the queue, breadth first. is_placed: the first intervals are placed
+// already.
 void EdgeChecker::prove(const Curve& curve, double t0, double t1, bool is_placed,
                         EdgeResult& result) {
   for (std::size_t head = 0; head < queue_.size();) {
@@ -533,11 +540,13 @@ void EdgeChecker::prove(const Curve& curve, double t0, double t1, bool is_placed
     is_placed = false;
     bound(curve, t0, t1, intervals, count);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
+      // Settle every item. The first one that touches ends the proof.
       result = settle(rows_.data()[i]);
       if (result.free) continue;
       for (std::vector<Entry>& open : open_) open.clear();
       return;
     }
+    // Queue the halves in which items are still open.
     for (int i = 0; i < 2 * count; ++i) {
       std::vector<Entry>& open = open_[i];
       if (open.empty()) continue;

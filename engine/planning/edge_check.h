@@ -1,29 +1,33 @@
-// Is a whole curve q(t) free of collisions? An answer that misses nothing between samples.
+// Continuous collision check of a curve q(t): a proof that misses nothing between samples.
 //
-// Adaptive bisection (Schwarzer, Saha, Latombe, IEEE T-RO 2005). At the middle t_m of an interval
-// of half-width h, for each pair with a lower bound d on its distance and an upper bound m on its
-// relative motion over the interval (motion_bound.h; for balls against a face, only towards the
-// face): nothing happens to the pair while |t - t_m| < h d / m. What neither this nor the
-// neighboring samples cover is left to the two halves. Eight intervals are looked at side by side
-// (interval_sifter.h), first of all eight or more equal parts of the curve, spread over all of it,
-// then breadth first, coarse to fine: a curve in collision is mostly found out within the first
-// eight samples, by one of the few pairs that collided last, and pairs that are far apart leave
-// there.
+// Adaptive bisection (Schwarzer, Saha, Latombe, IEEE T-RO 2005). Let t_m be the middle of an
+// interval of half-width h. A pair has a lower bound d on its distance at t_m and an upper bound m
+// on its relative motion over the interval (motion_bound.h; for balls against a face, only the
+// motion towards the face). The pair is free of collision while |t - t_m| < h d / m. The two halves
+// of the interval check whatever neither t_m nor the neighboring samples cover.
 //
-// It ends for a pair whose motion from the middle of the interval is at most the *floor*, by taking
-// the pair for touching if it is then not proven free. So nothing that touches is ever called free,
-// and what is called touching comes within the floor (of relative motion, hence of distance):
+// Eight intervals are processed side by side (interval_sifter.h). The first intervals are eight or
+// more equal parts of the curve, each group of eight spread over all of it. Bisection then proceeds
+// breadth first, coarse to fine. Most curves in collision are found within the first eight samples,
+// by one of the few pairs that collided last, and pairs that are far apart drop out there.
 //
-//   floor = resolution / 2, but near an end of the curve a quarter of the pair's motion since that
-//     end, not below
-//   resolution / 100
+// Bisection ends for a pair whose motion from the middle of the interval is at most the *floor*. A
+// pair that is not proven free at the floor counts as touching. So nothing that touches is ever
+// called free, and whatever is called touching comes within the floor (of relative motion, hence of
+// distance):
 //
-// so that a motion may leave or reach a state which is free but all but touches. That floor is for
-// planning, where room is cheap and time is not. A motion that is put together from such edges has
-// their ends in its middle, and other samples: it is checked as a proof, with a floor of resolution
-// / 1000 throughout, and not refused for want of room. Eight samples cost about as much as one: the
-// kinematics, the motion bounds, about 10 ns per pair that is far off; then, per pair that is near,
-// exact distances at all samples side by side. No allocation once the buffers have grown.
+//   floor = resolution / 2
+//   near an end of the curve: a quarter of the pair's motion since that end, at least
+//                             resolution / 100
+//
+// so that a motion may leave or reach a state that is free but almost touches. That floor is for
+// planning, where clearance is cheap and time is not. A trajectory assembled from such edges has
+// their ends in its interior, and other samples. It is checked as a proof, with a floor of
+// resolution / 1000 throughout, so that small clearance does not fail it.
+//
+// Eight samples cost about as much as one: the kinematics, the motion bounds, about 10 ns per pair
+// that is far apart, and exact distances at all samples side by side per pair that is near. No
+// allocation once the buffers have grown.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +44,7 @@ namespace robosim {
 
 struct EdgeResult {
   bool free = true;
-  double t = 0;        // where it touches
+  double t = 0;        // where the objects touch
   int a = -1, b = -1;  // the objects that touch
 };
 
@@ -48,46 +52,46 @@ enum class Rigour : std::uint8_t { planning, proof };
 
 class EdgeChecker {
  public:
-  // The scene must outlive it.
+  // The scene must outlive the checker.
   explicit EdgeChecker(const CollisionScene& scene);
   EdgeChecker(const EdgeChecker&) = delete;
   EdgeChecker& operator=(const EdgeChecker&) = delete;
 
-  // Looks from now on only at pairs that the entries `columns` of q can move (all entries when
-  // empty): the caller has found the others free. Forgets whatever it remembers, so that answers do
-  // not depend on what was asked before.
+  // Check only pairs that the entries `columns` of q can move, or all pairs if empty. The caller
+  // has found the other pairs free. Clears everything remembered, so that results do not depend on
+  // earlier queries.
   void restrict_to(const std::vector<int>& columns);
 
-  // From now on shapes count as they are, which takes a tenth of the time where they stand for
-  // bodies (SceneQuery::decide_by_shapes); not those of pairs that are found to overlap at one of
-  // the configurations q, n times n_q entries, which the caller knows to be free. Then restricts to
-  // columns.
+  // Check collision shapes in place of the bodies that they enclose (SceneQuery::decide_by_shapes),
+  // which takes a tenth of the time. Exempt are pairs whose shapes overlap at one of the
+  // configurations q, n times n_q entries, which the caller knows to be free. Then restrict the
+  // check to `columns`.
   void decide_by_shapes(const double* q, std::size_t n, const std::vector<int>& columns);
   void decide_by_bodies() { query_.decide_by_bodies(); }
 
-  // The straight line from q0 to q1, t in [0, 1].
+  // Check the straight line from q0 to q1, t in [0, 1].
   EdgeResult line(const double* q0, const double* q1, double resolution);
-  // The two halves of that, for those who prove only what they need in the end. `look` tells
-  // whether the line is found to collide at the middles of its first intervals: one that is not
-  // need not be free. `prove` leaves that out.
+  // The two halves of `line`, for callers that prove only the edges they need in the end. `look`
+  // reports whether a collision is found at the middles of the first intervals; a line that passes
+  // need not be free. `prove` skips that test.
   EdgeResult look(const double* q0, const double* q1, double resolution);
   EdgeResult prove(const double* q0, const double* q1, double resolution);
-  // Any curve over [t0, t1].
+  // Check any curve over [t0, t1].
   EdgeResult curve(const Curve& curve, double t0, double t1, double resolution,
                    Rigour rigor = Rigour::proof);
 
   const CollisionScene& scene() const { return *scene_; }
   SceneQuery& query() { return query_; }
-  std::int64_t samples() const { return samples_; }  // configurations looked at so far
-  // What all that was asked so far took, about: 20 to 50 ns each. It depends on the questions
-  // alone, not on the machine.
+  std::int64_t samples() const { return samples_; }  // configurations sampled so far
+  // Approximate work of all queries so far, in units of 20 to 50 ns. The count depends on the
+  // queries alone, not on the machine.
   std::int64_t work() const { return work_ + sifter_->looks(); }
 
  private:
   static constexpr int width = SiftRow::width;
 
-  // What an interval has to prove free, except for what its ends already cover: lengths of t from
-  // the left and right end.
+  // An item to be proven free in an interval, and what neighboring samples cover already: lengths
+  // of t from the left and the right end.
   struct Entry : SiftItem {
     double left = 0, right = 0;
   };
@@ -95,7 +99,7 @@ class EdgeChecker {
     double t0 = 0, t1 = 0;
     std::size_t first = 0, count = 0;  // entries; count = 0: everything
   };
-  // Of those at hand, the half-width and what makes the floor.
+  // Interval in process: its half-width, and the terms of the floor.
   struct Look {
     double t0 = 0, t1 = 0, middle = 0, half = 1, floor_factor = 0;
     bool is_last = false;
@@ -112,8 +116,7 @@ class EdgeChecker {
   std::size_t number_of(const SiftItem& item) const;
   void bound(const Curve& curve, double t0, double t1, const Interval* intervals, int count);
   EdgeResult settle(SiftRow& row);
-  // What is asked about a pair in one interval: nothing, or a bound on its distance as far as
-  // `enough` [m].
+  // Query about a pair in one interval: none, or a bound on its distance up to `enough` [m].
   struct Question {
     bool is_asked = false, at_floor = false;
     double enough = 0;
@@ -136,38 +139,38 @@ class EdgeChecker {
   std::vector<SiftItem> recent_;  // pairs that were found to overlap last, the latest first
   std::vector<Interval> queue_;
   std::vector<Entry> entries_;  // of the intervals in the queue
-  // What is to be proven in the intervals at hand, and what is left of it.
+  // Items to be proven in the current intervals, and the items that remain open.
   SiftRows asked_, rows_;
-  // Of each item: its row, valid where the stamp is the latest; of a pair how often it was looked
-  // at first, and found to overlap, and more, valid where the age is the latest. Numbers of items:
+  // State of an item. Its row is valid if `stamp` is the latest. The numbers of tests and of
+  // overlaps of a pair, and the normal, are valid if `age` is the latest. Items are numbered:
   // clusters, single pairs, then the nodes of each group.
   struct Place {
     std::uint32_t stamp = 0;
     std::size_t row = 0;
     std::uint32_t age = 0;
     int looks = 0, hits = 0;
-    // Of the plane, from a to b in W, that kept the pair apart last; zero when there is none.
+    // Normal, from a to b in W, of the plane that last separated the pair; zero if none.
     Vec3d normal;
-    // Of a pair along a steady curve: what exact distances have proven of it so far, in t, valid
-    // where `curve` is the latest.
+    // For a pair along a steady curve: intervals of t proven by exact distances so far, valid if
+    // `curve` is the latest.
     static constexpr int most = 4;
     std::uint32_t curve = 0;
     int n_proven = 0;
     double from[most] = {}, to[most] = {};
   };
   std::vector<Place> places_;
-  std::vector<std::size_t> first_place_;  // of each group
+  std::vector<std::size_t> first_place_;  // per group
   Place& place_of(const SiftItem& item);
   std::uint32_t now_ = 0, curve_ = 0, age_ = 0;
-  std::vector<Entry> open_[2 * width];  // of the left and right half of each interval at hand
+  std::vector<Entry> open_[2 * width];  // left and right halves of each current interval
   std::vector<SiftSuspect> suspects_;
   std::vector<double> q_[width];
   std::vector<Spread> spreads_;
   Look looks_[width];
-  Question questions_[width];              // about the pair at hand
-  IntervalSifter::Bounds bounds_;          // the answers
-  IntervalSifter::Approaches approaches_;  // how far the pair moves along the normals of these
-  std::uint32_t answered_ = 0;             // bits of the intervals that have one
+  Question questions_[width];              // about the current pair
+  IntervalSifter::Bounds bounds_;          // answers to `questions_`
+  IntervalSifter::Approaches approaches_;  // motion of the pair along the normals of `bounds_`
+  std::uint32_t answered_ = 0;             // bits of the intervals with an answer
   double resolution_ = 0;
   Rigour rigor_ = Rigour::planning;
   bool is_steady_ = false;  // see Curve

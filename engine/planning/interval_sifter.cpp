@@ -1,4 +1,4 @@
-// The choice of the instruction set, and what kernels leave to code for all.
+// Choice of the instruction set, and code that is common to all instruction sets.
 #include "planning/interval_sifter.h"
 
 #include "base/cpu.h"
@@ -11,7 +11,7 @@ std::unique_ptr<IntervalSifter> make_interval_sifter(const CollisionScene& scene
   if (kernel_isa() == Isa::isa) return detail::make_interval_sifter<Isa::isa>(scene, layout);
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_MAKE_SIFTER)
 #undef ROBOSIM_MAKE_SIFTER
-  return nullptr;  // kernel_isa() is one of those
+  return nullptr;  // kernel_isa() is one of the above
 }
 
 SiftRow& SiftRows::add() {

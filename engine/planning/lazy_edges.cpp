@@ -58,7 +58,7 @@ bool LazyEdges::prove(int i, const double* a, const double* b) {
     known(part) = checker_.prove(from_.data(), to_.data(), resolution_).free ? Known::is_free
                                                                              : Known::touches;
   }
-  if (known(part) == Known::touches) known(i) = Known::touches;  // as a part of it does
+  if (known(part) == Known::touches) known(i) = Known::touches;  // since a part of it touches
   return known(part) == Known::is_free;
 }
 

@@ -1,12 +1,12 @@
-// Edges that are taken for free as long as nothing is found on them, and proven when a path is made
-// of them.
+// Edges that count as free until a collision is found on them, and that are proven once a path uses
+// them.
 //
 // Most of an edge's cost is its proof (edge_check.h), and most edges that a simplification tries
-// are replaced before it ends. So it goes on with what seems free, and proves what is left in the
-// end: lazy collision checking (Bohlin, Kavraki, "Path planning using lazy PRM", ICRA 2000). What
-// is known of an edge is kept, so that whoever begins anew with an edge less asks nothing twice.
-// Trees of a search are better off with proven edges: what hangs from an edge that touches is lost
-// (measured: no gain in the median, and up to ten times as long).
+// are replaced before it ends. So the simplification continues with edges that seem free, and
+// proves the remaining ones in the end: lazy collision checking (Bohlin, Kavraki, "Path planning
+// using lazy PRM", ICRA 2000). What is known of an edge is kept, so that a restart without one edge
+// repeats no query. Search trees are better off with proven edges, as everything below an edge in
+// collision is lost (measured: no gain in the median, and up to ten times as long).
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ namespace robosim {
 
 class LazyEdges {
  public:
-  // Configurations are given by the entries `columns` of q; the others are those of `q`, n_q
-  // entries.
+  // Configurations are specified by the entries `columns` of q. The other entries are those of `q`,
+  // n_q entries.
   LazyEdges(EdgeChecker& checker, std::vector<int> columns, const double* q, double resolution);
 
-  // The number of an edge that is known to be free.
+  // Add an edge that is known to be free, and return its number.
   int add_proven(const double* a, const double* b) { return add(a, b, Known::is_free); }
-  // The number of the edge if it seems free, else -1; where edges are to be proven at once, if it
-  // is free.
+  // Return the number of the edge if it seems free, else -1. After prove_at_once(), return its
+  // number only if it is proven free.
   int find(const double* a, const double* b);
   void prove_at_once() { proves_at_once_ = true; }
-  // Whether edge i is free. `a` and `b` are its ends, or those of a part of it.
+  // Return true if edge i is free. `a` and `b` are its ends, or the ends of a part of it.
   bool prove(int i, const double* a, const double* b);
 
  private:
@@ -52,13 +52,13 @@ class LazyEdges {
   bool proves_at_once_ = false;
 };
 
-// A path of such edges.
+// Path of lazy edges.
 struct LazyPath {
   Polyline points;
-  std::vector<int> edges;  // from each point to the next, or of which that is a part
+  std::vector<int> edges;  // from each point to the next, or an edge that contains this one
 
-  // From each point on, the farthest later one that an edge reaches which seems free becomes the
-  // next, searched by halving, until `late` says so.
+  // Remove vertices: connect each point to the farthest later point to which an edge seems free,
+  // searched by halving, until `late` returns true.
   template <class Late>
   void leave_out(LazyEdges& lazy, Late&& late) {
     for (std::size_t i = 0; i + 2 < points.size(); ++i)
@@ -70,7 +70,7 @@ struct LazyPath {
         break;
       }
   }
-  // The first edge that is not free, or the number of edges.
+  // Index of the first edge that is not free, or the number of edges.
   std::size_t first_touching(LazyEdges& lazy) const {
     std::size_t i = 0;
     while (i < edges.size() && lazy.prove(edges[i], points.point(i), points.point(i + 1))) ++i;
@@ -78,7 +78,7 @@ struct LazyPath {
   }
 
  private:
-  // Points i to j - 1, with the edges from them on.
+  // Remove points i to j - 1, and the edges that begin at them.
   void remove(std::size_t i, std::size_t j) {
     const auto at = [&](std::size_t k) { return static_cast<std::ptrdiff_t>(k); };
     points.points.erase(points.points.begin() + at(i * points.n),

@@ -22,7 +22,7 @@ MotionLayout::MotionLayout(const CollisionScene& of) : scene(&of), joint_of_slot
             : add_item(object.body, cover.center, cover.half_extents, cover.radius, object.X_BO));
   }
 
-  // Parents have smaller numbers, so the later body of the two climbs until they meet.
+  // Parents have smaller numbers, so the larger of the two climbs until both are the same body.
   const auto meeting = [&](int a, int b) {
     while (a != b) (a > b ? a : b) = model.joints[at(a > b ? a : b)].parent;
     return a;
@@ -42,8 +42,8 @@ MotionLayout::MotionLayout(const CollisionScene& of) : scene(&of), joint_of_slot
     clusters.push_back(slots(item_of_body[at(cluster.body_a)], item_of_body[at(cluster.body_b)]));
 }
 
-// The box is contained in a segment along its longest side and a radius: half the diagonal of the
-// other two sides.
+// Enclose the box in a segment along its longest side with a radius: half the diagonal of the other
+// two sides.
 int MotionLayout::add_item(int body, const Vec3d& center, const Vec3d& half_extents, double radius,
                            const SE3d& X) {
   const Vec3d& e = half_extents;
@@ -62,7 +62,7 @@ int MotionLayout::add_item(int body, const Vec3d& center, const Vec3d& half_exte
   return static_cast<int>(items.size()) - 1;
 }
 
-// The slot of the last joint above an item that is below the body `top`; 0 when there is none.
+// Slot of the last joint above an item that is below the body `top`; 0 if there is none.
 int MotionLayout::slot_below(int item, int top) const {
   if (item < 0 || items[at(item)].body == top) return 0;
   int slot = items[at(item)].first;

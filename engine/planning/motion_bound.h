@@ -1,5 +1,5 @@
-// How far two colliders can move against each other while the joints stay near a configuration:
-// certified upper bounds.
+// Certified upper bounds on the relative motion of two colliders while the joints stay near a
+// configuration.
 //
 // Let q_m be a configuration and let every joint j move away from it by at most an angle D_j and a
 // length L_j. Write C_j and P_j for the child and parent frame of joint j, x for a point of a
@@ -10,35 +10,37 @@
 //   e_j <= e_{j+1} + D_j rho_j + L_j,      e_{k+1} = 0
 //
 // because a rotation by the angle D moves a point by 2 sin(D/2) <= D times its distance rho from
-// the axis; and that distance is taken *at q_m*, where it is known, rather than at its worst over
-// all configurations. So
+// the axis. That distance is taken *at q_m*, where it is known, rather than at its worst over all
+// configurations. So
 //
 //   (1)  |x(q) - x(q_m)| <= sum_j (D_j rho_j(q_m) + L_j)
 //
-// which is linear in (D, L): half the way, half the bound. A joint without an axis of its own, such
-// as a floating one, turns about an unknown axis through its origin: rho is the distance from that
-// point. For two colliders the sum runs over the joints between them, each seen from the last body
-// that both chains share. rho is the larger distance of the ends of a segment, plus a radius, that
-// together contain the collider (a distance from a line is convex, so its maximum is at an end).
-// Schwarzer, Saha, Latombe: "Adaptive dynamic collision checking for single and multiple
-// articulated robots in complex environments" (IEEE T-RO 2005) have (1) with rho at its worst.
+// which is linear in (D, L): half the displacement has half the bound. A joint without an axis of
+// its own, such as a floating joint, turns about an unknown axis through its origin, and rho is the
+// distance from that point. For two colliders the sum runs over the joints between them, each seen
+// from the last body that both chains share. A segment with a radius contains the collider. rho is
+// the larger distance of the segment's ends plus the radius, since the distance from a line is
+// convex and so has its maximum at an end. Schwarzer, Saha, Latombe: "Adaptive dynamic collision
+// checking for single and multiple articulated robots in complex environments" (IEEE T-RO 2005)
+// have (1) with rho at its worst.
 //
-// Along a given curve the joints' directions are known, and motions may cancel or pass an obstacle
-// sideways. Let q - q_m = step s + e, |s| <= 1, |e_j| <= bend_j (curve.h) and v(x) the velocity of
-// x at q_m for the rates `step`. Taylor's theorem along the straight line from q_m to q, whose
-// second derivatives are d2x/dq_i dq_j = a_i x (a_j x (x - p_j)), i above j, of length rho_j at
-// most, gives
+// Along a given curve the directions of the joints' motions are known, and motions may cancel or
+// pass an obstacle sideways. Let q - q_m = step s + e, |s| <= 1, |e_j| <= bend_j (curve.h) and v(x)
+// the velocity of x at q_m for the rates `step`. Apply Taylor's theorem along the straight line
+// from q_m to q. The second derivatives are d2x/dq_i dq_j = a_i x (a_j x (x - p_j)), i above j, of
+// length rho_j at most. Hence
 //
-//   (2)  |x(q) - x(q_m) - s v(x)| <= rest = sum_j rho*_j [bend_j + D_j (D_j / 2 + sum_{i above j}
-//        D_i)] + terms in L alike
+//   (2)  |x(q) - x(q_m) - s v(x)| <= rest
+//        rest = sum_j rho*_j [bend_j + D_j (D_j / 2 + sum_{i above j} D_i)] + similar terms in L
 //
 // where rho*_j = rho_j(q_m) + e_{j+1} bounds the distance over the whole interval. Then a ball
-// about x leaves a plane with unit normal n at a gap g > |n . v(x)| + rest untouched: a ball turns
-// about its center without moving. So does any object a gap g > max_x |n . v(x)| + rest, and of a
-// segment with a radius r the largest |n . v(x)| is that of its ends and |n x omega| r. Written
-// once for plain numbers and for lanes, that is for several configurations side by side. Cost:
-// about 10 ns per object asked for and moving joint above it, for one configuration or for a
-// register of them.
+// about x does not touch a plane with unit normal n at a gap g > |n . v(x)| + rest, since turning
+// about its center does not move a ball. Nor does any object at a gap g > max_x |n . v(x)| + rest.
+// For a segment with a radius r, the largest |n . v(x)| is the larger of its ends plus |n x omega|
+// r.
+//
+// Templates cover plain numbers and lanes, i.e. several configurations side by side. Cost: about 10
+// ns per object and moving joint above it, for one configuration or for a register of them.
 #pragma once
 
 #include <cmath>
@@ -53,17 +55,16 @@
 
 namespace robosim {
 
-// What the bounds are worked out for, of one scene: its objects and bodies, and the joints above
-// them.
+// Items of one scene that have motion bounds: objects and bodies, and the joints above them.
 struct MotionLayout {
-  // An object, or all objects of a body. Its slots first, ..., first + count - 1 hold the bound
-  // against the parents of the joints above it, from its own joint up. Slot 0 stays zero.
+  // An object, or all objects of a body. Slots first, ..., first + count - 1 hold the bound against
+  // the parents of the joints above it, from its own joint up. Slot 0 stays zero.
   struct Item {
     Vec3d p_B[2];  // ends of the segment, in the body frame
     double radius = 0;
     int body = 0, first = 0, count = 0;
   };
-  // Of a relative motion: the items and their slots, and the last body above both.
+  // Slots of a relative motion: the two items and their slots, and the last body above both.
   struct Slots {
     int item_a = -1, a = 0, item_b = -1, b = 0, top = 0;
   };
@@ -72,13 +73,13 @@ struct MotionLayout {
 
   const CollisionScene* scene;
   std::vector<Item> items;  // bodies first
-  // Per object (against the world), single pair, cluster.
+  // per object (against the world), single pair and cluster
   std::vector<Slots> objects, pairs, clusters;
   std::vector<int> joint_of_slot;
   int n_body_items = 0;
 
-  // Whether a joint between the two bodies of a cluster, or above an object, is driven by one of
-  // these entries of q.
+  // Return true if one of these entries of q drives a joint between the two bodies of a cluster, or
+  // a joint above an object.
   bool moves_cluster(int i, const std::vector<char>& driven_q) const;
   bool moves(int object, const std::vector<char>& driven_q) const;
 
@@ -92,7 +93,7 @@ struct MotionLayout {
 template <class S>
 class MotionBound {
  public:
-  // The layout must outlive it.
+  // The layout must outlive this object.
   explicit MotionBound(const MotionLayout& layout)
       : layout_(&layout),
         items_(layout.items.size()),
@@ -101,26 +102,26 @@ class MotionBound {
         axis_(joints_.size()),
         twists_(joints_.size()) {}
 
-  // Takes the placement of the bodies, q, and the spread about it, n_q entries each; bounds are
-  // worked out on demand.
+  // Set the placement of the bodies, q, and the spread about q, n_q entries each. Bounds are
+  // computed on demand.
   void update(const SE3<S>* X_WB, const S* q, const S* span, const S* step, const S* bend);
 
-  // The motion of an object a against another, b (or of all objects of one body), seen from the
-  // last body above both.
+  // Motion of an object a against an object b (or all objects of one body), seen from the last body
+  // above both.
   struct Relative {
-    S total{};          // (1), of any point of a against any point of b
-    S rest{};           // (2), of a, and (1) of b
-    double radius = 0;  // with the segment p_W: contains a
+    S total{};          // bound (1), of any point of a against any point of b
+    S rest{};           // bound (2) of a plus bound (1) of b
+    double radius = 0;  // contains a, about the segment p_W
     Vec3<S> omega, v0;  // v(x) = v0 + omega x x for points x of a, in W
     const Vec3<S>* p_W = nullptr;
 
     Vec3<S> velocity(const Vec3<S>& x) const { return v0 + cross(omega, x); }
-    // Of any point of a along a unit vector, without the rest.
+    // Bound on the motion of any point of a along a unit vector, without the rest.
     S along(const Vec3<S>& n) const {
       const S ends = larger(absolute(dot(n, velocity(p_W[0]))), absolute(dot(n, velocity(p_W[1]))));
       return ends + norm(cross(n, omega)) * S(radius);
     }
-    // Of any point of a against any point of b, by (1) or (2).
+    // Lesser of bounds (1) and (2), for any point of a against any point of b.
     S least() const {
       using std::sqrt;
       const S fastest =
@@ -128,19 +129,19 @@ class MotionBound {
       return smaller(total, fastest + norm(omega) * S(radius) + rest);
     }
   };
-  // Against the world.
+  // Motion of an object against the world.
   Relative of(int object) { return relative(layout_->objects[static_cast<std::size_t>(object)]); }
-  // scene.single_pairs()[i].
+  // Relative motion of scene.single_pairs()[i].
   Relative of_pair(int i) { return relative(layout_->pairs[static_cast<std::size_t>(i)]); }
-  // scene.clusters()[i].
+  // Relative motion of scene.clusters()[i].
   Relative of_cluster(int i) { return relative(layout_->clusters[static_cast<std::size_t>(i)]); }
   Relative relative(const MotionLayout::Slots& s);
-  // The totals alone.
+  // Bound (1) alone.
   S total_of(const MotionLayout::Slots& s);
 
  private:
   struct Item {
-    std::uint32_t stamp = 0;  // the update that its slots belong to
+    std::uint32_t stamp = 0;  // update for which the slots are computed
     Vec3<S> p_W[2];
   };
   struct JointMotion {
@@ -154,7 +155,7 @@ class MotionBound {
   struct Twist {
     Vec3<S> omega, v0;
   };
-  // The joint's own, lane by lane.
+  // Turn and slide of a joint for changes dq of its positions, lane by lane.
   template <class J>
   static ROBOSIM_INLINE void travel(const Joint& joint, const S* dq, S& turn, S& slide) {
     const double scale = joint.mimic ? absolute(joint.ratio) : 1.0;
@@ -178,19 +179,19 @@ class MotionBound {
   std::vector<JointMotion> joints_;  // per joint
   std::vector<Vec3<S>> axis_;        // of each joint, in W
   std::vector<Twist> twists_;        // per body, for the rates `step`
-  bool has_twists_ = false;          // false: a joint without an axis turns, only (1) holds
+  bool has_twists_ = false;          // false: a joint without an axis turns, only (1) is valid
   const SE3<S>* X_WB_ = nullptr;
-  Vec3<S> still_[2];  // of what does not move: any points
+  Vec3<S> still_[2];  // any points, for objects that do not move
   std::uint32_t now_ = 0;
 };
 
-// D, L and the bends of every joint, and the twists of the bodies.
+// Compute D, L and the bends of every joint, and the twists of the bodies.
 template <class S>
 void MotionBound<S>::update(const SE3<S>* X_WB, const S* q, const S* span, const S* step,
                             const S* bend) {
   const Model& model = layout_->scene->model();
   X_WB_ = X_WB;
-  // After 2^32 - 1 updates the counter starts again, and no old stamp may look new.
+  // After 2^32 - 1 updates the counter wraps around; clear the stamps so that none looks current.
   if (++now_ == 0) {
     for (Item& item : items_) item.stamp = 0;
     now_ = 1;
@@ -232,8 +233,8 @@ void MotionBound<S>::work_out(int index) {
   const MotionLayout::Item& shape = layout_->items[static_cast<std::size_t>(index)];
   Item& item = items_[static_cast<std::size_t>(index)];
   for (int k = 0; k < 2; ++k) item.p_W[k] = X_WB_[shape.body] * Vec3<S>(shape.p_B[k]);
-  // From the collider's own joint up. swept: sum of D_j rho*_j + L_j over the joints so far, which
-  // a turn above bends once more.
+  // Accumulate from the collider's own joint up. `swept` is the sum of D_j rho*_j + L_j over the
+  // joints so far; a turn above multiplies it into the rest.
   Bounds sum;
   sum.total = sum.rest = S(0);
   S swept(0);

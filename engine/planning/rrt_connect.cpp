@@ -20,11 +20,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Iterations before whole turns are looked at, and after how many then one more straight line is
-// tried.
+// Iterations before whole turns are considered, and iterations per additional straight line after
+// that.
 constexpr std::int64_t before_turns = 200, line_every = 4;
 
-// The turn or little more about the middle of entry `column` of the rows `ends`, of n_q entries
+// One turn or a little more about the middle of entry `column` of the rows `ends`, of n_q entries
 // each.
 struct Turn {
   double middle, half;
@@ -43,7 +43,7 @@ struct Tree {
   NearestNeighbors points;     // weighted
   std::vector<double> q;       // vertices, columns only
   std::vector<int> parent;     // -1 at a root
-  std::vector<int> root;       // which start or goal it hangs from
+  std::vector<int> root;       // start or goal at the root of its branch
   std::vector<double> radius;  // of the dynamic domain
   int n;
 
@@ -108,8 +108,8 @@ class Search {
   Rng rng_;
   Tree trees_[2];  // from the start, from the goals
   std::vector<double> weights_, sample_lower_, sample_upper_;
-  std::vector<double> near_lower_, near_upper_;  // of samples before turns are looked at
-  std::vector<double> from_, to_;                // whole configurations, only the columns change
+  std::vector<double> near_lower_, near_upper_;  // box around start and goals
+  std::vector<double> from_, to_;  // whole configurations, of which only the columns change
   std::optional<ShapesFirst> shapes_first_;
   std::vector<double> sample_, step_, scaled_;
   Turning turning_;
@@ -117,9 +117,9 @@ class Search {
   WholeTurns::Candidate line_;
   std::vector<char> may_turn_;   // per root of the goal tree
   std::vector<double> periods_;  // weighted
-  bool has_turns_ = false;       // there is more than one turn to look at
-  bool by_turns_ = false;        // and now it is
-  std::vector<double> turns_;    // from the goal tree to where it meets the start tree
+  bool has_turns_ = false;       // true: limits allow more than one turn
+  bool by_turns_ = false;        // true: the search considers whole turns
+  std::vector<double> turns_;    // from the goal tree to where the trees connect
   SearchResult result_;
   Clock::time_point begin_ = Clock::now(), last_poll_ = begin_;
 };
@@ -152,7 +152,7 @@ bool Search::edge(const double* a, const double* b) {
   return found.free;
 }
 
-// Checks start and goals, plants the trees, and fixes the box that samples come from.
+// Check start and goals, plant the trees, and compute the box that samples come from.
 bool Search::prepare() {
   SceneQuery& query = checker_.query();
   const auto collides = [&](const double* q) {
@@ -184,6 +184,7 @@ bool Search::prepare() {
       a = result_.culprit_a, b = result_.culprit_b;
     }
   }
+  // Report goals out of limits or in collision only if no goal is left.
   result_.culprit_a = result_.culprit_b = -1;
   if (!any_within) return result_.status = SearchStatus::goal_out_of_limits, false;
   if (trees_[1].size() == 0) {
@@ -192,6 +193,8 @@ bool Search::prepare() {
   }
   shapes_first_.emplace(checker_, roots.data(), roots.size() / at(n_q_), options_.columns);
 
+  // Straight lines to the goals, and the sampling box: one turn where joints are periodic, within
+  // pi of start and goals where there are no limits.
   turning_ = {options_.periodic, options_.lower, options_.upper};
   turning_.periodic.resize(at(n_), 0);
   lines_.emplace(turning_, trees_[0].vertex(0), trees_[1].q, may_turn_);
@@ -211,7 +214,7 @@ bool Search::prepare() {
       sample_upper_[at(k)] = std::max(most + pi, sample_lower_[at(k)]);
   }
 
-  // Ways are mostly found between start and goals.
+  // Most solutions lie between start and goals.
   near_lower_ = sample_lower_, near_upper_ = sample_upper_;
   for (int k = 0; k < n_; ++k) {
     if (!turning_.periodic[at(k)]) continue;
@@ -226,7 +229,7 @@ bool Search::prepare() {
 }
 
 std::int64_t Search::work() const {
-  // Some three points of a tree are looked at in the time of one bound of the checker.
+  // Looking at three points of a tree takes about as long as one bound of the checker.
   return checker_.work() - work_before_ + (trees_[0].points.looks() + trees_[1].points.looks()) / 3;
 }
 
@@ -241,8 +244,8 @@ bool Search::interrupted() {
   return false;
 }
 
-// In the box near start and goals; where turns are looked at, one in four in the box that shows all
-// poses, half of them some whole turns away.
+// Draw a sample from the box near start and goals. Once whole turns are considered, one sample in
+// four comes from the box of all poses. Half of these are moved by random whole turns.
 void Search::draw() {
   const bool is_far = by_turns_ && rng_.below(4) == 0;
   const std::vector<double>& lower = is_far ? sample_lower_ : near_lower_;
@@ -266,7 +269,7 @@ int Search::nearest(const Tree& tree, const double* q, double& distance, bool by
   return i;
 }
 
-// One edge from vertex `from` towards the target, at most `range` long.
+// Add one edge from vertex `from` towards the target, at most `range` long.
 Search::Growth Search::grow(Tree& tree, int from, double distance, const double* target,
                             int& added) {
   const double part = distance <= options_.range ? 1.0 : options_.range / distance;
@@ -292,13 +295,13 @@ void Search::append(const double* columns) {
   result_.path.insert(result_.path.end(), q.begin(), q.end());
 }
 
-// `turns_` away from where the goal tree has it.
+// Assemble the path from both trees, with the goal tree's part moved by `turns_`.
 void Search::finish(int in_start_tree, int in_goal_tree) {
   std::vector<int> chain;
   for (int i = in_start_tree; i >= 0; i = trees_[0].parent[at(i)]) chain.push_back(i);
   std::reverse(chain.begin(), chain.end());
   for (const int i : chain) append(trees_[0].vertex(i));
-  // The trees meet in one configuration, which is in both.
+  // The vertex at which the trees connect is in both.
   for (int i = trees_[1].parent[at(in_goal_tree)]; i >= 0; i = trees_[1].parent[at(i)]) {
     for (int k = 0; k < n_; ++k) {
       const double q = trees_[1].vertex(i)[k], moved = q + turns_[at(k)];
@@ -311,8 +314,8 @@ void Search::finish(int in_start_tree, int in_goal_tree) {
   result_.status = SearchStatus::solved;
 }
 
-// Tries the straight line to the next goal, or to what is whole turns away from one, nearest first;
-// true: the search ends, solved or interrupted.
+// Try the straight line to the next goal or to the next copy of a goal by whole turns, nearest
+// first. Return true if the search ends, solved or interrupted.
 bool Search::try_line() {
   if (interrupted()) return true;
   if (!lines_->next(line_)) return false;
@@ -331,8 +334,8 @@ bool Search::try_lines(int count) {
   return false;
 }
 
-// Whether the path of the goal tree from this vertex on, moved by `turns_`, is within limits and
-// ends at a goal.
+// Return true if the goal tree's path from this vertex on, moved by `turns_`, stays within limits
+// and ends at a goal.
 bool Search::fits(int in_goal_tree) const {
   constexpr double rounding = 1e-9;  // [rad]
   const bool moves = std::any_of(turns_.begin(), turns_.end(), [](double x) { return x != 0; });
@@ -348,9 +351,9 @@ bool Search::fits(int in_goal_tree) const {
   return !moves || may_turn_[at(root)];
 }
 
-// The other tree comes to meet the vertex that one has just got: where turns are looked at, from
-// the vertex that is nearest after any number of them, if from there a way within limits leads to a
-// goal.
+// Grow the other tree towards the vertex just added to this one. Once whole turns are considered,
+// start at the vertex that is nearest after any number of turns, if a path from there to a goal
+// stays within limits. Return true if the trees connect.
 bool Search::connect(int side, int added) {
   Tree &here = trees_[side], &there = trees_[1 - side];
   const std::vector<double> vertex(here.vertex(added), here.vertex(added) + n_);
@@ -389,7 +392,7 @@ bool Search::connect(int side, int added) {
 SearchResult Search::run() {
   if (prepare() && !try_lines(trees_[1].size())) {
     result_.status = SearchStatus::budget_exhausted;
-    // Those that take long count as several.
+    // Iterations that take long count as several.
     std::int64_t rounds = 0;
     while (std::max(rounds, work() / work_per_iteration) < options_.max_iterations &&
            !interrupted()) {

@@ -1,4 +1,4 @@
-// The interval sifter of one instruction set.
+// Interval sifter of one instruction set.
 #include "planning/interval_sifter.h"
 
 #include <cstring>
@@ -12,13 +12,13 @@ namespace {
 
 constexpr int width = SiftRow::width;
 
-// What bounds say in the lanes of one register.
+// Outcome of the bounds, in the lanes of one register.
 template <class L>
 struct Proof {
   L part, gap;  // infinite where the part is clearly more than needed
 };
 
-// As many configurations as a register holds: those from `first` on.
+// Configurations in one register, as many as it takes: those from number `first` on.
 template <class L>
 class Register {
  public:
@@ -39,7 +39,7 @@ class Register {
 
   void place(int first, int count, const double* const* q) {
     const double* from[L::width];
-    // What is missing repeats the last.
+    // Missing lanes repeat the last configuration.
     for (int l = 0; l < L::width; ++l) from[l] = q[first + l < count ? first + l : count - 1];
     placement_.place(from);
   }
@@ -65,7 +65,7 @@ class Register {
     return {{at(X.R.row[0]), at(X.R.row[1]), at(X.R.row[2])}, at(X.p)};
   }
 
-  // How much of the half-width is to be proven where the ends cover so much.
+  // Part of the half-width still to be proven where the ends cover `left` and `right`.
   L needed(const double* left, const double* right) const {
     L a, b;
     std::memcpy(&a, left, sizeof(L)), std::memcpy(&b, right, sizeof(L));
@@ -107,8 +107,8 @@ class Register {
     return r.known;
   }
 
-  // Bits of the lanes among `lanes` that are not proven to `needed`; then proof and motion say how
-  // they stand.
+  // Bits of the lanes among `lanes` where a cluster is not proven to `needed`. For these lanes
+  // `proof` and `total` are set.
   std::uint32_t sift_cluster(int i, const L& needed, std::uint32_t lanes, Proof<L>& proof,
                              L& total) {
     const CollisionScene::Cluster& c = clusters_[i];
@@ -152,6 +152,7 @@ class Register {
                           Proof<L>& proof, L& least) {
     const SceneObject &A = placement_.object(a), &B = placement_.object(b);
     const L total = motion_.total_of(slots);
+    // Rod of a against the cover of b.
     const LaneRod<L>& rod = placement_.rod(a);
     double reach = A.rod.radius + B.cover.radius + rounding_slack;
     Vec3<L> out = placement_.from_cover(b, rod);
@@ -160,6 +161,7 @@ class Register {
     const auto axes = axes_of(b);
     proof = proof_of(rod.center, &rod.half, out, reach, motion, needed, axes);
     if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
+    // Balls of a against the cover of b.
     if (const std::size_t n = A.balls.size(); n > 0) {
       L part(__builtin_inf()), gap = part;
       const Vec3<L>* centers = placement_.row(a);
@@ -173,7 +175,7 @@ class Register {
       proof = {larger(proof.part, part), larger(proof.gap, gap)};
       if ((lanes = unproven(proof, needed, lanes)) == 0) return 0;
     }
-    // The other way round: rod and balls of b against the cover of a, without a direction.
+    // Swap roles: rod and balls of b against the cover of a, without a direction.
     if (B.body != 0) {
       L other = norm(placement_.from_cover(a, placement_.rod(b))) -
                 L(B.rod.radius + A.cover.radius + rounding_slack);
@@ -198,23 +200,23 @@ class Register {
     return lanes & ~bits_of(proof.part > needed);
   }
 
-  // Turns vectors of W to the axes of an object.
+  // Rotation of vectors from W to the axes of an object.
   auto axes_of(int b) {
     return [ this, b ](const Vec3<L>& v) __attribute__((always_inline)) {
       return placement_.turned_to_object(b, v);
     };
   }
 
-  // Bits of the lanes in which a ball, reached by `out`, is so far off that any motion so large
-  // proves what is needed.
+  // Bits of the lanes in which a ball, reached by `out`, is so far off that any motion of size
+  // `total` proves the part needed.
   static ROBOSIM_INLINE std::uint32_t far(const Vec3<L>& out, double reach, const L& needed,
                                           const L& total) {
     const L length = mul_add(needed, total, L(reach));
     return bits_of(squared_norm(out) > length * length);
   }
 
-  // A ball about p_W, or with `half` a rod about p_W +- half. `out` is the way to it, in the axes
-  // that `axes` turns vectors of W to: the normal of a face that keeps them apart.
+  // Proof for a ball about p_W, or with `half` for a rod about p_W +- half. `out` is the vector to
+  // it in the axes to which `axes` rotates vectors of W: the normal of a face that separates them.
   template <class Axes>
   static ROBOSIM_INLINE Proof<L> proof_of(const Vec3<L>& p_W, const Vec3<L>* half,
                                           const Vec3<L>& out, double reach, const Relative& motion,
@@ -284,6 +286,7 @@ class CompiledSifter final : public IntervalSifter {
           touching({j, SiftItem::single}, pairs[j].a, pairs[j].b, lanes, out);
         continue;
       }
+      // Traverse the tree of a group. Each node keeps the lanes that may still overlap.
       const CollisionScene::Group& group = scene_->groups().data()[item.kind];
       const AabbTree& tree = scene_->bvh(group.bvh);
       const bool is_large = tree.nodes().size() > large_tree;
@@ -362,8 +365,8 @@ class CompiledSifter final : public IntervalSifter {
 
   std::uint32_t every() const { return (1u << count_) - 1; }
 
-  // Calls f(register, its bits of `lanes`, the number of its first configuration) for the registers
-  // that have any; the bits that it returns, put together.
+  // Call f(register, its bits of `lanes`, number of its first configuration) for each register that
+  // has bits in `lanes`. Returns the combined bits that f returns.
   template <class F>
   ROBOSIM_INLINE std::uint32_t each(std::uint32_t lanes, F&& f) {
     ++this->looks_;
@@ -392,7 +395,7 @@ class CompiledSifter final : public IntervalSifter {
     std::memcpy(row.gap + first, &proof.gap, sizeof(L));
     std::memcpy(row.motion + first, &motion, sizeof(L));
   }
-  // A row for what is left of an item.
+  // Append a row for the open lanes of an item.
   static void keep(const SiftRow& given, const SiftItem& item, std::uint32_t lanes,
                    const SiftRow& found, SiftRows& out) {
     if (lanes == 0) return;
@@ -404,8 +407,8 @@ class CompiledSifter final : public IntervalSifter {
         std::memcpy(row.gap, found.gap, sizeof(row.gap));
     std::memcpy(row.motion, found.motion, sizeof(row.motion));
   }
-  // Where a cluster or node is opened: where it may overlap, or once it is larger than the motion;
-  // before that its parts could not leave either.
+  // Lanes in which a cluster or node is opened: those where it may overlap, and those where its
+  // motion is smaller than its size. With a larger motion its parts could not be proven either.
   std::uint32_t opened(std::uint32_t lanes, const SiftRow& found, double size) const {
     std::uint32_t out = lanes & is_last_;
     for (int l = 0; l < width; ++l)
@@ -427,7 +430,7 @@ class CompiledSifter final : public IntervalSifter {
     keep(given, item, lanes, found, out);
   }
 
-  // One item in the intervals `lanes`, whose needs are in needed_.
+  // Sift one item in the intervals `lanes`, whose needs are in needed_.
   void sift(const SiftRow& given, std::uint32_t lanes, SiftRows& out) {
     const CollisionScene::Pair* pairs = scene_->single_pairs().data();
     const MotionLayout::Slots* slots = layout_->pairs.data();
@@ -452,6 +455,7 @@ class CompiledSifter final : public IntervalSifter {
         sift_pair(given, {j, SiftItem::single}, pairs[j].a, pairs[j].b, slots[j], open, out);
       return;
     }
+    // Traverse the tree of the group.
     const CollisionScene::Group& group = scene_->groups().data()[given.kind];
     const AabbTree& tree = scene_->bvh(group.bvh);
     const bool is_large = tree.nodes().size() > large_tree;
