@@ -1,5 +1,5 @@
-// Curves q(t) in configuration space, as the edge check sees them: a position, and bounds of speed
-// over intervals.
+// Curves q(t) in configuration space for the edge check: positions, and bounds of speed over
+// intervals.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace robosim {
 
-// How far q(t) strays from its value at the middle t_m of an interval of half-width h, per entry of
-// q, for |t - t_m| <= h:
+// Bounds on the deviation of q(t) from its value at the middle t_m of an interval of half-width h,
+// per entry of q, for |t - t_m| <= h:
 //   |q_k(t) - q_k(t_m)| <= span_k |t - t_m| / h
 //   q_k(t) - q_k(t_m) = step_k (t - t_m) / h + e,  |e| <= bend_k |t - t_m| / h
-// Quaternion entries: span of the quaternion scaled to unit length; their step and bend are not
-// used.
+// For quaternion entries, span is that of the quaternion scaled to unit length; step and bend are
+// unused.
 struct Spread {
   std::vector<double> span, step, bend;
 };
@@ -21,17 +21,16 @@ struct Spread {
 class Curve {
  public:
   virtual ~Curve() = default;
-  // q(t); writes n_q entries.
+  // Write the n_q entries of q(t).
   virtual void position(double t, double* q) const = 0;
-  // The spread over [t0, t1].
+  // Compute the spread over [t0, t1].
   virtual void spread(double t0, double t1, Spread& out) const = 0;
-  // Whether spans say the same of all t, also of those outside the interval that they were asked
-  // for.
+  // True if spans are valid for all t, also outside the interval for which they are computed.
   virtual bool is_steady() const { return false; }
 };
 
-// q(t) = q0 + t (q1 - q0), t in [0, 1]. A quaternion takes the shorter way round, and kinematics
-// scale it to unit length: the great arc from one to the other.
+// Straight line q(t) = q0 + t (q1 - q0), t in [0, 1]. A quaternion takes the shorter way around,
+// and kinematics scale it to unit length: the great arc between the two.
 class Line final : public Curve {
  public:
   explicit Line(const Model& model);
@@ -43,13 +42,13 @@ class Line final : public Curve {
  private:
   std::size_t size() const { return q0_.size(); }
   std::vector<double> q0_, q1_, speed_;
-  std::vector<std::size_t> quaternions_;  // where in q each begins
+  std::vector<std::size_t> quaternions_;  // index in q of the first entry of each
 };
 
-// A polynomial in powers of (t - breaks[i]) on each piece: q_k(t) = sum_j c[i][j][k'] (t -
-// breaks[i])^j for the entries of q in `columns`, the rest stay at q_rest. Derivatives are bounded
-// by their Bernstein coefficients on the asked interval: a polynomial stays within the range of its
-// Bernstein coefficients, exactly so in the limit of short intervals.
+// Piecewise polynomial in powers of (t - breaks[i]) on each piece: q_k(t) = sum_j c[i][j][k'] (t -
+// breaks[i])^j for the entries of q in `columns`; the rest stay at q_rest. Derivatives are bounded
+// by their Bernstein coefficients on the interval. A polynomial stays within the range of its
+// Bernstein coefficients, and the bound is exact in the limit of short intervals.
 class PiecewisePolynomial final : public Curve {
  public:
   static constexpr int max_order = 8;  // coefficients per piece, so degree 7
@@ -65,13 +64,13 @@ class PiecewisePolynomial final : public Curve {
 
  private:
   int piece_at(double t) const;
-  // Bound of |d^m q / dt^m|, m = 1 or 2, in column c of piece i over local times [u0, u1].
+  // Bound on |d^m q / dt^m|, m = 1 or 2, in column c of piece i over local times [u0, u1].
   double derivative_bound(int m, int i, int c, double u0, double u1) const;
 
   const double *breaks_, *coefficients_, *q_rest_;
   const int* columns_;
   int pieces_, order_, n_columns_, n_q_;
-  std::vector<double> whole_;  // bounds of |dq/dt| over whole pieces, (k, n_columns)
+  std::vector<double> whole_;  // bounds on |dq/dt| over whole pieces, (k, n_columns)
 };
 
 }  // namespace robosim

@@ -17,7 +17,7 @@ SearchResult free_line(EdgeChecker& checker, const double* start, const double* 
   const std::int64_t samples_before = checker.samples(), work_before = checker.work();
   SearchResult result;
 
-  // The next line, if it is short enough.
+  // Enumerate the lines, as long as they are short enough.
   std::vector<double> from(n), ends;
   std::vector<char> may_turn = options.may_turn;
   may_turn.resize(at(n_goals), 0);
@@ -35,13 +35,14 @@ SearchResult free_line(EdgeChecker& checker, const double* start, const double* 
     if (!next()) return result;
   if (!next()) return result;
 
-  // As in the search.
+  // Prefer shapes to meshes, as the search does.
   std::vector<double> roots(start, start + n_q), to = roots;
   for (int g = 0; g < n_goals; ++g) {
     for (std::size_t k = 0; k < n; ++k) to[at(options.columns[k])] = ends[at(g) * n + k];
     roots.insert(roots.end(), to.begin(), to.end());
   }
   ShapesFirst shapes_first(checker, roots.data(), roots.size() / n_q, options.columns);
+  // Check the lines, the shortest first.
   do {
     if (elapsed() > options.deadline) {
       result.status = SearchStatus::time_out;

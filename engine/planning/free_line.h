@@ -1,17 +1,18 @@
-// The shortest straight way: from the start to the nearest goal, or configuration that differs from
-// one by whole turns, to which the line is free.
+// Shortest free straight line from the start to a goal, or to a configuration that differs from a
+// goal by whole turns.
 //
-// A path that a search has found may lead a long way round to the nearest goal where the straight
-// line to another turn is shorter.
+// The path of a search may be a long detour to the nearest goal where the straight line to another
+// turn is shorter.
 #pragma once
 
 #include "planning/rrt_connect.h"
 
 namespace robosim {
 
-// Of start, goals and options as rrt_connect, whose first `skip` lines are left out: they are known
-// not to be free. Lines of at least the length `below`, Euclidean in q, are not looked at.
-// `solved`, or why not; the goals are taken for free.
+// Find the shortest free line. start, goals and options are those of rrt_connect, and the goals are
+// assumed free. The first `skip` lines of rrt_connect are skipped, as they are known not to be
+// free. Lines of at least the length `below`, Euclidean in q, are not checked. The status is
+// `solved` or the reason for failure.
 SearchResult free_line(EdgeChecker& checker, const double* start, const double* goals, int n_goals,
                        const SearchOptions& options, int skip, double below);
 

@@ -11,7 +11,7 @@ std::vector<double> reaches(const CollisionScene& scene) {
   const Model& model = scene.model();
   const std::size_t n_q = static_cast<std::size_t>(model.n_q);
   std::vector<double> weight(n_q, 0);
-  // Of what hangs from a body, from its joint's origin.
+  // Reach of everything below a body, from the origin of its joint.
   std::vector<double> reach(model.joints.size(), 0);
   for (const SceneObject& object : scene.objects())
     if (object.body != 0) {
@@ -22,7 +22,7 @@ std::vector<double> reaches(const CollisionScene& scene) {
   for (std::size_t j = model.joints.size() - 1; j >= 1; --j) {
     const Joint& joint = model.joints[j];
     const double scale = joint.mimic ? std::abs(joint.ratio) : 1.0;
-    double longer = 0;  // how much longer a sliding joint can make the link above it
+    double longer = 0;  // by which a sliding joint can lengthen the link above it
     visit_joint(joint.type, [&]<class J>(J) {
       for (int c = 0; c < J::n_q; ++c) {
         double unit[J::n_q] = {};
@@ -45,7 +45,7 @@ std::vector<double> reach_weights(const CollisionScene& scene, const std::vector
   const std::vector<double> weight = reaches(scene);
   double most = 0;
   for (const int c : columns) most = std::max(most, weight[static_cast<std::size_t>(c)]);
-  // A column that moves nothing still needs a length.
+  // A column that moves nothing still needs a positive weight.
   std::vector<double> out;
   for (const int c : columns)
     out.push_back(most > 0 ? std::max(weight[static_cast<std::size_t>(c)] / most, 1e-3) : 1.0);

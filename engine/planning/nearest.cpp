@@ -7,7 +7,8 @@
 namespace robosim {
 namespace {
 
-// How far coordinate k of two points is apart, and from an interval to a point outside it.
+// Metric without periods: difference of coordinate k of two points, and distance of a point outside
+// an interval from it.
 struct Plain {
   double between(std::size_t, double a, double b) const { return a - b; }
   double outside(std::size_t, double lower, double upper, double x) const {
@@ -25,7 +26,7 @@ struct Periodic {
   double outside(std::size_t k, double lower, double upper, double x) const {
     const double period = periods[k];
     if (!(period > 0)) return Plain().outside(k, lower, upper, x);
-    // From the lower end on upwards, less than a period.
+    // Distance above the lower end, less than a period.
     const double beyond = x - lower - period * std::floor((x - lower) / period);
     return std::max(std::min(beyond - (upper - lower), period - beyond), 0.0);
   }
@@ -73,7 +74,7 @@ void NearestNeighbors::split(std::size_t node) {
   std::size_t widest = 0;
   for (std::size_t k = 1; k < dimension_; ++k)
     if (hi[k] - lo[k] > hi[widest] - lo[widest]) widest = k;
-  if (!(hi[widest] > lo[widest])) return;  // all points equal: the bucket grows
+  if (!(hi[widest] > lo[widest])) return;  // all points are equal: the bucket grows
 
   std::vector<int> ids = std::move(nodes_[node].ids);
   nodes_[node].ids.clear();

@@ -1,10 +1,10 @@
-// Exact nearest neighbor under a weighted Euclidean metric, points added one at a time.
+// Exact nearest neighbor under a weighted Euclidean metric. Points are added one at a time.
 //
-// Coordinates are stored already multiplied by their weights. A k-d tree of buckets: an inner node
-// splits at the median of the widest coordinate of the bucket that overflowed; every node keeps the
-// box of its points. A search goes down the nearer side first and leaves out boxes farther than the
-// best so far. Small sets are one bucket, which is a plain scan: below about 100 points nothing is
-// faster. Cost: O(log n) on average in few dimensions.
+// Coordinates are stored already multiplied by their weights, in a k-d tree of buckets. An inner
+// node splits at the median of the widest coordinate of the bucket that overflowed, and every node
+// keeps the box of its points. A search visits the nearer side first and skips boxes farther than
+// the best point so far. Small sets are one bucket, i.e. a plain scan: below about 100 points
+// nothing is faster. Cost: O(log n) on average in few dimensions.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ class NearestNeighbors {
   explicit NearestNeighbors(int dimension);
 
   int size() const { return n_points_; }
-  // Point i, the i-th that was added.
+  // Point number i in the order of insertion.
   const double* point(int i) const { return &points_[static_cast<std::size_t>(i) * dimension_]; }
   void add(const double* p);
   void clear();
-  // Index of the nearest point, the earliest of equals, and its squared distance; -1 and infinity
-  // when there is none.
+  // Index of the nearest point (the earliest among equals) and its squared distance; -1 and
+  // infinity if there are no points.
   int nearest(const double* p, double* squared_distance) const;
-  // The same where coordinate k repeats after `periods[k]`, or 0: does not.
+  // Nearest point where coordinate k repeats after `periods[k]`; a period of 0 means no repetition.
   int nearest(const double* p, const double* periods, double* squared_distance) const;
-  // Points looked at by all these questions so far; a node of the tree counts as four.
+  // Number of points compared by all queries so far; a node of the tree counts as four.
   std::int64_t looks() const { return looks_; }
 
  private:
@@ -42,7 +42,7 @@ class NearestNeighbors {
   const double* lower(std::size_t node) const { return &boxes_[2 * node * dimension_]; }
   void include(std::size_t node, const double* p);
   void split(std::size_t node);
-  // `Metric` says how far coordinates are apart, see nearest.cpp.
+  // `Metric` defines the distance of coordinates, see nearest.cpp.
   template <class Metric>
   double squared_distance_to_box(const Metric& metric, std::size_t node, const double* p) const;
   template <class Metric>

@@ -21,17 +21,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double step = 0.08;  // between samples [rad, m]
 constexpr std::size_t min_steps = 8, max_steps = 96;
-// b, each for its share of the iterations.
+// Values of b, each for its share of the iterations.
 constexpr double weights_of_clearance[] = {30, 300, 3000, 30000, 30000};
 constexpr int n_weights = std::size(weights_of_clearance);
 constexpr double reached = 0.02;  // part of the clearance that may be missing
-// By how much E, of which length is about 1/2, falls in the last iteration.
+// Decrease of E in the last iteration, where the length term is about 1/2.
 constexpr double converged = 1e-4;
-// Of the points that describe a path, the first that do [rad, m].
+// Spacings of the points that describe a path; the first sufficient one is used [rad, m].
 constexpr double spacings[] = {0.4, 0.25, 0.15, 0.1};
 constexpr std::size_t least_edges = 4;
-// How much more E, relative, and clearance missing, as a part of it, that may bring: at most and in
-// the (quadratic) mean.
+// Accuracy of these points: relative increase of E, and missing part of the clearance, at most and
+// in the (quadratic) mean.
 constexpr double cost_of_few = 0.05, missing_of_few = 0.05, mean_of_few = 0.02;
 constexpr double thin_tolerance = 1e-3;  // from the line between the points that stay [rad, m]
 
@@ -65,7 +65,8 @@ class Optimizer {
     const int share = (options_.iterations + n_weights - 1) / n_weights;
     for (int i = 0; i < n_weights && !late(); ++i) {
       weight_ = weights_of_clearance[i];
-      // Anew each time, as forces stretch the path just where it has to pass something thin.
+      // Resample each time, as the clearance term stretches the path just where it passes thin
+      // obstacles.
       x_ = now.resampled(steps_).points;
       descend(share);
       now.points = x_;
@@ -78,6 +79,7 @@ class Optimizer {
     out.iterations = iterations_;
     if (found.empty()) return out;
     out.cost_before = evaluate(given.points, false);
+    // Choose the candidate with the least cost at the last b.
     out.cost_after = std::numeric_limits<double>::infinity();
     for (Polyline& candidate : found) {
       const double cost = evaluate(candidate.curved().resampled(steps_).points, false);
@@ -96,7 +98,8 @@ class Optimizer {
   }
 
  private:
-  // Of parts of the robot that are nearer each other at an end than the clearance.
+  // Required distance of parts of the robot that are nearer each other at an end than the
+  // clearance.
   struct Target {
     int a = 0, b = 0;
     double distance = 0;
@@ -122,20 +125,20 @@ class Optimizer {
     return true;
   }
 
-  // A free polyline of as few evenly spread points as describe the path `fine`, with corners
-  // rounded from middle to middle of the edges: of many points the acceleration of a motion
-  // chatters. Empty where none is free.
+  // A free polyline of few evenly spaced points that describes the path `fine`, with corners
+  // rounded from middle to middle of the edges; empty if none is free. With many points the
+  // acceleration of a trajectory chatters.
   Polyline few_points(const Polyline& fine) {
-    // What it costs is seen at points that are evenly spread, as those of `fine` are not.
+    // Evaluate the cost at evenly spaced points, since the points of `fine` are not.
     const double length = fine.length(), cost = evaluate(fine.resampled(steps_).points, true),
                  missing = violation_;
     const double most = cost * (1 + cost_of_few) + 0.5 * weight_ * mean_of_few * mean_of_few;
     for (const double spacing : spacings) {
-      if (options_.clearance <= 0) break;  // as short as can be is all that is asked for
+      if (options_.clearance <= 0) break;  // minimum length is the only objective
       const std::size_t steps =
           std::clamp(static_cast<std::size_t>(std::ceil(length / spacing)), least_edges, steps_);
       Polyline control = fine.resampled(steps);
-      // Set out from the path by as much as rounding will cut: an eighth of the second difference.
+      // Offset the points by as much as rounding will cut: an eighth of the second difference.
       const std::vector<double> on = control.points;
       for (std::size_t i = 1; i < steps; ++i)
         for (std::size_t k = 0; k < n_; ++k) {
@@ -173,14 +176,14 @@ class Optimizer {
                         [&](const Target& t) { return t.a == c.a && t.b == c.b; });
   }
 
-  // E at x; with derivatives also gradient_ and H_, of the points between the ends, and
+  // Evaluate E at x. With derivatives also gradient_ and H_, of the points between the ends, and
   // violation_, the largest missing part of a target.
   double evaluate(const std::vector<double>& x, bool derivatives) {
     const double steps = static_cast<double>(steps_), per_length = steps / (length_ * length_);
     const double bend = options_.smoothness * options_.smoothness * steps * steps * per_length;
     if (derivatives) H_.set_zero(), std::fill(gradient_.begin(), gradient_.end(), 0.0);
     double E = 0;
-    // One square 1/2 factor |sum_j c_j x_(i + j)|^2 and its derivatives.
+    // Add one square 1/2 factor |sum_j c_j x_(i + j)|^2 and its derivatives.
     const auto square = [&](std::size_t i, const double* c, std::size_t terms, double factor) {
       for (std::size_t k = 0; k < n_; ++k) {
         double r = 0;
@@ -196,6 +199,7 @@ class Optimizer {
       }
     };
     constexpr double first[] = {-1, 1}, second[] = {1, -2, 1};
+    // Length, acceleration and clearance.
     for (std::size_t i = 0; i < steps_; ++i) square(i, first, 2, per_length);
     for (std::size_t i = 0; i + 2 <= steps_; ++i) square(i, second, 3, bend);
     if (derivatives) violation_ = 0;
@@ -231,7 +235,7 @@ class Optimizer {
         for_each_rate(*joints_[k], q_.data(), options_.columns[k],
                       [&](int dof, double v) { gradient_q_[k] += v * rate_[at(dof)]; });
       }
-      // What no column moves, such as a turning base above its pedestal, is not missing.
+      // Pairs that no column moves, such as a turning base above its pedestal, are no violation.
       const bool moves = std::any_of(gradient_q_.begin(), gradient_q_.end(),
                                      [](double g) { return std::abs(g) > 1e-6; });
       if (moves) violation_ = std::max(violation_, missing / clearance_);
@@ -244,7 +248,7 @@ class Optimizer {
     return cost;
   }
 
-  // Minimizes E at the weight set, from x_.
+  // Minimize E at the current weight, from x_.
   void descend(int iterations) {
     const std::size_t n = (steps_ - 1) * n_;
     H_ = BandedMatrix(n, 2 * n_);
@@ -256,7 +260,7 @@ class Optimizer {
       const BandedMatrix H = H_;
       const std::vector<double> gradient = gradient_, before = x_;
       double next = E;
-      // Until E falls.
+      // Increase the damping until E decreases.
       for (;; damping *= 10) {
         if (damping > 1e6) {
           x_ = before;
@@ -281,8 +285,8 @@ class Optimizer {
     }
   }
 
-  // Entries at a limit that would go beyond it keep their place: their row and column become those
-  // of the unit matrix.
+  // Fix the entries at a limit that would go beyond it: their rows and columns become those of the
+  // identity matrix.
   void hold_at_limits() {
     const std::size_t n = gradient_.size();
     for (std::size_t i = 0; i < n; ++i) {

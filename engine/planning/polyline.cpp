@@ -12,7 +12,7 @@ double distance(const double* a, const double* b, std::size_t n) {
   return std::sqrt(sum);
 }
 
-// Of p from the segment from a to b.
+// Distance of p from the segment from a to b.
 double distance_to_segment(const double* p, const double* a, const double* b, std::size_t n) {
   double along = 0, length = 0, squared = 0;
   for (std::size_t k = 0; k < n; ++k)

@@ -7,8 +7,8 @@
 namespace robosim {
 namespace {
 
-// Edges that are blocked before any is looked at, of how many then one is, and after how many each
-// one.
+// Blocked edges before the first examination, blocked edges per examination after that, and blocked
+// edges after which every one is examined.
 constexpr std::int64_t before_doubt = 64, doubt_every = 8, before_certain_doubt = 20000;
 constexpr int least_looked_at = 4;
 
@@ -32,6 +32,8 @@ void ShapesFirst::is_blocked(const EdgeResult& found, const double* q0, const do
   const bool is_own = at(std::max(found.a, found.b)) < query.scene().model().colliders.size();
   if (!is_late && !is_own) return;
 
+  // Compare the meshes at the collision. The meshes decide from here on if they are apart often
+  // enough.
   line_.set(q0, q1);
   line_.position(found.t, q_.data());
   query.place(q_.data());

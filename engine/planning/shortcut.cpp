@@ -14,22 +14,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Times that shortening begins anew because an edge touches, before edges are proven as they are
-// taken.
+// Number of restarts because of an edge in collision, before edges are proven as soon as they are
+// accepted.
 constexpr int most_rounds = 6;
-// Candidates that are drawn for each one that is tried.
+// Candidates drawn per candidate tried.
 constexpr int draws = 4;
-// Parts of the path's length: what a candidate gains at least, and what `patience` of them gain
+// Parts of the path's length: least gain of a candidate, and least gain of `patience` candidates
 // together.
 constexpr double least_gain = 2e-3, worthwhile_gain = 0.01;
 
-// A place on the path: on the edge from vertex `edge` to the next, the part `u` of the way.
+// Point on the path: on the edge from vertex `edge` to the next, at the fraction `u`.
 struct Place {
   std::size_t edge = 0;
   double u = 0;
 };
 
-// What lies between two places becomes straight, in all columns or in one.
+// Replacement of the path between two places by a straight line, in all columns or in one.
 struct Candidate {
   Place from, to;
   int column = -1;
@@ -54,8 +54,7 @@ class Shortcutter {
   std::vector<double> run() {
     const LazyPath given = path_;
     const Rng rng = rng_;
-    // Each time round one edge more is known to touch. Where that does not end soon, guesses are
-    // not worth it.
+    // Each round finds one more edge that touches. After too many rounds, guesses do not pay off.
     int rounds = 1;
     for (shorten(); path_.first_touching(lazy_) < path_.edges.size(); shorten()) {
       path_ = given, rng_ = rng;
@@ -108,7 +107,7 @@ class Shortcutter {
       sum += weights_[k] * weights_[k] * (a[k] - b[k]) * (a[k] - b[k]);
     return std::sqrt(sum);
   }
-  // Lengths along the path up to its vertices.
+  // Compute the lengths along the path up to its vertices.
   void measure() {
     along_.assign(1, 0.0);
     for (std::size_t i = 1; i < path_.points.size(); ++i)
@@ -132,8 +131,7 @@ class Shortcutter {
       out.push_back(place.u == 1 ? b[k] : a[k] + place.u * (b[k] - a[k]));
   }
 
-  // Writes what takes the place of the path between the two places of a candidate to now_, ends
-  // included.
+  // Write the replacement of the path between the two places of a candidate to now_, ends included.
   void build(const Candidate& c) {
     now_.clear();
     append_place(c.from, now_);
@@ -160,6 +158,7 @@ class Shortcutter {
 
   void replace(const Candidate& c) {
     build(c);
+    // Accept the candidate only if all edges that it adds seem free.
     edges_.clear();
     for (std::size_t i = n_; i < now_.size(); i += n_) {
       edges_.push_back(lazy_.find(&now_[i - n_], &now_[i]));
@@ -201,7 +200,7 @@ std::vector<double> shortcut(EdgeChecker& checker, const std::vector<double>& pa
                              const ShortcutOptions& options) {
   if (path.empty()) return path;
   const std::size_t n_q = at(checker.scene().model().n_q);
-  // What lies straight among the meshes needs no way around their hulls.
+  // Ends that a straight line connects among the meshes need no path around the enclosing shapes.
   if (checker.scene().has_exact() && path.size() > 2 * n_q) {
     const double *first = path.data(), *last = first + path.size() - n_q;
     checker.restrict_to(options.columns);

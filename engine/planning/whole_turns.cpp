@@ -10,7 +10,7 @@ namespace robosim {
 namespace {
 
 constexpr double turn = 2 * pi;
-// [rad] A position beyond a limit by rounding alone counts as being there.
+// [rad] A position that rounding alone puts beyond a limit counts as at the limit.
 constexpr double rounding = 1e-9;
 
 int whole(double turns) {
@@ -36,6 +36,7 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start,
   const auto is_nearer = [](const Copy& a, const Copy& b) {
     return a.squared != b.squared ? a.squared < b.squared : a.q < b.q;
   };
+  // Sort the positions of each entry of each goal by distance from the start.
   first_.reserve(at(n_goals) * n_ + 1);
   copies_.reserve(2 * at(n_goals) * n_);
   for (int g = 0; g < n_goals; ++g)
@@ -43,7 +44,7 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start,
       first_.push_back(copies_.size());
       const double q = goals[at(g) * n_ + k], lower = turning.lower[k], upper = turning.upper[k];
       const bool repeats = may_turn[at(g)] && turning.periodic[k];
-      // Counted from the turn that is nearest to the start.
+      // Count turns from the position nearest to the start.
       const double nearest = repeats ? std::round((start[k] - q) / turn) : 0,
                    middle = q + turn * nearest;
       const int least = repeats ? turning.least(k, middle) : 0,
@@ -57,7 +58,7 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start,
     }
   first_.push_back(copies_.size());
 
-  // Of each goal the nearest, from which all others follow.
+  // Push the nearest configuration of each goal. All others are successors of these.
   for (int g = 0; g < n_goals; ++g) {
     bool is_within = true;
     for (std::size_t k = 0; k < n_; ++k) is_within = is_within && n_copies(g, k) > 0;
@@ -67,7 +68,7 @@ WholeTurns::WholeTurns(const Turning& turning, const double* start,
   }
 }
 
-// What the last ranks stand for.
+// Push the configuration with the last n_ ranks.
 void WholeTurns::push(int goal, int last) {
   Entry entry{0, goal, last, ranks_.size() - n_};
   for (std::size_t k = 0; k < n_; ++k)
@@ -87,8 +88,8 @@ bool WholeTurns::next(Candidate& out) {
   out.q.resize(n_);
   for (std::size_t k = 0; k < n_; ++k) out.q[k] = copy(entry.goal, k, ranks_[entry.ranks + k]).q;
 
-  // One copy farther in one entry of q, not before the last that was changed: so each comes once,
-  // after one that is not farther.
+  // Push the successors: one entry of q at its next position, not before the entry changed last. So
+  // each configuration occurs once, after one that is not farther.
   for (std::size_t k = at(entry.last); k < n_; ++k) {
     const int rank = ranks_[entry.ranks + k] + 1;
     if (rank >= n_copies(entry.goal, k)) continue;

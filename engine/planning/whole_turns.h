@@ -1,13 +1,13 @@
-// Configurations that differ from goals by whole turns, nearest to the start first.
+// Enumeration of configurations that differ from goals by whole turns, nearest to the start first.
 //
 // A joint that turns without bounds, or by more than a turn within them, shows the same pose at
 // several positions. A UR5, whose six joints turn from -2 pi to 2 pi, has 64 or more for every
-// configuration; so they are worked out one after the other, as they are asked for. Each entry of q
-// has its own list of positions, nearest first, and what follows from those that were given out
-// waits in a heap: the enumeration of k best sums (Lawler, "A procedure for computing the k best
-// solutions", Management Science 1972). Cost: O(n log k) each.
+// configuration, so they are enumerated one by one on demand. Each entry of q has its own list of
+// positions, nearest first. A heap contains the successors of the configurations already returned:
+// enumeration of the k best sums (Lawler, "A procedure for computing the k best solutions",
+// Management Science 1972). Cost: O(n log k) each.
 //
-// Lengths are Euclidean in q, as those of paths are (planners/stages.py).
+// Lengths are Euclidean in q, like those of paths (planners/stages.py).
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,17 @@
 
 namespace robosim {
 
-// Lines to so many are tried at most.
+// Largest number of lines that are tried.
 inline constexpr int most_lines = 20000;
 
-// Which entries of q repeat, and within which limits: per column.
+// Periodic entries of q and their limits, per column.
 struct Turning {
-  std::vector<char> periodic;        // whether 2 pi more is the same pose
-  std::vector<double> lower, upper;  // infinite where there is none
+  std::vector<char> periodic;        // true if 2 pi more is the same pose
+  std::vector<double> lower, upper;  // infinite if there is no limit
 
-  // How many turns more, at least and at most, keep entry k within its limits when it is at x: 0 if
-  // it does not repeat. Where there is no limit, one; no more than most_turns.
+  // Least and largest number of additional turns that keep entry k within its limits when it is at
+  // x; 0 if the entry is not periodic. One turn where there is no limit, and never more than
+  // most_turns.
   static constexpr int most_turns = 32;
   int least(std::size_t k, double x) const;
   int most(std::size_t k, double x) const;
@@ -38,21 +39,21 @@ class WholeTurns {
     std::vector<double> q;  // columns only
   };
 
-  // start: one number per column; goals: rows of as many, of which those with may_turn stand for
-  // all that differ by whole turns. Goals out of limits are left out.
+  // start: one number per column. goals: rows of as many numbers. Goals with may_turn stand for all
+  // configurations that differ from them by whole turns. Goals out of limits are skipped.
   WholeTurns(const Turning& turning, const double* start, const std::vector<double>& goals,
              const std::vector<char>& may_turn);
 
-  // The next one; false when there is no other.
+  // Compute the next configuration; false if there are no more.
   bool next(Candidate& out);
-  // How many were given out.
+  // Number of configurations returned so far.
   int count() const { return count_; }
 
  private:
   struct Entry {
     double squared = 0;
-    int goal = 0, last = 0;  // `last`: the entries of q before it have been gone through
-    std::size_t ranks = 0;   // where its ranks begin
+    int goal = 0, last = 0;  // `last`: entries of q before it do not change in successors
+    std::size_t ranks = 0;   // index of its first rank
   };
   struct Copy {
     double squared = 0, q = 0;
@@ -61,7 +62,7 @@ class WholeTurns {
     if (a.squared != b.squared) return a.squared > b.squared;
     return a.goal != b.goal ? a.goal > b.goal : a.ranks > b.ranks;
   }
-  // The r-th nearest position of entry k of a goal, and how many it has.
+  // The r-th nearest position of entry k of a goal, and the number of positions.
   const Copy& copy(int goal, std::size_t k, int r) const {
     return copies_[begin(goal, k) + static_cast<std::size_t>(r)];
   }
