@@ -6,11 +6,10 @@
 namespace robosim {
 namespace {
 
-// No blend is smaller than this, in the metric; edges shorter than a tenth of it count as repeated
-// waypoints.
+// Smallest blend, in the metric. Edges shorter than a tenth of it count as repeated waypoints.
 constexpr double smallest = 1e-6;
-// Corners of a smooth run: how different the edges may be, and how much the path may turn (the
-// cosine of that angle).
+// Corners of a smooth run: largest ratio of the edges' lengths, and least cosine of the angle by
+// which the path turns.
 constexpr double even = 1.2, gentle = 0.7;
 
 }  // namespace
@@ -48,7 +47,7 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
   out.breaks.push_back(0);
   if (lengths.empty()) return out;
 
-  // One piece: q = a + b w + c w^2 for 0 <= w <= length, in s of which w is the `speed`-fold.
+  // Append a piece q = a + b w + c w^2 for 0 <= w <= length, where w = speed * s.
   double speed = 1;
   const auto append = [&](const std::vector<double>& a, const std::vector<double>& b,
                           const std::vector<double>& c, double length) {
@@ -71,7 +70,8 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
 
   checker.restrict_to(options.columns);
   const std::vector<double> rest(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n_q));
-  // The curve from d before corner i, bending by `bend` on a length.
+  // True if the curve from d before corner i, of the given length and second-order coefficients, is
+  // free.
   const auto curve_is_free = [&](std::size_t i, double d, const std::vector<double>& bend,
                                  double length) {
     const double breaks[2] = {0, length};
@@ -85,8 +85,8 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
   const auto is_free = [&](std::size_t i, double d) {
     return curve_is_free(i, d, curvature(i, d), 2 * d);
   };
-  // Of the curve from middle to middle of the edges about corner i, with the speed of s on the edge
-  // before it.
+  // Second-order coefficients of the curve from middle to middle of the edges about corner i, with
+  // the speed of s on the edge before it.
   const auto whole_bend = [&](std::size_t i) {
     const double before = lengths[i - 1], ratio = lengths[i] / before;
     std::vector<double> c(n);
@@ -94,7 +94,7 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
       c[k] = (ratio * directions[i][k] - directions[i - 1][k]) / (2 * before);
     return c;
   };
-  // Whether corner i is part of a smooth run.
+  // True if corner i is part of a smooth run.
   const auto is_smooth = [&](std::size_t i) {
     const double before = lengths[i - 1], after = lengths[i];
     if (std::max(before, after) > std::min(even * std::min(before, after), 2 * options.largest))
@@ -105,8 +105,8 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
     return cosine > gentle && std::min(before, after) > 4 * smallest &&
            curve_is_free(i, before / 2, whole_bend(i), before);
   };
-  // The largest free size: the most that fits, else bisected below the smallest power-of-two part
-  // that is free.
+  // Largest free size: the maximum if it is free, else bisected above the first free size of
+  // repeated halving.
   const auto size_of_blend = [&](std::size_t i) {
     double blocked = std::min({0.5 * lengths[i - 1], 0.5 * lengths[i], options.largest});
     if (is_free(i, blocked)) return blocked;
@@ -122,7 +122,8 @@ BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
     return free;
   };
 
-  double behind = 0;  // how much of the edge the blend at its start takes
+  double behind = 0;  // part of the edge taken by the blend at its start
+  // Per edge: its straight part, then the blend or the smooth curve at its end.
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const bool has_corner = i + 1 < lengths.size();
     if (has_corner && is_smooth(i + 1)) {

@@ -1,26 +1,28 @@
-// Rounds the corners of a polyline by quadratic Bezier curves, as large as they stay free of
-// collisions.
+// Blends at the corners of a polyline: quadratic Bezier curves, as large as they are free of
+// collision.
 //
 // At a corner w between unit directions u (in) and v (out) the blend of size d runs from w - d u to
 // w + d v:
 //
 //   q(s) = w - d u + u s + (v - u) s^2 / (4 d),  0 <= s <= 2 d
 //
-// so that dq/ds is u at its start and v at its end, as on the straight parts, whose s is their
-// metric length: the path is C1, piecewise quadratic, and |dq/ds| <= 1 in the metric. Nearest the
-// corner, q(d) = w + d (v - u) / 4. A turn back (v = -u) slows to dq/ds = 0 half a d short of the
-// corner and needs no special case. d is at most half of either neighboring edge, and found by
-// bisection of the proof that the curve is free (edge_check.h).
+// so dq/ds is u at its start and v at its end, as on the straight parts, where s is the length in
+// the metric. The path is C1, piecewise quadratic, and |dq/ds| <= 1 in the metric. The point
+// nearest to the corner is q(d) = w + d (v - u) / 4. A reversal (v = -u) slows to dq/ds = 0 at d /
+// 2 before the corner and needs no special case. d is at most half of either neighboring edge. It
+// is found by bisection of the proof that the curve is free (edge_check.h).
 //
-// Corners of smooth paths, where points follow each other at nearly equal distances, would be
-// rounded with straight bits between them, over which the acceleration of a motion chatters. There
-// the curve goes from the middle of an edge, a before the corner, to that of the next, b behind it,
+// At corners of smooth paths, where points follow each other at nearly equal distances, such blends
+// would leave short straight parts between them, over which the acceleration of a trajectory
+// chatters. There the curve goes from the middle of an edge, a before the corner, to the middle of
+// the next, b behind it,
 //
 //   q(w) = w - a u + u w + (b v / a - u) w^2 / (4 a),  0 <= w <= 2 a
 //
-// a uniform quadratic B-spline of the points. Its dq/dw is b / a at the end, so that s runs on as
-// much faster. It touches each edge in the middle, as blends that take half of an edge do. Points
-// count as such where neighboring edges differ by at most a fifth and turn by at most 45 degrees.
+// a uniform quadratic B-spline of the points. At its end |dq/dw| is b / a, so |dq/ds| is larger by
+// this factor from there on. It touches each edge in the middle, as blends that take half of an
+// edge do. Corners count as smooth where neighboring edges differ by at most a fifth and turn by at
+// most 45 degrees.
 #pragma once
 
 #include <vector>
@@ -37,16 +39,16 @@ struct BlendOptions {
   int bisections = 5;
 };
 
-// q[columns](s) = sum_j coefficients[i][j] (s - breaks[i])^j on piece i. One waypoint (or equal
-// ones): no piece.
+// Path q[columns](s) = sum_j coefficients[i][j] (s - breaks[i])^j on piece i. A single waypoint, or
+// equal waypoints, have no piece.
 struct BlendedPath {
   std::vector<double> breaks;        // (k + 1), from 0
   std::vector<double> coefficients;  // (k, 3, columns)
-  // s of corners that no blend of 1e-6 or more clears: the path is only C0 there.
+  // s of corners that no blend of 1e-6 or more clears; there the path is only C0.
   std::vector<double> stops;
 };
 
-// path: waypoints of n_q entries each, every edge free.
+// Blend the corners of a path. path: waypoints of n_q entries each, every edge free.
 BlendedPath blend_corners(EdgeChecker& checker, const std::vector<double>& path,
                           const BlendOptions& options);
 

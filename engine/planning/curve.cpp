@@ -21,8 +21,8 @@ void Line::set(const double* q0, const double* q1) {
     speed_[k] = std::abs(q1[k] - q0[k]);
   }
   for (const std::size_t first : quaternions_) {
-    // Unit quaternions a and b: the chord's middle is its closest point to the origin, so that
-    // scaling to unit length speeds a point of it up by 1 / |(a + b) / 2| at most.
+    // Unit quaternions a and b: the chord is closest to the origin at its middle, so scaling to
+    // unit length speeds its points up by 1 / |(a + b) / 2| at most.
     double *a = &q0_[first], *b = &q1_[first], dot = 0, aa = 0, bb = 0;
     for (int k = 0; k < 4; ++k) aa += a[k] * a[k], bb += b[k] * b[k];
     for (int k = 0; k < 4; ++k) a[k] /= std::sqrt(aa), b[k] /= std::sqrt(bb);
@@ -82,8 +82,8 @@ void PiecewisePolynomial::position(double t, double* q) const {
 }
 
 double PiecewisePolynomial::derivative_bound(int m, int i, int column, double u0, double u1) const {
-  // The derivative's coefficients about u0, in units of the interval's length: p(u0 + s L) = sum_j
-  // a_j s^j.
+  // Coefficients of the derivative about u0, in units of the interval's length L: p(u0 + s L) =
+  // sum_j a_j s^j.
   const double* c = coefficients_ + at(i) * at(order_) * at(n_columns_) + column;
   const int degree = order_ - 1 - m;
   if (degree < 0) return 0;
@@ -114,6 +114,7 @@ void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
   const double half = 0.5 * (t1 - t0), middle = t0 + half;
   const int first = piece_at(t0), last = t1 <= breaks_[first + 1] ? first : piece_at(t1),
             center = piece_at(middle);
+  // Spans: bounds of the speed over all pieces in the interval.
   for (int i = first; i <= last; ++i) {
     const double u0 = std::max(t0 - breaks_[i], 0.0),
                  u1 = std::max(std::min(t1, breaks_[i + 1]) - breaks_[i], u0);
@@ -125,8 +126,8 @@ void PiecewisePolynomial::spread(double t0, double t1, Spread& out) const {
         span = std::max(span, is_whole ? whole : half * derivative_bound(1, i, c, u0, u1));
     }
   }
-  // Taylor's remainder within one piece; over several, where the derivative may jump, what the span
-  // allows.
+  // Bend: Taylor's remainder within one piece, and at most what the span allows. Over several
+  // pieces the derivative may jump, so the span alone bounds it.
   const double u = middle - breaks_[center];
   const double* coefficients = coefficients_ + at(center) * at(order_) * at(n_columns_);
   for (int c = 0; c < n_columns_; ++c) {

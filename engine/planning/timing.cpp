@@ -13,15 +13,15 @@ namespace robosim {
 
 namespace {
 
-constexpr double no_acceleration_limit = 1e5;  // stands for an infinite one
-// That matters, in squares of the top speed by the path's length.
+constexpr double no_acceleration_limit = 1e5;  // replaces an infinite limit
+// Largest acceleration of interest, in squares of the top speed per path length.
 constexpr double most_acceleration = 1e8;
-// Of the duration: a shorter average would be lost in rounding.
+// Shortest window, relative to the duration: a shorter average would be lost in rounding.
 constexpr double least_window = 1e-5;
-// a column's way between grid points when torques are limited [rad, m].
+// Displacement of a column between grid points if torques are limited [rad, m].
 constexpr double torque_step = 0.1;
 constexpr double torque_excess_allowed = 1e-7;  // relative
-// Of positions, relative: nine roundings, where an end of an edge takes some four.
+// Relative rounding of positions: nine roundings, where an end of an edge takes about four.
 constexpr double path_rounding = 1e-15;
 constexpr int tightenings = 8, damping_passes = 3;
 constexpr int refined_parts = 4;  // of an interval with a torque near its limit
@@ -66,7 +66,7 @@ class Timing {
     result_.reason = reason;
     return false;
   }
-  // Position on the given path of the left or right end of an interval.
+  // Position on the original path of the left or right end of an interval.
   double path_s(std::size_t interval, bool right_end) const {
     const PathInterval& where = grid_.intervals[interval];
     return tidy_.s[at(where.piece)] + where.r0 +
@@ -90,7 +90,7 @@ class Timing {
     return true;
   }
 
-  // ds/dt from the velocity asked for at one end; it has to lie along the path.
+  // Compute ds/dt from the required velocity at one end, which has to lie along the path.
   bool end_speed(const std::vector<double>& velocity, bool at_end, double& speed) {
     const TimingStatus status = at_end ? TimingStatus::end_velocity : TimingStatus::start_velocity;
     const QuadraticPath& path = tidy_.path;
@@ -113,9 +113,9 @@ class Timing {
                     std::string("the ") + (at_end ? "end" : "start") +
                         " velocity is not along the path, by that of " + name(j));
     }
-    // The tangent is a difference of positions, which are rounded, over a length that may be tiny.
-    // Where that is all that it is off by, it becomes the velocity's direction, and the motion has
-    // at this end just the velocity that was asked for.
+    // The tangent is a difference of rounded positions over a length that may be tiny. Where it is
+    // off by no more than that rounding, it is set to the velocity's direction, so that the
+    // trajectory has exactly the required velocity at this end.
     const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
     for (int j = 0; j < n; ++j) {
       double* c = tidy_.path.coefficients.data() + at(3 * n * i + j);
@@ -145,15 +145,15 @@ class Timing {
     return true;
   }
 
-  // Where velocity limits are very low, the way that accelerating takes is lost in rounding beside
-  // the path. Lower accelerations make it a hundred-millionth of the path, which costs as little
-  // time.
+  // Lower the accelerations. With very low velocity limits, the displacement while accelerating is
+  // lost in rounding compared with the path. With lower accelerations it is a hundred-millionth of
+  // the path, at as small a cost in time.
   void calm() {
     if (tidy_.path.pieces() == 0 || start_speed_ > 0 || end_speed_ > 0) return;
     const QuadraticPath& path = tidy_.path;
     const int n = path.n;
-    // Bounds of ds/dt, from above, and of d2s/dt2 on straight parts: by the least |q'| that the
-    // limits leave a say.
+    // Upper bounds of ds/dt, and of d2s/dt2 on straight parts, by the least |q'| at which the
+    // limits are active.
     double speed = 0, acceleration = infinity;
     for (int i = 0; i < path.pieces(); ++i) {
       const double* c1 = path.coefficients.data() + at(3 * n * i + n);
@@ -209,8 +209,8 @@ class Timing {
       result_.torque_limited = true;
       if (!solve_with_torque()) return false;
     }
-    // Rounding in the profile, seen in polynomials: slow down by it. (With a given speed at an end
-    // there is no such freedom.)
+    // Slow down by the rounding errors in the profile that show in the polynomials. A given speed
+    // at an end leaves no such freedom.
     const double factor = needed_stretch(result_.motion, limits_.velocity, limits_.acceleration);
     if (factor > 1 && start_speed_ == 0 && end_speed_ == 0) stretch(result_.motion, factor);
     return true;
@@ -222,9 +222,9 @@ class Timing {
     grid_.problem.x_end = end_speed_ * end_speed_;
   }
 
-  // First on an even grid, then with the intervals cut in which a torque is near its limit: a
-  // constant u that keeps the torque at both ends of an interval falls short of what is possible by
-  // its change along the interval.
+  // Solve first on an even grid, then with the intervals divided in which a torque is near its
+  // limit. A constant u that satisfies the torque limit at both ends of an interval falls short of
+  // the optimum by the torque's change along the interval.
   bool solve_with_torque() {
     make_problem(torque_step);
     if (!torque_coefficients() || !solve_profile(grid_.problem)) return false;
@@ -237,11 +237,12 @@ class Timing {
     result_.intervals = static_cast<int>(grid_.intervals.size());
     reserve_.assign(grid_.intervals.size() * at(torque_->size()), 0);
 
+    // Tighten the limits until no torque exceeds its own between grid points.
     PolynomialMotion last;
     for (int pass = 0; pass < tightenings; ++pass) {
       if (!solve_profile(
               with_torque_rows(grid_.problem, *torque_, left_, right_, reserve_, speed_))) {
-        // Tightening left no room: the motion before it, slowed down, has to do.
+        // Tightening made the problem infeasible: slow down the trajectory before it instead.
         if (last.breaks.empty()) return false;
         result_.status = TimingStatus::solved;
         result_.reason.clear();
@@ -267,8 +268,8 @@ class Timing {
     return slow_down_for_torque();
   }
 
-  // What it costs that limits hold with damping and dry friction and without: the profiles with
-  // either alone, on the same grid.
+  // Cost of satisfying the limits both with and without damping and dry friction: compare with the
+  // profiles for either alone, on the same grid.
   void compare_resistances() {
     result_.resisted = torque_->resisted();
     if (!result_.resisted) return;
@@ -289,7 +290,7 @@ class Timing {
     return sum;
   }
 
-  // Cuts the intervals in which a torque comes near its limit.
+  // Divide the intervals in which a torque is near its limit.
   void refine() {
     std::vector<int> parts(grid_.intervals.size(), 1);
     for (const TorqueExcess& e : torque_excess(result_.motion, *torque_, 0.9, false))
@@ -334,8 +335,8 @@ class Timing {
     return true;
   }
 
-  // Whether gravity and friction alone leave every joint within its effort at both ends of an
-  // interval.
+  // Return true if gravity and friction alone leave every joint within its effort at both ends of
+  // an interval.
   bool can_stand_still(std::size_t i) {
     for (int k = 0; k < torque_->size(); ++k) {
       const PathTorque::Friction friction = interval_friction(*torque_, k, left_[i], right_[i]);
@@ -355,10 +356,10 @@ class Timing {
     return true;
   }
 
-  // ds/dt at the grid points to linearize viscous damping at: that of the profile without torques,
-  // which no other exceeds, but no more than half of what is left for damping. From such an
-  // estimate standing still is feasible; and linearized at one solution, the next is at least as
-  // fast.
+  // Speeds ds/dt at the grid points about which viscous damping is linearized: those of the profile
+  // without torque limits, which no other exceeds, but at most half of what the torque left for
+  // damping allows. With such an estimate standing still is feasible, and after linearization at
+  // one solution the next is at least as fast.
   void estimate_speeds() {
     speed_ = grid_speeds();
     if (!damped_) return;
@@ -373,7 +374,7 @@ class Timing {
         }
   }
 
-  // ds/dt at the grid points in the last profile, kept off zero.
+  // ds/dt at the grid points in the last profile, bounded away from zero.
   std::vector<double> grid_speeds() const {
     std::vector<double> speed(grid_.intervals.size() + 1, 0);
     double top = 0;
@@ -386,8 +387,8 @@ class Timing {
     return speed;
   }
 
-  // Longer time: tau = tau_0 + tau_1 / f^2 when it stretches by f, but for damping. The f that
-  // brings every excess to its limit.
+  // Slow down until no torque exceeds its limit. Stretching time by f changes tau to tau_0 + tau_1
+  // / f^2, apart from damping; f is chosen to bring every excess to its limit.
   bool slow_down_for_torque() {
     const int n = tidy_.path.n;
     std::vector<double> q(at(n)), zero(at(n), 0.0), still(at(torque_->size())), damping(still),
@@ -422,7 +423,8 @@ class Timing {
                 "the torque limits cannot be kept by slowing down");
   }
 
-  // Jerk limits: average over the window that the peak accelerations ask for, then torques again.
+  // Apply jerk limits: average over the window that the peak accelerations require, then check
+  // torques and link speeds again.
   void smooth() {
     if (tidy_.path.pieces() == 0) return;
     const std::vector<double> peaks = peak_acceleration(result_.motion);
@@ -456,7 +458,7 @@ class Timing {
   Grid grid_;
   ProfileSolver solver_;
   std::vector<PathTorque::Coefficients> left_, right_;  // torques at both ends of each interval
-  // Taken off their limits, per interval and entry.
+  // Reductions of the torque limits, per interval and entry.
   std::vector<double> reserve_;
   std::vector<double> speed_;  // see estimate_speeds
   TimingResult result_;
@@ -496,8 +498,8 @@ TimingResult time_path(const QuadraticPath& path, const TimingOptions& options, 
 PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>& v0,
                        const std::vector<double>& acceleration, const std::vector<double>& jerk,
                        double fraction) {
-  // All along the direction v0: q = q0 + v0 p(t) with dp/dt from 1 to 0. In p the limits are a and
-  // j:
+  // All joints move along v0: q = q0 + v0 p(t), with dp/dt from 1 to 0. a and j are the limits of
+  // p.
   const int n = static_cast<int>(q0.size());
   double a = infinity, j = infinity;
   for (std::size_t k = 0; k < q0.size(); ++k) {
@@ -505,8 +507,8 @@ PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>&
     a = std::min(a, fraction * std::min(acceleration[k], no_acceleration_limit) / std::abs(v0[k]));
     if (!jerk.empty()) j = std::min(j, jerk[k] / std::abs(v0[k]));
   }
-  // Phases (duration, jerk) of the deceleration: one of constant a, or ramps of a/j around it,
-  // which meet if 1 < a^2 / j.
+  // Phases (duration, jerk) of the deceleration: one of constant a, or with ramps of duration a/j
+  // around it, which are adjacent if 1 < a^2 / j.
   std::vector<std::pair<double, double>> phases;
   double start = 0;
   if (a == infinity) {
@@ -519,6 +521,7 @@ PolynomialMotion brake(const std::vector<double>& q0, const std::vector<double>&
     phases = {{ramp, -j}, {flat, 0}, {ramp, j}};
     if (!(flat > 1e-9 * ramp)) phases.erase(phases.begin() + 1);
   }
+  // Integrate the phases.
   PolynomialMotion motion;
   motion.n = n;
   motion.breaks = {0};

@@ -13,18 +13,18 @@ namespace {
 
 // Jump of q' that counts as a corner, relative to its size.
 constexpr double corner_tolerance = 1e-6;
-// Part of the square of a link's speed that may be from a bound and not its own.
+// Part of the square of a link's speed that may stem from the bound's slack.
 constexpr double close_speed = 0.01;
-constexpr int most_halvings = 12;  // of an interval, to bring the bound that close
-// x that counts as no bound, for how close another has to be.
+constexpr int most_halvings = 12;  // of an interval, to make the bound that tight
+// Value of x that counts as unbounded, to decide how tight another bound has to be.
 constexpr double fast = 1e6;
-// Motion relative to the size of q that rounding may have left.
+// Motion relative to the size of q that may be rounding alone.
 constexpr double negligible = 1e-13;
 
-// Two linear functions, given by their values at the ends of an interval of length delta, bounding
-// v^2 / l^2 from below for a linear l (from l0 to l1): its tangent where l does not vary much (the
-// function is convex), else the tangent at the end where it is least, and where l changes sign that
-// least value.
+// Bound x by a linear function below v^2 / l^2, where l is linear from l0 to l1 on an interval.
+// x_left and x_right are values at its ends. Where l varies little, the function is the tangent in
+// the middle (v^2 / l^2 is convex). Otherwise it is the tangent at the end where v^2 / l^2 is
+// least. Where l changes sign, it is that least value.
 void velocity_bound(double l0, double l1, double v, double& x_left, double& x_right) {
   const double least = std::min(std::abs(l0), std::abs(l1)),
                most = std::max(std::abs(l0), std::abs(l1));
@@ -65,6 +65,7 @@ TidyPath tidy(const QuadraticPath& given) {
     out.path.breaks.push_back(out.path.breaks.back() + h);
     out.path.coefficients.insert(out.path.coefficients.end(), c, c + 3 * n);
   }
+  // Corners: breaks at which q' jumps.
   const int k = out.path.pieces();
   out.corner.assign(at(k) + 1, 0);
   for (int i = 1; i < k; ++i) {
@@ -84,8 +85,8 @@ TidyPath tidy(const QuadraticPath& given) {
 
 namespace {
 
-// x <= 1 / g of a linear g > 0, from left to right: the tangent in the middle, or the least value
-// where g varies much.
+// Bound x by 1 / g for a linear g > 0 with the values left and right at the ends: the tangent in
+// the middle, or the least value where g varies much.
 void reciprocal_bound(double left, double right, double& x_left, double& x_right) {
   const double most = std::max(left, right);
   if (!(most > 0)) return;
@@ -99,7 +100,8 @@ void reciprocal_bound(double left, double right, double& x_left, double& x_right
   x_right = std::min(x_right, bound * (1 - tilt));
 }
 
-// The stretch (r0, r0 + delta) of a piece, with the bounds and rows of the rates' limits.
+// Append the interval (r0, r0 + delta) of a piece, with the bounds and rows of velocity and
+// acceleration limits.
 void append_rates(Grid& grid, const TidyPath& tidy, const RateLimits& limits, int piece, double r0,
                   double delta) {
   const int n = tidy.path.n;
@@ -116,7 +118,7 @@ void append_rates(Grid& grid, const TidyPath& tidy, const RateLimits& limits, in
   for (int j = 0; j < n; ++j) {
     const double left = c1[j] + 2 * c2[j] * r0, right = left + 2 * c2[j] * delta,
                  second = 2 * c2[j];
-    // What does not move but for rounding has no say.
+    // Skip columns that move by rounding only.
     if (std::max({std::abs(left), std::abs(right), std::abs(second) * delta}) <= 1e-12 * size)
       continue;
     velocity_bound(left, right, limits.velocity[at(j)], interval.x_left, interval.x_right);
@@ -137,7 +139,8 @@ void remove_last(Grid& grid) {
   grid.intervals.pop_back();
 }
 
-// The same with the bound of the links' speeds; where that is not close, in up to 2^halvings parts.
+// Append an interval with the bound of the link speeds as well. Where that bound is not tight,
+// divide the interval into up to 2^halvings parts.
 void append_interval(Grid& grid, const TidyPath& tidy, const RateLimits& limits, PathSpeed* speed,
                      int piece, double r0, double delta, int halvings) {
   append_rates(grid, tidy, limits, piece, r0, delta);
@@ -166,7 +169,8 @@ Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step, Path
     const double* c1 = path.coefficients.data() + at(3 * n * i + n);
     const double* c2 = c1 + n;
     const double h = path.breaks[at(i) + 1] - path.breaks[at(i)];
-    // How finely: by the change of q' relative to its size, and by the way of the fastest column.
+    // Number of intervals: by the change of q' relative to its size, and by the displacement of the
+    // fastest column.
     double size = 0, change = 0;
     for (int j = 0; j < n; ++j) {
       size = std::max({size, std::abs(c1[j]), std::abs(c1[j] + 2 * c2[j] * h)});
@@ -218,17 +222,18 @@ ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& to
     interval.first_row = problem.rows.size();
     problem.rows.insert(problem.rows.end(), first,
                         first + static_cast<std::ptrdiff_t>(interval.n_rows));
+    // Rows of each limited torque, at both ends of the interval.
     for (int k = 0; k < m; ++k) {
       const double limit = torque.limit(k) - reserve[i * at(m) + at(k)];
       PathTorque::Friction friction;
       if (resistance != Resistance::none)
         friction = interval_friction(torque, k, left[i], right[i]);
-      // Of one direction: it spares what it takes.
+      // Friction in one direction: the torque that it costs at one limit it saves at the other.
       if (resistance == Resistance::stated && (friction.up == 0 || friction.down == 0))
         friction = {friction.up - friction.down, friction.down - friction.up};
       for (const bool at_right : {false, true}) {
         const PathTorque::Coefficients& t = at_right ? right[i] : left[i];
-        // x at the right end is x + 2 u delta, so what multiplies it there multiplies u too.
+        // x at the right end is x + 2 u delta, so its factor there applies to u, too.
         const double lever = at_right ? 2 * interval.length : 0;
         const double a = t.a[at(k)], b = t.b[at(k)], c = t.c[at(k)],
                      d = resistance == Resistance::none ? 0 : t.d[at(k)];
@@ -237,9 +242,9 @@ ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& to
           problem.rows.push_back({a + lever * b, b, lower, upper});
           continue;
         }
-        // sqrt(x) <= (x + v^2) / (2 v) for any v > 0: where damping takes torque. Where it would
-        // spare some it is not counted on, or, if it is certain, by sqrt(x) >= x / v, true of x <=
-        // v^2.
+        // Where damping costs torque: sqrt(x) <= (x + v^2) / (2 v) for any v > 0. Where it would
+        // save torque, damping is ignored; or, if it is certain, bounded by sqrt(x) >= x / v, valid
+        // for x <= v^2.
         const double v = speed[i + (at_right ? 1 : 0)], slope = b + d / (2 * v), offset = d * v / 2;
         const double spared = resistance == Resistance::stated ? b + d / v : b;
         problem.rows.push_back({a + lever * slope, slope, d > 0 ? -infinity : lower - offset,

@@ -1,5 +1,5 @@
-// The grid of a path: its pieces tidied, cut into intervals, and the rows and bounds that limits
-// put on each.
+// Grid of a path: intervals of its pieces, and the rows and bounds that limits impose on each
+// interval.
 #pragma once
 
 #include "planning/timing_motion.h"
@@ -7,11 +7,11 @@
 
 namespace robosim {
 
-// A path without pieces that do not move, and where it has corners.
+// Path without pieces that do not move, and its corners.
 struct TidyPath {
   QuadraticPath path;
-  std::vector<double> s;     // where each piece starts on the path that was given
-  std::vector<char> corner;  // per break: whether q' jumps, so that the motion must stop
+  std::vector<double> s;     // start of each piece on the original path
+  std::vector<char> corner;  // per break, true if q' jumps, so that the trajectory must stop
 };
 
 TidyPath tidy(const QuadraticPath& path);
@@ -28,13 +28,13 @@ struct RateLimits {
   std::vector<double> velocity, acceleration;
 };
 
-// Cuts each piece: curved ones so that q' changes by at most a twelfth of its size, all so that no
-// column moves more than `step` and that the bound of a link's speed, where it counts, is close.
-// Fills in the bounds that velocities and links' speeds and the rows that accelerations give.
-// speed: null when no link's is limited.
+// Divide each piece into intervals. In curved pieces q' changes by at most a twelfth of its size
+// per interval. In all pieces no column moves more than `step` per interval, and the bound of an
+// active link speed limit is tight. Adds the bounds from velocity and link speed limits and the
+// rows from acceleration limits. speed: null if no link speed is limited.
 Grid make_grid(const TidyPath& tidy, const RateLimits& limits, double step, PathSpeed* speed);
 
-// The same with some intervals cut into equal parts.
+// Refine a grid: divide interval i into parts[i] equal parts.
 Grid refine_grid(const TidyPath& tidy, const RateLimits& limits, const Grid& grid,
                  const std::vector<int>& parts, PathSpeed* speed);
 
@@ -43,14 +43,14 @@ PathTorque::Friction interval_friction(const PathTorque& torque, int k,
                                        const PathTorque::Coefficients& left,
                                        const PathTorque::Coefficients& right);
 
-// What is known of damping and dry friction: anything from none to what is stated, just that, or
-// that there is none.
+// Knowledge of damping and dry friction: anything from none to the stated values, exactly the
+// stated values, or exactly none.
 enum class Resistance : unsigned char { uncertain, stated, none };
 
-// The problem with the rows of the torque limits added: those of (interval, limited entry) reduced
-// by reserve[interval * size + entry]. left, right: coefficients at both ends of each interval.
-// speed: an estimate of ds/dt per grid point, positive, about which the square root in viscous
-// damping is replaced by a line that is never kinder than it.
+// Add the rows of the torque limits to a problem. The limit of entry k in interval i is reduced by
+// reserve[i * size + k]. left, right: coefficients at both ends of each interval. speed: positive
+// estimate of ds/dt per grid point, about which the square root in viscous damping is replaced by a
+// line that never underestimates the torque.
 ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& torque,
                                 const std::vector<PathTorque::Coefficients>& left,
                                 const std::vector<PathTorque::Coefficients>& right,

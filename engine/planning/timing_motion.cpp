@@ -19,7 +19,7 @@ PolynomialMotion to_motion(const QuadraticPath& path, const std::vector<PathInte
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const ProfileSegment& segment = segments[i];
     const PathInterval& interval = intervals[static_cast<std::size_t>(segment.interval)];
-    // Constant u: the mean speed is the mean of both ends'.
+    // For constant u, the mean speed is the mean of the speeds at both ends.
     const double duration = 2 * (segment.sigma1 - segment.sigma0) / (segment.v0 + segment.v1);
     const double half_u = 0.5 * (segment.v1 - segment.v0) / duration;
     const double r = interval.r0 + segment.sigma0, v = segment.v0;
@@ -34,7 +34,7 @@ PolynomialMotion to_motion(const QuadraticPath& path, const std::vector<PathInte
       out[3 * n + j] = 2 * c2 * v * half_u;
       out[4 * n + j] = c2 * half_u * half_u;
     }
-    // Breaks increase, even where a piece is shorter than the resolution of time.
+    // Keep breaks increasing, even where a piece is shorter than the resolution of time.
     motion.breaks.push_back(
         std::max(motion.breaks.back() + duration, std::nextafter(motion.breaks.back(), infinity)));
   }
@@ -111,14 +111,14 @@ std::vector<double> peak_acceleration(const PolynomialMotion& motion) {
   return peaks;
 }
 
-// The average of q over a window is (F(t) - F(t - T)) / T with F the integral of q; both terms are
-// single polynomials between the breaks of q and those of q shifted by T. To keep digits, what is
-// integrated is q - q(0), and on each new piece the averages are expanded about its start.
+// The average of q over a window is (F(t) - F(t - T)) / T with F the integral of q. Both terms are
+// single polynomials between the breaks of q and those of q shifted by T. To avoid cancellation, q
+// - q(0) is integrated, and on each piece of the result the averages are expanded about its start.
 PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
   const int n = motion.n, k = motion.pieces();
   const std::size_t un = static_cast<std::size_t>(n);
   const double end = motion.breaks.back();
-  // Merge the breaks; those closer than rounding are one.
+  // Merge the breaks; breaks closer than rounding are one.
   std::vector<double> merged(motion.breaks);
   for (const double t : motion.breaks) merged.push_back(t + window);
   std::sort(merged.begin(), merged.end());
@@ -128,7 +128,7 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
     if (t - breaks.back() > least) breaks.push_back(t);
   breaks.back() = end + window;
 
-  // q at the end, for the rest behind it.
+  // q at the end, for the rest after it.
   std::vector<double> last(un);
   const double h_last =
       motion.breaks[static_cast<std::size_t>(k)] - motion.breaks[static_cast<std::size_t>(k) - 1];
@@ -138,7 +138,7 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
       value = value * h_last + motion.piece(k - 1)[power * n + j];
     last[static_cast<std::size_t>(j)] = value;
   }
-  // The Taylor coefficients of q about t, from the piece in which (t, t + small) lies.
+  // Taylor coefficients of q about t, from the piece that contains `middle`.
   const auto taylor = [&](double t, double middle, double* out) {
     std::fill(out, out + 6 * n, 0.0);
     if (middle <= 0) {
@@ -170,6 +170,7 @@ PolynomialMotion moving_average(const PolynomialMotion& motion, double window) {
   out.breaks = breaks;
   out.coefficients.assign((breaks.size() - 1) * 6 * un, 0);
   std::vector<double> front(6 * un), back(6 * un), mean(motion.piece(0), motion.piece(0) + n);
+  // Integrate (q(t) - q(t - T)) / T piece by piece.
   for (int i = 0; i < out.pieces(); ++i) {
     const double t = breaks[static_cast<std::size_t>(i)],
                  h = breaks[static_cast<std::size_t>(i) + 1] - t;

@@ -9,16 +9,16 @@ namespace robosim {
 
 namespace {
 
-// Rounding allowed where lines should meet, relative.
+// Relative rounding allowed where lines should intersect.
 constexpr double slack = 1e-9;
-// A stretch shorter than this fraction of its interval, over which x changes by no more than this
-// fraction, is not worth a split; one that rounding would lose is none.
+// Segments shorter than least_split of their interval, over which x changes by at most this
+// fraction, are not split off. Segments shorter than least_length would be lost in rounding.
 constexpr double least_split = 1e-6, least_length = 1e-14;
 
 }  // namespace
 
-// The u that all rows allow at x, and that keep x >= 0 at the right end. Empty (lower > upper) when
-// there is none.
+// Range of u that all rows allow at x and that keeps x >= 0 at the right end; empty (lower > upper)
+// if there is none.
 ProfileSolver::Range ProfileSolver::control_range(const ProfileProblem& p,
                                                   const ProfileInterval& interval, double x) const {
   Range range{-x / (2 * interval.length), infinity};
@@ -33,10 +33,10 @@ ProfileSolver::Range ProfileSolver::control_range(const ProfileProblem& p,
   return range;
 }
 
-// The largest x for which the rows leave a u with x + 2 u length in [0, next], and the largest such
-// u. The lower bound of u is convex and the upper bound concave in x; from the right, Newton's
-// method on their difference (the crossing of the two lines that are active) decreases
-// monotonically to the root and ends after finitely many lines.
+// Find the largest x for which the rows allow a u with x + 2 u length in [0, next], and the largest
+// such u. The lower bound of u is convex and the upper bound concave in x. Newton's method on their
+// difference from the right (the crossing of the two active lines) decreases monotonically to the
+// root and ends after finitely many lines.
 bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& interval, double next,
                               Line& line) const {
   double x = infinity;
@@ -44,6 +44,7 @@ bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& in
   const auto row_at = [&](std::size_t k) -> const ProfileRow& {
     return k < interval.n_rows ? p.rows[interval.first_row + k] : step;
   };
+  // Rows without u bound x directly.
   for (std::size_t k = 0; k < interval.n_rows; ++k) {
     const ProfileRow& row = row_at(k);
     if (row.alpha != 0) continue;
@@ -51,6 +52,7 @@ bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& in
     if (row.beta != 0) x = std::min(x, (row.beta > 0 ? row.upper : row.lower) / row.beta);
   }
   if (x == infinity) x = 1e18;
+  // Newton's method: the active lines at x, then their crossing.
   for (int iteration = 0; iteration < 100; ++iteration) {
     double lower = -infinity, upper = infinity;
     double lower_slope = 0, lower_offset = -infinity, upper_slope = 0, upper_offset = infinity;
@@ -69,12 +71,12 @@ bool ProfileSolver::largest_x(const ProfileProblem& p, const ProfileInterval& in
     }
     const double crossing = (upper_offset - lower_offset) / (lower_slope - upper_slope);
     if (!(crossing >= 0)) {
-      // Standing still is allowed to within rounding, or not at all.
+      // Standing still is feasible to within rounding, or not at all.
       const double scale = std::abs(lower_offset) + std::abs(upper_offset);
       line = {0, 0};
       return lower_offset <= upper_offset + slack * scale;
     }
-    if (!(crossing < x)) {  // rounding: at the root already
+    if (!(crossing < x)) {  // rounding: already at the root
       line = {x, 0.5 * (lower + upper)};
       return true;
     }
@@ -95,6 +97,7 @@ bool ProfileSolver::backward(const ProfileProblem& p) {
   for (std::size_t i = 0; i <= n; ++i)
     if (p.stop[i]) bound_[i] = 0;
 
+  // Controllable sets [0, K_i], from the last interval to the first.
   controllable_.assign(n + 1, 0);
   boundary_.assign(n, {});
   controllable_[n] = p.x_end;
@@ -110,8 +113,8 @@ bool ProfileSolver::backward(const ProfileProblem& p) {
     boundary.reaches_end = reaches_end();
     double top = boundary.brake.x0;
     if (top > interval.x_left) {
-      // The bound on x comes first; along it if the rows allow that, else straight to the end of
-      // the interval.
+      // The bound on x is active first. Follow it if the rows allow that, else go straight to the
+      // end of the interval.
       top = interval.x_left;
       const Line cap{interval.x_left, (interval.x_right - interval.x_left) / (2 * delta)};
       const Range range = control_range(p, interval, cap.x0);
@@ -137,6 +140,7 @@ bool ProfileSolver::forward(const ProfileProblem& p) {
     const double delta = interval.length, next = controllable_[i + 1];
     const int index = static_cast<int>(i);
     where_ = index;
+    // Accelerate as much as possible, unless that leads above the controllable set.
     const Range range = control_range(p, interval, x);
     const Line rise{x, std::max(range.lower, range.upper)};
     double x_next = rise.at(delta);
@@ -147,8 +151,8 @@ bool ProfileSolver::forward(const ProfileProblem& p) {
       emit(index, 0, x, delta, x_next);
     } else {
       x_next = next;
-      // Up to the boundary, along it, down to the end. Distances at which a rising line meets a
-      // line above it:
+      // Rise to the boundary, follow it, descend to the end. `crossing` is the distance at which a
+      // rising line reaches a line above it.
       const auto crossing = [&](const Line& below, const Line& above) {
         const double closing = 2 * (below.u - above.u);
         return closing > 0 ? std::clamp((above.x0 - below.x0) / closing, 0.0, delta) : delta;

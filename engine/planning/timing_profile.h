@@ -1,23 +1,21 @@
-// The fastest speed profile x(s) = (ds/dt)^2 along a path under linear constraints on (u, x), u =
+// Fastest speed profile x(s) = (ds/dt)^2 along a path under linear constraints on (u, x), u =
 // d2s/dt2.
 //
-// The path is cut into intervals with constant u, on which x(s) = x_i + 2 u (s - s_i) is linear.
-// What limits the motion comes as rows  lower <= alpha u + beta x <= upper  on the control u and on
-// x at the left end of an interval; since x at its right end is x + 2 u delta, a row can speak of
+// The path is divided into intervals with constant u, on which x(s) = x_i + 2 u (s - s_i) is
+// linear. Constraints are rows  lower <= alpha u + beta x <= upper  on the control u and on x at
+// the left end of an interval. Since x at the right end is x + 2 u delta, a row can constrain
 // either end. A bound on x itself is given at both ends.
 //
-//   backward: K_i = the largest x_i from which a feasible u leads into [0, K_{i+1}]     (a linear
-//                                                                                       program in
-//                                                                                       two
-//                                                                                       variables)
+//   backward: K_i = the largest x_i from which a feasible u leads into [0, K_{i+1}]
+//             (a linear program in two variables)
 //   forward:  the largest feasible u, as long as x stays below K
 //
 // Pham, Pham: "A new approach to time-optimal path parameterization based on reachability analysis"
-// (IEEE T-RO 2018). New here: where forward and backward profiles cross inside an interval, or meet
-// the bound on x, the interval is split at the crossing, which is feasible since every constraint
-// is linear. So on a straight segment, where the constraints do not change, the profile is exactly
-// bang-coast-bang with no grid at all. Requires that standing still, (u, x) = (0, 0), satisfies all
-// rows. Cost: about 0.2 us per interval with a dozen rows.
+// (IEEE T-RO 2018). One addition: where forward and backward profiles cross inside an interval, or
+// reach the bound on x, the interval is split at the crossing. The split is feasible since every
+// constraint is linear. So on a straight segment, where the constraints do not change, the profile
+// is exactly bang-coast-bang without any grid. Requires that standing still, (u, x) = (0, 0),
+// satisfies all rows. Cost: about 0.2 us per interval with a dozen rows.
 #pragma once
 
 #include <cstddef>
@@ -33,20 +31,20 @@ struct ProfileRow {
 struct ProfileInterval {
   double length = 0;                                        // delta, in s
   double x_left = std::numeric_limits<double>::infinity();  // bound on x at the left end
-  // And at the right: so between, x being linear.
+  // Bound on x at the right end; x is linear, so it is bounded between the ends, too.
   double x_right = std::numeric_limits<double>::infinity();
   std::size_t first_row = 0, n_rows = 0;
 };
 
 struct ProfileProblem {
   std::vector<ProfileInterval> intervals;
-  std::vector<char> stop;  // per grid point, one more than intervals: whether x has to be 0 there
+  std::vector<char> stop;  // per grid point, one more than intervals: true if x has to be 0
   std::vector<ProfileRow> rows;
   double x_start = 0, x_end = 0;
 };
 
-// A stretch of constant u inside an interval: sigma from the interval's left end, speeds v = ds/dt
-// at both ends.
+// Segment of constant u inside an interval: distances sigma from the interval's left end and speeds
+// v = ds/dt at both ends.
 struct ProfileSegment {
   int interval = 0;
   double sigma0 = 0, sigma1 = 0, v0 = 0, v1 = 0;
@@ -62,11 +60,11 @@ enum class ProfileStatus : unsigned char {
 
 class ProfileSolver {
  public:
-  // On failure `where()` is the interval at which it failed.
+  // Solve the problem. On failure `where()` is the interval at which it failed.
   ProfileStatus solve(const ProfileProblem& problem);
   const std::vector<ProfileSegment>& segments() const { return segments_; }
   int where() const { return where_; }
-  // The largest start speed ds/dt from which the path can be followed, after start_too_fast.
+  // Largest start speed ds/dt from which the path can be followed, after start_too_fast.
   double largest_start() const;
 
  private:
@@ -74,8 +72,8 @@ class ProfileSolver {
     double x0 = 0, u = 0;
     double at(double sigma) const { return x0 + 2 * u * sigma; }
   };
-  // The upper boundary of the controllable set inside an interval: the lower of the two lines. A
-  // line that is not followable is a bound only at the ends of the interval.
+  // Upper boundary of the controllable set inside an interval: the lower of the two lines. A line
+  // that cannot be followed is a bound only at the ends of the interval.
   struct Boundary {
     Line cap, brake;
     bool has_cap = false, reaches_end = false;

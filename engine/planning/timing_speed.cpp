@@ -11,7 +11,7 @@ namespace robosim {
 
 namespace {
 
-constexpr double slow = 0.99;       // (speed / cap)^2 that needs no closer look
+constexpr double slow = 0.99;       // (speed / cap)^2 that needs no refinement
 constexpr double tolerance = 2e-3;  // of the square of the peak
 constexpr int deepest = 40;         // halvings
 
@@ -36,8 +36,9 @@ PathSpeed::PathSpeed(const Model& model, const std::vector<int>& columns,
     Chain chain{&model.frames[at(cap.frame)], cap.speed, {}};
     for (int i = chain.frame->body; i > 0; i = model.joints[at(i)].parent) {
       const Joint& joint = model.joints[at(i)];
-      if (joint.n_q != joint.n_v) continue;  // has to stay where it is
-      // Of a planar joint, which slides in both directions before it turns, the last.
+      if (joint.n_q != joint.n_v) continue;  // does not move
+      // A planar joint slides in both directions before it turns, so its last coordinate is
+      // outermost.
       for (int k = joint.n_q - 1; k >= 0; --k)
         if (const int column = column_of[at(joint.q_index + k)]; column >= 0)
           chain.levers.push_back(
@@ -59,6 +60,7 @@ void PathSpeed::place(const double* c, int n_powers, double x, std::vector<Place
     }
     q_[at(columns_[j])] = p, dq_[at(columns_[j])] = dp;
   }
+  // Joint velocities from the rates of the columns, then the kinematics.
   for (int i = 1; i < model_.n_bodies(); ++i) {
     const Joint& joint = model_.joints[at(i)];
     if (joint.mimic || joint.n_q != joint.n_v) continue;
@@ -67,6 +69,7 @@ void PathSpeed::place(const double* c, int n_powers, double x, std::vector<Place
     });
   }
   position_stage(model_, data_, q_.data());
+  // Velocity of each link's origin, and its derivative in each joint.
   for (std::size_t k = 0; k < chains_.size(); ++k) {
     const Chain& chain = chains_[k];
     Place& place = out[k];
@@ -89,7 +92,8 @@ void PathSpeed::place(const double* c, int n_powers, double x, std::vector<Place
 
 PathSpeed::Bound PathSpeed::bound(const double* c, int n_powers, double x, double d) {
   const std::size_t n = columns_.size();
-  // Derivatives of each column by its Taylor coefficients about the middle, the last first.
+  // Bounds of each column's derivatives by its Taylor coefficients about the middle, highest power
+  // first.
   for (std::size_t j = 0; j < n; ++j) {
     double p[6] = {};
     for (int power = 0; power < n_powers; ++power) p[power] = c[at(power) * n + j];
@@ -110,7 +114,8 @@ PathSpeed::Bound PathSpeed::bound(const double* c, int n_powers, double x, doubl
     const Chain& chain = chains_[k];
     const double scale = 1 / (chain.speed * chain.speed), left = left_[k].square,
                  right = right_[k].square;
-    // From the tip: how fast what is beyond moves p, and the sums over the joints further in.
+    // Accumulate from the tip to the root: motion of p due to the joints beyond, and sums over the
+    // joints closer to the root.
     double A = 0, A_rate = 0;
     for (const Lever& lever : chain.levers)
       if (lever.turns) {

@@ -45,8 +45,8 @@ const std::string& PathTorque::name(int i) const {
   return model_.name;
 }
 
-// Of the columns' rates to q_, v_ and a_. Where a joint's v is not dq, it is a function of q and
-// dq, and a its derivative along (dq, ddq).
+// Write the columns' positions, rates and accelerations to q_, v_ and a_. Where a joint's v is not
+// dq, v is a function of q and dq, and a is its derivative along (dq, ddq).
 void PathTorque::set(const double* q, const double* v, const double* a) {
   for (const Joint* joint : moving_frames_)
     for (int k = 0; k < joint->n_v; ++k)
@@ -75,9 +75,8 @@ void PathTorque::coefficients(const double* q, const double* dq, const double* d
                               Coefficients& out) {
   const std::size_t m = limited_.size();
   out.a.resize(m), out.b.resize(m), out.c.resize(m), out.d.resize(m), out.rate.resize(m);
-  // c = g, a = M q' and b = M q'' + C(q, q') q' out of inverse dynamics at (0, 0), (0, q') and (q',
-  // q''). Where v are not derivatives of q, at u = 1, x = 0 and u = 0, x = 1 they are what set()
-  // makes of them.
+  // Inverse dynamics at (0, 0), (0, q') and (q', q'') yield c = g, a = M q' and b = M q'' + C(q,
+  // q') q'. Where v are not derivatives of q, set() converts at u = 1, x = 0 and at u = 0, x = 1.
   set(q, zero_.data(), zero_.data());
   gravity_forces(model_, data_, q_.data(), still_.data());
   joint_forces(model_, q_.data(), v_.data(), spring_.data());
@@ -127,18 +126,18 @@ bool PathTorque::resisted() const {
 
 namespace {
 
-constexpr double sample_step = 0.25;  // twice a column's way between samples [rad, m]
-// So many times closer to an end of a piece than its next sample a peak is looked for, and again.
+constexpr double sample_step = 0.25;  // twice the displacement of a column between samples [rad, m]
+// Factor by which each round moves closer to the end of a piece, in search of a peak near that end.
 constexpr double end_step = 32;
 constexpr int end_rounds = 3, most_parabolas = 8;
 constexpr double rise_that_counts = 1e-9;  // of a limit
 
-// A value at a local time.
+// Value at a local time.
 struct Sample {
   double t = 0, y = 0;
 };
 
-// The peaks in one piece of a motion.
+// Search for the peaks in one piece of a trajectory.
 class PieceScan {
  public:
   PieceScan(const PolynomialMotion& motion, PathTorque& torque, bool is_exact)
@@ -157,6 +156,7 @@ class PieceScan {
   void scan(int piece, double threshold, std::vector<TorqueExcess>& out) {
     c_ = motion_.piece(piece);
     h_ = motion_.breaks[at(piece) + 1] - motion_.breaks[at(piece)];
+    // Number of samples, by the displacement of the fastest column.
     double way = 0;
     for (int j = 0; j < n_; ++j) {
       double reach = 0, power_of_h = h_;
@@ -169,6 +169,7 @@ class PieceScan {
     damping_samples_.resize(samples_.size());
     least_.assign(at(m_), 0);
     greatest_.assign(at(m_), 0);
+    // Samples of the torques, and the range of the rates.
     for (int s = 0; s <= count_; ++s) {
       evaluate(h_ * s / count_);
       for (int k = 0; k < m_; ++k) {
@@ -178,12 +179,13 @@ class PieceScan {
         greatest_[at(k)] = s == 0 ? rate_[at(k)] : std::max(greatest_[at(k)], rate_[at(k)]);
       }
     }
+    // Peak of each entry, in both directions.
     for (int k = 0; k < m_; ++k) {
       const PathTorque::Friction friction = torque_.friction(k, least_[at(k)], greatest_[at(k)]);
       TorqueExcess peak{piece, k, 0, 0};
       for (const double sign : {1.0, -1.0}) {
         const double offset = (sign > 0 ? friction.up : friction.down) / torque_.limit(k);
-        // Without damping and with it; between the two it is between the two.
+        // Without damping and with it; anything in between lies between the two.
         for (const double share : {0.0, 1.0}) {
           if (share > 0 && !torque_.damped(k)) continue;
           double t;
@@ -210,8 +212,8 @@ class PieceScan {
                           rate_.data());
   }
 
-  // Greatest value of sign * torque / limit of entry k with a share of its damping, and when; only
-  // as exact as it takes to see that it stays below `threshold`.
+  // Greatest value of sign * torque / limit of entry k with a share of its damping, and its time;
+  // only as exact as needed to show that it stays below `threshold`.
   double top(int k, double sign, double share, double threshold, double& t) {
     const auto y = [&](int s) {
       return sign * (samples_[at(s * m_ + k)] + share * damping_samples_[at(s * m_ + k)]);
@@ -241,9 +243,9 @@ class PieceScan {
                          highest, look);
       }
     };
-    // A parabola rises at most bend / 8 above its samples. From and to rest a torque is a parabola
-    // of the way, which goes with the square of the time: through three even samples of such a
-    // quartic its bend may cancel, where it rises by a thirtieth of its variation.
+    // A parabola rises at most bend / 8 above its samples. From and to rest, a torque is a parabola
+    // in the displacement, which grows with the square of time. The second difference of three even
+    // samples of such a quartic may vanish while it rises by a thirtieth of its variation.
     const bool is_decided = !is_exact_ && highest.y > threshold;
     if (!is_decided && highest.y + std::max(bend, variation / 8) >= threshold) {
       close_in(best);
@@ -256,7 +258,8 @@ class PieceScan {
     return highest.y;
   }
 
-  // Looks for what is higher than an end of the piece, a sample that its neighbor does not exceed.
+  // Search for a peak next to an end of the piece, where the sample at the end is not below its
+  // neighbor.
   template <class F>
   static void close_in_at_end(const Sample& end, Sample inner, double variation, double threshold,
                               const Sample& highest, F&& look) {
@@ -272,18 +275,18 @@ class PieceScan {
           close_in_between(inner, near, end, threshold, highest, look);
         return;
       }
-      // Second derivatives are at most 4 variation / gap^2, as that of the quartic is: where it
-      // falls by more than they can bend it down from a rise, it falls from the end on. Where it
-      // hardly falls that close, it hardly rose.
+      // Second derivatives are at most 4 variation / gap^2, as for the quartic. If the torque falls
+      // by more than they can bend it down after a rise, it falls from the end on. If it hardly
+      // falls that close to the end, it hardly rose.
       if (end.y - near.y >= 2 * variation * part * part) return;
       inner = near;
     }
   }
 
-  // Looks for the top between a and c, which b is not below. Successive parabolas, which keep the
-  // bracket whatever the function is: each looks at least a part of its longer side away from the
-  // middle. At first that part is large, as the first parabola through a quartic may point the
-  // wrong way.
+  // Search for the peak between a and c, which b is not below, by successive parabolas. They keep
+  // the bracket for any function: each new point is at least a part of the longer side away from
+  // the middle. At first that part is large, as the first parabola through a quartic may point in
+  // the wrong direction.
   template <class F>
   static void close_in_between(Sample a, Sample b, Sample c, double threshold,
                                const Sample& highest, F&& look) {
@@ -314,8 +317,8 @@ class PieceScan {
   const double* c_ = nullptr;
   double h_ = 0;
   std::vector<double> q_, v_, a_, tau_, damping_, rate_;
-  std::vector<double> samples_, damping_samples_;  // shares of the limits, per sample and entry
-  std::vector<double> least_, greatest_;           // rates of each entry in the piece
+  std::vector<double> samples_, damping_samples_;  // relative to the limits, per sample and entry
+  std::vector<double> least_, greatest_;           // range of rates of each entry in the piece
 };
 
 }  // namespace
