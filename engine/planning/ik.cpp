@@ -16,9 +16,9 @@ namespace {
 
 constexpr double largest_step = 1.0;  // per iteration and column [rad, m]
 constexpr int polished = 4, polish_iterations = 500;
-constexpr int seeds_beyond = 15;  // random ones, where the goal is proven out of reach
+constexpr int seeds_beyond = 15;  // random seeds if the goal is proven out of reach
 
-// Solves (A + lambda I) y = r for a symmetric positive semidefinite A by Cholesky.
+// Solve (A + lambda I) y = r for a symmetric positive semidefinite A by Cholesky.
 void solve_damped(double (&A)[6][6], double lambda, const double* r, double* y) {
   for (int i = 0; i < 6; ++i) A[i][i] += lambda;
   for (int j = 0; j < 6; ++j) {
@@ -53,7 +53,7 @@ class Solver {
         rng_(options.seed) {
     for (std::size_t j = 0; j < options.columns.size(); ++j) {
       const int column = options.columns[j];
-      // Where others follow a joint, a whole turn of it is not the same pose.
+      // Where mimic joints follow a joint, a whole turn of it is not the same pose.
       const bool mimicked =
           std::any_of(model.joints.begin(), model.joints.end(),
                       [&](const Joint& joint) { return joint.mimic && joint.q_index == column; });
@@ -90,7 +90,7 @@ class Solver {
  private:
   static constexpr double first_mu = 0.1, least_mu = 1e-4, largest_mu = 1e8;
 
-  // Whether the goal is out of reach whatever the joints do.
+  // Return true if the goal is out of reach for any configuration.
   bool prove() {
     IkGoal goal = *goal_;
     for (int i = 0; i < 6; ++i) {
@@ -105,8 +105,8 @@ class Solver {
     return answer.is_beyond;
   }
 
-  // Where random seeds lie: the limits; a whole turn about the reference where they leave more;
-  // near it where there are none.
+  // Set the ranges of random seeds: the limits; one turn about the reference where limits allow
+  // more; near the reference where there are no limits.
   void set_windows() {
     const std::size_t n = options_.columns.size();
     low_.resize(n), high_.resize(n), shift_.resize(n), stride_.resize(n);
@@ -144,15 +144,15 @@ class Solver {
     }
   }
 
-  // Within `share` of the tolerances.
+  // True if the errors are within `share` of the tolerances.
   bool within(double share) const {
     return residual_.position_error() <= share * options_.position_tolerance &&
            residual_.rotation_error() <= share * options_.rotation_tolerance;
   }
 
-  // From q_ downhill; true when it ends in the box. Leaves the residual evaluated at q_. Goes on to
-  // well inside the tolerances: one more step by quadratic convergence, and solutions close to each
-  // other are told apart.
+  // Descend from q_. Return true if the result is in the box. Leaves the residual evaluated at q_.
+  // Iterates to well inside the tolerances, which takes one more step by quadratic convergence and
+  // distinguishes solutions close to each other.
   bool descend(int iterations) {
     const std::size_t n = options_.columns.size();
     residual_.evaluate(q_.data());
@@ -176,6 +176,7 @@ class Solver {
         for (int a = 0; a < 6; ++a)
           for (int b = 0; b <= a; ++b) A[a][b] += c[a] * c[b];
       }
+      // Increase mu until a step reduces the error.
       bool lower = false;
       while (!lower && mu_ < largest_mu) {
         ++result_.iterations;
@@ -223,7 +224,7 @@ class Solver {
     }
   }
 
-  // q_ with every turning joint brought within half a turn of the reference, as far as limits
+  // Solution q_ with every periodic joint within half a turn of the reference, as far as limits
   // allow.
   IkSolution solution() const {
     IkSolution s{q_, residual_.position_error(), residual_.rotation_error(), 0};
@@ -257,7 +258,7 @@ class Solver {
     result_.solutions.push_back(std::move(found));
   }
 
-  // The few seeds that came closest, for polish().
+  // Keep the few seeds that came closest, for polish().
   void remember() {
     const double error = residual_.squared();
     if (failed_.size() < polished || error < failed_.back().first) {
@@ -268,8 +269,8 @@ class Solver {
     }
   }
 
-  // Nothing found: run the closest to the bottom, for the user wants to know by how much the goal
-  // is out of reach.
+  // Without solutions, minimize from the closest seeds to convergence, to report the distance by
+  // which the goal is out of reach.
   void polish() {
     double least = std::numeric_limits<double>::infinity();
     for (const auto& [error, q] : failed_) {

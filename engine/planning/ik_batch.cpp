@@ -22,16 +22,16 @@ std::unique_ptr<IkLanes> make_ik_lanes(const IkChain& chain) {
   if (kernel_isa() == Isa::isa) return detail::make_ik_lanes<Isa::isa>(chain);
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_MAKE_IK)
 #undef ROBOSIM_MAKE_IK
-  return nullptr;  // kernel_isa() is one of those
+  return nullptr;  // kernel_isa() is one of the above
 }
 
 namespace {
 
-constexpr int first_attempts = 9;  // before the poses that are left are looked at together
-constexpr int chunk = 128;         // poses that a thread takes at once
-constexpr int slice = 2048;        // between two looks at go_on
+constexpr int first_attempts = 9;  // before the unsolved poses are checked together
+constexpr int chunk = 128;         // poses per thread at once
+constexpr int slice = 2048;        // poses between two calls of go_on
 constexpr int patient_iterations = 500;
-constexpr double near_miss = 1e-2;  // weighted size of a residual that is worth them
+constexpr double near_miss = 1e-2;  // weighted residual below which they are worthwhile
 
 class Batch {
  public:
@@ -114,8 +114,8 @@ class Batch {
     }
   }
 
-  // Out of reach without an attempt. The bound is made anew where other entries of the start than
-  // the columns differ.
+  // Find the poses that are out of reach, before any attempt. The bound is recomputed where a start
+  // differs in entries other than the columns.
   void prove() {
     std::unique_ptr<IkReach> reach;
     const double* made_for = nullptr;
@@ -123,7 +123,7 @@ class Batch {
       const IkTask& task = tasks_[at(i)];
       if (!reach || !alike(task.start, made_for)) {
         IkGoal goal = chain_.goal;
-        // What is accepted counts, not only what is looked for.
+        // Solutions within the tolerances count, not only exact ones.
         for (int k = 0; k < 6; ++k) {
           const double tolerance =
               k < 3 ? options_.ik.position_tolerance : options_.ik.rotation_tolerance;
@@ -153,7 +153,7 @@ class Batch {
     return true;
   }
 
-  // As many blocks of random configurations, with their poses.
+  // Extend the table of seeds to a number of blocks: random configurations and their poses.
   void add_seeds(int blocks) {
     if (blocks <= seeds_.blocks) return;
     const int first = IkSeeds::block * seeds_.blocks, total = IkSeeds::block * blocks;
@@ -169,7 +169,7 @@ class Batch {
     worker(0).place(seeds_, first, total - first, start_);
     seeds_.blocks = blocks;
     if (!options_.scene) return;
-    // Seeds that collide are put far away.
+    // Move seeds in collision far away, so that none is nearest.
     std::vector<double> q(at(total - first) * at(model_.n_q));
     for (int i = 0; i < total - first; ++i) {
       double* to = q.data() + at(i) * at(model_.n_q);
@@ -183,8 +183,8 @@ class Batch {
       if (collide[at(i)]) seeds_.pose[0][at(first + i)] += 1e3;
   }
 
-  // Where seeds lie: the limits; a whole turn about the first start where they leave more; near it
-  // where there are none.
+  // Range of seeds: the limits; one turn about the first start where limits allow more; near the
+  // first start where there are no limits.
   void window(std::size_t j, double& low, double& high) const {
     const double rest = start_[chain_.columns[j]], reach = turns_[j] ? pi : 1;
     low = chain_.lower[j], high = chain_.upper[j];
@@ -199,7 +199,7 @@ class Batch {
     return *workers_[at(k)];
   }
 
-  // Attempts up to `end` for each of these poses; false when somebody wants no more.
+  // Run attempts up to `end` for these poses. Return false if go_on canceled the batch.
   bool solve(const std::vector<int>& poses, int end) {
     const int count = static_cast<int>(poses.size());
     int threads =
@@ -211,6 +211,7 @@ class Batch {
       tasks[at(k)] = tasks_[at(poses[at(k)])];
       tasks[at(k)].end = end, tasks[at(k)].is_solved = false;
     }
+    // Solve slice by slice, each in chunks on all threads.
     bool goes_on = true;
     int done = n_ - count;
     for (int first = 0; first < count && goes_on; first += slice) {
@@ -229,14 +230,15 @@ class Batch {
         turn(task);
         done += task.is_solved || task.attempt >= options_.attempts;
       }
-      // Answers that then collide were told as done: the number only grows.
+      // Keep the reported number from falling, as solutions in collision are counted before they
+      // are rejected.
       told_ = std::max(told_, done);
       if (options_.go_on) goes_on = options_.go_on(told_);
     }
     return goes_on;
   }
 
-  // Near misses go on from where they came closest: near singular poses steps are short.
+  // Continue near misses from their closest configurations: near singular poses steps are short.
   void polish() {
     std::vector<IkTask> tasks;
     std::vector<int> poses;
@@ -263,7 +265,7 @@ class Batch {
     }
   }
 
-  // Brings turning joints within half a turn of the start, as far as limits allow.
+  // Move periodic joints within half a turn of the start, as far as limits allow.
   void turn(const IkTask& task) const {
     for (std::size_t j = 0; j < turns_.size(); ++j) {
       if (!turns_[j]) continue;
@@ -275,7 +277,7 @@ class Batch {
     }
   }
 
-  // Answers that collide are none, but remembered.
+  // Reject solutions that collide, but keep them in the result.
   void look_at(const std::vector<int>& poses) {
     std::vector<double> q;
     std::vector<int> solved;
@@ -290,11 +292,12 @@ class Batch {
       if (!collide[k]) continue;
       tasks_[at(solved[k])].is_solved = false;
       result_.status[at(solved[k])] = IkStatus::in_collision;
-      tasks_[at(solved[k])].error = 0;  // nothing is closer; only a solution takes its place
+      tasks_[at(solved[k])].error = 0;  // nothing is closer; only a solution replaces it
     }
   }
 
-  // What a pose ends as: where no attempt met it exactly the closest may be within the tolerances.
+  // Final status of a pose. Without an exact solution, the closest configuration may be within the
+  // tolerances.
   void settle(int i) {
     const IkTask& task = tasks_[at(i)];
     IkStatus& status = result_.status[at(i)];

@@ -13,40 +13,41 @@ namespace robosim {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double rounding = 1e-9;  // of lengths, in relation to their size and to a meter
-constexpr int most_sliding = 8;    // joints between two axes whose corners are all looked at
+constexpr double rounding = 1e-9;  // of lengths, relative to their size plus a meter
+constexpr int most_sliding = 8;    // most joints between two axes to compute all corners
 constexpr int rounds = 50;         // of coordinate descent
 
 struct Range {
   double low = 0, high = 0;
 };
 
-// A way that can be slid along a direction.
+// Sliding motion along a direction.
 struct Slide {
   Vec3d direction;  // unit
   Range range;
 };
 
-// How long one section of the way can be.
+// Range of the length of one section.
 struct Section {
   double least = 0, most = 0;
 };
 
-// An axis that turns, and what follows until the next one.
+// Turning axis, and the slides up to the next axis.
 struct Axis {
   std::string name;
   Range angle{-inf, inf};
   std::vector<Slide> slides;  // between this axis and the next, in axes of the child body
-  // Of the axis: in axes of the previous axis' child body, at the middle of slides.
+  // Point and direction of the axis, in axes of the previous axis' child body, with slides in the
+  // middle.
   Vec3d point, direction;
-  // The same in axes of its own child body, through whose origin it goes.
+  // Direction in axes of its own child body, through whose origin the axis goes.
   Vec3d own_direction;
-  SE3d X;  // from the previous axis' child body to its own, at the angle zero
+  SE3d X;  // from the previous axis' child body to its own, at angle zero
 };
 
 double reach_of(double x) { return rounding * (1 + x); }
 
-// Lengths of v + the sum of slides away from the middle of their ranges.
+// Range of the length of v plus slides about the middle of their ranges.
 Section section(const Vec3d& v, const std::vector<Slide>& slides) {
   Section out{norm(v), norm(v)};
   if (slides.empty()) return out;
@@ -67,7 +68,8 @@ Section section(const Vec3d& v, const std::vector<Slide>& slides) {
   return out;
 }
 
-// Distances of the ends of u and w, the latter turned about the axis a by an angle of the range.
+// Range of the distance between the ends of u and w, where w turns about the axis a by an angle of
+// the range.
 Section elbow(const Vec3d& u, const Vec3d& w, const Vec3d& a, const Range& angle) {
   const double along = dot(u, a) * dot(w, a), cosine = dot(u, w) - along,
                sine = dot(u, cross(a, w));
@@ -86,15 +88,15 @@ Section elbow(const Vec3d& u, const Vec3d& w, const Vec3d& a, const Range& angle
   return {std::sqrt(std::max(least, 0.0)), std::sqrt(std::max(most, 0.0))};
 }
 
-// Where on the line p + s d the sum of the distances to two points is least.
+// Parameter s of the point p + s d with the least sum of distances to a and b.
 double nearest_between(const Vec3d& p, const Vec3d& d, const Vec3d& a, const Vec3d& b) {
   const double sa = dot(a - p, d), sb = dot(b - p, d);
   const double da = norm(a - p - sa * d), db = norm(b - p - sb * d);
-  // The line unrolled: a and b on opposite sides of it.
+  // Unroll the line: a and b are on opposite sides of it.
   return da + db > 0 ? (sa * db + sb * da) / (da + db) : 0.5 * (sa + sb);
 }
 
-// The way from the world to frame E as turning axes.
+// Chain from the world to frame E, as turning axes.
 class Chain {
  public:
   Chain(const Model& model, const Frame& frame, const SE3d& X_FE, const IkOptions& options,
@@ -102,10 +104,11 @@ class Chain {
     std::vector<int> path;
     for (int i = frame.body; i > 0; i = model.joints[at(i)].parent) path.push_back(i);
     std::reverse(path.begin(), path.end());
-    // X: from the last axis' child body to the body reached, slides in the middle of their ranges.
+    // X: from the last axis' child body to the current body, slides in the middle of their ranges.
     SE3d X;
     for (const int i : path) {
       const Joint& joint = model.joints[at(i)];
+      // Range of each coordinate of the joint; entries that are not columns keep their reference.
       Range range[3];
       bool moves = false;
       for (int k = 0; k < std::max(joint.n_q, 1) && joint.type != JointType::floating; ++k) {
@@ -127,6 +130,7 @@ class Chain {
                      b = joint.ratio * range[0].high + joint.offset;
         range[0] = {std::min(a, b), std::max(a, b)};
       }
+      // Split the joint into slides and turns.
       X = X * joint.X_PJ;
       switch (joint.type) {
         case JointType::revolute:
@@ -157,7 +161,7 @@ class Chain {
 
   std::vector<Axis> axes;
   std::vector<Slide> first_slides;  // before the first axis, in W
-  SE3d end;                         // E in the last axis' child body, slides in the middle
+  SE3d end;  // E in the last axis' child body, slides in the middle of their ranges
 
  private:
   void turn(const Joint& joint, SE3d& X, const Range& angle) {
@@ -170,7 +174,7 @@ class Chain {
     X = SE3d();  // now in the child body, at the angle zero
   }
 
-  // Moves X to the middle of the range; without a range there is no middle.
+  // Move X to the middle of the range, if the range is finite.
   void slide(SE3d& X, const Vec3d& axis, const Range& range) {
     const Vec3d direction = X.R * axis;
     const bool finite = std::isfinite(range.low) && std::isfinite(range.high);
@@ -190,10 +194,10 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
   if (n == 0 && chain.first_slides.empty()) return;
   first_ = n > 0 ? chain.axes.front().name : "", last_ = n > 0 ? chain.axes.back().name : "";
 
-  // The points s_k on the axes: each in turn where the ways to its neighbors are shortest. The last
+  // Points s_k on the axes: each in turn minimizes the distances to its neighbors. The last point
   // is fixed in E, too.
   std::vector<double> s(n, 0.0);
-  // Of axis k in the axes of the child body of k - 1, and in those of its own.
+  // Point of axis k in the axes of the child body of k - 1, and in those of its own child body.
   const auto point = [&](std::size_t k) {
     return chain.axes[k].point + s[k] * chain.axes[k].direction;
   };
@@ -201,15 +205,15 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
   for (int round = 0; round < rounds && n > 1; ++round)
     for (std::size_t k = 0; k < n; ++k) {
       const Axis& axis = chain.axes[k];
-      // The neighbors in the axes of this body at the angle zero.
+      // Neighbors in the axes of this body at angle zero.
       const Vec3d before = k > 0 ? axis.X.inverse() * own_point(k - 1) : Vec3d();
       const Vec3d after = k + 1 < n ? point(k + 1) : Vec3d();
       const Vec3d &a = k > 0 ? before : after, &b = k + 1 < n ? after : before;
       s[k] = nearest_between(Vec3d(), axis.own_direction, a, b);
     }
 
-  // Sections 0 to n: before the first axis (what slides there), between axes, and behind the last:
-  // to a point that keeps its place in E.
+  // Bound from sections 0 to n: before the first axis (slides), between axes, and from the last
+  // axis to a point `last` that is fixed in E.
   const auto bound = [&](const Vec3d& last, bool is_origin) {
     Bound out;
     out.P_W = n > 0 ? point(0) : last;
@@ -220,14 +224,14 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
       v[k + 1] = (k + 1 < n ? point(k + 1) : last) - own_point(k);
       sections[k + 1] = section(v[k + 1], chain.axes[k].slides);
     }
-    // By pairs of sections that meet at axis k, in its own axes at the angle zero.
+    // Pairs of sections joined at axis k, in its own axes at angle zero.
     std::vector<Section> pairs(n + 1, Section{0, inf});
     for (std::size_t k = 1; k < n; ++k)
       if (chain.axes[k - 1].slides.empty() && chain.axes[k].slides.empty()) {
         const Vec3d u = transpose(chain.axes[k].X.R) * v[k];
         pairs[k + 1] = elbow(u, v[k + 1], chain.axes[k].own_direction, chain.axes[k].angle);
       }
-    // The least sums of the first k sections and of the last ones.
+    // Least sums of the first k sections, and of the sections from k on.
     std::vector<double> head(n + 2, 0.0), tail(n + 2, 0.0);
     for (std::size_t k = 0; k <= n; ++k) {
       head[k + 1] = head[k] + sections[k].most;
@@ -247,8 +251,8 @@ IkReach::IkReach(const Model& model, const IkGoal& goal, const IkOptions& option
     return out;
   };
 
-  // What the box leaves free: T strays by the widest position, and by its lever times the chord of
-  // the widest turn.
+  // Freedom of the box: T moves by half the diagonal of the position ranges, and by its distance
+  // from the origin of E times the chord of the widest rotation.
   double slack = 0, turn = 0;
   Vec3d middle;
   for (int i = 0; i < 3; ++i) {

@@ -13,15 +13,15 @@ namespace robosim {
 namespace {
 
 constexpr double two_pi = 6.283185307179586;
-// a meter counts as much as two radians: arms are about half a meter per joint.
+// A meter counts as much as two radians: arms are about half a meter per joint.
 constexpr double position_weight = 2;
 
 double excess(double value, double lower, double upper) {
   return value < lower ? value - lower : (value > upper ? value - upper : 0);
 }
 
-// Angle of the twist about axis k of a rotation, in (-pi, pi]: of R = R_k(alpha) S, with S about an
-// axis across k.
+// Angle, in (-pi, pi], of the twist about axis k of a rotation R = R_k(alpha) S, with the axis of S
+// perpendicular to k.
 double twist_angle(const Mat3d& R, int k) {
   const Quaternion<double> q = rotation_to_quaternion(R);
   const double s = q.vec[k], c = q.w;
@@ -52,8 +52,7 @@ void IkResidual::evaluate(const double* q) {
   forward_kinematics(model_, data_, q);
   const SE3d X_GE = X_GW_ * frame_placement(model_, data_, frame_);
   R_GE_ = X_GE.R;
-  // The twist about the widest axis is taken off as far as its range goes; what is left over stays
-  // in phi.
+  // Remove the twist about the widest axis as far as its range allows. The rest stays in phi.
   const int k = twist_axis_;
   const double low = goal_.lower[3 + k], high = goal_.upper[3 + k];
   const bool free = high - low >= two_pi;
@@ -77,7 +76,7 @@ void IkResidual::evaluate(const double* q) {
       missing = free ? 0 : phi_[k];
     else
       missing = range >= two_pi ? 0 : excess(phi_[i - 3], goal_.lower[i], goal_.upper[i]);
-    // A point range holds its row even where it is met: the step must not leave it.
+    // A range of a single point keeps its row at zero residual, so that a step does not leave it.
     active_[i] = range == 0 || missing != 0;
     r_[i] = weight_[i] * missing;
   }

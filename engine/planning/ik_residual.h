@@ -1,4 +1,4 @@
-// What is missing from the pose of a frame to the box of an IkGoal, and its derivative. See ik.h.
+// Weighted distance of a frame's pose from the box of an IkGoal, and its derivative. See ik.h.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ class IkResidual {
  public:
   IkResidual(const Model& model, const IkGoal& goal, const std::vector<int>& columns);
 
-  // Fills value() at q.
+  // Compute value() at q.
   void evaluate(const double* q);
-  // Fills jacobian() at the q of the last evaluate.
+  // Compute the columns of the Jacobian at the q of the last evaluate.
   void differentiate();
 
-  // (6): position in axes of G, rotation; both weighted. A row whose entry is inside its range is
-  // zero and stays out of J.
+  // (6): position in axes of G, and rotation; both weighted. Rows of entries inside their range are
+  // zero and are left out of J.
   const double* value() const { return r_; }
   double squared() const;
   double position_error() const;  // [m]
@@ -31,7 +31,7 @@ class IkResidual {
   Frame frame_;  // E
   SE3d X_GW_;
   std::vector<int> columns_;
-  std::vector<const Joint*> joints_;  // of each column
+  std::vector<const Joint*> joints_;  // per column
   int twist_axis_ = 2;
   double weight_[6];
   double r_[6] = {};

@@ -14,16 +14,16 @@ constexpr double two_pi = 6.283185307179586;
 constexpr double position_weight = 2;  // as in ik_residual.cpp
 constexpr double largest_step = 1.0;   // per step and column [rad, m]
 constexpr double first_mu = 0.1, least_mu = 1e-4, largest_mu = 1e8;
-constexpr int usual_attempts = 8;  // that start from seeds near the goal only
-constexpr double usual_slow = 4;   // steps in a row that take away less than 2 % each
+constexpr int usual_attempts = 8;  // attempts from seeds near the goal only
+constexpr double usual_slow = 4;   // consecutive steps that reduce the error by less than 2 % each
 
 template <class L>
 ROBOSIM_INLINE L clamped(const L& x, const L& lower, const L& upper) {
   return smaller(larger(x, lower), upper);
 }
 
-// Unit quaternion of a rotation matrix with w >= 0; of Shepperd's four forms that which divides by
-// the most.
+// Unit quaternion of a rotation matrix with w >= 0; of Shepperd's four forms, the one with the
+// largest divisor.
 template <class L>
 Quaternion<L> lane_quaternion(const Mat3<L>& R) {
   const L xx = R(0, 0), yy = R(1, 1), zz = R(2, 2), trace = xx + yy + zz, one(1.0);
@@ -101,6 +101,7 @@ class CompiledIk final : public IkLanes {
     for (int l = 0; l < width; ++l) active |= static_cast<unsigned>(take(l)) << l;
     for (int l = 0; l < width; ++l)
       if (!(active >> l & 1)) copy_lane(l);
+    // Step all lanes. A lane whose attempt ends begins its next attempt or task.
     while (active != 0) {
       evaluate();
       advance();
@@ -118,7 +119,7 @@ class CompiledIk final : public IkLanes {
   }
 
  private:
-  enum class Turning { exact, about_axis, free, ranges };  // what the goal asks of rotations
+  enum class Turning { exact, about_axis, free, ranges };  // how the goal constrains rotations
 
   // Pose of E at q_.
   SE3<L> end_pose() {
@@ -142,7 +143,7 @@ class CompiledIk final : public IkLanes {
     return n_path_ > 0 ? X_.data()[n_path_ - 1] * X_BE : X_BE;
   }
 
-  // Residual and Jacobian at q_.
+  // Compute residual and Jacobian at q_.
   void evaluate() {
     const IkGoal& goal = chain_->goal;
     const SE3<L> X_WE = end_pose();
@@ -163,6 +164,7 @@ class CompiledIk final : public IkLanes {
     trial_r_[3] = turned.x, trial_r_[4] = turned.y, trial_r_[5] = turned.z;
     trial_position_ = squared_norm(missing), trial_rotation_ = squared_norm(turned);
 
+    // Jacobian: joint by joint along the chain.
     for (int j = 0; j < n_columns_; ++j) trial_J_.data()[j] = Column();
     const Joint* const joints = model_->joints.data();
     for (int k = 0; k < n_path_; ++k) {
@@ -194,7 +196,7 @@ class CompiledIk final : public IkLanes {
     }
   }
 
-  // All columns of a joint whose child is turned by R and at p, about the origin of E.
+  // All columns of a joint about the origin of E; R and p are the placement of the joint's child.
   template <class J>
   static ROBOSIM_INLINE void subspace(const Joint& joint, const Mat3<L>& R, const Vec3<L>& p,
                                       Motion<L>* out) {
@@ -204,12 +206,12 @@ class CompiledIk final : public IkLanes {
       for (int i = 0; i < J::n_v; ++i) out[i] = in_ground(R, p, J::template column<L>(joint, i));
   }
 
-  // 1 where something is missing, 0 elsewhere.
+  // 1 where the residual is not zero, 0 elsewhere.
   static ROBOSIM_INLINE L held(const L& missing) {
     return select(absolute(missing) > L(0.0), L(1.0), L(0.0));
   }
 
-  // What is missing to the goal's rotation, and M with d(that) = M omega, omega in W.
+  // Residual of the rotation, and M such that its derivative is M omega, omega in W.
   Vec3<L> rotation_residual(const Mat3<L>& R_GE, const Mat3<L>& R_WE, Mat3<L>& M) const {
     Quaternion<L> q = lane_quaternion(R_GE);
     const int k = twist_;
@@ -235,7 +237,7 @@ class CompiledIk final : public IkLanes {
     const L scale = L(1.0) / sqrt(select(undefined, L(1.0), squared));
     return {select(undefined, L(0.0), scale * s), select(undefined, L(1.0), scale * q.w)};
   }
-  // R_k(-alpha) q, alpha being twice the half turn's angle.
+  // R_k(-alpha) q, where alpha is twice the angle of the half turn.
   static Quaternion<L> without_turn(const Quaternion<L>& q, const HalfTurn& turn, int k) {
     const int a = (k + 1) % 3, b = (k + 2) % 3;
     Quaternion<L> out;
@@ -246,7 +248,7 @@ class CompiledIk final : public IkLanes {
     return out;
   }
 
-  // As IkResidual has it.
+  // Residual with ranges of angles, equal to that of IkResidual.
   Vec3<L> ranged_residual(Quaternion<L> q, const Mat3<L>& R_WE, Mat3<L>& M) const {
     const IkGoal& goal = chain_->goal;
     const int k = twist_;
@@ -263,7 +265,7 @@ class CompiledIk final : public IkLanes {
     q = without_turn(q, turn, k);
     const Vec3<L> phi = log_quaternion(q), back = -phi;
     const RotationSeries<L> series(dot(phi, phi));
-    // Columns of J_r(phi)^-1 R_WE^T, which are what it makes of the world's axes.
+    // Columns of J_r(phi)^-1 R_WE^T: J_r(phi)^-1 applied to the axes of the world.
     Mat3<L> columns;
     for (int i = 0; i < 3; ++i) {
       const Vec3<L> x = R_WE.row[i], wx = cross(back, x);
@@ -282,7 +284,7 @@ class CompiledIk final : public IkLanes {
     return out;
   }
 
-  // Takes the trial where it is nearer.
+  // Accept the trial in lanes where its error is smaller.
   void advance() {
     L trial_error(0.0);
     for (int i = 0; i < 6; ++i) trial_error = mul_add(trial_r_[i], trial_r_[i], trial_error);
@@ -304,7 +306,7 @@ class CompiledIk final : public IkLanes {
     steps_ += L(1.0);
   }
 
-  // The next trial: q_ from at_, r_ and J_. Where an attempt begins q_ stays.
+  // Compute the next trial q_ from at_, r_ and J_. Where an attempt begins, q_ stays.
   void step() {
     const double *lower = chain_->lower.data(), *upper = chain_->upper.data();
     L A[6][6];
@@ -329,7 +331,7 @@ class CompiledIk final : public IkLanes {
       for (int a = 0; a < 6; ++a)
         for (int b = 0; b <= a; ++b) A[a][b] = mul_add(d[a], c[b], A[a][b]);
     }
-    // Cholesky, and both solves.
+    // Cholesky factorization, and both triangular solves.
     L y[6], inverse[6];
     for (int j = 0; j < 6; ++j) {
       L pivot = A[j][j];
@@ -350,6 +352,7 @@ class CompiledIk final : public IkLanes {
       for (int k = i + 1; k < 6; ++k) y[i] = nmul_add(A[k][i], y[k], y[i]);
       y[i] = y[i] * inverse[i];
     }
+    // Step of the columns, scaled to the largest allowed step and clamped to limits.
     const int* const columns = chain_->columns.data();
     L longest(0.0);
     for (int j = 0; j < n_columns_; ++j) {
@@ -370,7 +373,7 @@ class CompiledIk final : public IkLanes {
     }
   }
 
-  // The next task for lane l, or false.
+  // Take the next task for lane l. Return false if there is none.
   bool take(int l) {
     if (next_ == end_) return false;
     IkTask& task = *(tasks_[l] = next_++);
@@ -384,7 +387,7 @@ class CompiledIk final : public IkLanes {
     return true;
   }
 
-  // The next attempt of lane l.
+  // Begin the next attempt of lane l.
   void begin(int l) {
     IkTask& task = *tasks_[l];
     const double* seed = nullptr;
@@ -401,8 +404,9 @@ class CompiledIk final : public IkLanes {
     squared_position_.set(l, __builtin_inf()), squared_rotation_.set(l, __builtin_inf());
   }
 
-  // In the block of the attempt. In every second one after the first any: what is nearest may lead
-  // to the same end again and again.
+  // Seed of the attempt, from its block: the nearest to the goal. Every second attempt after the
+  // first eight takes an arbitrary seed, since nearest seeds may lead to the same local minimum
+  // again and again.
   int nearest_seed(const IkTask& task) const {
     const int first = IkSeeds::block * (task.attempt - 1);
     if (task.attempt > usual_attempts && task.attempt % 2 == 1) return first;
@@ -440,14 +444,14 @@ class CompiledIk final : public IkLanes {
     return {{q.vec.x[0], q.vec.y[0], q.vec.z[0]}, q.w[0]};
   }
 
-  // The end of an attempt: false when lane l has nothing more to do.
+  // End an attempt of lane l. Return false if the lane has nothing more to do.
   bool finish(int l, bool is_solved) {
     IkTask& task = *tasks_[l];
     if (is_solved || error_[l] < task.error) {
       for (int k = 0; k < model_->n_q; ++k) task.q[k] = task.start[k];
       for (int j = 0; j < n_columns_; ++j) task.q[chain_->columns.data()[j]] = at_.data()[j][l];
       task.error = error_[l];
-      // Of half the angle, but in ranges.
+      // Half the angle's sine, except with ranges.
       const double sine = 0.5 * __builtin_sqrt(squared_rotation_[l]);
       task.position_error = __builtin_sqrt(squared_position_[l]);
       task.rotation_error =
@@ -458,7 +462,7 @@ class CompiledIk final : public IkLanes {
     return take(l);
   }
 
-  // A lane without a task repeats lane 0.
+  // Let a lane without a task repeat lane 0.
   void copy_lane(int l) {
     for (int k = 0; k < model_->n_q; ++k) q_.data()[k].set(l, q_.data()[k][0]);
     for (int i = 0; i < 3; ++i) {
@@ -478,13 +482,13 @@ class CompiledIk final : public IkLanes {
   const Model* model_;
   int n_path_, n_columns_, twist_ = 2;
   Turning turning_ = Turning::exact;
-  std::vector<L> q_;   // the trial, and all that does not move
-  std::vector<L> at_;  // the columns, as far as they have come
+  std::vector<L> q_;   // trial, and entries that do not move
+  std::vector<L> at_;  // columns of the best configuration so far
   std::vector<SE3<L>> X_;
   std::vector<L> angle_, sine_, cosine_;
   std::vector<Column> J_, trial_J_;
   std::vector<L> dq_;
-  std::vector<L> moving_;  // 1, or 0 where a limit holds a column
+  std::vector<L> moving_;  // 1, or 0 where a limit holds the column
   L r_[6] = {}, trial_r_[6] = {};
   L error_{0.0}, mu_{0.0}, steps_{0.0}, slow_{0.0}, is_first_{0.0};
   L squared_position_{0.0}, squared_rotation_{0.0}, trial_position_{0.0}, trial_rotation_{0.0};
