@@ -1,4 +1,4 @@
-"""Motion planning: problems, planners, and everything between a goal and a timed trajectory::
+"""Motion planning: problems, planners, and all stages from a goal to a timed trajectory.
 
     result = plan(Problem(model, scene, start="home", goal=PoseGoal("tool0", pose)))
     if result:

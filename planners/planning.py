@@ -57,51 +57,45 @@ def plan(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> PlanResult:
-    """Plan a motion: collision-free at every time, within all limits, at rest at its end.
+    """Plan a trajectory: collision-free at every time, within all limits, at rest at its end.
 
-    The stages are: `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`,
-    `optimize` (where a clearance is wanted), `time_parameterize`, `check`; each is public too. The
-    seed and the iteration numbers decide the result, on any machine at any load. The wall-clock
-    budget only cuts it short, and then the status says so.
+    The stages are `prepare`, `goal_configurations` (inverse kinematics), `search`, `simplify`,
+    `optimize` (if a clearance is required), `time_parameterize` and `check`. Each of them is
+    public. The seed and the iteration numbers determine the result, on any machine at any load. The
+    wall-clock budget can only cut planning short, and then the status says so.
 
-    A start velocity is honored: the motion sets out in its direction and turns towards the goal as
-    soon as it can. Goals on the way (`problem.via`) are passed exactly; the motion stops there only
-    if it has to turn back or has no room.
+    A start velocity is respected: the trajectory leaves in its direction and turns towards the goal
+    as soon as possible. Intermediate goals (`problem.via`) are passed exactly. The trajectory stops
+    there only if it has to reverse or lacks the clearance for a blend.
 
     Args:
         problem: the robot, its scene, start and goals.
         planner: name of a registered planner, see `available_planners`.
         seed: of all random numbers.
-        budget_s: wall-clock seconds for everything.
-        max_iterations: of the search; one that asks much of the scene counts as several, and the
-        default ends a search
-            without a way out within some 20 s.
+        budget_s: wall-clock seconds for all stages.
+        max_iterations: of the search. An iteration that queries the scene a lot counts as several.
+            The default ends a search without a solution within about 20 s.
         shortcut_iterations: of the simplification; 0 leaves the path as the search found it.
-        optimizer_iterations: of the optimization of the path; 0 does without. None: as many as pay
-        where the problem
-            asks for a clearance, else none, as a shorter and rounder path costs some ten
-            milliseconds.
+        optimizer_iterations: of the optimization of the path; 0 skips it. None: as many as pay off
+            if the problem requires a clearance, else none, as a shorter and smoother path costs
+            about ten milliseconds.
         velocity_scaling: 1e-12 <= factor <= 1 of the velocity limits.
         acceleration_scaling: 1e-12 <= factor <= 1 of the acceleration limits.
         jerk: [rad/s^3, m/s^3] limit: one for all, one per coordinate that moves, or by name; None:
-        unlimited.
-        torque_limits: whether the joints' effort limits are kept too. Where the model has no valid
-        dynamics
-            (`Model.dynamics_faults`) they are not, and the reason says so.
-        tool_speed: [m/s] the most that the origin of a link may move in the world, at every time,
-        such as 0.25 near
-            people: by the link's name, or a number for the link of the pose goals, else the only
-            tip of what moves.
-        resolution: [m] of collider motion, of the collision checks: a motion that passes nearer
-        than half of it may
-            be refused.
+            unlimited.
+        torque_limits: whether to satisfy the joints' effort limits, too. If the model has no valid
+            dynamics (`Model.dynamics_faults`) they are ignored, and the reason says so.
+        tool_speed: [m/s] upper bound on the speed of a link's origin in the world, at every time,
+            such as 0.25 near people: by the link's name, or a number for the link of the pose
+            goals, else the only tip of the moving joints.
+        resolution: [m] of collider motion, of the collision checks: a motion with less than half of
+            it as clearance may be rejected.
         progress: called with the name of each stage as it begins.
-        stop: asked before each stage, and every 50 ms or so while searching; when it says True,
-        planning ends with
-            the status CANCELLED.
+        stop: called before each stage, and about every 50 ms during the search. If it returns True,
+            planning ends with the status CANCELLED.
 
     Returns:
-        A PlanResult, true when there is a trajectory. That no motion was found is not an exception.
+        A PlanResult, true if there is a trajectory. Failure to find one is not an exception.
 
     Raises:
         PlanningError: the problem or an option is not well posed.
@@ -212,9 +206,9 @@ def _validate(
 def _solve(
     prepared: Prepared, limits: MotionLimits, run: Run
 ) -> tuple[FloatArray, int, Trajectory]:
-    """The path (p, n_q), the goal's index, and the motion.
+    """Return the path (p, n_q), the goal's index, and the trajectory.
 
-    From a moving start, the shortest braking distance that works is the first edge of the path.
+    From a moving start, the shortest feasible braking motion is the first edge of the path.
     """
     if not prepared.start_velocity.any():
         path, waypoints, goal_index = _from_rest(prepared, prepared.start, run)
@@ -231,7 +225,7 @@ def _solve(
             break
         rest, waypoints, goal_index = _from_rest(prepared, stopped, run)
         path = np.concatenate([prepared.start[None], rest])
-        # What comes after the brake can be rounded into it where both are edges and not points.
+        # Blend what follows the brake into it, unless either is a single point.
         edges = (
             path_length(path[:2, columns]) >= NEAR and not 0 < path_length(rest[:, columns]) < NEAR
         )
@@ -240,11 +234,11 @@ def _solve(
                 velocity = prepared.start_velocity
                 passed = [i + 1 for i in waypoints]
                 motion = motion_along(prepared, path, passed, limits, run, start_velocity=velocity)
-            else:  # the brake as it is, and on from rest
+            else:  # keep the brake as it is, and continue from rest
                 first = as_trajectory(
                     prepared, breaks, coefficients, limits, run.seed, run.metadata()
                 )
-                if broken := first.validate():  # torques, which the brake does not know
+                if broken := first.validate():  # torques, which `brake` does not check
                     raise NoPlan(Status.NO_TIMING, "; ".join(map(str, broken)))
                 on = motion_along(prepared, rest, waypoints, limits, run)
                 motion = checked(prepared, first.concatenate(on), run)
@@ -258,10 +252,10 @@ def _solve(
 def _from_rest(
     prepared: Prepared, start: FloatArray, run: Run
 ) -> tuple[FloatArray, list[int], int]:
-    """The path (p, n_q) from a start at rest, the indices of waypoints to be passed exactly, and
-    the goal's index.
+    """Plan a path from a start at rest.
 
-    Where the start is beyond limits, the first edge leads back to them.
+    The result is the path (p, n_q), the indices of waypoints to be passed exactly, and the goal's
+    index. If the start is beyond limits, the first edge leads back to them.
     """
     entry = prepared.columns.inside(start)
     legs, goal_index = _legs(prepared, entry, [*prepared.via, prepared.goals], run)
@@ -279,11 +273,11 @@ def _from_rest(
 def _legs(
     prepared: Prepared, start: FloatArray, goals: Sequence[tuple[Goal, ...]], run: Run
 ) -> tuple[list[FloatArray], int]:
-    """Simplified free paths from goal to goal, and which of the last goal's alternatives was
-    reached.
+    """Plan simplified free paths from goal to goal.
 
-    What one leg reaches is connected with its start, so no other choice there would open a way for
-    the next leg.
+    The result is the paths, and the index of the alternative reached among those of the last goal.
+    Everything that one leg reaches is connected with its start, so no other choice there would
+    enable the next leg.
     """
     legs: list[FloatArray] = []
     goal_index = -1
@@ -300,8 +294,10 @@ def _legs(
 def _leg(
     prepared: Prepared, start: FloatArray, targets: Targets, what: str, run: Run
 ) -> tuple[FloatArray, int]:
-    """One simplified and, for a clearance, optimized free path to any of the targets, and which
-    goal that is."""
+    """Plan one free path to any of the targets, and return it with the index of its goal.
+
+    The path is simplified and, if a clearance is required, optimized.
+    """
     with run.stage("search"):
         found = search(
             prepared,
@@ -343,8 +339,7 @@ def _leg(
             deadline_s=run.left(),
             resolution=run.resolution,
         )
-        # The way round to the nearest goal may be longer than the straight one to another turn, or
-        # another goal.
+        # A detour to the nearest goal may be longer than the straight line to another turn or goal.
         shorter = None
         if len(path) > 2 or found.lines != 1:
             shorter = straight_line(

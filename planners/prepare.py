@@ -1,4 +1,4 @@
-"""The first stage: a Problem made concrete and its start validated."""
+"""The first stage: resolve a Problem and validate its start."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 __all__ = ["Prepared", "describe_collisions", "prepare"]
 
 FloatArray = NDArray[np.float64]
-_TOUCHING = 1e-3  # [m] within which a pair touches, or nearly so
+_TOUCHING = 1e-3  # [m] within which a pair counts as touching
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What the stages after `prepare` work on.
+    """Resolved problem, the input of the stages after `prepare`.
 
     Attributes:
         model: the robot.
-        scene: compiled: decides what collides.
+        scene: compiled scene, for collision queries.
         start: (n_q,) as given: free, and beyond limits of the columns by no more than noise.
-        start_velocity: (c,) of the columns [rad/s, m/s]; all zero where it is no more than noise.
-        columns: the coordinates that may move, with their limits.
-        goals: any of which will do.
-        via: to be passed before, in this order; each with its alternatives.
-        clearance: [m] wanted by the problem.
+        start_velocity: (c,) of the columns [rad/s, m/s]; all zero if it is no more than noise.
+        columns: coordinates that may move, with their limits.
+        goals: alternatives, of which any satisfies the problem.
+        via: goals to be passed before, in this order; each with its alternatives.
+        clearance: [m] required by the problem.
     """
 
     model: Model
@@ -63,13 +63,12 @@ class Prepared:
 
     @property
     def entry(self) -> FloatArray:
-        """(n_q,) the start, moved to the limits that it is beyond: where the motion goes first, and
-        searches begin."""
+        """(n_q,) the start moved within limits: the first waypoint, at which searches begin."""
         return self.columns.inside(self.start)
 
 
 def describe_collisions(scene: _engine.CollisionScene, q: FloatArray, limit: int = 3) -> str:
-    """Which pairs overlap at q (n_q,) and how deep, deepest first; empty when none does.
+    """Describe the pairs that overlap at q (n_q,), deepest first; empty if there are none.
 
     The depth of hulls that stand for meshes is an upper bound.
     """
@@ -89,10 +88,10 @@ def prepare(problem: Problem) -> Prepared:
     """Read the problem's start, goals and group; compile its scene; check the start.
 
     Raises:
-        PlanningError: the problem is not well posed: unknown names, wrong lengths, nothing that can
-        move.
+        PlanningError: the problem is not well posed: unknown names, wrong lengths, no movable
+            joint.
         NoPlan: the start is out of limits, by more than noise and in joints that may move, or in
-        collision.
+            collision.
         SceneError: the scene does not fit the robot.
     """
     model, scene = problem.model, problem.scene
@@ -103,7 +102,7 @@ def prepare(problem: Problem) -> Prepared:
     columns = make_columns(model, joints)
     if not columns.q:
         raise PlanningError(f"no joint of {model.name!r} may move: group {list(joints)}")
-    # Positions become arrays now, so that the later stages see one form only.
+    # Convert positions to arrays, so that the later stages handle one form only.
     goals = _resolved(goals, q, joints, problem, "goal")
     via = tuple(_resolved(item, q, joints, problem, f"via[{i}]") for i, item in enumerate(via))
     compiled = _compile(scene, model)
@@ -140,8 +139,7 @@ def _without_what_rests(
     q: FloatArray,
     clearance: float,
 ) -> _engine.CollisionScene:
-    """Leave out pairs that touch, or nearly so, and that no column moves: what lies on the floor
-    stays there."""
+    """Allow contact of touching pairs that no column moves, such as objects on the floor."""
     near = compiled.collisions(q, clearance + _TOUCHING)
     if not near:
         return compiled
@@ -152,7 +150,9 @@ def _without_what_rests(
         else {name: attachment.link for name, attachment in scene.attachments.items()}
     )
     step = np.zeros(model.n_v)
-    step[list(columns.v)] = np.sqrt(2) * np.arange(1, len(columns.v) + 1)  # no two undo each other
+    step[list(columns.v)] = np.sqrt(2) * np.arange(
+        1, len(columns.v) + 1
+    )  # no two cancel each other
     before, after = (model.link_poses(x) for x in (q, model.integrate(q, step)))
 
     def rests(name: str) -> bool:
@@ -187,7 +187,7 @@ def _start(problem: Problem) -> FloatArray:
 def _goals(
     value: Goal | Positions | Sequence[Goal] | None, problem: Problem, what: str
 ) -> tuple[Goal, ...]:
-    """The alternatives that `value` stands for."""
+    """Return the alternatives that `value` stands for."""
     scene = problem.scene
     if value is None:
         if scene is None or "goal" not in scene.goals:
@@ -220,7 +220,7 @@ def _goals(
 
 
 def _from_scene(goal: Goal, scene: Scene | None, what: str) -> Goal:
-    """A goal that names one of the scene's by the positions of that."""
+    """Replace the name of a goal of the scene by its positions."""
     if isinstance(goal, PoseGoal) or scene is None or not isinstance(goal.positions, str):
         return goal
     named = scene.goals.get(goal.positions)
@@ -262,13 +262,13 @@ def _resolved(
                     f"{what}: {name!r} is {there} and {here} at the start, but may not move; "
                     f"the group is {list(joints)}"
                 )
-            full[i] = q[i]  # it stays: the rest is how two measurements of it differ
+            full[i] = q[i]  # the joint stays: the difference is between two measurements of it
         out.append(JointGoal(full, goal.full_turns))
     return tuple(out)
 
 
 def _named_group(problem: Problem) -> tuple[str, ...] | None:
-    """The joints of `problem.group`, or None when it leaves the choice to us."""
+    """Return the joints of `problem.group`, or None if it is not given."""
     model, group = problem.model, problem.group
     if group is None:
         return None
@@ -292,8 +292,11 @@ def _named_group(problem: Problem) -> tuple[str, ...] | None:
 
 
 def _group(problem: Problem, q: FloatArray, goals: Sequence[Goal]) -> tuple[str, ...]:
-    """The named group, or the smallest that has all joints that the goals need, or all joints but
-    floating ones."""
+    """Return the joints that may move.
+
+    These are the named group, else the smallest group that has all joints that the goals need, else
+    all joints but floating ones.
+    """
     named = _named_group(problem)
     if named is not None:
         return named

@@ -1,4 +1,4 @@
-"""What to plan: a robot, its surroundings, where it starts and where it should go."""
+"""Planning problems: a robot, its surroundings, its start and its goals."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from robosim.scene import Scene
 __all__ = ["Goal", "JointGoal", "PoseGoal", "Positions", "Problem"]
 
 FloatArray = NDArray[np.float64]
-# A configuration: an array (n_q,) in model order (or of the group's length, in its order),
-# positions by joint name (the others stay as they are), or the name of a state. [rad, m]
+# Configuration: an array (n_q,) in model order (or of the group's length, in its order), positions
+# by joint name (the others stay as they are), or the name of a state. [rad, m]
 Positions = ArrayLike | Mapping[str, float] | str
-# What an arm can hold, and what tells a region from a pose: calibrated arms come to a pose as
-# given, rather than as taught, within a few tenths of a millimeter and of a degree. [m], [rad]
+# Accuracy of an arm, and the tolerances up to which a goal is a pose and not a region: calibrated
+# arms reach a given, rather than taught, pose within a few tenths of a millimeter and of a degree.
+# [m], [rad]
 POSITION_TOLERANCE, ROTATION_TOLERANCE = 1e-4, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class JointGoal(Value):
-    """The joints are to have these positions.
+    """Goal positions of the joints.
 
     A joint that can turn by more than a full turn shows the same pose at several positions, 2 pi
     apart. By default any configuration within limits that is equal up to full turns satisfies the
-    goal, and the shortest way to one of them wins; so for plain positions as a goal, too.
-    `full_turns=False` asks for the positions as given: so a joint that has wound up a cable unwinds
-    it.
+    goal, and the one with the shortest path is reached. The same is true of plain positions as a
+    goal. `full_turns=False` requires the positions as given, for example to unwind a cable that a
+    joint has wound up.
 
     Args:
         positions: (n_q,) in model order; or one number per joint of the group; or by joint name; or
-        the name of a
-            state, or of a goal of the scene.
-        full_turns: whether positions that differ by full turns will do as well.
+            the name of a state, or of a goal of the scene.
+        full_turns: whether positions that differ by full turns satisfy the goal as well.
 
     Raises:
         PlanningError: `full_turns` is neither True nor False.
@@ -70,28 +70,26 @@ def _per_axis(value: ArrayLike, what: str) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class PoseGoal(Value):
-    """A link is to have a pose, or one in a region about it.
+    """Goal pose of a link, or a region of poses about it.
 
     The error of a link at X_WL is measured in the frame G of the goal, X_WG = pose: the position of
     the link's origin in G, and its rotation R_GL as the twist about the axis of G with the largest
-    tolerance followed by a rotation vector for the other two. Each of the six numbers must be
+    tolerance, followed by a rotation vector for the other two. Each of the six numbers must be
     within its tolerance; infinity leaves an axis free. So `position_tolerance=(0.1, 0.2, 0)` is any
     point of a 0.2 m x 0.4 m rectangle in the plane of G's x and y axes, and `rotation_tolerance=(0,
     0, inf)` any angle about G's z axis.
 
-    By default the tolerances are what an arm can hold. Up to that they do not loosen what is
-    reached: on axes that have no more, inverse kinematics looks for the pose itself, to 1e-6 m and
-    rad, and only where no configuration has it accepts one within them.
+    The default tolerances are the accuracy of an arm. Tolerances up to the default do not loosen
+    the goal: on such axes, inverse kinematics solves for the pose itself, to 1e-6 m and rad. A
+    configuration within the tolerances is accepted only if no configuration has the pose.
 
     Args:
         link: any link of the robot.
         pose: (4, 4) X_WG.
-        position_tolerance: [m] one number or (3,), along the axes of G. By default 1e-4 m; 0 asks
-        for the point,
-            to 1e-6 m.
+        position_tolerance: [m] one number or (3,), along the axes of G. By default 1e-4 m; 0
+            requires the point, to 1e-6 m.
         rotation_tolerance: [rad] one number or (3,), about the axes of G. By default 1e-3 rad; 0
-        asks for the
-            orientation, to 1e-6 rad.
+            requires the orientation, to 1e-6 rad.
 
     Raises:
         PlanningError: not a rigid transform, or a negative tolerance.
@@ -154,39 +152,31 @@ Goal = JointGoal | PoseGoal
 
 @dataclass(frozen=True, eq=False)
 class Problem(Value):
-    """A planning problem. What is left out comes from the scene's own start and goal.
+    """A planning problem. Omitted parts are taken from the scene's own start and goal.
 
     Args:
         model: the robot.
         scene: obstacles, attached objects and allowed contacts; None for a robot alone in space.
-        start: configuration; beyond a limit by at most 1e-3 rad or 1e-4 m, as measurements err, it
-        is taken as it is,
-            and the motion first goes back inside. Joints outside the group may be anywhere. None
-            takes the scene's
-            start of the name "start", or without one the model's neutral configuration. A string
-            names a state of the
-            model or a start of the scene.
-        goal: a JointGoal or PoseGoal, or several of which any will do, nearest first; positions, a
-        mapping or a name
-            stand for a JointGoal, for which any full turns will do, and a string may also name a
-            goal of the scene.
-            Positions beyond a limit by as little
-            as a start may be are moved to it. None takes the scene's "goal".
-        via: goals to be passed in this order on the way, without stopping where that is possible.
-        Those less than 1e-6
-            [rad, m] from where the motion comes from count as passed there.
-        start_velocity: (n_v,) or by joint name [rad/s, m/s]; None is at rest, and so is one of
-        which no coordinate has
-            a size of 1e-6 or more.
-        group: the joints that may move: a group of the model, or names of joints. None takes the
-        smallest group that
-            has every joint that the goals need, or all joints if there is none. A floating base
-            never moves.
-        clearance: [m] wanted between what moves and everything else. The path keeps it as far as
-        start, goal and room
-            allow, and takes a longer way for it; parts of the robot that are nearer each other at
-            the start or the goal
-            need only stay as far apart as there. 0 asks only that nothing touches.
+        start: configuration. A start beyond a limit by at most 1e-3 rad or 1e-4 m, as measurements
+            err, is accepted as it is, and the trajectory first returns within the limit. Joints
+            outside the group may be anywhere. None takes the scene's start of the name "start", or
+            without one the model's neutral configuration. A string names a state of the model or a
+            start of the scene.
+        goal: a JointGoal or PoseGoal, or several alternatives of these, nearest first. Positions, a
+            mapping or a name stand for a JointGoal with any full turns, and a string may also name
+            a goal of the scene. Positions beyond a limit by as little as a start may be are moved
+            to it. None takes the scene's "goal".
+        via: goals to be passed on the way in this order, without stopping where that is possible. A
+            goal less than 1e-6 [rad, m] from the previous one counts as passed there.
+        start_velocity: (n_v,) or by joint name [rad/s, m/s]. None is at rest, and so is a velocity
+            whose coordinates are all smaller than 1e-6.
+        group: joints that may move: a group of the model, or names of joints. None takes the
+            smallest group that has every joint that the goals need, or all joints if there is none.
+            A floating base never moves.
+        clearance: [m] required between moving objects and everything else. The path keeps it as far
+            as start, goal and free space allow, at the cost of a longer path. Parts of the robot
+            that are nearer each other at the start or the goal need only keep their distance there.
+            0 only requires that nothing touches.
     """
 
     model: Model

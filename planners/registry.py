@@ -1,4 +1,4 @@
-"""The list of planners: a module and a decorator make a new one.
+"""Registry of planners. A module and a decorator add a planner.
 
 A planner is a function from a `SearchQuery` to a `SearchOutcome`:
 
@@ -7,9 +7,9 @@ A planner is a function from a `SearchQuery` to a `SearchOutcome`:
     @planner("my_planner")
     def my_planner(query: SearchQuery) -> SearchOutcome: ...
 
-Put in a module of `planners/algorithms/`, or in any installed package that names its module under
-the entry point group `robosim.planners`, it is found by `plan`, the command line, the conformance
-tests and the benchmark, without a further line.
+A planner in a module of `planners/algorithms/`, or in any installed package that names its module
+under the entry point group `robosim.planners`, is found by `plan`, the command line, the
+conformance tests and the benchmark without further code.
 """
 
 from __future__ import annotations
@@ -45,20 +45,19 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-# Records of a search are not frozen: freezing takes some microseconds each, where a whole search
+# Records of a search are not frozen: freezing takes some microseconds each, and a whole search
 # takes a few hundred.
 
 
 @dataclass(eq=False, slots=True)
 class Turns:
-    """How the goals of a search repeat: which configurations are as good, since they are the same
-    but for full turns.
+    """Periodicity of the goals of a search: configurations that are equal up to full turns.
 
     Attributes:
-        goals: (k,) bool, of each goal whether any configuration equal up to full turns satisfies it
-        too.
-        columns: (c,) bool, whether 2 pi more is the same pose.
-        lower: (c,) least value of each that a path may have; infinite where there is none.
+        goals: (k,) bool, per goal, True if any configuration equal up to full turns satisfies it,
+            too.
+        columns: (c,) bool, True if 2 pi more is the same pose.
+        lower: (c,) least value of each that a path may have; infinite if unlimited.
         upper: (c,) greatest value of each.
     """
 
@@ -73,25 +72,24 @@ class SearchQuery:
     """One search: from a free configuration to any of several free ones, moving some entries of q.
 
     Attributes:
-        scene: decides what is free: `scene.collides(q)`, `scene.edge_free(q0, q1, resolution)`.
+        scene: collision queries: `scene.collides(q)`, `scene.edge_free(q0, q1, resolution)`.
         start: (n_q,) free and within the limits.
         goals: (k, n_q) each free and within the limits, nearest first; they differ from start in
-        `columns` only.
-        columns: indices of the entries of q that may move, c of them.
-        lower: (c,) least value of each; infinite where there is none.
+            `columns` only.
+        columns: indices of the c entries of q that may move.
+        lower: (c,) least value of each; infinite if unlimited.
         upper: (c,) greatest value of each.
         seed: of the random numbers. The outcome depends on it and on `max_iterations`, never on the
-        clock, unless the
-            status says TIMEOUT.
-        max_iterations: the search gives up after so many; what takes as long as some
-        (`_engine.work_per_iteration`)
-            counts as so many, so that a search ends in about the same time on any robot and scene.
-        deadline_s: seconds from the call after which it gives up too.
+            clock, unless the status is TIMEOUT.
+        max_iterations: number after which the search ends. Work of several iterations
+            (`_engine.work_per_iteration`) counts as several, so that a search ends in about the
+            same time on any robot and scene.
+        deadline_s: seconds from the call after which the search ends, too.
         resolution: [m] accuracy of edge checks, see `_engine.CollisionScene.edge_free`.
-        stop: asked every 50 ms or so; the search gives up when it says True. None never does.
-        turns: what there is beyond the goals and the bounds, which then hold one turn or little
-        more. A planner may
-            leave it alone; one that is `complete` should find a way to any turn. None: nothing.
+        stop: called about every 50 ms; the search ends if it returns True. None: never.
+        turns: periodicity beyond the goals and the bounds, which then span one turn or a little
+            more. A planner may ignore it; a planner that is `complete` should find a path to any
+            turn. None: not periodic.
     """
 
     scene: _engine.CollisionScene
@@ -109,31 +107,28 @@ class SearchQuery:
 
 
 class SearchStatus(Enum):
-    """How a search ended."""
+    """Outcome of a search."""
 
     FOUND = "found"
     EXHAUSTED = "exhausted"  # all iterations done
-    TIMEOUT = "timeout"  # the deadline came first
-    CANCELLED = "cancelled"  # `stop` said so
+    TIMEOUT = "timeout"  # the deadline passed first
+    CANCELLED = "cancelled"  # `stop` returned True
 
 
 @dataclass(eq=False, slots=True)
 class SearchOutcome:
-    """What a planner found.
+    """Result of a planner.
 
     Attributes:
-        status: FOUND, or why not.
+        status: FOUND, or the reason for failure.
         path: (p, n_q) waypoints from the start to a goal, joined by straight lines in q that are
-        free; (0, n_q) if
-            not found.
+            free; (0, n_q) if not found.
         goal_index: row of the query's goals where the path ends, or from which its end differs by
-        full turns; -1 if
-            not found.
-        iterations: done.
-        checks: configurations or edges looked at, as the planner counts.
-        lines: how many of the straight lines from the start to what satisfies the query, nearest
-        first, are known not
-            to be free, or to be the path.
+            full turns; -1 if not found.
+        iterations: number of iterations.
+        checks: configurations or edges checked, as the planner counts them.
+        lines: number of straight lines from the start to configurations that satisfy the query,
+            nearest first, that are known not to be free, or to be the path.
     """
 
     status: SearchStatus
@@ -152,10 +147,10 @@ class Planner:
     """A registered planner.
 
     Attributes:
-        name: what users call it.
+        name: name for users.
         search: the function.
-        deterministic: whether the same query gives the same path.
-        complete: whether it finds a path wherever there is one, given enough iterations.
+        deterministic: True if the same query always results in the same path.
+        complete: True if it finds a path whenever one exists, given enough iterations.
         requires: packages that must be importable.
     """
 
@@ -167,14 +162,14 @@ class Planner:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Of `requires`, what is not installed."""
+        """Packages of `requires` that are not installed."""
         return tuple(
             package for package in self.requires if importlib.util.find_spec(package) is None
         )
 
 
 _planners: dict[str, Planner] = {}
-_broken: dict[str, str] = {}  # modules that could not be imported, and why
+_broken: dict[str, str] = {}  # modules that could not be imported, and the reasons
 
 
 def planner(
@@ -184,10 +179,10 @@ def planner(
 
     Args:
         name: unique; registering another function under it is an error.
-        deterministic: whether the same query always gives the same path.
-        complete: whether it finds a path wherever there is one, given enough iterations; the
-        conformance tests then
-            expect it to solve their problems, which otherwise it may give up.
+        deterministic: whether the same query always results in the same path.
+        complete: whether it finds a path whenever one exists, given enough iterations. The
+            conformance tests then expect it to solve their problems, which other planners may fail
+            to solve.
         requires: packages it imports when called; without them it is listed as not available.
 
     Raises:
@@ -208,7 +203,7 @@ def planner(
 
 @cache
 def _load_own() -> None:
-    """Import our own modules that register planners."""
+    """Import the package's own modules that register planners."""
     from robosim.planners import algorithms
 
     names = [
@@ -220,8 +215,7 @@ def _load_own() -> None:
 
 @cache
 def _discover() -> None:
-    """Import every module that may register planners. To look for those of others takes some 10
-    ms."""
+    """Import every module that may register planners. The entry points take about 10 ms."""
     _load_own()
     _load(
         {
@@ -232,7 +226,7 @@ def _discover() -> None:
 
 
 def _load(loaders: Mapping[str, Callable[[], object]]) -> None:
-    """Import modules. One that cannot be imported must not take the others down."""
+    """Import modules. A failed import does not affect the others."""
     for module_name, load in loaders.items():
         try:
             load()
@@ -241,14 +235,16 @@ def _load(loaders: Mapping[str, Callable[[], object]]) -> None:
 
 
 def available_planners() -> dict[str, Planner]:
-    """Every planner whose packages are installed, by name."""
+    """Return every planner whose packages are installed, by name."""
     _discover()
     return {name: found for name, found in sorted(_planners.items()) if not found.missing}
 
 
 def unavailable_planners() -> dict[str, str]:
-    """Why others are not available: by name where a package is missing, by module where it cannot
-    be imported."""
+    """Return the reasons why other planners are not available.
+
+    Keys are names of planners with missing packages, and modules that cannot be imported.
+    """
     _discover()
     lacking = {
         name: f"needs {', '.join(found.missing)}: pip install {' '.join(found.missing)}"
@@ -261,7 +257,7 @@ def unavailable_planners() -> dict[str, str]:
 
 
 def get_planner(name: str) -> Planner:
-    """The planner of this name.
+    """Return the planner of this name.
 
     Raises:
         PlanningError: there is none.

@@ -1,5 +1,4 @@
-"""What planning answers: a status, a reason in words, and the timed trajectory with how it came
-about."""
+"""Results of planning: a status, a reason, and the timed trajectory with its provenance."""
 
 from __future__ import annotations
 
@@ -22,11 +21,11 @@ FloatArray = NDArray[np.float64]
 
 
 class Status(str, Enum):
-    """How planning ended. The first two come with a trajectory."""
+    """Outcome of planning. The first two come with a trajectory."""
 
     SOLVED = "solved"
-    # A trajectory, but the wall-clock budget ended its improvement early: a faster or idler machine
-    # would find a better one.
+    # The wall-clock budget ended the improvement of the trajectory early. On a faster or less
+    # loaded machine it would be better.
     CUT_SHORT = "cut short"
     START_OUT_OF_LIMITS = "start out of limits"
     START_IN_COLLISION = "start in collision"
@@ -39,18 +38,17 @@ class Status(str, Enum):
     GOAL_UNREACHABLE = "goal unreachable"  # no configuration has the pose
     NO_PATH = "no path found"  # all iterations done
     BUDGET = "budget exhausted"  # the wall-clock budget ended before a path was found
-    CANCELLED = "cancelled"  # the caller wished so
-    NO_TIMING = "no timing"  # the path cannot be followed within the limits, not even slowly
+    CANCELLED = "cancelled"  # requested by the caller
+    NO_TIMING = "no timing"  # the path cannot be followed within the limits, at any speed
 
     @property
     def ok(self) -> bool:
-        """Whether there is a trajectory."""
+        """True if there is a trajectory."""
         return self in (Status.SOLVED, Status.CUT_SHORT)
 
 
 class NoPlan(PlanningError):
-    """A stage used alone has no answer: `status` and `reason` say why. `plan` turns it into a
-    PlanResult."""
+    """Failure of a stage, with its `status` and `reason`. `plan` turns it into a PlanResult."""
 
     def __init__(self, status: Status, reason: str) -> None:
         super().__init__(reason)
@@ -63,27 +61,25 @@ class NoPlan(PlanningError):
 
 @dataclass(frozen=True, eq=False)
 class PlanResult(Value):
-    """The answer to a Problem; true when there is a trajectory.
+    """Result for a Problem; true if there is a trajectory.
 
     Attributes:
         status: how planning ended.
-        reason: why there is no trajectory, or what to know about the one there is; may be empty.
+        reason: why there is no trajectory, or remarks on the trajectory; may be empty.
         trajectory: the timed motion of the joints that may move, with torques, or None. Its
-        metadata say where the
-            other joints stand.
-        path: (p, c) waypoints of the simplified path, joined by straight lines before their corners
-        were rounded;
-            (0, c) without one.
+            metadata contain the positions of the other joints.
+        path: (p, c) waypoints of the simplified path, joined by straight lines, before its corners
+            are blended; (0, c) without a path.
         position_names: (c) names of the columns of `path`.
-        path_length: length of `path` in joint space, sqrt(sum of squares) [rad and m as they are].
-        goal_index: which of the problem's goals was reached, or -1.
+        path_length: length of `path` in joint space, sqrt(sum of squares) [rad and m mixed].
+        goal_index: index of the problem's goal that was reached, or -1.
         timings: seconds spent per stage: setup, inverse kinematics, search, simplify, timing,
-        check, total.
+            check, total.
         planner: name of the planner.
         seed: of the random numbers.
         iterations: of the search.
-        checks: that the search made, as its planner counts.
-        acceleration_source: where the acceleration limits come from.
+        checks: number of checks by the search, as its planner counts them.
+        acceleration_source: origin of the acceleration limits.
         robot: the model's name.
         q_rest: (n_q,) the start, of which `trajectory` moves some entries.
     """
@@ -122,7 +118,7 @@ class PlanResult(Value):
 
     @property
     def ok(self) -> bool:
-        """Whether there is a trajectory."""
+        """True if there is a trajectory."""
         return self.status.ok
 
     def __bool__(self) -> bool:
@@ -136,7 +132,7 @@ class PlanResult(Value):
         return f"<PlanResult {self.status.value}: {motion}, in {took}>"
 
     def configuration(self, t: ArrayLike) -> FloatArray:
-        """The whole robot at times t [s] of any shape: (..., n_q).
+        """Return the configurations (..., n_q) of the whole robot at times t [s] of any shape.
 
         Raises:
             PlanningError: there is no trajectory.
@@ -154,7 +150,7 @@ class PlanResult(Value):
         return self.trajectory
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the trajectory itself, in types that JSON can hold."""
+        """Return everything but the trajectory itself, in JSON types."""
         return {
             "status": self.status.value,
             "ok": self.ok,

@@ -1,5 +1,4 @@
-"""What one call of `plan` carries from stage to stage: its options, its clock, and what it
-counted."""
+"""State of one call of `plan` across its stages: options, clock and counters."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ Progress = Callable[[str], None]
 
 @dataclass
 class Run:
-    """One call of `plan`: its options, its clock, and what it counted."""
+    """One call of `plan`: its options, its clock and its counters."""
 
     planner: str
     seed: int
@@ -36,8 +35,10 @@ class Run:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Add the time spent inside to `timings[name]`. Raises NoPlan, instead of beginning, when
-        `stop` says so."""
+        """Add the time spent inside to `timings[name]`.
+
+        Raises NoPlan at its beginning if `stop` returns True.
+        """
         if self.stop is not None and self.stop():
             raise NoPlan(Status.CANCELLED, f"cancelled before the stage {name!r}")
         if self.progress is not None:
@@ -53,5 +54,5 @@ class Run:
         return max(self.end - time.perf_counter(), 0.0)
 
     def metadata(self) -> dict[str, Any]:
-        """What a trajectory notes about how it was planned."""
+        """Metadata of a trajectory about its planning."""
         return {"planner": self.planner, "resolution_m": self.resolution}

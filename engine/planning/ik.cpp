@@ -53,7 +53,7 @@ class Solver {
         rng_(options.seed) {
     for (std::size_t j = 0; j < options.columns.size(); ++j) {
       const int column = options.columns[j];
-      // Where mimic joints follow a joint, a whole turn of it is not the same pose.
+      // A joint that mimic joints follow is not at the same pose after a whole turn.
       const bool mimicked =
           std::any_of(model.joints.begin(), model.joints.end(),
                       [&](const Joint& joint) { return joint.mimic && joint.q_index == column; });

@@ -242,9 +242,9 @@ ProfileProblem with_torque_rows(const ProfileProblem& base, const PathTorque& to
           problem.rows.push_back({a + lever * b, b, lower, upper});
           continue;
         }
-        // Where damping costs torque: sqrt(x) <= (x + v^2) / (2 v) for any v > 0. Where it would
-        // save torque, damping is ignored; or, if it is certain, bounded by sqrt(x) >= x / v, valid
-        // for x <= v^2.
+        // sqrt(x) <= (x + v^2) / (2 v) for any v > 0, where damping costs torque. Damping that
+        // would save torque is ignored or, if it is certain, bounded by sqrt(x) >= x / v, valid for
+        // x <= v^2.
         const double v = speed[i + (at_right ? 1 : 0)], slope = b + d / (2 * v), offset = d * v / 2;
         const double spared = resistance == Resistance::stated ? b + d / v : b;
         problem.rows.push_back({a + lever * slope, slope, d > 0 ? -infinity : lower - offset,

@@ -225,7 +225,7 @@ class Register {
             infinite(__builtin_inf());
     const auto is_far = squared > far * far;
     const L length = sqrt(squared), gap = length - L(reach);
-    // Where they touch the direction means nothing, and the part is zero.
+    // The direction means nothing at contact, and the part is zero.
     L speed = absolute(dot(out, axes(motion.velocity(p_W))));
     if (half) speed += absolute(dot(out, axes(cross(motion.omega, *half))));
     const L towards = speed / larger(length, L(1e-300)) + motion.rest;
