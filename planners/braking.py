@@ -1,10 +1,9 @@
-"""A start that moves: whether it may, and the straight stop that is always possible when planning
-begins there.
+"""Braking from a moving start: its feasibility, and the straight stop that precedes the path.
 
-From velocity v0 all joints brake together, so the robot goes straight along v0 in q
-(engine/planning/timing.h). Where it would stop is where the search begins; the straight part before
-it is the first edge of the path. An arm that all but stands stops within less than an edge can be
-(`robosim.planners.noise`): then it stops, and goes on from rest.
+From velocity v0 all joints brake together, so the robot moves straight along v0 in q
+(engine/planning/timing.h). The search begins where the robot would stop, and the straight line up
+to there is the first edge of the path. An arm that almost stands still stops within less than the
+shortest edge (`robosim.planners.noise`): then it stops, and continues from rest.
 """
 
 from __future__ import annotations
@@ -29,20 +28,19 @@ FRACTIONS = (
     0.6,
     0.35,
     0.2,
-)  # of the acceleration limits, tried in turn: torque limits may leave less than all
-# Likewise, where there is room for so much longer a stop: limits of acceleration may be far above
-# what motors can do.
+)  # of the acceleration limits, in this order: torque limits may allow less than all
+# Fractions for the case that slower braking is free: acceleration limits may be far above the
+# capability of the motors.
 GENTLE = (0.05, 0.01, 2e-3, 4e-4)
-# No brake is quicker [s]: a tenth of the period of the fastest controllers, and far above the
-# nanoseconds of messages.
+# Shortest duration of a brake [s]: a tenth of the period of the fastest controllers, and far above
+# the nanoseconds of messages.
 _SHORTEST = 1e-4
-# What the engine takes for an acceleration without limit (engine/planning/timing.cpp).
+# Acceleration that stands for no limit in the engine (engine/planning/timing.cpp).
 _NO_LIMIT = 1e5
 
 
 def check_start_velocity(prepared: Prepared, limits: MotionLimits) -> None:
-    """Raises NoPlan where the start is faster than a velocity limit, or moves what nothing may
-    decelerate."""
+    """Raise NoPlan if the start exceeds a velocity limit, or cannot decelerate."""
     rows = zip(
         prepared.columns.names,
         prepared.start_velocity,
@@ -66,16 +64,16 @@ def check_start_velocity(prepared: Prepared, limits: MotionLimits) -> None:
 def brake(
     prepared: Prepared, limits: MotionLimits, fraction: float, resolution: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The straight stop at this fraction of the acceleration limits, or less where that would take
-    no time.
+    """Compute the straight stop at a fraction of the acceleration limits.
+
+    The fraction is reduced where the stop would take almost no time.
 
     Returns:
-        breaks (k + 1,) and coefficients (k, 6, c) of the columns' motion, and where it ends,
-        (n_q,).
+        breaks (k + 1,) and coefficients (k, 6, c) of the columns' trajectory, and its end, (n_q,).
 
     Raises:
-        NoPlan: it leaves the position limits, or goes on where the start is beyond them, or
-        collides.
+        NoPlan: it leaves the position limits, moves further beyond them than the start, or
+            collides.
     """
     columns, velocity = list(prepared.columns.q), prepared.start_velocity
     moving = velocity != 0
@@ -92,8 +90,7 @@ def brake(
     h = breaks[-1] - breaks[-2]
     stopped: FloatArray = prepared.start.copy()
     stopped[columns] = h ** np.arange(coefficients.shape[1]) @ coefficients[-1]
-    # Farther out than the start by no more than `Trajectory.validate` allows, which judges the
-    # motion in the end.
+    # Beyond the limits by no more than the start, or what `Trajectory.validate` allows in the end.
     bound = np.where(
         stopped[columns] > prepared.columns.upper, prepared.columns.upper, prepared.columns.lower
     )

@@ -5,14 +5,14 @@ Along one line, from X0 to X1 with u from 0 to 1,
     p(u) = p0 + u (p1 - p0),    R(u) = R0 exp(u log(R0^T R1))
 
 The joints follow by continuation: from the configuration at u, Gauss-Newton (the Jacobian's
-pseudo-inverse, minimal norm where there are more joints than needed) to the one at u + du. A step
-is accepted when the straight edge in q between the two stays near the line (measured at three
-points inside the edge), moves no joint by more than `largest_step`, stays in limits, and is free as
-a whole; else du is halved. So the joints cannot jump to another branch.
+pseudo-inverse, minimal norm for redundant arms) to the configuration at u + du. A step is accepted
+if the straight edge in q between the two stays near the line (measured at three points inside the
+edge), moves no joint by more than `largest_step`, stays in limits, and is free as a whole; else du
+is halved. So the joints cannot jump to another branch.
 
-Where that ends before the line does and the robot has joints to spare, a ladder over the null space
-takes its place (`robosim.planners.null_space`), which may also move the joints at the start while
-the link stands.
+If continuation ends before the line does and the robot is redundant, a ladder over the null space
+replaces it (`robosim.planners.null_space`). The ladder may also move the joints at the start while
+the link stays.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ __all__ = ["CartesianResult", "plan_cartesian"]
 
 FloatArray = NDArray[np.float64]
 _SMALLEST_STEP = 1e-4  # of u
-_INSIDE = (0.25, 0.5, 0.75)  # where edges are measured
+_INSIDE = (0.25, 0.5, 0.75)  # parts of an edge at which it is measured
 _PER_PIECE = 8
-_AHEAD = 0.01  # of a line: how far beyond its end a way is looked at for why it ended
+_AHEAD = (
+    0.01  # of a line: distance beyond the end of a path at which the reason for the end is examined
+)
 _ATTEMPTS = 200  # to find a configuration there
-_ASKED = 20  # configurations of a ladder's last rung, at most, for why they lead nowhere
+_ASKED = 20  # configurations of a ladder's last rung, at most, examined for the reason of its end
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,11 +59,10 @@ class CartesianResult(PlanResult):
     """A PlanResult of a Cartesian move.
 
     Attributes:
-        fraction: how much of the way was achieved, 0 to 1, by length of the poses' way; the reason
-        says why it ended.
+        fraction: achieved part of the path, 0 to 1, by length along the poses; the reason describes
+            why it ended.
         position_deviation: [m] largest distance of the link from the line, measured at 8 times per
-        piece of the
-            trajectory.
+            piece of the trajectory.
         rotation_deviation: [rad] likewise.
     """
 
@@ -86,8 +87,10 @@ class _Line:
         return X
 
     def nearest(self, X: FloatArray) -> tuple[float, float]:
-        """Distances [m], [rad] of a pose from the line, position from the segment and rotation from
-        the arc."""
+        """Distances [m], [rad] of a pose from the line.
+
+        Position is relative to the segment and rotation relative to the arc.
+        """
         along = self.X1[:3, 3] - self.X0[:3, 3]
         turn = rotation_log(self.X0[:3, :3].T @ self.X1[:3, :3])
         length, angle = float(np.linalg.norm(along)), float(np.linalg.norm(turn))
@@ -105,7 +108,7 @@ class _Line:
 
 def rotation_log(R: FloatArray) -> FloatArray:
     """Rotation vector (3,) of a rotation matrix, of length 0 to pi."""
-    # Sin(angle) unit axis.
+    # sin(angle) times the unit axis
     axis = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     sine, cosine = math.sqrt(axis @ axis), 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1)
     if cosine > -0.9:
@@ -117,8 +120,10 @@ def rotation_log(R: FloatArray) -> FloatArray:
 
 
 def rotation_exp(vector: FloatArray) -> FloatArray:
-    """Rotation matrix (3, 3) of a rotation vector: I + sin(a)/a K + (1 - cos(a))/a^2 K^2
-    (Rodrigues)."""
+    """Rotation matrix (3, 3) of a rotation vector, by Rodrigues' formula.
+
+    I + sin(a)/a K + (1 - cos(a))/a^2 K^2
+    """
     angle = math.sqrt(vector @ vector)
     x, y, z = vector
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -145,34 +150,29 @@ def plan_cartesian(
     resolution: float = RESOLUTION,
     stop: Callable[[], bool] | None = None,
 ) -> CartesianResult:
-    """Move a link in straight lines from where it is through the poses `problem.via` to the pose
-    `problem.goal`.
+    """Move a link in straight lines through the poses of `problem.via` to that of `problem.goal`.
 
-    Position and orientation go together, each at a constant rate in the line's parameter. At the
-    poses between lines the motion stops. The link stays within `position_bound` and
-    `rotation_bound` of the line; collisions are excluded at every time.
+    Position and orientation change together, each at a constant rate in the line's parameter. The
+    trajectory stops at the poses between lines. The link stays within `position_bound` and
+    `rotation_bound` of the line, and collisions are excluded at every time.
 
     Args:
         problem: its goal and via must be PoseGoals of one link, with no greater tolerances than the
-        default; its start
-            must be at rest.
+            default; its start must be at rest.
         position_bound: [m] largest distance from the line.
         rotation_bound: [rad] largest angle from the line's orientation at the nearest point.
-        largest_step: [rad or m] no joint moves more between two neighboring points of the line,
-        however close:
-            joints do not jump.
-        seed: noted in the result; nothing here is random.
+        largest_step: [rad or m] upper bound on the motion of a joint between two neighboring points
+            of the line, however close, which prevents jumps.
+        seed: recorded in the result; nothing here is random.
         velocity_scaling, acceleration_scaling, jerk, torque_limits, tool_speed, resolution: as of
-        `plan`.
-        stop: asked at each step along the line and before each timing; when it says True, planning
-        ends with the
-            status CANCELLED.
+            `plan`.
+        stop: called at each step along the line and before each timing; if it returns True,
+            planning ends with the status CANCELLED.
 
     Returns:
-        A CartesianResult. Where only part of the way is possible, its status is NO_PATH, `fraction`
-        and `reason` say
-        how much and why it ended there, and the trajectory covers that part (None if there is none
-        at all).
+        A CartesianResult. If only part of the path is possible, its status is NO_PATH, `fraction`
+        and `reason` describe how much and why it ended there, and the trajectory covers that part
+        (None if it is empty).
 
     Raises:
         PlanningError: the problem is not of this kind, or an option is not valid.
@@ -211,13 +211,14 @@ def plan_cartesian(
         if reason:
             status = Status.NO_PATH
         if len(path) > 1 or not reason:
-            # From beyond limits first back inside, and on from there.
+            # From beyond limits, the first edge leads back within them.
             way_in: list[_Line] = []
             if prepared.entry is not prepared.start:
                 way_in = [_Line(problem.model.frame_pose(prepared.start, link), lines[0].X0)]
                 path, corners = np.vstack([prepared.start, path]), [1, *(i + 1 for i in corners)]
             path, corners = merged(path, prepared.columns.q, corners)
             largest = math.inf
+            # Reduce the blends until the trajectory is within the bounds and passes the check.
             while trajectory is None:
                 _go_on(stop)
                 trajectory = time_parameterize(
@@ -281,13 +282,13 @@ def plan_cartesian(
 
 
 def _go_on(stop: Callable[[], bool] | None) -> None:
-    """Raise NoPlan if the caller wishes no more."""
+    """Raise NoPlan if the caller canceled."""
     if stop is not None and stop():
         raise NoPlan(Status.CANCELLED, "cancelled")
 
 
 def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
-    """The link and the straight moves."""
+    """Return the link and the straight moves."""
     goals = [alternatives[0] for alternatives in (*prepared.via, prepared.goals)]
     if prepared.start_velocity.any():
         raise PlanningError("a Cartesian move starts at rest; leave out start_velocity")
@@ -313,8 +314,7 @@ def _lines(prepared: Prepared) -> tuple[str, list[_Line]]:
 def _measured(
     prepared: Prepared, link: str, lines: Sequence[_Line], trajectory: Trajectory
 ) -> tuple[float, float]:
-    """Largest distance [m], [rad] of the link from the nearest of the lines, at 8 times per
-    piece."""
+    """Largest distance [m], [rad] of the link from the nearest line, at 8 times per piece."""
     q = prepared.start.copy()
     worst = (0.0, 0.0)
     parts = np.linspace(0, 1, _PER_PIECE, endpoint=False)
@@ -332,11 +332,11 @@ _Waypoint = tuple[int, float, FloatArray]  # line, u, q
 
 
 class _Refusal(NamedTuple):
-    """Why an edge is refused.
+    """Rejection of an edge.
 
     Attributes:
-        reason: in words; empty where the joints cannot follow at all.
-        is_too_long: whether part of it may be allowed.
+        reason: description; empty if the joints cannot follow at all.
+        is_too_long: True if a part of the edge may be allowed.
     """
 
     reason: str
@@ -344,7 +344,7 @@ class _Refusal(NamedTuple):
 
 
 class _Follower:
-    """Ways along lines: by continuation, and where that ends by a ladder over the null space."""
+    """Paths along lines: by continuation, and if that ends, by a ladder over the null space."""
 
     def __init__(
         self,
@@ -362,8 +362,11 @@ class _Follower:
         self._columns, self._v = list(prepared.columns.q), list(prepared.columns.v)
 
     def follow(self, lines: Sequence[_Line]) -> tuple[FloatArray, list[int], float, str]:
-        """Waypoints (p, n_q), the indices where two lines meet, the fraction of the way, and why it
-        ended early."""
+        """Follow the lines as far as possible.
+
+        The result is waypoints (p, n_q), the indices of those between two lines, the achieved
+        fraction, and why it ended early.
+        """
         sizes = [self._size(line) for line in lines]
         way, reason = self._by_continuation(lines, sizes)
         if reason and self._redundancy > 0:
@@ -379,7 +382,7 @@ class _Follower:
 
     @staticmethod
     def _length(way: Sequence[_Waypoint], sizes: Sequence[float]) -> float:
-        """How far a way goes [m]."""
+        """Length [m] of a path along the lines."""
         if not way:
             return 0.0
         line, u, _ = way[-1]
@@ -388,7 +391,7 @@ class _Follower:
     def _by_continuation(
         self, lines: Sequence[_Line], sizes: Sequence[float]
     ) -> tuple[list[_Waypoint], str]:
-        """(line, u, q) of the waypoints after the start by least motion, and why they end early."""
+        """Return (line, u, q) of waypoints after the start by least motion, and why they end."""
         way: list[_Waypoint] = []
         q = self._prepared.entry
         for i, line in enumerate(lines):
@@ -403,7 +406,7 @@ class _Follower:
     def _by_climbing(
         self, lines: Sequence[_Line], sizes: Sequence[float]
     ) -> tuple[list[_Waypoint], Rung | None]:
-        """The same by a ladder over the null space, and the rung that it ends at."""
+        """Return waypoints by a ladder over the null space, and the rung at which it ends."""
 
         def edge(i: int, q0: FloatArray, q1: FloatArray) -> tuple[bool, bool]:
             refusal = self._refusal(lines[i], q0, q1, _INSIDE)
@@ -427,7 +430,7 @@ class _Follower:
         return size if size > 1e-9 else 0.0
 
     def _line(self, line: _Line, q: FloatArray) -> tuple[list[tuple[float, FloatArray]], str]:
-        """(u, q) of the waypoints after q along one line, and why not to its end."""
+        """Return (u, q) of the waypoints after q along one line, and why they end early."""
         points: list[tuple[float, FloatArray]] = []
         largest = min(0.125, 0.05 / self._size(line))
         u, step = 0.0, largest
@@ -449,7 +452,7 @@ class _Follower:
         return points, ""
 
     def _step(self, line: _Line, q: FloatArray, u: float) -> FloatArray | _Refusal:
-        """The configuration at u, or why the edge to it from q is refused."""
+        """Return the configuration at u, or why the edge to it from q is rejected."""
         q_next = self._solve(line.pose(u), q)
         if q_next is None:
             return _Refusal("", True)
@@ -457,15 +460,17 @@ class _Follower:
         if violations:
             return _Refusal("; ".join(violations), False)
         within = self._prepared.columns.inside(q_next)
-        # Moved to a limit, it may be off the line.
+        # A configuration moved to a limit may be off the line.
         at = _INSIDE if within is q_next else (*_INSIDE, 1.0)
         return self._refusal(line, q, within, at) or within
 
     def _refusal(
         self, line: _Line, q: FloatArray, q_next: FloatArray, at: Sequence[float]
     ) -> _Refusal | None:
-        """Why the edge from q to q_next is refused, measured at these parts of it; None: it is
-        not."""
+        """Return why the edge from q to q_next is rejected, or None.
+
+        `at` are the parts of the edge at which it is measured.
+        """
         model = self._prepared.model
         moves = np.abs(q_next - q)[self._columns]
         if moves.max() > self._largest_step:
@@ -482,7 +487,7 @@ class _Follower:
         return None
 
     def _told(self, refusal: _Refusal, line: _Line, q: FloatArray, u: float) -> str:
-        """Why no step leads on from q at u, in words."""
+        """Describe why no step continues from q at u."""
         if not refusal.is_too_long:
             return refusal.reason
         return (
@@ -492,10 +497,11 @@ class _Follower:
         )
 
     def _nearly_singular(self, q: FloatArray) -> str:
-        """How near to a singularity a configuration is, in words."""
+        """Describe how near to a singularity a configuration is."""
         J = self._prepared.model.jacobian(q, self._link)[:, self._v]
         values = np.linalg.svd(J, compute_uv=False)
-        # Of an arm that cannot move its link in all ways some are always zero.
+        # For an arm that cannot move its link in all directions, some singular values are always
+        # zero.
         smallest = values[len(self._v) - self._redundancy - 1]
         return (
             f"near a singularity, the smallest singular value of the Jacobian being {smallest:.2g}"
@@ -503,13 +509,13 @@ class _Follower:
 
     @cached_property
     def _redundancy(self) -> int:
-        """How many joints there are to spare."""
+        """Number of redundant joints."""
         return redundancy(self._prepared, self._link)
 
     def _why(self, line: _Line, q: FloatArray, u: float) -> str:
-        """Why no motion of the joints leads on from q at u: out of reach, or singular."""
-        # A little ahead, and at the end, which may be proven out of reach where what is ahead is
-        # not yet.
+        """Describe why the joints cannot continue from q at u: out of reach, or singular."""
+        # Test a pose a little ahead, and the end of the line, which may be proven out of reach when
+        # the pose ahead is not.
         ahead = np.array([line.pose(min(u + _AHEAD, 1.0)), line.pose(1.0)])
         found = inverse_kinematics_many(
             self._prepared.model,
@@ -529,9 +535,9 @@ class _Follower:
         return f"the joints cannot follow: {self._nearly_singular(q)}; other configurations could"
 
     def _why_ladder_ends(self, line: _Line, rung: Rung) -> str:
-        """Why none of the configurations of the last rung leads on, in words."""
+        """Describe why none of the configurations of the last rung leads on."""
         u = min(rung.u + _AHEAD, 1.0)
-        # Numbers differ from one to the next: the words before them tell alike from unlike.
+        # Group by the words before the numbers, as numbers differ from one reason to the next.
         alike: dict[str, list[tuple[_Refusal, FloatArray]]] = {}
         for q in rung.q[:: max(1, len(rung.q) // _ASKED)]:
             following = self._step(line, q, u)
@@ -549,7 +555,7 @@ class _Follower:
         return f"{100 * rung.u:.1f} % along the line, {none}: {what}"
 
     def _solve(self, X: FloatArray, q: FloatArray) -> FloatArray | None:
-        """The configuration near q that brings the link to X, within 1e-9 m and rad, or None."""
+        """Return the configuration near q with the link at X, within 1e-9 m and rad, or None."""
         model, q = self._prepared.model, q.copy()
         for _ in range(15):
             X_WL = model.frame_pose(q, self._link)

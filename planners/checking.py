@@ -1,4 +1,4 @@
-"""The last look at a motion: free of collisions at every time, and within its limits."""
+"""Final check of a trajectory: free of collision at every time, and within its limits."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from robosim.trajectory import Trajectory
 __all__ = ["CHECK_RESOLUTION", "check"]
 
 FloatArray = NDArray[np.float64]
-# [m] of the last check: finer, since it confirms what the stages before have found.
+# [m] of the final check: finer, since it confirms the results of the earlier stages.
 CHECK_RESOLUTION = 1e-4
 
 
 def check(
     prepared: Prepared, trajectory: Trajectory, *, resolution: float = CHECK_RESOLUTION
 ) -> list[str]:
-    """What is wrong with a motion of the problem's columns, in words; empty when it is free and
-    within its limits.
+    """Describe the faults of a trajectory of the problem's columns; empty if there are none.
 
-    Collisions are excluded at every time, not at samples; limits of position, velocity,
-    acceleration and jerk at the exact extrema of the polynomials. Torques are kept by the time
-    parameterization, and `trajectory.validate()` looks at them.
+    Collisions are excluded at every time, not only at samples. Limits of position, velocity,
+    acceleration and jerk are checked at the exact extrema of the polynomials. Torques are limited
+    by the time parameterization, and checked by `trajectory.validate()`.
 
     Args:
         prepared: the problem.
         trajectory: of its columns.
-        resolution: [m] a motion that passes nearer than half of it may be refused.
+        resolution: [m] a trajectory with less than half of it as clearance may be rejected.
     """
     wrong = []
     free = prepared.scene.trajectory_free(
@@ -52,11 +51,11 @@ def check(
 
 
 def _surely_within_limits(trajectory: Trajectory) -> bool:
-    """A quick sufficient test: Bernstein coefficients bound the part of a piece they are of
-    (Farouki, CAGD 2012, 3).
+    """Quick sufficient test of the limits.
 
-    Of each piece, coordinate and derivative by itself: what fails whole is cut into 8 parts, and
-    what still fails into 64.
+    Bernstein coefficients bound the part of a piece that they describe (Farouki, CAGD 2012, 3).
+    Each piece, coordinate and derivative is tested by itself: first the whole piece, then 8 parts
+    of it, then 64.
     """
     limits = trajectory.limits
     if limits is None:
@@ -70,10 +69,11 @@ def _surely_within_limits(trajectory: Trajectory) -> bool:
     c, h = trajectory.coefficients, np.diff(trajectory.breaks)
     for lower, upper in bounds:
         n_powers = c.shape[1]
-        if n_powers == 0:  # zero, which is within all that follow
+        if n_powers == 0:  # zero, within all bounds that follow
             break
         if lower is not None or upper is not None:
-            # Rows of powers of the time as a part of the piece, one for each piece and coordinate.
+            # Rows of coefficients in powers of time relative to the piece, per piece and
+            # coordinate.
             powers = np.cumprod(np.column_stack([np.ones(len(h)), *[h] * (n_powers - 1)]), axis=1)
             rows = (c * powers[:, :, None]).swapaxes(1, 2).reshape(-1, n_powers)
             low = _repeated(lower, -np.inf, c.shape)
@@ -85,13 +85,12 @@ def _surely_within_limits(trajectory: Trajectory) -> bool:
 
 
 def _repeated(bound: FloatArray | None, none: float, shape: tuple[int, ...]) -> FloatArray:
-    """A bound of each coordinate (n,), or of none, for every piece of coefficients of this shape:
-    (k n,)."""
+    """Repeat a bound of each coordinate (n,), or `none`, for every piece: (k n,)."""
     return np.full(shape[0] * shape[2], none) if bound is None else np.tile(bound, shape[0])
 
 
 def _is_within(rows: FloatArray, low: FloatArray, high: FloatArray) -> bool:
-    """Whether polynomials (m, d + 1) on [0, 1] are proven to be within bounds (m,)."""
+    """True if polynomials (m, d + 1) on [0, 1] are proven to be within bounds (m,)."""
     for parts in (1, 8, 64):
         b = rows @ _bernstein(rows.shape[1] - 1, parts)
         open_ = ~((b.max(axis=1) <= high) & (b.min(axis=1) >= low))
@@ -103,12 +102,11 @@ def _is_within(rows: FloatArray, low: FloatArray, high: FloatArray) -> bool:
 
 @cache
 def _bernstein(d: int, parts: int) -> FloatArray:
-    """(d + 1, parts (d + 1)): from powers on [0, 1] to the Bernstein coefficients of each of so
-    many equal parts.
+    """Matrix (d + 1, parts (d + 1)) from powers on [0, 1] to Bernstein coefficients of equal parts.
 
     With b_i = sum_j C(i, j) / C(d, j) p_j a polynomial on [0, 1] lies between the least and the
-    greatest b_i; that of the part from s on, w wide, has the powers p'_j = w^j sum_i C(i, j) s^(i -
-    j) p_i.
+    greatest b_i. The part of width w from s on has the powers p'_j = w^j sum_i C(i, j) s^(i - j)
+    p_i.
     """
     to_bernstein = np.array(
         [[math.comb(i, j) / math.comb(d, j) for j in range(d + 1)] for i in range(d + 1)]

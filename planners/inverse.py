@@ -1,5 +1,7 @@
-"""Inverse kinematics: every configuration that brings a link to a pose, nearest first; one for each
-of many poses."""
+"""Inverse kinematics: all configurations that bring a link to a pose, nearest first.
+
+For many poses, one configuration each.
+"""
 
 from __future__ import annotations
 
@@ -20,26 +22,26 @@ from robosim.scene import Scene
 __all__ = ["IkResult", "IkResults", "IkStatus", "inverse_kinematics", "inverse_kinematics_many"]
 
 FloatArray = NDArray[np.float64]
-# What an arm can hold, along [m] and about [rad] the axes.
+# Accuracy of an arm, along [m] and about [rad] the axes.
 _HELD = np.repeat((POSITION_TOLERANCE, ROTATION_TOLERANCE), 3)
-# Where the closest of all attempts misses a pose by more than so many of these, none is within them
-# of it. It is the closest in a weighted sum, in which a meter counts as two radians
+# Multiple of this accuracy beyond which a miss by the closest attempt means that no configuration
+# is within it. The closest attempt minimizes a weighted sum in which a meter counts as two radians
 # (engine/planning/ik_residual.cpp).
 _HOPELESS = 20.0
 
 
 @dataclass(frozen=True, eq=False)
 class IkResult:
-    """What inverse kinematics found; true when there is a solution.
+    """Result of inverse kinematics; true if there is a solution.
 
     Attributes:
         solutions: (k, n_q) distinct configurations within limits, nearest to the start first; k may
-        be 0.
+            be 0.
         reason: why there is none; empty otherwise.
-        closest: (n_q,) the first solution, or the configuration that came closest to being one.
+        closest: (n_q,) the first solution, or the configuration closest to being one.
         position_error: [m] by which `closest` misses the goal, beyond its tolerance.
         rotation_error: [rad] likewise.
-        seconds: that it took.
+        seconds: duration.
     """
 
     solutions: FloatArray
@@ -63,26 +65,26 @@ def inverse_kinematics(
     n_seeds: int = 100,
     max_solutions: int = 64,
 ) -> IkResult:
-    """All distinct configurations within limits in which a link is at a pose, or within its
-    tolerances of it.
+    """Find all distinct configurations within limits with a link at a pose, within tolerances.
 
     Damped Gauss-Newton in the tangent space from the start and from seeds spread evenly over the
-    limits (engine/planning/ik.h). On axes whose tolerance is no more than an arm can hold (1e-4 m,
-    1e-3 rad) the pose itself is sought, and the tolerance only accepts what comes near where
-    nothing reaches it. An arm with six joints has a finite number of them; for one with more, they
-    are a sample. Collisions are not looked at. A pose that is farther away than lengths and limits
-    let the joints reach (engine/planning/ik_reach.h) takes few attempts, to say by how much.
+    limits (engine/planning/ik.h). On axes whose tolerance is at most the accuracy of an arm (1e-4
+    m, 1e-3 rad) the method solves for the pose itself. Configurations within the tolerance are
+    accepted only if no configuration has the pose. An arm with six joints has a finite number of
+    solutions; for an arm with more joints, the result is a sample. Collisions are not checked. A
+    pose that is farther away than lengths and limits let the joints reach
+    (engine/planning/ik_reach.h) takes few attempts, to report by how much.
 
     Args:
         model: the robot.
         goal: link, pose and tolerances.
-        start: (n_q,) what the solutions are to be near to, and where joints that may not move stay;
-        None: neutral.
-        joints: names of those that may move; None takes all that move the link, without a floating
-        base.
+        start: (n_q,) reference for the distance of solutions, and for joints that may not move;
+            None: neutral.
+        joints: names of joints that may move; None takes all that move the link, without a floating
+            base.
         seed: of the spread seeds.
-        n_seeds: how many of them, after the start itself.
-        max_solutions: stop at so many.
+        n_seeds: number of spread seeds, after the start itself.
+        max_solutions: number of solutions at which the search stops.
 
     Raises:
         PlanningError: no such link, start or joints.
@@ -111,7 +113,7 @@ def inverse_kinematics(
             random_seeds=n_seeds,
             seed=seed,
             max_solutions=max_solutions,
-            # On these axes what is within the tolerance will do.
+            # On these axes configurations within the tolerance are accepted.
             position_slack=float(np.where(held, bounds, 0.0)[:3].max()),
             rotation_slack=float(np.where(held, bounds, 0.0)[3:].max()),
         )
@@ -154,14 +156,16 @@ def _check_link(model: Model, link: str) -> None:
 
 
 def _rest(model: Model) -> FloatArray:
-    """The neutral configuration, moved into the limits."""
+    """Return the neutral configuration, moved into the limits."""
     q: FloatArray = np.clip(model.neutral(), model.limits.lower, model.limits.upper)
     return q
 
 
 def _columns(model: Model, link: str, joints: Sequence[str] | None) -> Columns:
-    """What may move to bring a link somewhere: `joints`, or all on the way to it but a floating
-    base."""
+    """Coordinates that may move to place a link.
+
+    These are those of `joints`, or of all joints between it and the root except a floating base.
+    """
     kinds = joint_kinds(model)
     if joints is None:
         joints = [joint for joint in chain(model, link) if kinds[joint] != "floating"]
@@ -179,14 +183,14 @@ def _columns(model: Model, link: str, joints: Sequence[str] | None) -> Columns:
 def out_of_reach(
     link: str, distance: float, least: float, most: float, first: str, last: str
 ) -> str:
-    """Why no configuration brings a link to a pose, in words.
+    """Describe why no configuration brings a link to a pose.
 
     Args:
-        link: which.
-        distance: [m] of two points that the pose asks for.
-        least, most: [m] that it can be.
-        first, last: the joints whose axes hold these points, or the link; empty where all joints
-        slide.
+        link: name of the link.
+        distance: [m] between two points, as the pose requires.
+        least, most: [m] possible range of that distance.
+        first, last: the joints whose axes contain these points, or the link; empty if all joints
+            slide.
     """
     limit = f"at most {most:.3g} m" if distance > most else f"at least {least:.3g} m"
     between = "it and the middle of what it can reach"
@@ -199,30 +203,29 @@ def out_of_reach(
 
 
 class IkStatus(IntEnum):
-    """What became of one of many poses."""
+    """Outcome for one of many poses."""
 
     SOLVED = 0
-    """The configuration is an answer."""
+    """The configuration is a solution."""
     OUT_OF_REACH = 1
     """No configuration within limits has the pose: proven by lengths, without an attempt."""
     IN_COLLISION = 2
-    """All answers that were found collide."""
+    """All solutions that were found collide."""
     NOT_FOUND = 3
-    """No attempt came to the pose; the closest is given."""
+    """No attempt reached the pose; the result is the closest."""
 
 
 @dataclass(frozen=True, eq=False)
 class IkResults:
-    """What inverse kinematics found for each of n poses.
+    """Results of inverse kinematics for each of n poses.
 
     Attributes:
-        q: (n, n_q) a configuration within limits with this pose; where there is none that which
-        came closest, one that
-            collides, or out of reach the start.
+        q: (n, n_q) a configuration within limits with this pose. If there is none, the closest or a
+            colliding one; the start if the pose is out of reach.
         status: (n,) of `IkStatus`.
-        attempts: (n,) how many were made, the one from the start included.
-        position_error: (n,) [m] by which `q` misses the pose, beyond a region asked for; NaN out of
-        reach.
+        attempts: (n,) number of attempts, including that from the start.
+        position_error: (n,) [m] by which `q` misses the pose, beyond a required region; NaN out of
+            reach.
         rotation_error: (n,) [rad] likewise.
     """
 
@@ -236,14 +239,14 @@ class IkResults:
 
     @property
     def solved(self) -> NDArray[np.bool_]:
-        """(n,) whether there is an answer."""
+        """(n,) True if there is a solution."""
         return np.asarray(self.status == IkStatus.SOLVED)
 
     def __len__(self) -> int:
         return len(self.status)
 
     def reason(self, i: int) -> str:
-        """Why there is no answer to pose i, in words; empty where there is one.
+        """Describe why there is no solution for pose i; empty if there is one.
 
         Raises:
             PlanningError: there is no pose i.
@@ -281,41 +284,37 @@ def inverse_kinematics_many(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> IkResults:
-    """One configuration within limits for each of many poses of a link, free of collisions where a
-    scene is given.
+    """Find one configuration within limits for each of many poses of a link.
 
-    Levenberg's method as in `inverse_kinematics`, many poses side by side in the lanes of the
-    processor's registers and on several threads (engine/planning/ik_lanes.h): first from the start,
-    then from random configurations whose pose is near the goal. Poses out of reach take no attempt.
-    The answers do not depend on the number of threads.
+    With a scene, the configurations are free of collision. The method is Levenberg's as in
+    `inverse_kinematics`, with many poses side by side in the lanes of the processor's registers and
+    on several threads (engine/planning/ik_lanes.h). Attempts begin at the start, then at random
+    configurations whose pose is near the goal. Poses out of reach take no attempt. The results do
+    not depend on the number of threads.
 
     Args:
         model: the robot.
         link: any of its links.
-        poses: (n, 4, 4) X_WL, where it is to be.
-        start: (n_q,) or (n, n_q): the first attempt of all or of each, and where joints that may
-        not move stay;
-            None: neutral.
-        position_tolerance: [m] one number or (3,) along the axes of each pose, as of a `PoseGoal`:
-        up to what an arm
-            can hold (1e-4 m) the pose itself is sought, and only where nothing reaches it what is
-            no farther away;
-            infinity leaves an axis free.
+        poses: (n, 4, 4) goal poses X_WL.
+        start: (n_q,) or (n, n_q): the first attempt of all or of each, and the positions of joints
+            that may not move; None: neutral.
+        position_tolerance: [m] one number or (3,) along the axes of each pose, as of a `PoseGoal`.
+            Up to the accuracy of an arm (1e-4 m) the method solves for the pose itself, and accepts
+            configurations within the tolerance only if none has the pose. Infinity leaves an axis
+            free.
         rotation_tolerance: [rad] likewise about the axes of each pose (1e-3 rad).
-        joints: names of those that may move; None takes all that move the link, without a floating
-        base.
-        scene: answers are free of collisions with it and of the robot with itself: a `Scene`, or
-        one compiled for
-            this model. None: collisions are not looked at.
+        joints: names of joints that may move; None takes all that move the link, without a floating
+            base.
+        scene: solutions are free of collision with it and of the robot with itself: a `Scene`, or
+            one compiled for this model. None: collisions are not checked.
         seed: of the random configurations.
-        attempts: at most so many per pose.
-        threads: at most so many; None for as many as there may be.
-        progress: called now and then with how many poses are done; it ends the rest by returning
-        False, which are
-            then not found.
+        attempts: upper bound per pose.
+        threads: upper bound; None for as many as allowed.
+        progress: called repeatedly with the number of poses done. If it returns False, the
+            remaining poses are not found.
 
     Raises:
-        PlanningError: no such link, start or joints; poses that are none; attempts below one.
+        PlanningError: no such link, start or joints; invalid poses; attempts below one.
     """
     check_type(model, Model, "model", PlanningError)
     _check_link(model, link)
@@ -328,7 +327,7 @@ def inverse_kinematics_many(
             reference = _starts(model, given, len(X))
         else:
             reference = configuration(model, start, reference, "start")
-    # A PoseGoal reads the tolerances, and says what is wrong with them.
+    # PoseGoal parses the tolerances, and reports errors in them.
     goal = PoseGoal(link, np.eye(4), position_tolerance, rotation_tolerance)
     bounds = np.concatenate(
         [np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)]
@@ -376,7 +375,7 @@ def inverse_kinematics_many(
 
 
 def _poses(value: ArrayLike) -> FloatArray:
-    """(n, 4, 4) rigid transforms."""
+    """Return (n, 4, 4) rigid transforms."""
     try:
         X = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -396,7 +395,7 @@ def _poses(value: ArrayLike) -> FloatArray:
 
 
 def _starts(model: Model, start: NDArray[np.generic], n: int) -> FloatArray:
-    """(n, n_q), one for each pose."""
+    """Return (n, n_q), one start for each pose."""
     if start.dtype.kind not in "iuf" or start.shape != (n, model.n_q):
         raise PlanningError(
             f"start has shape {start.shape}; expected ({model.n_q},), or one for each pose,"

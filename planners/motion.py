@@ -1,5 +1,7 @@
-"""From a polyline in q to a checked motion: as smooth as it can be, less so where that collides or
-is too fast."""
+"""From a polyline in q to a checked trajectory.
+
+The trajectory is as smooth as possible, and less so where that collides or is too fast.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from robosim.trajectory import Trajectory
 __all__ = ["checked", "motion_along"]
 
 FloatArray = NDArray[np.float64]
-# What is tried in turn: the largest blend [metric of q], and whether to stop at the end of the
+# Attempts in this order: the largest blend [metric of q], and whether to stop at the end of the
 # first edge.
 _FROM_REST = ((math.inf, False), (0.2, False), (0.05, False), (STOP, False))
 _FROM_MOTION = ((math.inf, False), (0.2, False), (math.inf, True), (STOP, True))
@@ -36,20 +38,20 @@ def motion_along(
     *,
     start_velocity: FloatArray | None = None,
 ) -> Trajectory:
-    """A checked motion along the path.
+    """Compute a checked trajectory along the path.
 
-    A jerk limit lets the motion leave the path a little. Where that collides, blends are made
-    smaller and accelerations lower, which brings it back: the deviation falls with the third power
-    of the acceleration.
+    With a jerk limit the trajectory deviates slightly from the path. Where that collides, blends
+    are made smaller and accelerations lower, which reduces the deviation: it decreases with the
+    third power of the acceleration.
 
     Args:
         prepared: the problem.
         path: (p, n_q) free polyline.
         waypoints: indices of the waypoints to be passed exactly.
-        limits: what to keep.
+        limits: limits of the trajectory.
         run: seed, resolution and clock.
         start_velocity: (c,) along the first edge, which is then at least the braking distance; None
-        is at rest.
+            is at rest.
 
     Raises:
         NoPlan: there is none within the limits.
@@ -87,7 +89,7 @@ def motion_along(
 
 
 def checked(prepared: Prepared, trajectory: Trajectory, run: Run) -> Trajectory:
-    """The motion itself, when it passes the last check; else raises NoPlan."""
+    """Return the trajectory if it passes the final check; else raise NoPlan."""
     with run.stage("check"):
         wrong = check(prepared, trajectory, resolution=min(run.resolution, CHECK_RESOLUTION))
     if wrong:

@@ -1,14 +1,13 @@
-"""Lines for arms with more joints than the task needs: a ladder of configurations over the null
-space.
+"""Straight lines for redundant arms: a ladder of configurations over the null space.
 
-At poses along the way (rungs) the configurations that have the pose are spread out from those that
-the rung before leads to: along the null space of the Jacobian, a step at a time, each brought back
-to the pose, kept when it is free, within limits and not near another. From rung to rung each goes
-on by least motion. The cheapest chain through all rungs is found by dynamic programming, smoothed,
-and then every edge of it is proven; an edge that fails is taken out and the next chain tried. De
-Maeyer, Moyers, Demeester, "Cartesian path planning for arc welding robots: evaluation of the
-Descartes algorithm" (ETFA 2017) describes ladders of sampled configurations; here they grow from
-the start, so that all of them can be reached.
+At poses along the line (rungs), configurations with that pose are spread out from those reached
+from the previous rung. They advance along the null space of the Jacobian by one step at a time.
+Each is projected back to the pose, and kept if it is free, within limits and not near another. From
+rung to rung each continues by least motion. Dynamic programming finds the cheapest chain through
+all rungs. The chain is smoothed, and then every edge of it is proven. An edge that fails is
+removed, and the next chain is tried. De Maeyer, Moyers, Demeester, "Cartesian path planning for arc
+welding robots: evaluation of the Descartes algorithm" (ETFA 2017) describes ladders of sampled
+configurations. Here the ladder grows from the start, so that all configurations can be reached.
 """
 
 from __future__ import annotations
@@ -28,30 +27,29 @@ __all__ = ["Rung", "climb", "redundancy"]
 
 FloatArray = NDArray[np.float64]
 Edge = Callable[[int, FloatArray, FloatArray], tuple[bool, bool]]
-# How far apart neighbors in the null space are [rad, m], and how many a rung has at most: of one
-# dimension all there are.
+# Distance of neighbors in the null space [rad, m], and largest number of configurations per rung;
+# in one dimension all of them fit.
 _SPREAD, _MOST = {1: 0.1}, {1: 400}
 _SPREAD_MANY, _MOST_MANY = 0.15, 200
 _SPACING = 0.025  # of rungs [m], see `_Follower._size`
-_HALVINGS = 4  # of the way to the next rung, where no configuration leads to it
+_HALVINGS = 4  # of the interval to the next rung, if no configuration leads to it
 _DEEPEST = 7  # halvings of an edge that leaves the line
-_CHAINS = 200  # that are tried
+_CHAINS = 200  # largest number tried
 _SMOOTHINGS = 10
-_RANK = 1e-3  # singular values below that part of the largest count as none
+_RANK = 1e-3  # singular values below this part of the largest count as zero
 
 
 @dataclass(eq=False)
 class Rung:
-    """A pose along the way, and configurations that have it.
+    """A pose along a line, and configurations with this pose.
 
     Attributes:
-        line: which of the lines.
-        u: where on it, 0 to 1.
+        line: index of the line.
+        u: position on the line, 0 to 1.
         pose: (4, 4) of the link.
         q: (m, n_q) configurations.
-        blocked: pairs (a, b) of configurations of this rung and the next whose edge is refused; (a,
-        -1 - b) of two
-            of this one.
+        blocked: pairs (a, b) of configurations of this rung and the next whose edge is rejected;
+            (a, -1 - b) for two of this rung.
     """
 
     line: int
@@ -63,7 +61,7 @@ class Rung:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What moves, and how poses are met."""
+    """Moving coordinates, and projection of configurations to poses."""
 
     prepared: Prepared
     link: str
@@ -71,8 +69,10 @@ class _Task:
     largest_step: float
 
     def project(self, pose: FloatArray, q: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """For each q (m, n_q) the configuration near it with this pose, or its own (m, 4, 4), and
-        if there is one."""
+        """Project each q (m, n_q) to a nearby configuration with this pose, or its own (m, 4, 4).
+
+        The second result is True where such a configuration exists.
+        """
         prepared, columns = self.prepared, self.prepared.columns
         found = _engine.inverse_kinematics_many(
             prepared.model._engine,
@@ -92,19 +92,19 @@ class _Task:
         return found["q"], found["status"] == 0
 
     def directions(self, q: FloatArray) -> FloatArray:
-        """(m, k, c) unit vectors along which the columns move and the link nearly does not."""
+        """(m, k, c) unit vectors along which the columns move and the link almost stays."""
         J = self.prepared.model.jacobian(q, self.link)[:, :, list(self.prepared.columns.v)]
         out: FloatArray = np.linalg.svd(J)[2][:, self.rank :]
         return out
 
     def moves(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """(..., c) how far each column moves."""
+        """(..., c) displacement of each column."""
         out: FloatArray = (b - a)[..., list(self.prepared.columns.q)]
         return out
 
 
 def redundancy(prepared: Prepared, link: str) -> int:
-    """How many more coordinates may move than it takes to move the link as it can be moved."""
+    """Number of moving coordinates in excess of the rank of the link's Jacobian."""
     columns, model = prepared.columns, prepared.model
     rng = np.random.default_rng(0)
     q = np.repeat(prepared.entry[None], 4, axis=0)
@@ -127,26 +127,26 @@ def climb(
     largest_step: float,
     go_on: Callable[[], None],
 ) -> tuple[list[tuple[int, float, FloatArray]], Rung | None]:
-    """Waypoints along lines, as far as there are.
+    """Find waypoints along lines, as far as possible.
 
     Args:
         prepared: robot, scene and start.
-        link: that follows the lines.
-        sizes: of each line [m]; those of size zero are left out.
+        link: name of the link that follows the lines.
+        sizes: of each line [m]; lines of size zero are skipped.
         pose: (line, u) to the link's pose there.
-        edge: (line, q0, q1) to whether the straight motion between the two is allowed, and else
-        whether shorter ones
-            may be.
-        largest_step: [rad or m] that no column moves more than between two waypoints.
-        go_on: called now and then; raises where nobody wants more.
+        edge: (line, q0, q1) to whether the straight motion between the two is allowed and, if not,
+            whether shorter ones may be.
+        largest_step: [rad or m] upper bound on the motion of a column between two waypoints.
+        go_on: called repeatedly; raises to cancel.
 
     Returns:
-        (line, u, q) of each waypoint after the start, and the last rung where the way ends before
-        its end.
+        (line, u, q) of each waypoint after the start, and the last rung if the path ends before the
+        last line does.
     """
     task = _Task(prepared, link, len(prepared.columns.v) - redundancy(prepared, link), largest_step)
     lines = [i for i, size in enumerate(sizes) if size > 0]
     ladder = [Rung(lines[0], 0.0, pose(lines[0], 0.0), prepared.entry[None])]
+    # Grow the ladder rung by rung, up to the first rung that cannot be reached.
     ladder[0].q = _spread(task, ladder[0].pose, ladder[0].q)
     ended: Rung | None = None
     for line in lines:
@@ -158,6 +158,7 @@ def climb(
                 break
         if ended is not None:
             break
+    # Prove the cheapest chains. If all of them fail, drop the last rung.
     while len(ladder) > 1:
         for _ in range(_CHAINS):
             go_on()
@@ -173,8 +174,7 @@ def climb(
 
 
 def _spread(task: _Task, pose: FloatArray, q: FloatArray) -> FloatArray:
-    """The configurations q (m, n_q) with this pose, and those that motion in the null space leads
-    to from them."""
+    """Extend the configurations q (m, n_q) with this pose by motion in the null space."""
     free = len(task.prepared.columns.v) - task.rank
     step, most = _SPREAD.get(free, _SPREAD_MANY), _MOST.get(free, _MOST_MANY)
     columns = list(task.prepared.columns.q)
@@ -195,7 +195,7 @@ def _spread(task: _Task, pose: FloatArray, q: FloatArray) -> FloatArray:
 
 
 def _new(task: _Task, known: FloatArray, q: FloatArray, apart: float) -> FloatArray:
-    """Those of q that are free, and `apart` from what is known and from each other."""
+    """Select the q that are free, and `apart` from the known ones and from each other."""
     if not len(q):
         return q
     gaps = np.linalg.norm(task.moves(known[None], q[:, None]), axis=2)
@@ -212,8 +212,10 @@ def _new(task: _Task, known: FloatArray, q: FloatArray, apart: float) -> FloatAr
 def _grow(
     task: _Task, ladder: list[Rung], line: int, u: float, pose: Callable[[int, float], FloatArray]
 ) -> bool:
-    """Add the rung at u of a line, and such between as it takes; False where nothing leads
-    there."""
+    """Add the rung at u of a line, with rungs between as needed.
+
+    Returns False if no configuration leads there.
+    """
     begin = ladder[-1].u if ladder[-1].line == line else 0.0
     at, gap = begin, u - begin
     while at < u - 1e-12:
@@ -222,7 +224,7 @@ def _grow(
         before = ladder[-1].q
         found, ok = task.project(X, before)
         ok &= np.abs(task.moves(before, found)).max(axis=1) <= task.largest_step
-        # Shortest moves first: of those that come near each other the ones that lead on best are
+        # Shortest moves first: among configurations near each other, the one that continues best is
         # kept.
         order = np.argsort(np.linalg.norm(task.moves(before, found), axis=1)[ok], kind="stable")
         free = len(task.prepared.columns.v) - task.rank
@@ -243,8 +245,10 @@ def _grow(
 
 
 def _cheapest(task: _Task, ladder: list[Rung]) -> list[tuple[int, int]] | None:
-    """(rung, configuration) from the start to the last rung with the least way of the joints, or
-    None."""
+    """Return the chain with the least joint motion to the last rung, or None.
+
+    The chain is a list of (rung, configuration).
+    """
     first = ladder[0]
     cost, before = _in_rung(task, first)
     parents: list[NDArray[np.int_]] = []
@@ -272,8 +276,10 @@ def _cheapest(task: _Task, ladder: list[Rung]) -> list[tuple[int, int]] | None:
 
 
 def _in_rung(task: _Task, rung: Rung) -> tuple[FloatArray, NDArray[np.int_]]:
-    """Ways (m,) from configuration 0 to all others of a rung at its pose, and the last before each:
-    Dijkstra."""
+    """Distances (m,) from configuration 0 to all others of a rung, and predecessors.
+
+    Dijkstra's algorithm.
+    """
     free = len(task.prepared.columns.v) - task.rank
     gaps = np.linalg.norm(task.moves(rung.q[:, None], rung.q[None]), axis=2)
     gaps[gaps > 1.7 * _SPREAD.get(free, _SPREAD_MANY)] = np.inf
@@ -301,8 +307,10 @@ def _proven(
     pose: Callable[[int, float], FloatArray],
     edge: Edge,
 ) -> list[tuple[int, float, FloatArray]] | None:
-    """The chain as waypoints whose edges are all allowed, smoothed if it is so too; None: an edge
-    was blocked."""
+    """Convert a chain to waypoints whose edges are all allowed.
+
+    The chain is smoothed first if its edges are then allowed, too. None: an edge was blocked.
+    """
     q = np.array([ladder[k].q[i] for k, i in chain])
     rungs = [ladder[k] for k, _ in chain]
 
@@ -329,8 +337,10 @@ def _proven(
 
 
 def _smoothed(task: _Task, rungs: list[Rung], q: FloatArray) -> FloatArray:
-    """Configurations moved towards the middle of their neighbors, every second one in turns, where
-    that may be."""
+    """Move configurations to the middle of their neighbors where possible.
+
+    Even and odd ones move in turns.
+    """
     q = q.copy()
     poses = np.array([rung.pose for rung in rungs])
     for sweep in range(2 * _SMOOTHINGS):
@@ -354,8 +364,10 @@ def _edge(
     edge: Edge,
     depth: int,
 ) -> list[tuple[int, float, FloatArray]] | None:
-    """Waypoints after `begin` up to `end`, with what it takes between for edges to be allowed;
-    None: they are not."""
+    """Return waypoints after `begin` up to `end`, with intermediate ones that make edges allowed.
+
+    None: there are none.
+    """
     (ua, qa), (ub, qb) = begin, end
     allowed, may_be_halved = edge(line, qa, qb)
     if allowed:
@@ -366,7 +378,7 @@ def _edge(
     found, ok = task.project(pose(line, u), 0.5 * (qa + qb)[None])
     if not ok[0] or np.abs(task.moves(qa, qb)).max() < 1e-6:
         return None
-    # What is between has to be between: else halving does not end.
+    # The intermediate configuration has to lie between, or halving does not end.
     if max(
         np.linalg.norm(task.moves(qa, found[0])), np.linalg.norm(task.moves(found[0], qb))
     ) > 0.9 * np.linalg.norm(task.moves(qa, qb)):

@@ -1,9 +1,9 @@
-"""How a motion passes a configuration exactly, without stopping there.
+"""Exact passing of a waypoint without stopping there.
 
-Rounding the corner of a path at a waypoint w would cut w off. So the path goes straight through w
+Blending the corner of a path at a waypoint w would cut w off. So the path is led straight through w
 instead: with unit directions u (in) and v (out), the points w - d t and w + d t with t = (u + v) /
-|u + v| are put beside w. Only those two corners are rounded, each blend ending at w at the latest,
-and the motion is at w exactly.
+|u + v| are inserted beside w. Only the corners at these two points are blended, each blend ends at
+w at the latest, and the trajectory passes w exactly.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ _LARGEST, _SMALLEST = 0.3, 0.01  # of d, in the Euclidean metric of q
 def pass_through(
     prepared: Prepared, path: FloatArray, waypoints: Sequence[int], resolution: float
 ) -> tuple[FloatArray, list[int]]:
-    """Replace each of these inner waypoints by two beside it, on a straight line through it, where
-    that is free.
+    """Replace inner waypoints by two points on a free straight line through each.
 
     Args:
         prepared: the problem.
@@ -34,9 +33,8 @@ def pass_through(
         resolution: [m] of the edge checks.
 
     Returns:
-        The new path (p', n_q), and the indices in it of those waypoints where no straight line is
-        free or the path
-        turns back: the motion has to stop there.
+        The resulting path (p', n_q), and the indices in it of those waypoints where no straight
+        line is free or the path reverses: the trajectory has to stop there.
     """
     points: list[FloatArray] = []
     stops: list[int] = []
@@ -62,7 +60,7 @@ def _beside(
     if min(length_in, length_out) < 2 * _SMALLEST:
         return None
     tangent = into / length_in + out / length_out
-    if np.linalg.norm(tangent) < 0.1:  # nearly back where it came from
+    if np.linalg.norm(tangent) < 0.1:  # nearly a reversal
         return None
     tangent /= np.linalg.norm(tangent)
     d = min(_LARGEST, length_in / 3, length_out / 3)

@@ -1,4 +1,4 @@
-"""Configurations from what users write: arrays, positions by joint name, names of states.
+"""Configurations from user input: arrays, positions by joint name, names of states.
 
 Also the coordinates that a plan may move ("columns" of q), and the limits of each.
 """
@@ -36,17 +36,17 @@ class Columns:
     """Entries of q that may move, and their limits.
 
     Attributes:
-        q: indices into q, c of them.
+        q: indices of c entries of q.
         v: indices into v of the same coordinates.
         names: of the positions.
-        joints: that they belong to.
+        joints: of these coordinates.
         units: "rad" or "m" each.
-        periodic: (c,) bool, whether 2 pi more is the same pose.
-        lower, upper: (c,) positions; infinite where there is none.
+        periodic: (c,) bool, True if 2 pi more is the same pose.
+        lower, upper: (c,) positions; infinite if unlimited.
         velocity, acceleration: (c,) limits of the coordinates' derivatives.
 
-    A planar joint's limits are about its moving frame; here each of x and y gets 1/sqrt(2) of the
-    smaller of both, which keeps them in every direction.
+    The limits of a planar joint are in its moving frame. Here x and y get 1/sqrt(2) of the smaller
+    of both limits each, which satisfies the limits in every direction.
     """
 
     q: tuple[int, ...]
@@ -62,19 +62,17 @@ class Columns:
 
     @property
     def noise(self) -> FloatArray:
-        """(c,) how far beyond its limits each may be given, as measurements err; what is beyond
-        goes back inside."""
+        """(c,) excess over limits that is accepted as measurement error and then corrected."""
         return np.array([LIMIT_NOISE[unit] for unit in self.units])
 
     def excess(self, q: FloatArray) -> FloatArray:
-        """(c,) how far each is beyond its limits in q (n_q,); 0 inside."""
+        """(c,) distance of each beyond its limits in q (n_q,); 0 inside."""
         x = q[list(self.q)]
         out: FloatArray = np.maximum(np.maximum(self.lower - x, x - self.upper), 0.0)
         return out
 
     def inside(self, q: FloatArray) -> FloatArray:
-        """The configuration (n_q,) with what is beyond its limits moved to them; q itself where
-        nothing is."""
+        """Clip a configuration (n_q,) to the limits; q itself if it is within them."""
         x = q[list(self.q)]
         if not ((x < self.lower) | (x > self.upper)).any():
             return q
@@ -84,15 +82,16 @@ class Columns:
 
 
 def joint_kinds(model: Model) -> dict[str, str]:
-    """The kind of every joint by name; the joint of a free-flying base is "floating" though no
-    description lists it."""
+    """Return the kind of every joint by name.
+
+    The joint of a free-flying base is "floating", though no description lists it.
+    """
     described: dict[str, str] = {joint.name: joint.kind for joint in model.joints}
     return {**dict.fromkeys(model.joint_names, "floating"), **described}
 
 
 def chain(model: Model, link: str) -> set[str]:
-    """Names of the joints that move a link: those on its way to the root, mimic joints by their
-    source.
+    """Return the names of the joints that move a link, mimic joints by their source.
 
     Raises:
         PlanningError: no such link.
@@ -111,7 +110,7 @@ def chain(model: Model, link: str) -> set[str]:
 
 
 def make_columns(model: Model, joints: Sequence[str]) -> Columns:
-    """The coordinates of these joints, in model order."""
+    """Return the coordinates of these joints, in model order."""
     q, v, units, periodic = [], [], [], []
     velocity_index = {name: i for i, name in enumerate(model.velocity_names)}
     limits = model.limits
@@ -158,16 +157,16 @@ def configuration(
     group: Sequence[str] = (),
     scene: Scene | None = None,
 ) -> FloatArray:
-    """A configuration (n_q,) from positions as users write them.
+    """Read a configuration (n_q,) from positions as users write them.
 
     Args:
         model: the robot.
         value: (n_q,) in model order; or one number per joint of `group`; or positions by name; or
-        the name of a state.
-        rest: (n_q,) for what `value` leaves open.
-        what: how to call it in an error.
+            the name of a state.
+        rest: (n_q,) for positions that `value` omits.
+        what: name of the value in errors.
         group: names of joints.
-        scene: its starts can be named too.
+        scene: its starts can be named, too.
 
     Raises:
         PlanningError: unknown names, wrong lengths, numbers that are not finite.
@@ -212,7 +211,7 @@ def _order(model: Model) -> str:
 
 @contextmanager
 def _about(what: str) -> Iterator[None]:
-    """Say what a model's complaint is about."""
+    """Prefix errors of the model with their subject."""
     try:
         yield
     except ModelError as error:
@@ -220,8 +219,10 @@ def _about(what: str) -> Iterator[None]:
 
 
 def _named(model: Model, name: str, scene: Scene | None, what: str) -> Mapping[str, float]:
-    """Positions of a named state of the model ("home", or "group/home"), or of a start of the
-    scene."""
+    """Return the positions of a named state of the model, or of a start of the scene.
+
+    Names are "home" or "group/home".
+    """
     with _about(what):
         positions = named_positions(model, name)
     if positions is not None:
@@ -243,7 +244,7 @@ def _number(value: Any, what: str) -> float:
 def velocities(
     model: Model, value: ArrayLike | Mapping[str, float] | None, what: str
 ) -> FloatArray:
-    """(n_v,) from an array or from velocities by joint name; the others are zero.
+    """Read velocities (n_v,) from an array or from values by joint name; the others are zero.
 
     Raises:
         PlanningError: unknown names, wrong length, numbers that are not finite.
@@ -275,12 +276,12 @@ def velocities(
 def limit_violations(
     columns: Columns, q: FloatArray, allowed: FloatArray | None = None
 ) -> list[str]:
-    """Which of the columns are out of their limits in q (n_q,) and by how much, in words.
+    """Describe the columns that are out of their limits in q (n_q,), and by how much.
 
     Args:
-        columns: what moves; where other joints stand is not looked at.
+        columns: coordinates to check; other joints are ignored.
         q: (n_q,).
-        allowed: (c,) how far beyond they may be; `columns.noise` by default.
+        allowed: (c,) accepted excess; `columns.noise` by default.
     """
     excess = columns.excess(q)
     if not excess.any():
@@ -298,8 +299,9 @@ def limit_violations(
 
 
 def nearest_equivalent(columns: Columns, goal: FloatArray, start: FloatArray) -> FloatArray:
-    """The configuration 2 pi k away from `goal` in its revolute coordinates, within limits, that is
-    nearest to `start`.
+    """Return the configuration nearest to `start` among those equal to `goal` up to full turns.
+
+    Entries of the result differ by 2 pi k from `goal` and are within limits.
 
     Only joints that can turn more than 2 pi have a choice. Both are (n_q,); a value out of limits
     is left as it is.

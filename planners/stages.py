@@ -1,5 +1,7 @@
-"""Search and simplification: from configurations to a short free polyline in q. Each stage can be
-used alone."""
+"""Search and simplification: from configurations to a short free polyline in q.
+
+Each stage can be used alone.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 RESOLUTION = 0.005  # [m] of collider motion, see _engine.CollisionScene.edge_free
-MAX_ITERATIONS = 1_000_000  # a search without a way out takes some 5 to 20 s to do them all
-SHORTCUT_ITERATIONS = 10  # twice as many shorten a path by some one per cent, for 0.04 ms
+MAX_ITERATIONS = 1_000_000  # a search without a solution takes about 5 to 20 s
+SHORTCUT_ITERATIONS = 10  # twice as many shorten a path by about one percent, for 0.04 ms
 
 OPTIMIZER_ITERATIONS = 60  # a third for each weight of the clearance
 
@@ -46,25 +48,24 @@ def search(
     resolution: float = RESOLUTION,
     stop: Callable[[], bool] | None = None,
 ) -> SearchOutcome:
-    """A free path from the start to any of the goals.
+    """Search a free path from the start to any of the goals.
 
     Args:
         prepared: the problem.
-        goals: (k, n_q) free configurations, such as `goal_configurations` gives, or a single one
-        (n_q,).
-        start: (n_q,) free and within limits; by default the problem's, moved to limits that it is
-        beyond by noise.
-        full_turns: whether any configuration that is equal up to full turns will do too, for all
-        goals or for each. The
-            path may then end some turns from the goal, which is the same pose.
+        goals: (k, n_q) free configurations, such as those of `goal_configurations`, or a single one
+            (n_q,).
+        start: (n_q,) free and within limits; by default the problem's start, moved to limits that
+            it exceeds by noise.
+        full_turns: whether any configuration that is equal up to full turns satisfies the goal as
+            well, for all goals or for each. The path may then end some turns from the goal, at the
+            same pose.
         planner: name of a registered planner.
         seed: of the random numbers.
-        max_iterations: of the planner. One that asks much of the scene counts as several, so that
-        their number tells
-            about how long a search takes.
+        max_iterations: of the planner. An iteration that queries the scene a lot counts as several,
+            so that the number determines the approximate duration of a search.
         deadline_s: [s] from now.
         resolution: [m] of the edge checks.
-        stop: asked every 50 ms or so; the search ends when it says True.
+        stop: called about every 50 ms; the search ends if it returns True.
 
     Raises:
         PlanningError: there is no such planner.
@@ -110,16 +111,17 @@ def straight_line(
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
 ) -> tuple[FloatArray, int] | None:
-    """The shortest straight line (2, n_q) that is free and leads to what satisfies a goal, and
-    which goal that is.
+    """Return the shortest free straight line (2, n_q) to a goal, with the index of the goal.
+
+    Returns None if no line is free.
 
     Args:
         prepared: the problem.
         goals: (k, n_q) free configurations.
         start: (n_q,) free and within limits.
         full_turns: as for `search`.
-        below: the length that it must be less than, Euclidean in q.
-        skip: how many lines, nearest first, are known not to be free.
+        below: upper bound on the length, Euclidean in q.
+        skip: number of lines, nearest first, that are known not to be free.
         deadline_s: [s] from now.
         resolution: [m] of the edge checks.
     """
@@ -147,9 +149,9 @@ def sampling_window(
     """Bounds (c,), (c,) for the search: the limits, narrowed for joints that turn more than once.
 
     Poses repeat every 2 pi, so one turn about the middle of the `start` (n_q,) and the `goals` (k,
-    n_q) shows all of them; the whole range of a joint with +-2 pi would only double the space, for
-    each such joint. Where start and goal are far apart, a quarter turn is left beyond either; where
-    limits cut it off on one side, it goes on on the other.
+    n_q) covers all of them. The whole range of a joint with +-2 pi would only double the space, for
+    each such joint. Where start and goal are far apart, a quarter turn is left beyond either end.
+    Where limits cut the turn off on one side, it extends on the other side.
     """
     lower, upper = _engine.sampling_window(
         start, goals, columns.q, columns.lower, columns.upper, columns.periodic
@@ -166,15 +168,16 @@ def simplify(
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
 ) -> FloatArray:
-    """A shorter free polyline (p', n_q) between the ends of the free polyline `path` (p, n_q), by
-    seeded shortcuts.
+    """Shorten a free polyline by seeded shortcuts.
+
+    The result is a free polyline (p', n_q) between the ends of `path` (p, n_q).
 
     Args:
         prepared: the problem.
         path: waypoints joined by free straight lines in q.
         seed: of the random numbers.
-        iterations: attempts; fewer when they stop paying.
-        deadline_s: [s] from now; what there is then is returned.
+        iterations: attempts; fewer once they do not pay off.
+        deadline_s: [s] from now; the path at that time is returned.
         resolution: [m] of the edge checks.
     """
     if len(path) < 3 or iterations == 0:
@@ -193,19 +196,19 @@ def optimize(
     deadline_s: float = math.inf,
     resolution: float = RESOLUTION,
 ) -> FloatArray:
-    """A free polyline (p', n_q) between the ends of `path` that is shorter, rounder and keeps the
-    problem's clearance.
+    """Optimize a free polyline: shorter, smoother and with the problem's clearance.
 
-    The sum of length, acceleration and missing clearance falls, by Gauss-Newton steps with exact
-    gradients of the signed distances, within the joints' limits; then every edge is proven free.
-    Where nothing better is found, the path itself is given back. Without a clearance the new path
-    is not longer.
+    The result is a free polyline (p', n_q) between the ends of `path`. Gauss-Newton steps with
+    exact gradients of the signed distances reduce the sum of length, acceleration and missing
+    clearance, within the joints' limits. Then every edge is proven free. If nothing better is
+    found, the result is the path itself. Without a clearance the result is not longer than the
+    path.
 
     Args:
         prepared: the problem.
         path: waypoints (p, n_q) joined by free straight lines in q.
-        iterations: at most; fewer when they stop paying.
-        deadline_s: [s] from now; what there is then is returned.
+        iterations: at most; fewer once they do not pay off.
+        deadline_s: [s] from now; the path at that time is returned.
         resolution: [m] of the edge checks.
 
     Source: the cost is that of elastic bands (Quinlan, Khatib 1993) and CHOMP (Zucker et al., IJRR

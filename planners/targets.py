@@ -1,5 +1,4 @@
-"""Goals become configurations: inverse kinematics, limits, collisions, and the nearest of those
-equal up to 2 pi."""
+"""From goals to configurations: inverse kinematics, limits, collisions, and full turns."""
 
 from __future__ import annotations
 
@@ -27,11 +26,10 @@ class Targets:
     """Configurations that satisfy a goal.
 
     Attributes:
-        q: (k, n_q) free and within limits, nearest to where the motion comes from first; k >= 1. Of
-        those equal up to
-            full turns only the nearest is among them.
-        goal_index: (k) which of the alternatives each satisfies.
-        full_turns: (k) whether any configuration equal up to full turns satisfies it too.
+        q: (k, n_q) free and within limits, nearest to the start first; k >= 1. Among configurations
+            equal up to full turns it contains only the nearest.
+        goal_index: (k) index of the alternative that each satisfies.
+        full_turns: (k) True if any configuration equal up to full turns satisfies the goal, too.
     """
 
     q: FloatArray
@@ -47,11 +45,10 @@ def goal_configurations(
     seed: int = 0,
     what: str = "goal",
 ) -> Targets:
-    """All valid configurations of any of `goals`, nearest to `start` (n_q,) first.
+    """Return all valid configurations of any of `goals`, nearest to `start` (n_q,) first.
 
     Raises:
-        NoPlan: there is none; the status and reason are about the alternative that came closest to
-        being valid.
+        NoPlan: there is none; the status is that of the alternative closest to being valid.
         PlanningError: there is no goal, or positions are not (n_q,).
     """
     if not goals:
@@ -76,8 +73,7 @@ def goal_configurations(
 
 
 def turns_from_goal(prepared: Prepared, goal: Goal, q: FloatArray) -> str:
-    """Words for how many full turns the end q (n_q,) of a motion is away from a goal's positions;
-    empty if none."""
+    """Describe the full turns between the end q (n_q,) and a goal's positions; empty if none."""
     if not isinstance(goal, JointGoal):
         return ""
     columns = prepared.columns

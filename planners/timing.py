@@ -1,7 +1,6 @@
-"""From a polyline in q to a timed motion: corners are rounded where that is free, then the fastest
-motion along it.
+"""From a polyline in q to a timed trajectory: free blends at corners, then the fastest timing.
 
-The rounded path is piecewise quadratic (engine/planning/blend.h), and its time parameterization is
+The blended path is piecewise quadratic (engine/planning/blend.h). Its time parameterization is
 within the limits of velocity, acceleration and torque at every time, not only at samples
 (engine/planning/timing.h).
 """
@@ -36,17 +35,17 @@ __all__ = ["MotionLimits", "motion_limits", "time_parameterize"]
 
 FloatArray = NDArray[np.float64]
 ROUNDING = 1e-13  # length [metric of q] that counts as no motion (engine/planning/timing_grid.cpp)
-SLOWEST = 1e-12  # of velocity and acceleration limits: beyond that numbers lose digits
+SLOWEST = 1e-12  # factor of velocity and acceleration limits: below, numbers lose digits
 SLOWEST_TOOL = 1e-6  # [m/s]
-STOP = 1e-9  # largest blend [metric of q] that makes a motion stop at its corners
+STOP = 1e-9  # largest blend [metric of q] that makes a trajectory stop at its corners
 
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """What a motion is timed for, per column: limits times scaling, jerk or None, efforts (n_v,) or
+    """Limits of a trajectory, per column: limits times scaling, jerk or None, efforts (n_v,) or
     None.
 
-    And the most that the origins of links may move, [m/s] by name.
+    Also the largest speeds of the origins of links, [m/s] by name.
     """
 
     velocity: FloatArray
@@ -65,24 +64,22 @@ def motion_limits(
     torque_limits: bool = True,
     tool_speed: float | Mapping[str, float] | None = None,
 ) -> MotionLimits:
-    """The model's limits for the columns that move, scaled.
+    """Return the model's limits for the columns that move, scaled.
 
     Args:
         prepared: the problem.
         velocity_scaling: 1e-12 <= factor <= 1 of the velocity limits.
         acceleration_scaling: 1e-12 <= factor <= 1 of the acceleration limits.
         jerk: [rad/s^3, m/s^3] one for all, one per column, or by position name (others unlimited);
-        None: unlimited.
-        torque_limits: whether efforts are limited too, by the model's limits; a model without valid
-        dynamics
-            (`Model.dynamics_faults`) has none to keep.
-        tool_speed: [m/s] the most that the origin of a link may move in the world: by the link's
-        name, or a number
-            for the link of the pose goals, else for the only tip of what moves.
+            None: unlimited.
+        torque_limits: whether efforts are limited too, by the model's limits; ignored for a model
+            without valid dynamics (`Model.dynamics_faults`).
+        tool_speed: [m/s] upper bound on the speed of a link's origin in the world: by the link's
+            name, or a number for the link of the pose goals, else for the only tip of the moving
+            joints.
 
     Raises:
-        PlanningError: a factor or a limit is not valid, or it is not clear which link a tool speed
-        is for.
+        PlanningError: a factor or a limit is not valid, or the link of a tool speed is ambiguous.
     """
     for name, factor in (
         ("velocity_scaling", velocity_scaling),
@@ -109,8 +106,7 @@ def motion_limits(
 
 
 def with_torque_note(reason: str, model: Model, torque_limits: bool) -> str:
-    """The reason, and that torque limits were asked for and are not kept, where the model has no
-    valid dynamics."""
+    """Append to the reason that requested torque limits are ignored for lack of valid dynamics."""
     if not torque_limits or not model.dynamics_faults:
         return reason
     note = (
@@ -182,25 +178,24 @@ def _tool_speed(
 def rounded(
     prepared: Prepared, path: FloatArray, stops: Sequence[int], largest: float, resolution: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The path (p, n_q) with rounded corners: breaks (k + 1,) and coefficients (k, 3, c) of
-    q[columns](s).
+    """Blend the corners of a path (p, n_q): breaks (k + 1,) and coefficients (k, 3, c).
 
-    Corners at the indices `stops` keep their shape; so do those that no blend clears. The motion
-    stops there. No two neighboring points are equal, nor near (see `merged`), but for the ends of a
-    path of only two.
+    The result is q[columns](s). Corners at the indices `stops`, and those that no blend clears,
+    keep their shape, and the trajectory stops there. No two neighboring points may be equal or near
+    (see `merged`), except for the ends of a path of only two.
     """
     columns = list(prepared.columns.q)
     breaks, coefficients = [np.zeros(1)], [np.zeros((0, 3, len(columns)))]
     bounds = [0, *stops, len(path) - 1]
     for first, last in itertools.pairwise(bounds):
-        if first == last:  # a stop at an end, where the motion stops anyway
+        if first == last:  # a stop at an end, where the trajectory stops anyway
             continue
         blend = _engine.blend_corners(
             prepared.scene, path[first : last + 1], columns, resolution=resolution, largest=largest
         )
         pieces = blend.coefficients.reshape(-1, 3, len(columns))
         lengths = blend.breaks[1:]
-        if len(pieces) == 0:  # shorter than the blend tells from nothing: straight
+        if len(pieces) == 0:  # shorter than the smallest blended edge: straight
             a, b = path[first, columns], path[last, columns]
             lengths = np.array([np.linalg.norm(b - a)])
             if lengths[0] == 0:
@@ -209,8 +204,8 @@ def rounded(
         breaks.append(breaks[-1][-1] + lengths)
         coefficients.append(pieces)
     s, c = np.concatenate(breaks), np.concatenate(coefficients)
-    # What rounding leaves between two corners that share a short edge is no piece, and s may not
-    # even grow by it.
+    # Drop pieces that are rounding between two corners at a short edge; s may not even grow by
+    # them.
     proper = np.diff(s) > ROUNDING
     if not proper.all():
         s, c = np.append(s[:1], s[1:][proper]), c[proper]
@@ -232,22 +227,22 @@ def time_parameterize(
     seed: int | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Trajectory:
-    """The fastest motion along a free polyline with rounded corners, at rest at its end.
+    """Compute the fastest trajectory along a blended free polyline, at rest at its end.
 
-    Waypoints less than 1e-6 apart, in the Euclidean metric of q, count as one
+    Waypoints less than 1e-6 apart, in the Euclidean metric of q, are merged
     (`robosim.planners.noise`); the ends keep their values.
 
     Args:
         prepared: the problem.
         path: (p, n_q) waypoints joined by free straight lines in q.
-        limits: as `motion_limits` makes them; the model's by default.
+        limits: result of `motion_limits`; the model's limits by default.
         start_velocity: (c,) of the columns, along the first edge; None is at rest.
-        stops: indices of waypoints where the motion is to stop.
-        largest_blend: upper bound of how much of an edge a rounded corner takes, in the Euclidean
-        metric of q.
+        stops: indices of waypoints at which the trajectory has to stop.
+        largest_blend: upper bound on the part of an edge that a blend takes, in the Euclidean
+            metric of q.
         resolution: [m] of the collision checks.
-        seed: to be noted in the trajectory.
-        metadata: to be noted in the trajectory.
+        seed: recorded in the trajectory.
+        metadata: recorded in the trajectory.
 
     Raises:
         NoPlan: the path cannot be followed within the limits; the reason names the joint.
@@ -262,7 +257,7 @@ def time_parameterize(
     stops = sorted(set(stops))
     limits = motion_limits(prepared) if limits is None else limits
     columns = prepared.columns
-    # Then the first edge is a direction.
+    # A moving start needs the direction of the first edge, so keep that edge.
     moves = start_velocity is not None and bool(np.any(start_velocity))
     path, stops = merged(path, columns.q, stops, first=min(int(moves), len(path) - 1))
     breaks, coefficients = rounded(prepared, path, stops, largest_blend, resolution)
@@ -286,7 +281,7 @@ def time_parameterize(
 
 
 def _of_model(prepared: Prepared, limits: MotionLimits) -> dict[str, Any]:
-    """What the engine needs of the robot for limits of torques and of links' speeds."""
+    """Arguments of the engine for limits of torques and of link speeds."""
     if limits.effort is None and not limits.tool_speed:
         return {}
     model = prepared.model
@@ -307,8 +302,7 @@ def as_trajectory(
     seed: int | None,
     metadata: Mapping[str, Any] | None,
 ) -> Trajectory:
-    """A Trajectory of the columns, with limits, torques, and the positions of the joints that
-    stay."""
+    """Make a Trajectory of the columns, with limits, torques, and the positions of fixed joints."""
     model, columns = prepared.model, prepared.columns
     rest = {
         name: float(prepared.start[i])
@@ -342,7 +336,7 @@ def as_trajectory(
 
 
 class _ColumnStates:
-    """States of the whole robot from those of its columns, its other joints standing still."""
+    """States of the whole robot from those of its columns; its other joints are fixed."""
 
     def __init__(self, model: Model, columns: Columns, q_rest: FloatArray) -> None:
         self._model, self._rest = model, q_rest.copy()
@@ -359,14 +353,14 @@ class _ColumnStates:
     def _states(
         self, q: FloatArray, dq: FloatArray, ddq: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(m, n_q), (m, n_v), (m, n_v) of the whole robot."""
+        """Return (m, n_q), (m, n_v), (m, n_v) of the whole robot."""
         full = np.tile(self._rest, (len(q), 1))
         v, a = np.zeros((len(q), self._model.n_v)), np.zeros((len(q), self._model.n_v))
         full[:, self._q] = q
         dq, ddq = np.array(dq), np.array(ddq)
         for x, y, theta in self._planar:
             c, s, rate = np.cos(q[:, theta]), np.sin(q[:, theta]), dq[:, theta]
-            # R^T, from the plane's axes to the moving frame's.
+            # R^T, from the plane's axes to those of the moving frame.
             vx, vy = c * dq[:, x] + s * dq[:, y], c * dq[:, y] - s * dq[:, x]
             ax, ay = c * ddq[:, x] + s * ddq[:, y], c * ddq[:, y] - s * ddq[:, x]
             dq[:, x], dq[:, y] = vx, vy
@@ -376,10 +370,10 @@ class _ColumnStates:
 
 
 class ColumnTorque(_ColumnStates):
-    """tau of the columns = f(q, dq/dt, d2q/dt2), each (c,).
+    """Torques of the columns: tau = f(q, dq/dt, d2q/dt2), each (c,).
 
-    By the inverse dynamics of the whole robot, with the damping, dry friction and springs that its
-    description states.
+    They are the inverse dynamics of the whole robot, with the damping, dry friction and springs
+    that its description specifies.
     """
 
     def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
@@ -389,14 +383,17 @@ class ColumnTorque(_ColumnStates):
         return tau
 
     def many(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        """Of rows: (m, c) from (m, c) each."""
+        """Torques of rows: (m, c) from (m, c) each."""
         full, v, a = self._states(q, dq, ddq)
         with threads(1):
             tau = self._model.inverse_dynamics(full, v, a, joint_forces=True)
         return np.asarray(tau[:, self._v])
 
     def frictionless(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        """Of rows: (m, c) from (m, c) each, with springs, but without damping and dry friction."""
+        """Torques of rows with springs, but without damping and dry friction.
+
+        The result is (m, c) from (m, c) each.
+        """
         full, v, a = self._states(q, dq, ddq)
         with threads(1):
             tau = self._model.inverse_dynamics(full, v, a)
@@ -405,8 +402,7 @@ class ColumnTorque(_ColumnStates):
 
 
 class ColumnVelocity(_ColumnStates):
-    """Velocities (m, 3) of a link's origin in the world = f(link, q, dq/dt), of rows (m, c) of the
-    columns."""
+    """Velocities (m, 3) of a link's origin in the world = f(link, q, dq/dt), of rows (m, c)."""
 
     def __call__(self, link: str, q: FloatArray, dq: FloatArray) -> FloatArray:
         full, v, _ = self._states(q, dq, np.zeros_like(dq))

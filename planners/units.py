@@ -1,5 +1,4 @@
-"""Numbers in other units than radians and meters, recognized where they explain why there is no
-plan."""
+"""Hints at numbers in other units than radians and meters, if they explain why there is no plan."""
 
 from __future__ import annotations
 
@@ -14,12 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["degrees_hint", "millimeters_hint"]
 
 FloatArray = NDArray[np.float64]
-_FARTHEST = 10.0  # [m]: a robot that reaches farther is planned for in other ways
+_FARTHEST = 10.0  # [m]: no robot reaches farther
 
 
 def degrees_hint(model: Model, q: FloatArray) -> str:
-    """The end of a message about q (n_q,): whether an angle far out of its limits would be inside
-    them as degrees."""
+    """Hint for a message about q (n_q,), if angles far out of limits fit as degrees; else empty."""
     lower, upper = model.limits.lower, model.limits.upper
     out = (q < lower - 1) | (q > upper + 1)
     is_angle = np.array(["angle" in kind for kind in model.position_kinds], dtype=bool)
@@ -31,8 +29,7 @@ def degrees_hint(model: Model, q: FloatArray) -> str:
 
 
 def millimeters_hint(model: Model, link: str, pose: FloatArray) -> str:
-    """The end of a message about a pose (4, 4) that nothing reaches: whether a thousandth of it is
-    within reach."""
+    """Hint for a message about an unreachable pose (4, 4) in millimeters; else empty."""
     by_child = {joint.child: joint for joint in model.joints}
     reach, at = 0.0, link
     while at in by_child:

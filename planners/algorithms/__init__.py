@@ -1,2 +1,1 @@
-"""Planners that ship with robosim: every module here is imported when planners are first looked
-up."""
+"""Planners that ship with robosim; its modules are imported when planners are first needed."""

@@ -1,7 +1,7 @@
-"""OMPL's RRT-Connect over robosim's edge checks, where the package `ompl` is installed.
+"""OMPL's RRT-Connect over robosim's edge checks, if the package `ompl` is installed.
 
-OMPL draws from one random generator per process, which is seeded here at each call: the same query
-gives the same path, as long as no other thread uses OMPL at the same time.
+OMPL draws from one random generator per process, which is seeded here at each call. The same query
+results in the same path if no other thread uses OMPL at the same time.
 """
 
 from __future__ import annotations
@@ -17,21 +17,22 @@ from robosim import _engine
 from robosim.planners.registry import SearchOutcome, SearchQuery, SearchStatus, planner
 
 FloatArray = NDArray[np.float64]
-# What a call of OMPL into Python counts beside what it asks of the scene, in the units of that
-# (`EdgeResult.work`).
+# Work of a call from OMPL into Python in addition to that of the scene, in units of
+# `EdgeResult.work`.
 _CALL = 400
-# Its edges are long and find little in caches: each counts as so many of ours.
+# Factor of the work of OMPL's edges: they are long and profit little from caches.
 _LONG = 2
-# Of goals and configurations equal to them up to full turns, how many are goals at most.
+# Largest number of goals, including configurations equal to them up to full turns.
 _MOST_GOALS = 200
 
 
 @planner("ompl", complete=True, requires=["ompl"])
 def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
-    """`ompl.geometric.RRTConnect`; each motion is proven free by `edge_free`, none by samples.
+    """`ompl.geometric.RRTConnect`; each motion is proven free by `edge_free`, not by samples.
 
-    Where goals repeat, half of the iterations go to the goals as given, in the query's bounds, and
-    the others to all turns within limits: first along straight lines, then by the same search.
+    If goals are periodic, half of the iterations search for the goals as given, in the query's
+    bounds. The others search for all turns within limits: first along straight lines, then by the
+    same search.
     """
     from ompl import util
 
@@ -78,7 +79,7 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
 
 
 def _search(query: SearchQuery) -> SearchOutcome:
-    """From the start to one of the goals as they are, within the bounds."""
+    """Search from the start to one of the goals as given, within the bounds."""
     from ompl import base, geometric
 
     columns = np.array(query.columns)
@@ -138,7 +139,7 @@ def _search(query: SearchQuery) -> SearchOutcome:
     def iterations() -> int:
         return max(calls, work // _engine.work_per_iteration)
 
-    def stop() -> bool:  # asked once per iteration
+    def stop() -> bool:  # called once per iteration
         nonlocal calls, late, cancelled
         calls += 1
         late = time.perf_counter() > end

@@ -17,8 +17,10 @@ _STATUS = {
 
 @planner("rrt_connect", complete=True)
 def rrt_connect(query: SearchQuery) -> SearchOutcome:
-    """Two trees, from the start and from all goals, grow towards one another (Kuffner, LaValle,
-    ICRA 2000)."""
+    """Two trees, from the start and from all goals, that grow towards each other.
+
+    Source: Kuffner, LaValle, ICRA 2000.
+    """
     stop, turns = query.stop, query.turns
     result = _engine.rrt_connect(
         query.scene,
