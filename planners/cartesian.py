@@ -202,6 +202,7 @@ def plan_cartesian(
             torque_limits=torque_limits,
             tool_speed=tool_speed,
         )
+        # Waypoints along the lines.
         link, lines = _lines(prepared)
         follower = _Follower(
             prepared, link, position_bound / 2, rotation_bound / 2, largest_step, resolution, stop

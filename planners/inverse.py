@@ -118,6 +118,8 @@ def inverse_kinematics(
             rotation_slack=float(np.where(held, bounds, 0.0)[3:].max()),
         )
 
+    # Solve for the pose itself on axes with small tolerances. If that nearly succeeds, accept
+    # configurations within the tolerances.
     held = bounds <= _HELD
     exact = found = solve(np.where(held, 0.0, bounds), reference[None])
     seconds = found.seconds
@@ -332,6 +334,7 @@ def inverse_kinematics_many(
     bounds = np.concatenate(
         [np.asarray(goal.position_tolerance), np.asarray(goal.rotation_tolerance)]
     )
+    # Small tolerances only accept solutions: the box of these axes is the pose itself.
     held = bounds <= _HELD
     box = np.where(held, 0.0, bounds)
     accepted = np.maximum(np.where(held, bounds, 1e-6).reshape(2, 3).min(axis=1), 1e-6)

@@ -131,6 +131,7 @@ def plan(
     status, reason = Status.SOLVED, ""
     trajectory: Trajectory | None = None
     path = np.empty((0, model.n_q))
+    # Run the stages. A NoPlan from any of them becomes the status and the reason.
     goal_index = -1
     try:
         with run.stage("setup"):
@@ -313,6 +314,7 @@ def _leg(
         )
     run.iterations += found.iterations
     run.checks += found.checks
+    # Failures of the search, with their reasons.
     if found.status is SearchStatus.TIMEOUT:
         reason = (
             f"no path to the {what} before the wall-clock budget ended, after {found.iterations}"

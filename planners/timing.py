@@ -42,10 +42,10 @@ STOP = 1e-9  # largest blend [metric of q] that makes a trajectory stop at its c
 
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
-    """Limits of a trajectory, per column: limits times scaling, jerk or None, efforts (n_v,) or
-    None.
+    """Scaled limits of a trajectory.
 
-    Also the largest speeds of the origins of links, [m/s] by name.
+    Per column: velocity, acceleration, and jerk or None; efforts (n_v,) or None; and the largest
+    speeds of the origins of links, [m/s] by name.
     """
 
     velocity: FloatArray

@@ -8,9 +8,10 @@
 //
 // so dq/ds is u at its start and v at its end, as on the straight parts, where s is the length in
 // the metric. The path is C1, piecewise quadratic, and |dq/ds| <= 1 in the metric. The point
-// nearest to the corner is q(d) = w + d (v - u) / 4. A reversal (v = -u) slows to dq/ds = 0 at d /
-// 2 before the corner and needs no special case. d is at most half of either neighboring edge. It
-// is found by bisection of the proof that the curve is free (edge_check.h).
+// nearest to the corner is q(d) = w + d (v - u) / 4. A reversal (v = -u) slows to dq/ds = 0 halfway
+// between the start of the blend and the corner, and needs no special case. d is at most half of
+// either neighboring edge. It is found by bisection of the proof that the curve is free
+// (edge_check.h).
 //
 // At corners of smooth paths, where points follow each other at nearly equal distances, such blends
 // would leave short straight parts between them, over which the acceleration of a trajectory

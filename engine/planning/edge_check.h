@@ -16,11 +16,10 @@
 // called free, and whatever is called touching comes within the floor (of relative motion, hence of
 // distance):
 //
-//   floor = resolution / 2
-//   near an end of the curve: a quarter of the pair's motion since that end, at least
-//                             resolution / 100
+//   floor = max(resolution / 100, min(resolution / 2, a quarter of the pair's motion since the
+//           nearer end of the curve))
 //
-// so that a motion may leave or reach a state that is free but almost touches. That floor is for
+// so that a motion may leave or reach a state that is free but almost touches. This floor is for
 // planning, where clearance is cheap and time is not. A trajectory assembled from such edges has
 // their ends in its interior, and other samples. It is checked as a proof, with a floor of
 // resolution / 1000 throughout, so that small clearance does not fail it.
@@ -99,7 +98,7 @@ class EdgeChecker {
     double t0 = 0, t1 = 0;
     std::size_t first = 0, count = 0;  // entries; count = 0: everything
   };
-  // Interval in process: its half-width, and the terms of the floor.
+  // A current interval: its half-width, and the terms of the floor.
   struct Look {
     double t0 = 0, t1 = 0, middle = 0, half = 1, floor_factor = 0;
     bool is_last = false;

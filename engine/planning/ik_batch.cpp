@@ -77,7 +77,7 @@ class Batch {
 
   IkBatchResult run() {
     prove();
-    // Rounds of attempts: a few, then all; more where answers collide.
+    // Rounds of attempts: a few, then all; more where solutions collide.
     std::vector<int> left;
     for (int i = 0; i < n_; ++i)
       if (result_.status[at(i)] == IkStatus::not_found) left.push_back(i);

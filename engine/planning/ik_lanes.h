@@ -17,9 +17,9 @@
 //
 // The first attempt begins at the start of the task. Each later attempt begins at that one of 64
 // random configurations whose pose is nearest to the goal: a block of a table that all tasks share.
-// After eight attempts, every second one begins at an arbitrary configuration. The result of a lane
-// does not depend on the other lanes or on the order of tasks. Cost: 0.15 us per step of an arm
-// with six or seven joints and AVX-512, 4 to 8 steps per attempt.
+// After eight of these attempts, every second one begins at an arbitrary configuration. The result
+// of a lane does not depend on the other lanes or on the order of tasks. Cost: 0.15 us per step of
+// an arm with six or seven joints and AVX-512, 4 to 8 steps per attempt.
 #pragma once
 
 #include <memory>

@@ -36,8 +36,8 @@
 // where rho*_j = rho_j(q_m) + e_{j+1} bounds the distance over the whole interval. Then a ball
 // about x does not touch a plane with unit normal n at a gap g > |n . v(x)| + rest, since turning
 // about its center does not move a ball. Nor does any object at a gap g > max_x |n . v(x)| + rest.
-// For a segment with a radius r, the largest |n . v(x)| is the larger of its ends plus |n x omega|
-// r.
+// Over a segment with a radius r, |n . v(x)| is at most its larger value at the two ends plus r |n
+// x omega|.
 //
 // Templates cover plain numbers and lanes, i.e. several configurations side by side. Cost: about 10
 // ns per object and moving joint above it, for one configuration or for a register of them.

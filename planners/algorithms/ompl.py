@@ -41,10 +41,12 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
     turns = query.turns
     if turns is None or not turns.columns.any():
         return _search(query)
+    # Half of the iterations: the goals as given.
     end = time.perf_counter() + query.deadline_s
     first = _search(dataclasses.replace(query, max_iterations=(query.max_iterations + 1) // 2))
     if first.status is not SearchStatus.EXHAUSTED:
         return first
+    # Straight lines to all turns within limits.
     where = (query.columns, turns.lower, turns.upper, turns.columns, turns.goals)
     line = _engine.free_line(
         query.scene,
@@ -60,6 +62,7 @@ def ompl_rrt_connect(query: SearchQuery) -> SearchOutcome:
         return SearchOutcome(
             SearchStatus.FOUND, path, line.goal_index, first.iterations, checks, line.n_lines
         )
+    # The other iterations: all turns within limits as goals.
     goals, standing_for = _engine.full_turns(query.start, query.goals, *where, _MOST_GOALS)
     wider = dataclasses.replace(
         query,
@@ -82,6 +85,7 @@ def _search(query: SearchQuery) -> SearchOutcome:
     """Search from the start to one of the goals as given, within the bounds."""
     from ompl import base, geometric
 
+    # State space of the moving columns, within pi of start and goals where there are no limits.
     columns = np.array(query.columns)
     n = len(columns)
     ends = np.vstack([query.start, query.goals])[:, columns]
@@ -120,6 +124,7 @@ def _search(query: SearchQuery) -> SearchOutcome:
             state[i] = float(q[column])
         return state
 
+    # Problem definition: motion validator, start and goals.
     motions = ExactMotions(information)
     information.setMotionValidator(motions)
     information.setStateValidityChecker(is_free)
@@ -133,6 +138,7 @@ def _search(query: SearchQuery) -> SearchOutcome:
     search = geometric.RRTConnect(information)
     search.setProblemDefinition(problem)
     search.setup()
+    # Solve until a path is found, iterations or time run out, or the caller cancels.
     end = time.perf_counter() + query.deadline_s
     calls, late, cancelled = 0, False, False
 
@@ -153,6 +159,7 @@ def _search(query: SearchQuery) -> SearchOutcome:
         if cancelled or late:
             status = SearchStatus.CANCELLED if cancelled else SearchStatus.TIMEOUT
         return SearchOutcome(status, np.empty((0, len(query.start))), -1, done, checks)
+    # Path with exact values at its ends.
     path = np.array([configuration(state) for state in problem.getSolutionPath().getStates()])
     path[0] = query.start
     reached = int(np.argmin(np.abs(query.goals - path[-1]).max(axis=1)))

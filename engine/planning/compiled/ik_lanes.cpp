@@ -147,6 +147,7 @@ class CompiledIk final : public IkLanes {
   void evaluate() {
     const IkGoal& goal = chain_->goal;
     const SE3<L> X_WE = end_pose();
+    // Residual of the position, and its derivative P by the linear velocity in W.
     const Vec3<L> p = R_GW_ * (X_WE.p - p_WG_);
     Mat3<L> P = L(position_weight) * R_GW_;
     Vec3<L> missing = p;
@@ -155,6 +156,7 @@ class CompiledIk final : public IkLanes {
       missing[i] = p[i] - clamped(p[i], L(goal.lower[i]), L(goal.upper[i]));
       if (goal.lower[i] != goal.upper[i]) P.row[i] = held(missing[i]) * P.row[i];
     }
+    // Residual of the rotation, and its derivative M by the angular velocity in W.
     Mat3<L> M;
     Vec3<L> turned;
     if (turning_ != Turning::free) turned = rotation_residual(R_GW_ * X_WE.R, X_WE.R, M);
@@ -309,6 +311,7 @@ class CompiledIk final : public IkLanes {
   // Compute the next trial q_ from at_, r_ and J_. Where an attempt begins, q_ stays.
   void step() {
     const double *lower = chain_->lower.data(), *upper = chain_->upper.data();
+    // J J^T + lambda I over the columns that may move.
     L A[6][6];
     const L lambda = mul_add(mu_, error_, L(1e-12));
     for (int a = 0; a < 6; ++a)

@@ -440,6 +440,7 @@ class CompiledSifter final : public IntervalSifter {
     SiftRow found;
     Proof<L> proof;
     L total;
+    // A cluster: sift the pairs in the lanes in which it is opened.
     if (given.kind == SiftItem::cluster) {
       const CollisionScene::Cluster& c = scene_->clusters().data()[given.item];
       lanes = each(lanes, [&](Register<L>& r, std::uint32_t own, int first) {
