@@ -356,10 +356,11 @@ class Timing {
     return true;
   }
 
-  // Speeds ds/dt at the grid points about which viscous damping is linearized: those of the profile
-  // without torque limits, which no other exceeds, but at most half of what the torque left for
-  // damping allows. With such an estimate standing still is feasible, and after linearization at
-  // one solution the next is at least as fast.
+  // Speeds ds/dt at the grid points about which viscous damping is linearized. They are those of
+  // the profile without torque limits, which no other exceeds, but at most the speed at which
+  // damping takes all torque left for it. The linearized damping at rest is then at most half of
+  // that torque, so standing still is feasible. After linearization at one solution the next is at
+  // least as fast.
   void estimate_speeds() {
     speed_ = grid_speeds();
     if (!damped_) return;
