@@ -21,18 +21,18 @@ bool is_same_normal(const Vec3d& a, const Vec3d& b) {
   return squared_norm(a - b) <= rounding * rounding;
 }
 
-// A point in the frame C of the contact.
+// Candidate of a manifold point, in the frame C of the contact.
 struct PointCandidate {
   Anchor anchor;
   double gap, slide;
   FeatureId id[2];
   PlacedPatch::Exit exit[2];
-  Vec3d core[2];   // of a corner's owner, of both at a crossing
-  int side[2];     // a corner or side
-  double part[2];  // of the way along the side
+  Vec3d core[2];   // of the corner's owner, or of both shapes at a crossing
+  int side[2];     // index of the corner or side
+  double part[2];  // fraction of the side
 };
 
-// Up to `most` of them, not constructed before they are there.
+// Array of at most `most` candidates, each constructed when it is added.
 class Candidates {
  public:
   static constexpr int most = 96;
@@ -53,7 +53,7 @@ class Candidates {
   int n_ = 0;
 };
 
-// The same whichever shape is A.
+// Sort key by features, the same whichever shape is A.
 std::pair<std::uint64_t, std::uint64_t> key(const PointCandidate& c) {
   const auto number = [](const FeatureId& f) {
     return static_cast<std::uint64_t>(f.kind) << 56 | static_cast<std::uint64_t>(f.index) << 16 |
@@ -63,11 +63,13 @@ std::pair<std::uint64_t, std::uint64_t> key(const PointCandidate& c) {
   return {std::min(a, b), std::max(a, b)};
 }
 
+// Squared distance across the normal.
 double across(const PointCandidate& a, const PointCandidate& b) {
   const double x = a.core[0].x - b.core[0].x, y = a.core[0].y - b.core[0].y;
   return x * x + y * y;
 }
 
+// Find corners and crossings of two patches with gaps within the margin.
 class Finder {
  public:
   Finder(const PlacedPatch (&patches)[2], double margin, double size)
@@ -97,16 +99,17 @@ class Finder {
   Candidates found;
 
  private:
-  static constexpr double merged = 1e-6;  // of the size
+  static constexpr double merged = 1e-6;  // relative to the size
 
-  // Of two at one place: the deeper, then the one farther from a switch.
+  // Order of two candidates at one place: the deeper one first, then the one farther from a change
+  // of features.
   bool before(const PointCandidate& a, const PointCandidate& b) const {
     if (std::fabs(a.gap - b.gap) > on_) return a.gap < b.gap;
     if (std::fabs(a.slide - b.slide) > on_) return a.slide > b.slide;
     return key(a) < key(b);
   }
 
-  // Corner i of shape s over the other.
+  // Add corner i of shape s over the patch of the other shape.
   void corner(int s, int i) {
     const int o = 1 - s;
     const PlacedPatch &own = P_[s], &other = P_[o];
@@ -125,7 +128,7 @@ class Finder {
       for (int j = 0; j < other.n_sides; ++j) {
         const double room = inside_[s][i][j];
         if (room < -on_) return;
-        // On a side, or on the corner of two; side 0 follows the last one.
+        // On a side, or on the corner of two sides; side 0 follows the last one.
         if (room <= on_ && c.slide > on_) {
           const double next = inside_[s][i][j + 1 == other.n_sides ? 0 : j + 1],
                        previous = inside_[s][i][other.n_sides - 1];
@@ -136,8 +139,9 @@ class Finder {
         }
         c.slide = min_number(c.slide, room);
       }
-      // At the outline, unless the sides run on beyond a sharp corner; barely outside of it over
-      // it, as a steep face falls far away from there.
+      // Points near the outline: reject a point beyond a sharp corner, where the lines of the sides
+      // run on. Evaluate a point barely outside at the outline, since a steep face falls off
+      // quickly there.
       Vec3d over = p;
       if (c.slide <= on_) {
         const Vec3d nearest = other.nearest_on_sides(p);
@@ -154,7 +158,8 @@ class Finder {
     add(c);
   }
 
-  // Side i of A with side j of B, where the ends of each lie on both sides of the other.
+  // Add the crossing of side i of A and side j of B, if the ends of each lie on both sides of the
+  // other.
   void crossing(int i, int j) {
     const int i_end = i + 1 == P_[0].patch.n_corners ? 0 : i + 1,
               j_end = j + 1 == P_[1].patch.n_corners ? 0 : j + 1;
@@ -169,8 +174,8 @@ class Finder {
     c.side[0] = i, c.side[1] = j;
     c.part[0] = a0 / (a0 - a1);
     c.core[0] = P_[0].corner[i] + c.part[0] * (P_[0].corner[i_end] - P_[0].corner[i]);
-    // B's point beside A's: nearly parallel sides leave open where along them they cross, but not
-    // how high each is there.
+    // Take B's point beside A's. Nearly parallel sides do not determine where they cross, but they
+    // do determine their heights.
     const Vec3d &from = P_[1].corner[j], along = P_[1].corner[j_end] - from;
     c.part[1] = ((c.core[0].x - from.x) * along.x + (c.core[0].y - from.y) * along.y) /
                 (along.x * along.x + along.y * along.y);
@@ -183,12 +188,12 @@ class Finder {
 
   const PlacedPatch (&P_)[2];
   const double margin_, on_, size_;
-  // Of corner i of A, of B, from side j of the other.
+  // inside_[s][i][j]: distance of corner i of shape s inside of side j of the other shape.
   double inside_[2][Patch::max_corners][Patch::max_corners];
 };
 
-// The deepest first, then always the one that is farthest from those chosen; of equal ones the
-// first by its features.
+// Keep max_points candidates: the deepest first, then always the one farthest from those chosen.
+// Among equal candidates, the first by its features is chosen.
 void spread(Candidates& all, double equal) {
   double distance[Candidates::most];
   const int n = all.size();
@@ -214,7 +219,7 @@ void spread(Candidates& all, double equal) {
 
 FeatureId id_of(const LocalSurface& s) { return {s.kind, s.index, 0}; }
 
-// The shape whose face has the normal, as far as the deepest points say (Manifold::reference).
+// Shape whose face has the normal according to the deepest points (Manifold::reference), or -1.
 int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double deepest, double on) {
   for (int s = 0; s < 2; ++s) {
     const Patch::Kind kind = P[s].patch.kind;
@@ -236,9 +241,9 @@ int reference_face(const PlacedPatch (&P)[2], const Candidates& found, double de
   return -1;
 }
 
-// Whether the normal may be that of this face, which lies across it. Not so of faces that are flat
-// only nearly by themselves. Two edges that barely cross have a normal that leans more than what
-// they are edges of.
+// Return true if n may be the normal of this face, which must be perpendicular to n within
+// most_lean. Faces of several triangles are only nearly flat and do not qualify. The normal of two
+// edges that barely cross leans more than the faces of these edges do.
 bool may_lie_flat(const PlacedPatch& patch) {
   constexpr double most_lean = 1e-3;
   const bool is_face =
@@ -246,7 +251,7 @@ bool may_lie_flat(const PlacedPatch& patch) {
   return is_face && !patch.patch.bent && std::hypot(patch.normal.x, patch.normal.y) <= most_lean;
 }
 
-// As seen along the normal; of a plane without end.
+// Area as seen along the normal; infinite for a plane.
 double area(const PlacedPatch& patch) {
   if (!patch.is_polygon()) return LocalSurface::straight;
   double twice = 0;
@@ -256,8 +261,8 @@ double area(const PlacedPatch& patch) {
   return 0.5 * std::fabs(twice);
 }
 
-// Of two faces that lie flat on each other the one whose normal all points have: that over which
-// the other's corners all are, or else see Manifold::reference.
+// Select, of two faces that lie flat on each other, the face whose normal all points get. It is the
+// face over which all corners of the other one lie, or else follows from Manifold::reference.
 int face_of_two(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found,
                 double on) {
   constexpr double larger = 1.001;
@@ -275,7 +280,7 @@ int face_of_two(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const
   return P[1].patch.face.index < P[0].patch.face.index;
 }
 
-// The face that something of the other lies flat on, which may be a face or an edge; or -1.
+// Shape on whose face a face or an edge of the other shape lies flat, or -1.
 int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const Candidates& found,
               double on) {
   const bool may[2] = {may_lie_flat(P[0]), may_lie_flat(P[1])};
@@ -284,15 +289,15 @@ int flat_face(const PlacedPatch (&P)[2], const Shape& A, const Shape& B, const C
   return may[0] == may[1] ? -1 : may[1];
 }
 
-// Two shapes in the frame C of a contact: from `origin` on, z along its normal.
+// Two shapes in the frame C of a contact, with its origin at `origin` and z along the normal.
 struct FacingPatches {
   const Shape* shape[2];
   SE3d X_WS[2];
   Vec3d origin;
-  const Vec3d* facing = nullptr;  // of the patches; null for the normal and its opposite
+  const Vec3d* facing = nullptr;  // directions of the patches; null for the normal and its opposite
   PlacedPatch P[2];
   Mat3d R_CW;
-  double size = LocalSurface::straight;  // of the smaller one
+  double size = LocalSurface::straight;  // of the smaller shape
 
   FacingPatches(const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
                 const Vec3d& origin)
@@ -303,7 +308,7 @@ struct FacingPatches {
     if (!std::isfinite(size)) size = 1;
   }
 
-  // Places both along n; whether both have a patch there.
+  // Place both patches along n. Return true if both shapes have a patch there.
   bool look_along(const Vec3d& n) {
     const Vec3d t0 = perpendicular(n), t1 = cross(n, t0);
     R_CW = Mat3d(t0, t1, n);
@@ -325,17 +330,19 @@ struct FacingPatches {
   }
 };
 
-// Gives m, whose normal, witness and reference are there, the points that were found: in the order
-// of their features, and in W.
+// Write the points that were found to m, in W and in the order of their features. The normal,
+// witness and reference of m must be set.
 void give_points(const FacingPatches& patches, const Candidates& found, Manifold& m) {
   const PlacedPatch(&P)[2] = patches.P;
   m.n_points = found.size(), m.deepest = 0;
+  // Sort the candidates by their features.
   int order[Manifold::max_points];
   for (int i = 0; i < m.n_points; ++i) {
     int k = i;
     for (; k > 0 && key(found[i]) < key(found[order[k - 1]]); --k) order[k] = order[k - 1];
     order[k] = i;
   }
+  // Transform each point and its traces to W.
   const SE3d X_WC(transpose(patches.R_CW), patches.origin);
   for (int i = 0; i < m.n_points; ++i) {
     const PointCandidate& c = found[order[i]];
@@ -368,6 +375,7 @@ void give_points(const FacingPatches& patches, const Candidates& found, Manifold
       }
     }
   }
+  // Project the points onto the manifold's plane.
   const Vec3d origin = m.plane_point();
   for (int i = 0; i < m.n_points; ++i) {
     ManifoldPoint& x = m.points[i];
@@ -375,13 +383,14 @@ void give_points(const FacingPatches& patches, const Candidates& found, Manifold
   }
 }
 
-// facing: of the patches; null for the normal and its opposite.
+// facing: directions of the patches; null for the normal and its opposite.
 Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
                          const SE3d& X_WB, double margin, const Vec3d* facing) {
   Manifold m;
   m.witness = w, m.n = w.normal;
   if (!(w.distance <= margin) || !std::isfinite(w.distance)) return m;
 
+  // Find the points along the normal of the witness.
   FacingPatches patches(A, X_WA, B, X_WB, w.p_WA);
   patches.facing = facing;
   PlacedPatch(&P)[2] = patches.P;
@@ -399,21 +408,23 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
     for (int i = 0; i < found.size(); ++i) least = min_number(least, found[i].gap);
     return least;
   };
-  // Again along the normal of a face, unless it is the same; whether what touches is what the faces
-  // have in common.
+  // Search again along the normal n of a face, unless it is the present normal. Return true if the
+  // faces have points in common.
   const auto find_along = [&](const Vec3d& n) {
     if (is_same_normal(n, m.n)) return true;
     found.keep_first(0);
     if (look_along(n)) finder.find();
     return found.size() > 0;
   };
+  // Search along the normal of a face that lies flat on the other shape. Return to the normal of
+  // the witness if there are no two deepest points, or if their depth differs from the witness's.
   double enough = finder.on();
   int flat = found.size() > 1 ? flat_face(P, A, B, found, finder.on()) : -1;
   if (flat >= 0) {
     const double lean = Manifold::flat_faces * size;
     const bool are_two = may_lie_flat(P[1 - flat]),
                is_any = find_along(transpose_times(patches.R_CW, P[flat].up * P[flat].normal));
-    // Of a rim that lies flat its lowest place is none of its own.
+    // The lowest point of a rim that lies flat is no point of its own.
     const double deepest = deepest_found(), depth = enough + (are_two ? lean : 0);
     int deep = 0;
     for (int i = 0; i < found.size(); ++i) deep += found[i].gap <= deepest + finder.on() + lean;
@@ -424,8 +435,8 @@ Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, con
       flat = -1, find_along(w.normal);
   }
 
-  // The witness where no corner or crossing is as deep, and for one that would be at a switch right
-  // there: it knows the features.
+  // Add the witness where no corner or crossing is as deep. Let it replace a point at the same
+  // place whose features are about to change, since the witness knows its features.
   double deepest = deepest_found();
   const bool is_along_witness = is_same_normal(m.n, w.normal);
   int at_witness = -1;

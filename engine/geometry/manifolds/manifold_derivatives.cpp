@@ -8,18 +8,19 @@ namespace {
 
 using Anchor = ManifoldPoint::Anchor;
 
-// What one parameter of one shape does: it moves the point of its core by u_core and its surface at
-// the manifold's point by u_out, turns the normal by dn, and n where it is fixed to the shape by w.
+// Effect of one parameter of one shape. It moves the point of the core by u_core and the surface at
+// the manifold's point by u_out, and turns the normal by dn. A normal fixed to the shape turns by
+// w.
 struct Motion {
   Vec3d u_core, u_out, dn, w;
 };
 
-// Returns how fast the surface moves along n, per unit of a rounding that begins at zero, at a
-// point of the core's corner or side where n is the way out. That is 1 where n is in the corner's
-// normal cone. Else it is that of the normal in the cone nearest to n, which the nearest point to a
-// point a little farther out tells.
+// Return the rate at which the surface moves along n, per unit of a rounding that begins at zero,
+// at a point of the core's corner or side where n points outward. The rate is 1 where n is in the
+// corner's normal cone. Otherwise it is that of the normal in the cone nearest to n, which follows
+// from the nearest point of the shape to a point a little farther out.
 double first_rounding(const Shape& shape, const SE3d& X, const Vec3d& core, const Vec3d& n) {
-  // [m] ten times the least sphere.
+  // [m] ten times the smallest radius of a sphere.
   const double out = std::max(1e-4 * bounding_ball(shape).radius, 1e-8);
   const Witness w =
       signed_distance(shape, X, Shape::sphere(0.1 * out), SE3d(Mat3d::identity(), core + out * n));
@@ -27,7 +28,7 @@ double first_rounding(const Shape& shape, const SE3d& X, const Vec3d& core, cons
   return w.distance > 0 && along > 0 ? 1 / along : 1;
 }
 
-// One point's answers to parameters.
+// Derivatives of one point with respect to parameters.
 class PointResponse {
  public:
   PointResponse(const ManifoldPoint& x, const Vec3d& n) : x_(x), n_(n) {
@@ -53,7 +54,7 @@ class PointResponse {
             x_.trace[0].along;
     double dz[2];
     for (int s = 0; s < 2; ++s) {
-      // Of the point that stays at the same height.
+      // Motion of the point at a fixed height on the line.
       const Vec3d at = mul_add(reach_[s], motion.dn, dy);
       dz[s] = dot(across_[s], s == side ? motion.u_out - at : -at);
       (s ? out.p_WB : out.p_WA) = mul_add(dz[s], n_, at);
@@ -76,17 +77,17 @@ class PointResponse {
   const ManifoldPoint& x_;
   const Vec3d n_;
   bool crosses_, swings_;
-  int first_;        // the shape whose trace is y
+  int first_;        // shape whose trace is the anchor y
   Vec3d across_[2];  // m / (m . n)
   double reach_[2];  // h
   Vec3d crossing_;   // (n x d_B) / (d_A . (n x d_B))
   double between_ = 0;
 };
 
-// How the normal and the plane move: with the witness, or with the reference face.
+// Rates of the normal and the plane: those of the witness, or those of the reference face.
 class FrameRates {
  public:
-  // of_witness: null where nothing depends on it.
+  // of_witness: null if nothing depends on the witness.
   FrameRates(const Manifold& m, const Shape& A, const SE3d& X_WA, const Shape& B, const SE3d& X_WB,
              const WitnessDerivatives* of_witness)
       : reference_(m.reference), n_(m.normal()), origin_(m.plane_point()), d_(of_witness) {
@@ -101,13 +102,13 @@ class FrameRates {
   bool one_sided(const ManifoldPoint& x) const {
     return (reference_ < 0 || x.anchor == Anchor::witness) && d_->one_sided;
   }
-  // All zero where nothing depends on it.
+  // Derivatives of the witness, all zero if nothing depends on them.
   const WitnessDerivatives& witness() const {
     static const WitnessDerivatives none;
     return d_ ? *d_ : none;
   }
-  // Of a convex mesh or a triangle: the vertices that turn the normal, move the plane, or are the
-  // witness's.
+  // Feature of a convex mesh or a triangle, with the vertices that turn the normal, move the plane,
+  // or belong to the witness.
   const LocalSurface& feature(int side, bool of_witness) const {
     return reference_ < 0 || of_witness ? (side ? d_->B : d_->A)
                                         : (side == reference_ ? face_ : none_);
@@ -138,7 +139,7 @@ class FrameRates {
     if (reference_ < 0) return of(d_->scale[side]);
     return {{}, side == reference_ ? origin_ - X_->p : Vec3d()};
   }
-  // In coordinate k of corner i of the feature.
+  // Rate in coordinate k of corner i of the feature.
   Rate corner(int side, int i, int k) const {
     if (reference_ < 0) return of(d_->corner[side][i][k]);
     if (side != reference_) return {};
@@ -147,8 +148,8 @@ class FrameRates {
   }
 
  private:
-  // Returns a point of the reference face that is off its outline. All points of the manifold may
-  // lie on the outline, where an edge has two of the vertices that turn the face.
+  // Return a point of the reference face off its outline. All points of the manifold may lie on the
+  // outline, where an edge has only two of the vertices that turn the face.
   Vec3d within_face() const {
     return visit(*shape_, [&](const auto& core) {
       Vec3d p = transpose_times(X_->R, origin_ - X_->p);
@@ -180,13 +181,13 @@ bool needs_witness(const Manifold& m) {
   return has_witness;
 }
 
-// Vertices that move a point of a convex mesh or a triangle, and how much of the motion the core's
-// point takes and the surface's.
+// Vertices that move a point of a convex mesh or a triangle, and the shares of that motion in the
+// core's point and in the surface's point.
 struct Weights {
   int n = 0;
   int vertex[ManifoldPointDerivatives::max_corners];
   double core[ManifoldPointDerivatives::max_corners], out[ManifoldPointDerivatives::max_corners];
-  // Among the corners that turn the normal, or -1.
+  // Index among the corners that turn the normal, or -1.
   int of_normal[ManifoldPointDerivatives::max_corners];
 
   int find(int v) {
@@ -197,7 +198,7 @@ struct Weights {
   }
 };
 
-// The same of a point with these vertices.
+// Weights of the vertices of one shape at a point of the manifold.
 Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const SE3d& X,
                    const LocalSurface& of_normal) {
   Weights w;
@@ -208,7 +209,8 @@ Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const S
   const LocalSurface at = local_surface(shape, X, p, trace.out);
   for (int c = 0; c < at.n_corners; ++c) w.out[w.find(at.corner[c].vertex)] += at.corner[c].weight;
   if (x.anchor == (side ? Anchor::corner_A : Anchor::corner_B)) return w;
-  // By the face that it bounds: what is round above it may belong to another feature.
+  // Find the core's feature by the face that it bounds: the rounding above the core's point may
+  // belong to another feature.
   const double rounding = visit(shape, [](const auto& core) { return core.rounding(); });
   const LocalSurface core = local_surface(shape, X, trace.core + rounding * trace.face, trace.face);
   for (int c = 0; c < core.n_corners; ++c)
@@ -216,7 +218,7 @@ Weights weights_of(const ManifoldPoint& x, int side, const Shape& shape, const S
   return w;
 }
 
-// With those of the witness, null where nothing depends on them.
+// Fill in all rates. witness_rates: null if nothing depends on them.
 void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shape& B,
           const SE3d& X_WB, const WitnessDerivatives* witness_rates, ManifoldDerivatives& out,
           const DerivativesWanted& wanted) {
@@ -241,8 +243,9 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
       const Shape& shape = side ? B : A;
       const ManifoldPoint::Trace& trace = x.trace[side];
       const Vec3d core_arm = trace.core - X.p, arm = (side ? x.p_WB : x.p_WA) - X.p;
-      // A parameter that moves the core's point and the surface and turns the shape, of the witness
-      // if the point is that.
+      // Set the rate of a parameter that moves the core's point by u_core and the surface by u_out,
+      // and turns the normal by w if it is fixed to the shape. A witness point takes the rate of
+      // the witness.
       const auto rate = [&](ManifoldRate& r, const FrameRates::Rate& f, const Vec3d& u_core,
                             const Vec3d& u_out, const Vec3d& w, const WitnessRate& witness) {
         if (x.anchor == Anchor::witness)
@@ -252,6 +255,7 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
         r.p_W = r.p_WA + up_to_plane * f.normal +
                 (dot(f.normal, to_plane) + dot(n, f.origin - r.p_WA)) * n;
       };
+      // Pose.
       for (int k = 0; k < 3 && wanted.pose[side]; ++k) {
         const Vec3d axis = X.R.col(k);
         const int linear = 6 * side + k, angular = linear + 3;
@@ -260,15 +264,16 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
              cross(axis, n), of_witness.twist[angular]);
       }
       if (!wanted.shapes) continue;
+      // Scale and sizes.
       rate(d.scale[side], frame.scale(side), core_arm, arm, {}, of_witness.scale[side]);
 
       visit(shape, [&](const auto& core) {
         if constexpr (requires { core.n_sizes; }) {
           out.n_sizes[side] = core.n_sizes;
-          // On the core, in the shape's frame.
+          // Points of the core and the normal, in the shape's frame.
           const Vec3d y = transpose_times(X.R, core_arm), m = transpose_times(X.R, trace.out);
           const Vec3d foot = transpose_times(X.R, arm - core.rounding() * trace.out);
-          // By their last size.
+          // Shapes that their last size rounds.
           const bool can_round = shape.type == ShapeType::box || shape.type == ShapeType::convex ||
                                  shape.type == ShapeType::triangle;
           const bool is_sharp = x.anchor == Anchor::crossing ||
@@ -287,6 +292,7 @@ void fill(const Manifold& manifold, const Shape& A, const SE3d& X_WA, const Shap
         }
       });
 
+      // Vertices of meshes.
       if (!shape.has_vertices()) continue;
       const Weights weights =
           weights_of(x, side, shape, X, frame.feature(side, x.anchor == Anchor::witness));
@@ -322,7 +328,7 @@ void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& 
   out.n_sizes[0] = out.n_sizes[1] = 0;
   if (manifold.n_points == 0) return;
   if (!needs_witness(manifold)) return fill(manifold, A, X_WA, B, X_WB, nullptr, out, wanted);
-  const WitnessDerivatives witness = of_witness();  // of 3 kB, made in place
+  const WitnessDerivatives witness = of_witness();  // 3 kB, constructed in place
   fill(manifold, A, X_WA, B, X_WB, &witness, out, wanted);
 }
 

@@ -1,19 +1,20 @@
-// Derivatives of every point of a contact manifold, with the features that generate it held.
+// Derivatives of every point of a contact manifold, for fixed features.
 //
-// The normal n turns by dn as that of the witness does (contact_derivatives.h), or with the face
-// that it belongs to (Manifold::reference). Every point lies on a line along n through an anchor y:
-// a corner of one shape (it moves by u(y)), or where two sides cross,
+// The normal n turns by dn, either as the normal of the witness does (contact_derivatives.h) or
+// with the reference face (Manifold::reference). Every point lies on a line along n through an
+// anchor y. The anchor is a corner of one shape, which moves by u(y), or the crossing of two sides:
 //
-//   y_A + s d_A + k n = y_B + t d_B:   s' d_A . (n x d_B) = (u_B(y_B) - u_A(y_A) - k dn) . (n x
-//                                      d_B),   dy = u_A(y_A) + s' d_A.
+//   y_A + s d_A + k n = y_B + t d_B,
+//   s' d_A . (n x d_B) = (u_B(y_B) - u_A(y_A) - k dn) . (n x d_B),   dy = u_A(y_A) + s' d_A.
 //
 // The line leaves a surface with outward normal m at p = y + h n, and the surface moves there by
 // u(p):
 //
 //   dh = m . (u(p) - dy - h dn) / (m . n),   dp = dy + dh n + h dn,   dgap = dh_B - dh_A.
 //
-// A straight line of a mantle moves round it as n turns. To first order nothing else of a surface's
-// curvature counts: dn has it. Cost: some 30 multiplications per point and parameter.
+// A straight line of a mantle moves around the mantle as n turns. No other effect of curvature
+// enters to first order, since dn includes it. Cost: about 30 multiplications per point and
+// parameter.
 #pragma once
 
 #include <vector>
@@ -29,34 +30,36 @@ struct ManifoldRate : WitnessRate {  // distance is the gap
 };
 
 struct ManifoldPointDerivatives {
-  // Of the normal's feature, the core's and the surface's there: three each.
+  // Three each for the features of the normal, of the core and of the surface.
   static constexpr int max_corners = 9;
 
   ManifoldRate twist[12];  // as in WitnessDerivatives
   ManifoldRate size[2][WitnessDerivatives::max_sizes];
   ManifoldRate scale[2];
   int n_corners[2] = {0, 0};
-  // Of a convex mesh: these vertices move the point or its normal...
+  // Vertices of a convex mesh that move the point or its normal...
   int vertex[2][max_corners] = {};
-  ManifoldRate corner[2][max_corners][3];  // ... by so much per coordinate in the shape's frame
-  // Another feature takes over right here; or that of the normal does.
+  ManifoldRate corner[2][max_corners][3];  // ... and the rates per coordinate in the shape's frame
+  // True if another feature takes over at this state, for the point or for the normal.
   bool one_sided = false;
 };
 
-// The first n_points belong to the manifold's points; what lies beyond the counts is left as it
-// was. There is room for as many points as one manifold of those that it was of had, as most have
-// few and a point takes 8 kB; beyond that nothing is allocated.
+// Derivatives of the points of a manifold. The first n_points entries belong to the manifold's
+// points; entries beyond the counts are left unchanged. The capacity is that of the largest
+// manifold computed so far, as most manifolds have few points and a point takes 8 kB. Beyond that,
+// nothing is allocated.
 struct ManifoldDerivatives {
   int n_points = 0, n_sizes[2] = {0, 0};
   std::vector<ManifoldPointDerivatives> points;
 };
 
-// Of a manifold that contact_manifold gave for these shapes and poses.
+// Compute the derivatives of a manifold that contact_manifold returned for these shapes and poses.
 void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA,
                           const Shape& B, const SE3d& X_WB, ManifoldDerivatives& out);
 
-// The same of a manifold about a witness that was given, with its derivatives: asked for where they
-// count. What is not wanted has twists of zero, or no sizes and corners and the scale as it was.
+// Compute the derivatives of a manifold of a given witness. of_witness returns the derivatives of
+// the witness and is called only if they matter. Unwanted poses get zero twists. Unwanted shapes
+// get no sizes and corners, and their scale is left unchanged.
 void manifold_derivatives(const Manifold& manifold, const Shape& A, const SE3d& X_WA,
                           const Shape& B, const SE3d& X_WB,
                           FunctionRef<WitnessDerivatives()> of_witness, ManifoldDerivatives& out,

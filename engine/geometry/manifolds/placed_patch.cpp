@@ -10,22 +10,22 @@
 namespace robosim {
 namespace {
 
-// Where the line p + h e (e unit) leaves the ball of `radius` swept from a to b; nothing where it
-// misses it.
+// Exit of the line p + h e (e unit) from the ball of `radius` swept from a to b; `hit` is false
+// where the line misses it.
 struct CapsuleExit {
   bool hit = false;
   double h = -INFINITY;
   Vec3d foot;
-  // Of the line along the axis, where it leaves beside it: the cosine between them; 0 through an
+  // Cosine between the line and the axis where the line leaves through the mantle; 0 through an
   // end.
   double lean = 0;
 };
 CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, Vec3d a, Vec3d b, double radius) {
-  // p is often one of the ends: nothing cancels then.
+  // Start from the end nearest to p: p is often one of the ends, and then no digits cancel.
   if (squared_norm(p - b) < squared_norm(p - a)) std::swap(a, b);
   const Vec3d d = b - a, q = p - a;
   const double dd = dot(d, d), de = dot(d, e), dq = dot(d, q);
-  // |q + h e|^2 - (d . (q + h e))^2 / d^2 = radius^2
+  // Mantle: |q + h e|^2 - (d . (q + h e))^2 / d^2 = radius^2.
   const double A = dd - de * de, B = dd * dot(q, e) - dq * de,
                C = dd * (dot(q, q) - radius * radius) - dq * dq;
   const double disc = B * B - A * C;
@@ -38,15 +38,17 @@ CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, Vec3d a, Vec3d b, doub
   } else if (de != 0) {
     along = de > 0;
   }
+  // Ball at the end.
   const Vec3d end = along > 0.5 ? b : a, r = p - end;
   const double re = dot(r, e), in = re * re - dot(r, r) + radius * radius;
   if (in < 0) return {};
   return {true, -re + std::sqrt(in), end};
 }
 
-// Which of two lines through one point leaves farther out. From the common end of two sides they do
-// at radius / sqrt(1 - lean^2): of a face that leans by less than 1e-7 the same height but for
-// rounding, while the normal, and with it the derivative, turns with the lean.
+// Return true if exit `one` is farther out than `other`, where one line leaves the capsules of two
+// sides. From the common end of both sides, the line leaves at radius / sqrt(1 - lean^2). On a face
+// that leans by less than 1e-7, both heights are the same up to rounding, while the normal, and
+// with it the derivative, turns with the lean. The larger lean then decides.
 bool is_farther(const CapsuleExit& one, const CapsuleExit& other, double radius) {
   constexpr double same = 1e-14;
   if (!one.hit || !other.hit) return one.hit;
@@ -57,7 +59,7 @@ bool is_farther(const CapsuleExit& one, const CapsuleExit& other, double radius)
 
 void PlacedPatch::place() {
   normal = X_CS.R * patch.normal;
-  // Of a plane corner[0] is on it.
+  // A plane has one point, corner[0].
   const int n = patch.kind == Patch::Kind::plane ? 1 : patch.n_corners;
   for (int i = 0; i < n; ++i) corner[i] = X_CS * patch.corner[i];
   if (is_polygon()) {
@@ -83,12 +85,13 @@ void PlacedPatch::stand_on_edge() {
     if (const double h = up * (a.z + b.z); h > height) height = h, highest = i;
     if (const double l = squared_norm(b - a); l > length) length = l, longest = i;
   }
-  // Of a needle the longest holds the others.
+  // The longest edge of a needle contains the others.
   const int best = norm(area) > needle * length ? highest : longest, end = next(best);
   const Vec3d ends[2] = {corner[best], corner[end]},
               own[2] = {patch.corner[best], patch.corner[end]};
   const FeatureId ids[2] = {patch.corner_id[best], patch.corner_id[end]}, id = patch.side_id[best];
   const Vec3d e(0, 0, up), d = unit_or(ends[1] - ends[0], e), m = e - dot(e, d) * d;
+  // Replace the face by a line along that edge, unless the edge is seen end-on.
   patch.kind = norm(m) > steepest ? Patch::Kind::line : Patch::Kind::none;
   patch.n_corners = 0, patch.face = id, patch.bent = false;
   if (patch.kind == Patch::Kind::none) return;
@@ -113,13 +116,14 @@ void PlacedPatch::find_sides() {
 PlacedPatch::Exit PlacedPatch::rounded(const Vec3d& p, const Vec3d& face_normal) const {
   const Vec3d e(0, 0, up);
   if (is_polygon()) {
-    // Over the face moved out by the rounding, when what is below is within its sides.
+    // The line leaves over the face moved out by the rounding if its foot is within the sides.
     const double h = rounding / (up * face_normal.z);
     const Vec3d foot = p + h * e - rounding * face_normal;
     bool within = true;
     for (int j = 0; j < n_sides && within; ++j) within = inside(j, foot) >= 0;
     if (within) return {p.z + up * h, face_normal};
   }
+  // Otherwise it leaves through the rounding of the farthest side.
   CapsuleExit farthest;
   for (int j = 0; j < n_sides; ++j) {
     const CapsuleExit exit =
@@ -137,7 +141,7 @@ PlacedPatch::Exit PlacedPatch::exit_from(const Vec3d& p) const {
 PlacedPatch::Exit PlacedPatch::exit_from_corner(int i) const {
   const Vec3d& p = corner[i];
   if (!patch.mesh || !(rounding > 0)) return exit_from(p);
-  // Of a mesh it may be over any face at the vertex, or round any edge there.
+  // At a mesh vertex, the line may leave over any face at the vertex, or around any edge there.
   const Vec3d e(0, 0, up);
   const int vertex = patch.corner_id[i].index;
   double length = 0;
@@ -184,14 +188,15 @@ PlacedPatch::Exit PlacedPatch::over_face(const Vec3d& p) const {
 std::optional<PlacedPatch::Exit> PlacedPatch::beside_line(const Vec3d& p, double& room,
                                                           int& end) const {
   if (patch.tube_radius < 0) return {};
-  // In the shape's frame: the line s + h e through the surface x^2 + y^2 = (radius + slope z)^2,
-  // moved out by the rounding. s is the line's point nearest to the shape's center, of a cone to
-  // its apex: lines from far away, or that all but meet the apex, keep their digits.
+  // Intersect the line s + h e with the surface x^2 + y^2 = (radius + slope z)^2, moved out by the
+  // rounding, in the shape's frame. s is the line's point nearest to the shape's center, or to the
+  // apex of a cone. Lines from far away, or lines that almost pass through the apex, thus keep
+  // their digits.
   const Vec3d e = up * X_CS.R.row[2];
   Vec3d s = X_CS.inverse_times(p);
   const double k = patch.tube_slope, grown = std::sqrt(1 + k * k),
                radius = patch.tube_radius + rounding * grown;
-  // z is counted from there.
+  // Measure z from the apex of a cone.
   const double from = k != 0 ? -radius / k : 0, base = k != 0 ? 0 : radius;
   s.z -= from;
   const double back = dot(s, e);
@@ -204,7 +209,7 @@ std::optional<PlacedPatch::Exit> PlacedPatch::beside_line(const Vec3d& p, double
   const double h = (-b + std::sqrt(disc)) / a;
   const Vec3d exit = s + h * e;
   const double rho = base + k * exit.z;
-  // At the apex the normal of the line.
+  // At the apex, use the normal of the patch's line.
   const Vec3d m = rho > 0 ? (1 / (rho * grown)) * Vec3d(exit.x, exit.y, -k * rho)
                           : transpose_times(X_CS.R, normal);
   const double z = exit.z + from - rounding * m.z;  // of the core

@@ -1,8 +1,8 @@
-// A shape's patch in the frame C of a contact: origin on the contact, z along the common normal n.
+// Patch of a shape in the frame C of a contact: origin on the contact, z along the common normal n.
 //
-// A manifold's points lie on lines along z; this gives where such a line leaves the shape: over a
-// face, beside a straight line of a curved surface, and with the rounding that the shape has beyond
-// its core.
+// The points of a manifold lie on lines along z. A placed patch computes where such a line leaves
+// the shape: over a face or beside a straight line of a curved surface, including the rounding of
+// the shape beyond its core.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace robosim {
 
 struct PlacedPatch {
-  // Where a line along z leaves the shape.
+  // Point where a line along z leaves the shape.
   struct Exit {
     double z = 0;
     Vec3d normal;  // unit, outward
@@ -22,13 +22,13 @@ struct PlacedPatch {
   Patch patch;  // in the shape's frame
   SE3d X_CS;
   double rounding = 0;
-  double up = 1;  // outside is +z: A's patch; -1 of B's
+  double up = 1;  // 1 where outside is +z (A's patch), -1 where it is -z (B's patch)
   union {
     Vec3d corner[Patch::max_corners];  // in C; as many as the patch has
   };
   Vec3d normal;
-  // How far a point (x, y) is inside of side j: inward[j] . (x, y) + offset[j]; of a line, to its
-  // left seen from outside.
+  // Line of a side. `inside` evaluates x p.x + y p.y + offset, the distance of p from side j,
+  // positive inside. For a line, inside is to its left seen from outside.
   struct Side {
     double x, y, offset;
   } side[Patch::max_corners];
@@ -36,9 +36,10 @@ struct PlacedPatch {
 
   PlacedPatch() {}
 
-  // After `patch`, X_CS, rounding and up are set. A face that is seen edge-on, as of a triangle,
-  // becomes its edge nearest to the other shape, a needle its longest; none is left of a face that
-  // is a point, or whose edge is seen end-on.
+  // Transform the patch to C; `patch`, X_CS, rounding and up must be set. A face that is seen
+  // edge-on, as of a triangle, is replaced by its edge nearest to the other shape, and a needle by
+  // its longest edge. The kind becomes `none` for a face that is a point, or whose edge is seen
+  // end-on.
   void place();
 
   bool is_polygon() const { return patch.kind == Patch::Kind::polygon; }
@@ -46,20 +47,22 @@ struct PlacedPatch {
     return side[j].x * p.x + side[j].y * p.y + side[j].offset;
   }
 
-  // Through a point p of a corner or a side of the core.
+  // Exit of the line through a point p of a corner or a side of the core.
   Exit exit_from(const Vec3d& p) const;
   Exit exit_from_corner(int i) const;
-  // The point of the polygon's outline nearest to (x, y) of p, as seen along z.
+  // Point of the polygon's outline nearest to (x, y) of p, as seen along z.
   Vec3d nearest_on_sides(const Vec3d& p) const;
-  // Through (x, y) of p over the polygon or plane.
+  // Exit of the line through (x, y) of p over the polygon or plane.
   Exit over_face(const Vec3d& p) const;
-  // Through (x, y) of p beside the line, where its surface turns away by at most 60 degrees; room:
-  // along the line, to the nearer end, which is corner `end`; negative beyond it.
+  // Exit of the line through (x, y) of p beside the patch's line, where the surface turns away by
+  // at most 60 degrees. room: distance along the patch's line to the nearer end, which is corner
+  // `end`; negative beyond that end.
   std::optional<Exit> beside_line(const Vec3d& p, double& room, int& end) const;
 
  private:
-  static constexpr double steepest = 1e-3;  // cosine of the angle between a face's normal and z
-  static constexpr double needle = 1e-10;   // area over squared length
+  static constexpr double steepest = 1e-3;  // least cosine of the angle between a face's normal and
+                                            // z
+  static constexpr double needle = 1e-10;   // largest area over squared length of a needle
   void stand_on_edge();
   void find_sides();
   Exit rounded(const Vec3d& p, const Vec3d& face_normal) const;
