@@ -6,7 +6,7 @@
 namespace robosim {
 namespace {
 
-// Twice the center; a side without end counts as centerd on the origin.
+// Twice the center; an unbounded side is centered at the origin.
 double middle(const Aabb& box, int axis) {
   const double c = box.lower[axis] + box.upper[axis];
   return std::isfinite(c) ? c : 0.0;
@@ -36,7 +36,7 @@ int AabbTree::add_children(int self) {
   return left;
 }
 
-// Fills nodes_[self] from the entries [begin, end), which it sorts into two halves.
+// Fill nodes_[self] from the entries [begin, end), which are sorted into two halves.
 void AabbTree::build(int self, const std::vector<Aabb>& boxes, Entry* entries, int begin, int end,
                      int leaf_size) {
   if (end - begin <= leaf_size) {

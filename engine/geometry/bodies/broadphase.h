@@ -1,10 +1,10 @@
-// Broadphase: a static tree of axis-aligned boxes, asked which of them come near a box or a ball.
+// Broad phase: a static tree of axis-aligned boxes, queried for the boxes near a box or a ball.
 //
-// Built top down by median split along the longest axis of the boxes' centers: O(n log n), depth
-// ceil(log2 n), so that a fixed stack of 64 nodes traverses any tree that fits in memory. Queries
-// cost O(log n + answers) and allocate nothing. Every bound is conservative: what is visited may
-// still be farther than asked, what is not visited is not. Infinite boxes (half-spaces) are welcome
-// but are visited nearly always.
+// The tree is built top down by median split along the longest axis of the boxes' centers: O(n log
+// n), depth ceil(log2 n), so that a fixed stack of 64 nodes traverses any tree that fits in memory.
+// Queries cost O(log n + answers) and allocate nothing. Every bound is conservative: a box that is
+// visited may still be too far away, but no box within the margin is missed. Infinite boxes
+// (half-spaces) are allowed, but are visited almost always.
 #pragma once
 
 #include <cstddef>
@@ -18,41 +18,44 @@ class AabbTree {
  public:
   struct Node {
     Aabb box;
-    // Inner node: its first child, the other is first + 1; leaf: the first of its places.
+    // Inner node: its first child; the second child is first + 1. Leaf: its first place.
     int first = 0;
-    int count = 0;  // of a leaf's places; 0 in an inner node
+    int count = 0;  // number of places of a leaf; 0 in an inner node
 
     bool is_leaf() const { return count > 0; }
   };
 
   AabbTree() = default;
-  // boxes may be empty. Same boxes, same tree, on every machine. At most leaf_size boxes in a leaf.
-  // items: what to call the boxes, if not by their index.
+  // Build a tree of the boxes, which may be none. The same boxes make the same tree on every
+  // machine. A leaf has at most leaf_size boxes. items: names of the boxes, by default their
+  // indices.
   explicit AabbTree(const std::vector<Aabb>& boxes, int leaf_size = 1,
                     const std::vector<int>& items = {});
 
-  // Items that lie in a grid, item = row * columns + column, need no list: box_of(row, first, end)
-  // is the box of part of a row, and leaves are such parts of at most leaf_size items. O(n).
+  // Build a tree of items in a grid, item = row * columns + column, which needs no list of items.
+  // box_of(row, first, end) returns the box of a part of a row. Leaves are such parts of at most
+  // leaf_size items. O(n).
   template <class BoxOf>
   static AabbTree over_grid(int rows, int columns, int leaf_size, BoxOf&& box_of);
 
-  // nodes()[0] is the root, unless there is nothing in the tree.
+  // Nodes of the tree; nodes()[0] is the root, unless the tree is empty.
   const std::vector<Node>& nodes() const { return nodes_; }
   const Node& node(int i) const { return nodes_[static_cast<std::size_t>(i)]; }
-  // What is in a place of a leaf.
+  // Item at a place of a leaf.
   int item(int place) const {
     return items_.empty() ? place : items_[static_cast<std::size_t>(place)];
   }
 
-  // Calls visit(item) for every item of the leaves whose box comes within `margin` of the given one
-  // along each axis; stops when visit returns true, and says so.
+  // Call visit(item) for every item of the leaves whose box is within `margin` of the given box
+  // along each axis. Stop and return true when visit returns true.
   template <class Visit>
   bool visit_near(const Aabb& box, double margin, Visit&& visit) const {
     const Aabb wide = grown(box, margin);
     return traverse([&](const Aabb& node) { return overlap(node, wide); }, visit);
   }
 
-  // The same for leaves whose box touches the ball.
+  // Call visit(item) for every item of the leaves whose box touches the ball. Stop and return true
+  // when visit returns true.
   template <class Visit>
   bool visit_near(const Ball& ball, Visit&& visit) const {
     const double r2 = ball.radius * ball.radius;
@@ -92,7 +95,7 @@ class AabbTree {
   }
 
   std::vector<Node> nodes_;
-  std::vector<int> items_;  // by place; empty where they are the places
+  std::vector<int> items_;  // by place; empty if items are the places themselves
 };
 
 template <class BoxOf>

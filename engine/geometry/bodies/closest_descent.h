@@ -1,22 +1,22 @@
-// The pairs of pieces that may be the nearest of two bodies that are apart: their packed trees
-// descended together, as near_descent.h does it, with a limit that falls to the least distance
-// found.
+// Pairs of pieces that may be the nearest ones of two bodies apart. The packed trees are descended
+// together, as in near_descent.h, with a limit that falls to the least distance found.
 //
-// Distances of triangles are exact up to rounding: the least of each pair of edges, and of each
-// corner from the other's face, eight pairs of triangles at once (Ericson, "Real-Time Collision
-// Detection", 2005, ch. 5.1). The points found are points of the triangles, however badly the
-// parameters of edges that are all but parallel are known, so their distance is an upper bound; and
-// the planes across the line between them separate the triangles by a lower bound. Where these
-// points are the nearest, both are the distance. Of pairs that share the least distance, up to
-// rounding, as those about an edge or a corner do, the one with the lowest numbers is put to the
-// caller in the end; and those whose two bounds are not close enough, as of what all but touches,
-// each.
+// Distances of triangles are exact up to rounding: the least distance of each pair of edges, and of
+// each corner from the other face, for eight pairs of triangles at once (Ericson, "Real-Time
+// Collision Detection", 2005, ch. 5.1). The points found lie on the triangles, even where the
+// parameters of almost parallel edges are inaccurate, so their distance is an upper bound. The
+// planes across the line between them separate the triangles by a lower bound. If these points are
+// the nearest, both bounds are the distance.
 //
-// Any direction separates by at most the distance. That of the nearest pair so far leaves little to
-// look at: boxes and triangles are compared along it, too. Where the caller knows one to begin
-// with, as that between hulls, the farthest corners of either body along it are found first, each
-// tree by itself. Of bodies that are nearest there, only what reaches as far as these can matter,
-// which are some leaves: then no two trees are descended together.
+// Several pairs may share the least distance up to rounding, as around an edge or a corner. Of
+// these, the pair with the lowest numbers is passed to visit at the end. Pairs whose two bounds are
+// not close enough, as for triangles that almost touch, are all passed to visit.
+//
+// The gap along any direction is at most the distance. The direction of the nearest pair so far
+// excludes most others, so boxes and triangles are also compared along it. If the caller knows a
+// direction in advance, as between the hulls, the farthest corners of both bodies along it are
+// found first, in each tree by itself. If the bodies are nearest there, only leaves that reach as
+// far as these corners matter. Then no two trees are descended together.
 //
 // For bodies that overlap, the descent ends with a pair that overlaps.
 #pragma once
@@ -29,13 +29,13 @@
 
 namespace robosim {
 
-// The nearest pair so far.
+// Nearest pair so far.
 struct NearestSoFar {
-  double limit = infinity;  // no less than the least distance
-  Vec3d n;                  // in A's frame a direction from A to B, unit; zero where there is none
-  bool is_alone_B = false;  // B is one shape...
-  double lowest_B = 0;      // ... and this its least coordinate along n
-  bool is_swapped = false;  // pieces of B are compared before those of A
+  double limit = infinity;  // upper bound on the least distance
+  Vec3d n;                  // unit vector from A to B, in A's frame; zero if unknown
+  bool is_alone_B = false;  // true if B is one shape...
+  double lowest_B = 0;      // ... with this least coordinate along n
+  bool is_swapped = false;  // true if pieces of B are compared before those of A
 
   // True if the first of two pairs has the lower numbers.
   bool comes_first(int a, int b, int other_a, int other_b) const {
@@ -44,9 +44,9 @@ struct NearestSoFar {
   }
 };
 
-// visit(piece of A, piece of B) for pairs that may be nearer than known.limit, which it may lower,
-// together with n; stops when it returns true, and says so. A is a compound; n may be known to
-// begin with.
+// Call visit(piece of A, piece of B) for pairs that may be nearer than known.limit. visit may lower
+// the limit and set n with it. Stop and return true when visit returns true. A is a compound; n may
+// be known in advance.
 bool descend_closest(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack,
                      NearestSoFar& known, FunctionRef<bool(int, int)> visit);
 

@@ -5,7 +5,7 @@
 namespace robosim {
 namespace {
 
-// f(cache of pieces), which is kept in that of the pair.
+// Call f with a cache of pieces, which is read from and kept in the cache of the pair.
 template <class F>
 auto with_pieces_of(PairCache* cache, F&& f) {
   PieceCache pieces;
@@ -106,7 +106,7 @@ PieceWitness closest_pieces(const CollisionGeometry& A, const SE3d& X_WA,
       return closest_pieces(A.exact_body(), X_WA, B.exact_body(), X_WB, pieces, n_W);
     });
   };
-  // Shapes that are apart say where the bodies are nearest, or almost.
+  // Shapes that are apart have the direction in which the bodies are nearest, or almost.
   if (!A.compound && !B.compound && !shapes_closer_than(0, A, X_WA, B, X_WB, cache))
     return of_bodies(signed_distance(A.shape, X_WA, B.shape, X_WB, cache).normal);
   // Penetration depth of the bodies costs a thousand times their overlap test; the shapes' depth

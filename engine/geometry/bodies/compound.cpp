@@ -10,7 +10,7 @@
 namespace robosim {
 namespace {
 
-constexpr int leaf_size = 4;  // pieces; their own boxes are asked before they are
+constexpr int leaf_size = 4;  // pieces; their own boxes are tested first
 
 int n_pieces_of(const Compound::Geometry& geometry) {
   if (const auto* cloud = std::get_if<1>(&geometry))
@@ -26,7 +26,8 @@ bool is_identity(const SE3d& X) {
   return squared_norm(X.p) == 0;
 }
 
-// The box of a triangle is exact; what turning it into another frame rounds is allowed for.
+// Box of a piece. The box of a triangle is exact; queries allow for the rounding of its corners in
+// another frame.
 Aabb box_of(const Compound::Piece& piece, const SE3d& X) {
   if (!piece.surface) return bounding_box(piece.shape, X);
   const Vec3d first = X * piece.shape.vertex[0];
@@ -63,6 +64,7 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
   }
   n_pieces_ = static_cast<int>(n);
   build_tree();
+  // Decide whether the compound can have a packed tree.
   const auto packs = [](const Part& part) {
     if (const Shape* shape = std::get_if<Shape>(&part.geometry))
       return shape->type != ShapeType::half_space;
@@ -71,6 +73,7 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
   };
   if (std::all_of(parts_.begin(), parts_.end(), packs))
     packed_ = std::make_shared<Lazy<PackedTree>>();
+  // List one piece of each connected part.
   for (const Part& part : parts_) {
     if (const auto* surface = std::get_if<2>(&part.geometry))
       for (const int triangle : (*surface)->connected_parts())
@@ -79,20 +82,20 @@ Compound::Compound(std::vector<Part> parts) : parts_(std::move(parts)) {
       for (int i = 0; i < n_pieces_of(part.geometry); ++i)
         connected_parts_.push_back(part.first + i);
   }
-  // Of several parts it is not worth the search which one is the solid.
+  // Use one box for all parts: finding the part that is solid is not worth the search.
   for (const Part& part : parts_)
     if (const auto* surface = std::get_if<2>(&part.geometry); surface && (*surface)->has_solid()) {
       solid_box_ = tree_.node(0).box;
       if (!dynamic_cast<const HeightField*>(surface->get())) continue;
       constexpr double inf = std::numeric_limits<double>::infinity();
       if (!is_identity(part.X_BP)) solid_box_ = Aabb{{-inf, -inf, -inf}, {inf, inf, inf}};
-      solid_box_->lower.z = -inf;  // it goes down without end
+      solid_box_->lower.z = -inf;  // the solid is unbounded below
       if (parts_.size() > 1) return;
     }
 }
 
 void Compound::build_tree() {
-  // Terrain lies in a grid already.
+  // Terrain is already ordered in a grid.
   if (const auto* surface = std::get_if<2>(&parts_[0].geometry);
       surface && parts_.size() == 1 && is_identity(parts_[0].X_BP))
     if (const auto* field = dynamic_cast<const HeightField*>(surface->get())) {

@@ -1,13 +1,14 @@
-// Compound: a body made of convex pieces, over a tree of their boxes. The one idea behind triangle
-// meshes, height fields, point clouds and shapes fixed to each other: what a query asks of any of
-// them is its tree and, at the leaves, a convex piece.
+// Compound: a body of convex pieces, with a tree of their boxes. Triangle meshes, height fields,
+// point clouds and shapes fixed to each other are all compounds. A query needs only the tree and,
+// at the leaves, a convex piece.
 //
-// Pieces are made on demand: a mesh or a height field stays its vertices, a point cloud its points.
-// A compound consists of parts, each of one kind and with a pose in the body's frame B; pieces are
-// numbered through them, so that a mesh's triangles, a cloud's points and a list of shapes keep
-// their numbers. Building takes O(n log n), of a height field alone O(n); some 30 to 60 bytes per
-// piece. The first question that goes down the packed tree makes it: in 1 ms for 10,000 triangles,
-// with 100 to 160 bytes for each, and 60 to 100 for another piece.
+// Pieces are constructed on demand: a mesh or a height field stores its vertices, a point cloud its
+// points. A compound consists of parts, each of one kind and with a pose in the body's frame B.
+// Pieces are numbered consecutively through the parts, so that a mesh's triangles, a cloud's points
+// and a list of shapes keep their numbers. Building takes O(n log n), for a height field alone
+// O(n), and about 30 to 60 bytes per piece. The packed tree is built by the first query that
+// descends it: in 1 ms for 10,000 triangles, with 100 to 160 bytes per triangle and 60 to 100 bytes
+// per other piece.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +32,8 @@ struct PointCloud {
   std::vector<Vec3d> points;  // [m]
   double radius = 0;          // [m]
 
-  // InputError naming the point that is not finite or beyond 1e6 m, or a radius that is no
-  // sphere's; at least one point.
+  // InputError if there are no points, if a point is not finite or beyond 1e6 m (the message names
+  // it), or if the radius is not valid for a sphere.
   PointCloud(std::vector<Vec3d> points, double radius);
 };
 
@@ -48,7 +49,7 @@ class Compound {
   struct Piece {
     const Shape& shape;
     SE3d X_BP;
-    const TriangleSurface* surface;  // of which it is one triangle, or nullptr
+    const TriangleSurface* surface;  // surface that contains the triangle, or nullptr
     int triangle;
   };
 
@@ -58,45 +59,45 @@ class Compound {
   Compound& operator=(const Compound&) = default;
   Compound& operator=(Compound&&) = default;
 
-  // InputError when there are none.
+  // InputError if there are no parts.
   explicit Compound(std::vector<Part> parts);
   explicit Compound(Geometry geometry)
       : Compound(std::vector<Part>{{std::move(geometry), SE3d(), 0}}) {}
 
   const std::vector<Part>& parts() const { return parts_; }
-  // Pieces are 0 .. n_pieces() - 1. Degenerate triangles of a mesh have a number, but are not in
-  // the tree.
+  // Pieces are 0 .. n_pieces() - 1. Degenerate triangles of a mesh are numbered, but are not in the
+  // tree.
   int n_pieces() const { return n_pieces_; }
   const AabbTree& tree() const { return tree_; }  // in B; its items are pieces
   bool has_surface() const { return has_surface_; }
-  // True if it has a packed tree: all but terrain, which stays its heights, and what has a
-  // half-space.
+  // True if the compound has a packed tree. Compounds with terrain, which stores only its heights,
+  // or with a half-space have none.
   bool is_packed() const { return packed_ != nullptr; }
-  // The same tree packed, made when it is first asked for; copies share it.
+  // Packed form of the tree, built at the first call; copies share it.
   const PackedTree& packed() const {
     return packed_->of([&] { return PackedTree(*this); });
   }
 
-  // The part that holds piece i.
+  // Part that contains piece i.
   const Part& part_of(int i) const {
     if (parts_.size() == 1) return parts_[0];
     return *(std::upper_bound(parts_.begin(), parts_.end(), i,
                               [](int n, const Part& part) { return n < part.first; }) -
              1);
   }
-  // f(piece i), which lives as long as the call.
+  // Call f(piece i); the piece exists during the call only.
   template <class F>
   auto with_piece(int i, F&& f) const;
-  // In B.
+  // Box of piece i, in B.
   Aabb piece_box(int i) const;
   // Least coordinate of piece i along n_B, or a lower bound on it.
   double lowest(int i, const Vec3d& n_B) const;
-  // Holds all that is solid behind surfaces; nothing where none is closed or a height field.
+  // Box of all solids behind surfaces; none if no surface is closed or a height field.
   const std::optional<Aabb>& solid_box() const { return solid_box_; }
-  // A piece of each connected part: every shape and ball, a triangle of each connected part of a
-  // surface.
+  // One piece of each connected part: every shape and ball, and one triangle of each connected part
+  // of a surface.
   const std::vector<int>& connected_parts() const { return connected_parts_; }
-  // Whether a number names a piece that is in the tree.
+  // True if i is the number of a piece in the tree.
   bool is_piece(int i) const;
 
  private:
@@ -132,7 +133,7 @@ auto Compound::with_piece(int i, F&& f) const {
   return f(Piece{triangle, part.X_BP, &surface, k});
 }
 
-// Axis-aligned, in W, the smallest around all pieces: O(n).
+// Smallest axis-aligned box around all pieces, in W: O(n).
 Aabb bounding_box(const Compound& compound, const SE3d& X_WB);
 
 }  // namespace robosim

@@ -20,7 +20,8 @@ WitnessRate operator*(double s, const WitnessRate& a) {
   return {s * a.distance, s * a.normal, s * a.p_WA, s * a.p_WB};
 }
 
-// What moving a side by v_W does: rates in its linear twist, along the axes of its frame.
+// Rate of the witness as a side moves by v_W, from the rates in its linear twist along the axes of
+// its frame.
 WitnessRate moved(const WitnessRate* linear, const Mat3d& R_WP, const Vec3d& v_W) {
   const Vec3d v = transpose_times(R_WP, v_W);
   return v.x * linear[0] + v.y * linear[1] + v.z * linear[2];
@@ -28,7 +29,7 @@ WitnessRate moved(const WitnessRate* linear, const Mat3d& R_WP, const Vec3d& v_W
 
 WitnessRate swapped(const WitnessRate& a) { return {a.distance, -a.normal, a.p_WB, a.p_WA}; }
 
-// The same with the two sides exchanged.
+// Exchange the two sides.
 WitnessDerivatives swapped(const WitnessDerivatives& d) {
   WitnessDerivatives x = d;
   for (int k = 0; k < 12; ++k) x.twist[k] = swapped(d.twist[(k + 6) % 12]);
@@ -44,8 +45,9 @@ WitnessDerivatives swapped(const WitnessDerivatives& d) {
   return x;
 }
 
-// How the face's normal n that a way out takes turns with the vertices of triangle T: by -slope (n
-// . d) where one moves by d. The face is T's own or that of a neighbor, which shares two of them.
+// Rotation of a face's normal n, along which a translation separates, by the vertices of triangle
+// T: n turns by -slope (n . d) as a vertex moves by d. The face is T itself or a neighbor, which
+// shares two vertices with T.
 struct NormalSlopes {
   Vec3d of[3];
 
@@ -60,7 +62,7 @@ struct NormalSlopes {
       const TriangleSurface::Corners c = T.surface->corners(h / 3);
       if (!(dot(c.normal(), n) > nearest + 1e-15)) continue;
       nearest = dot(c.normal(), n);
-      std::array<int, 3> of_T{-1, -1, -1};  // its edge runs against T's
+      std::array<int, 3> of_T{-1, -1, -1};  // the shared edge has opposite directions
       of_T[static_cast<std::size_t>(h % 3)] = (k + 1) % 3,
                                         of_T[static_cast<std::size_t>((h % 3 + 1) % 3)] = k;
       set(c, of_T);
@@ -69,7 +71,7 @@ struct NormalSlopes {
   }
 
  private:
-  // of_T: which of T's corners the face's are, or -1.
+  // of_T: numbers of the face's corners among T's corners, or -1.
   void set(const TriangleSurface::Corners& c, const std::array<int, 3>& of_T) {
     const TriangleCore face{{c[0], c[1], c[2]}};
     const LocalSurface s = face.local_surface(face.center(), c.normal());
@@ -80,12 +82,13 @@ struct NormalSlopes {
   }
 };
 
-// Of the way out of triangle T (side B) that S (side A) takes along the outward normal -w.normal,
-// which is fixed in T's frame.
+// Derivatives of the translation of S (side A) out of triangle T (side B) along the outward normal
+// -w.normal, which is fixed in T's frame.
 WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const SE3d& X_WS,
                                        const Piece& T, const SE3d& X_WT) {
   const Vec3d n = -w.normal;
   const WayOut out = way_out(S.shape, X_WS, T.shape, X_WT, n);
+  // Features that touch at the end of the translation, and their rates.
   const SE3d X_end{X_WS.R, X_WS.p - out.witness.distance * n};
   Witness touch = out.touch;
   touch.distance = 0;
@@ -97,7 +100,7 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
     return none;
   }
   const WitnessDerivatives at_end = d;
-  // r: at fixed t and n; n turns by dn.
+  // r: rate at fixed t and n. dn: change of n.
   const auto rate = [&](const WitnessRate& r, const Vec3d& dn) {
     const WitnessRate turned = r + moved(at_end.twist, X_WS.R, t * dn);
     const double dt = -turned.distance / slope;
@@ -105,6 +108,7 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
     x.p_WA = x.p_WA - dt * n - t * dn, x.distance = -dt, x.normal = -dn;
     return x;
   };
+  // Poses, sizes and the vertices of S.
   const Vec3d none;
   for (int k = 0; k < 12; ++k)
     d.twist[k] = rate(d.twist[k], k < 9 ? none : cross(X_WT.R.col(k - 9), n));
@@ -114,6 +118,7 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
   }
   for (int i = 0; i < d.A.n_corners; ++i)
     for (int k = 0; k < 3; ++k) d.corner[0][i][k] = rate(d.corner[0][i][k], none);
+  // Vertices of T, which move the point and turn n.
   const NormalSlopes slopes(T, X_WT.R, n);
   const LocalSurface touching = d.B;
   d.B.n_corners = 3;
@@ -131,10 +136,10 @@ WitnessDerivatives way_out_derivatives(const Witness& w, const Piece& S, const S
   return d;
 }
 
-// Whether m and all that lie barely beside it are normals of the surface of T; those that m may
-// turn to, if it stays perpendicular to `edge`.
+// Return true if m and all directions barely beside it are normals of the surface of T. With
+// edge_W, only the directions that m may turn to while it stays perpendicular to that edge count.
 bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, const Vec3d* edge_W) {
-  constexpr double turn = 1e-8;  // [rad] ten times what the surface takes for nothing
+  constexpr double turn = 1e-8;  // [rad] ten times the angular tolerance of TriangleSurface
   const Vec3d m = transpose_times(R_WT, m_W);
   if (!T.surface->has_normal(T.triangle, m)) return false;
   Vec3d t0, t1;
@@ -150,13 +155,14 @@ bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, cons
   return true;
 }
 
-// The same of a contact that touches T by the feature s, with T's outward normal m_W there.
+// Check the normals for a contact that touches T at the feature s, with T's outward normal m_W
+// there.
 bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, const LocalSurface& s) {
   return s.kind == FeatureKind::face ||
          has_normals_about(T, R_WT, m_W, s.kind == FeatureKind::edge ? &s.axis[0] : nullptr);
 }
 
-// The shortest way out of all, or the nearest points, found as one_sided_distance does.
+// Witness of the convex pieces themselves, computed in the order that one_sided_distance uses.
 Witness plain_witness(const Piece& P, const SE3d& X_WP, const Piece& Q, const SE3d& X_WQ) {
   return Q.surface ? signed_distance(P.shape, X_WP, Q.shape, X_WQ)
                    : swapped(signed_distance(Q.shape, X_WQ, P.shape, X_WP));
@@ -169,7 +175,8 @@ double size_of(const Piece& P, const Piece& Q) {
   return size;
 }
 
-// Whether a way out of surfaces is one of Q's; tied: where those of both are as short.
+// Return true if a translation out of surfaces is along a normal of Q. tied: set if the
+// translations along normals of both surfaces are equally short.
 bool leaves_second(const Witness& w, const Witness& plain, const Piece& P, const SE3d& X_WP,
                    const Piece& Q, const SE3d& X_WQ, bool& tied) {
   if (!P.surface || !Q.surface) return Q.surface;
@@ -182,7 +189,7 @@ bool leaves_second(const Witness& w, const Witness& plain, const Piece& P, const
   return dot(from_Q.normal, w.normal) >= dot(from_P.normal, w.normal);
 }
 
-// Of two pieces, in their own frames.
+// Derivatives for two pieces, in their own frames.
 WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d& X_WP,
                                     const Piece& Q, const SE3d& X_WQ,
                                     const DerivativesWanted& wanted = {}) {
@@ -192,8 +199,8 @@ WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d
     return witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ, wanted);
   const Witness plain = plain_witness(P, X_WP, Q, X_WQ);
   const double turn = plain.distance > 0 ? 2 : norm(plain.normal - w.normal);
-  // The shortest way out of all needs no more than what the pieces are, as long as it is an outward
-  // normal.
+  // The shortest translation of all depends on the pieces alone, provided that it is along an
+  // outward normal.
   if (turn <= 1e-12) {
     WitnessDerivatives d = witness_derivatives(w, P.shape, X_WP, Q.shape, X_WQ, wanted);
     d.one_sided |= !(P.surface && has_normals_about(P, X_WP.R, w.normal, d.A)) &&
@@ -208,7 +215,7 @@ WitnessDerivatives pair_derivatives(const Witness& w, const Piece& P, const SE3d
   return d;
 }
 
-// From the twist and scale of piece to those of its body, of `side`.
+// Convert the twist and scale of a piece to those of its body, for `side`.
 void carry_to_body(WitnessDerivatives& d, int side, const SE3d& X_WB, const SE3d& X_WP) {
   WitnessRate* twist = d.twist + 6 * side;
   WitnessRate linear[3], angular[3];
@@ -237,6 +244,7 @@ WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A,
       size = size_of(P, Q);
     });
   });
+  // Look for another pair that is as close.
   const double near = feature_tolerance * size;
   if (d.one_sided || !std::isfinite(w.distance)) return d;
   d.one_sided = visit_near(std::max(0.0, w.distance + near), A, X_WA, B, X_WB, [&](int a, int b) {
@@ -260,7 +268,7 @@ void manifold_derivatives(const Manifold& manifold, const Body& A, const SE3d& X
           manifold, P.shape, X_WP, Q.shape, X_WQ,
           [&] { return pair_derivatives(w, P, X_WP, Q, X_WQ, wanted); }, out, wanted);
       if (manifold.reference < 0 || w.distance > 0) return;
-      // A face of a shape that lies on corners of a triangle has the normal as long as they may be
+      // A shape's face on corners of a triangle has the normal only while the corners may be
       // touched along it.
       const Piece &face = manifold.reference ? Q : P, &corners = manifold.reference ? P : Q;
       if (face.surface || !corners.surface || face.shape.type == ShapeType::half_space) return;

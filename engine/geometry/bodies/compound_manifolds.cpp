@@ -11,8 +11,8 @@
 namespace robosim {
 namespace {
 
-// Points of manifolds along one normal that are closer to each other than this part of the smaller
-// piece are one.
+// Tolerance within which points of manifolds along one normal coincide, relative to the size of the
+// smaller piece.
 constexpr double merged = 1e-6;
 
 bool is_normal_of_face(const Compound::Piece& T, const Mat3d& R_WT, const Vec3d& outward) {
@@ -21,7 +21,7 @@ bool is_normal_of_face(const Compound::Piece& T, const Mat3d& R_WT, const Vec3d&
   return !c.is_degenerate() && norm(R_WT * c.normal() - outward) <= Manifold::flat_faces;
 }
 
-// The face of a triangle that two pieces meet along, if a one-sided one looks at the other piece.
+// Face of a triangle along which two pieces touch, if a one-sided triangle faces the other piece.
 struct Face {
   int side;
   Vec3d n;  // from A to B
@@ -50,7 +50,7 @@ double size_of(const Shape& P, const Shape& Q) {
 
 }  // namespace
 
-// False where there is such a point already.
+// Insert a point. Return false if there is such a point already.
 bool PieceManifolds::add_point(const Vec3d& n, const ManifoldPoint& p, double size) {
   const double near = merged * size;
   auto i = std::lower_bound(points_.begin(), points_.end(), p.p_WA.x - near,
@@ -64,8 +64,8 @@ bool PieceManifolds::add_point(const Vec3d& n, const ManifoldPoint& p, double si
   return true;
 }
 
-// Returns true where a point of another normal touches the same place. The crossing of two sides
-// depends on the normal along which they are seen.
+// Return true if a point of another normal touches the same place. The crossing of two sides
+// depends on the normal along which the sides are seen.
 bool PieceManifolds::has_place(const Vec3d& n, const ManifoldPoint& p, double size) const {
   return std::any_of(points_.begin(), points_.end(), [&](const Point& x) {
     const double near =
@@ -96,6 +96,7 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
   contacts(margin, A, X_WA, B, X_WB, found_, &left_out_);
   const std::size_t first = out.size();
   bool any_surface = false;
+  // Manifolds of contacts.
   for (const PieceWitness& x : found_)
     A.with_piece(x.piece_A, [&](const Compound::Piece& P) {
       B.with_piece(x.piece_B, [&](const Compound::Piece& Q) {
@@ -109,6 +110,7 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
         any_surface |= P.surface || Q.surface;
       });
     });
+  // Manifolds of the pairs left out, along the face of a triangle.
   for (const PieceWitness& x : left_out_.pairs)
     A.with_piece(x.piece_A, [&](const Compound::Piece& P) {
       B.with_piece(x.piece_B, [&](const Compound::Piece& Q) {
@@ -124,6 +126,7 @@ void PieceManifolds::find(double margin, const Body& A, const SE3d& X_WA, const 
       });
     });
   if (!any_surface || pairs_.size() < 2) return;
+  // Keep each point once: normals of faces first, then other normals, then pairs left out.
   const auto keep = [&](bool left_out, bool of_face) {
     for (std::size_t i = 0; i < pairs_.size(); ++i)
       if (pairs_[i].is_left_out == left_out && pairs_[i].is_of_face == of_face)

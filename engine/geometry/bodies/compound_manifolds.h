@@ -1,16 +1,16 @@
-// Contact manifolds of compound bodies: one for every pair of pieces that is near, about the
-// witness that contacts() gives of the pair. So it has an outward normal of the surface where a
-// one-sided triangle takes part (compound_query.h).
+// Contact manifolds of compound bodies: one for every near pair of pieces, with the witness that
+// contacts() returns for the pair. If the pair has a one-sided triangle, the normal is an outward
+// normal of the surface (compound_query.h).
 //
-// A triangle that contacts() leaves out, as another one is touched first at the side or corner that
-// they share, may have a corner of the other shape over it, or end below that shape's face: such
-// points are there along the triangle's own normal, where no other point is at the same place, none
-// deeper than the bodies are.
+// contacts() leaves out a triangle if another triangle is touched first, at a side or corner that
+// they share. A corner of the other shape may lie over the triangle left out, or the triangle may
+// end below a face of that shape. Such points are added along the triangle's own normal, if no
+// other point is at the same place and if they are no deeper than the bodies are.
 //
-// Triangles share sides and corners, and what touches one of these touches several of them: such a
-// point is there once, of the triangle whose face has the normal or else of the first. Triangles
-// that are left without points have no manifold. Cost: beside the manifolds that of an insertion
-// sort of all points.
+// Triangles share sides and corners, so a shape that touches a side or a corner touches several
+// triangles. Such a point is kept once: for the triangle whose face has the normal, or else for the
+// first triangle. Triangles that are left without points have no manifold. Cost: an insertion sort
+// of all points, in addition to the manifolds.
 #pragma once
 
 #include <vector>
@@ -27,17 +27,18 @@ struct PieceManifold {
 
 class PieceManifolds {
  public:
-  // Added to `out` in the order of their numbers. No allocation once the buffers have grown.
+  // Add the manifolds to `out` in the order of their piece numbers. Nothing is allocated once the
+  // buffers have grown.
   void find(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
             std::vector<PieceManifold>& out);
 
  private:
   struct Pair {
     double size;
-    bool is_of_face;  // whether the normal is that of the face of one of the triangles
+    bool is_of_face;  // true if the normal is that of the face of one of the triangles
     bool is_left_out;
   };
-  // Of a manifold along n.
+  // Point of a manifold along n.
   struct Point {
     Vec3d p_WA, p_WB, n;
   };
@@ -49,7 +50,7 @@ class PieceManifolds {
   std::vector<PieceWitness> found_;
   LeftOut left_out_;
   std::vector<Pair> pairs_;
-  std::vector<Point> points_;  // by the first axis of the world
+  std::vector<Point> points_;  // sorted along the first axis of the world
 };
 
 }  // namespace robosim

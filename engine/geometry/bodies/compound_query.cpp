@@ -19,7 +19,7 @@ namespace {
 constexpr int max_coplanar_steps = 16;
 using Piece = Compound::Piece;
 
-// f(piece of A, its pose, piece of B, its pose).
+// Call f(piece of A, its pose, piece of B, its pose).
 template <class F>
 auto with_pieces(const Body& A, const SE3d& X_WA, int a, const Body& B, const SE3d& X_WB, int b,
                  F&& f) {
@@ -28,7 +28,8 @@ auto with_pieces(const Body& A, const SE3d& X_WA, int a, const Body& B, const SE
   });
 }
 
-// One-sidedness changes how deep two pieces are in each other, not whether.
+// Compare two pieces by their sets: one-sidedness changes how deep they overlap, not whether they
+// do.
 bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, const Body& B,
                       const SE3d& X_WB, int b) {
   return with_pieces(A, X_WA, a, B, X_WB, b,
@@ -42,8 +43,8 @@ Aabb own_box(const Body& body) {
   return body.shape() ? bounding_box(*body.shape(), SE3d()) : body.compound()->tree().node(0).box;
 }
 
-// An order of bodies and poses that does not depend on which is called A, so that the same pairs
-// are compared in the same frame either way.
+// Return true if A is the first of both bodies, in an order of bodies and poses that does not
+// depend on which body is called A. The same pairs are thus compared in the same frame either way.
 bool comes_first(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB) {
   const int n_A = A.shape() ? 1 : A.compound()->n_pieces(),
             n_B = B.shape() ? 1 : B.compound()->n_pieces();
@@ -63,7 +64,7 @@ bool is_packed(const Body& body) {
   return body.shape() ? body.shape()->type != ShapeType::half_space : body.compound()->is_packed();
 }
 
-// The packed trees of two bodies; a shape alone is a tree of one piece.
+// Packed trees of two bodies; a shape alone is a tree of one piece.
 struct PackedPair {
   PackedTree::Node alone_A, alone_B;
   PackedBody a, b;
@@ -88,8 +89,8 @@ struct PackedPair {
   PackedPair& operator=(const PackedPair&) = delete;
 };
 
-// ask(a, b) for pairs of pieces that may be nearer than limit, until it returns true, in the frame
-// of the body that comes first.
+// Call ask(a, b) for pairs of pieces that may be nearer than `limit`, until it returns true, in the
+// frame of the body that comes first.
 bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, const double& limit,
               FunctionRef<bool(int, int)> ask) {
   if (!is_packed(A) || !is_packed(B)) return Descent(A, X_WA, B, X_WB)([&] { return limit; }, ask);
@@ -99,7 +100,7 @@ bool ask_near(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB, 
   return descend_near(pair.a, pair.b, X_WA.inverse() * X_WB, pair.slack, limit, ask);
 }
 
-// Whether any two pieces are closer than `margin`, and which.
+// Return true if any two pieces are closer than `margin`; `cache` gets that pair.
 bool are_near(double margin, const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
               PieceCache* cache) {
   const bool swaps = !comes_first(A, X_WA, B, X_WB);
@@ -120,8 +121,8 @@ bool is_less(const PieceWitness& x, const PieceWitness& y) {
   return x.piece_A != y.piece_A ? x.piece_A < y.piece_A : x.piece_B < y.piece_B;
 }
 
-// Whether the nearest points of two pieces, or their shortest way out, lie in directions that are
-// outward normals of their surfaces.
+// Return true if the nearest points of two pieces, or their shortest separating translation, lie in
+// directions that are outward normals of their surfaces.
 bool is_outward(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
                 const PieceWitness& x) {
   return with_pieces(
@@ -137,8 +138,8 @@ bool is_outward(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB
       });
 }
 
-// Of the closest pair, which is apart: if one piece lies in the solid behind the other, its way
-// out.
+// Witness of the closest pair, whose pieces are apart. If one piece lies in the solid behind the
+// other, it is the translation out of that solid.
 Witness out_of_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
                      const PieceWitness& x) {
   return with_pieces(
@@ -166,8 +167,8 @@ Witness out_of_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d&
       });
 }
 
-// A tip may lie deeper below a triangle's coplanar neighbor than below the triangle that it goes
-// through: on along the same way.
+// Continue a translation along its direction. A tip may lie deeper below a coplanar neighbor than
+// below the triangle that it passes through.
 PieceWitness beyond_coplanar(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
                              const PieceWitness& deepest, double slack) {
   PieceWitness best = deepest;
@@ -200,9 +201,9 @@ bool one_in_solid(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_
   return piece_in_solid(A, X_WA, B, X_WB) >= 0 || piece_in_solid(B, X_WB, A, X_WA) >= 0;
 }
 
-// Of bodies apart by their pieces, the closest being known: where a piece of one lies in the solid
-// of the other, its way out. Mostly it is of the closest pair; else of that piece and the nearest
-// triangle that it lies behind.
+// For bodies whose pieces are apart: if a piece of one lies in the solid of the other, return its
+// translation out of the solid, else the closest pair. It is mostly that of the closest pair,
+// otherwise that of the piece and the nearest triangle that it lies behind.
 PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB,
                            const PieceWitness& closest) {
   const int a = piece_in_solid(A, X_WA, B, X_WB),
@@ -223,15 +224,15 @@ PieceWitness out_of_solids(const Body& A, const SE3d& X_WA, const Body& B, const
   };
   Descent(A, X_WA, B, X_WB)([&] { return nearest.witness.distance; }, ask);
   if (nearest.piece_A >= 0) return out;
-  // Behind no triangle as it is nearest to, as among sheets that cross: back to the closest one.
+  // The piece lies behind no triangle that it is nearest to, as among sheets that cross: move back
+  // to the closest triangle.
   return {{-closest.witness.distance, closest.witness.p_WA, closest.witness.p_WB,
            -closest.witness.normal},
           closest.piece_A,
           closest.piece_B};
 }
 
-// The closest pieces of bodies with packed trees, where these are apart; nothing where pieces of
-// them overlap.
+// Closest pieces of bodies with packed trees that are apart; nothing if pieces of them overlap.
 std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const Body& B,
                                           const SE3d& X_WB, const PieceCache* cache,
                                           const Vec3d& n_W) {
@@ -247,6 +248,7 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
     if (known.is_alone_B)
       known.lowest_B = dot(known.n, X_FM * support(*M.shape(), -transpose_times(X_FM.R, known.n)));
   };
+  // Take the direction that is known, and the limit of the pair in the cache.
   known.is_alone_B = M.shape() != nullptr, known.is_swapped = swaps;
   look_along(n_W);
   const auto ask = [&](int f, int m) {
@@ -260,8 +262,8 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
     look_along(x.witness.normal);
     return false;
   };
-  // The pair in the cache only gives a limit, and is found again: else it would win over others of
-  // the same distance.
+  // The cached pair provides only a limit and is found again by the descent: otherwise it would win
+  // over other pairs of the same distance.
   if (cache && A.is_piece(cache->piece_A) && B.is_piece(cache->piece_B)) {
     const Witness w = piece_distance(A, X_WA, cache->piece_A, B, X_WB, cache->piece_B);
     if (!(w.distance > 0)) return std::nullopt;
@@ -271,8 +273,8 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
   const PackedPair pair(F, X_WF, M, X_WM);
   if (descend_closest(pair.a, pair.b, X_FM, pair.slack, known, ask) || closest.piece_A < 0)
     return std::nullopt;
-  // A query of two needles may miss the distance that the descent has found: then all pairs are
-  // asked.
+  // The query of two needles may miss the distance that the descent has found: then compare all
+  // pairs.
   if (closest.witness.distance > known.limit + 0.1 * pair.slack) return std::nullopt;
   return closest;
 }
@@ -309,8 +311,8 @@ PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, cons
     return out;
   }
   Descent descent(A, X_WA, B, X_WB);
-  // closest: of all pairs; way_out: of those pairs of bodies with surfaces that meet, the shortest
-  // that takes A off B.
+  // closest: least of all pairs. way_out: of the intersecting pairs of bodies with surfaces, the
+  // pair with the shortest translation that separates A from B.
   PieceWitness closest, way_out;
   closest.witness.distance = infinity;
   const auto ask = [&](int a, int b) {
@@ -326,7 +328,7 @@ PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, cons
     if (way_out.piece_A >= 0 &&
         (d < way_out.witness.distance || (d == way_out.witness.distance && is_less(way_out, x))))
       return false;
-    // Mostly the deepest pair so far is still in the way.
+    // Usually the deepest pair so far still overlaps.
     PieceCache in_the_way{closest.piece_A, closest.piece_B};
     const SE3d X_off{X_WA.R, X_WA.p + (d - 10 * descent.slack()) * x.witness.normal};
     if (!are_near(0, A, X_off, B, X_WB, &in_the_way)) way_out = x;
@@ -337,6 +339,7 @@ PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, cons
   descent(
       [&] { return surface ? std::max(0.0, closest.witness.distance) : closest.witness.distance; },
       ask);
+  // Bodies with surfaces: leave solids, separate the bodies, or continue beyond coplanar triangles.
   if (surface) {
     if (closest.witness.distance > 0)
       closest = out_of_solids(A, X_WA, B, X_WB, closest);
@@ -395,8 +398,8 @@ void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, con
     closest = closest_pieces(A, X_WA, B, X_WB);
     depth = Descent(A, X_WA, B, X_WB).slack() - closest.witness.distance;
   }
-  // The part of a triangle that a shape lies over may be so narrow that the shortest way out is
-  // sideways.
+  // Keep pairs that touch beside the closest one: the part of a triangle that a shape lies over may
+  // be so narrow that its shortest separating translation is sideways.
   const auto is_beside = [&](const Witness& w) {
     return w.distance <= 0 && w.distance >= -depth &&
            dot(w.normal, closest.witness.normal) > 1 - 1e-12;
@@ -412,7 +415,7 @@ void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, con
   });
   if (left_out) left_out->depth = depth;
   if (surface) {
-    // The closest pair counts, however it lies; in a solid it is all there is.
+    // Keep the closest pair, whatever its direction; in a solid it is the only pair.
     const auto same = [&](const PieceWitness& x) {
       return x.piece_A == closest.piece_A && x.piece_B == closest.piece_B;
     };

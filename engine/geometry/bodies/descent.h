@@ -1,13 +1,13 @@
-// Two trees of boxes descended together: the pairs of pieces of two bodies that may be near each
-// other.
+// Simultaneous descent of two trees of boxes, which finds the pairs of pieces of two bodies that
+// may be near each other.
 //
-// Everything is done in the frame of one body that is a compound. A shape alone is a tree of one
-// box; of a half-space the distance of a box from its plane counts. Bounds are lower bounds on
-// signed distances: monotone, as what lies in a box is at least as far away, and at most as deep
-// inside, as the box is. One-sided triangles have none once the boxes overlap. Nodes that are
-// larger are opened first, nearer children are visited first. Any direction separates by at most
-// the distance: that of the closest pair so far, which the visitor tells, leaves little to ask
-// around it.
+// All boxes are in the frame of one body that is a compound. A shape alone is a tree of one box;
+// for a half-space, the distance of a box from its plane counts. Bounds are lower bounds on signed
+// distances and monotone: the contents of a box are at least as far away, and at most as deep
+// inside, as the box. One-sided triangles have no bound once the boxes overlap. Larger nodes are
+// opened first, nearer children are visited first. The gap along any direction is at most the
+// distance. The direction of the closest pair so far, which the visitor passes to look_along,
+// excludes most other pairs.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,10 @@ inline double largest_coordinate(const Aabb& box) {
   return largest;
 }
 
-// Of coordinates: covers the rounding of boxes and the error of distances.
+// Slack relative to the coordinates: covers the rounding of boxes and the error of distances.
 inline constexpr double relative_slack = 1e-11;
 
-// Two bodies, of which F, a compound, gives the frame of the boxes, and M moves in it.
+// Descent of two bodies. F, a compound, provides the frame of the boxes, and M moves in it.
 class Descent {
  public:
   Descent(const Body& A, const SE3d& X_WA, const Body& B, const SE3d& X_WB)
@@ -50,15 +50,15 @@ class Descent {
     if (is_half_space()) unbounded_ = false;
   }
 
-  // visit(piece_A, piece_B) for pairs whose boxes are at most limit() apart, nearer ones first
-  // where that is cheap; stops when it returns true.
+  // Call visit(piece_A, piece_B) for pairs whose boxes are at most limit() apart, nearer pairs
+  // first where that is cheap. Stop and return true when visit returns true.
   template <class Limit, class Visit>
   bool operator()(Limit&& limit, Visit&& visit) const {
     struct Pair {
       int m, f;
       double bound;
     };
-    // a tree of 2^31 items is 32 deep, and each level of either leaves one pair here.
+    // A tree of 2^31 items is 32 deep, and each level of either tree leaves one pair on the stack.
     Pair stack[128];
     int depth = 0;
     stack[depth++] = {0, 0, bound(node_box(0), F_.tree().node(0).box)};
@@ -87,11 +87,11 @@ class Descent {
     return false;
   }
 
-  // Coordinates rounded and distances found end within this [m].
+  // Bound on the rounding of coordinates and the errors of distances [m].
   double slack() const { return slack_; }
-  // Tries n, a unit vector from A to B in W, as a direction that separates.
+  // Use n, a unit vector from A to B in W, as a candidate of a separating direction.
   void look_along(const Vec3d& n_WAB) {
-    if (is_half_space()) return;  // its own direction is as good as any
+    if (is_half_space()) return;  // the half-space's own direction is as good as any
     n_ = transpose_times(X_WF_.R, fixed_is_A_ ? -n_WAB : n_WAB);
     if (M_.shape()) reach_ = dot(n_, X_FM_ * support(*M_.shape(), transpose_times(X_FM_.R, n_)));
     has_direction_ = true;
@@ -102,12 +102,12 @@ class Descent {
 
   bool is_half_space() const { return M_.shape() && M_.shape()->type == ShapeType::half_space; }
   bool is_leaf(int m) const { return !M_.compound() || M_.compound()->tree().node(m).is_leaf(); }
-  // Of M's node m, in F.
+  // Box of M's node m, in F.
   Aabb node_box(int m) const {
     return M_.compound() ? bounding_box(M_.compound()->tree().node(m).box, X_FM_) : box_M_;
   }
 
-  // Least and largest coordinate of a box along n.
+  // Least coordinate of a box along n.
   static double lowest(const Aabb& box, const Vec3d& n) {
     double sum = 0;
     for (int i = 0; i < 3; ++i) sum += n[i] == 0 ? 0 : n[i] * (n[i] > 0 ? box.lower : box.upper)[i];
@@ -115,6 +115,7 @@ class Descent {
   }
   static double highest(const Aabb& box, const Vec3d& n) { return -lowest(box, -n); }
 
+  // Lower bound on the signed distance of the contents of two boxes.
   double bound(const Aabb& box_M, const Aabb& box_F) const {
     if (is_half_space()) {
       const Vec3d n = X_FM_.R.col(2);
@@ -125,7 +126,7 @@ class Descent {
       d = std::max(d, lowest(box_F, n_) - (M_.shape() ? reach_ : highest(box_M, n_)));
     return allowed(d);
   }
-  // The same of two pieces by the direction alone.
+  // Lower bound on the distance of two pieces, by the direction alone.
   double piece_bound(int piece_M, int piece_F) const {
     if (!has_direction_) return -infinity;
     double reach = reach_;
@@ -133,10 +134,10 @@ class Descent {
       reach = dot(n_, X_FM_.p) - M_.compound()->lowest(piece_M, -transpose_times(X_FM_.R, n_));
     return allowed(F_.lowest(piece_F, n_) - reach);
   }
-  // A bound that rounding may have made too high, and that says nothing about how deep one-sided
-  // triangles are.
+  // Reduce a bound by the rounding. It does not bound the depth of one-sided triangles.
   double allowed(double d) const { return unbounded_ && d < slack_ ? -infinity : d - slack_; }
 
+  // Visit the pairs of pieces of two leaves that may be within the limit.
   template <class Limit, class Visit>
   bool visit_leaves(int m, const Aabb& box, const AabbTree::Node& node, Limit& limit,
                     Visit& visit) const {
@@ -168,8 +169,8 @@ class Descent {
   double slack_ = 0;        // [m]
   bool unbounded_ = false;  // one-sided triangles take part
   bool has_direction_ = false;
-  Vec3d n_;           // in F, from M to F
-  double reach_ = 0;  // of a shape M along it
+  Vec3d n_;           // in F, from M to F; unit
+  double reach_ = 0;  // largest coordinate of a shape M along n_
 };
 
 }  // namespace robosim

@@ -7,7 +7,7 @@
 namespace robosim {
 
 ExactBody::ExactBody(std::shared_ptr<const Compound> body) : body_(std::move(body)) {
-  if (body_->is_packed()) body_->packed();  // no query waits for it
+  if (body_->is_packed()) body_->packed();  // built here, so that no query waits for it
   for (const Compound::Part& part : body_->parts())
     if (const auto* surface = std::get_if<std::shared_ptr<const TriangleSurface>>(&part.geometry);
         surface && !(*surface)->has_solid()) {

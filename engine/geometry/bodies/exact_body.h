@@ -1,9 +1,9 @@
-// A body inside a convex shape that stands for it in a scene: the mesh of which the shape is the
-// hull, or one convex piece.
+// Exact body inside a convex shape that stands for it in a scene: the mesh of which the shape is
+// the hull, or one convex piece.
 //
-// The shape tells cheaply that nothing is near; where it cannot, the body decides
-// (collision_geometry.h). A point is inside it in the solid of a closed surface (solid.h), and
-// about an open one where the winding number says so (winding.h).
+// The shape proves cheaply that nothing is near. Where it cannot, the body decides
+// (collision_geometry.h). A point is inside a closed surface if it is in the solid (solid.h), and
+// inside an open surface according to the winding number (winding.h).
 #pragma once
 
 #include <memory>
@@ -19,19 +19,19 @@ class ExactBody {
   explicit ExactBody(std::shared_ptr<const Compound> body);
 
   const std::shared_ptr<const Compound>& body() const { return body_; }
-  // True if one of its surfaces is open. Queries of bodies do not see what lies wholly behind such
-  // a surface.
+  // True if one of its surfaces is open. Queries of bodies do not detect a body that lies wholly
+  // behind such a surface.
   bool is_open() const { return winding_.has_value(); }
   // True if p, in the body's frame, is inside.
   bool holds(const Vec3d& p_B) const;
 
  private:
   std::shared_ptr<const Compound> body_;
-  std::optional<WindingNumber> winding_;  // of one that is open
+  std::optional<WindingNumber> winding_;  // of an open body
 };
 
-// The first piece of S, of one for each connected part, that lies inside T, which is open; -1 where
-// none does.
+// Return the first piece of S, among one for each connected part, that lies inside T, which is
+// open, or -1 if there is none.
 int piece_inside(const Body& S, const SE3d& X_WS, const ExactBody& T, const SE3d& X_WT);
 
 }  // namespace robosim

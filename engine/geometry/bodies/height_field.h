@@ -5,7 +5,7 @@
 //
 //   (i, j), (i + 1, j), (i + 1, j + 1)   and   (i, j), (i + 1, j + 1), (i, j + 1),
 //
-// which share the diagonal. Neighbors follow from the numbers: nothing is stored but the heights.
+// which share the diagonal. Neighbors follow from the numbers: only the heights are stored.
 #pragma once
 
 #include <vector>
@@ -16,9 +16,9 @@ namespace robosim {
 
 class HeightField final : public TriangleSurface {
  public:
-  // heights: n_x rows of n_y. InputError naming what is wrong: fewer than two rows or columns, a
-  // height that is not finite or beyond 1e6 m, a spacing outside [1e-9, 1e6] m, or cells a million
-  // times higher than wide.
+  // heights: n_x rows of n_y. InputError naming the fault: fewer than two rows or columns, a height
+  // that is not finite or beyond 1e6 m, a spacing outside [1e-9, 1e6] m, or cells so much higher
+  // than wide that their triangles are degenerate.
   HeightField(std::vector<double> heights, int n_x, int n_y, double spacing_x, double spacing_y);
 
   int n_x() const { return n_x_; }
@@ -34,10 +34,10 @@ class HeightField final : public TriangleSurface {
   int across(int t, int k) const override;
   bool has_solid() const override { return true; }
   std::vector<int> connected_parts() const override { return {0}; }
-  // Under the surface, whatever is nearest.
+  // True if p is below the surface; t and m do not matter.
   bool holds(const Vec3d& p, int t, const Vec3d& m) const override;
 
-  // The box of triangles [first, end) of cells in row i.
+  // Box of the triangles [first, end) of the cells in row i.
   Aabb box(int i, int first, int end) const;
 
  private:

@@ -1,27 +1,28 @@
-// The pairs of pieces of two bodies that may be nearer to each other than a limit: their packed
-// trees descended together, eight boxes or eight triangles against one at a time. With a limit of
-// zero, those that may overlap.
+// Pairs of pieces of two bodies that may be nearer to each other than a limit. Their packed trees
+// are descended together, and eight boxes or eight triangles are compared with one at a time. A
+// limit of zero finds the pairs that may overlap.
 //
-// Boxes are compared in the frames of both bodies, as what they are in each: by six of the fifteen
-// axes that can separate two oriented boxes; the other nine leave out a tenth of the nodes and cost
-// as much (van den Bergen, "Efficient collision detection of complex deformable models using AABB
-// trees", 1997). Triangles are compared by their normals and the products of their edges, and with
-// the box of another piece by the same (Gottschalk, Lin and Manocha, "OBBTree: a hierarchical
-// structure for rapid interference detection", 1996). Those of a leaf whose box is the larger one
-// are compared with the other's box first: large triangles leave most of their own box empty.
+// Boxes are compared along the axes of both bodies' frames. These are six of the fifteen axes that
+// can separate two oriented boxes. The other nine leave out a tenth of the nodes and cost as much
+// (van den Bergen, "Efficient collision detection of complex deformable models using AABB trees",
+// 1997). Triangles are compared along their normals and the products of their edges, and likewise
+// with the box of another piece (Gottschalk, Lin and Manocha, "OBBTree: a hierarchical structure
+// for rapid interference detection", 1996). Triangles of a leaf with the larger box are compared
+// with the other box first, since large triangles leave most of their own box empty.
 //
-// This only ever proves that two are farther apart than the limit. What no axis separates is put to
-// the caller, who has the pieces themselves compared: which axes are tried changes nothing but
-// time.
+// The descent only proves that two pieces are farther apart than the limit. Pairs that no axis
+// separates are passed to the caller, who compares the pieces themselves. The choice of axes thus
+// changes only the time.
 //
-// An axis separates where the two intervals on it are farther apart than limit + slack, times the
-// axis' length. Both are those of all corners on the axis as it was rounded, so that they hold
-// whatever rounding made of it, also of needles and of edges that are all but parallel. They are
-// off by a few units in the last place of the coordinates, in all less than 1e-14 of these; `slack`
-// is to be more than that.
+// An axis separates if the two intervals on it are farther apart than limit + slack, times the
+// length of the axis. Each interval contains all corners, projected on the axis as it was rounded.
+// The intervals are therefore valid whatever the rounding of the axis, even for needles and almost
+// parallel edges. Their error is a few units in the last place of the coordinates, in total less
+// than 1e-14 of the coordinates; `slack` must exceed that.
 //
-// Children that may be near are visited deepest first, by the axes of both boxes, for their size
-// and distance; then nearest first. Bodies that overlap have some ten nodes opened.
+// Children that may be near are visited deepest first, where the depth along the axes of both boxes
+// is relative to their size and distance; then nearest first. For bodies that overlap, about ten
+// nodes are opened.
 #pragma once
 
 #include "base/function_ref.h"
@@ -31,14 +32,14 @@
 
 namespace robosim {
 
-// A body's packed tree, wherever it is.
+// Packed tree of a body, wherever it is stored.
 struct PackedBody {
   const PackedTree::Node* nodes;
   const PackedTree::Triangles* triangles;
 };
 
-// visit(piece of A, piece of B) for pairs that may be nearer than limit >= 0, which it may lower;
-// stops when it returns true, and says so.
+// Call visit(piece of A, piece of B) for pairs that may be nearer than limit >= 0, which visit may
+// lower. Stop and return true when visit returns true.
 bool descend_near(const PackedBody& A, const PackedBody& B, const SE3d& X_AB, double slack,
                   const double& limit, FunctionRef<bool(int, int)> visit);
 

@@ -1,5 +1,5 @@
-// Eight boxes or triangles of a packed tree (packed_tree.h) against one of another, for one
-// instruction set: what the descents of compiled/ share.
+// Comparison of eight boxes or triangles of a packed tree (packed_tree.h) with one of another, for
+// one instruction set; shared by the descents of compiled/.
 #pragma once
 
 #include "base/isa.h"
@@ -27,11 +27,11 @@ struct NearLanes {
   };
   using V = Vector<L>;
 
-  // From the frame of one body to that of the other, with the magnitudes of the matrix.
+  // Pose of one body in the frame of the other, with the magnitudes of the matrix.
   struct Pose {
     double R[3][3], size[3][3], p[3];
   };
-  // X_AB and its inverse.
+  // Set AB to X_AB and BA to its inverse.
   static void set_poses(const SE3d& X_AB, Pose& AB, Pose& BA) {
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
@@ -78,23 +78,24 @@ struct NearLanes {
   static ROBOSIM_INLINE L greatest(const L& a, const L& b, const L& c) {
     return larger(larger(a, b), c);
   }
-  // True where a gap along n, times n's length, is more than `reach`.
+  // True where a gap along n, times the length of n, exceeds `reach` times that length.
   static ROBOSIM_INLINE M exceeds(const L& gap, const V& n, const L& reach) {
     return (gap > L(0.0)) & (gap * gap > reach * reach * dot(n, n));
   }
 
-  // Bits of the triangles, of S, that may be within `reach` of a box of T.
+  // Bit mask of the triangles of S that may be within `reach` of a box of T.
   static unsigned near_box(const PackedTree::Triangles& leaf, const Pose& X_TS,
                            const PackedTree::Node& other, int lane, double reach) {
     unsigned bits = 0;
     for (int from = 0; from < leaf.n; from += W) {
-      // About the box' middle.
+      // Corners relative to the center of the box.
       V v[3], h;
       for (int i = 0; i < 3; ++i) h[i] = L(other.half[i][lane]);
       for (int k = 0; k < 3; ++k) {
         v[k] = moved(X_TS, corner(leaf.corner[k], from));
         for (int i = 0; i < 3; ++i) v[k][i] -= L(other.center[i][lane]);
       }
+      // Distance from the box along its own axes.
       L squared(0.0);
       for (int i = 0; i < 3; ++i) {
         const L nearest =
@@ -104,6 +105,7 @@ struct NearLanes {
       }
       M far = squared > L(reach * reach);
       if (bits_of(far) == all_lanes) continue;
+      // Normal of the triangle, and products of its edges with the axes of the box.
       const V e[3] = {difference(v[1], v[0]), difference(v[2], v[1]), difference(v[0], v[2])};
       const auto try_axis = [&](const V& n) __attribute__((always_inline)) {
         const L x = dot(n, v[0]), y = dot(n, v[1]), z = dot(n, v[2]);

@@ -12,12 +12,13 @@ constexpr int max_steps = 40;
 
 WayOut way_out(const Shape& S, const SE3d& X_WS, const Shape& T, const SE3d& X_WT,
                const Vec3d& n_W) {
-  // Beyond T's farthest point along n they are apart, or touch there.
+  // Start beyond T's farthest point along n, where S and T are apart or touch.
   const Vec3d low = X_WS * support(S, transpose_times(X_WS.R, -n_W)),
               high = X_WT * support(T, transpose_times(X_WT.R, n_W));
   const double deepest = std::max(0.0, dot(n_W, high - low));
   const double rounding = 1e-15 * (norm(X_WS.p) + norm(X_WT.p) + norm(high) + norm(low));
   double t = deepest;
+  // Newton's method on the signed distance of S + t n and T.
   SE3d X = X_WS;
   WayOut out;
   for (int step = 0; step < max_steps; ++step) {

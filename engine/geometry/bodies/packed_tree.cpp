@@ -14,7 +14,7 @@ class Packer {
  public:
   Packer(const Compound& body, PackedTree& out)
       : body_(body), tree_(body.tree()), out_(out), sizes_(tree_.nodes().size()) {
-    // Children first: they come after their parents.
+    // Go backwards: children come after their parents.
     for (int i = static_cast<int>(sizes_.size()); i-- > 0;) {
       const AabbTree::Node& node = tree_.node(i);
       Size& size = at(i);
@@ -38,21 +38,21 @@ class Packer {
 
  private:
   struct Size {
-    int n = 0;  // of pieces below a node
+    int n = 0;  // number of pieces below a node
     bool all_triangles = false;
   };
   Size& at(int node) { return sizes_[static_cast<std::size_t>(node)]; }
 
   bool is_triangle(int piece) const { return body_.part_of(piece).geometry.index() == 2; }
 
-  // The child that a node of the binary tree becomes.
+  // Child that a node of the binary tree becomes.
   std::pair<Kind, int> child_of(int i) {
     if (at(i).all_triangles && at(i).n <= PackedTree::width) return {Kind::triangles, leaf_of(i)};
     if (at(i).n == 1) return {Kind::piece, tree_.item(tree_.node(i).first)};
     return {Kind::node, node_of(i)};
   }
 
-  // f(piece) of all below a node.
+  // Call f(piece) for all pieces below a node.
   template <class F>
   void each_piece(int i, F&& f) const {
     const AabbTree::Node& node = tree_.node(i);
@@ -62,6 +62,7 @@ class Packer {
       each_piece(node.first, f), each_piece(node.first + 1, f);
   }
 
+  // Make the leaf of the triangles below node i.
   int leaf_of(int i) {
     const int number = static_cast<int>(out_.triangles.size());
     PackedTree::Triangles& leaf = out_.triangles.emplace_back();
@@ -83,7 +84,7 @@ class Packer {
     return number;
   }
 
-  // The node for i: its pieces, where they are few; else the largest of its children is opened
+  // Make the node for i. Few pieces become its children. Otherwise, the largest child is opened
   // until there are eight.
   int node_of(int i) {
     const int number = static_cast<int>(out_.nodes.size());
@@ -109,7 +110,7 @@ class Packer {
       open[largest] = first, open[n++] = first + 1;
     }
     for (int k = 0; k < n; ++k) {
-      const auto [kind, child] = child_of(open[k]);  // may move the nodes
+      const auto [kind, child] = child_of(open[k]);  // may reallocate the nodes
       out_.nodes[static_cast<std::size_t>(number)].set(k, tree_.node(open[k]).box, kind, child);
     }
     fill(number, n);
@@ -119,6 +120,7 @@ class Packer {
     const Vec3d s = tree_.node(i).box.upper - tree_.node(i).box.lower;
     return s.x * s.y + s.y * s.z + s.z * s.x;
   }
+  // Set the number of children, and repeat the last child in the lanes beyond.
   void fill(int number, int n) {
     PackedTree::Node& node = out_.nodes[static_cast<std::size_t>(number)];
     node.n = n;

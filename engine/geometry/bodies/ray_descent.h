@@ -1,5 +1,5 @@
-// A tree of boxes descended along a ray, nearer boxes first: Kay, Kajiya, "Ray tracing complex
-// scenes", 1986.
+// Descent of a tree of boxes along a ray, nearer boxes first. Source: Kay, Kajiya, "Ray tracing
+// complex scenes", 1986.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace robosim {
 
-// Where a ray enters a box, or infinity; max_t may be infinite. Boxes count as larger by `slack`
-// [m].
+// Parameter t at which a ray enters a box, or infinity if it misses the box; max_t may be infinite.
+// The box is enlarged by `slack` [m].
 inline double ray_entry(const Aabb& box, const Ray& ray, double slack, double max_t) {
   double first = 0, last = max_t;
   for (int i = 0; i < 3; ++i) {
@@ -29,7 +29,7 @@ inline double ray_entry(const Aabb& box, const Ray& ray, double slack, double ma
   return first <= last ? first : std::numeric_limits<double>::infinity();
 }
 
-// What covers the rounding of such entries: for a tree with this root, asked by rays from there.
+// Slack that covers the rounding of ray_entry, for a tree with this root and rays from this origin.
 inline double ray_slack(const Aabb& root, const Vec3d& origin) {
   double largest = norm(origin);
   for (const Vec3d& corner : {root.lower, root.upper})
@@ -38,8 +38,8 @@ inline double ray_slack(const Aabb& root, const Vec3d& origin) {
   return 1e-14 * largest;
 }
 
-// visit(leaf) for the leaves that the ray enters at t <= limit(), which may fall meanwhile. The ray
-// is given in the tree's frame.
+// Call visit(leaf) for the leaves that the ray enters at t <= limit(), which may fall meanwhile.
+// The ray is in the tree's frame.
 template <class Limit, class Visit>
 void descend(const AabbTree& tree, const Ray& ray, double slack, Limit&& limit, Visit&& visit) {
   struct Open {

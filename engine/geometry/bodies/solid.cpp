@@ -8,17 +8,18 @@
 namespace robosim {
 namespace {
 
-// Of the products that they are sums of: rounding of a triangle's volumes with the ray.
+// Rounding of a triangle's volumes with the ray, relative to the products that are summed.
 constexpr double tolerance = 1e-12;
 
-// How far a ray from p along d leaves through a triangle: 1 through its front, -1 when it enters
-// there, 0 past it or behind. is_clear becomes false where rounding decides.
+// Crossing of a ray from p along d with a triangle: 1 if the ray leaves through its front, -1 if
+// the ray enters there, 0 if it passes by or the triangle is behind p. is_clear becomes false where
+// rounding decides.
 int crossing(const TriangleSurface::Corners& c, const Vec3d& p, const Vec3d& d, bool& is_clear) {
   const Vec3d a[3] = {c[0] - p, c[1] - p, c[2] - p};
   double size[3];
   for (int k = 0; k < 3; ++k) size[k] = norm(a[k]);
-  // Six times the volumes that the ray spans with the edges: all of one sign when it passes the
-  // triangle.
+  // Six times the volumes of the ray with the edges: all have one sign if the ray passes through
+  // the triangle.
   int positive = 0, negative = 0;
   double sum = 0;
   for (int k = 0; k < 3; ++k) {
@@ -28,7 +29,7 @@ int crossing(const TriangleSurface::Corners& c, const Vec3d& p, const Vec3d& d, 
     sum += e;
   }
   if (positive > 0 && negative > 0) return 0;
-  // At t = volume / sum.
+  // The crossing is at t = volume / sum.
   const double volume = dot(a[0], cross(a[1], a[2]));
   const bool is_on_edge = positive < 3 && negative < 3;
   if (std::fabs(volume) <= tolerance * size[0] * size[1] * size[2]) return is_clear = false, 0;
@@ -37,7 +38,7 @@ int crossing(const TriangleSurface::Corners& c, const Vec3d& p, const Vec3d& d, 
   return 0;
 }
 
-// Towards the nearest side of the box, tilted so that it is parallel to nothing.
+// Unit direction towards the nearest side of the box, tilted so that it is parallel to no face.
 Vec3d way_off(const Aabb& box, const Vec3d& p, int attempt) {
   int axis = 0;
   double sign = 1, least = std::numeric_limits<double>::infinity();
@@ -45,7 +46,7 @@ Vec3d way_off(const Aabb& box, const Vec3d& p, int attempt) {
     if (p[i] - box.lower[i] < least) least = p[i] - box.lower[i], axis = i, sign = -1;
     if (box.upper[i] - p[i] < least) least = box.upper[i] - p[i], axis = i, sign = 1;
   }
-  // The golden angle: no two directions alike.
+  // Turn by the golden angle: no two directions are similar.
   const double turn = 0.7391 + 2.3999632 * attempt, tilt = 0.0173 + 0.0519 * attempt;
   Vec3d d;
   d[axis] = sign, d[(axis + 1) % 3] = tilt * std::cos(turn),
@@ -55,7 +56,7 @@ Vec3d way_off(const Aabb& box, const Vec3d& p, int attempt) {
 
 constexpr int max_attempts = 8;
 
-// Of the closed mesh that is the part's, whose pieces are [part.first, end).
+// Return true if p_B is in the solid of the part's closed mesh, whose pieces are [part.first, end).
 bool in_mesh(const Compound& compound, const Compound::Part& part, const TriangleSurface& surface,
              int end, const Vec3d& p_B) {
   const AabbTree& tree = compound.tree();

@@ -31,7 +31,7 @@ TriangleMesh::TriangleMesh(std::vector<Vec3d> vertices, std::vector<std::array<i
 }
 
 void TriangleMesh::connect() {
-  // Vertices at one place count as one: the first of them in sorted order.
+  // Merge vertices at one place into the first of them in sorted order.
   std::vector<int> order(vertices_.size()), place(vertices_.size());
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](int i) { return std::array{at(i).x, at(i).y, at(i).z}; };
@@ -41,7 +41,7 @@ void TriangleMesh::connect() {
                                                     ? place[static_cast<std::size_t>(order[k - 1])]
                                                     : order[k];
 
-  // Connected parts, each known by one of its places: union-find, paths halved.
+  // Connected parts by union-find with path halving; each part is named by one of its places.
   std::vector<int> leader = place;
   const auto lead = [&](int i) {
     while (leader[static_cast<std::size_t>(i)] != i) {
@@ -55,8 +55,8 @@ void TriangleMesh::connect() {
     leader[static_cast<std::size_t>(std::max(i, j))] = std::min(i, j);
   };
 
-  // Half-edges that run between the same two places stand side by side; two that run against each
-  // other belong together.
+  // Sort the half-edges, so that those between the same two places are adjacent. Two of opposite
+  // directions are paired.
   struct HalfEdge {
     int low, high, number;
     bool forward;
@@ -91,10 +91,11 @@ void TriangleMesh::connect() {
       across_[static_cast<std::size_t>(edges[i].number)] = edges[i + 1].number;
       across_[static_cast<std::size_t>(edges[i + 1].number)] = edges[i].number;
     } else {
-      ends = true;  // one triangle, three and more, or two that disagree on what is outside
+      ends = true;  // one triangle, three or more, or two that disagree on the outside
     }
   }
   closed_ = !ends && volume > 0;
+  // List one triangle of each connected part.
   std::vector<char> is_listed(vertices_.size(), 0);
   for (int t = 0; t < n_triangles(); ++t)
     if (char& listed = is_listed[static_cast<std::size_t>(lead(vertex(t, 0)))];

@@ -1,4 +1,4 @@
-// A surface of any triangles: concave, closed or open, in any order.
+// Surface of arbitrary triangles: concave, closed or open, in any order.
 #pragma once
 
 #include <array>
@@ -10,18 +10,18 @@ namespace robosim {
 
 class TriangleMesh final : public TriangleSurface {
  public:
-  // Faces counter-clockwise from outside. Vertices at one place count as one. Degenerate faces,
-  // that is, needles lower than 1e-12 of their length, are kept in the numbering but are no part of
-  // the surface. O(n log n). solid: false where it is a surface alone, with nothing behind it, also
-  // where it is closed. InputError naming the vertex or face: not finite or beyond 1e6 m, an index
-  // that is no vertex, no face that has an area.
+  // Faces are counter-clockwise from outside. Vertices at one place count as one. Degenerate faces,
+  // needles lower than 1e-12 of their length, keep their numbers but are not part of the surface.
+  // O(n log n). solid: false for a surface with nothing behind it, even if it is closed. InputError
+  // naming the vertex or face: a coordinate that is not finite or beyond 1e6 m, an index that is no
+  // vertex, or no face with an area.
   TriangleMesh(std::vector<Vec3d> vertices, std::vector<std::array<int, 3>> faces,
                bool solid = true);
 
   const std::vector<Vec3d>& vertices() const { return vertices_; }
   const std::vector<std::array<int, 3>>& faces() const { return faces_; }
-  // Every edge has a triangle on either side, and the faces look outwards on the whole: the surface
-  // may enclose a solid.
+  // True if every edge has a triangle on either side and the enclosed volume is positive, so that
+  // the surface may enclose a solid.
   bool is_closed() const { return closed_; }
   int n_degenerate() const { return n_degenerate_; }
 
@@ -35,7 +35,7 @@ class TriangleMesh final : public TriangleSurface {
   }
   int across(int t, int k) const override { return across_[static_cast<std::size_t>(3 * t + k)]; }
   bool has_solid() const override { return closed_ && solid_; }
-  // Triangles that share a vertex belong together.
+  // One triangle of each part; triangles that share a vertex belong to one part.
   std::vector<int> connected_parts() const override { return connected_parts_; }
   bool holds(const Vec3d&, int t, const Vec3d& m) const override {
     return has_solid() && dot(m, pseudonormal(t, m)) < 0;

@@ -6,8 +6,7 @@
 namespace robosim {
 namespace {
 
-// Which corners lie farthest along m, within `tolerance` of the triangle's size: bit k for corner
-// k.
+// Corners that lie farthest along m, within `tolerance` of the triangle's size: bit k for corner k.
 int farthest_corners(const TriangleSurface::Corners& c, const Vec3d& m, double tolerance) {
   const double reach[3] = {0, dot(m, c[1] - c[0]), dot(m, c[2] - c[0])};
   const double size = std::sqrt(
@@ -18,11 +17,11 @@ int farthest_corners(const TriangleSurface::Corners& c, const Vec3d& m, double t
   return corners;
 }
 
-// The edge whose two corners these are, or -1.
+// Edge between two corners, or -1.
 int edge_of(int corners) { return corners == 3 ? 0 : (corners == 6 ? 1 : (corners == 5 ? 2 : -1)); }
 int vertex_of(int corners) { return corners == 1 ? 0 : (corners == 2 ? 1 : 2); }
 
-// Along the face of t, perpendicular to its edge k, inwards.
+// Unit direction in the plane of the triangle, perpendicular to its edge k, inwards.
 Vec3d into(const TriangleSurface::Corners& c, int k) {
   const Vec3d along = c[(k + 1) % 3] - c[k], across = cross(c.normal(), along);
   return across * (1 / norm(across));
@@ -31,7 +30,7 @@ Vec3d into(const TriangleSurface::Corners& c, int k) {
 }  // namespace
 
 Vec3d TriangleSurface::Corners::normal() const {
-  // From the two shorter sides, which lose least in a needle.
+  // Use the two shorter sides, which lose the fewest digits in a needle.
   const Vec3d side[3] = {p[1] - p[0], p[2] - p[1], p[0] - p[2]};
   int longest = 0;
   for (int k = 1; k < 3; ++k)
@@ -51,12 +50,12 @@ void TriangleSurface::visit_ring(int t, int k, Visit&& visit) const {
   int u = t, j = k;
   do {
     visit(u, j);
-    const int h = across(u, (j + 2) % 3);  // runs from the vertex outwards in the next triangle
+    const int h = across(u, (j + 2) % 3);  // leaves the vertex, in the next triangle
     if (h < 0) break;
     u = h / 3, j = h % 3;
   } while (u != t);
   if (u == t && j == k && across(t, (k + 2) % 3) >= 0) return;
-  // An end: the rest of the fan is on the other side.
+  // The fan has an end: visit its rest on the other side.
   for (int h = across(t, k); h >= 0; h = across(u, j)) {
     u = h / 3, j = (h % 3 + 1) % 3;
     if (u == t) return;
@@ -83,11 +82,11 @@ bool TriangleSurface::look_up(int t, const Vec3d& m, Vec3d* nearest) const {
   const int farthest = farthest_corners(c, m, angle_tolerance), edge = edge_of(farthest);
   if (farthest == 7) return dot(m, n) > 0;
   double best = dot(m, n);
-  // The triangle across edge k, if the edge is convex: m within the arc, or the other face's normal
-  // as a candidate.
+  // Return true if m is a normal of edge k: the edge is convex and m is within its arc. The normal
+  // of the triangle across a convex edge becomes a candidate for `nearest`.
   const auto is_edge_normal = [&](int k) {
     const int h = across(t, k);
-    if (h < 0) return best >= 0;  // an end of the surface: up to straight outwards
+    if (h < 0) return best >= 0;  // boundary of the surface: up to straight outwards
     const Corners other = corners(h / 3);
     const Vec3d away = into(other, h % 3);
     if (dot(n, away) > -angle_tolerance) return false;  // flat or concave

@@ -21,7 +21,7 @@ std::uint64_t hash_of(const Cell& cell) {
   std::uint64_t h = 0;
   for (const std::int64_t c : cell) {
     h ^= static_cast<std::uint64_t>(c);
-    h *= 0x9E3779B97F4A7C15ull;  // 2^64 by the golden ratio: neighbors go far apart
+    h *= 0x9E3779B97F4A7C15ull;  // 2^64 by the golden ratio: separates neighbors
     h ^= h >> 29;
   }
   return h;
@@ -38,6 +38,7 @@ MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
   std::vector<Cell> cells;
   std::vector<Aabb> boxes;
   std::vector<std::int32_t> cell_of(points.size());
+  // Find the cell of each point, or add it, and grow the box of the cell's points.
   for (std::size_t i = 0; i < points.size(); ++i) {
     Cell cell;
     for (int k = 0; k < 3; ++k) {
@@ -59,6 +60,7 @@ MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
     Aabb& box = boxes[static_cast<std::size_t>(table[slot])];
     box = hull(box, {points[i], points[i]});
   }
+  // Merge each cell's points into the middle of their box.
   MergedPoints merged;
   merged.points.reserve(boxes.size());
   for (const Aabb& box : boxes) merged.points.push_back(0.5 * (box.lower + box.upper));
@@ -66,7 +68,7 @@ MergedPoints merged_points(std::span<const Vec3d> points, double edge) {
   for (std::size_t i = 0; i < points.size(); ++i)
     squared = std::max(
         squared, squared_norm(points[i] - merged.points[static_cast<std::size_t>(cell_of[i])]));
-  // Differences and root are each off by less than 2^-52 of themselves.
+  // Differences and root each have a relative error below 2^-52.
   merged.farthest = std::sqrt(squared) * (1 + 1e-15);
   return merged;
 }

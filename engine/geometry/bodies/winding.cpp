@@ -8,9 +8,10 @@
 namespace robosim {
 namespace {
 
-constexpr double far = 2.0;  // radii from which triangles count together: beta of Barill et al.
+constexpr double far = 2.0;  // radii from which triangles are summed as a dipole: beta of Barill et
+                             // al.
 
-// f(corners in B) of a piece that is a triangle of a surface.
+// Call f(corners in B) if the piece is a triangle of a surface.
 template <class F>
 void with_corners(const Compound& body, int piece, F&& f) {
   body.with_piece(piece, [&](const Compound::Piece& P) {
@@ -20,9 +21,10 @@ void with_corners(const Compound& body, int piece, F&& f) {
   });
 }
 
-// The sum of solid angles of triangles seen from the origin, positive from behind (Van Oosterom and
-// Strackee, 1983): twice the arguments of complex numbers. Where these are less than a quarter turn
-// they are multiplied, as long as the product's is, too: one arctangent for many.
+// Sum of the solid angles of triangles seen from the origin, positive from behind (Van Oosterom and
+// Strackee, 1983). Each angle is twice the argument of a complex number. Numbers with arguments
+// below a quarter turn are multiplied while that of the product is, too: one arctangent for many
+// triangles.
 class SolidAngles {
  public:
   void add(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
@@ -48,7 +50,7 @@ class SolidAngles {
     x_ = 1, y_ = 0;
   }
   double x_ = 1, y_ = 0;  // the product
-  double half_ = 0;       // of the angles that are not in it
+  double half_ = 0;       // sum of the half angles that are not in the product
 };
 
 }  // namespace
@@ -81,6 +83,7 @@ WindingNumber::WindingNumber(const Compound& body) : dipoles_(body.tree().nodes(
       dipole.center *= 1 / total;
     else
       dipole.center = 0.5 * (node.box.lower + node.box.upper);
+    // Ball about the center that contains the node's box.
     Vec3d reach;
     for (int k = 0; k < 3; ++k)
       reach[k] =
@@ -92,7 +95,7 @@ WindingNumber::WindingNumber(const Compound& body) : dipoles_(body.tree().nodes(
 double WindingNumber::at(const Compound& body, const Vec3d& p_B) const {
   const AabbTree& tree = body.tree();
   if (tree.nodes().empty()) return 0;
-  double sum = 0;  // of those far away
+  double sum = 0;  // of distant triangles
   SolidAngles angles;
   int stack[64], depth = 0;
   stack[depth++] = 0;

@@ -1,11 +1,11 @@
 // Generalized winding number of a point about the surfaces of a body: Jacobson, Kavan and
 // Sorkine-Hornung, "Robust inside-outside segmentation using generalized winding numbers" (2013).
 //
-// w(p) is the sum of the solid angles by which p sees the triangles, over 4 pi: 1 in the solid of a
-// closed surface, 0 outside, and in between about one with holes, where |w| > 1/2 is inside: as
-// most exported meshes have some. Triangles far away count together, as the dipole of their areas
-// (Barill, Dickson, Schmidt, Levin and Jacobson, "Fast winding numbers for soups and clouds", 2018,
-// of first order): O(log n) per point, to about 1e-2.
+// w(p) is the sum of the solid angles of the triangles as seen from p, over 4 pi. It is 1 in the
+// solid of a closed surface and 0 outside. Around a surface with holes, as most exported meshes
+// have, w is in between, and |w| > 1/2 counts as inside. Distant triangles are summed as the dipole
+// of their areas (Barill, Dickson, Schmidt, Levin and Jacobson, "Fast winding numbers for soups and
+// clouds", 2018, first order): O(log n) per point, accurate to about 1e-2.
 #pragma once
 
 #include <vector>
@@ -16,19 +16,19 @@ namespace robosim {
 
 class WindingNumber {
  public:
-  // Of the surfaces of a body, closed and open ones; keeps no reference to it. O(n log n), 64 bytes
-  // per node of its tree.
+  // Prepare the surfaces of a body, closed and open; no reference to the body is kept. O(n log n),
+  // 64 bytes per node of its tree.
   explicit WindingNumber(const Compound& body);
 
-  // At p, in the body's frame. The same body as before.
+  // Winding number at p_B, in the body's frame; `body` must be that of the constructor.
   double at(const Compound& body, const Vec3d& p_B) const;
 
  private:
-  // Of the triangles below a node of the body's tree.
+  // Dipole of the triangles below a node of the body's tree.
   struct Dipole {
     Vec3d area;         // sum of the areas, along the normals [m^2]
-    Vec3d center;       // mean of their middles, weighted by area
-    double radius = 0;  // of a ball about it that holds them
+    Vec3d center;       // mean of the triangles' centers, weighted by area
+    double radius = 0;  // of a ball about `center` that contains the triangles
   };
   std::vector<Dipole> dipoles_;  // by node
 };
