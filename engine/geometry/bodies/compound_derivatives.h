@@ -6,14 +6,14 @@
 //
 //   v_P = R_BP^T v,   v_P += R_BP^T (w x p_BP),   w_P = R_BP^T w.
 //
-// Growth about B's origin by a factor s is growth about P's origin and a displacement of P by (s -
-// 1) p_BP.
+// Growth about B's origin by a factor s is growth about P's origin and a displacement of P by
+// (s - 1) p_BP.
 //
 // A translation that separates S from a triangle T may be along a normal n that is not the normal m
-// of the touching surfaces (one_sided.h). It is differentiated through its equation, phi(S + t n,
-// T) = 0: in addition to the rates at fixed t and n of the features that touch at its end, S moves
-// by dt n + t dn, where dt keeps phi zero. The normal n is fixed in the triangle's frame. It turns
-// with that body alone, and with the vertices of the face that it belongs to.
+// of the touching surfaces (one_sided.h). It is differentiated through its equation,
+// phi(S + t n, T) = 0: in addition to the rates at fixed t and n of the features that touch at its
+// end, S moves by dt n + t dn, where dt keeps phi zero. The normal n is fixed in the triangle's
+// frame. It turns with that body alone, and with the vertices of the face that it belongs to.
 #pragma once
 
 #include "geometry/bodies/compound_query.h"

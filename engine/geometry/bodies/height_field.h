@@ -1,7 +1,7 @@
 // Terrain: heights on a regular grid over x and y, two triangles per cell, solid below.
 //
-// Vertex (i, j) is (i spacing_x, j spacing_y, heights[i n_y + j]). Cell (i, j) has the triangles 2
-// (i (n_y - 1) + j) and the next one,
+// Vertex (i, j) is (i spacing_x, j spacing_y, heights[i n_y + j]). Cell (i, j) has the triangles
+// 2 (i (n_y - 1) + j) and the next one,
 //
 //   (i, j), (i + 1, j), (i + 1, j + 1)   and   (i, j), (i + 1, j + 1), (i, j + 1),
 //

@@ -36,14 +36,14 @@ class ClosestDescent : NearLanes<isa> {
   }
 
  private:
-  // Pairs farther apart than this by a bound that rounding may have raised by the slack do not
+  // Limit for lower bounds that rounding may have raised by the slack; pairs farther apart do not
   // matter.
   double reach() const { return known_.limit + slack_; }
   double squared_reach() const { return reach() * reach(); }
 
   bool has_direction() const { return known_.n.x != 0 || known_.n.y != 0 || known_.n.z != 0; }
 
-  // Leaves that reach far along a direction of their body's frame.
+  // Leaf that reaches far along a direction of its body's frame.
   struct Reach {
     int child;
     double at;
@@ -54,7 +54,7 @@ class ClosestDescent : NearLanes<isa> {
     int n = 0;
   };
 
-  // Largest coordinates along n of the children of a node.
+  // Compute the largest coordinates along n of the children of a node.
   static ROBOSIM_INLINE void reach_of_boxes(const PackedTree::Node& node, const double (&n)[3],
                                             double* out) {
     for (int from = 0; from < node.n; from += W) {
@@ -66,7 +66,7 @@ class ClosestDescent : NearLanes<isa> {
       store_lanes(reaches, out + from);
     }
   }
-  // The farthest corner of a leaf's triangles.
+  // Return the largest coordinate along n of a leaf's triangles, and the corner that has it.
   static double reach_of_triangles(const PackedTree::Triangles& leaf, const double (&n)[3],
                                    double (&corner_out)[3]) {
     double best = -__builtin_inf();
@@ -85,8 +85,8 @@ class ClosestDescent : NearLanes<isa> {
     return best;
   }
 
-  // The farthest corner of a body along n, and its leaf; false where it has other pieces than
-  // triangles there.
+  // Find the corner of a body that is farthest along n, and its leaf. Return false if the body has
+  // pieces other than triangles there.
   static bool farthest(const PackedBody& body, const double (&n)[3], Reach& out,
                        double (&corner_out)[3]) {
     struct Child {
@@ -110,7 +110,7 @@ class ClosestDescent : NearLanes<isa> {
         for (int i = 0; i < 3; ++i) corner_out[i] = p[i];
         continue;
       }
-      // The farthest last, which is taken first.
+      // Sort the children so that the farthest is last, and is taken first.
       const PackedTree::Node& opened = body.nodes[number];
       alignas(64) double reaches[width];
       reach_of_boxes(opened, n, reaches);
@@ -125,7 +125,7 @@ class ClosestDescent : NearLanes<isa> {
     return true;
   }
 
-  // Leaves that reach at least as far as `enough`; false where they are too many.
+  // Find the leaves that reach at least as far as `enough`. Return false if they are too many.
   static bool find_reaching(const PackedBody& body, const double (&n)[3], double enough,
                             Reaching& out) {
     out.n = 0;
@@ -141,7 +141,7 @@ class ClosestDescent : NearLanes<isa> {
         const double at = reach_of_triangles(body.triangles[number], n, p);
         if (at < enough) continue;
         if (out.n == max_reaching) return false;
-        // The farthest first.
+        // Sort by reach, the farthest first.
         int place = out.n++;
         for (; place > 0 && out.leaf[place - 1].at < at; --place)
           out.leaf[place] = out.leaf[place - 1];
@@ -157,16 +157,17 @@ class ClosestDescent : NearLanes<isa> {
     return true;
   }
 
-  // Compares what reaches far along the direction that is known; true when that was enough.
+  // Compare what reaches far along the known direction. Return true if that was enough.
   bool compare_farthest(bool& stops) {
     const double n_A[3] = {known_.n.x, known_.n.y, known_.n.z};
-    double n_B[3], start = 0;  // of B's frame along n
+    double n_B[3], start = 0;  // coordinate of B's frame along n
     for (int i = 0; i < 3; ++i) {
       n_B[i] = -(BA_.R[i][0] * n_A[0] + BA_.R[i][1] * n_A[1] + BA_.R[i][2] * n_A[2]);
       start += n_A[i] * AB_.p[i];
     }
     Reach top_A, top_B;
     double p[3] = {}, q[3] = {}, squared = 0;
+    // The farthest corners of both bodies are an upper bound on the distance.
     if (!farthest(A_, n_A, top_A, p) || !farthest(B_, n_B, top_B, q)) return false;
     for (int i = 0; i < 3; ++i) {
       const double d =
@@ -175,22 +176,22 @@ class ClosestDescent : NearLanes<isa> {
     }
     const double apart = __builtin_sqrt(squared);
     if (apart < known_.limit) known_.limit = apart;
-    const double gap = start - top_B.at - top_A.at;  // between the planes
+    const double gap = start - top_B.at - top_A.at;  // between the supporting planes
     nearest_A_ = top_A.child, nearest_B_ = top_B.child;
     if (apart > gap + slack_ && (visit_leaves(top_A.child, top_B.child) || measure_all()))
       return stops = true;
     const auto find_all = [&] {
-      n_candidates_ = 0;  // they come again
+      n_candidates_ = 0;  // they are found again
       const double deepest = reach() - gap;
       return find_reaching(A_, n_A, top_A.at - deepest, reaching_A_) &&
              find_reaching(B_, n_B, top_B.at - deepest, reaching_B_);
     };
     if (!find_all()) {
       const double size_A = size(A_.nodes[0], 0), size_B = size(B_.nodes[0], 0);
-      // Of what is near they say little.
+      // The planes say little about bodies that are near.
       if (!(gap > 0) || 16 * gap * gap < (size_A < size_B ? size_A : size_B)) return false;
-      // The planes touch what is not there, as across a hollow: on from leaf to leaf, each the
-      // nearest to the last.
+      // The bodies are not nearest at the planes, as across a hollow. Go from leaf to leaf: each is
+      // the nearest to the previous leaf of the other body.
       for (int step = 0; step < max_steps; ++step) {
         const double before = known_.limit;
         if ((step % 2 == 0 ? descend(nearest_A_, 0) : descend(0, nearest_B_)) || measure_all())
@@ -201,7 +202,7 @@ class ClosestDescent : NearLanes<isa> {
     }
     return (stops = compare_reaching(start)) || true;
   }
-  // Leaves of B's that reach far, eight boxes at a time, with each of A's.
+  // Compare each far-reaching leaf of A with those of B, eight boxes at a time.
   bool compare_reaching(double start) {
     const Reaching &of_A = reaching_A_, &of_B = reaching_B_;
     for (int first = 0; first < of_B.n; first += width) {
@@ -227,13 +228,13 @@ class ClosestDescent : NearLanes<isa> {
     return false;
   }
 
-  // From a child of either tree on; children are numbered by width * node + lane.
+  // Descend from a child of either tree; children are numbered width * node + lane.
   bool descend(int from_A, int from_B) {
     struct Children {
       int a, b;
       double least;  // squared lower bound
     };
-    // Each level of either tree, at most 30, leaves seven pairs here.
+    // Each level of either tree, at most 30, leaves seven pairs on the stack.
     Children stack[512];
     int depth = 0;
     stack[depth++] = {from_A, from_B, 0};
@@ -248,18 +249,18 @@ class ClosestDescent : NearLanes<isa> {
         continue;
       }
       const bool is_larger_A = size(node_A, lane_A) >= size(node_B, lane_B);
-      // Large triangles leave most of their box empty: they are compared themselves before the
-      // other's node is opened.
+      // Large triangles leave most of their box empty: compare them with the other box before the
+      // other node is opened.
       const bool by_A = kind_A == Kind::triangles && is_larger_A,
                  by_B = kind_B == Kind::triangles && !is_larger_A;
       if (by_A && near_box(leaf_of(A_, a), BA_, node_B, lane_B, reach()) == 0) continue;
       if (by_B && near_box(leaf_of(B_, b), AB_, node_A, lane_A, reach()) == 0) continue;
-      // Open the larger one.
+      // Open the larger child.
       const bool opens_A = kind_B != Kind::node || (kind_A == Kind::node && is_larger_A);
       const int number = opens_A ? node_A.child[lane_A] : node_B.child[lane_B];
       unsigned left = opens_A ? compare<true>(A_.nodes[number], node_B, lane_B)
                               : compare<false>(B_.nodes[number], node_A, lane_A);
-      // The nearest last, which is taken first.
+      // Sort the children so that the nearest is last, and is taken first.
       const int bottom = depth;
       for (; left != 0; left &= left - 1) {
         const int lane = __builtin_ctz(left);
@@ -275,12 +276,12 @@ class ClosestDescent : NearLanes<isa> {
     return false;
   }
 
-  // The direction in a frame of its own, and where it starts to separate.
+  // Direction in the frame of one body, and where the other body begins along it.
   struct Direction {
     double n[3];
     double other;  // least coordinate of the other body's box along it
   };
-  // Of S, A or B, with the box of a child of the other body, T.
+  // Direction in the frame of S, A or B, with the box of a child of the other body, T.
   template <bool S_is_A>
   Direction direction(const PackedTree::Node& other, int lane) const {
     const Pose& X_ST = S_is_A ? AB_ : BA_;
@@ -302,7 +303,7 @@ class ClosestDescent : NearLanes<isa> {
     return d;
   }
 
-  // Bits of the children of a node of S whose boxes may be near a box of T; with bounds_ and
+  // Bit mask of the children of a node of S whose boxes may be near a box of T; sets bounds_ and
   // order_.
   template <bool S_is_A>
   unsigned compare(const PackedTree::Node& node, const PackedTree::Node& other, int lane) {
@@ -319,7 +320,7 @@ class ClosestDescent : NearLanes<isa> {
     unsigned bits = 0;
     for (int from = 0; from < node.n; from += W) {
       V t, half;
-      // The gaps along the axes of one frame are sides of the distance.
+      // The gaps along the axes of one frame are components of the distance.
       L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);
       L ahead(d.other);
       for (int i = 0; i < 3; ++i) {
@@ -332,6 +333,7 @@ class ClosestDescent : NearLanes<isa> {
       ahead = larger(ahead, zero);
       squared = larger(squared, ahead * ahead);
       if (bits_of(squared > enough) == all_lanes) continue;
+      // Gaps along the axes of T.
       for (int j = 0; j < 3; ++j) {
         const L in_plane = mul_add(L(X_ST.R[1][j]), t[1], L(X_ST.R[0][j]) * t[0]);
         const L shift = mul_add(L(X_ST.R[2][j]), t[2], in_plane);
@@ -349,6 +351,7 @@ class ClosestDescent : NearLanes<isa> {
     return bits & ((1u << node.n) - 1);
   }
 
+  // Compare the pieces of two leaves.
   bool visit_leaves(int child_A, int child_B) {
     const PackedTree::Node &node_A = A_.nodes[child_A / width], &node_B = B_.nodes[child_B / width];
     const int lane_A = child_A % width, lane_B = child_B % width;
@@ -361,7 +364,7 @@ class ClosestDescent : NearLanes<isa> {
     return visit_(a, b);
   }
 
-  // Triangles of S and a piece of T.
+  // Visit the triangles of S that may be near a piece of T.
   template <bool S_is_A>
   bool visit_beside(const PackedTree::Triangles& leaf, const PackedTree::Node& other, int lane,
                     int piece) {
@@ -381,7 +384,7 @@ class ClosestDescent : NearLanes<isa> {
     return false;
   }
 
-  // A leaf of B in A's frame; what its triangles reach along the axes; their normals.
+  // Leaf of B in A's frame: intervals of its triangles along the axes, and their normals.
   struct Placed {
     int leaf = -1;
     double corner[3][3][width], lower[3][width], upper[3][width];
@@ -410,7 +413,7 @@ class ClosestDescent : NearLanes<isa> {
     }
   }
 
-  // Triangles of two leaves, in A's frame.
+  // Compare the triangles of two leaves, in A's frame.
   bool compare_triangles(int child_A, int child_B) {
     const PackedTree::Node& node_A = A_.nodes[child_A / width];
     const int lane_A = child_A % width, number_B = B_.nodes[child_B / width].child[child_B % width];
@@ -421,7 +424,7 @@ class ClosestDescent : NearLanes<isa> {
     const V direction{{L(known_.n.x), L(known_.n.y), L(known_.n.z)}};
     const L zero(0.0), r(reach()), enough(squared_reach());
 
-    // Of B those that are near the box of A's.
+    // Find the triangles of B near the box of A's leaf.
     alignas(64) double ahead[width];  // least coordinates along the direction
     unsigned left = 0;
     double highest = 0;
@@ -447,7 +450,8 @@ class ClosestDescent : NearLanes<isa> {
     left &= (1u << leaf_B.n) - 1;
     if (left == 0) return false;
 
-    // Each of them with all of A, by the axes of A's frame, the normals of both and the direction.
+    // Compare each of these with all triangles of A, along the axes of A's frame, both normals and
+    // the direction.
     for (int from = 0; from < leaf_A.n; from += W) {
       const V v[3] = {corner(leaf_A.corner[0], from), corner(leaf_A.corner[1], from),
                       corner(leaf_A.corner[2], from)};
@@ -474,7 +478,7 @@ class ClosestDescent : NearLanes<isa> {
         const auto at = [&](const double(&p)[3][width]) __attribute__((always_inline)) {
           return V{{L(p[0][j]), L(p[1][j]), L(p[2][j])}};
         };
-        // From middle to middle.
+        // Separation along the line between the triangles' centers.
         const V w[3] = {at(b.corner[0]), at(b.corner[1]), at(b.corner[2])};
         V m;
         for (int i = 0; i < 3; ++i)
@@ -482,6 +486,7 @@ class ClosestDescent : NearLanes<isa> {
         const L low_m = least(dot(m, w[0]), dot(m, w[1]), dot(m, w[2]));
         const L high_m = greatest(dot(m, v[0]), dot(m, v[1]), dot(m, v[2]));
         far = far | exceeds(low_m - high_m, m, r);
+        // Separation along both normals.
         if ((~bits_of(far) & own) == 0) continue;
         const L x_B = dot(n_A, w[0]), y_B = dot(n_A, w[1]), z_B = dot(n_A, w[2]);
         const L beyond_A = least(x_B, y_B, z_B) - high_A,
@@ -509,7 +514,7 @@ class ClosestDescent : NearLanes<isa> {
   static const PackedTree::Triangles& leaf_of(const PackedBody& body, int child) {
     return body.triangles[body.nodes[child / width].child[child % width]];
   }
-  // The distances of pairs that wait, as many as fill registers.
+  // Measure as many of the waiting pairs as fill registers.
   bool measure_full() {
     int first = 0;
     for (; first + W <= n_waiting_; first += W)
@@ -518,13 +523,15 @@ class ClosestDescent : NearLanes<isa> {
     for (int i = 0; i < n_waiting_; ++i) waiting_[i] = waiting_[first + i];
     return false;
   }
-  // Of all of them.
+  // Measure all waiting pairs.
   bool measure_all() {
     if (measure_full()) return true;
     const int n = n_waiting_;
     n_waiting_ = 0;
     return n > 0 && measure(waiting_, n);
   }
+  // Measure the distances of up to W pairs. Update the limit, and remember or visit pairs within
+  // it.
   bool measure(const Pair* pairs, int n) {
     alignas(64) double from_A[3][3][W], from_B[3][3][W];
     for (int l = 0; l < W; ++l) {
@@ -554,7 +561,7 @@ class ClosestDescent : NearLanes<isa> {
         nearest_A_ = pairs[l].leaf_A, nearest_B_ = pairs[l].leaf_B;
         if (upper[l] > slack_) known_.n = {way[0][l], way[1][l], way[2][l]};
       }
-      if (!(lower[l] > 0)) {  // they may overlap
+      if (!(lower[l] > 0)) {  // the triangles may overlap
         if (visit_(p, q)) return true;
       } else if (remember({p, q, lower[l], upper[l]})) {
         return true;
@@ -563,8 +570,8 @@ class ClosestDescent : NearLanes<isa> {
     return false;
   }
 
-  // Of pairs of triangles: the distance of their nearest points, the direction between these, and
-  // what it separates by.
+  // Bounds on the distance of pairs of triangles: upper, the distance of their nearest points;
+  // lower, the separation along the direction `way` between these points.
   static ROBOSIM_INLINE void bounds(const V (&v)[3], const V (&w)[3], double slack, double* lower,
                                     double* upper, double (&way)[3][W]) {
     const L zero(0.0), one(1.0);
@@ -578,8 +585,9 @@ class ClosestDescent : NearLanes<isa> {
       for (int i = 0; i < 3; ++i) from_A_to_B[i] = select(nearer, d[i], from_A_to_B[i]);
     };
 
-    // Edges: the nearest point of one line to the other, held within the edge, then the nearest to
-    // it on the other edge, held within that, and back.
+    // Pairs of edges: take the nearest point of one line to the other, clamped to its edge; the
+    // point of the other edge nearest to it, clamped; and the first edge's point nearest to that
+    // one.
     L ff[3], by_ff[3];
     for (int j = 0; j < 3; ++j) ff[j] = dot(f[j], f[j]), by_ff[j] = one / ff[j];
     for (int i = 0; i < 3; ++i) {
@@ -605,7 +613,7 @@ class ClosestDescent : NearLanes<isa> {
         __attribute__((always_inline)) {
       const V n = cross(edge[0], edge[1]);
       const L nn = dot(n, n), by_nn = one / nn;
-      // Of a needle the plane is not known, and its edges are enough.
+      // The plane of a needle is unknown, but its edges are sufficient.
       const M is_needle = nn < L(1e-10) * dot(edge[0], edge[0]) * dot(edge[1], edge[1]);
       const V inwards[3] = {cross(n, edge[0]), cross(n, edge[1]), cross(n, edge[2])};
       const L inner[3] = {dot(inwards[0], t[0]), dot(inwards[1], t[1]), dot(inwards[2], t[2])};
@@ -622,6 +630,7 @@ class ClosestDescent : NearLanes<isa> {
     over_face(v, w, f, -1.0);
     over_face(w, v, e, 1.0);
 
+    // Separation along the direction between the nearest points.
     const L distance = sqrt(best), scale = one / distance;
     for (int c = 0; c < 3; ++c) from_A_to_B[c] *= scale;
     const L low = least(dot(from_A_to_B, w[0]), dot(from_A_to_B, w[1]), dot(from_A_to_B, w[2]));
@@ -635,23 +644,23 @@ class ClosestDescent : NearLanes<isa> {
     int a, b;
     double lower, upper;
   };
-  // Parts of the slack, which is 1e-11 of the coordinates: distances that differ by rounding, and
-  // bounds that are as good as one.
+  // Parts of the slack, which is 1e-11 of the coordinates. tied: distances that differ by rounding.
+  // tight: lower and upper bounds that count as equal.
   static constexpr double tied = 1e-3, tight = 1e-2;
   bool is_known(const Candidate& x) const { return x.upper - x.lower <= tight * slack_; }
   bool counts(const Candidate& x) const {
     return is_known(x) ? x.upper <= known_.limit + tied * slack_ : x.lower <= reach();
   }
 
-  // Keeps a pair until all has been seen.
+  // Keep a pair until the descent ends.
   bool remember(const Candidate& pair) {
     if (!counts(pair)) return false;
     if (n_candidates_ == max_candidates && make_room()) return true;
     candidates_[n_candidates_++] = pair;
     return false;
   }
-  // Of pairs that share the least distance leaves one; where that is not enough, those that are not
-  // known are visited now.
+  // Keep one of the pairs that share the least distance. If that is not enough, visit the pairs
+  // whose bounds are not tight.
   bool make_room() {
     const Candidate* first = first_known();
     const Candidate one = first ? *first : Candidate{};
@@ -664,7 +673,7 @@ class ClosestDescent : NearLanes<isa> {
     if (has_one) candidates_[n_candidates_++] = one;
     return false;
   }
-  // Of those that are the nearest, up to rounding, the one with the lowest numbers.
+  // Among the pairs that are nearest up to rounding, the one with the lowest numbers.
   const Candidate* first_known() const {
     const Candidate* first = nullptr;
     for (int i = 0; i < n_candidates_; ++i) {
@@ -692,11 +701,11 @@ class ClosestDescent : NearLanes<isa> {
   double slack_;
   NearestSoFar& known_;
   FunctionRef<bool(int, int)>& visit_;
-  // Of the children compared last, nearer ones, and larger ones that overlap, first; and their
-  // squared bounds.
+  // Order and squared bounds of the children compared last. Nearer children come first; among those
+  // that overlap, larger ones.
   alignas(64) double order_[width];
   alignas(64) double bounds_[width];
-  int lanes_[width];  // of the children put on the stack last
+  int lanes_[width];  // lanes of the children pushed last
   alignas(64) Placed placed_;
   static constexpr int max_candidates = 128;
   Candidate candidates_[max_candidates];
@@ -704,8 +713,8 @@ class ClosestDescent : NearLanes<isa> {
   Pair waiting_[width * width + W];
   int n_waiting_ = 0;
   Reaching reaching_A_, reaching_B_;
-  PackedTree::Node together_;          // of leaves of B
-  int nearest_A_ = 0, nearest_B_ = 0;  // leaves, of the nearest pair so far
+  PackedTree::Node together_;          // leaves of B
+  int nearest_A_ = 0, nearest_B_ = 0;  // leaves of the nearest pair so far
 };
 
 template <Isa isa>

@@ -28,7 +28,7 @@ class NearDescent : NearLanes<isa> {
     struct Pair {
       int a, b;  // child `lane` of node n at width * n + lane
     };
-    // Each level of either tree, at most 30, leaves seven pairs here.
+    // Each level of either tree, at most 30, leaves seven pairs on the stack.
     Pair stack[512];
     int depth = 0;
     if (near(A_.nodes[0], B_.nodes[0], 0, AB_) == 0) return false;
@@ -43,21 +43,21 @@ class NearDescent : NearLanes<isa> {
         continue;
       }
       const bool is_larger_A = size(node_A, lane_A) >= size(node_B, lane_B);
-      // Large triangles leave most of their box empty: they are compared themselves before the
-      // other's node is opened.
+      // Large triangles leave most of their box empty: compare them with the other box before the
+      // other node is opened.
       if (kind_A == Kind::triangles && is_larger_A &&
           near_box(A_.triangles[node_A.child[lane_A]], BA_, node_B, lane_B, reach()) == 0)
         continue;
       if (kind_B == Kind::triangles && !is_larger_A &&
           near_box(B_.triangles[node_B.child[lane_B]], AB_, node_A, lane_A, reach()) == 0)
         continue;
-      // Open the larger one.
+      // Open the larger child.
       const bool opens_A = kind_B != Kind::node || (kind_A == Kind::node && is_larger_A);
       const int number = opens_A ? node_A.child[lane_A] : node_B.child[lane_B];
       const PackedTree::Node& opened = opens_A ? A_.nodes[number] : B_.nodes[number];
       unsigned left =
           opens_A ? near(opened, node_B, lane_B, AB_) : near(opened, node_A, lane_A, BA_);
-      // The deepest last, which is taken first.
+      // Sort the children so that the deepest is last, and is taken first.
       const int bottom = depth;
       for (; left != 0; left &= left - 1) {
         const int lane = __builtin_ctz(left);
@@ -73,10 +73,10 @@ class NearDescent : NearLanes<isa> {
   }
 
  private:
-  // Gaps that rounding may have made too wide by the slack are compared with this.
+  // Limit for gaps that rounding may have widened by the slack.
   double reach() const { return limit_ + slack_; }
 
-  // Bits of the children of a node of S whose boxes may be near a box of T.
+  // Bit mask of the children of a node of S whose boxes may be near a box of T; sets order_.
   unsigned near(const PackedTree::Node& node, const PackedTree::Node& other, int lane,
                 const Pose& X_ST) {
     double middle[3], across[3], h[3];
@@ -88,7 +88,7 @@ class NearDescent : NearLanes<isa> {
     unsigned bits = 0;
     for (int from = 0; from < node.n; from += W) {
       V t, half;
-      // The gaps along the axes of one frame are sides of the distance.
+      // The gaps along the axes of one frame are components of the distance.
       L gap(-__builtin_inf()), squared(0.0), squared_T(0.0);
       for (int i = 0; i < 3; ++i) {
         t[i] = L(middle[i]) - load(node.center[i] + from), half[i] = load(node.half[i] + from);
@@ -96,6 +96,7 @@ class NearDescent : NearLanes<isa> {
         gap = larger(gap, along), squared = mul_add(apart, apart, squared);
       }
       if (bits_of(squared > squared_reach) == all_lanes) continue;
+      // Gaps along the axes of T.
       for (int j = 0; j < 3; ++j) {
         const L shift =
             mul_add(L(X_ST.R[2][j]), t[2], mul_add(L(X_ST.R[1][j]), t[1], L(X_ST.R[0][j]) * t[0]));
@@ -112,6 +113,7 @@ class NearDescent : NearLanes<isa> {
     return bits & ((1u << node.n) - 1);
   }
 
+  // Visit the pairs of pieces of two leaves that may be near.
   bool visit_leaves(const PackedTree::Node& node_A, int lane_A, const PackedTree::Node& node_B,
                     int lane_B) {
     const int a = node_A.child[lane_A], b = node_B.child[lane_B];
@@ -136,8 +138,8 @@ class NearDescent : NearLanes<isa> {
     return visit_(a, b);
   }
 
-  // Triangles in A's frame, what they reach along its axes, and their normals with what they reach
-  // along these; made larger by the reach.
+  // Triangles in A's frame with their intervals along its axes, and their normals with their
+  // intervals along these. All intervals are widened by the reach.
   struct Placed {
     double corner[3][3][width], lower[3][width], upper[3][width], normal[3][width], low[width],
         high[width];
@@ -153,10 +155,10 @@ class NearDescent : NearLanes<isa> {
     return {n, least(x, y, z) - wide, greatest(x, y, z) + wide};
   }
 
-  // Triangles of two leaves, in A's frame.
+  // Compare the triangles of two leaves, in A's frame.
   bool visit_triangles(const PackedTree::Triangles& leaf_A, const PackedTree::Node& node_A,
                        int lane_A, const PackedTree::Triangles& leaf_B) {
-    // Of B those that are near the box of A's.
+    // Find the triangles of B near the box of A's leaf.
     Placed b;
     unsigned left = 0;
     for (int from = 0; from < leaf_B.n; from += W) {
@@ -184,7 +186,7 @@ class NearDescent : NearLanes<isa> {
     left &= (1u << leaf_B.n) - 1;
     if (left == 0) return false;
 
-    // Each of them with all of A, by the axes of A's frame and the normals of both.
+    // Compare each of these with all triangles of A, along the axes of A's frame and both normals.
     struct {
       unsigned char a, b;
     } pairs[width * width];
@@ -218,7 +220,7 @@ class NearDescent : NearLanes<isa> {
       }
     }
 
-    // Those that are left by the products of their edges, pair by pair in the lanes.
+    // Compare the remaining pairs along the products of their edges, one pair per lane.
     for (int first = 0; first < n_pairs; first += W) {
       alignas(64) double from_A[3][3][W], from_B[3][3][W];
       for (int l = 0; l < W; ++l) {
@@ -256,8 +258,8 @@ class NearDescent : NearLanes<isa> {
   double slack_;
   const double& limit_;
   FunctionRef<bool(int, int)>& visit_;
-  alignas(64) double order_[width];  // of the children compared last: larger ones first
-  int lanes_[width];                 // of the children put on the stack last
+  alignas(64) double order_[width];  // order of the children compared last: larger values first
+  int lanes_[width];                 // lanes of the children pushed last
 };
 
 template <Isa isa>

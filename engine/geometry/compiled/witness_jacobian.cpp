@@ -1,5 +1,5 @@
-// What witness_jacobian.h offers, for one instruction set. Columns of one side fill eight numbers:
-// linear x, y, z and one that means nothing, angular x, y, z and another.
+// Kernels of witness_jacobian.h for one instruction set. The columns of one side are eight numbers:
+// linear x, y, z and a padding number, angular x, y, z and a padding number.
 #include "geometry/witness_jacobian.h"
 
 #include "base/lane_memory.h"
@@ -8,7 +8,7 @@
 namespace robosim::detail {
 namespace {
 
-// N numbers in as many registers as they take.
+// N numbers in as few registers as possible.
 template <int N, Isa isa, bool in_one = N <= lanes_of(isa)>
 struct Pack {
   using Half = Pack<N / 2, isa>;
@@ -104,16 +104,18 @@ class CompiledJacobianKernels final : public JacobianKernels {
   }
 
  private:
+  // a b + c d.
   template <class P>
   static ROBOSIM_INLINE P sum(const P& a, const P& b, const P& c, const P& d) {
     return mul_add(a, b, c * d);
   }
+  // a b - c d.
   template <class P>
   static ROBOSIM_INLINE P difference(const P& a, const P& b, const P& c, const P& d) {
     return nmul_add(c, d, a * b);
   }
-  // Vec3's own functions are none of this instruction set's, and a copy of one must not be compiled
-  // here: see engine/README.md.
+  // Functions of Vec3 are not compiled for this instruction set, and copies of them must not be
+  // compiled here: see engine/README.md.
   static ROBOSIM_INLINE double entry(const Vec3d& a, int i) {
     return i == 0 ? a.x : (i == 1 ? a.y : a.z);
   }
@@ -123,7 +125,7 @@ class CompiledJacobianKernels final : public JacobianKernels {
         : x(to.x - from.x), y(to.y - from.y), z(to.z - from.z) {}
     ROBOSIM_INLINE double along(const Vec3d& d) const { return x * d.x + y * d.y + z * d.z; }
   };
-  // Of a side's point, from its frame.
+  // Vector from the origin of a side's frame to its point.
   template <bool is_B>
   static ROBOSIM_INLINE Arm arm(const Witness& w, const SE3d& X) {
     return {is_B ? w.p_WB : w.p_WA, X.p};
@@ -133,7 +135,7 @@ class CompiledJacobianKernels final : public JacobianKernels {
   template <bool is_B>
   static constexpr int other = is_B ? J::p_WA : J::p_WB;
 
-  // The body's axes: component i in W of each, and a number that means nothing.
+  // Axes of the body: component i in W of each axis, and a padding number.
   struct Axes {
     Four row[3];
     explicit ROBOSIM_INLINE Axes(const SE3d& X)
@@ -142,8 +144,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
       return mul_add(d.z, row[2], sum<Four>(d.y, row[1], d.x, row[0]));
     }
   };
-  // From memory that nobody writes: gcc 12 puts such vectors together on the stack by halves, for
-  // which the load has to wait.
+  // Constants in memory that is never written: otherwise gcc 12 assembles such vectors on the stack
+  // by halves, and the load has to wait for them.
   static constexpr double units[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
 
   static ROBOSIM_INLINE void write(double* out, int row, const Eight& x) {
@@ -153,8 +155,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     linear.store(out + J::stride * row), angular.store(out + J::stride * row + 4);
   }
 
-  // As WitnessFactors::blocks has it: with the velocity u of a side's point and n's turn w over its
-  // surface, and v = -u of A, u of B,
+  // Columns as in WitnessFactors::blocks. u is the velocity of the side's point, w the turn of n
+  // over its surface, v = -u of A and u of B:
   //   dn = P v + Q w,   dp_A = u + Q_A^T (v - phi w) - H w of A,   Q_A^T v + H w of B (tangential).
   template <bool is_B>
   static ROBOSIM_INLINE void any_side(const WitnessFactors& f, const SE3d& X, double* out) {
@@ -191,8 +193,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     }
   }
 
-  // In its own frame n = s z, t0 = x, t1 = s y, with s = -1 of B; n's turn w moves the other's
-  // point by -s H w.
+  // Columns of the half-space. In its own frame n = s z, t0 = x, t1 = s y, with s = -1 for B. The
+  // turn w of n moves the other shape's point by -s H w.
   template <bool is_B>
   static ROBOSIM_INLINE void half_space(const Witness& w, const Mat2& H, const SE3d& X,
                                         double* out) {
@@ -218,8 +220,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     }
   }
 
-  // What lies on it: n rests, and the point goes where the shape's lowest one does, u + s H w with
-  // s = -1 of A.
+  // Columns of the shape on the half-space: n is fixed, and the point moves with the shape's lowest
+  // point, u + s H w with s = -1 for A.
   template <bool is_B>
   static ROBOSIM_INLINE void on_it(const Witness& w, const Mat2& H, bool is_centerd,
                                    const SE3d& X_WH, const SE3d& X, double* out) {
@@ -234,7 +236,7 @@ class CompiledJacobianKernels final : public JacobianKernels {
       u[2] = difference(r_y, R[0], r_x, R[1]);
       u_n = mul_add(n.z, u[2], sum<Four>(n.y, u[1], n.x, u[0]));
       if (H.row[0].x != 0 || H.row[1].y != 0) {
-        // Of H w, and of n along the half-space's z, whose x and y are t0 and n x t0.
+        // Add H w. n lies along the half-space's z axis, and its x and y axes are t0 and n x t0.
         constexpr double sign = is_B ? 1 : -1;
         const Vec3d* const R_WH = X_WH.R.row;
         const auto along = [&](double x, double y, double z) __attribute__((always_inline)) {
@@ -256,8 +258,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     }
   }
 
-  // c is the sphere's center. Both points are c less n times their distance from it (n towards it,
-  // which is -n where it is A), and as c moves by u beside the other shape, dn = P u.
+  // Columns of the sphere with center c. Both points are c minus n times their distance from c,
+  // where n points towards c; for A it is -n. As c moves by u beside the other shape, dn = P u.
   template <bool is_B>
   static ROBOSIM_INLINE void sphere(const Witness& w, const Vec3d& t0, const Vec3d& t1, double P00,
                                     double P01, double P11, double radius, const SE3d& X,
@@ -279,8 +281,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     }
   }
 
-  // What is beside it, as if c moved by -u and then all as this shape does, which turns n by w.
-  // With s = -1 of A the sphere is on n's side.
+  // Columns of the shape beside the sphere: as if c moved by -u and then everything moved with this
+  // shape, which turns n by w. With s = -1 for A, the sphere is on the side of n.
   template <bool is_B>
   static ROBOSIM_INLINE void beside_it(const Witness& w, const Vec3d& t0, const Vec3d& t1,
                                        double P00, double P01, double P11, double radius,
@@ -292,8 +294,8 @@ class CompiledJacobianKernels final : public JacobianKernels {
     const Axes axes(X);
     const Four at_0 = axes.along(t0), at_1 = axes.along(t1), at_n = axes.along(n);
     P00 *= s, P01 *= s, P11 *= s;
-    // s P u + w along t0 and t1, with u = (c_n at_1 - c_1 at_n, c_0 at_n - c_n at_0) and w = (at_1,
-    // -at_0) as the shape turns.
+    // s P u + w along t0 and t1, where u = (c_n at_1 - c_1 at_n, c_0 at_n - c_n at_0) and w =
+    // (at_1, -at_0) as the shape turns.
     const Eight n0(sum<Four>(P00, at_0, P01, at_1),
                    mul_add(1 + P00 * c_n, at_1,
                            difference<Four>(P01 * c_0 - P00 * c_1, at_n, P01 * c_n, at_0)));
