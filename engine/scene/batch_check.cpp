@@ -13,7 +13,7 @@ std::unique_ptr<LaneBounds> make_lane_bounds(const CollisionScene& scene) {
   if (kernel_isa() == Isa::isa) return detail::make_lane_bounds<Isa::isa>(scene);
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_MAKE_BOUNDS)
 #undef ROBOSIM_MAKE_BOUNDS
-  return nullptr;  // kernel_isa() is one of those
+  return nullptr;  // kernel_isa() is one of the above
 }
 
 void detail::add_suspect(std::vector<LaneBounds::Suspect>& to, const LaneBounds::Suspect& suspect) {
@@ -33,8 +33,7 @@ void BatchCheck::check(Workspace& w, std::ptrdiff_t first, int count, const doub
     bool touches = false;
     if (asked >> l & 1) {
       w.query.place(from[l]);
-      // The pair whose balls overlap most first: most configurations that collide are found out
-      // there.
+      // Test the pair whose balls overlap most first: it decides most configurations that collide.
       const LaneBounds::Suspect* deepest = nullptr;
       for (const LaneBounds::Suspect& s : w.suspects)
         if ((s.lanes >> l & 1) && (!deepest || s.depth[l] > deepest->depth[l])) deepest = &s;
@@ -84,7 +83,7 @@ void BatchCheck::for_each_register(
   threads = threads > 0 ? std::min(threads, thread_limit()) : thread_limit();
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, groups));
   while (workspaces_.size() < static_cast<std::size_t>(threads)) add_workspace();
-  // Enough chunks to even out what the threads get, few enough that handing them out costs nothing.
+  // Make enough chunks to balance the threads, few enough that distributing them costs nothing.
   const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(groups / (8 * threads), 1, 64),
                        chunks = (groups + chunk - 1) / chunk;
   const auto body = [&](int c, int worker) {

@@ -12,13 +12,13 @@
 namespace robosim {
 namespace {
 
-// A half-space is covered by a box as deep as anything stands.
+// Depth of the box that covers a half-space: the largest coordinate of any object.
 constexpr double half_space_depth = 1e6;
 constexpr int max_balls = 12;
 constexpr double standoff = 0.005;  // [m]
 constexpr double rounding = 1e-9;   // [m]
 
-// Tight where rounding makes it so; anything else by its box.
+// Cover of a geometry: tight for spheres, capsules and rounded shapes, otherwise the box.
 Cover cover_of(const CollisionGeometry& geometry) {
   const Shape& shape = geometry.shape;
   if (!geometry.compound) {
@@ -32,14 +32,14 @@ Cover cover_of(const CollisionGeometry& geometry) {
   return {0.5 * (box.lower + box.upper), 0.5 * (box.upper - box.lower) - Vec3d(r, r, r), r};
 }
 
-// A part of the width: so much shorter than the box is the segment of a rod, whose round ends reach
-// farther than flat ones.
+// Difference of the lengths of a box and of its rod's segment, relative to the width: the round
+// ends of a rod reach farther than flat ones.
 constexpr double shortened = 0.4;
 
-// The direction of the longest side of a box.
+// Axis of the longest side of a box.
 int longest(const Vec3d& e) { return e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2); }
 
-// The half-length of the segment of a rod about a box of this half-length and width (half-diagonal
+// Half-length of the segment of a rod about a box of this half-length and width (half-diagonal
 // across).
 double rod_length(double length, double width) { return std::max(length - shortened * width, 0.0); }
 
@@ -52,10 +52,10 @@ Rod rod_about(const Aabb& box) {
   return {0.5 * (box.lower + box.upper), half * along, std::hypot(width, e[axis] - half)};
 }
 
-// The rod of an object, and equal balls in a row: about the axis of a capsule or cylinder, else
-// along the longest side of the cover. A piece of half-length h of what is r wide is in a ball of
-// radius sqrt(r^2 + h^2), which stands off it by about h^2 / 2 r; there are as many as make that at
-// most `standoff`, or max_balls.
+// Set the rod of an object and its row of equal balls: about the axis of a capsule or cylinder,
+// else along the longest side of the cover. A piece of half-length h and radius r is in a ball of
+// radius sqrt(r^2 + h^2), which extends beyond the piece by about h^2 / (2 r). The number of balls
+// makes that at most `standoff`, but is at most max_balls.
 void fill_rod_and_balls(SceneObject& object) {
   const Shape& shape = object.geometry.shape;
   const bool is_shape = !object.geometry.compound;
@@ -68,7 +68,7 @@ void fill_rod_and_balls(SceneObject& object) {
   along[axis] = 1;
   const double length = e[axis];
   if (!std::isfinite(length)) return;
-  // The farthest of any point from the axis, and from the segment about it.
+  // Largest distance of any point from the axis, and from the segment on the axis.
   double width = is_cylinder ? shape.radius : norm(e - length * along) + cover.radius;
   double half = is_capsule ? length : rod_length(length, width),
          radius = is_capsule ? width : std::hypot(width, length - half);
@@ -90,26 +90,26 @@ void fill_rod_and_balls(SceneObject& object) {
   constexpr double rounded_up = 1 + 1e-12;
   object.rod = {object.X_BO * cover.center, object.X_BO.R * (half * along), radius * rounded_up};
 
-  if (!is_shape) object.slack = object.ball_radius;  // hollows may be as large as the whole
+  if (!is_shape) object.slack = object.ball_radius;  // hollows may be as large as the object
+  // Row of balls.
   if (!(width > 0) || !(length > 0)) return;
   const double h = std::sqrt(2 * width * standoff);
-  // The first and last ball of a capsule are about the ends of its axis themselves, and hold the
-  // caps.
+  // The first and last ball of a capsule are about the ends of its axis and contain the caps.
   const int n =
       std::clamp(static_cast<int>(std::ceil(length / h)) + is_capsule, 1 + is_capsule, max_balls);
   const double ball_radius = std::hypot(width, length / (n - is_capsule)) * rounded_up;
   const double thinnest =
       is_capsule || is_cylinder ? shape.radius : std::min({e.x, e.y, e.z}) + cover.radius;
   if (is_shape) object.slack = 0.5 * (std::min(ball_radius, object.ball_radius) - thinnest);
-  if (n == 1 || ball_radius >= object.ball_radius) return;  // no better than the one ball
+  if (n == 1 || ball_radius >= object.ball_radius) return;  // no better than the single ball
   for (int i = 0; i < n; ++i) {
     const double at = is_capsule ? 2.0 * i / (n - 1) - 1 : (2 * i + 1.0) / n - 1;
     object.balls.push_back({object.X_BO * (cover.center + at * length * along), ball_radius});
   }
 }
 
-// The largest ball about a point of O within a shape without its rounding, or what it stands for,
-// or a little less; -infinity for a point outside.
+// Radius, or slightly less, of the largest ball about a point of O that lies within the geometry or
+// the exact body that it stands for; -infinity for a point outside.
 double core_at(const CollisionGeometry& geometry, const Vec3d& p) {
   Shape point;
   point.type = ShapeType::sphere, point.radius = 0;
@@ -121,13 +121,13 @@ double core_at(const CollisionGeometry& geometry, const Vec3d& p) {
            rounding;
   }
   Shape shape = geometry.shape;
-  // Meshes remember theirs, whatever the rounding.
+  // Ignore the rounding of a mesh: its cores are stored with the mesh, for any rounding.
   if (shape.type == ShapeType::convex) shape.rounding = 0;
   const double radius = -signed_distance(point, X_OP, shape, SE3d()).distance - rounding;
   return radius > 0 ? radius : -infinity;
 }
 
-// What is solid has to be inside the box of its pieces: proofs of edges rest on it.
+// Require that everything solid is inside the box of its pieces: proofs of edges rely on that.
 void check_bounded(const std::string& name, const Compound& compound) {
   for (const Compound::Part& part : compound.parts()) {
     const auto* shape = std::get_if<Shape>(&part.geometry);
@@ -202,14 +202,15 @@ void CollisionScene::add_object(const std::string& name, const CollisionGeometry
   const ShapeType type = geometry.shape.type;
   object.is_cover = !geometry.exact && (type == ShapeType::sphere || type == ShapeType::box ||
                                         type == ShapeType::capsule);
-  if (body == 0) return;  // only what moves is asked
+  if (body == 0) return;  // cores are needed only for moving objects
   const auto cores = [&] {
     std::vector<double> out{core_at(geometry, X_BO.inverse_times(object.rod.center))};
     for (const Ball& b : object.balls)
       out.push_back(core_at(geometry, X_BO.inverse_times(b.center)));
     return out;
   };
-  // Where rod and balls of a mesh are is always the same in its frame.
+  // The rod and the balls of a mesh are the same in its frame for every object, so their cores are
+  // stored with the mesh.
   std::vector<double> found = geometry.exact              ? geometry.cores->of(cores)
                               : type == ShapeType::convex ? geometry.shape.mesh->cores.of(cores)
                                                           : cores();
@@ -237,7 +238,8 @@ void CollisionScene::bound_bodies() {
   }
 }
 
-// Sorts the single pairs by their bodies, those that never touch last, and marks the runs.
+// Sort the single pairs by their bodies, those that never touch last, and make a cluster of each
+// run.
 void CollisionScene::make_clusters() {
   for (Pair& pair : single_)
     if (object(pair.a).body < object(pair.b).body) std::swap(pair.a, pair.b);
@@ -259,7 +261,7 @@ void CollisionScene::make_clusters() {
 }
 
 void CollisionScene::sort_pairs() {
-  // The moving object comes first; obstacles of one moving object are collected.
+  // The moving object comes first; the obstacles of each moving object are collected.
   std::map<int, std::vector<int>> obstacles_of;  // moving object -> indices into pairs_
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
     auto [a, b] = pairs_[i];
@@ -273,7 +275,7 @@ void CollisionScene::sort_pairs() {
     else
       single_.push_back({a, b, static_cast<int>(i)});
   }
-  // Moving objects with the same many obstacles share one tree.
+  // Moving objects with the same set of many obstacles share one tree.
   std::map<std::vector<int>, int> tree_of;
   for (const auto& [a, indices] : obstacles_of) {
     std::vector<int> obstacles;
@@ -297,6 +299,7 @@ void CollisionScene::sort_pairs() {
     }
     groups_.push_back({a, entry->second});
   }
+  // Find the first fixed pair that overlaps.
   for (const Pair& pair : fixed_) {
     const SceneObject &A = object(pair.a), &B = object(pair.b);
     if (closer_than(0, A.geometry, A.X_BO, B.geometry, B.X_BO)) {

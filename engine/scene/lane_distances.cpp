@@ -9,7 +9,7 @@ std::unique_ptr<LaneDistances> make_lane_distances(const CollisionScene& scene) 
   if (kernel_isa() == Isa::isa) return detail::make_lane_distances<Isa::isa>(scene);
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_MAKE_DISTANCES)
 #undef ROBOSIM_MAKE_DISTANCES
-  return nullptr;  // kernel_isa() is one of those
+  return nullptr;  // kernel_isa() is one of the above
 }
 
 std::vector<LaneCore> detail::lane_cores(const CollisionScene& scene, bool of_exact) {

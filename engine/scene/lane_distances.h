@@ -1,8 +1,8 @@
-// The signed distances of all pairs of a scene at as many configurations as a register has lanes.
+// Signed distances of all pairs of a scene at as many configurations as a register has lanes.
 //
-// Forward kinematics and GJK in lanes (lane_placement.h, geometry/distance/lane_gjk.h), to the same
-// gap between its bounds as for one pair. What overlaps, touches, has curved or unbounded shapes,
-// or shapes that stand for bodies, is left to the code for one pair.
+// Forward kinematics and GJK run in lanes (lane_placement.h, geometry/distance/lane_gjk.h), to the
+// same gap between the bounds of GJK as for one pair. Pairs that overlap or touch are left to the
+// code for one pair, as are curved or unbounded shapes and shapes that stand for bodies.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,22 @@ class LaneDistances {
  public:
   virtual ~LaneDistances() = default;
   virtual int lanes() const = 0;
-  // Of the configurations q[0] to q[count - 1], n_q entries each, 1 <= count <= lanes(): one number
-  // per pair of scene.pairs() to out[0] to out[count - 1], NaN for pairs that are left. Returns the
-  // bits of configurations that have some.
+  // Compute the distances at the configurations q[0] to q[count - 1], n_q entries each, 1 <= count
+  // <= lanes(). out[0] to out[count - 1] get one number per pair of scene.pairs(), NaN for pairs
+  // that are left. Return the bit mask of the configurations that have such pairs.
   virtual std::uint32_t distances(int count, const double* const* q, double* const* out) = 0;
 
  protected:
   LaneDistances() = default;
 };
 
-// For the instruction set that this process uses (base/cpu.h). The scene must outlive it.
+// Make the distances for the instruction set that this process uses (base/cpu.h). The scene must
+// outlive them.
 std::unique_ptr<LaneDistances> make_lane_distances(const CollisionScene& scene);
 
 namespace detail {
 
-// Of all objects, in their order; out of line as it takes memory. of_exact: without those of shapes
+// Cores of all objects, in their order. Not inline, since it allocates. of_exact: leave out shapes
 // that stand for bodies.
 std::vector<LaneCore> lane_cores(const CollisionScene& scene, bool of_exact = false);
 

@@ -1,13 +1,15 @@
 // A CollisionScene at several configurations side by side, one per lane: forward kinematics, the
-// balls and rods about bodies and objects, and how far they stand off covers (collision_scene.h).
+// balls and rods about bodies and objects, and their distances from covers (collision_scene.h).
 //
-// The distance between a point p and the box |x - c| <= e is the length of  out = p - c - clamp(p -
-// c, -e, e),  which is also the direction of a face, edge or corner that keeps a ball about p off
-// the box. For the segment p +- h, e + |h| takes the place of e: all of the segment is beyond the
-// plane with the normal `out`, at least as far as `out` is long. Cost for a register of
-// configurations: 10 ns per joint, and 5 to 10 ns per ball or rod and cover where one ball alone
-// costs as much. Instantiated for lanes only, in files that are compiled for their instruction set
-// (engine/README.md).
+// The distance between a point p and the box |x - c| <= e is the length of
+//
+//   out = p - c - clamp(p - c, -e, e),
+//
+// which is also the direction of a face, edge or corner that separates a ball about p from the box.
+// For the segment p +- h, e + |h| takes the place of e: the whole segment is beyond the plane with
+// the normal `out`, by at least the length of `out`. Cost for a register of configurations: 10 ns
+// per joint, and 5 to 10 ns per ball or rod and cover, as much as for one ball alone. Instantiated
+// for lanes only, in files that are compiled for their instruction set (engine/README.md).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +25,7 @@ namespace robosim {
 
 namespace detail {
 
+// Distance of x beyond the interval, with its sign; zero inside.
 template <class L>
 ROBOSIM_INLINE L beyond(const L& x, const L& lower, const L& upper) {
   return x - smaller(larger(x, lower), upper);
@@ -30,7 +33,7 @@ ROBOSIM_INLINE L beyond(const L& x, const L& lower, const L& upper) {
 
 }  // namespace detail
 
-// From a box to a point in its axes; zero inside.
+// Vector from a box to a point in the box's axes; zero inside.
 template <class L>
 ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, const Vec3<L>& p) {
   const auto beyond = [](const L& x, double e) __attribute__((always_inline)) {
@@ -40,7 +43,7 @@ ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, 
           beyond(p.z - L(center.z), half_extents.z)};
 }
 
-// To the smallest box about the segment p +- h.
+// Vector from a box to the smallest box about the segment p +- h.
 template <class L>
 ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, const Vec3<L>& p,
                                 const Vec3<L>& h) {
@@ -53,7 +56,7 @@ ROBOSIM_INLINE Vec3<L> from_box(const Vec3d& center, const Vec3d& half_extents, 
           beyond(p.z - L(center.z), half_extents.z, h.z)};
 }
 
-// From an axis-aligned box to a point; a half-space's has no bounds on some sides.
+// Vector from an axis-aligned box to a point; the box of a half-space is unbounded on some sides.
 template <class L>
 ROBOSIM_INLINE Vec3<L> from_bounds(const Aabb& box, const Vec3<L>& p) {
   return {detail::beyond(p.x, L(box.lower.x), L(box.upper.x)),
@@ -87,7 +90,7 @@ class LanePlacement {
     balls_.resize(static_cast<std::size_t>(rows_[poses_.size()].ball));
   }
 
-  // Lane l to the n_q entries from q[l] on.
+  // Place lane l at the n_q entries from q[l] on.
   void place(const double* const (&q)[L::width]) {
     gather(q, model_->n_q, q_.data());
     forward_kinematics(*model_, data_, q_.data());
@@ -95,7 +98,7 @@ class LanePlacement {
       body_placed_[i].ball = data_.X_WB[i] * Vec3<L>(body_balls_[i].center);
       body_placed_[i].rod = placed(static_cast<int>(i), body_rods_[i]);
     }
-    // After 2^32 - 1 calls the counter starts again, and no old stamp may look new.
+    // After 2^32 - 1 calls the counter restarts, and no old stamp may look valid.
     if (++now_ == 0) {
       for (Pose& pose : poses_) pose.stamp = pose.rod_stamp = 0;
       for (Row& row : rows_) row.stamp = 0;
@@ -106,7 +109,7 @@ class LanePlacement {
   const L* q() const { return q_.data(); }
   const SE3<L>* X_WB() const { return data_.X_WB.data(); }
   const SceneObject& object(int i) const { return objects_[i]; }
-  // About a body's objects; center and rod in W.
+  // Ball and rod about a body's objects; center and rod in W.
   double body_ball_radius(int body) const { return body_balls_[body].radius; }
   double body_rod_radius(int body) const { return body_rods_[body].radius; }
   const Vec3<L>& body_center(int body) const {
@@ -117,12 +120,12 @@ class LanePlacement {
   }
   // Center of an object's ball, in W.
   Vec3<L> center(int i) const { return in_world(objects_[i].body, objects_[i].p_BC); }
-  // A point of a body, in W.
+  // Point of a body, in W.
   Vec3<L> in_world(int body, const Vec3d& p_B) const {
     return data_.X_WB[static_cast<std::size_t>(body)] * Vec3<L>(p_B);
   }
 
-  // The rod of a moving object, and the centers of its row of balls, in W.
+  // Rod of a moving object, and the centers of its row of balls, in W.
   const LaneRod<L>& rod(int i) {
     Pose& pose = poses_[static_cast<std::size_t>(i)];
     if (pose.rod_stamp != now_)
@@ -141,7 +144,7 @@ class LanePlacement {
     return centers;
   }
 
-  // p_W in the frame of an object.
+  // Point p_W in the frame of an object.
   ROBOSIM_INLINE Vec3<L> in_object(int i, const Vec3<L>& p_W) {
     const SceneObject& object = objects_[i];
     if (object.body == 0)
@@ -149,18 +152,18 @@ class LanePlacement {
     return pose(i).inverse_times(p_W);
   }
   SE3<L> X_WO(int i) { return objects_[i].body == 0 ? SE3<L>(objects_[i].X_BO) : pose(i); }
-  // Of object b in the frame of a.
+  // Pose of object b in the frame of a.
   SE3<L> X_between(int a, int b) {
     const SE3<L> X_WA = X_WO(a), X_WB = X_WO(b);
     return {transpose(X_WA.R) * X_WB.R, X_WA.inverse_times(X_WB.p)};
   }
-  // A vector of W in the axes of an object.
+  // Vector of W in the axes of an object.
   ROBOSIM_INLINE Vec3<L> turned_to_object(int i, const Vec3<L>& v_W) {
     const SceneObject& object = objects_[i];
     return transpose_times(object.body == 0 ? Mat3<L>(object.X_BO.R) : pose(i).R, v_W);
   }
 
-  // The way from the cover of object b to a point or a rod's segment, in the axes of b.
+  // Vector from the cover of object b to a point or a rod's segment, in the axes of b.
   ROBOSIM_INLINE Vec3<L> from_cover(int b, const Vec3<L>& p_W) {
     const Cover& cover = objects_[b].cover;
     return from_box(cover.center, cover.half_extents, in_object(b, p_W));
@@ -171,7 +174,8 @@ class LanePlacement {
                     turned_to_object(b, rod.half));
   }
 
-  // Bits of the lanes among `lanes` where what is about the bodies of a cluster overlaps.
+  // Bit mask of the lanes among `lanes` where the balls and rods about the bodies of a cluster
+  // overlap.
   std::uint32_t touching(const CollisionScene::Cluster& c, std::uint32_t lanes) {
     const Vec3<L>& p = body_center(c.body_a);
     if (c.b < 0) {
@@ -184,13 +188,13 @@ class LanePlacement {
     const double nearer = body_rod_radius(c.body_a) + objects_[c.b].cover.radius + rounding_slack;
     return lanes & ~bits_of(squared_norm(from_cover(c.b, body_rod(c.body_a))) > L(nearer * nearer));
   }
-  // Where the ball about an object and the box of a node overlap.
+  // Bit mask of the lanes where the ball about an object overlaps the box of a node.
   std::uint32_t touching(int object, const Aabb& box, std::uint32_t lanes) {
     const double reach = objects_[object].ball_radius + rounding_slack;
     return lanes & ~bits_of(squared_norm(from_bounds(box, center(object))) > L(reach * reach));
   }
-  // Where rods, and then rows of balls, overlap covers of the other object; depth: by how much, in
-  // squares [m^2]. certain: where the objects themselves do.
+  // Bit mask of the lanes where rods, and then rows of balls, overlap covers of the other object.
+  // depth: overlap in squares [m^2]. certain: lanes where the objects themselves overlap.
   std::uint32_t touching(int a, int b, std::uint32_t lanes, L& depth, std::uint32_t& certain) {
     const SceneObject &A = objects_[a], &B = objects_[b];
     const bool b_moves = B.body != 0;
@@ -216,7 +220,7 @@ class LanePlacement {
     const double reach = radius + rounding_slack;
     return L(reach * reach) - squared_norm(out);
   }
-  // How far within `radius`, in squares, less what rounding may have added.
+  // Depth within `radius`, in squares, less what rounding may have added.
   static ROBOSIM_INLINE L inside(const Vec3<L>& out, double radius) {
     const double reach = radius - rounding_slack;
     return reach > 0 ? L(reach * reach) - squared_norm(out) : L(-1.0);
@@ -245,11 +249,11 @@ class LanePlacement {
   struct Pose {
     SE3<L> X_WO;
     LaneRod<L> rod;
-    std::uint32_t stamp = 0, rod_stamp = 0;  // the place() calls in which they were worked out
+    std::uint32_t stamp = 0, rod_stamp = 0;  // place() calls in which these were computed
   };
   struct Row {
-    int ball = 0;             // the first of its balls
-    std::uint32_t stamp = 0;  // the place() call in which they were worked out
+    int ball = 0;             // index of its first ball
+    std::uint32_t stamp = 0;  // place() call in which these were computed
   };
   const SE3<L>& pose(int i) {
     Pose& pose = poses_[static_cast<std::size_t>(i)];
@@ -267,7 +271,7 @@ class LanePlacement {
   Data<L> data_;
   std::vector<L> q_;
   std::vector<BodyPlaced> body_placed_;
-  std::vector<Pose> poses_;     // of moving objects, worked out on first use
+  std::vector<Pose> poses_;     // of moving objects, computed at the first use
   std::vector<Row> rows_;       // per object
   std::vector<Vec3<L>> balls_;  // of all rows
   std::uint32_t now_ = 0;

@@ -13,7 +13,7 @@ struct NearObject {
   Aabb box;  // in W, grown by the margin
 };
 
-constexpr double point_radius = 1e-9;  // of the ball that stands for a point among shapes [m]
+constexpr double point_radius = 1e-9;  // of the ball that represents a point [m]
 
 bool is_near(const NearObject& near, const Vec3d& point, double margin) {
   if (squared_distance(near.box, point) > 0) return false;

@@ -1,9 +1,10 @@
-// Which points of a cloud lie on the robot, or on what it holds: what a depth camera sees of its
-// own arm is no obstacle.
+// Points of a cloud that lie on the robot, or on objects that it holds: a robot's own arm in the
+// view of a depth camera is no obstacle.
 //
-// Every collider of the robot counts, those that are fixed to the world too, and every attached
-// object; by its exact body. Boxes and covers of objects leave out most points; the others go to
-// exact shapes. Cost: some 20 ns for a point away from the robot, up to 1 us for one near a mesh.
+// Every collider of the robot counts by its exact body, also if it is fixed to the world, and so
+// does every attached object. Boxes and covers of objects exclude most points; the others are
+// tested against exact shapes. Cost: about 20 ns for a point away from the robot, up to 1 us for
+// one near a mesh.
 #pragma once
 
 #include <span>
@@ -13,8 +14,8 @@
 
 namespace robosim {
 
-// Of each point in W whether it is within `margin` [m] of the robot as the query is placed. On at
-// most `threads` threads, which change nothing.
+// Mark each point in W that is within `margin` [m] of the robot as the query is placed. Uses at
+// most `threads` threads; their number does not change the result.
 std::vector<char> near_robot(SceneQuery& query, std::span<const Vec3d> points, double margin,
                              int threads);
 

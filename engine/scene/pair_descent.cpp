@@ -17,7 +17,7 @@ constexpr double least_decrease = 1e-6;  // [m]
 constexpr double least_spread = 0.01, spread_growth = 1.5, spread_decay = 0.9;
 constexpr int work_of_shapes = 10, work_of_meshes = 300;
 
-// Half of the range that coordinate k of a joint's v moves through.
+// Half of the range of coordinate k of a joint's v.
 double half_range(const Model& model, const Joint& joint, int k) {
   const JointLayout layout = joint_layout(joint.type);
   const double unbounded = layout.is_angular(k) ? pi : unbounded_reach;
@@ -97,7 +97,7 @@ double PairDescent::distance(const double* q, double below) {
     const SE3d X_WA = X_A * A.X_BO, X_WB = X_B * B.X_BO;
     const bool has_mesh = A.geometry.compound || B.geometry.compound;
     work_ += has_mesh ? work_of_meshes : work_of_shapes;
-    // Of bodies of many pieces a yes or no takes a fraction of the time.
+    // For bodies of many pieces, a yes or no takes a fraction of the time of a distance.
     if (has_mesh && witness_.distance > 0 && witness_.distance < infinity &&
         !shapes_closer_than(witness_.distance, A.geometry, X_WA, B.geometry, X_WB, &caches_[i]))
       continue;
@@ -146,10 +146,10 @@ double PairDescent::descend(double distance, double enough, double* q) {
   const Model& model = scene_.model();
   std::copy_n(q, candidate_.size(), candidate_.begin());
   double size = 1;
-  this->distance(q);  // for its witness
+  this->distance(q);  // sets the witness
   for (int step = 0; step < most_descent_steps && distance > enough; ++step) {
     find_rates();
-    // Against the rates, but not through a limit.
+    // Go against the rates, but not through a limit.
     double largest = 0;
     for (const Owner& owner : owners_) {
       const Joint& joint = model.joints[at(owner.joint)];
@@ -164,6 +164,7 @@ double PairDescent::descend(double distance, double enough, double* q) {
       }
     }
     if (!(largest > 0)) break;
+    // Quarter the step until the shapes come closer.
     bool is_closer = false;
     for (int trial = 0; trial < step_sizes && !is_closer; ++trial, size *= 0.25) {
       for (const Owner& owner : owners_) {
@@ -178,7 +179,7 @@ double PairDescent::descend(double distance, double enough, double* q) {
     }
     if (!is_closer) break;
     std::copy(candidate_.begin(), candidate_.end(), q);
-    size = std::min(16 * size, longest_step);  // four times the size that served
+    size = std::min(16 * size, longest_step);  // four times the size that succeeded
   }
   return distance;
 }

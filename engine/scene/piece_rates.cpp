@@ -12,7 +12,7 @@ WitnessDerivatives piece_rates(SceneQuery& query, const SceneQuery::Contact& con
   const Model& model = query.scene().model();
   const SceneObject &A = query.scene().object(contact.a), &B = query.scene().object(contact.b);
   const SE3d &X_WA = query.X_WO(contact.a), &X_WB = query.X_WO(contact.b);
-  // As closest_pieces has it: of the exact bodies where they are apart.
+  // Use the bodies that closest_pieces uses: the exact bodies if they are apart.
   const bool is_apart = contact.witness.distance >= 0;
   const Body body_A = is_apart ? A.geometry.exact_body() : A.geometry.body(),
              body_B = is_apart ? B.geometry.exact_body() : B.geometry.body();

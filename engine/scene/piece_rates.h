@@ -1,6 +1,6 @@
-// The rates of configuration_rates.h where an object of the scene is a body of many pieces: from
-// the derivatives of its closest pieces, which are in the twists of the bodies
-// (compound_derivatives.h), as ways out of surfaces have them.
+// Rates of configuration_rates.h for objects of the scene that are bodies of many pieces. They
+// follow from the derivatives of the closest pieces with respect to the twists of the bodies
+// (compound_derivatives.h), the form in which translations out of surfaces have derivatives.
 //
 // Object O on body B moves with the twist V_O,c = [R_WO^T v, R_WO^T omega] that column c of a joint
 // above B has at O's origin, so dx/dv_c = sum over the six of dx/dtwist_k V_O,c,k, object by
@@ -12,7 +12,8 @@
 
 namespace robosim {
 
-// After place_motions(), of the contact found there. rates: n_v entries.
+// Compute the rates of a contact found at the present placement, after place_motions(). rates: n_v
+// entries.
 WitnessDerivatives piece_rates(SceneQuery& query, const SceneQuery::Contact& contact,
                                WitnessRate* rates);
 

@@ -17,7 +17,8 @@ struct MiddleOfRange {
   double turn = 0, slide = 0;
 };
 
-// Coordinates without limits reach any angle and any length; free rotations any rotation.
+// Middle and half ranges of a joint. Coordinates without limits reach any angle and any length;
+// free rotations reach any rotation.
 MiddleOfRange middle_of_range(const Model& model, const Joint& joint) {
   return visit_joint(joint.type, [&]<class J>(J) {
     double middle[J::n_q] = {}, half[J::n_q] = {};
@@ -38,14 +39,14 @@ MiddleOfRange middle_of_range(const Model& model, const Joint& joint) {
     MiddleOfRange out;
     out.X_PC = joint_placement(joint, middle);
     out.turn = !any_turn && travel.turn < pi ? travel.turn : pi;
-    // An unbounded angle times a pitch of 0 is no number.
+    // An unbounded angle times a pitch of 0 is not a number.
     out.slide = travel.slide >= 0 ? travel.slide : infinity;
     return out;
   });
 }
 
-// The least component along a unit vector of a vector turned by up to `turn`, where its component
-// is `along` now.
+// Least component along a unit vector of a vector that turns by up to `turn`. Its component before
+// the turn is `along`.
 double turned_component(double along, double length, double turn) {
   if (turn >= pi || along <= -length * std::cos(turn)) return -length;
   return along * std::cos(turn) -
@@ -103,7 +104,8 @@ double ReachBound::least(const Vec3d& n, double turn, std::span<const int> objec
 }
 
 double ReachBound::seen_from(double turn, std::span<const int> a, std::span<const int> b) const {
-  // Along what turns by less than a quarter turn, the less the more.
+  // Choose n along the segments that turn by less than a quarter turn; the less a segment turns,
+  // the more it weighs.
   const auto weight = [&](double at_turn) {
     return std::cos(std::min(std::abs(at_turn - turn), 0.5 * pi));
   };
@@ -131,7 +133,7 @@ double ReachBound::distance(std::span<const int> a, std::span<const int> b) {
       if (!std::isfinite(scene_.object(i).ball_radius)) return -infinity;
   find_path(scene_.object(a[0]).body, scene_.object(b[0]).body);
   if (!(total_slide_ < infinity)) return -infinity;
-  // From the middle of the turns, and from the body that holds the longest segment.
+  // Try the middle of the turns, and the body of the longest segment.
   double longest = 0, at_longest = 0;
   for (const Segment& s : path_)
     if (const double v = squared_norm(s.v); v > longest) longest = v, at_longest = s.turn;

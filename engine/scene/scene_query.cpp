@@ -41,7 +41,7 @@ void SceneQuery::place_objects(const double* q) {
   }
   for (std::size_t i = 1; i < body_centers_.size(); ++i)
     body_centers_[i] = data_.X_WB[i] * scene_->body_ball(static_cast<int>(i)).center;
-  // After 2^32 - 1 calls the counter starts again, and no old stamp may look new.
+  // After 2^32 - 1 calls the counter restarts, and no old stamp may look valid.
   if (++now_ == 0) {
     std::fill(stamp_.begin(), stamp_.end(), 0);
     now_ = 1;
@@ -88,8 +88,8 @@ bool SceneQuery::collides(int* a, int* b) {
     const auto& pair = scene_->pairs()[static_cast<std::size_t>(scene_->overlapping_fixed_pair())];
     return found(pair.first, pair.second);
   }
-  // In squares, without a root: what may overlap by the balls about bodies, then by those about
-  // objects.
+  // Find the pairs that may overlap, by the balls about bodies and then by the balls about objects.
+  // All distances are squared, without roots.
   suspects_.clear();
   for (const CollisionScene::Cluster& cluster : scene_->clusters()) {
     if (cluster.touchable == 0) continue;
@@ -112,6 +112,7 @@ bool SceneQuery::collides(int* a, int* b) {
       if (d <= r * r) suspects_.push_back({d / (r * r), k});
     }
   }
+  // Test the pairs whose balls overlap most first.
   std::sort(suspects_.begin(), suspects_.end(), [](const Suspect& x, const Suspect& y) {
     return x.depth != y.depth ? x.depth < y.depth : x.single < y.single;
   });
@@ -151,7 +152,7 @@ SceneQuery::Contact SceneQuery::measured(int a, int b, PairCache* cache) {
 void SceneQuery::contacts(double margin, std::vector<Contact>& out) {
   out.clear();
   const auto take = [&](int i, int j, int single) {
-    // Most leave by a plane between them.
+    // Most pairs are excluded by a plane between them.
     if (margin > 0 && distance_bound(margin, i, j, single) >= margin) return false;
     if (margin == 0 && stands_for_more(i, j) && !overlaps(i, j)) return false;
     const Contact contact = measured(i, j, nullptr);
@@ -208,8 +209,8 @@ SceneQuery::Contact SceneQuery::closest() {
     if (contact.witness.distance < best.witness.distance) best = contact;
     return false;
   };
-  // A coarse bound says nothing about how deep an overlap is: once one pair overlaps, all that may
-  // overlap are asked.
+  // A coarse bound does not limit the depth of an overlap: once one pair overlaps, all pairs that
+  // may overlap are measured.
   visit_near([&](int, int) { return std::max(best.witness.distance, 0.0); }, take);
   for (const CollisionScene::Pair& pair : scene_->fixed_pairs()) take(pair.a, pair.b, -1);
   return best;

@@ -1,9 +1,9 @@
-// SceneQuery: questions to a CollisionScene at one configuration, and the workspace that they need
+// SceneQuery: queries of a CollisionScene at one configuration, with the workspace that they need
 // (one per thread).
 //
-// place(q) runs the forward kinematics, unless it is told the poses, and moves the balls' centers;
-// the full placement of an object is worked out on first use. Every question first takes lower
-// bounds from balls and covers, then asks for exact shapes.
+// place(q) runs the forward kinematics, unless the poses are given, and moves the centers of the
+// balls. The full placement of an object is computed at its first use. Every query first takes
+// lower bounds from balls and covers, and then uses exact shapes.
 #pragma once
 
 #include <algorithm>
@@ -21,77 +21,78 @@ namespace robosim {
 
 class SceneQuery {
  public:
-  // Two objects and how they lie. a < 0 when there is none.
+  // Two objects and their witness; a < 0 if there are none.
   struct Contact {
     int a = -1, b = -1;
     Witness witness;
-    int piece_a = 0, piece_b = 0;  // of bodies of many pieces: which ones
+    int piece_a = 0, piece_b = 0;  // of bodies of many pieces: the closest pieces
   };
 
   explicit SceneQuery(const CollisionScene& scene);
 
   const CollisionScene& scene() const { return *scene_; }
 
-  // Moves everything to q (n_q entries).
+  // Move everything to q (n_q entries).
   void place(const double* q);
-  // The same where the bodies' poses are known.
+  // Move everything to q, where the poses of the bodies are known.
   void place(const double* q, const std::vector<SE3d>& X_WB);
 
-  // What follows is at the configuration placed last.
-  // Whether any pair overlaps; one that does goes to a and b. Pairs whose balls overlap most are
-  // asked first.
+  // All queries below are at the configuration placed last.
+  //
+  // Return true if any pair overlaps; a and b get one such pair. Pairs whose balls overlap most are
+  // tested first.
   bool collides(int* a = nullptr, int* b = nullptr);
-  // All pairs closer than `margin` (0: overlapping), each by its closest pieces, in the order of
-  // the scene's pair list except for grouped ones.
+  // Find all pairs closer than `margin` (0: overlapping), each with its closest pieces, in the
+  // order of the scene's pair list except for grouped pairs.
   void contacts(double margin, std::vector<Contact>& out);
-  // The contact manifolds of all moving pairs closer than `margin`, for bodies of many pieces one
-  // per pair of pieces; in an order that the placement alone decides, whatever was asked before, to
-  // the bit.
+  // Compute the contact manifolds of all moving pairs closer than `margin`; for bodies of many
+  // pieces, one per pair of pieces. Their order and their bits depend on the placement alone, not
+  // on earlier queries.
   struct PairManifold {
     int a, b;
     int piece_a, piece_b;
     Manifold manifold;  // its normal points from a to b
 
-    // As an aggregate it would be cleared first, points included.
+    // An aggregate would be cleared first, including its points.
     PairManifold(int a_, int b_, int piece_a_, int piece_b_, const Manifold& manifold_)
         : a(a_), b(b_), piece_a(piece_a_), piece_b(piece_b_), manifold(manifold_) {}
   };
   void manifolds(double margin, std::vector<PairManifold>& out);
-  // The same, each pair of bodies within a distance of its own, within(body_a, body_b), where that
-  // is above `least`. It is asked of bodies that are nearer than reach[body_a] + reach[body_b], or
-  // `least`.
+  // Compute the manifolds of each pair of bodies within a distance of its own, within(body_a,
+  // body_b), if that exceeds `least`. within is called for bodies that are nearer than
+  // reach[body_a] + reach[body_b], or than `least`.
   void manifolds(double least, const std::vector<double>& reach,
                  FunctionRef<double(int, int)> within, std::vector<PairManifold>& out);
-  // The closest pair, exact signed distance; a < 0 when the scene has no pair.
+  // Find the closest pair and its exact signed distance; a < 0 if the scene has no pair.
   Contact closest();
-  // Signed distance of every pair of scene().pairs(), in that order.
+  // Compute the signed distance of every pair of scene().pairs(), in that order.
   void distances(double* out);
 
   // Building blocks of the edge check.
   const Data<double>& data() const { return data_; }
-  // Fills the motion subspaces of data() at the configuration placed last, for derivatives.
+  // Compute the motion subspaces of data() at the configuration placed last, for derivatives.
   void place_motions() { motion_subspaces(scene_->model(), data_); }
   // Center of the ball about a body's objects, in W.
   const Vec3d& body_center(int body) const { return body_centers_[static_cast<std::size_t>(body)]; }
   // Center of an object's ball, in W.
   const Vec3d& center(int object) const { return centers_[static_cast<std::size_t>(object)]; }
   const SE3d& X_WO(int object);
-  // Lower bounds on distances; negative or zero says nothing. Of all pairs of a cluster, from the
-  // balls about whole bodies; of two objects, from their balls and covers, and closer from the rows
-  // of balls.
+  // Lower bounds on distances; a bound that is negative or zero says nothing. cluster_distance: for
+  // all pairs of a cluster, from the balls about whole bodies. coarse_distance: for two objects,
+  // from their balls and covers. finer_distance: tighter, from the rows of balls.
   double cluster_distance(const CollisionScene::Cluster& cluster);
   double coarse_distance(int a, int b);
   double finer_distance(int a, int b);
-  // Lower bound up to `enough` on the distance of two objects, 0 when they overlap (see
-  // geometry/query.h). `single`: place in scene().single_pairs(), whose cache it uses, or -1.
+  // Lower bound up to `enough` on the distance of two objects, 0 if they overlap
+  // (geometry/query.h). `single`: index in scene().single_pairs(), whose cache is used, or -1.
   double distance_bound(double enough, int a, int b, int single) {
     return distance_bound(enough, a, X_WO(a), b, X_WO(b), single);
   }
-  // The same of the objects placed there.
+  // Lower bound up to `enough` on the distance of two objects at these poses.
   double distance_bound(double enough, int a, const SE3d& X_WA, int b, const SE3d& X_WB,
                         int single);
-  // True if shapes of this pair stand for bodies and decide, or the bodies do; the bodies' distance
-  // bound may exceed that of the shapes.
+  // shapes_decide: true if shapes of this pair stand for bodies and decide. stands_for_more: true
+  // if the bodies decide; their distance bound may exceed that of the shapes.
   bool shapes_decide(int a, int b) const {
     return by_shapes_ && has_exact(a, b) && is_by_shapes(a, b);
   }
@@ -103,29 +104,30 @@ class SceneQuery {
     return exact_distance_lower_bound(enough, scene_->object(a).geometry, X_WA,
                                       scene_->object(b).geometry, X_WB, cache_of(single));
   }
-  // Whether two objects overlap, by their exact shapes.
+  // Return true if two objects overlap, by their exact shapes.
   bool overlaps(int a, int b) { return overlaps(a, X_WO(a), b, X_WO(b), -1); }
-  // The same of the objects placed there; `single` as in distance_bound.
+  // Return true if two objects at these poses overlap; `single` as in distance_bound.
   bool overlaps(int a, const SE3d& X_WA, int b, const SE3d& X_WB, int single) {
     const CollisionGeometry &A = scene_->object(a).geometry, &B = scene_->object(b).geometry;
     if (by_shapes_ && is_by_shapes(a, b))
       return shapes_closer_than(0, A, X_WA, B, X_WB, cache_of(single));
     return closer_than(0, A, X_WA, B, X_WB, cache_of(single));
   }
-  // The same of the bodies, whatever decides.
+  // Return true if the bodies overlap, whether shapes or bodies decide.
   bool bodies_overlap(int a, int b) {
     return closer_than(0, scene_->object(a).geometry, X_WO(a), scene_->object(b).geometry, X_WO(b));
   }
-  // Where shapes stand for bodies (collision_geometry.h), the bodies decide. From here on the
-  // shapes do, for which overlaps and distances cost a tenth, and which are larger.
+  // Let shapes decide instead of the bodies that they stand for (collision_geometry.h). Overlaps
+  // and distances of shapes cost a tenth, and shapes are larger than the bodies.
   void decide_by_shapes();
-  // The bodies of this pair decide again; false if they did already. Of all pairs.
+  // Let the bodies of this pair decide again; false if they did already. Without a pair: of all
+  // pairs.
   bool decide_by_bodies(int a, int b);
   void decide_by_bodies() { by_shapes_ = false; }
-  // The normal of the plane, from a to b, by which distance_bound last bounded the distance of this
-  // single pair; zero when there is none, as for bodies of many pieces.
+  // Normal, from a to b, of the plane by which distance_bound last bounded the distance of this
+  // single pair; zero if there is none, as for bodies of many pieces.
   Vec3d separating_axis(int single) { return single < 0 ? Vec3d() : cache_of(single)->axis; }
-  // Empties the caches, which change the time of a query and the last digits of a distance.
+  // Clear the caches, which change the time of a query and the last digits of a distance.
   void forget();
 
  private:
@@ -133,12 +135,12 @@ class SceneQuery {
   bool has_exact(int a, int b) const {
     return scene_->object(a).geometry.exact || scene_->object(b).geometry.exact;
   }
-  // Of a pair, while shapes decide.
+  // True if shapes decide for this pair; valid while by_shapes_ is set.
   bool is_by_shapes(int a, int b) const {
     return std::find(by_bodies_.begin(), by_bodies_.end(),
                      std::pair<int, int>(std::minmax(a, b))) == by_bodies_.end();
   }
-  // Of a single pair; null for -1.
+  // Cache of a single pair; null for -1.
   PairCache* cache_of(int single) {
     if (single < 0) return nullptr;
     Remembered& r = caches_[static_cast<std::size_t>(single)];
@@ -147,30 +149,30 @@ class SceneQuery {
   }
   double row_distance(int a, int b);
   Contact measured(int a, int b, PairCache* cache);
-  // Adds the manifolds of a pair.
+  // Add the manifolds of a pair.
   void add_manifolds(int a, int b, double margin, std::vector<PairManifold>& out);
-  // Calls visit(a, b, single) for every pair that may be closer than margin(body_a, body_b); stops
-  // when it returns true, and says so.
+  // Call visit(a, b, single) for every pair that may be closer than margin(body_a, body_b). Stop
+  // and return true when visit returns true.
   template <class Margin, class Visit>
   bool visit_near(Margin&& margin, Visit&& visit);
-  // Of these, the pairs that go through trees: visit(a, b).
+  // Call visit(a, b) for those of these pairs that are tested through trees.
   template <class Margin, class Visit>
   bool visit_groups(Margin&& margin, Visit&& visit);
 
   const CollisionScene* scene_;
   Data<double> data_;
-  std::vector<double> q_;             // as placed last
+  std::vector<double> q_;             // placed last
   std::vector<Vec3d> centers_;        // of the balls, in W, per object
   std::vector<Vec3d> body_centers_;   // of the balls about bodies, in W
   std::vector<SE3d> X_WO_;            // per object
-  std::vector<std::uint32_t> stamp_;  // the place() call in which X_WO was worked out, per object
+  std::vector<std::uint32_t> stamp_;  // place() call in which X_WO was computed, per object
   struct Remembered {
     PairCache cache;
-    std::uint32_t age = 0;  // since which forget() call
+    std::uint32_t age = 0;  // forget() call since which the cache is valid
   };
   std::vector<Remembered> caches_;  // per single pair
   std::uint32_t age_ = 0;
-  std::vector<PairCache> distance_caches_;  // per pair, of distances(); none until it is called
+  std::vector<PairCache> distance_caches_;  // per pair, for distances(); empty until it is called
   struct Suspect {
     // Squared distance of a ball's center from a cover, in squared radii: at most 1.
     double depth = 0;
@@ -181,7 +183,7 @@ class SceneQuery {
   std::vector<PieceManifold> pieces_;
   std::uint32_t now_ = 0;
   bool by_shapes_ = false;
-  // The pairs that are decided by bodies nevertheless, lower number first.
+  // Pairs that bodies decide nevertheless, lower number first.
   std::vector<std::pair<int, int>> by_bodies_;
 };
 
@@ -209,8 +211,7 @@ inline double distance(const Cover& cover, const Vec3d& p_O) {
   return std::sqrt(squared_distance(cover, p_O)) - cover.radius;
 }
 
-// The bounds are computed in floating point; what is taken off them covers the rounding at any
-// sensible scale.
+// Amount taken off the computed bounds, which covers their rounding at any sensible scale.
 inline constexpr double rounding_slack = 1e-9;  // [m]
 
 inline double SceneQuery::coarse_distance(int a, int b) {
@@ -230,7 +231,7 @@ inline double SceneQuery::cluster_distance(const CollisionScene::Cluster& cluste
   return norm(p_b - p_a) - r_a - scene_->body_ball(cluster.body_b).radius - rounding_slack;
 }
 
-// From the row of balls of a to the cover of b.
+// Lower bound from the row of balls of a to the cover of b.
 inline double SceneQuery::row_distance(int a, int b) {
   const SceneObject &A = scene_->object(a), &B = scene_->object(b);
   const SE3d &X_WA = data_.X_WB[static_cast<std::size_t>(A.body)], &X_WB = X_WO(b);
@@ -258,7 +259,7 @@ inline double SceneQuery::distance_bound(double enough, int a, const SE3d& X_WA,
 }
 
 inline void SceneQuery::forget() {
-  // Starts again, and nothing old may look new.
+  // When the counter restarts, no old cache may look valid.
   if (++age_ == 0) std::fill(caches_.begin(), caches_.end(), Remembered());
 }
 

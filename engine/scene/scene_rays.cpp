@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 
-// Over the objects that move, or over those that do not.
+// Tree over the objects that move, or over those that do not.
 template <class Pose>
 AabbTree tree_over(const CollisionScene& scene, bool moving, Pose&& pose) {
   std::vector<Aabb> boxes;
@@ -49,8 +49,8 @@ SceneRays::Placed SceneRays::at(SceneQuery& query, std::vector<char> passed) con
 SceneRayHit SceneRays::Placed::cast(const Ray& ray, double max_t) const {
   SceneRayHit best;
   if (!(squared_norm(ray.direction) > 0) || !(max_t >= 0)) return best;
-  // A part of t, too: what is entered later than the best hit cannot be hit earlier, but for
-  // rounding.
+  // Allow for rounding relative to t: a box entered later than the best hit cannot have an earlier
+  // hit.
   const auto limit = [&] { return best.object < 0 ? max_t : best.hit.t * (1 + 1e-14); };
   for (const AabbTree* tree : {&rays_->fixed_, &moving_}) {
     if (tree->nodes().empty()) continue;

@@ -12,8 +12,8 @@
 namespace robosim {
 namespace {
 
-// A random configuration. Joints that leave every motion free stay at the origin: only relative
-// placements matter.
+// Draw a random configuration. Joints with all six degrees of freedom stay at the origin: only
+// relative placements matter.
 void sample(const Model& model, Rng& rng, std::vector<double>& q) {
   neutral(model, q.data());
   detail::for_each_own_joint(model, [&]<class J>(J, const Joint& joint) {
@@ -25,11 +25,11 @@ void sample(const Model& model, Rng& rng, std::vector<double>& q) {
   });
 }
 
-// How thorough the search for a contact of one pair of links is.
+// Effort of the search for a contact of one pair of links.
 struct Effort {
   int starts = 0, explorations = 0;
 };
-// a distance of bodies of many pieces takes up to 1 ms.
+// A distance of bodies of many pieces takes up to 1 ms.
 constexpr Effort of_shapes{30, 4}, of_meshes{4, 1};
 
 }  // namespace
@@ -79,7 +79,7 @@ SelfCollisionSearch::SelfCollisionSearch(const Model& model, std::vector<std::pa
     const int first = group_begin[g], count = group_begin[g + 1] - first;
     for (int i = first; i < first + count; ++i) {
       auto& [a, b] = pairs_[at(i)];
-      // Lower bounds take what moves first, and searches the same link of all pairs first.
+      // Lower bounds expect the moving object first, and searches the same link first in all pairs.
       if (order(a) < order(b)) std::swap(a, b);
     }
     const auto [a, b] = pairs_[at(first)];
@@ -149,7 +149,7 @@ void SelfCollisionSearch::sample(std::ptrdiff_t n, const double* q) {
       PairState& state = states_[at(g)];
       const bool may_touch = balls_near(group);
       if (state == PairState::far && !(may_touch && is_near(group))) return false;
-      // What was apart before does not touch in every configuration.
+      // A pair that was apart before does not touch in every configuration.
       if ((state == PairState::touching || is_first_) && may_touch && touches(group))
         return state = PairState::touching, false;
       return state = PairState::reachable, true;
@@ -243,6 +243,7 @@ bool SelfCollisionSearch::find_contact(const Group& group) {
     if (distance > margin_) distance = descent_.descend(distance, margin_, q_.data());
     if (distance < best) best = distance, best_q_ = q_;
   };
+  // Descend from each start, then explore from the best configuration.
   for (std::size_t i = 0; i < starts_.size() && best > margin_; ++i) {
     std::copy_n(&start_q_[at(starts_[i].second) * q_.size()], q_.size(), q_.begin());
     descend(descent_.distance(q_.data()));

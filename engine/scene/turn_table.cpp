@@ -15,7 +15,7 @@ namespace {
 constexpr int cells = TurnTable::cells, word = 64;
 constexpr double cell = 2 * pi / cells;
 
-// A joint between two objects, by its body, and the object that it moves.
+// Joint between two objects, by its body, and the object that it moves.
 struct Turn {
   int body = 0, moved = 0;
 };
@@ -56,7 +56,7 @@ class Finder {
     bool any = false;
     for (std::size_t head = 0; head < boxes_.size() && head < at(most_boxes_); ++head) {
       const Box box = boxes_[head];
-      // Of the distance, which each joint's motion within the box takes away at most.
+      // Amount by which each joint's motion within the box reduces the distance at most.
       double part[2] = {};
       const double d = measure(pair, box, part);
       if (d > least_ && part[0] + part[1] < d - least_) {
@@ -64,8 +64,10 @@ class Finder {
         any = true;
         continue;
       }
-      if (d <= 0 && -depth(pair) > part[0] + part[1]) continue;  // they overlap everywhere in it
-      // The half that contributes most.
+      if (d <= 0 && -depth(pair) > part[0] + part[1])
+        continue;  // the objects overlap everywhere
+                   // in the box
+      // Halve the side that contributes most.
       int k = part[1] > part[0];
       if (box.size[k] == 1) k = 1 - k;
       if (k >= n || box.size[k] == 1) continue;
@@ -81,8 +83,8 @@ class Finder {
  private:
   const Joint& joint_of(const Turn& turn) const { return model_.joints[at(turn.body)]; }
 
-  // The joints between both, on each side from the object on; whether they are one or two that turn
-  // by a coordinate of their own.
+  // Find the joints between both objects, on each side beginning at the object. Return true if they
+  // are one or two revolute joints with coordinates of their own.
   bool find_turns(const CollisionScene::Pair& pair) {
     turns_.clear();
     int a = scene_.object(pair.a).body, b = scene_.object(pair.b).body;
@@ -100,8 +102,8 @@ class Finder {
     return !turns_.empty();
   }
 
-  // The two objects, with the turned joints in the middle of the box. Only the bodies of these
-  // joints move, parents first; what hangs on them below is not of this pair.
+  // Place both objects with the joints at the center of the box. Only the bodies of these joints
+  // move, parents first; bodies below them do not belong to this pair.
   void place(const Box& box) {
     for (std::size_t k = 0; k < turns_.size(); ++k)
       q_[at(joint_of(turns_[k]).q_index)] = box.middle(static_cast<int>(k));
@@ -125,7 +127,7 @@ class Finder {
       D[k] = box.half(static_cast<int>(k));
       total += D[k] * arms[k].reach();
     }
-    // What does not come near the other one does not matter.
+    // Exclude the parts of the rods that cannot come near the other object.
     for (std::size_t k = 0; k < n; ++k) {
       const int other = turns_[k].moved == pair.a ? pair.b : pair.a;
       const double ball = scene_.object(other).ball_radius;
@@ -135,13 +137,14 @@ class Finder {
       rho[k] = arms[k].reach();
       part[k] = D[k] * rho[k];
     }
-    // To know more would not help.
+    // A bound up to this value is sufficient.
     const int single = static_cast<int>(&pair - scene_.single_pairs().data());
     const double d = query_.distance_bound(part[0] + part[1] + 2 * least_, pair.a, pair.b, single) -
                      rounding_slack;
     const Vec3d normal = query_.separating_axis(single);
     if (d <= 0 || squared_norm(normal) == 0) return d;
-    // Along the normal. Of two joints that move the same object the first is below the other.
+    // Bounds along the normal. If both joints move the same object, the first joint is below the
+    // second.
     const bool is_chain = n == 2 && turns_[0].moved == turns_[1].moved;
     double along[2] = {};
     for (std::size_t k = 0; k < n; ++k) {
@@ -152,19 +155,19 @@ class Finder {
     return d;
   }
 
-  // Below zero where they overlap.
+  // Signed distance of the shapes, negative where they overlap.
   double depth(const CollisionScene::Pair& pair) {
     return shapes_closest_pieces(scene_.object(pair.a).geometry, query_.X_WO(pair.a),
                                  scene_.object(pair.b).geometry, query_.X_WO(pair.b))
         .witness.distance;
   }
 
-  // A joint's axis, and from a point of it the ends of the rod that the moved object is in, in W.
+  // Axis of a joint, and the ends of the moved object's rod from a point of the axis, in W.
   struct Arm {
     Vec3d axis, end[2];
     double radius = 0;
-    // Takes the part of the rod that is within `far` of a point; of one that is not its nearest
-    // point.
+    // Keep the part of the rod that is within `far` of p; if there is none, the point of the rod
+    // nearest to p.
     void clip(const Vec3d& p, double far) {
       const Vec3d e = end[1] - end[0], r = end[0] - p;
       const double ee = dot(e, e), b = dot(e, r), R = far + radius, c = dot(r, r) - R * R;
@@ -195,7 +198,7 @@ class Finder {
   }
 
   static void mark(const Box& box, TurnTable& out) {
-    // Which of the box's sides; one joint has one row.
+    // Sides of the box for rows and columns; one joint has one row.
     const int row = out.n == 2 ? 0 : 1, column = out.n - 1;
     const int first_row = row == 0 ? box.first[0] : 0, rows = row == 0 ? box.size[0] : 1;
     for (int i = first_row; i < first_row + rows; ++i)
@@ -255,7 +258,7 @@ std::vector<std::shared_ptr<const TurnTable>> turn_tables(
   std::vector<std::shared_ptr<const TurnTable>> out(pairs.size());
   const CollisionScene scene(model, {}, pairs);
   const std::vector<CollisionScene::Pair>& single = scene.single_pairs();
-  // Pair by pair, each by one thread alone: who finds it changes nothing.
+  // Each pair is handled by one thread alone: which thread handles it changes nothing.
   const int n = static_cast<int>(single.size()), threads = std::clamp(n, 1, thread_limit());
   std::vector<std::unique_ptr<Finder>> finders(at(threads));
   parallel_for(n, threads, [&](int i, int worker) {

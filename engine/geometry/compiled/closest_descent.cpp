@@ -530,8 +530,7 @@ class ClosestDescent : NearLanes<isa> {
     n_waiting_ = 0;
     return n > 0 && measure(waiting_, n);
   }
-  // Measure the distances of up to W pairs. Update the limit, and remember or visit pairs within
-  // it.
+  // Measure up to W pairs. Update the limit, and remember or visit the pairs within it.
   bool measure(const Pair* pairs, int n) {
     alignas(64) double from_A[3][3][W], from_B[3][3][W];
     for (int l = 0; l < W; ++l) {
@@ -585,9 +584,8 @@ class ClosestDescent : NearLanes<isa> {
       for (int i = 0; i < 3; ++i) from_A_to_B[i] = select(nearer, d[i], from_A_to_B[i]);
     };
 
-    // Pairs of edges: take the nearest point of one line to the other, clamped to its edge; the
-    // point of the other edge nearest to it, clamped; and the first edge's point nearest to that
-    // one.
+    // Pairs of edges: the nearest point of one line to the other, clamped to its edge; then the
+    // nearest point of the other edge, clamped; then the nearest point of the first edge again.
     L ff[3], by_ff[3];
     for (int j = 0; j < 3; ++j) ff[j] = dot(f[j], f[j]), by_ff[j] = one / ff[j];
     for (int i = 0; i < 3; ++i) {

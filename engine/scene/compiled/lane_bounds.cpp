@@ -1,4 +1,4 @@
-// The bounds of the batch check for one instruction set.
+// Bounds of the batch check for one instruction set.
 #include "scene/batch_check.h"
 #include "scene/lane_placement.h"
 
@@ -15,7 +15,7 @@ class CompiledBounds final : public LaneBounds {
 
   void suspects(int count, const double* const* q, std::vector<Suspect>& out) override {
     const double* from[L::width];
-    // What is missing repeats the last.
+    // Missing lanes repeat the last configuration.
     for (int l = 0; l < L::width; ++l) from[l] = q[l < count ? l : count - 1];
     placement_.place(from);
     const std::uint32_t all = (1u << count) - 1;
@@ -29,7 +29,7 @@ class CompiledBounds final : public LaneBounds {
   }
 
  private:
-  // The nodes of a tree that the ball of a group's object touches in some lane.
+  // Visit the leaves of a tree that the ball of a group's object touches in some lane.
   void visit(const CollisionScene::Group& group, int root, std::uint32_t all,
              std::vector<Suspect>& out) {
     const AabbTree& tree = scene_->bvh(group.bvh);
@@ -50,6 +50,7 @@ class CompiledBounds final : public LaneBounds {
     }
   }
 
+  // Test a pair by its rods and balls, and add it to the suspects if they overlap in some lane.
   void look_at(int a, int b, std::uint32_t lanes, std::vector<Suspect>& out) {
     L depth;
     std::uint32_t certain;

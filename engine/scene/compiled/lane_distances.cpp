@@ -1,4 +1,4 @@
-// The distances of all pairs for one instruction set.
+// Distances of all pairs for one instruction set.
 #include "scene/lane_distances.h"
 
 #include "geometry/distance/lane_gjk.h"
@@ -21,7 +21,7 @@ class CompiledDistances final : public LaneDistances {
 
   std::uint32_t distances(int count, const double* const* q, double* const* out) override {
     const double* from[L::width];
-    // What is missing repeats the last.
+    // Missing lanes repeat the last configuration.
     for (int l = 0; l < L::width; ++l) from[l] = q[l < count ? l : count - 1];
     placement_.place(from);
     const std::uint32_t all = (1u << count) - 1;
@@ -36,7 +36,7 @@ class CompiledDistances final : public LaneDistances {
   }
 
  private:
-  // Bits of the lanes in which the distance is known.
+  // Compute the distance of a pair. Return the bit mask of the lanes in which it is known.
   std::uint32_t one(int a, int b, std::uint32_t lanes, L& distance) {
     const LaneCore &A = cores_.data()[a], &B = cores_.data()[b];
     if (!A.is_known || !B.is_known || A.is_curved || B.is_curved) return 0;
