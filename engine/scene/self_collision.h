@@ -53,7 +53,7 @@ class SelfCollisionSearch {
 
   // Update the states by n configurations of n_q entries.
   void sample(std::ptrdiff_t n, const double* q);
-  // Marks pairs that are far as apart where that is proven.
+  // Mark far pairs as apart where that is proven.
   void prove();
   // Begin a search for each far pair, at the best of n configurations. most_work: number of joint
   // placements in all searches together.
