@@ -56,6 +56,7 @@ void BatchCheck::measure(Workspace& w, std::ptrdiff_t first, int count, const do
   double* to[8];
   for (int l = 0; l < count; ++l)
     from[l] = q + (first + l) * n_q, to[l] = out + (first + l) * n_pairs;
+  // Measure all pairs in lanes, then the pairs that are left one by one.
   const std::uint32_t left = w.distances->distances(count, from, to);
   for (int l = 0; l < count; ++l) {
     if (!(left >> l & 1)) continue;

@@ -72,6 +72,7 @@ void fill_rod_and_balls(SceneObject& object) {
   double width = is_cylinder ? shape.radius : norm(e - length * along) + cover.radius;
   double half = is_capsule ? length : rod_length(length, width),
          radius = is_capsule ? width : std::hypot(width, length - half);
+  // Tighten both by the vertices of a mesh.
   if (is_shape && shape.type == ShapeType::convex) {
     double squared_width = 0, squared_radius = 0;
     for (const Vec3d& vertex : shape.mesh->vertices) {

@@ -6,8 +6,7 @@
 // world (body 0) and objects attached to a moving body. A body of many pieces, such as a mesh, is
 // one object: bounds use its box, and exact queries descend its own tree.
 //
-// Queries take cheap lower bounds from simple sets that contain an object before they use exact
-// shapes:
+// Before exact shapes, queries use cheap lower bounds from simple sets that contain an object:
 //   ball   a point and a radius; also one about all objects of a body together
 //   rod    all points within a radius of a segment along the object's longest side; also one about
 //          all objects of a body

@@ -126,6 +126,7 @@ bool SceneQuery::collides(int* a, int* b) {
     if (overlaps(pair.a, X_WO(pair.a), pair.b, X_WO(pair.b), suspect.single))
       return found(pair.a, pair.b);
   }
+  // Test the pairs that go through trees.
   return visit_groups([](int, int) { return 0.0; },
                       [&](int i, int j) { return overlaps(i, j) && found(i, j); });
 }

@@ -54,6 +54,7 @@ class Finder {
     if (n == 1) all.size[1] = 1;
     boxes_.assign(1, all);
     bool any = false;
+    // Mark free boxes, and halve the others.
     for (std::size_t head = 0; head < boxes_.size() && head < at(most_boxes_); ++head) {
       const Box box = boxes_[head];
       // Amount by which each joint's motion within the box reduces the distance at most.

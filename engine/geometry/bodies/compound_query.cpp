@@ -305,6 +305,7 @@ PieceWitness closest_pieces(const Body& A, const SE3d& X_WA, const Body& B, cons
                             PieceCache* cache, const Vec3d& n_W) {
   if (A.shape() && B.shape()) return {signed_distance(*A.shape(), X_WA, *B.shape(), X_WB), 0, 0};
   const bool surface = has_surface(A) || has_surface(B);
+  // Bodies apart.
   if (const std::optional<PieceWitness> apart = closest_apart(A, X_WA, B, X_WB, cache, n_W)) {
     const PieceWitness out = surface ? out_of_solids(A, X_WA, B, X_WB, *apart) : *apart;
     if (cache) *cache = {out.piece_A, out.piece_B};
@@ -404,6 +405,7 @@ void contacts(double margin, const Body& A, const SE3d& X_WA, const Body& B, con
     return w.distance <= 0 && w.distance >= -depth &&
            dot(w.normal, closest.witness.normal) > 1 - 1e-12;
   };
+  // Collect the pairs within the margin.
   visit_near(margin, A, X_WA, B, X_WB, [&](int a, int b) {
     const PieceWitness x{piece_distance(A, X_WA, a, B, X_WB, b), a, b};
     if (!(x.witness.distance < margin)) return false;

@@ -72,6 +72,7 @@ class Descent {
         if (visit_leaves(m, box, node, limit, visit)) return true;
         continue;
       }
+      // Open the larger node, and visit its nearer child first.
       Pair child[2];
       if (!node.is_leaf() && (leaf_M || squared_norm(node.box.upper - node.box.lower) >=
                                             squared_norm(box.upper - box.lower))) {

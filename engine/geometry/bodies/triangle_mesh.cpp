@@ -63,6 +63,7 @@ void TriangleMesh::connect() {
   };
   std::vector<HalfEdge> edges;
   edges.reserve(3 * faces_.size());
+  // Collect the half-edges and the connected parts, and sum the enclosed volume.
   double volume = 0;
   for (int t = 0; t < n_triangles(); ++t) {
     const Corners c = corners(t);
@@ -82,6 +83,7 @@ void TriangleMesh::connect() {
   std::sort(edges.begin(), edges.end(), [](const HalfEdge& a, const HalfEdge& b) {
     return std::array{a.low, a.high, a.number} < std::array{b.low, b.high, b.number};
   });
+  // Pair half-edges of opposite directions; other edges are boundaries.
   across_.assign(3 * faces_.size(), -1);
   bool ends = edges.empty();
   for (std::size_t i = 0, end = 0; i < edges.size(); i = end) {

@@ -180,6 +180,7 @@ class ClosestDescent : NearLanes<isa> {
     nearest_A_ = top_A.child, nearest_B_ = top_B.child;
     if (apart > gap + slack_ && (visit_leaves(top_A.child, top_B.child) || measure_all()))
       return stops = true;
+    // Find the leaves that may be within the limit along the direction.
     const auto find_all = [&] {
       n_candidates_ = 0;  // they are found again
       const double deepest = reach() - gap;
@@ -308,6 +309,7 @@ class ClosestDescent : NearLanes<isa> {
   template <bool S_is_A>
   unsigned compare(const PackedTree::Node& node, const PackedTree::Node& other, int lane) {
     const Pose& X_ST = S_is_A ? AB_ : BA_;
+    // Box of T in the frame of S.
     double middle[3], across[3], h[3];
     for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
     for (int i = 0; i < 3; ++i) {

@@ -79,6 +79,7 @@ class NearDescent : NearLanes<isa> {
   // Bit mask of the children of a node of S whose boxes may be near a box of T; sets order_.
   unsigned near(const PackedTree::Node& node, const PackedTree::Node& other, int lane,
                 const Pose& X_ST) {
+    // Box of T in the frame of S.
     double middle[3], across[3], h[3];
     for (int i = 0; i < 3; ++i) h[i] = other.half[i][lane], middle[i] = X_ST.p[i], across[i] = 0;
     for (int i = 0; i < 3; ++i)

@@ -164,16 +164,19 @@ class CompiledJacobianKernels final : public JacobianKernels {
     const Arm r = arm<is_B>(f.witness, X);
     const Mat2 &P = f.P, &Q = is_B ? f.Q_B : f.Q_A, &Q_A = f.Q_A, &H = f.H;
     const Axes axes(X);
+    // Components of u, w and v along the tangents and n.
     const Four at_0 = axes.along(t0), at_1 = axes.along(t1), at_n = axes.along(n), r_0(r.along(t0)),
                r_1(r.along(t1)), r_n(r.along(n)), zero(0.0);
     const Eight u0(at_0, difference(r_n, at_1, r_1, at_n)),
         u1(at_1, difference(r_0, at_n, r_n, at_0)), u_n(at_n, difference(r_1, at_0, r_0, at_1));
     const Eight w0(zero, at_1), w1(zero, -at_0), phi(f.witness.distance);
     const Eight v0 = is_B ? u0 : -u0, v1 = is_B ? u1 : -u1;
+    // Turn of the normal.
     const Eight n0 = mul_add(P.row[0].x, v0,
                              mul_add(P.row[0].y, v1, sum<Eight>(Q.row[0].x, w0, Q.row[0].y, w1)));
     const Eight n1 = mul_add(P.row[1].x, v0,
                              mul_add(P.row[1].y, v1, sum<Eight>(Q.row[1].x, w0, Q.row[1].y, w1)));
+    // Tangential motion of the points.
     const Eight x0 = is_B ? v0 : nmul_add(phi, w0, v0), x1 = is_B ? v1 : nmul_add(phi, w1, v1);
     const auto point = [&](const Eight& u, double Q_0, double Q_1, double H_0, double H_1)
         __attribute__((always_inline)) {

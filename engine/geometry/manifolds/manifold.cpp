@@ -118,6 +118,7 @@ class Finder {
     c.anchor = s == 0 ? Anchor::corner_A : Anchor::corner_B;
     c.id[s] = own.patch.corner_id[i], c.id[o] = other.patch.face;
     c.slide = LocalSurface::straight;
+    // Find where the line leaves the other shape, and the feature of that shape.
     if (other.patch.kind == Patch::Kind::line) {
       int end = 0;
       const auto exit = other.beside_line(p, c.slide, end);

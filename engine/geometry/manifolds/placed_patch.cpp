@@ -16,8 +16,7 @@ struct CapsuleExit {
   bool hit = false;
   double h = -INFINITY;
   Vec3d foot;
-  // Cosine between the line and the axis where the line leaves through the mantle; 0 through an
-  // end.
+  // Cosine between line and axis where the line leaves through the mantle; 0 through an end.
   double lean = 0;
 };
 CapsuleExit leave_capsule(const Vec3d& p, const Vec3d& e, Vec3d a, Vec3d b, double radius) {
