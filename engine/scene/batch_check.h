@@ -6,8 +6,8 @@
 // bodies, then rods about objects, then rows of smaller balls. Configurations in which these bounds
 // separate all pairs are free. In the others, the remaining pairs are tested by exact shapes,
 // placed as SceneQuery places them. Bounds exclude only pairs that they prove apart. The answers
-// are thus those for one configuration at a time, bit for bit, on any processor and any number of
-// threads.
+// are thus bit for bit those for one configuration at a time, on any processor and with any number
+// of threads.
 //
 // Distances (lane_distances.h) are those for one configuration at a time up to rounding; their bits
 // depend on the instruction set only. Cost: about 0.2 us for a configuration that is clearly free
@@ -40,8 +40,8 @@ class LaneBounds {
     std::uint32_t lanes = 0;
     double depth[8];
   };
-  // Add the suspects of the configurations q[0] to q[count - 1], n_q entries each; 1 <= count <=
-  // lanes().
+  // Add the suspects of the configurations q[0] to q[count - 1], n_q entries each, where
+  // 1 <= count <= lanes().
   virtual void suspects(int count, const double* const* q, std::vector<Suspect>& out) = 0;
 
  protected:

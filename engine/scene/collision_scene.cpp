@@ -39,8 +39,7 @@ constexpr double shortened = 0.4;
 // Axis of the longest side of a box.
 int longest(const Vec3d& e) { return e.x >= e.y && e.x >= e.z ? 0 : (e.y >= e.z ? 1 : 2); }
 
-// Half-length of the segment of a rod about a box of this half-length and width (half-diagonal
-// across).
+// Half-length of the segment of a rod about a box. width: half-diagonal across the length.
 double rod_length(double length, double width) { return std::max(length - shortened * width, 0.0); }
 
 Rod rod_about(const Aabb& box) {
@@ -239,8 +238,7 @@ void CollisionScene::bound_bodies() {
   }
 }
 
-// Sort the single pairs by their bodies, those that never touch last, and make a cluster of each
-// run.
+// Sort the single pairs by their bodies, those that never touch last, and cluster each run.
 void CollisionScene::make_clusters() {
   for (Pair& pair : single_)
     if (object(pair.a).body < object(pair.b).body) std::swap(pair.a, pair.b);

@@ -174,8 +174,7 @@ class LanePlacement {
                     turned_to_object(b, rod.half));
   }
 
-  // Bit mask of the lanes among `lanes` where the balls and rods about the bodies of a cluster
-  // overlap.
+  // Bit mask of the lanes among `lanes` where balls and rods about a cluster's bodies overlap.
   std::uint32_t touching(const CollisionScene::Cluster& c, std::uint32_t lanes) {
     const Vec3<L>& p = body_center(c.body_a);
     if (c.b < 0) {

@@ -12,7 +12,7 @@
 
 namespace robosim {
 
-// Compute the rates of a contact found at the present placement, after place_motions(). rates: n_v
+// Compute the rates of a contact at the present placement, after place_motions(). rates: n_v
 // entries.
 WitnessDerivatives piece_rates(SceneQuery& query, const SceneQuery::Contact& contact,
                                WitnessRate* rates);

@@ -1,5 +1,5 @@
-// Lower bound on the distance of two links over all configurations within the limits, without
-// samples.
+// Lower bound, without samples, on the distance of two links over all configurations within the
+// limits.
 //
 // The vector from a point of link a to a point of link b is a sum of vectors v_k, each fixed in a
 // body of the path between the links: from joint to joint, and from the last joint to the point.

@@ -120,8 +120,7 @@ class SceneQuery {
   // Let shapes decide instead of the bodies that they stand for (collision_geometry.h). Overlaps
   // and distances of shapes cost a tenth, and shapes are larger than the bodies.
   void decide_by_shapes();
-  // Let the bodies of this pair decide again; false if they did already. Without a pair: of all
-  // pairs.
+  // Let the bodies of this pair, or of all pairs, decide again; false if they did already.
   bool decide_by_bodies(int a, int b);
   void decide_by_bodies() { by_shapes_ = false; }
   // Normal, from a to b, of the plane by which distance_bound last bounded the distance of this

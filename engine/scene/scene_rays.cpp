@@ -49,8 +49,7 @@ SceneRays::Placed SceneRays::at(SceneQuery& query, std::vector<char> passed) con
 SceneRayHit SceneRays::Placed::cast(const Ray& ray, double max_t) const {
   SceneRayHit best;
   if (!(squared_norm(ray.direction) > 0) || !(max_t >= 0)) return best;
-  // Allow for rounding relative to t: a box entered later than the best hit cannot have an earlier
-  // hit.
+  // Allow for rounding relative to t. A box entered after the best hit cannot have an earlier one.
   const auto limit = [&] { return best.object < 0 ? max_t : best.hit.t * (1 + 1e-14); };
   for (const AabbTree* tree : {&rays_->fixed_, &moving_}) {
     if (tree->nodes().empty()) continue;

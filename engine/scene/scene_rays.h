@@ -3,8 +3,7 @@
 // Objects fixed to the world are in one tree, built once. Moving objects go into a small tree of
 // their own at each configuration. Both are descended along the ray (ray_descent.h), as are the
 // trees of bodies of many pieces. Cost: about 10 us for a configuration and 30 moving objects, then
-// O(log n) for a ray, about 1 us. Casting allocates nothing and may be done from several threads at
-// once.
+// O(log n) for a ray, about 1 us. Casting allocates nothing and is thread-safe.
 #pragma once
 
 #include <vector>

@@ -10,8 +10,8 @@
 // A search looks for a configuration that makes a far pair reachable (pair_descent.h). A pair that
 // is still far after all searches and configurations counts as never touching. Searches begin where
 // the links were closest among start configurations. Pairs with the fewest joints between them go
-// first, and each configuration found is tried on all other pairs. Results depend on the arguments
-// alone.
+// first, and each configuration found is tried on all other pairs. Results depend only on the
+// arguments.
 //
 // If shapes stand for bodies, distances are those of the shapes, which are no larger, and the
 // bodies decide overlaps. Cost of a configuration: forward kinematics, and about 2 ns per pair that
@@ -61,8 +61,8 @@ class SelfCollisionSearch {
   // Continue the searches for about this much work; return true if any are left.
   bool search(std::int64_t work);
 
-  // State of every pair of links. A pair that is far is apart after all configurations and
-  // searches.
+  // State of every pair of links. A pair that is still far after all configurations and searches
+  // counts as apart.
   const std::vector<PairState>& states() const { return states_; }
 
  private:

@@ -144,8 +144,7 @@ class Finder {
                      rounding_slack;
     const Vec3d normal = query_.separating_axis(single);
     if (d <= 0 || squared_norm(normal) == 0) return d;
-    // Bounds along the normal. If both joints move the same object, the first joint is below the
-    // second.
+    // Bounds along the normal. If both joints move one object, the first joint is below the second.
     const bool is_chain = n == 2 && turns_[0].moved == turns_[1].moved;
     double along[2] = {};
     for (std::size_t k = 0; k < n; ++k) {

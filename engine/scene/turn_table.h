@@ -33,8 +33,8 @@ struct TurnTable {
 
   int n = 1;                  // number of joints: one or two
   int q_index[2] = {-1, -1};  // their indices in q
-  // One bit per cell. A row is the turn of the last joint; rows are the cells of the first of two
-  // joints.
+  // One bit per cell. A row is the turn of the last joint. Rows are the cells of the first of two
+  // joints, if there are two.
   std::vector<std::uint64_t> free;
 
   // Return true if all angles from lower to upper, of each joint, are known to be free.

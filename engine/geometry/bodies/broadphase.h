@@ -27,8 +27,7 @@ class AabbTree {
 
   AabbTree() = default;
   // Build a tree of the boxes, which may be none. The same boxes make the same tree on every
-  // machine. A leaf has at most leaf_size boxes. items: names of the boxes, by default their
-  // indices.
+  // machine. A leaf has at most leaf_size boxes. items: names of the boxes, if not their indices.
   explicit AabbTree(const std::vector<Aabb>& boxes, int leaf_size = 1,
                     const std::vector<int>& items = {});
 

@@ -5,7 +5,7 @@
 // geometry; between two shapes they cost nothing more. A shape may stand for a body within it
 // (exact_body.h). The shape then only proves that something is far: if the shapes are apart, the
 // bodies are apart by at least as much. Otherwise the body decides, and distances are those of the
-// body. Penetration depth is always that of the shapes.
+// body. Penetration depth is that of the shapes.
 #pragma once
 
 #include <memory>
@@ -40,10 +40,9 @@ struct CollisionGeometry {
   bool is_half_space() const { return !compound && shape.type == ShapeType::half_space; }
 };
 
-// Bounding ball in the geometry's frame: as for shapes; for a compound, about the center of its
-// box.
+// Bounding ball in the geometry's frame; that of a compound is about the center of its box.
 Ball bounding_ball(const CollisionGeometry& geometry);
-// Bounding box in W: as for shapes; for a compound, the box around its own box.
+// Bounding box in W; that of a compound is the box around its own box.
 Aabb bounding_box(const CollisionGeometry& geometry, const SE3d& X_WG);
 
 namespace detail {

@@ -65,8 +65,7 @@ class Compound {
       : Compound(std::vector<Part>{{std::move(geometry), SE3d(), 0}}) {}
 
   const std::vector<Part>& parts() const { return parts_; }
-  // Pieces are 0 .. n_pieces() - 1. Degenerate triangles of a mesh are numbered, but are not in the
-  // tree.
+  // Pieces are 0 .. n_pieces() - 1. Degenerate triangles have a number, but are not in the tree.
   int n_pieces() const { return n_pieces_; }
   const AabbTree& tree() const { return tree_; }  // in B; its items are pieces
   bool has_surface() const { return has_surface_; }

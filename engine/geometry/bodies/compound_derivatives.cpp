@@ -155,8 +155,7 @@ bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, cons
   return true;
 }
 
-// Check the normals for a contact that touches T at the feature s, with T's outward normal m_W
-// there.
+// Check the normals of a contact that touches T at the feature s with T's outward normal m_W.
 bool has_normals_about(const Piece& T, const Mat3d& R_WT, const Vec3d& m_W, const LocalSurface& s) {
   return s.kind == FeatureKind::face ||
          has_normals_about(T, R_WT, m_W, s.kind == FeatureKind::edge ? &s.axis[0] : nullptr);

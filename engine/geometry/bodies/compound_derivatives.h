@@ -27,8 +27,7 @@ namespace robosim {
 // piece, those of a triangle 0, 1, 2 (TriangleSurface::vertex returns their numbers in the
 // surface), in the frame of the piece's part. A neighboring triangle whose normal separates the
 // pieces has one more vertex, which is not included. one_sided is also set
-// * if another pair of pieces is as close, to 1e-9 of their size, with other points or another
-//   normal;
+// * if another pair of pieces is as close, to 1e-9 of their size, with other points or normal;
 // * if the shortest separating translation is barely along a normal of the surface, or barely not.
 WitnessDerivatives piece_derivatives(const PieceWitness& closest, const Body& A, const SE3d& X_WA,
                                      const Body& B, const SE3d& X_WB);

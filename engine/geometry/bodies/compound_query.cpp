@@ -28,8 +28,7 @@ auto with_pieces(const Body& A, const SE3d& X_WA, int a, const Body& B, const SE
   });
 }
 
-// Compare two pieces by their sets: one-sidedness changes how deep they overlap, not whether they
-// do.
+// Compare two pieces as sets: one-sidedness changes how deep they overlap, not whether.
 bool pair_closer_than(double margin, const Body& A, const SE3d& X_WA, int a, const Body& B,
                       const SE3d& X_WB, int b) {
   return with_pieces(A, X_WA, a, B, X_WB, b,
@@ -273,8 +272,7 @@ std::optional<PieceWitness> closest_apart(const Body& A, const SE3d& X_WA, const
   const PackedPair pair(F, X_WF, M, X_WM);
   if (descend_closest(pair.a, pair.b, X_FM, pair.slack, known, ask) || closest.piece_A < 0)
     return std::nullopt;
-  // The query of two needles may miss the distance that the descent has found: then compare all
-  // pairs.
+  // A query of two needles may miss the distance that the descent found: then compare all pairs.
   if (closest.witness.distance > known.limit + 0.1 * pair.slack) return std::nullopt;
   return closest;
 }

@@ -64,14 +64,12 @@ struct PieceWitness {
   int piece_A = -1, piece_B = -1;
 };
 
-// Memory of a pair of bodies from one query to the next. It changes the time of a query, never its
-// answer.
+// Memory of a pair of bodies between queries. It changes the time of a query, never its answer.
 struct PieceCache {
   int piece_A = -1, piece_B = -1;
 };
 
-// Signed distance of a piece of A and a piece of B, whose numbers must be those of pieces in the
-// trees.
+// Signed distance of a piece of A and a piece of B. Both numbers must be of pieces in the trees.
 Witness piece_distance(const Body& A, const SE3d& X_WA, int piece_A, const Body& B,
                        const SE3d& X_WB, int piece_B);
 

@@ -10,8 +10,7 @@ PieceRayHit ray_cast(const Compound& compound, const SE3d& X_WB, const Ray& ray,
   const AabbTree& tree = compound.tree();
   const Ray ray_B{X_WB.inverse_times(ray.origin), transpose_times(X_WB.R, ray.direction)};
   const double slack = ray_slack(tree.node(0).box, ray_B.origin) + 1e-14 * norm(X_WB.p);
-  // Allow for rounding relative to t: a box entered later than the best hit cannot have an earlier
-  // hit.
+  // Allow for rounding relative to t. A box entered after the best hit cannot have an earlier one.
   const auto limit = [&] { return best.piece < 0 ? max_t : best.hit.t * (1 + 1e-14); };
   descend(tree, ray_B, slack, limit, [&](const AabbTree::Node& node) {
     for (int place = node.first; place < node.first + node.count; ++place) {

@@ -1,4 +1,4 @@
-// Signed distance of a convex shape S and one triangle T of a one-sided surface, and of two such
+// Signed distance of a convex shape S and a triangle T of a one-sided surface, or of two such
 // triangles.
 //
 // If S and T are apart, the signed distance is that of the two sets. If S intersects T, it is minus

@@ -1,5 +1,4 @@
-// Tests for points and bodies in the solid that the surfaces of a body enclose
-// (triangle_surface.h).
+// Tests for points and bodies in the solid that surfaces enclose (triangle_surface.h).
 //
 // A point is in the solid of a closed mesh if its winding number is positive: a ray from the point
 // leaves more triangles through their front than it enters. So shells of one mesh that overlap are

@@ -23,7 +23,7 @@ void with_corners(const Compound& body, int piece, F&& f) {
 
 // Sum of the solid angles of triangles seen from the origin, positive from behind (Van Oosterom and
 // Strackee, 1983). Each angle is twice the argument of a complex number. Numbers with arguments
-// below a quarter turn are multiplied while that of the product is, too: one arctangent for many
+// below a quarter turn are multiplied while that of the product is, too: one arctangent serves many
 // triangles.
 class SolidAngles {
  public:

@@ -36,8 +36,8 @@ class ClosestDescent : NearLanes<isa> {
   }
 
  private:
-  // Limit for lower bounds that rounding may have raised by the slack; pairs farther apart do not
-  // matter.
+  // Pairs whose lower bound exceeds this do not matter. Rounding may have raised the bounds by the
+  // slack.
   double reach() const { return known_.limit + slack_; }
   double squared_reach() const { return reach() * reach(); }
 
@@ -304,8 +304,7 @@ class ClosestDescent : NearLanes<isa> {
     return d;
   }
 
-  // Bit mask of the children of a node of S whose boxes may be near a box of T; sets bounds_ and
-  // order_.
+  // Bit mask of a node's children, of S, whose boxes may be near a box of T. Sets bounds_, order_.
   template <bool S_is_A>
   unsigned compare(const PackedTree::Node& node, const PackedTree::Node& other, int lane) {
     const Pose& X_ST = S_is_A ? AB_ : BA_;

@@ -159,8 +159,7 @@ class Finder {
     add(c);
   }
 
-  // Add the crossing of side i of A and side j of B, if the ends of each lie on both sides of the
-  // other.
+  // Add the crossing of side i of A and side j of B, if the ends of each side straddle the other.
   void crossing(int i, int j) {
     const int i_end = i + 1 == P_[0].patch.n_corners ? 0 : i + 1,
               j_end = j + 1 == P_[1].patch.n_corners ? 0 : j + 1;

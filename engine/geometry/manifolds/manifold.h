@@ -23,8 +23,7 @@
 //
 // A pair of features generates a point: corner and face, or side and side. Source: Werling et al.,
 // "Fast and feature-complete differentiable physics for articulated rigid bodies with contact",
-// 2021, Appendix C (Nimble). Here the surfaces are exact instead of meshes, and all points have one
-// normal.
+// 2021, Appendix C (Nimble). Here surfaces are exact, not meshes, and all points share one normal.
 //
 // Cost: O(sides of A times sides of B) in addition to signed_distance, 0.4 to 0.7 us for boxes.
 // Nothing is allocated.

@@ -9,8 +9,7 @@ namespace {
 using Anchor = ManifoldPoint::Anchor;
 
 // Effect of one parameter of one shape. It moves the point of the core by u_core and the surface at
-// the manifold's point by u_out, and turns the normal by dn. A normal fixed to the shape turns by
-// w.
+// the manifold's point by u_out, and turns the normal by dn. A normal fixed to it turns by w.
 struct Motion {
   Vec3d u_core, u_out, dn, w;
 };

@@ -7,8 +7,8 @@
 //   y_A + s d_A + k n = y_B + t d_B,
 //   s' d_A . (n x d_B) = (u_B(y_B) - u_A(y_A) - k dn) . (n x d_B),   dy = u_A(y_A) + s' d_A.
 //
-// The line leaves a surface with outward normal m at p = y + h n, and the surface moves there by
-// u(p):
+// The line leaves a surface at p = y + h n with outward normal m. With the surface moving by u(p)
+// there,
 //
 //   dh = m . (u(p) - dy - h dn) / (m . n),   dp = dy + dh n + h dn,   dgap = dh_B - dh_A.
 //

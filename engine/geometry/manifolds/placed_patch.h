@@ -38,7 +38,7 @@ struct PlacedPatch {
 
   // Transform the patch to C; `patch`, X_CS, rounding and up must be set. A face that is seen
   // edge-on, as of a triangle, is replaced by its edge nearest to the other shape, and a needle by
-  // its longest edge. The kind becomes `none` for a face that is a point, or whose edge is seen
+  // its longest edge. The kind becomes `none` for a face that is a point, or for an edge seen
   // end-on.
   void place();
 
