@@ -8,8 +8,8 @@
 // most the angle d_km, the sum of the half ranges of the joints between m and k. So for every unit
 // vector n
 //
-//   distance >= sum_k |v_k| cos(min(pi, angle(n, v_k0) + d_km)) - half ranges of sliding joints -
-//     radii,
+//   distance >= sum_k |v_k| cos(min(pi, angle(n, v_k0) + d_km))
+//               - half ranges of sliding joints - radii,
 //
 // where shapes lie within radii of segments (the rods of collision_scene.h), whose ends are the
 // points. The bound is sharp for a planar chain of equal links and ranges: it becomes zero when the

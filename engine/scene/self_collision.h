@@ -76,8 +76,7 @@ class SelfCollisionSearch {
   struct Group {
     int a = 0, b = 0;          // links
     int first = 0, count = 0;  // of pairs_
-    double reach = 0;  // the balls' centers are closer than this if a pair may be within the margin
-                       // [m]
+    double reach = 0;  // largest distance of the balls' centers at which a pair may be near [m]
   };
   void find_links();
   int link_of(int object);
@@ -93,7 +92,7 @@ class SelfCollisionSearch {
   int path_length(int body_a, int body_b) const;
   // Choose the start configurations at which the links' balls are closest, at most `most`.
   void choose_starts(const Group& group, int most);
-  // Search a configuration within the margin. q_ gets the closest configuration found.
+  // Search for a configuration within the margin. q_ gets the closest configuration found.
   bool find_contact(const Group& group);
 
   CollisionScene scene_;

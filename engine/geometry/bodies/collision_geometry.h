@@ -65,7 +65,7 @@ inline bool closer_than(double margin, const CollisionGeometry& A, const SE3d& X
 }
 
 // Certified lower bound on the distance up to `enough`, zero if the geometries overlap. For two
-// shapes, cache->axis is then the normal of the plane between them, if one was found. For shapes
+// shapes, cache->axis becomes the normal of the plane between them, if one was found. For shapes
 // that stand for bodies and are apart, the bound is that of the shapes. It may be less than
 // `enough` where that of the bodies is not (exact_distance_lower_bound).
 inline double distance_lower_bound(double enough, const CollisionGeometry& A, const SE3d& X_WA,

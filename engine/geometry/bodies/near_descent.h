@@ -3,12 +3,12 @@
 // limit of zero finds the pairs that may overlap.
 //
 // Boxes are compared along the axes of both bodies' frames. These are six of the fifteen axes that
-// can separate two oriented boxes. The other nine leave out a tenth of the nodes and cost as much
-// (van den Bergen, "Efficient collision detection of complex deformable models using AABB trees",
-// 1997). Triangles are compared along their normals and the products of their edges, and likewise
-// with the box of another piece (Gottschalk, Lin and Manocha, "OBBTree: a hierarchical structure
-// for rapid interference detection", 1996). Triangles of a leaf with the larger box are compared
-// with the other box first, since large triangles leave most of their own box empty.
+// can separate two oriented boxes. The other nine would exclude a tenth of the nodes and cost as
+// much (van den Bergen, "Efficient collision detection of complex deformable models using AABB
+// trees", 1997). Triangles are compared along their normals and the products of their edges, and
+// likewise with the box of another piece (Gottschalk, Lin and Manocha, "OBBTree: a hierarchical
+// structure for rapid interference detection", 1996). Triangles of a leaf with the larger box are
+// compared with the other box first, since large triangles leave most of their own box empty.
 //
 // The descent only proves that two pieces are farther apart than the limit. Pairs that no axis
 // separates are passed to the caller, who compares the pieces themselves. The choice of axes thus

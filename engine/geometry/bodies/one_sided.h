@@ -4,7 +4,7 @@
 // If S and T are apart, the signed distance is that of the two sets. If S intersects T, it is minus
 // the length of the shortest translation that separates S from T along an outward normal of the
 // surface at T (triangle_surface.h). If the direction m of the shortest translation of all is such
-// a normal, it is m. Otherwise the length is the depth
+// a normal, the shortest translation counts. Otherwise the length is the depth
 //
 //   t(n) = max { t : (S + t n) intersects T }
 //

@@ -383,7 +383,8 @@ void give_points(const FacingPatches& patches, const Candidates& found, Manifold
   }
 }
 
-// facing: directions of the patches; null for the normal and its opposite.
+// Compute the manifold of a witness. facing: directions of the patches; null for the normal and its
+// opposite.
 Manifold manifold_facing(const Witness& w, const Shape& A, const SE3d& X_WA, const Shape& B,
                          const SE3d& X_WB, double margin, const Vec3d* facing) {
   Manifold m;
