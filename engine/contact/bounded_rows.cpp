@@ -15,24 +15,25 @@ namespace {
 
 using State = RowPush::State;
 
-// By how much rows give, beside their admittance: by as little as rounding allows; friction more,
-// so that springs carry.
+// Compliance of rows relative to their admittance: as small as rounding allows. Friction is more
+// compliant, so that springs carry the load.
 constexpr double part_of_rows = 1e-6, part_of_friction = 1e-4;
 constexpr int max_iterations = 50;
-// Steps with bounds that follow the normals: at most so many, and so much longer than the first.
+// Steps with bounds that follow the normals: largest number, and largest length relative to
+// the first.
 constexpr int most_following = 8;
 constexpr double farther = 4;
 constexpr int direct_iterations = 16;  // of a minimum in the first pass
-// Velocities by which rows give in the last pass, beside those without impulses; and by how much
-// less rows give in each of the passes that follow, down to the least.
+// Velocities due to compliance in the last pass, relative to those without impulses; decrease of
+// compliance from pass to pass after the regular ones, and its lower limit.
 constexpr double given_at_last = 1e-7, less_in_each = 1e-2, least_given = 1e-4;
-constexpr double local = 1e-9;       // of steps that need no search
-constexpr int most_small_steps = 4;  // of these: where rounding changes states, none is the last
-// Lack of a row beside the velocities at play below which its state is that of its impulse.
+constexpr double local = 1e-9;       // steps below it need no line search
+constexpr int most_small_steps = 4;  // of size `local`: rounding still changes states
+// Lack of a row, relative to the velocities at play, below which its state is that of its impulse.
 constexpr double at_rest = 4e-15;
-// The slope where a line search ends beside that at its start.
+// Final slope of a line search, relative to the slope at its start.
 constexpr double searched = 1e-8;
-constexpr double rounding = 1e-14;  // and beside the sum of what it is made of
+constexpr double rounding = 1e-14;  // and relative to the sum of the terms' magnitudes
 constexpr int most_searches = 60;
 
 double squared(const std::vector<double>& x) {
@@ -54,7 +55,7 @@ double BoundedRows::part(int row) const {
   return creeps(problem_->rows[at(row)]) ? part_of_friction : part_of_rows;
 }
 
-// Fills by how much rows give: a part of what they do in the first pass.
+// Set compliances: `share` times those of the first pass, plus the rows' own.
 void BoundedRows::set_share(double share) {
   for (std::size_t i = 0; i < R_.size(); ++i) {
     own_R_[i] = share * first_R_[i];
@@ -82,7 +83,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   has_own_F_ = !problem.L.empty();
   if (has_own_F_) own_F_.factor(problem.L, problem.channels, problem.blocks);
   look_at(problem);
-  // Coordinates of one block are coupled.
+  // Build the envelope: all coordinates of one block are coupled.
   shape_.reset(F_->columns);
   for (std::size_t b = 0; b < problem.blocks.size(); ++b)
     for (int k = 0; k < F_->parts[b].count; ++k)
@@ -102,7 +103,7 @@ void BoundedRows::begin(const RowProblem& problem, const RowSizes& sizes) {
   iterations_ = 0;
 }
 
-// The rows' part of velocities of channels.
+// Compute w = D y, the velocities of rows due to those of channels.
 void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
   make_zeros(w, problem_->rows.size());
   for (std::size_t b = 0; b < problem_->blocks.size(); ++b) {
@@ -114,8 +115,9 @@ void BoundedRows::along_rows(const double* y, std::vector<double>& w) const {
   }
 }
 
-// w + low += d . (y + F a), to twice the precision but for one rounding of each channel: that moves
-// all rows of a block as one motion does, and each row's own would be divided by R.
+// Add D (y + F a) to w + low, in twice the precision except for one rounding of each channel. That
+// rounding moves all rows of a block as one motion does. A rounding of each row would be divided
+// by R.
 void BoundedRows::add_motion(const std::vector<double>& a, std::vector<double>& w,
                              std::vector<double>& low) {
   const SmallMatrices& matrices = small_matrices();
@@ -135,7 +137,7 @@ void BoundedRows::add_motion(const std::vector<double>& a, std::vector<double>& 
   }
 }
 
-// Velocities of rows by impulses alone.
+// Velocities of rows due to impulses alone.
 void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& w,
                              std::vector<double>& low) {
   add_up(*problem_, f.data(), z_);
@@ -145,7 +147,7 @@ void BoundedRows::velocities(const std::vector<double>& f, std::vector<double>& 
   add_motion(g_, w, low);
 }
 
-// Velocities of f_, and those at play.
+// Compute the velocities at f_, and the velocities at play.
 void BoundedRows::evaluate() {
   if (is_evaluated_) return;
   const RowProblem& problem = *problem_;
@@ -162,9 +164,9 @@ void BoundedRows::evaluate() {
   is_evaluated_ = true;
 }
 
-// Fills what rows push at the velocities of f_, and what f_ lacks of it: of friction last, as its
-// bounds may follow the normals, by f_ and what it lacks, as velocities tell them less well.
-// Returns true where the factor is of other states, or there is none.
+// Compute the pushes of rows at the velocities of f_, and the lack of f_. Friction comes last, as
+// its bounds may follow the normals: at f_ plus its lack, which is more accurate than the impulse
+// from the velocities. Return true if there is no factor, or its states differ.
 bool BoundedRows::set_pushes() {
   bool is_new = !is_factored_;
   is_met_ = true, slides_ = false, slowest_ = std::numeric_limits<double>::infinity();
@@ -181,6 +183,7 @@ bool BoundedRows::set_pushes() {
 }
 
 void BoundedRows::set_push(int i, int rows, bool& is_new) {
+  // Velocity u_ of the row, and the lack R f + u in twice the precision.
   const double slack = at_rest * scale_;
   double asked[2], lacks[2];
   bool lacks_any = false;
@@ -195,8 +198,8 @@ void BoundedRows::set_push(int i, int rows, bool& is_new) {
   const bool can_move = stiffness_[at(i)] > 0;
   for (int k = 0; k < rows; ++k)
     asked[k] = lacks_any && can_move ? -u_[at(i + k)] * stiffness_[at(i + k)] : f_[at(i + k)];
-  // Friction that leaves a bound which follows its normal by rounding alone stays there, as where
-  // others have brought it to rest.
+  // Friction that leaves a bound following its normal by rounding alone stays there, for example
+  // after other rows have brought it to rest.
   if (bounds_follow_ && can_move && is_at_bound(problem_->rows[at(i)], now_.factored[at(i)])) {
     const double size = rows == 2 ? length(asked[0], asked[1]) : std::abs(asked[0]);
     const double rounding_of_asked = slack * stiffness_[at(i)];
@@ -220,7 +223,7 @@ double BoundedRows::drawn(const Linearized& here, int i) const {
   return row.mu * here.factored[at(row.normal)].gives[0];
 }
 
-// Adds F^T H F of a block, by its own columns, to where these are among all.
+// Add F^T H F of a block to the rows and columns of its coordinates.
 template <int width>
 void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
   const RowBlock& block = problem_->blocks[b];
@@ -236,7 +239,7 @@ void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
     }
     any = true;
     const double* const e = problem_->rows[at(i + is_disc)].d;
-    if (by != 0) {  // what the normal does to the bound
+    if (by != 0) {  // effect of the normal on the bound
       is_symmetric = false;
       const PushDirection along(here.pushes[at(i)]);
       const double* const normal = problem_->rows[at(problem_->rows[at(i)].normal)].d;
@@ -281,7 +284,7 @@ void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
   }
 }
 
-// Fills the factor of 1 + F^T H F at the pushes.
+// Factor 1 + F^T H F at the present pushes.
 bool BoundedRows::factor(Linearized& here) {
   const RowProblem& problem = *problem_;
   here.factored = here.pushes;
@@ -301,7 +304,7 @@ bool BoundedRows::factor(Linearized& here) {
   return here.regularity > 0;
 }
 
-// With da_ and dw_.
+// Also computes da_ and dw_.
 void BoundedRows::respond(const Linearized& here, const std::vector<double>& pushed,
                           std::vector<double>& change, bool is_transposed) {
   add_up(*problem_, pushed.data(), z_);
@@ -322,7 +325,7 @@ void BoundedRows::respond(const Linearized& here, const std::vector<double>& pus
   for_each_push([&](const RowBlock&, int i, int rows) {
     double df[2] = {};
     give(here.factored[at(i)], rows, &dw_[at(i)], df);
-    if (const double by = drawn(here, i); by != 0) {  // its normal has come before
+    if (const double by = drawn(here, i); by != 0) {  // its normal precedes it
       const PushDirection along(here.factored[at(i)]);
       const std::size_t normal = at(problem_->rows[at(i)].normal);
       for (int k = 0; k < rows; ++k)
@@ -335,7 +338,7 @@ void BoundedRows::respond(const Linearized& here, const std::vector<double>& pus
   });
 }
 
-// The potential of `a`, by which rows have the velocities u.
+// Value of the potential at `a`, where rows have the velocities u.
 double BoundedRows::potential(const std::vector<double>& a, const std::vector<double>& u) const {
   double sum = 0.5 * squared(a);
   for_each_push([&](const RowBlock&, int i, int rows) {
@@ -348,10 +351,10 @@ double BoundedRows::potential(const std::vector<double>& a, const std::vector<do
   return sum;
 }
 
-// From what slides a little the way to where it holds is long, by one row after the other.
+// Many small steps would lead from sliding to sticking, one row after the other.
 void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   is_held_ = false;
-  // From no impulse.
+  // Velocities of rows without impulses.
   along_rows(problem_->y_free.data(), there_);
   for (std::size_t i = 0; i < there_.size(); ++i) there_[i] -= problem_->rows[i].target;
   f_before_ = f_;
@@ -377,8 +380,8 @@ void BoundedRows::start_holding(const std::vector<RowPush>* before) {
   is_evaluated_ = false, is_held_ = true;
 }
 
-// Compares the potential of the impulses of start_holding, which are evaluated, with that of the
-// impulses before it. Returns true if the new one is lower; else the old impulses are back.
+// Compare the potential at the impulses of start_holding, which are evaluated, with that at the
+// impulses before. Return true if the former is lower; else restore the latter.
 bool BoundedRows::is_nearer_held() {
   const double of_held = potential(a_, u_);
   std::swap(f_, f_before_);
@@ -391,7 +394,7 @@ bool BoundedRows::is_nearer_held() {
   return true;
 }
 
-// Exact line search: the step along da_ at which the rising slope of the potential is zero. u_
+// Exact line search: return the step along da_ at which the slope of the potential vanishes. u_
 // moves by dw_.
 double BoundedRows::search() {
   double least = 0, most = -1, t = 1;
@@ -438,12 +441,12 @@ bool BoundedRows::minimize(bool is_rough) {
   return settle(ends(is_rough), passes_ == 1 ? direct_iterations : max_iterations);
 }
 
-// The states of many discs may change to and fro. Rows that give much round the corner from sliding
-// to holding.
+// The states of many discs may oscillate. High compliance smooths the transition from sliding
+// to sticking.
 bool BoundedRows::minimize_by_stages() {
   for (double share = most_given; share > 1; share *= less_in_stage) {
     let_give(share);
-    minimize(true);  // what does not settle is a worse start for the next
+    minimize(true);  // an unconverged minimum is a worse start for the next
   }
   let_give(1);
   return settle(before_pass, max_iterations);
@@ -468,25 +471,26 @@ void BoundedRows::let_give(double share) {
   for (std::size_t i = 0; i < f_.size(); ++i) f_[i] += df_[i];
 }
 
-// From the impulses that rows have, which give from `given_`.
+// Newton's method from the present impulses, with rows compliant around `given_`.
 bool BoundedRows::settle(const Ends& ends, int most_iterations) {
   int small_steps = 0;
   double unlearned = 1, first_step = 0;
-  // The last one beside the velocities at play, where it was a whole one: what holds all that is
-  // likely to is one but for rounding of the factor.
+  // Size of the last step, relative to the velocities at play, if it was a full step. After
+  // start_holding the impulses are exact up to rounding of the factor.
   const bool is_held = std::exchange(is_held_, false);
   double step = is_held ? ends.step : 1;
   for (int n = 0; n < most_iterations; ++n) {
     evaluate();
     bool is_new = set_pushes();
     if (is_new && n == 0 && is_held && !is_nearer_held()) is_new = set_pushes(), step = 1;
-    // Converged; or only rounding still changes states.
+    // Stop if converged, or if only rounding still changes states.
     const bool is_last = step <= ends.step && !is_new &&
                          (!slides_ || (step * turned_ <= ends.left && unlearned <= ends.unlearned));
     small_steps += step <= local;
     if (is_last || is_met_ || step <= at_rest || small_steps == most_small_steps)
       return !is_new || factor();
     if (is_new) unlearned = 1;
+    // Factor if states or sliding directions have changed, and compute the Newton step.
     if ((is_new || (slides_ && turned_ > ends.turned)) && !factor()) return false;
     respond(now_, pushed_, df_);
     ++iterations_;
@@ -499,6 +503,8 @@ bool BoundedRows::settle(const Ends& ends, int most_iterations) {
     step = largest / std::max(scale_, std::numeric_limits<double>::min());
     if (n == 0) first_step = step;
     if (bounds_follow_ && step > farther * first_step) return false;
+    // Shorten the step by a line search, except near the solution and with bounds that follow
+    // the normals.
     if (step > local && !bounds_follow_) {
       const double t = search();
       if (std::abs(t - 1) > 1e-3) step = 1;
@@ -528,7 +534,7 @@ bool BoundedRows::begin_pass() {
   return true;
 }
 
-// Friction at its bound has another factor then.
+// The factor of friction at its bound depends on `follow`.
 void BoundedRows::let_bounds_follow(bool follow) {
   bounds_follow_ = follow;
   if (now_.bounds_follow != follow && now_.is_any_at_bound) is_factored_ = false;
@@ -547,6 +553,7 @@ bool BoundedRows::follow_normals() {
 }
 
 void BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<double>& change) {
+  // Let friction that sticks too much slide at its present impulse.
   for (const int i : holding) {
     RowPush& push = now_.pushes[at(i)];
     const bool is_disc = problem_->rows[at(i)].is_disc;
@@ -560,6 +567,7 @@ void BoundedRows::aim_at_normals(const std::vector<int>& holding, std::vector<do
     else
       push.state = f_[at(i)] > 0 ? State::upper : State::lower;
   }
+  // Distance of the bounds from mu f_n, and the response to it.
   make_zeros(pushed_, f_.size());
   bool any = false;
   for_each_push([&](const RowBlock&, int i, int rows) {

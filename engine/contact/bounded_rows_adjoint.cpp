@@ -1,4 +1,4 @@
-// The derivative of rows that give a little, through all passes (bounded_rows.h).
+// Derivative of slightly compliant rows through all passes (bounded_rows.h).
 #include <vector>
 
 #include "base/index.h"
@@ -20,7 +20,7 @@ bool BoundedRows::linearize(bool bounds_follow) {
   bool is_regular = true;
   for (int pass = 0; pass < passes_; ++pass) {
     Linearized& here = pass == passes_ - 1 ? now_ : kept_[pass];
-    bool is_stale = false;  // what slides has turned since
+    bool is_stale = false;  // sliding directions have turned since
     for_each_push([&](const RowBlock&, int i, int) {
       const RowPush& push = here.pushes[at(i)];
       is_stale |= push.state == State::slides ||
@@ -37,7 +37,7 @@ bool BoundedRows::linearize(bool bounds_follow) {
   return is_regular;
 }
 
-// mu = H^T (f_hat - A mu), A = D L D^T: of what does not slide R mu + A mu = f_hat.
+// Solve mu = H^T (f_hat - A mu), A = D L D^T. For rows that do not slide: R mu + A mu = f_hat.
 void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double>& f_hat,
                                 std::vector<double>& mu) {
   make_zeros(mu, f_hat.size());
@@ -66,7 +66,7 @@ void BoundedRows::solve_adjoint(const Linearized& here, const std::vector<double
   }
 }
 
-// From pass to pass it goes on by what rows have given from.
+// Backward over the passes: each one depends on the previous one through its impulses `given_`.
 void BoundedRows::add_adjoint(const std::vector<double>& f_hat, Adjoint& adjoint) {
   f_bar_ = f_hat;
   for (int pass = passes_; pass-- > 0;) {

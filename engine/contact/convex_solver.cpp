@@ -14,33 +14,35 @@ namespace {
 
 using State = RowPush::State;
 
-// Problems of a search from where nothing holds, and of one from where all does; of a stage in
-// which rows give more than they will; and of the last one.
+// Numbers of problems: of a search from no friction, of a search from all friction sticking, of a
+// stage with increased compliance, and of the last search.
 constexpr int direct_problems = 12, problems_from_holding = 6;
 constexpr int problems_of_stage = 2, last_problems = 12;
-constexpr int most_holding = 4;  // problems in which all friction holds
-// The search for bounds. How far they are off is beside the largest.
-constexpr double least_gain = 0.1;                  // of a step, as a part of the way to the aim
+constexpr int most_holding = 4;  // problems in which all friction sticks
+// The search for bounds. Errors of bounds are relative to the largest bound.
+constexpr double least_gain = 0.1;                  // decrease of the error, per length of the step
 constexpr double shorter = 0.4, least_share = 0.1;  // of steps that gain less, but for the last
-// Excess of what holds over mu f_n up to which a few are likely to slide.
+// Excess of sticking friction over mu f_n up to which few contacts are likely to slide.
 constexpr double near_holding = 0.3;
-// Part of the distance from which bounds that follow the normals found no way: they try again.
+// Newton's method with bounds that follow the normals is tried again below this part of the error
+// at which it failed.
 constexpr double nearer = 0.1;
-constexpr double cone_error = 1e-8;           // counts as none
-constexpr double rounding_of_bounds = 1e-15;  // beside the velocities at play
-// Residual of what is solved: rows that all but depend on each other give a little.
+constexpr double cone_error = 1e-8;           // largest error of bounds that counts as none
+constexpr double rounding_of_bounds = 1e-15;  // relative to the velocities at play
+// Largest residual of a solved problem: nearly dependent rows remain slightly compliant.
 constexpr double most_residual = 1e-6;
-// And of rows that nothing can satisfy, where all bounds are found.
+// Residual above which rows contradict each other, if all bounds are found.
 constexpr double contradiction = 1e-3;
-// Impulses that move more than this, beside all velocities at play, are of rows that contradict
-// each other.
+// Largest row_scale, relative to all velocities at play. Larger impulses come from rows that
+// contradict each other.
 constexpr double most_scale = 1e7;
 constexpr double held_by_all = std::numeric_limits<double>::max();
 
 }  // namespace
 
-// Fills what holds by more than mu f_n. Returns how far bounds are from mu f_n at
-// most, beside the largest of these. What moves nothing but by rounding counts as none.
+// Collect the friction rows that stick with more than mu f_n. Return the largest distance of a
+// bound from mu f_n, relative to the largest mu f_n. Distances that move nothing but by rounding
+// count as none.
 double ConvexSolver::bounds_lack(const RowProblem& problem) {
   overheld_.clear();
   double off = 0, most = 0;
@@ -66,8 +68,8 @@ double ConvexSolver::bounds_lack(const RowProblem& problem) {
   return most > 0 ? off / most : off > 0 ? 1 : 0;
 }
 
-// Fills where bounds should go from those of the last problem: to mu f_n, and by Newton's method
-// where it has a way.
+// Compute the target of the bounds of the last problem: mu f_n, at the normals that Newton's method
+// predicts where it can.
 void ConvexSolver::aim(const RowProblem& problem) {
   rows_.aim_at_normals(overheld_, change_);
   base_ = aim_ = rows_.bound;
@@ -86,13 +88,13 @@ void ConvexSolver::hold_friction(const RowProblem& problem) {
       rows_.bound[i] = problem.rows[i].mu > 0 ? held_by_all : 0;
 }
 
-// The first pass where friction holds of all that pushes. False where that is not a solution.
+// Solve the first pass with all loaded friction sticking. Return false if that is not a solution.
 bool ConvexSolver::solve_holding(const RowProblem& problem) {
   hold_friction(problem);
   rows_.start_holding(nullptr);
   for (int n = 0; n < most_holding; ++n) {
     if (!rows_.minimize()) return false;
-    bool is_open = false;  // what does not push has no friction
+    bool is_open = false;  // friction of contacts that do not push is released
     for (std::size_t i = 0; i < problem.rows.size(); ++i) {
       const ConstraintRow& row = problem.rows[i];
       if (row.kind != RowKind::friction || !(rows_.bound[i] > 0) || rows_.f()[at(row.normal)] > 0)
@@ -104,7 +106,7 @@ bool ConvexSolver::solve_holding(const RowProblem& problem) {
   return false;
 }
 
-// Aims at the bounds of normals without friction.
+// Begin a search at the bounds mu f_n of the normals without friction.
 void ConvexSolver::begin_sliding(const RowProblem& problem) {
   make_zeros(rows_.bound, problem.rows.size());
   rows_.start_holding(nullptr);
@@ -116,7 +118,7 @@ void ConvexSolver::begin_sliding(const RowProblem& problem) {
   rows_.start_holding(&held_);
 }
 
-// And at those of normals where all friction holds.
+// Begin a search at the bounds mu f_n of the normals with all friction sticking.
 void ConvexSolver::begin_holding(const RowProblem& problem) {
   hold_friction(problem);
   held_ = rows_.pushes();
@@ -127,14 +129,14 @@ void ConvexSolver::begin_holding(const RowProblem& problem) {
   rows_.bound = aim_;
 }
 
-// The search for bounds that normals agree with, in the pass under way: from the bounds that rows
-// have, in so many problems. off: how far the nearest are from that.
+// Search for bounds that agree with the normals, in the current pass, from the present bounds and
+// by at most most_problems problems. off: error of the nearest bounds.
 bool ConvexSolver::agree(const RowProblem& problem, int most_problems, double& off) {
   base_ = aim_ = best_ = rows_.bound;
   off = std::numeric_limits<double>::infinity();
   double off_base = 1, share = 1, near = off;
   for (int n = 0; n < most_problems; ++n) {
-    // The problem of bounds a part of the way to the aim.
+    // Solve the problem with bounds part of the way to the target.
     for (std::size_t i = 0; i < base_.size(); ++i)
       rows_.bound[i] = share == 1 ? aim_[i] : base_[i] + share * (aim_[i] - base_[i]);
     rows_.minimize(true);
@@ -145,7 +147,7 @@ bool ConvexSolver::agree(const RowProblem& problem, int most_problems, double& o
     }
     if (own < off) off = own, best_ = rows_.bound;
 
-    // Next: aim anew, or take a shorter step.
+    // Next: compute a new target, or take a shorter step.
     if (own <= (1 - least_gain * share) * off_base || share < least_share) {
       aim(problem);
       share = 1, off_base = own;
@@ -156,7 +158,8 @@ bool ConvexSolver::agree(const RowProblem& problem, int most_problems, double& o
   return false;
 }
 
-// The first pass where something slides.
+// Solve the first pass with sliding friction: near the sticking solution, from no friction, from
+// all friction sticking, by stages of decreasing compliance, or else with the nearest bounds.
 bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
   if (bounds_lack(problem) <= near_holding && rows_.follow_normals()) return off = 0, true;
   begin_sliding(problem);
@@ -176,7 +179,7 @@ bool ConvexSolver::solve_sliding(const RowProblem& problem, double& off) {
   return rows_.minimize_by_stages();
 }
 
-// All passes. off: how far bounds are from mu f_n at most.
+// Solve all passes. off: largest error of the bounds.
 bool ConvexSolver::solve_passes(const RowProblem& problem, double& off) {
   off = 0;
   if (!solve_holding(problem) && !solve_sliding(problem, off)) return false;
@@ -196,6 +199,7 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
   double off = 0;
   const bool is_solved = solve_passes(problem, off);
   report.class_changes = rows_.iterations();
+  // Copy impulses and modes to the solution.
 
   s.resize(problem);
   s.f = rows_.f();
@@ -208,6 +212,7 @@ SolverReport ConvexSolver::solve(const RowProblem& problem, RowSolution& s, RowS
       s.classes[at(i + 1)] =
           s.classes[at(i)] == RowClass::clamping ? RowClass::clamping : RowClass::separating;
   });
+  // Compute the residual and the status.
   report.residual = row_residual(problem, sizes, s);
   const double scale = row_scale(sizes, s);
   const bool is_contradiction = off <= cone_error && !(report.residual <= contradiction);
@@ -248,8 +253,8 @@ void ConvexSolver::add_vjp(const RowProblem& problem, const RowSolution&, const 
   add_to(problem, z_bar, g);
 }
 
-// Adds the gradient by compliances, by velocities (-mu each, at fixed impulses) and by z. moved_:
-// L y_bar_.
+// Add the gradient with respect to compliances, velocities of rows (-mu each, at fixed impulses)
+// and z. moved_: L y_bar_.
 void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGradient& g) {
   const int k = problem.channels;
   for (const RowBlock& block : problem.blocks)

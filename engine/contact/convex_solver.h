@@ -1,26 +1,27 @@
-// Rows solved by a few convex problems: redundant rows, on whatever bodies, cost no more than
-// others.
+// Constraint rows solved by a few convex problems. Redundant rows, on whatever bodies, cost no more
+// than others.
 //
-// Each problem has bounds of friction that are given, and one solution (bounded_rows.h). Where all
-// friction holds, and by no more than mu f_n, the first problem is the last of its pass; where it
-// holds by little more, the solution is near. Else the search begins without friction: the bounds
-// of the next problem are mu f_n of the normals before, and from there Newton's method looks for
-// bounds that the normals agree with,
+// Each problem has given bounds of friction, and one solution (bounded_rows.h). A pass begins with
+// a problem in which all friction sticks. If no friction exceeds mu f_n, this problem is the last
+// one of its pass. If friction exceeds mu f_n by little, the solution is near. Otherwise the search
+// begins without friction. The bounds of the next problem are mu f_n of the normals before. From
+// there Newton's method looks for bounds that agree with the normals,
 //   s <- s + t (1 - S)^-1 (mu f_n(s) - s),   S = mu df_n/ds
-// of what slides, and of what holds by more than mu f_n, whose bound is set to what it holds by,
-// with a shorter step t where that does not bring them nearer. From each of these problems Newton's
-// method on impulses and bounds together is tried: near the solution it takes a few steps. So what
-// slides has Coulomb's friction, and does not glide on a gap.
+// for friction that slides, and for friction that sticks with more than mu f_n, whose bound is set
+// to its present impulse. The step t is shortened where the full step does not bring the bounds
+// nearer. From each of these problems, Newton's method on impulses and bounds together is tried:
+// near the solution it takes a few steps. Sliding contacts thus have Coulomb's friction, and do not
+// glide on a gap.
 //
-// Several solutions may hold, or none that slides, if friction presses what it holds harder against
-// what it rubs on. So where a few problems find none, it begins again from where all friction
-// holds; and then with rows that give much more, as then there is a way, and follows the solution
-// as they give less and less. Where none is found, the status is `rough`, and the bounds are the
-// nearest. Nothing is kept from step to step. The passes that follow find their bounds in the same
-// way, from those of the pass before.
+// There may be several solutions, or none that slides, if friction increases the normal force of
+// its own contact. So if a few problems find no solution, the search begins again from the problem
+// where all friction sticks. Then it begins with rows of much larger compliance, for which a
+// solution exists, and follows the solution as the compliance decreases. If no solution is found,
+// the status is `rough`, and the bounds are the nearest ones. Nothing is kept from step to step.
+// The following passes find their bounds in the same way, from those of the pass before.
 //
-// The derivative is that of the solution through all passes, by the factors of the last problem of
-// each, with bounds that follow the normals.
+// The derivative is that of the solution through all passes. It uses the factors of the last
+// problem of each pass, with bounds that follow the normals.
 #pragma once
 
 #include <vector>
@@ -36,10 +37,10 @@ namespace robosim {
 
 class ConvexSolver {
  public:
-  // Fills the solution, and keeps what its derivatives need.
+  // Solve the rows, and keep what the derivatives need.
   SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes);
 
-  // The derivatives of the last solve.
+  // Derivatives of the last solve.
   OneSided differentiate(const RowProblem& problem, const RowSizes& sizes,
                          const RowSolution& solution);
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar,
@@ -59,11 +60,11 @@ class ConvexSolver {
 
   BoundedRows rows_;
   Ties ties_;
-  std::vector<RowPush> held_;  // of the problem before
-  std::vector<int> overheld_;  // friction that holds by more than mu f_n: the first rows of discs
-  // Bounds by rows: from where and to where a search goes; the nearest.
+  std::vector<RowPush> held_;  // of the previous problem
+  std::vector<int> overheld_;  // friction that sticks with more than mu f_n; first rows of discs
+  // Bounds of the rows: start and target of a search step; the nearest ones found.
   std::vector<double> base_, aim_, best_;
-  bool is_rough_ = false;  // no bounds were found that normals agree with
+  bool is_rough_ = false;  // no bounds agree with the normals
   std::vector<double> change_, f_hat_, y_bar_, Ly_, moved_, z_;
   BoundedRows::Adjoint adjoint_;
 };

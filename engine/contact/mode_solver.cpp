@@ -10,7 +10,7 @@
 
 namespace robosim {
 
-// One after the other, until one has a solution.
+// Attempts in order; the first one that finds a solution ends the solve.
 const ModeSolver::Attempt ModeSolver::attempts[n_attempts] = {
     {"prediction", &ModeSolver::predict},
     {"sweeps", &ModeSolver::settle_sweeps},
@@ -18,14 +18,14 @@ const ModeSolver::Attempt ModeSolver::attempts[n_attempts] = {
     {"Lemke", &ModeSolver::pivot_by_lemke},
 };
 
-// True where pivots are quick enough.
+// Return true if pivoting is fast enough for the problem.
 bool ModeSolver::is_small(const RowProblem& problem) const {
   const double k = problem.channels;
   return problem.size() <= parameters_.max_pivoted_rows ||
          problem.size() * k * k * k <= parameters_.max_pivoting;
 }
 
-// Changes of class, from the classes in guess_. True where the conditions hold.
+// Change modes, beginning with guess_. Return true if all conditions are satisfied.
 bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   ClassChanges changes(problem);
   for (int round = 0; round <= parameters_.max_class_changes; ++round) {
@@ -45,11 +45,12 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, SolverReport&
   return false;
 }
 
-// What comes closer, or goes apart no faster than others push, is likely to touch in every point,
-// and to stick unless it goes across much faster: whether all of it does. A joint that has room,
-// and would not use it by itself, is likely to stay off its limit. Needs no sweeps. Not asked where
-// something has no friction: its class would be another one than theirs.
+// Predict the modes without sweeps. Bodies that approach, or separate no faster than other rows
+// push, are likely to touch at every point. They are likely to stick unless they slip much faster.
+// A joint away from its limit that does not move towards it by itself is likely to stay off it.
+// Fails if a friction row has mu = 0, since its mode would not follow this rule.
 bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport&) {
+  // Impulse that each row requires by itself.
   guess_.assign(problem.rows.size(), RowClass::clamping), asked_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
   double push = 0;  // the most that a row would need by itself
@@ -63,6 +64,7 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport
               : 0;
       if (row.kind == RowKind::unilateral) push = std::max(push, asked_[at(i)]);
     }
+  // Modes, block by block.
   for (const RowBlock& block : problem.blocks) {
     bool touches = false;
     for (int i = block.first_row; i < block.last_row; ++i) {
@@ -88,12 +90,12 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport
   return is_foreseen_ = selection_.guess(selecting(problem), guess_, s);
 }
 
-// What the sweeps have left at a bound, though no faster than what they hold still, is likely to
-// rest: whether all of it does, from the swept classes with these rows clamping. The selection
-// would ask for the same in the end, by factors of its own.
+// Try the swept modes with more rows active: those that the sweeps left at a bound, but no faster
+// than the rows that they brought to rest. The selection would find the same in the end, by
+// factorizations of its own.
 bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
   guess_ = swept_.classes;
-  double slowest = 0;  // of the sweeps, where they are to be at rest
+  double slowest = 0;  // of the rows that the sweeps brought to rest
   for (int i = 0; i < problem.size(); ++i)
     if (swept_.classes[at(i)] == RowClass::clamping)
       slowest = std::max(slowest, std::abs(swept_.w[at(i)]));
@@ -113,7 +115,7 @@ bool ModeSolver::rest(const RowProblem& problem, RowSolution& s) {
          row_scale(sizes_, s) <= parameters_.max_scale * predicted_scale_;
 }
 
-// What rows of what can hardly move, or not at all, count as having.
+// Lower limit of the admittances used as scales, for rows that can hardly move.
 double ModeSolver::least_admittance(const RowProblem& problem) const {
   double mean = 0;
   for (const double a : sizes_.admittance) mean += a / problem.size();
@@ -124,8 +126,8 @@ ImpulseSelection::Rows ModeSolver::selecting(const RowProblem& problem) {
   return {problem, sizes_, parameters_.max_scale * predicted_scale_, *factor_};
 }
 
-// The selection. Where it does not end, from the classes that all rows have if they give a little,
-// which has one solution: the rule is its limit.
+// Select impulses. If that does not end, start from the modes that all rows have if they are
+// slightly compliant. These rows have one solution, and its limit is the selection rule.
 bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   if (selection_.select(selecting(problem), s) != Selected::none) return true;
   if (is_giving_ || std::all_of(problem.rows.begin(), problem.rows.end(),
@@ -145,14 +147,14 @@ bool ModeSolver::select(const RowProblem& problem, RowSolution& s) {
   return false;
 }
 
-// From classes that a method has found whose own impulses carry the rounding of its way there.
+// Solve for the modes of a method whose impulses carry accumulated rounding errors.
 bool ModeSolver::sharpen(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   guess_ = s.classes;
   return settle(problem, s, report);
 }
 
-// A few sweeps from zero: at first with all clamping that they have brought to rest as well as they
-// could.
+// Run a few sweeps from zero, and solve for their modes: first with all rows active that the sweeps
+// brought to rest.
 bool ModeSolver::settle_sweeps(const RowProblem& problem, RowSolution& s, SolverReport& report) {
   sweeps_.start(problem, swept_);
   for (const int sweeps : parameters_.predicting_sweeps) {
@@ -190,7 +192,8 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double
   sizes_.measure(problem);
   work_left_ = &work_left, factor_->spend(&work_left);
 
-  // The first attempt that has a solution. Once all work is spent no classes are left to find.
+  // Run the attempts up to the first that has a solution. Without work left no modes can be
+  // solved for.
   bool solved = false;
   for (const Attempt& attempt : attempts) {
     report.attempt = static_cast<int>(&attempt - attempts);
@@ -198,7 +201,7 @@ SolverReport ModeSolver::solve(const RowProblem& problem, RowSolution& s, double
     if (solved || work_left < 0) break;
   }
 
-  // Select among equivalent impulses; a prediction already has those of the selection rule.
+  // Select among equivalent impulses. A prediction satisfies the selection rule already.
   if (!solved)
     report.status = SolverStatus::rough;
   else if (!is_foreseen_ && !select(problem, s))

@@ -1,17 +1,17 @@
-// The impulse of a row that gives a little, as a function of its velocity: minus the gradient of a
+// Impulse of a slightly compliant row as a function of its velocity: minus the gradient of a
 // convex potential.
 //
-// With the velocity u = d . y - t and the compliance R a row asks for the impulse -u / R, and has
-// of it what is within its bounds:
+// At the velocity u = d . y - t, with the compliance R, a row requires the impulse -u / R. It has
+// the part of it that is within its bounds:
 //   equality     all of it
-//   unilateral   what pushes
-//   box          what is between lower and upper
-//   friction     what is between -bound and bound, a number here
-//   disc         what is within the circle of that radius
-// The potential is R (f . g - f . f / 2), g what the row asks for and f what it has. (Castro,
-// Permenter, Han, "An unconstrained convex formulation of compliant contact", IEEE T-RO 39, 2023;
-// friction with a bound that is known as in Castro, Han, Masterjohn, "Irrotational contact fields",
-// 2023.)
+//   unilateral   the positive part
+//   box          the part between lower and upper
+//   friction     the part between -bound and bound, which is a given number here
+//   disc         the nearest point of the circle with radius bound
+// The potential is R (f . g - f . f / 2), with g the required impulse and f the one within bounds.
+// (Castro, Permenter, Han, "An unconstrained convex formulation of compliant contact", IEEE T-RO
+// 39, 2023; friction with a known bound as in Castro, Han, Masterjohn, "Irrotational contact
+// fields", 2023.)
 #pragma once
 
 #include <limits>
@@ -20,16 +20,16 @@
 
 namespace robosim {
 
-// One row, or the two of a disc.
+// Impulse of one row, or of the two rows of a disc.
 struct RowPush {
   enum class State : unsigned char { off, linear, lower, upper, slides };
   State state = State::off;
   double f[2] = {};
   double gives[3] = {};  // -df/du: xx, xy, yy
-  double along[2] = {};  // of what slides: the direction of u
+  double along[2] = {};  // of a sliding disc: the direction of u
 };
 
-// A disc at its bound: `asked` is longer than that. size: its length.
+// Push of a disc at its bound, where `asked` is longer than the bound. size: length of `asked`.
 inline RowPush sliding_push(const double* asked, double size, double bound, double stiffness) {
   const double x = asked[0] / size, y = asked[1] / size, k = bound / size * stiffness;
   RowPush push;
@@ -39,7 +39,7 @@ inline RowPush sliding_push(const double* asked, double size, double bound, doub
   return push;
 }
 
-// stiffness: 1 / R; zero where nothing moves the row.
+// Push of a row that requires the impulse `asked`. stiffness: 1 / R; zero if nothing moves the row.
 inline RowPush row_push(const ConstraintRow& row, const double* asked, double stiffness,
                         double bound) {
   using State = RowPush::State;
@@ -67,7 +67,7 @@ inline RowPush row_push(const ConstraintRow& row, const double* asked, double st
   return push;
 }
 
-// -df of a push for a change of its velocity.
+// Compute df = -df/du du, the decrease of a push with its velocity.
 inline void give(const RowPush& push, int rows, const double* du, double* df) {
   if (rows == 1)
     df[0] = push.gives[0] * du[0];
@@ -76,14 +76,14 @@ inline void give(const RowPush& push, int rows, const double* du, double* df) {
     df[1] = push.gives[1] * du[0] + push.gives[2] * du[1];
 }
 
-// True of friction at its bound, which follows its normal.
+// Return true for friction at its bound, which may follow its normal.
 inline bool is_at_bound(const ConstraintRow& row, const RowPush& push) {
   return row.kind == RowKind::friction &&
          (push.state == RowPush::State::slides || push.state == RowPush::State::upper ||
           push.state == RowPush::State::lower);
 }
 
-// The direction of what is at its bound.
+// Unit direction of a push that is at its bound.
 struct PushDirection {
   double x[2];
   explicit PushDirection(const RowPush& push) : x{-push.along[0], -push.along[1]} {
@@ -91,7 +91,7 @@ struct PushDirection {
   }
 };
 
-// The potential itself. rows: 2 of a disc.
+// Value of the potential. rows: 2 for a disc.
 inline double row_potential(const RowPush& push, const double* asked, int rows, double compliance) {
   const auto of = [&](int k) { return push.f[k] * (asked[k] - 0.5 * push.f[k]); };
   return compliance * (of(0) + (rows == 2 ? of(1) : 0));

@@ -28,7 +28,7 @@ void add_motion(const RowProblem& problem, const double* z, double* y, std::vect
     problem.F.gather(problem.blocks, z, moved);
     return problem.F.add_motion(problem.blocks, moved.data(), y);
   }
-  for (int r = 0; r < k; ++r)  // L is symmetric; across the plane of a flat robot nothing pushes
+  for (int r = 0; r < k; ++r)  // L is symmetric; z is zero across the plane of a flat robot
     if (z[r] != 0) add_scaled(z[r], problem.L.data() + static_cast<std::ptrdiff_t>(r) * k, k, y);
 }
 
@@ -60,7 +60,7 @@ void apply_impulses(const RowProblem& problem, RowSolution& s) {
 
 namespace {
 
-// d . F_p for the column p of a block that is at place k of its own.
+// d . F_p, where p is the k-th column of F in which block b has entries.
 double along_column(const RowProblem& problem, std::size_t b, const ConstraintRow& row, int k) {
   const int width = problem.blocks[b].width;
   return dot(row.d, problem.F.values_of(b) + k * width, width);
@@ -72,7 +72,7 @@ double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow
                    std::size_t b, const ConstraintRow& other) {
   const RowBlock &A = problem.blocks[a], &B = problem.blocks[b];
   double sum = 0;
-  if (problem.L.empty()) {  // of the columns in which both have entries
+  if (problem.L.empty()) {  // over the columns in which both have entries
     const int *of_a = problem.F.places_of(a), *of_b = problem.F.places_of(b);
     for (int i = 0, k = 0; i < problem.F.parts[a].count && k < problem.F.parts[b].count;) {
       if (of_a[i] == of_b[k])
@@ -91,7 +91,7 @@ double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow
   return sum;
 }
 
-// |F^T d|^2; or of L as sweeps have it (projected_gauss_seidel.h).
+// F^T d|^2 + R; from L, as the sweeps compute it (projected_gauss_seidel.h).
 double row_admittance(const RowProblem& problem, std::size_t block, const ConstraintRow& row) {
   if (problem.L.empty()) {
     double sum = 0;
@@ -147,14 +147,14 @@ double row_scale(const RowProblem& problem, const RowSolution& s) {
 
 namespace {
 
-// a (f - clamp(f - w / a, bounds)), which is w where the row's own impulse moves nothing (a = 0)
-// and is unbounded.
+// Violation a (f - clamp(f - w / a, bounds)) of a row. It equals w for an unbounded row that its
+// own impulse does not move (a = 0).
 double breach(double a, double f, double w, const RowBounds& bounds) {
   const double low = a * (f - bounds.lower), high = a * (f - bounds.upper);
   return std::abs(std::min(std::max(w, std::isnan(high) ? w : high), std::isnan(low) ? w : low));
 }
 
-// The same of a disc about zero.
+// Violation of a disc around zero.
 double disc_breach(double a, const double* f, const double* w, double radius) {
   const double x = a * f[0] - w[0], y = a * f[1] - w[1], size = length(x, y);
   const double part = size > a * radius ? a * radius / size : 1;

@@ -1,7 +1,7 @@
-// `lcp`: the active set that solves the rows to rounding (mode_solver.h), whose one linear system
-// has the derivatives (class_factor.h). Rows for which it finds none are handed over to the convex
-// solver, whose time does not depend on how many of them repeat each other: `rough`, with its
-// impulses and their derivatives (convex_solver.h).
+// `lcp`: the active set that solves the rows to rounding (mode_solver.h). Its linear system also
+// provides the derivatives (class_factor.h). Rows without such an active set are handed over to the
+// convex solver, whose time does not depend on the number of redundant rows. The status is then
+// `rough`, with the impulses and derivatives of the convex solver (convex_solver.h).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,11 +15,11 @@
 namespace robosim {
 namespace {
 
-// Impulses that differ by this part of the largest are not those of the classes.
+// Impulses that differ by more than this part of the largest do not belong to the modes.
 constexpr double same_impulses = 1e-6;
 
-// True where a normal at rest does not push, and could with friction that slides: other impulses of
-// the same law have other velocities then.
+// Return true if a normal at rest has no impulse but could have one with friction that slides.
+// Other impulses of the same law then lead to other velocities.
 bool could_slide_otherwise(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s) {
   const double slack = tied_velocity * row_scale(sizes, s);
   for (std::size_t i = 0; i < problem.rows.size(); ++i) {
@@ -33,7 +33,7 @@ bool could_slide_otherwise(const RowProblem& problem, const RowSizes& sizes, con
 
 class ActiveSet final : public SolvedRows {
  public:
-  // Takes the factor that solved the rows, and leaves its own for the next solve.
+  // Take the factor that solved the rows, and leave another one for the next solve.
   void take(ModeSolver& solver, bool is_solved) {
     is_factored_ = has_classes_ = is_solved, is_handed_over_ = false;
     if (is_solved) solver.exchange_classes(factor_);
@@ -50,8 +50,8 @@ class ActiveSet final : public SolvedRows {
     return is_factored_ = has_classes_ = factor_->solve(problem, near.classes.data(), solution);
   }
 
-  // Impulses that no factor has made get the factor of their classes. If its impulses are others,
-  // the derivative is not to be relied on.
+  // If the impulses do not come from a factor, factor the system of their modes. If its impulses
+  // differ, the derivative is not reliable.
   OneSided differentiate(const RowProblem& problem, const RowSizes& sizes,
                          const RowSolution& solution) override {
     if (is_handed_over_) return convex_->differentiate(problem, sizes, solution);
@@ -105,10 +105,10 @@ class ActiveSet final : public SolvedRows {
 
  private:
   std::unique_ptr<ClassFactor> factor_ = std::make_unique<ClassFactor>();
-  // The factor is that of the classes; and by the solver.
+  // The factor is that of the modes; and the solver has computed it.
   bool has_classes_ = false, is_factored_ = false;
-  std::unique_ptr<ConvexSolver> convex_;  // where rows were handed over to it once
-  // These are: the classes are none of the factor's.
+  std::unique_ptr<ConvexSolver> convex_;  // created when rows are handed over first
+  // The rows were handed over: their modes are not those of the factor.
   bool is_handed_over_ = false;
   RowSolution again_;
   Ties ties_;

@@ -1,4 +1,4 @@
-// `convex`: a few convex problems, whatever rows repeat each other (convex_solver.h).
+// `convex`: a few convex problems, insensitive to redundant rows (convex_solver.h).
 #include "contact/convex_solver.h"
 #include "contact/row_solvers.h"
 
@@ -17,7 +17,7 @@ class ConvexRows final : public SolvedRows {
   }
   bool sees_delassus() const override { return true; }
 
-  ConvexSolver solver;  // with the factor of its last problem
+  ConvexSolver solver;  // with the factors of its last problem
 };
 
 class ConvexRowSolver final : public RowSolver {

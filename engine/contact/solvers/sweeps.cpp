@@ -1,4 +1,4 @@
-// `pgs`: projected Gauss-Seidel with a fixed number of sweeps, whose derivative is that of the
+// `pgs`: projected Gauss-Seidel with a fixed number of sweeps. Its derivative is that of the
 // iterations (projected_gauss_seidel.h).
 #include "contact/projected_gauss_seidel.h"
 #include "contact/row_solvers.h"
@@ -16,7 +16,7 @@ class Sweeps final : public SolvedRows {
     sweeps.add_vjp(problem, solution, f_bar, z_bar, gradient);
   }
   bool sees_delassus() const override { return true; }
-  // Any update counts: later ones have gone on from it.
+  // Any update counts, as later updates depend on it.
   bool follows_lower_bounds(const RowProblem& problem, const RowSolution&) const override {
     const std::vector<RowClass>& outcomes = sweeps.outcomes();
     for (std::size_t i = 0; i < outcomes.size(); ++i)
@@ -38,7 +38,8 @@ class SweepSolver final : public RowSolver {
 
   std::unique_ptr<SolvedRows> make_solved() const override { return std::make_unique<Sweeps>(); }
 
-  // Always `solved`, as sweeps end when they end: the residual tells how near.
+  // The status is always `solved`, as the number of sweeps is fixed; the residual measures
+  // the error.
   SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes,
                      SolvedRows& solved) override {
     static_cast<Sweeps&>(solved).sweeps.solve(problem, options_.sweeps, solution);
