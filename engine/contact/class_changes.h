@@ -1,5 +1,4 @@
-// The classes that rows go to from their own, by impulses and velocities that break their
-// conditions.
+// Mode changes of rows whose impulses or velocities violate their conditions.
 #pragma once
 
 #include <vector>
@@ -8,33 +7,33 @@
 
 namespace robosim {
 
-// An impulse that counts as none beside the solution's.
+// Impulse that counts as zero relative to those of the solution.
 double impulse_slack(const RowSolution& solution);
 
-// The next class of row i. slack_w: a velocity that counts as zero.
+// Return the next mode of row i. slack_w: a velocity that counts as zero.
 RowClass class_by(const RowProblem& problem, int i, const RowSolution& solution, double slack_w);
 
-// The class of friction that slides against its velocity, as its normal begins to push.
+// Return the mode of friction that slides against its velocity, as its normal becomes active.
 inline RowClass sliding_class(const RowSolution& solution, int i) {
   return solution.w[static_cast<std::size_t>(i)] > 0 ? RowClass::lower : RowClass::upper;
 }
 
-// Which rows change class: all that are in breach at once, and where that goes in circles the last
-// of them alone until fewer are (Judice and Pires, Comput. Oper. Res. 21, 1994: it ends where the
-// matrix is a P-matrix).
+// Choice of the rows that change mode: all violated rows at once. If their number does not decrease
+// for a while, only the last of them changes, until fewer rows are violated (Judice and Pires,
+// Comput. Oper. Res. 21, 1994: it ends if the matrix is a P-matrix).
 class ClassChanges {
  public:
   explicit ClassChanges(const RowProblem& problem) : problem_(problem) { begin(); }
 
   void begin() { fewest_ = problem_.size() + 1, left_ = patience; }
 
-  // `classes` are those of `before`, `changed` of them changed, the last of them that of row
-  // `last`.
+  // Revise the changes from `before` to `classes`. changed: their number; last: the last row
+  // that changed.
   void apply(int changed, int last, const std::vector<RowClass>& before,
              std::vector<RowClass>& classes);
 
  private:
-  // Changes of all rows at once that may leave as many in breach.
+  // Changes of all rows at once without a decrease of the number of violated rows.
   static constexpr int patience = 5;
 
   const RowProblem& problem_;

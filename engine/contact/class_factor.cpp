@@ -16,27 +16,31 @@ namespace {
 constexpr double singular_tolerance = 1e-13;
 constexpr int most_refinements = 3;
 constexpr double refined_enough = 1e-15;
-// Of a row of S beside those before it, each of unit length.
+// Length of a row of S outside the span of those before it; each row has unit length.
 constexpr double rank_tolerance = 1e-11;
-// Of a row of S beside the longest one of its block: along it nothing moves.
+// Largest entry of a row of S relative to the largest one of its block, below which nothing moves
+// along it.
 constexpr double rounding_of_motion = 1e-14;
-// Of a unit vector that S takes to zero, what friction has of it.
+// Length of the friction part of a unit vector in the null space of S that counts as zero.
 constexpr double rounding_of_null = 1e-9;
-constexpr double no_effect = 1e-9;  // of impulses, relative to what they could do
+constexpr double no_effect = 1e-9;  // of impulses, relative to their largest possible effect
 
 }  // namespace
 
 bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
+  // Friction whose normal is not active is separating.
   classes_.assign(classes, classes + problem.size());
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
     if (row.kind == RowKind::friction && row_class(row.normal) != RowClass::clamping)
       classes_[static_cast<std::size_t>(i)] = RowClass::separating;
   }
+  // Assemble S from the basis of the active rows.
   basis_.build(problem, classes_.data());
   if (work_left_ && (*work_left_ -= std::pow(basis_.unknowns(), 3)) < 0) return false;
   assemble(problem);
   drop_rounding();
+  // Factor S by LU with pivoting, or by a rank-revealing QR if it is singular.
   const int n = static_cast<int>(kept_.size());
   pivots_.resize(kept_.size()), compact_.resize(kept_.size());
   gather();
@@ -48,11 +52,12 @@ bool ClassFactor::factor(const RowProblem& problem, const RowClass* classes) {
   return rank_ > 0 || basis_.unknowns() == 0;
 }
 
-// Gram-Schmidt in two stages, as of the rows of a block (row_basis.h) with springs and friction
-// exchanged.
+// Compute the null space of S by Gram-Schmidt in two stages, as for the rows of a block
+// (row_basis.h), but with friction first and springs second.
 void ClassFactor::fill_null_space() {
   const std::size_t n = kept_.size(), count = n - static_cast<std::size_t>(rank_);
   is_friction_.assign(n, false);
+  // Mark the unknowns of friction.
   std::size_t next = 0;
   for (const RowBasis::Block& block : basis_.blocks())
     for (; next < n && kept_[next] < block.first_unknown + block.columns; ++next) {
@@ -62,6 +67,7 @@ void ClassFactor::fill_null_space() {
   null_space_.resize(count * n);
   const auto vector = [&](std::size_t k) { return null_space_.data() + k * n; };
   for (std::size_t k = 0; k < count; ++k) qr_.null_vector(static_cast<int>(k), vector(k));
+  // Orthonormalize in friction, with pivoting, and then the remaining vectors in springs.
   std::size_t done = 0;
   for (const bool of_friction : {true, false}) {
     const auto product = [&](const double* x, const double* y) {
@@ -90,7 +96,8 @@ void ClassFactor::fill_null_space() {
   }
 }
 
-// Moves x along the null space to the solution of least friction, and among these to the smallest.
+// Move x along the null space to the solution of least friction, and among these to the
+// smallest one.
 void ClassFactor::choose_solution(double* x) const {
   const std::size_t n = kept_.size();
   for (std::size_t k = 0; k * n < null_space_.size(); ++k) {
@@ -102,7 +109,7 @@ void ClassFactor::choose_solution(double* x) const {
   }
 }
 
-// The transpose of that, of each of `width` columns.
+// Transpose of choose_solution, applied to each of `width` columns.
 void ClassFactor::choose_solution_transposed(double* X, int width) const {
   const std::size_t n = kept_.size(), w = static_cast<std::size_t>(width);
   for (std::size_t k = null_space_.size() / std::max<std::size_t>(n, 1); k-- > 0;) {
@@ -116,8 +123,8 @@ void ClassFactor::choose_solution_transposed(double* X, int width) const {
   }
 }
 
-// Of rows of what cannot move at all, as across the plane of a flat robot, there may be rounding
-// left: they ask for nothing, and with vanishing compliance their unknowns stay zero.
+// Drop unknowns whose row of S is rounding error, as for motion across the plane of a flat robot.
+// Such rows have no target, and with vanishing compliance their unknowns stay zero.
 void ClassFactor::drop_rounding() {
   const int r = basis_.unknowns();
   const auto row = [&](int u) { return whole_S_.data() + static_cast<std::ptrdiff_t>(u) * r; };
@@ -137,7 +144,7 @@ void ClassFactor::drop_rounding() {
   }
 }
 
-// What is kept of S.
+// Copy the kept rows and columns of S.
 void ClassFactor::gather() {
   const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns());
   if (n == r) {
@@ -151,7 +158,7 @@ void ClassFactor::gather() {
           whole_S_[static_cast<std::size_t>(kept_[i]) * r + static_cast<std::size_t>(kept_[j])];
 }
 
-// f(unknown) for those that are not kept.
+// Call f(unknown) for each unknown that is not kept.
 template <class F>
 void ClassFactor::for_each_dropped(F&& f) const {
   std::size_t next = 0;
@@ -163,7 +170,7 @@ void ClassFactor::for_each_dropped(F&& f) const {
   }
 }
 
-// f(x) on what is kept of x; the rest becomes zero.
+// Call f(x) on the kept entries of x; the other entries become zero.
 template <class F>
 void ClassFactor::with_kept(double* x, F&& f) {
   if (static_cast<int>(kept_.size()) == basis_.unknowns()) return f(x);
@@ -186,7 +193,7 @@ bool ClassFactor::find_choice(const RowProblem& problem) {
 bool ClassFactor::is_determined(const RowProblem& problem) {
   column_.resize(static_cast<std::size_t>(basis_.unknowns()));
   bool moves = false;
-  for_each_dropped([&](int u) {  // by friction at its bound alone
+  for_each_dropped([&](int u) {  // may move something by friction at its bound
     const auto of = static_cast<std::ptrdiff_t>(u) * most_block_channels;
     if (std::equal(N_.begin() + of, N_.begin() + of + most_block_channels, KP_.begin() + of))
       return;
@@ -197,7 +204,8 @@ bool ClassFactor::is_determined(const RowProblem& problem) {
   return !moves;
 }
 
-// Whether the impulses of b, friction at its bound included, leave all velocities as they are.
+// Return true if the impulses of b, with the friction at its bound that follows them, change
+// no velocity.
 bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
   const int k = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
@@ -212,8 +220,8 @@ bool ClassFactor::moves_nothing(const RowProblem& problem, const double* b) {
       for (int c = 0; c < block.width; ++c)
         z_bar_[at(block.first_channel + c)] += row.d[c] * f_bar_[at(i)];
     }
-    // What they could do to the block by themselves, along the channel that is lightest: of others
-    // there may be rounding only, as across a plane.
+    // Upper estimate of their effect on the block alone, along its lightest channel. Other channels
+    // may have nothing but rounding, as across a plane.
     double push = 0, lightest = 0;
     for (int c = block.first_channel; c < block.first_channel + block.width; ++c)
       push = std::max(push, std::abs(z_bar_[at(c)])),
@@ -237,12 +245,12 @@ void ClassFactor::solve_S(double* x) {
   });
 }
 
-// What is left of B, in twice the precision, is solved for again (Higham, "Accuracy and Stability
-// of Numerical Algorithms", 2002, chapter 12): rows and columns of derivatives, each with solutions
-// of its own, are of one S then.
+// Solve with iterative refinement: the residual of B is computed in twice the precision and solved
+// for again (Higham, "Accuracy and Stability of Numerical Algorithms", 2002, chapter 12). Rows and
+// columns of derivatives, each with solutions of its own, are then consistent with one S.
 void ClassFactor::solve_S_transposed(double* B, int width) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  // Of what is kept, and of columns that are not zero, as half of a flat robot's are.
+  // Select the kept rows, and the columns that are not zero, as half of those of a flat robot are.
   const int n = static_cast<int>(kept_.size()), r = basis_.unknowns();
   make_zeros(sizes_, at(width)), columns_.clear();
   for (const int u : kept_)
@@ -274,7 +282,7 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
         change[c] = std::max(change[c], std::abs(by));
       }
     }
-    // The next change is to this one what this one is to the solution, or less.
+    // The next change relates to this one as this one relates to the solution, or less.
     is_done = true;
     for (int c = 0; c < w; ++c)
       is_done &= change[c] * change[c] <= refined_enough * largest[c] * largest[c];
@@ -285,7 +293,7 @@ void ClassFactor::solve_S_transposed(double* B, int width) {
     for (int c = 0; c < w; ++c) B[kept_[at(i)] * width + columns_[at(c)]] = X_[at(i * w + c)];
 }
 
-// Of what is kept.
+// Solve for the kept unknowns, without refinement.
 void ClassFactor::solve_once(double* X, int width) {
   if (is_singular_)
     qr_.solve_transposed(X, width);
@@ -294,7 +302,8 @@ void ClassFactor::solve_once(double* X, int width) {
                                       width);
 }
 
-// S = N^T L K P + P^T R P, and K P: N, and friction at its bound, which follows its normal.
+// Assemble S = N^T L K P + P^T R P, and K P, which is N plus the friction at its bound that follows
+// its normal.
 void ClassFactor::assemble(const RowProblem& problem) {
   const int r = basis_.unknowns(), channels = problem.channels;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
@@ -304,6 +313,7 @@ void ClassFactor::assemble(const RowProblem& problem) {
   whole_S_.resize(at(r) * at(r)), column_.resize(at(r)),
       make_zeros(N_, at(r * most_block_channels)), pushed_.resize(at(channels)),
       make_zeros(compliance_, at(r));
+  // N by columns.
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBasis::Block& block = basis_.blocks()[b];
     const double* const N = basis_.N(block);
@@ -315,11 +325,12 @@ void ClassFactor::assemble(const RowProblem& problem) {
   slides_ = false;
   for (int i = 0; i < problem.size(); ++i)
     slides_ |= problem.rows[at(i)].kind == RowKind::friction && at_bound(row_class(i));
+  // K P, and S column by column.
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     const RowBlock& from = problem.blocks[b];
     const RowBasis::Block& source = basis_.blocks()[b];
     const double* const P = basis_.P(source);
-    int normal = -1, place = 0;  // of the normal among the clamping rows
+    int normal = -1, place = 0;  // of the normal among the active rows
     for (int j = from.first_row; j < from.last_row; ++j) {
       const ConstraintRow& friction = problem.rows[at(j)];
       if (friction.kind != RowKind::friction || !at_bound(row_class(j))) continue;
@@ -352,7 +363,7 @@ void ClassFactor::assemble(const RowProblem& problem) {
         for (int i = 0; slides_ && i < count; ++i) whole_S_[at((e + i) * r + u)] = entries[i];
       }
     }
-    for (int i = 0; i < source.rows; ++i) {  // compliant rows have unknowns of their own
+    for (int i = 0; i < source.rows; ++i) {  // compliant rows have an unknown each
       const double R = problem.rows[at(basis_.rows()[at(source.first_row + i)])].compliance;
       for (int c = source.independent; R > 0 && c < source.columns; ++c)
         if (P[i * source.columns + c] > 0)
@@ -369,8 +380,8 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   const int r = basis_.unknowns(), k = problem.channels;
   s.resize(problem);
   s.classes = classes_;
-  // By the unknowns and channels alone, which are fewer than the rows: P^T t, and the velocities
-  // that impulses at fixed bounds leave.
+  // The right-hand side, by the unknowns and channels alone, which are fewer than the rows: P^T t,
+  // and the velocities due to impulses at fixed bounds.
   make_zeros(asked_, at(r)), still_ = problem.y_free;
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
@@ -387,7 +398,7 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
         add_scaled(f * row.d[c], &problem.L[at((own.first_channel + c) * k)], k, still_.data());
     }
   }
-  // b, then what is left of P^T w_C: rounding.
+  // Solve for b, then once more for the rounding error left in P^T w_C.
   make_zeros(b_, at(r)), s.y = still_;
   for (int pass = 0; pass < 2; ++pass) {
     scratch_ = asked_;
@@ -412,6 +423,7 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
         if (z[c] != 0) add_scaled(z[c], &problem.L[at((own.first_channel + c) * k)], k, s.y.data());
     }
   }
+  // Impulses of active rows, and of rows at their bounds.
   std::fill(s.f.begin(), s.f.end(), 0.0);
   basis_.add_impulses(b_.data(), s.f.data());
   for (int i = 0; i < problem.size(); ++i) {
@@ -425,8 +437,8 @@ void ClassFactor::solve(const RowProblem& problem, RowSolution& s) {
   apply_impulses(problem, s);
 }
 
-// What is of friction at its bound, `width` numbers for each of the rows, to the normal that it
-// follows.
+// Add values of friction rows at their bound (`width` numbers per row) to the normals that these
+// rows follow, multiplied by sg mu.
 void ClassFactor::carry_to_normals(const RowProblem& problem, double* rows, int width) const {
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[static_cast<std::size_t>(i)];
@@ -443,7 +455,7 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
     return problem.rows[static_cast<std::size_t>(i)];
   };
 
-  // What the loss changes by with f while z follows it, carried from the rows at their bounds to
+  // Gradient with respect to f, where z follows f. It is carried from the rows at their bounds to
   // their normals, and from there to b.
   f_bar_.assign(f_bar, f_bar + m);
   for (const RowBlock& block : problem.blocks) {
@@ -455,30 +467,29 @@ void ClassFactor::add_vjp(const RowProblem& problem, const RowSolution& s, const
   carry_to_normals(problem, f_bar_.data(), 1);
   make_zeros(scratch_, static_cast<std::size_t>(basis_.unknowns()));
   basis_.add_projection(1, f_bar_.data(), scratch_.data());
-  // Impulses by themselves are of the rule's choice even where it moves nothing.
+  // Impulses, unlike velocities, depend on the selection even where it moves nothing.
   const bool is_chosen =
       has_choice_ ||
       (is_singular_ && std::any_of(f_bar, f_bar + m, [](double x) { return x != 0; }));
   if (is_chosen) b_bar_ = scratch_;
   solve_S_transposed(scratch_.data(), 1);
-  // The rows' multipliers omega = P S^-T b_bar: the loss falls by omega_i with each unit that w_i
-  // would rise by.
+  // Multipliers of the rows, omega = P S^-T b_bar: the loss decreases by omega_i per unit of w_i.
   make_zeros(multiplier_, static_cast<std::size_t>(m));
   basis_.add_impulses(scratch_.data(), multiplier_.data());
   add_multipliers_vjp(problem, s, f_bar, z_bar, g);
   if (is_chosen) add_choice_vjp(problem, g);
 }
 
-// Adds the part of the gradient that comes from choosing b among all solutions. With the null
-// space's vectors N_1 of friction and N_2 of springs (choose_solution), and f_t, f_n the impulses
-// of friction and of springs, the chosen b satisfies
+// Add the part of the gradient that is due to the selection of b among all solutions. With the
+// vectors N_1 (friction) and N_2 (springs) of the null space (choose_solution), and f_t, f_n the
+// impulses of friction and of springs, the selected b satisfies
 //   f_t(N_1) . f_t(b) = 0,   f_n(N_2) . f_n(b) = 0
-// As S changes the vectors turn by -S^+ dS N, so that b moves along them; and so it does as f = P b
+// As S changes, the vectors turn by -S^+ dS N, so that b moves along them. It also moves as f = P b
 // changes with P. The loss changes by
-//   y_1 . dS m_1 + y_2 . dS m_2 - d(f_t(m_1) . f_t(b)) - d(f_n(m_2) . f_n(b))        (the last two
-//                                                                                    with P alone)
-//   y_1 = S^+T [b_t; 0],   y_2 = S^+T (b - [N_1t N_1^T b; 0]),   m_2 = N_2 N_2^T b_bar,   m_1 = N_1
-//                          N_1^T (b_bar - m_2)
+//   y_1 . dS m_1 + y_2 . dS m_2 - d(f_t(m_1) . f_t(b)) - d(f_n(m_2) . f_n(b))
+//   y_1 = S^+T [b_t; 0],   y_2 = S^+T (b - [N_1t N_1^T b; 0])
+//   m_2 = N_2 N_2^T b_bar,   m_1 = N_1 N_1^T (b_bar - m_2)
+// where the last two terms are with respect to P alone.
 void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
   const std::size_t n = kept_.size(), r = static_cast<std::size_t>(basis_.unknowns()),
                     count = n - static_cast<std::size_t>(rank_),
@@ -486,6 +497,7 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
   const auto vector = [&](std::size_t k) { return null_space_.data() + k * n; };
   std::vector<double>&m_1 = choice_[0], &m_2 = choice_[1], &y_1 = seen_[0], &y_2 = seen_[1];
   make_zeros(m_1, n), make_zeros(m_2, n), make_zeros(y_1, n), make_zeros(y_2, n);
+  // m_2, m_1, and the arguments of S^+T for y_1 and y_2.
   for (std::size_t i = 0; i < n; ++i)
     b_bar_[i] = b_bar_[static_cast<std::size_t>(kept_[i])],
     y_2[i] = b_[static_cast<std::size_t>(kept_[i])];
@@ -505,6 +517,7 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
   }
   const std::vector<double> nothing(
       problem.rows.size() + static_cast<std::size_t>(problem.channels), 0.0);
+  // Products y . dS m for friction and for springs.
   for (const int k : {0, 1}) {
     const std::vector<double>& m = choice_[k];
     if (std::all_of(m.begin(), m.end(), [](double x) { return x == 0; })) continue;
@@ -534,8 +547,8 @@ void ClassFactor::add_choice_vjp(const RowProblem& problem, RowGradient& g) {
   }
 }
 
-// The part of P: of friction, or of springs. From other_b_, which is m, and b_; from their
-// impulses, moved_.f and impulses_.
+// Add the terms due to P, of friction or of springs. Uses other_b_, which is m, and b_, with their
+// impulses moved_.f and impulses_.
 void ClassFactor::add_choice_vjp_of_basis(const RowProblem& problem, bool of_friction,
                                           RowGradient& g) {
   for (const auto& [b, other] : {std::pair(&b_, &moved_.f), std::pair(&other_b_, &impulses_)}) {
@@ -554,11 +567,11 @@ bool ClassFactor::has_dependences(const RowProblem& problem) const {
   return rank_ < basis_.unknowns();
 }
 
-// Of the rows, in a sum of all dependences: multiplier_.
+// Compute multiplier_: the weights of the rows in a weighted sum of all dependences.
 void ClassFactor::fill_dependences(const RowProblem& problem) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  // Between 0.5 and 1.5, and in no pattern that rows may have, as the corners of a box: Knuth's
-  // linear congruential numbers.
+  // Weights between 0.5 and 1.5 without the symmetries that rows may have, such as those of a box:
+  // Knuth's linear congruential numbers.
   std::uint64_t number = 1;
   const auto weight = [&] {
     number = number * 6364136223846793005u + 1442695040888963407u;
@@ -566,8 +579,8 @@ void ClassFactor::fill_dependences(const RowProblem& problem) {
   };
   make_zeros(multiplier_, problem.rows.size()), make_zeros(scratch_, at(basis_.unknowns())),
       column_.resize(at(basis_.unknowns()));
-  // Weights g of a block, without what D_C^T sees of them: g - P Q^T D_C^T g, as N Q^T is 1 on
-  // range(D_C^T).
+  // Weights g of the rows of a block, projected so that D_C^T does not see them: g - P Q^T D_C^T g,
+  // as N Q^T is 1 on range(D_C^T).
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     if (problem.blocks[n].is_of_one_plane) continue;
@@ -583,7 +596,7 @@ void ClassFactor::fill_dependences(const RowProblem& problem) {
       add_scaled(-pushed[c], basis_.Q(block) + c * block.columns, block.columns,
                  &scratch_[at(block.first_unknown)]);
   }
-  // Of blocks together what S does not see.
+  // Dependences between blocks: the left null space of S.
   for_each_dropped([&](int u) { scratch_[at(u)] += weight(); });
   for (int k = 0; is_singular_ && k < static_cast<int>(kept_.size()) - rank_; ++k) {
     with_kept(column_.data(), [&](double* x) { qr_.dependence(k, x); });
@@ -600,13 +613,13 @@ void ClassFactor::add_dependence_vjp(const RowProblem& problem, const RowSolutio
   add_multipliers_vjp(problem, s, unpushed_.data(), unpushed_.data() + problem.size(), g);
 }
 
-// For the rows' multipliers in multiplier_.
+// Add the gradient of the solution for the rows' multipliers in multiplier_.
 void ClassFactor::add_multipliers_vjp(const RowProblem& problem, const RowSolution& s,
                                       const double* f_bar, const double* z_bar, RowGradient& g) {
   add_product_vjp(problem, s, b_, true, f_bar, z_bar, g);
 }
 
-// Adds the gradient of minus the multipliers times the rows' velocities under the impulses of b.
+// Add the gradient of minus the multipliers times the rows' velocities under the impulses of b.
 // of_solution: y_free, targets and numeric bounds count, too.
 void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& s,
                                   const std::vector<double>& b, bool of_solution,
@@ -619,7 +632,7 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
     return v[static_cast<std::size_t>(i)];
   };
 
-  make_zeros(z_bar_, static_cast<std::size_t>(k));  // of y+ at first: -D_C^T omega
+  make_zeros(z_bar_, static_cast<std::size_t>(k));  // gradient in y+ at first: -D_C^T omega
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       const double omega = own(multiplier_, i);
@@ -647,8 +660,7 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
     z_bar_[static_cast<std::size_t>(c)] = scratch_[static_cast<std::size_t>(c)] + z_bar[c];
 
   f_bar_.resize(static_cast<std::size_t>(m));
-  // At fixed b, impulses still move with P = D_C Q (rows without compliance), with mu and with the
-  // bounds.
+  // At fixed b, impulses depend on P = D_C Q (rows without compliance), on mu and on the bounds.
   for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       double& f = f_bar_[static_cast<std::size_t>(i)] = f_bar[i];
@@ -671,8 +683,8 @@ void ClassFactor::add_product_vjp(const RowProblem& problem, const RowSolution& 
   add_basis_vjp(problem, b, f_bar_.data(), g);
 }
 
-// Adds what the impulses of b change by with P, by a loss's gradient f_bar in those of clamping
-// rows.
+// Add the gradient due to the dependence of the impulses of b on P. f_bar: gradient of the loss in
+// the impulses of active rows.
 void ClassFactor::add_basis_vjp(const RowProblem& problem, const std::vector<double>& b,
                                 const double* f_bar, RowGradient& g) const {
   const auto row = [&](int i) -> const ConstraintRow& {
@@ -681,8 +693,8 @@ void ClassFactor::add_basis_vjp(const RowProblem& problem, const std::vector<dou
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
     const int width = problem.blocks[n].width;
-    // u and c (row_basis.h). The latter turns with the springs, D_n c = 0: by -Q_n P_n^T dD_n c.
-    // seen: of friction's bar by the springs' columns.
+    // u and c (row_basis.h). c turns with the springs, as D_n c = 0: by -Q_n P_n^T dD_n c. seen:
+    // f_bar of friction, projected on the springs' columns.
     double u[most_block_channels] = {}, crept[most_block_channels] = {},
            seen[most_block_channels] = {};
     for (int c = 0; c < width; ++c) {

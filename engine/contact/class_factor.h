@@ -1,19 +1,19 @@
-// The impulses of rows whose classes are known: the linear system behind every solution of the
-// rows, and behind its derivatives.
+// Impulses of rows with known modes: the linear system behind every solution of the rows, and
+// behind its derivatives.
 //
-// With C the clamping rows, sg = +1 or -1 for rows at their upper or lower bound and f_B = sg mu
-// f_n for friction rows among these,
-//   w_C = D_C y+ + R_C f_C - t_C = 0,   y+ = y_free + L z,   z = D_C^T f_C + D_B^T f_B = K f_C +
-//                                       D_const^T f_const,
+// With C the active rows (RowClass::clamping), sg = +1 or -1 for rows at their upper or lower
+// bound, and f_B = sg mu f_n for friction rows among these,
+//   w_C = D_C y+ + R_C f_C - t_C = 0,   y+ = y_free + L z
+//   z = D_C^T f_C + D_B^T f_B = K f_C + D_const^T f_const
 // and with f_C = P b (`row_basis.h`)
 //   S b = P^T (t_C - D_C (y_free + L D_const^T f_const)),   S = P^T (D_C L K + R_C) P
-//                                                           (unsymmetric where something slides)
-// has as many unknowns as the rows have independent ones, at most six for two bodies, whatever the
-// number of their contacts. Rows of several blocks may depend on each other as well (two links that
-// hold each other in place in more ways than one): then b is that of least friction, and of these
-// the smallest one, as within a block. w_C = 0 needs a right-hand side in range(D_C), as it is for
-// contacts on one plane with one normal. Of other contacts of two bodies some have to let go; and
-// what is then left may be so at this state alone (add_dependence_vjp).
+// where S is unsymmetric if any friction slides. The number of unknowns is that of the independent
+// rows, at most six for two bodies, whatever the number of their contacts. Rows of several blocks
+// may be linearly dependent as well (two links that hold each other in place in more ways than
+// one). Then b is the solution of least friction, and among these the smallest one, as within a
+// block. w_C = 0 requires a right-hand side in range(D_C), as for contacts in one plane with one
+// normal. Of other redundant contacts of two bodies some have to separate. Those that remain may be
+// dependent at this state only (add_dependence_vjp).
 #pragma once
 
 #include <cstdint>
@@ -29,59 +29,60 @@ namespace robosim {
 
 class ClassFactor {
  public:
-  // Systems take the cube of their unknowns from this work from here on, and there are none once it
-  // is spent; null: no bound.
+  // Set a budget of work: from here on each system takes the cube of its unknowns from it, and
+  // factor fails once the budget is spent. Null: no limit.
   void spend(double* work_left) { work_left_ = work_left; }
 
-  // Factors the system of these classes; friction rows whose normal is not clamping count as
-  // separating. False if S is zero, or work is spent.
+  // Factor the system of these modes. Friction rows whose normal is not active count as separating.
+  // Return false if S is zero, or if the work is spent.
   bool factor(const RowProblem& problem, const RowClass* classes);
 
-  // f, then z, y, w and the classes. After factor, of the same problem but for y_free, targets and
-  // bounds, which may have changed.
+  // Compute f, then z, y, w and the modes. Requires factor for the same problem, except that
+  // y_free, targets and bounds may have changed.
   void solve(const RowProblem& problem, RowSolution& solution);
-  // Both.
+  // Factor and solve.
   bool solve(const RowProblem& problem, const RowClass* classes, RowSolution& solution) {
     if (!factor(problem, classes)) return false;
     solve(problem, solution);
     return true;
   }
 
-  // Adds to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses and by
-  // z_bar (channels) with z. After solve. The classes are held: the one-sided derivative where a
-  // row is tied.
+  // Add to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses and by
+  // z_bar (channels) with z. Requires solve. The modes are fixed: a one-sided derivative if a row
+  // is degenerate.
   void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar,
                const double* z_bar, RowGradient& gradient);
 
-  // The same for the impulses of all channels that `out` asks for at once, in what rows and
-  // velocities change by; and of the dependences below. After solve.
+  // Compute the rates of all impulses that `out` requests, with respect to rows and velocities, and
+  // of the dependences below if requested. Requires solve.
   void rates(const RowProblem& problem, ImpulseRates& out);
-  // Of these what is of the velocities, and of rows that do not clamp; and the multipliers of
-  // dependences, where asked for. After factor.
+  // Compute only the rates with respect to velocities and inactive rows, and the multipliers of the
+  // dependences if requested. Requires factor.
   void push_rates(const RowProblem& problem, ImpulseRates& out);
 
-  // Whether combinations of clamping rows see no impulse at all. They hold at the solution; whether
-  // they go on to hold beside it is another question: adds what a sum of all of them changes by
-  // with the numbers of the rows, each with a weight of its own so that none makes up for another.
+  // Return true if combinations of active rows are unaffected by any impulse. These combinations
+  // vanish at the solution, but not necessarily near it. add_dependence_vjp adds the gradient of a
+  // weighted sum of all of them, with weights such that no two of them cancel.
   bool has_dependences(const RowProblem& problem) const;
   void add_dependence_vjp(const RowProblem& problem, const RowSolution& solution,
                           RowGradient& gradient);
 
-  // Returns whether these classes leave the velocities of the problem that was factored a choice: b
-  // can change, and friction at its bound with it, unseen by w_C. The rule above decides then, and
-  // from here on add_vjp follows its choice (rates do not).
+  // Return true if the modes do not determine the velocities of the factored problem: b, and with
+  // it friction at its bound, can change without effect on w_C. The rule above then selects a
+  // solution. From here on add_vjp includes the derivative of that selection (rates does not).
   bool find_choice(const RowProblem& problem);
   bool has_choice() const { return has_choice_; }
-  // False where b leaves a choice that no rule decides, among unknowns along which nothing moves.
+  // Return false if no rule determines an unknown that moves something by friction at its
+  // bound only.
   bool is_determined(const RowProblem& problem);
-  // True where velocities are unique, or chosen by the rule.
+  // Return true if velocities are unique, or selected by the rule.
   bool is_differentiable(const RowProblem& problem) {
     find_choice(problem);
     return is_determined(problem);
   }
 
   const RowBasis& basis() const { return basis_; }
-  const std::vector<double>& impulses() const { return b_; }  // of the basis; after solve
+  const std::vector<double>& impulses() const { return b_; }  // of the basis; requires solve
   RowClass row_class(int i) const { return classes_[static_cast<std::size_t>(i)]; }
 
  private:
@@ -114,26 +115,27 @@ class ClassFactor {
   double* work_left_ = nullptr;
   std::vector<RowClass> classes_;
   RowBasis basis_;
-  std::vector<int> kept_;  // unknowns that are asked for; kept_S_, and S_, its factor, are of these
+  std::vector<int> kept_;  // unknowns solved for; of these are kept_S_ and its factor S_
   std::vector<int> pivots_;
-  RankRevealingQr qr_;  // where S is singular
-  // Then what S takes to zero, a vector of the kept unknowns after the other: orthonormal in
-  // friction the first ones, then without friction in springs.
+  RankRevealingQr qr_;  // used if S is singular
+  // Basis of the null space of a singular S, vector by vector over the kept unknowns. The
+  // first vectors are orthonormal in friction, the others are without friction and orthonormal
+  // in springs.
   std::vector<double> null_space_;
-  int creeping_ = 0;                       // the first ones
+  int creeping_ = 0;                       // number of the first vectors
   std::vector<std::uint8_t> is_friction_;  // of the kept unknowns
   bool is_singular_ = false, has_choice_ = false;
-  bool slides_ = false;  // friction at its bound; else S is symmetric
+  bool slides_ = false;  // any friction is at its bound; else S is symmetric
   int rank_ = 0;
-  // Of each unknown what its row gives by itself and what the rows ask of it; the channels'
-  // velocities while all unknowns are zero.
+  // Of each unknown the compliance of its row and the target of its rows; the channels' velocities
+  // while all unknowns are zero.
   std::vector<double> compliance_, asked_, still_;
-  // N_, KP_: of each unknown what its block's channels get, without friction at its bound and with
-  // it.
+  // N_, KP_: for each unknown, the impulses of its block's channels without and with friction at
+  // its bound.
   std::vector<double> S_, kept_S_, whole_S_, N_, KP_, pushed_, b_, scratch_, row_sizes_, compact_,
       multiplier_, f_bar_, z_bar_, unpushed_, column_;
-  std::vector<double> right_side_, X_, left_, rest_, sizes_;  // of solutions that are refined
-  std::vector<double> b_bar_, choice_[2], seen_[2], other_b_, impulses_;  // of add_choice_vjp
+  std::vector<double> right_side_, X_, left_, rest_, sizes_;  // for iterative refinement
+  std::vector<double> b_bar_, choice_[2], seen_[2], other_b_, impulses_;  // for add_choice_vjp
   RowSolution moved_;
   std::vector<int> columns_;
 };

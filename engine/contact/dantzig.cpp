@@ -11,13 +11,13 @@ namespace robosim {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double pivot_tolerance = 1e-12;  // of the clamping rows' system
-// Of a velocity, relative to the terms that it is the sum of.
+constexpr double pivot_tolerance = 1e-12;  // of the system of active rows
+// Velocity that counts as zero, relative to the terms of its sum.
 constexpr double still_rate = 1e-11;
 
 }  // namespace
 
-// Whether row i, as it is, breaks its condition by more than rounding.
+// Return true if row i violates its condition by more than rounding.
 bool Dantzig::violated(const RowProblem& problem, int i, const RowSolution& s) const {
   const std::size_t at = static_cast<std::size_t>(i);
   const ConstraintRow& row = problem.rows[at];
@@ -47,15 +47,15 @@ bool Dantzig::violated(const RowProblem& problem, int i, const RowSolution& s) c
   return false;
 }
 
-// Rates of all impulses and velocities with the impulse of row i, that way. False where the
-// clamping rows' system is singular.
+// Compute the rates of all impulses and velocities as the impulse of row i changes with the given
+// sign. Return false if the system of active rows is singular.
 bool Dantzig::directions(const RowProblem& problem, int i, double sign, const RowSolution& s) {
   const int k = problem.channels, m = problem.size(), n = static_cast<int>(clamping_.size());
   const auto at = [](int j) { return static_cast<std::size_t>(j); };
   make_zeros(columns_, at((n + 1) * k)), make_zeros(pushed_, at((n + 1) * k));
   S_.resize(at(n * n)), make_zeros(df_, at(m));
 
-  // Each clamping row's impulse with the friction that follows it, and the driven row's.
+  // Column of each active row and of the driven row, with the friction that follows it.
   column_of_.assign(at(m), -1);
   for (int c = 0; c < n; ++c) column_of_[at(clamping_[at(c)])] = c;
   column_of_[at(i)] = n;
@@ -78,7 +78,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
       pushed_[at(c * k + r)] = sum;
     }
   }
-  // The clamping rows' velocities stay.
+  // Solve for impulses at which the velocities of active rows do not change.
   make_zeros(dw_, at(std::max(m, n)));
   int a = 0;
   for (const RowBlock& block : problem.blocks) {
@@ -102,6 +102,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
     return false;
   lu_solve(S_.data(), n, lu_pivots_.data(), dw_.data());
 
+  // Rates of the impulses and of the channels' velocities.
   make_zeros(dy_, at(k)), make_zeros(dy_size_, at(k));
   for (int c = 0; c <= n; ++c) {
     const double rate = c == n ? sign : dw_[at(c)];
@@ -124,7 +125,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
         sum += row.d[e] * dy_[at(block.first_channel + e)];
         size += std::abs(row.d[e]) * dy_size_[at(block.first_channel + e)];
       }
-      // a row that clamping ones imply stands still.
+      // a row that active rows imply does not move.
       dw_[at(j)] = std::abs(sum) > still_rate * size ? sum : 0.0;
     }
   }
@@ -142,7 +143,8 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
   const auto leave = [&](int j) {
     clamping_.erase(std::find(clamping_.begin(), clamping_.end(), j));
   };
-  // A normal that begins to push has its friction against the slip; one that ends takes it away.
+  // Friction of a normal that becomes active opposes the slip; that of a normal that
+  // separates vanishes.
   const auto wake_friction = [&](int n) {
     friction_of(n, [&](int j) {
       if (in_[at(j)] && j != i)
@@ -158,7 +160,7 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
   };
 
   const ConstraintRow& driven = problem.rows[at(i)];
-  s.classes[at(i)] = RowClass::separating;  // neither clamping nor following while it is driven
+  s.classes[at(i)] = RowClass::separating;  // neither active nor at a bound while it is driven
   if (driven.kind == RowKind::box && (driven.lower > 0 || driven.upper < 0)) {
     s.f[at(i)] = driven.lower > 0 ? driven.lower : driven.upper;
     apply_impulses(problem, s);
@@ -174,7 +176,7 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
     const double sign = w < 0 ? 1 : -1;
     if (!directions(problem, i, sign, s)) return Drive::unbounded;
 
-    // The first event: its step, its row, and the class that this row takes.
+    // Find the first event: its step, its row, and the mode that this row takes.
     double step = inf;
     int who = -1;
     RowClass to = RowClass::clamping;
@@ -205,6 +207,7 @@ Dantzig::Drive Dantzig::drive(const RowProblem& problem, int i, RowSolution& s) 
     }
     if (!(step < inf)) return Drive::unbounded;
 
+    // Move to the event and change the mode.
     for (int j = 0; j < m; ++j) s.f[at(j)] += step * df_[at(j)];
     const bool left = who != i && s.classes[at(who)] == RowClass::clamping;
     if (left) leave(who);
@@ -244,6 +247,7 @@ Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
   sizes_.measure(problem);
   tolerance_ = 1e-12 * row_scale(sizes_, s);
 
+  // Add the rows by kind.
   Outcome outcome = Outcome::solved;
   const auto take = [&](int i) {
     in_[at(i)] = 1;
@@ -259,8 +263,8 @@ Dantzig::Outcome Dantzig::solve(const RowProblem& problem, RowSolution& s) {
       if (problem.rows[at(i)].kind == kind && !take(i)) return outcome;
     }
   }
-  // Friction that follows its normal has no say in what the others do to it: whoever is violated
-  // now is driven again.
+  // Friction that follows its normal was not driven while others changed: drive violated
+  // rows again.
   for (bool again = true; again;) {
     again = false;
     for (int i = 0; i < m; ++i) {

@@ -1,14 +1,15 @@
-// Boxed complementarity rows by Dantzig's principal pivoting, with friction's bounds following
-// their normals.
+// Boxed complementarity problem solved by Dantzig's principal pivoting, with bounds of friction
+// that follow the normals.
 //
-// Rows are taken in one at a time. The row that is driven changes its impulse until its velocity
-// reaches its target or its impulse a bound; the clamping rows' impulses follow so that their
-// velocities stay, and so do friction rows at a bound of a normal that changes. Whoever meets a
-// condition first stops the drive, changes its class, and the drive goes on (Cottle and Dantzig,
-// Linear Algebra Appl. 1, 1968; Baraff, SIGGRAPH 1994, section 4, holds friction's bounds instead).
-// Clamping rows stay independent of each other, also where rows are not: so this finds one of the
-// possible impulses, which `impulse_selection.h` makes the one of the selection rule. With friction
-// bounds that move, no theorem says that it ends: pivots are bounded, and a failure is a status.
+// Rows are added one at a time. The driven row changes its impulse until its velocity reaches the
+// target or its impulse a bound. The impulses of the active rows follow so that their velocities do
+// not change, and so does friction at the bound of a normal that changes. The first row that
+// reaches the limit of its condition stops the drive and changes its mode, and the drive continues
+// (Cottle and Dantzig, Linear Algebra Appl. 1, 1968; Baraff, SIGGRAPH 1994, section 4, fixes the
+// bounds of friction instead). Active rows stay linearly independent, even if the rows are not. The
+// result is thus one of the possible impulses, from which `impulse_selection.h` derives those of
+// the selection rule. With moving bounds of friction no theorem guarantees termination: the number
+// of pivots is bounded, and a failure is a status.
 #pragma once
 
 #include <vector>
@@ -21,13 +22,13 @@ class Dantzig {
  public:
   enum class Outcome {
     solved,
-    // a row that nothing can satisfy: an equality or a unilateral row whose velocity no impulse
-    // changes enough.
+    // A row that cannot be satisfied: no impulse changes the velocity of an equality or unilateral
+    // row enough.
     unbounded,
     pivot_limit  // more than 5 pivots per row: it cycles
   };
 
-  // Classes and impulses. `solution` holds what was reached also where it was not solved.
+  // Compute modes and impulses. If the problem is not solved, `solution` has the last iterate.
   Outcome solve(const RowProblem& problem, RowSolution& solution);
 
   int pivots() const { return pivots_; }
@@ -41,7 +42,8 @@ class Dantzig {
 
   std::vector<char> in_;  // rows taken in
   std::vector<int> clamping_, column_of_, lu_pivots_;
-  // Clamping and driven rows' channel impulses per unit of impulse, friction at its bound included.
+  // Channel impulses per unit impulse of active and driven rows, with the friction at its bound
+  // that follows.
   std::vector<double> columns_;
   std::vector<double> pushed_;  // L times these
   std::vector<double> S_, df_, dy_, dy_size_, dw_, row_sizes_;

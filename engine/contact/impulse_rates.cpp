@@ -41,7 +41,7 @@ void ImpulseRates::add(const RowSolution& s, const RowBlock& block, const double
         add(creeps_.data(), rows, by_creep, block.first_row);
 }
 
-// V = -K P S^-1 N^T, U = 1 + V L.
+// V = -K P S^-1 N^T and U = 1 + V L.
 void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
   const int k = problem.channels, r = basis_.unknowns(), w = out.width(),
             asked = static_cast<int>(out.asked.size());
@@ -81,6 +81,7 @@ void ClassFactor::push_rates(const RowProblem& problem, ImpulseRates& out) {
 void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   const int m = problem.size(), w = out.width(), asked = static_cast<int>(out.asked.size());
   push_rates(problem, out);
+  // w: rates with the targets.
   make_zeros(out.by_target, at(m * w)), out.by_share.clear(),
       make_zeros(out.shared, at(problem.channels)), out.crept = out.shared;
   bool is_open = rank_ < basis_.unknowns();
@@ -97,6 +98,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   for (int i = 0; out.of_dependences && i < m; ++i)
     out.by_target[at(i * w + asked)] = multiplier_[at(i)];
   if (!slides_ || !is_open) return;
+  // p: rates with the sharing of impulses, for active rows without compliance.
   make_zeros(out.by_share, at(m * w));
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i)
@@ -107,7 +109,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
   for (int i = 0; i < m; ++i)
     if (row_class(i) != RowClass::clamping || problem.rows[at(i)].compliance > 0)
       std::fill_n(&out.by_share[at(i * w)], w, 0.0);
-  // Friction shares by c, which turns with the springs as in add_product_vjp.
+  // c: friction shares by c, which turns with the springs as in add_product_vjp.
   make_zeros(out.by_creep, at(m * w));
   for (std::size_t n = 0; n < problem.blocks.size(); ++n) {
     const RowBasis::Block& block = basis_.blocks()[n];
@@ -118,7 +120,7 @@ void ClassFactor::rates(const RowProblem& problem, ImpulseRates& out) {
         (e < block.springs ? out.shared : out.crept)[at(problem.blocks[n].first_channel + c)] +=
             Q[e] * b_[at(block.first_unknown + e)];
     }
-    make_zeros(column_, at(block.springs * w));  // springs x w: what friction sees
+    make_zeros(column_, at(block.springs * w));  // springs x w: friction's rates
     const int* const rows = basis_.rows().data() + block.first_row;
     for (int i = 0; i < block.rows; ++i) {
       if (!creeps(problem.rows[at(rows[i])])) continue;

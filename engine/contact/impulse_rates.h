@@ -1,15 +1,15 @@
-// What the impulses z of channels change by, at held classes, with the rows and with the velocities
-// that they see: the derivative of class_factor.h's solution in matrices, for callers that have
-// more changes than channels.
+// Rates of the channel impulses z with the rows and the velocities of channels, at fixed modes:
+// the derivative of the solution in class_factor.h as matrices, for callers with more changes
+// than channels.
 //
-// With dy what the velocities y+ change by at fixed z, and row i's dd_i and dt_i,
+// With dy the change of the velocities y+ at fixed z, and row i's changes dd_i and dt_i,
 //   dz = V dy + sum_i (w_i (dt_i - y+ . dd_i) + p_i (u . dd_i) + c_i (c . dd_i) + f_i U dd_i)
-// where w_i goes with what row i asks for, p_i and c_i with how it shares the impulses of the rows
-// that clamp, with u = Q_n b_n of springs and c = Q_t b_t of friction (row_basis.h), and U = 1 + V
-// L with what moves at fixed impulses of the rows. Compliances, bounds and frictions are held. Of
-// rows that depend on each other dz is told but for what moves nothing. Nobody needs dz of channels
-// along which nothing can move, half of those of a flat robot: rates are of the channels that are
-// asked for.
+// Here w_i is the rate with the target of row i, and p_i and c_i are the rates with the sharing of
+// impulses among active rows, with u = Q_n b_n of springs and c = Q_t b_t of friction
+// (row_basis.h). U = 1 + V L is the rate at fixed impulses of the rows. Compliances, bounds and
+// friction coefficients are fixed. For linearly dependent rows dz is correct up to changes that
+// move nothing. Channels along which nothing can move, half of those of a flat robot, need no dz:
+// rates are computed for the requested channels only.
 #pragma once
 
 #include <vector>
@@ -19,23 +19,24 @@
 namespace robosim {
 
 struct ImpulseRates {
-  static constexpr int at_once = 6;  // changes: the twist of a body
+  static constexpr int at_once = 6;  // number of changes: the twist of a body
 
-  std::vector<int> asked;  // channels, ascending: set by who asks
-  // Whether a last column is asked for: what a sum of the rows' dependences misses
+  std::vector<int> asked;  // requested channels, ascending; set by the caller
+  // True to request a last column: the violation of a sum of the rows' dependences
   // (class_factor.h).
   bool of_dependences = false;
 
-  // Row by row, one column for each that is asked for: V and U transposed (channels x width), w, p
-  // and c (rows x width). The latter two are empty where they move nothing: rows that clamp take
-  // back what is pushed along them, but where they depend on each other and something slides.
+  // Row by row, with one column per request: V and U transposed (channels x width), w, p and c
+  // (rows x width). p and c are empty if they move nothing. They move something only if linearly
+  // dependent rows share impulses and friction slides, as active rows otherwise compensate impulses
+  // along them.
   std::vector<double> by_velocity, by_push, by_target, by_share, by_creep;
   std::vector<double> shared, crept;  // u and c, by channels
 
   void ask_for_all(int channels);
   int width() const { return static_cast<int>(asked.size()) + (of_dependences ? 1 : 0); }
 
-  // dz (at_once x width) += what the rows of a block do, of changes side by side. d: rows x
+  // Add to dz (at_once x width) the effect of changes of a block's rows, side by side. d: rows x
   // most_block_channels x at_once; target: rows x at_once.
   void add(const RowSolution& solution, const RowBlock& block, const double* d,
            const double* target, double* dz);

@@ -15,8 +15,8 @@ constexpr int most_rounds = 100, most_ties = 12;
 
 }  // namespace
 
-// Which rows are at zero velocity, and classes in guess_ by which all of these clamp. False where
-// they do so already.
+// Find the rows at zero velocity, and set guess_ to modes in which all of these are active. Return
+// false if they are active already.
 bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   const RowProblem& problem = rows.problem;
   const double rest = tied_velocity * row_scale(rows.sizes, s);
@@ -25,7 +25,7 @@ bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   bool any = false;
   for (int i = 0; i < problem.size(); ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
-    // What gives is at its bound by right.
+    // A compliant row at its bound is not degenerate.
     const bool is_friction = row.kind == RowKind::friction, gives = row.compliance > 0;
     if (is_friction && (guess_[at(row.normal)] != RowClass::clamping || !(row.mu > 0))) continue;
     const bool is_tied = !gives && std::abs(s.w[at(i)]) <= rest,
@@ -39,8 +39,8 @@ bool ImpulseSelection::tie(const Rows& rows, const RowSolution& s) {
   return any;
 }
 
-// Fills the spans of the rows that clamp in trial_: springs with their impulses, and all rows with
-// how friction creeps, which springs do not see.
+// Compute the spans of the active rows in trial_: springs with their impulses, and all rows with
+// those of friction, for which springs count as zero.
 void ImpulseSelection::span_clamping(const Rows& rows) {
   const RowProblem& problem = rows.problem;
   springs_.clear(problem.channels), all_.clear(problem.channels);
@@ -58,8 +58,8 @@ void ImpulseSelection::span_clamping(const Rows& rows) {
       }
 }
 
-// Returns true where row i depends on rows that clamp, those of its block or else all, and sets
-// what it would push.
+// Return true if row i depends on active rows, first of its block and then of all blocks, and set
+// the impulse that it would have.
 bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i, double& f) {
   const RowProblem& problem = rows.problem;
   const ConstraintRow& row = problem.rows[at(i)];
@@ -76,8 +76,8 @@ bool ImpulseSelection::is_implied(const Rows& rows, const RowBlock& block, int i
   return (!creeps(row) && depends_on(springs_)) || depends_on(all_);
 }
 
-// From the impulses of trial_: classes in guess_ that agree better with what tied rows push or
-// would push; how many changed, and the last of them.
+// Set guess_ to modes that agree better with the impulses in trial_ that degenerate rows have or
+// would have. Return the number of changes, and the last changed row.
 int ImpulseSelection::choose_again(const Rows& rows, int& last) {
   const RowProblem& problem = rows.problem;
   const std::vector<RowClass>& classes = trial_.classes;
@@ -109,9 +109,10 @@ int ImpulseSelection::choose_again(const Rows& rows, int& last) {
   return changed;
 }
 
-// From the impulses of trial_, with which tied rows agree. Others need not: what slides on many
-// points at once is held by which of them push. Which rows are at rest there, and classes in guess_
-// by which those that move agree better; whether anything changed.
+// Update the degenerate rows from the impulses in trial_, with which the previous degenerate rows
+// agree. Other rows may disagree, as friction that slides at many points depends on which of them
+// push. Find the rows at rest, and set guess_ to modes that agree better with the moving rows.
+// Return true if anything changed.
 bool ImpulseSelection::tie_again(const Rows& rows) {
   const RowProblem& problem = rows.problem;
   const double scale = row_scale(rows.sizes, trial_), rest = tied_velocity * scale,
@@ -134,8 +135,8 @@ bool ImpulseSelection::tie_again(const Rows& rows) {
   return any;
 }
 
-// From classes in guess_ with which all tied rows clamp: the impulses that vanishing compliance
-// would leave, in trial_. as_tied: which are at rest is a guess, too.
+// Compute in trial_ the impulses in the limit of vanishing compliance, beginning with guess_, in
+// which all degenerate rows are active. as_tied: the set of rows at rest is a guess, too.
 bool ImpulseSelection::choose(const Rows& rows, bool as_tied) {
   const RowProblem& problem = rows.problem;
   ClassChanges changes(problem);
@@ -157,7 +158,7 @@ bool ImpulseSelection::choose(const Rows& rows, bool as_tied) {
   return false;
 }
 
-// Whether those that are tied are all the rows that are at rest, by trial_.
+// Return true if the degenerate rows are exactly the rows at rest in trial_.
 bool ImpulseSelection::are_tied_at_rest(const Rows& rows) const {
   const RowProblem& problem = rows.problem;
   const double rest = tied_velocity * row_scale(rows.sizes, trial_);

@@ -1,12 +1,12 @@
-// Which impulses, of all that move bodies alike: friction creeps and springs share the load
-// (`row_basis.h`), so that they do not depend on how a solution was found, and load passes to where
-// it is carried without slip.
+// Selection among the impulses that move bodies alike. Friction creeps and springs share the load
+// (`row_basis.h`). The impulses thus do not depend on how a solution was found, and loads move to
+// where they are carried without slip.
 //
-// Rows at zero velocity are tied: pushing or not, their impulses are to be selected, first as if
-// all clamped; rows that would leave their bounds stay there. Of these a row that others hold still
-// is judged by what it would push were it to clamp: it goes with them as f_n = D_n u or f_t = D_t c
-// does. Friction of several points that slides changes with which of them push: rows that are in
-// breach then change class, and it is selected again.
+// Rows at zero velocity are degenerate: their impulses are to be selected. At first all of them are
+// active; rows that would leave their bounds then stay at them. Such a row that other rows hold at
+// rest is judged by the impulse that it would have if it were active, which follows from theirs by
+// f_n = D_n u or f_t = D_t c. Friction that slides at several points changes with the choice of the
+// points that push. Rows that are violated as a result change mode, and the selection is repeated.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 namespace robosim {
 
 enum class Selected {
-  unchanged,  // all tied rows clamp as it is
+  unchanged,  // all degenerate rows are active already
   chosen,
-  none  // none is found
+  none  // no selection was found
 };
 
 class ImpulseSelection {
@@ -28,16 +28,17 @@ class ImpulseSelection {
   struct Rows {
     const RowProblem& problem;
     const RowSizes& sizes;
-    double most_scale;    // what row_scale may be
-    ClassFactor& factor;  // in the end of the classes of the solution
+    double most_scale;    // upper limit of row_scale
+    ClassFactor& factor;  // in the end, of the modes of the solution
   };
 
-  // From a solution, which stays as it is where none is found.
+  // Select from a solution, which is unchanged if no selection is found.
   Selected select(const Rows& rows, RowSolution& solution);
-  // The same, with a guess of the classes of those that are at rest: as of rows that give a little.
+  // Select with a guess of the modes of the rows at rest, as of rows that are slightly compliant.
   Selected select(const Rows& rows, const RowSolution& guess, RowSolution& solution);
 
-  // From a guess of which rows are at rest: those that clamp. False where it is others.
+  // Select with a guess of the rows at rest: those that are active. Return false if the rows at
+  // rest are others.
   bool guess(const Rows& rows, const std::vector<RowClass>& classes, RowSolution& solution);
 
  private:
@@ -53,7 +54,7 @@ class ImpulseSelection {
   RowSolution trial_;
   std::vector<RowClass> guess_;
   std::vector<std::uint8_t> tied_;
-  RowSpan springs_, all_;  // of the rows that clamp, without friction and with it
+  RowSpan springs_, all_;  // of active rows, without friction and with it
   bool is_spanned_ = false;
 };
 

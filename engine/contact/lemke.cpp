@@ -10,7 +10,7 @@ namespace robosim {
 
 namespace {
 
-// Below which an entry of the table counts as zero, and two quotients as one.
+// Threshold below which an entry of the table, or the difference of two quotients, counts as zero.
 constexpr double rounding = 1e-9;
 
 }  // namespace
@@ -19,6 +19,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   const int m = problem.size(), k = problem.channels;
   s.resize(problem);
   pivots_ = 0;
+  // List the complementary variables.
   variables_.clear();
   for (int i = 0; i < m; ++i) {
     const ConstraintRow& row = problem.rows[at(i)];
@@ -37,8 +38,8 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
     return false;
   }
 
-  // Velocities w with boxes at their lower bounds and everything else at zero; f of a box counts
-  // from there.
+  // Velocities w with boxes at their lower bounds and all other impulses zero; the impulse of a box
+  // is relative to its lower bound.
   for (int i = 0; i < m; ++i)
     s.f[at(i)] = problem.rows[at(i)].kind == RowKind::box ? problem.rows[at(i)].lower : 0.0;
   apply_impulses(problem, s);
@@ -57,8 +58,8 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
                          [&](const RowBlock& b) { return i < b.last_row; });
   };
 
-  // In like units, with f = unit f' and w' = unit w, s = s' / unit: the same factor for what is
-  // complementary keeps N copositive.
+  // Scale to like units, f = unit f', w' = unit w, s = s' / unit. Equal factors of complementary
+  // variables keep N copositive.
   unit_.resize(at(m));
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {
     for (int i = problem.blocks[b].first_row; i < problem.blocks[b].last_row; ++i) {
@@ -66,6 +67,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
       unit_[at(i)] = a > 0 ? 1 / std::sqrt(a) : 1.0;
     }
   }
+  // Fill the table of w - N x - cover = q.
   make_zeros(table_, at(n * width));
   basis_.resize(at(n));
   const auto entry = [&](int r, int c) -> double& { return table_[at(r) * at(width) + at(c)]; };
@@ -100,14 +102,14 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
     basis_[at(a)] = a;
   }
 
-  // The problem is as large as its q, and so are its impulses.
+  // Normalize q; impulses scale with q.
   double size = 0;
   for (int a = 0; a < n; ++a) size = std::max(size, std::abs(entry(a, constant)));
   for (int a = 0; a < n && size > 0; ++a) entry(a, constant) /= size;
 
   const auto complement = [n](int v) { return v < n ? v + n : v - n; };
-  // Whether row a of the table leaves the basis before row b does: lexicographically, each over its
-  // entry in the entering column.
+  // Return true if row a of the table leaves the basis before row b: lexicographic order of the
+  // rows, each divided by its entry in the entering column.
   const auto before = [&](int a, int b, int entering) {
     const double ea = entry(a, entering), eb = entry(b, entering);
     const auto compare = [&](int c) {
@@ -136,12 +138,12 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
     ++pivots_;
   };
 
-  // The covering variable enters where q is lowest.
+  // The covering variable enters where q is smallest.
   int leaving = -1;
   for (int a = 0; a < n; ++a) {
     if (entry(a, constant) < 0 && (leaving < 0 || before(leaving, a, cover))) leaving = a;
   }
-  const int limit = 4 * n + 100;  // three times what those need that end
+  const int limit = 4 * n + 100;  // three times the pivots of solved problems
   for (int entering = cover; leaving >= 0;) {
     const int left = basis_[at(leaving)];
     pivot(leaving, entering);
@@ -158,7 +160,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
     if (leaving < 0) return false;  // a ray
   }
 
-  // Impulses and classes.
+  // Copy impulses and modes.
   for (int a = 0; a < n; ++a) {
     if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
     const Variable& x = variables_[at(basis_[at(a)] - n)];
@@ -168,7 +170,7 @@ bool Lemke::solve(const RowProblem& problem, RowSolution& s, double& work_left) 
   }
   apply_impulses(problem, s);
   std::fill(s.classes.begin(), s.classes.end(), RowClass::separating);
-  // An impulse that is in the basis is between its bounds, unless its slip speed is, too.
+  // An impulse in the basis is within its bounds, unless its slip speed is in the basis as well.
   for (int a = 0; a < n; ++a) {
     if (basis_[at(a)] < n || basis_[at(a)] == cover) continue;
     const Variable& x = variables_[at(basis_[at(a)] - n)];

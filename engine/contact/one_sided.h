@@ -1,4 +1,4 @@
-// Causes for which a derivative of a step holds on one side only, or not at all.
+// Causes for which a derivative of a step is one-sided, or does not exist.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,20 @@
 
 namespace robosim {
 
-// A set of causes, of one step or of several: its bits. In Python it is
+// Set of causes, of one or several steps, as bits. In Python it is
 // robosim.simulation.OneSidedCause.
 enum class OneSided : std::uint8_t {
   no = 0,
   feature = 1,       // another feature of a contact takes over
-  tie = 2,           // a row is at the edge of its class: it pushes or not, sticks or slides
+  tie = 2,           // a row is degenerate: at the border of pushing or not, of sticking or sliding
   undetermined = 4,  // velocities are not unique
-  // The impulses are those of no active set: most that are rough or inconsistent.
+  // The impulses belong to no active set: most rough or inconsistent solutions.
   unsolved = 8,
-  // Rows that depend on each other contradict each other as soon as something moves.
+  // Linearly dependent rows contradict each other as soon as anything moves.
   torn = 16,
-  other_classes = 32,  // complementarity_aware: the derivative is that of other classes
+  other_classes = 32,  // complementarity_aware: the derivative is that of other modes
   diverged = 64,       // the step was not taken
-  // Of second derivatives: steps beside this one, however near, are by other formulas.
+  // Second derivatives: steps arbitrarily close to this one follow other formulas.
   switches = 128
 };
 
@@ -42,7 +42,7 @@ constexpr OneSided operator|(OneSided a, OneSided b) {
   return static_cast<OneSided>(static_cast<int>(a) | static_cast<int>(b));
 }
 constexpr OneSided& operator|=(OneSided& a, OneSided b) { return a = a | b; }
-// The cause where something is so, else none.
+// Return the cause if the condition is true, else none.
 constexpr OneSided one_sided_if(bool is_so, OneSided cause) { return is_so ? cause : OneSided::no; }
 
 }  // namespace robosim

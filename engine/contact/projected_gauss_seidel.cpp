@@ -13,7 +13,7 @@ namespace robosim {
 
 namespace {
 
-// Of the numbers that meet there.
+// Relative to the numbers that are compared.
 constexpr double tie_tolerance = 1e-14;
 
 void add(double* a, double factor, const double* b, int n) { add_scaled(factor, b, n, a); }
@@ -38,8 +38,9 @@ void ProjectedGaussSeidel::prepare(const RowProblem& problem) {
   }
 }
 
-// The impulse of another row of its coordinate that asks for the same, and has it; else less than
-// none. A row that such a one holds still stays at its bound, of which both sides are the same.
+// Return the impulse of another active row of the same coordinate with the same target, or minus
+// infinity if there is none. A row that such a row holds at rest stays at its bound: both sides of
+// the bound are then equivalent.
 double ProjectedGaussSeidel::held_still(const RowProblem& problem, const RowBlock& block, int i,
                                         const RowSolution& s) {
   for (int j = block.first_row; j < block.last_row && block.width == 1; ++j) {
@@ -62,15 +63,16 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
         const ConstraintRow& row = problem.rows[at];
         const double old = s.f[at], give = a_[at] + row.compliance;
         RowClass outcome = RowClass::separating;
+        // Unconstrained update.
         if (give > 0) {
           const double w = dot(row.d, y_.data() + block.first_channel, block.width) - row.target +
                            row.compliance * old;
           const double change = w * inverse_[at], free = old - change;
           const RowBounds bounds = row_bounds(problem, i, s.f.data());
-          // Friction of a point that does not push may not either, whatever it would do.
+          // Friction of a point without normal impulse is zero.
           const bool is_held =
               row.kind == RowKind::friction && !(s.f[static_cast<std::size_t>(row.normal)] > 0);
-          bool stays = false;  // whichever side of its bound rounding takes it to
+          bool stays = false;  // at its bound, on either side of it by rounding
           if constexpr (records) {
             const double rounding = tie_tolerance * (std::abs(old) + std::abs(change));
             stays = (old == bounds.lower || old == bounds.upper) &&
@@ -80,6 +82,7 @@ void ProjectedGaussSeidel::sweep(const RowProblem& problem, int sweeps, RowSolut
                         (std::abs(free - bounds.lower) <= rounding ||
                          std::abs(free - bounds.upper) <= rounding);
           }
+          // Clip the impulse and move the channels.
           if (is_held)
             s.f[at] = 0;
           else if (free > bounds.upper || (stays && old == bounds.upper))
@@ -122,6 +125,7 @@ void ProjectedGaussSeidel::go_on(const RowProblem& problem, int sweeps, RowSolut
 void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution& s,
                                    const double* f_bar, const double* z_bar, RowGradient& g) {
   const int m = problem.size(), k = problem.channels;
+  // Gradient in f of the loss, where z = sum d_i f_i.
   f_ = s.f;
   y_then_ = y_;
   make_zeros(y_bar_, static_cast<std::size_t>(k));
@@ -130,7 +134,7 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
     pushes_[i % pushes_.size()] += outcomes_[i] != RowClass::separating;
   make_zeros(u_bar_, static_cast<std::size_t>(m * k));
   f_bar_.assign(f_bar, f_bar + m);
-  for (const RowBlock& block : problem.blocks) {  // z = sum d_i f_i
+  for (const RowBlock& block : problem.blocks) {
     for (int i = block.first_row; i < block.last_row; ++i) {
       f_bar_[static_cast<std::size_t>(i)] += dot(problem.rows[static_cast<std::size_t>(i)].d,
                                                  z_bar + block.first_channel, block.width);
@@ -139,10 +143,10 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
     }
   }
 
-  // Sweeps bring what an update answers to, f_bar + u . y_bar, towards zero, and what is left of it
-  // may grow again through rows that clamp in early ones alone. So that it is not lost in rounding,
-  // f_bar has what y_bar was at some time, in twice the precision, and new_y_bar_ is what has come
-  // since.
+  // Sweeps reduce the adjoint of an update, f_bar + u . y_bar, towards zero. The remainder may
+  // grow again through rows that are active in early sweeps only. To keep it from rounding,
+  // f_bar includes an earlier y_bar in twice the precision, and new_y_bar_ is the part of y_bar
+  // since then.
   for (auto* x : {&new_y_bar_, &taken_y_bar_, &taken_y_bar_low_})
     make_zeros(*x, static_cast<std::size_t>(k));
   make_zeros(f_bar_low_, static_cast<std::size_t>(m));
@@ -158,7 +162,7 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
   };
   std::size_t last = outcomes_.size();
   for (unsigned sweep = 0; last > 0; ++sweep) {
-    // After 1, 2, 4 ... sweeps: it changes less and less.
+    // After 1, 2, 4 ... sweeps: the changes become smaller and smaller.
     if (std::has_single_bit(sweep)) take_new();
     for (auto block = problem.blocks.rbegin(); block != problem.blocks.rend(); ++block) {
       for (int i = block->last_row; i-- > block->first_row;) {
@@ -168,21 +172,21 @@ void ProjectedGaussSeidel::add_vjp(const RowProblem& problem, const RowSolution&
         const ConstraintRow& row = problem.rows[at];
         const double give = a_[at] + row.compliance;
         pushes_[at] -= outcome != RowClass::separating;
-        // Nothing is passed on to it.
+        // The row has no influence at this update or before.
         if (!(give > 0) || (outcome == RowClass::separating && pushes_[at] == 0)) continue;
         const double* u = u_.data() + static_cast<std::ptrdiff_t>(i) * k;
         double* u_bar = u_bar_.data() + static_cast<std::ptrdiff_t>(i) * k;
         double* d_bar = g.d.data() + static_cast<std::ptrdiff_t>(i) * most_block_channels;
 
-        // f <- f + df, y <- y + u df, and the state before it.
+        // Undo f <- f + df, y <- y + u df.
         const double df = f_[at] - old_f;
         const double pushed_bar = dot(u, new_y_bar_.data(), k),
                      df_bar = f_bar_[at] + pushed_bar + f_bar_low_[at];
         if (df != 0) add(u_bar, df, y_bar_.data(), k), add(y_then_.data(), -df, u, k);
         f_[at] = old_f;
 
-        // The outcome: of a clamping row df itself, which leaves f_bar as it is but for compliance;
-        // of others where f ends.
+        // Reverse the outcome. An active row determines df itself, which leaves f_bar unchanged
+        // except for compliance. At a bound, f itself is determined.
         if (outcome == RowClass::clamping) {
           const double w = dot(row.d, y_then_.data() + block->first_channel, block->width) -
                            row.target + row.compliance * old_f;

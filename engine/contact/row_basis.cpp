@@ -9,16 +9,16 @@ namespace robosim {
 
 namespace {
 
-// Columns whose part outside the span of the others is smaller than this times the largest depend
-// on them.
+// Length of a column outside the span of the others, relative to the largest column, below which it
+// depends on them.
 constexpr double basis_tolerance = 1e-8;
-// What is left of a row that depends on others, relative to it.
+// Length of the remainder of a dependent row, relative to the row.
 constexpr double rounding_of_dependence = 1e-10;
-// Of a column's square: projected once it is orthogonal to rounding over the square root of this
-// (Kahan; Parlett, "The symmetric eigenvalue problem", section 6-9).
+// Fraction of the squared length that must remain for a single projection to be orthogonal, up to
+// rounding over its square root (Kahan; Parlett, "The symmetric eigenvalue problem", section 6-9).
 constexpr double enough_left = 0.1;
 
-// The inner product of two columns over some rows.
+// Inner product of two columns over a range of rows.
 template <int width>
 double product(const double (*A)[width], int first, int last, int i, int j) {
   double sum = 0;
@@ -65,12 +65,12 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
     unknowns_ += basis.columns;
     blocks_.push_back(basis);
   }
-  // They change places.
+  // The two sets of vectors are swapped in each build.
   last_.blocks.reserve(blocks_.size()), last_.numbers.reserve(numbers_.size()),
       last_.made_of.reserve(made_of_.size());
 }
 
-// From the same rows at the same place.
+// Copy the basis of the last build if its block at this index had the same rows.
 bool RowBasis::take_last(Block& basis) {
   const std::size_t place = blocks_.size(), size = made_of_.size() - basis.made_of;
   if (place >= last_.blocks.size()) return false;
@@ -91,7 +91,8 @@ bool RowBasis::take_last(Block& basis) {
   return true;
 }
 
-// Entries of all columns side by side, so that their sums do not wait for each other.
+// Loops over rows are outermost: sums of all columns are side by side and do not wait for
+// each other.
 template <int width>
 void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   const int* rows = rows_.data() + basis.first_row;
@@ -100,7 +101,7 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
     return problem.rows[static_cast<std::size_t>(i)];
   };
 
-  // D, springs first and then friction, and below it the identity that becomes Q.
+  // Matrix D, with springs first and then friction, above the identity that becomes Q.
   make_zeros(scratch_, static_cast<std::size_t>(all * width)),
       places_.resize(static_cast<std::size_t>(n));
   double(*const A)[width] = reinterpret_cast<double(*)[width]>(scratch_.data());
@@ -114,8 +115,8 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   }
   for (int c = 0; c < width; ++c) A[n + c][c] = 1;
 
-  // Pivoted Gram-Schmidt of the columns from `rank` on as far as these rows go, all other rows with
-  // them; projections that leave little are done twice.
+  // Pivoted Gram-Schmidt of the columns from `rank` on, over rows [first, last); all other rows
+  // follow. Projections that leave little are repeated.
   double largest = 0;
   const auto stage = [&](int rank, int first, int last) {
     const auto along = [&](int column, double* products) {  // with all columns
@@ -128,7 +129,7 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
       for (int i = 0; i < all; ++i) A[i][column] *= by;
     };
     const int begin = rank;
-    double products[width], whole[width];  // of each column before anything was taken
+    double products[width], whole[width];  // squared length of each column before projections
     for (; rank < width; ++rank) {
       double sizes[width] = {};
       for (int i = first; i < last; ++i)
@@ -145,7 +146,7 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
       }
       scale(rank, 1 / most);
       along(rank, products);
-      if (sizes[best] < enough_left * whole[rank]) {  // once more of those before it
+      if (sizes[best] < enough_left * whole[rank]) {  // project once more on the columns before
         for (int i = 0; i < all; ++i) {
           double taken = 0;
           for (int c = begin; c < rank; ++c) taken += products[c] * A[i][c];
@@ -159,15 +160,16 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
     }
     return rank;
   };
+  // Springs, then friction.
   for (int c = 0; c < width; ++c)
     largest = std::max(largest, std::sqrt(product<width>(A, 0, n, c, c)));
   basis.springs = stage(0, 0, springs);
   basis.independent = basis.springs;
   if (springs < n) {
-    // Rounding.
+    // Set what is rounding error to zero.
     for (int i = 0; i < springs; ++i) std::fill(A[i] + basis.springs, A[i] + width, 0.0);
     basis.independent = stage(basis.springs, springs, n);
-    // Takes from the springs' columns what friction's own columns already span.
+    // Project the springs' columns so that they are orthogonal to those of friction.
     for (int c = 0; c < basis.springs; ++c)
       for (int e = basis.springs; e < basis.independent; ++e) {
         const double taken = product<width>(A, springs, n, c, e);
@@ -176,6 +178,7 @@ void RowBasis::orthonormalize(const RowProblem& problem, Block& basis) {
   }
   const int columns = basis.columns = basis.independent + compliant;
 
+  // Copy P and Q, with one unknown for each compliant row, and compute N.
   const auto reserve = [&](int entries) {
     const std::size_t begin = numbers_.size();
     numbers_.resize(begin + static_cast<std::size_t>(entries), 0.0);

@@ -1,4 +1,4 @@
-// What rows say of how they were solved, for whoever asks what happened in a step.
+// Diagnostics of solved rows, for inspection of a step.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,13 @@
 
 namespace robosim {
 
-// A = D L D^T + R (rows x rows): what velocities of rows change by with their impulses.
+// Matrix A = D L D^T + R (rows x rows): rates of the velocities of rows with their impulses.
 std::vector<double> row_admittances(const RowProblem& problem);
 
-// How far row i is from another class, as a velocity: of one that clamps what its impulse may
-// change by until it is at a bound, times its admittance; else the velocity that it has, of the two
-// of a disc together. Bounds of friction are those beside the impulse that its normal has. Infinite
-// where it has one class, as an equality does, and friction whose normal does not push, which does
-// whatever that does.
+// Distance of row i from another mode, as a velocity. For an active row it is the change of impulse
+// up to the nearest bound, times the admittance; otherwise the velocity of the row, or of the two
+// rows of a disc. Bounds of friction are those at the present normal impulse. The distance is
+// infinite for rows with one mode: equalities, and friction whose normal has no impulse.
 double switch_distance(const RowProblem& problem, const RowSizes& sizes,
                        const RowSolution& solution, int i);
 

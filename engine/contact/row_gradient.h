@@ -1,4 +1,5 @@
-// What a loss changes by with each number of a RowProblem: the output of the solvers' adjoints.
+// Gradient of a loss with respect to each number of a RowProblem: the output of the
+// solvers' adjoints.
 #pragma once
 
 #include <vector>
@@ -10,8 +11,8 @@ namespace robosim {
 
 struct RowGradient {
   std::vector<double> y_free;  // channels
-  // channels x channels, each entry as if on its own: the sum over both triangles counts. Empty,
-  // and adjoints leave it so, but for SolvedRows::sees_delassus.
+  // Channels x channels, with independent entries: the gradient in a symmetric L is the sum of both
+  // triangles. Empty, and left empty by adjoints, unless SolvedRows::sees_delassus.
   std::vector<double> L;
   std::vector<double> d;                                     // rows x most_block_channels
   std::vector<double> target, compliance, lower, upper, mu;  // rows

@@ -1,6 +1,6 @@
-// A solver of rows as a step sees it, whichever it is (row_solvers.h lists all): RowSolver solves
-// the rows of one island after the other, and of each island a SolvedRows keeps the active set that
-// was found, for the derivatives of the solution.
+// Interface of row solvers, as a step uses them (row_solvers.h lists all). RowSolver solves the
+// rows of one island after the other. SolvedRows keeps the active set of each island, for the
+// derivatives of its solution.
 #pragma once
 
 #include <memory>
@@ -15,49 +15,48 @@ namespace robosim {
 
 enum class SolverStatus {
   solved,
-  // Solved, but by impulses of independent rows or of sweeps: those of the selection rule
+  // Solved, but with impulses of independent rows or of sweeps: those of the selection rule
   // (impulse_selection.h) leave their bounds.
   basic,
-  rough,  // of `lcp`: by the convex solver, to 1e-6; of that: bounds of friction may be off
+  rough,  // `lcp`: solved by the convex solver, to 1e-6; `convex`: bounds of friction may be off
   // Not solved: rows that contradict each other, or whose bounds of friction are not found.
   inconsistent
 };
 
 struct SolverReport {
   SolverStatus status = SolverStatus::solved;
-  // The one that ended it, of a solver that tries several: its place in their list.
+  // Index of the attempt that ended the solve, in the list of a solver that has several.
   int attempt = -1;
-  // row_residual; of what is `inconsistent` beside the velocities without impulses.
+  // row_residual; if `inconsistent`, relative to the velocities without impulses.
   double residual = 0;
-  int class_changes = 0;  // solves by changes of class after the first
+  int class_changes = 0;  // solves with changed modes, after the first
   int pivots = 0;         // of pivoting methods
 };
 
 // Options of solvers.
 struct SolverOptions {
-  int sweeps = 50;  // of solvers by iterations, as `pgs`
+  int sweeps = 50;  // of iterative solvers, as `pgs`
 };
 
-// The solved rows of one island. Problem, sizes and solution are those of its last
-// RowSolver::solve.
+// Solved rows of one island. Problem, sizes and solution are those of the last RowSolver::solve.
 class SolvedRows {
  public:
   virtual ~SolvedRows() = default;
 
-  // Prepares the derivatives below. Returns why they hold on one side only, where they do.
+  // Prepare the derivatives below. Return the causes for which they are one-sided, if any.
   virtual OneSided differentiate(const RowProblem& problem, const RowSizes& sizes,
                                  const RowSolution& solution) = 0;
 
-  // Adds to `gradient` that of a loss which changes by f_bar (rows) with the impulses of rows, and
-  // by z_bar (channels) with those of channels. Nothing where the solution has no derivative. Here
-  // problem.L is there, whether it was when the rows were solved or not.
+  // Add to `gradient` the gradient of a loss that changes by f_bar (rows) with the impulses of
+  // rows, and by z_bar (channels) with those of channels. Adds nothing if the solution has no
+  // derivative. problem.L is required here, whether or not the rows were solved with it.
   virtual void add_vjp(const RowProblem& problem, const RowSolution& solution, const double* f_bar,
                        const double* z_bar, RowGradient& gradient) = 0;
-  // True where add_vjp fills gradient.L, as it sees L itself and not only y+ = y_free + L z. Where
-  // f_bar is not zero it may, too: gradient.L must be there.
+  // Return true if add_vjp fills gradient.L, since the solution depends on L beyond y+ = y_free + L
+  // z. With a nonzero f_bar it may fill gradient.L in any case, which must then exist.
   virtual bool sees_delassus() const { return false; }
 
-  // True where impulses depend on the lower bound of a box.
+  // Return true if impulses depend on the lower bound of a box.
   virtual bool follows_lower_bounds(const RowProblem& problem, const RowSolution& solution) const {
     for (std::size_t r = 0; r < problem.rows.size(); ++r)
       if (problem.rows[r].kind == RowKind::box && solution.classes[r] == RowClass::lower)
@@ -65,23 +64,23 @@ class SolvedRows {
     return false;
   }
 
-  // The derivatives in matrices. False, and nothing is written, where there are none: then add_vjp
-  // is asked once for each channel.
+  // Compute the derivatives as matrices. Return false and write nothing if there are none; add_vjp
+  // is then called once per channel.
   virtual bool rates(const RowProblem&, ImpulseRates&) { return false; }
 
-  // Clamping rows that depend on each other (class_factor.h): if there are any, and the gradient of
-  // what they miss.
+  // Linearly dependent active rows (class_factor.h): return true if there are any, and add the
+  // gradient of their violation.
   virtual bool has_dependences(const RowProblem&) const { return false; }
   virtual void add_dependence_vjp(const RowProblem&, const RowSolution&, RowGradient&) {}
 
-  // True where the active set is known and its solution unique; differentiate may find one. Solvers
-  // by iterations have none.
+  // Return true if the active set is known and its solution unique; differentiate may find an
+  // active set. Iterative solvers have none.
   virtual bool has_classes() const { return false; }
-  // Solves the rows for other classes instead, and makes the derivatives above those of that
-  // solution, without `differentiate`. False where these classes have no solution.
+  // Solve the rows for other modes instead. The derivatives above are then those of that solution,
+  // without `differentiate`. Return false if these modes have no solution.
   virtual bool solve_classes(const RowProblem&, const RowClass*, RowSolution&) { return false; }
 
-  // Appends what the solution depends on beside the classes of the rows (step_signature.h).
+  // Append what the solution depends on besides the modes of the rows (step_signature.h).
   virtual void append_outcomes(std::vector<int>&) const {}
 };
 
@@ -90,11 +89,11 @@ class RowSolver {
   virtual ~RowSolver() = default;
 
   virtual std::unique_ptr<SolvedRows> make_solved() const = 0;
-  // Fills solution and the problem's sizes; solved: one of make_solved.
+  // Compute solution and sizes. solved: a result of make_solved.
   virtual SolverReport solve(const RowProblem& problem, RowSolution& solution, RowSizes& sizes,
                              SolvedRows& solved) = 0;
-  // The same of rows that have been solved for other targets, by the classes that they had then;
-  // false where these do not solve them.
+  // Solve rows that were solved for other targets, with the modes of that solution. Return false if
+  // these modes do not solve the rows.
   virtual bool solve_near(const RowProblem&, const RowSolution&, RowSolution&, RowSizes&,
                           SolvedRows&) {
     return false;

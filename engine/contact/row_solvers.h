@@ -1,5 +1,5 @@
-// All solvers of rows. A new one is a file in solvers/, with a function that makes it, and its row
-// below.
+// List of all row solvers. To add a solver, write a file in solvers/ with a function that makes it,
+// and add a row to the list below.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ std::unique_ptr<RowSolver> make_sweep_solver(const SolverOptions& options);
 
 struct SolverKind {
   std::string_view name, about;
-  bool has_discs;      // the two rows of friction come as one disc (ConstraintRow::is_disc)
+  bool has_discs;      // the two rows of friction are one disc (ConstraintRow::is_disc)
   bool takes_factor;   // solves problems that have F instead of L
   bool knows_classes;  // SolvedRows::solve_classes has solutions
-  double rounding;     // of gradients, in units of their last place, at most about
+  double rounding;     // rounding error of gradients, at most about, in units in the last place
   std::unique_ptr<RowSolver> (*make)(const SolverOptions& options);
-  // Of SolverReport::attempt; null where there is one way only.
+  // Name of a SolverReport::attempt; null for a solver with a single method.
   const char* (*attempt_name)(int attempt) = nullptr;
 };
 

@@ -1,6 +1,5 @@
-// Which rows are combinations of others: orthonormal vectors of channels, in the metric of L, that
-// span those of the rows taken in. And what a linear function of rows is for combinations, by its
-// values for the rows taken in.
+// Linear dependence of rows: a basis of the span of rows, orthonormal in the metric of L. A linear
+// function of rows is extended from the rows in the span to their combinations.
 #pragma once
 
 #include <vector>
@@ -13,21 +12,20 @@ class RowSpan {
  public:
   void clear(int channels);
 
-  // What is left of the row's admittance d . L d beside the rows that are in.
+  // Return the part of the row's admittance d . L d outside the span.
   double rest(const RowProblem& problem, const RowBlock& block, const ConstraintRow& row);
-  // Of the row that `rest` was last asked of, as far as it is a combination.
+  // Value of the linear function at the row last passed to `rest`, if it is in the span.
   double value() const { return value_; }
-  // Takes that row in, unless it is a combination: what is left beside `admittance` of it is
-  // rounding.
+  // Add that row to the span, unless its part outside is rounding error relative to `admittance`.
   bool add(double admittance, double value = 0);
-  // Whether what is left beside `admittance` is more than rounding.
+  // Return true if `rest` is more than rounding error relative to `admittance`.
   static bool is_new(double rest, double admittance);
 
  private:
   std::size_t channels_ = 0;
-  std::vector<double> basis_, weighted_;  // a vector of channels each; L times it
+  std::vector<double> basis_, weighted_;  // one vector of channels each; L times it
   std::vector<double> rest_, product_, moved_;
-  std::vector<double> values_;  // of the vectors
+  std::vector<double> values_;  // of the basis vectors
   double square_ = 0, value_ = 0;
 };
 

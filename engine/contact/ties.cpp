@@ -14,6 +14,7 @@ enum class Holds { no, tied, yes };
 
 bool Ties::any(const RowProblem& problem, const RowSizes& sizes, const RowSolution& s) {
   const double slack = tied_velocity * row_scale(sizes, s);
+  // Classify each row: active, degenerate or inactive.
   const auto holds = [&](int i) {
     const ConstraintRow& row = problem.rows[at(i)];
     if (row.kind == RowKind::equality) return Holds::yes;
@@ -44,6 +45,7 @@ bool Ties::any(const RowProblem& problem, const RowSizes& sizes, const RowSoluti
       i += is_disc;
     }
   }
+  // Test degenerate rows against the span of the active rows.
   if (tied_.empty()) return false;
   span_.clear(problem.channels);
   const auto rest = [&](const Place& x) {

@@ -1,11 +1,11 @@
-// Where the solution of rows has a derivative on one side only: a row at the border of what its
-// class asks for. One that rests without a push, as a ball that touches and weighs nothing, goes
-// with what pulls and stays with what pushes; friction at its bound at rest slips with one and
-// sticks with the other.
+// Detection of degenerate rows, at the border of two modes, where the solution has one-sided
+// derivatives only. A row at rest without an impulse is degenerate: a weightless ball that touches
+// moves with a pull and stays with a push. Friction at its bound with zero slip is degenerate, too:
+// it slips in one direction and sticks in the other.
 //
-// A row that others hold at zero velocity, the fourth corner of a box, makes no such kink: the
-// velocities do not feel which of them push. So tied rows count where their coefficients are not in
-// the span of those of rows that clamp and are not tied, judged in the metric of L.
+// A row that other rows hold at zero velocity, as the fourth corner of a box, makes no such kink:
+// the velocities do not depend on which of the rows push. So degenerate rows count if their
+// coefficients are outside the span of the active, nondegenerate rows, in the metric of L.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ namespace robosim {
 
 class Ties {
  public:
-  // sizes: of the problem.
+  // Return true if any degenerate row counts. sizes: of the problem.
   bool any(const RowProblem& problem, const RowSizes& sizes, const RowSolution& solution);
 
  private:
