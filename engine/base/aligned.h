@@ -1,5 +1,4 @@
-// Arrays that begin at a cache line, so that whole registers of neighboring numbers are loaded from
-// one line.
+// Arrays aligned to cache lines, so that loads of whole registers do not cross lines.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +25,17 @@ struct CacheLineAllocator {
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
-// Memory for intermediate results that only some callers need: taken when first asked for, kept,
-// given up when more is needed.
+// Memory for intermediate results that only some callers need. Allocated at the first request,
+// kept, and replaced when a request is larger.
 template <class T>
 class Scratch {
  public:
-  // Room for n; what it holds is whatever was left there.
+  // Return memory for n entries, with arbitrary contents.
   T* take(std::size_t n) {
     if (memory_.size() < n) memory_ = AlignedVector<T>(n);
     return memory_.data();
   }
-  // What was taken last.
+  // Memory of the last request.
   T* data() { return memory_.data(); }
   const T* data() const { return memory_.data(); }
 

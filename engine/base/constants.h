@@ -1,4 +1,4 @@
-// Numbers with names.
+// Named numeric constants.
 #pragma once
 
 #include <limits>

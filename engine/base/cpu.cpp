@@ -17,8 +17,8 @@ constexpr Isa all_isas[] = {Isa::baseline, Isa::v3, Isa::v4};
 
 #if defined(__x86_64__)
 // Features of the levels v3 and v4 of the System V ABI for x86-64 (section 3.1.1,
-// micro-architecture levels). What the compiler's own test knows includes that the operating system
-// saves the registers; the rest is read from the processor.
+// micro-architecture levels). The compiler's test includes that the operating system saves the
+// registers. Features that it does not cover are read from the processor.
 bool has_v3() {
   unsigned a, b, c = 0, d, extended = 0;
   __get_cpuid(1, &a, &b, &c, &d);

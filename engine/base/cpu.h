@@ -1,4 +1,4 @@
-// Which instruction set the kernels use, found when the program runs.
+// Choice of the instruction set that the kernels use, at run time.
 #pragma once
 
 #include <string_view>
@@ -8,29 +8,30 @@
 
 namespace robosim {
 
-// Whether this build holds kernels for it, and whether processor and operating system can run them.
+// Return true if this build has kernels for the instruction set; if processor and operating system
+// can run them.
 bool is_built(Isa isa);
 bool is_supported(Isa isa);
 
-// The highest that is both.
+// Return the highest instruction set that is both built and supported.
 Isa best_isa();
 
-// The one of this name. Throws InputError for a name that is none, or of one that is not built or
-// not supported; the message says which are valid here.
+// Return the instruction set of a name. Throws InputError if the name is unknown, or its
+// instruction set is not built or not supported; the message lists the valid names.
 Isa isa_named(std::string_view name);
 
-// What this process uses: the one that the environment variable ROBOSIM_ISA names at the first
-// call, or the best.
+// Return the instruction set of this process: the one that the environment variable ROBOSIM_ISA
+// names at the first call, else the best one.
 Isa kernel_isa();
 
-// What choose(isa) gives for that one, as std::integral_constant.
+// Return choose(isa) for kernel_isa(), passed as std::integral_constant.
 template <class Choose>
 decltype(auto) for_kernel_isa(const Choose& choose) {
 #define ROBOSIM_CHOOSE(isa) \
   if (kernel_isa() == Isa::isa) return choose(std::integral_constant<Isa, Isa::isa>());
   ROBOSIM_FOR_EACH_ISA(ROBOSIM_CHOOSE)
 #undef ROBOSIM_CHOOSE
-  return choose(std::integral_constant<Isa, Isa::baseline>());  // kernel_isa() is one of those
+  return choose(std::integral_constant<Isa, Isa::baseline>());  // kernel_isa() is one of the above
 }
 
 }  // namespace robosim

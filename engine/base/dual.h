@@ -1,7 +1,7 @@
-// Dual numbers a + b e with e^2 = 0: a kernel run on them yields its value and, exact to rounding,
-// its derivative along one direction. Over double the tests' oracle for everything analytic; over
-// Lanes what turns a first-order product into a second-order one. Griewank and Walther, "Evaluating
-// Derivatives" (2008), ch. 3.
+// Dual numbers a + b e with e^2 = 0. A kernel run on dual numbers computes its value and, exact to
+// rounding, its derivative along one direction. Over double they are the reference of the tests for
+// analytic derivatives. Over Lanes they turn a first-order product into a second-order one.
+// Griewank and Walther, "Evaluating Derivatives" (2008), ch. 3.
 #pragma once
 
 #include "base/scalar.h"

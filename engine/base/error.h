@@ -1,6 +1,5 @@
-// What the engine throws for input that cannot be used. The message names the offending thing, its
-// value and what would be valid. Hot loops throw nothing: solvers and searches answer with a
-// status.
+// Exception for invalid input. Its message names the argument, its value and the valid values. Hot
+// loops do not throw: solvers and searches return a status.
 #pragma once
 
 #include <sstream>
@@ -15,7 +14,7 @@ class InputError : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// Joins its arguments, as an output stream prints them, to one message.
+// Concatenate the arguments, formatted as by an output stream.
 template <class... Parts>
 std::string message(const Parts&... parts) {
   std::ostringstream out;
@@ -24,7 +23,7 @@ std::string message(const Parts&... parts) {
   return out.str();
 }
 
-// "a, b, c".
+// Join names as "a, b, c".
 inline std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) text += (i ? ", " : "") + names[i];

@@ -5,8 +5,8 @@
 
 namespace robosim {
 
-// Times zero such a number is NaN, as is every sum with it. Eight sums at a time, since one would
-// wait for itself.
+// An infinite number or NaN times zero is NaN, and so is every sum with it. Eight partial sums
+// avoid waiting for each addition.
 bool all_finite(const double* x, std::ptrdiff_t n) {
   double sums[8] = {};
   std::ptrdiff_t i = 0;

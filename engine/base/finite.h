@@ -1,14 +1,14 @@
-// Search of arrays for numbers that are infinite or NaN.
+// Checks of arrays for infinities and NaN.
 #pragma once
 
 #include <cstddef>
 
 namespace robosim {
 
-// True if none of the n numbers is infinite or NaN.
+// Return true if all n numbers are finite.
 bool all_finite(const double* x, std::ptrdiff_t n);
 
-// Index of the first that is; n if none is.
+// Return the index of the first number that is infinite or NaN, or n if there is none.
 std::ptrdiff_t first_not_finite(const double* x, std::ptrdiff_t n);
 
 }  // namespace robosim

@@ -1,7 +1,7 @@
-// A reference to something callable: two words, no allocation, no ownership. What it refers to must
-// outlive it, so it is for parameters: `void each(FunctionRef<void(int)> visit)` takes a lambda of
-// the call's own line. (std::function would own and may allocate; std::function_ref comes with
-// C++26.)
+// Reference to a callable: two words, no allocation, no ownership. The callable must outlive the
+// reference, so the type is meant for parameters: `void each(FunctionRef<void(int)> visit)` accepts
+// a lambda written in the call. (std::function owns its callable and may allocate;
+// std::function_ref comes with C++26.)
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Indices are int throughout; containers of the library ask for std::size_t.
+// Conversion of indices: int in the engine, std::size_t in containers of the standard library.
 #pragma once
 
 #include <cstddef>

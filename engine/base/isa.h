@@ -1,13 +1,13 @@
-// The instruction sets that kernels are compiled for, and how many doubles one of their registers
-// holds. A translation unit is compiled for exactly one; `own_isa` says which (from the macro that
-// its build target defines).
+// Instruction sets that kernels are compiled for, and their numbers of doubles per register. A
+// translation unit is compiled for exactly one set, `own_isa`, which its build target defines by
+// a macro.
 #pragma once
 
 #include <cstdint>
 
 namespace robosim {
 
-// Of x86-64: SSE2, AVX2 with FMA, AVX-512; elsewhere baseline only.
+// x86-64: SSE2, AVX2 with FMA, AVX-512. Other processors: baseline only.
 enum class Isa : std::uint8_t { baseline, v3, v4 };
 
 constexpr const char* name_of(Isa isa) {
@@ -16,7 +16,7 @@ constexpr const char* name_of(Isa isa) {
 
 constexpr int lanes_of(Isa isa) { return isa == Isa::v4 ? 8 : isa == Isa::v3 ? 4 : 2; }
 
-// f(name) for each instruction set that this build has kernels for.
+// Expand f(name) for each instruction set that this build has kernels for.
 #if defined(ROBOSIM_WITH_V3)
 #define ROBOSIM_IF_V3(f) f(v3)
 #else

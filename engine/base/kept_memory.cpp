@@ -9,7 +9,7 @@
 namespace robosim {
 namespace {
 
-constexpr std::size_t line = 64 / sizeof(double);  // before the numbers, for their count
+constexpr std::size_t line = 64 / sizeof(double);  // before the data, for their count
 
 std::size_t count_of(const double* data) {
   std::size_t count;
@@ -30,7 +30,7 @@ KeptMemory::~KeptMemory() {
 double* KeptMemory::take(std::size_t count) {
   {
     const std::lock_guard lock(mutex_);
-    // The newest, of which most may still be in a cache.
+    // The newest one, which is most likely still in a cache.
     const auto found = std::find_if(idle_.rbegin(), idle_.rend(),
                                     [count](const Idle& idle) { return idle.count == count; });
     if (found != idle_.rend()) {

@@ -1,6 +1,6 @@
-// Memory of large results, kept for the next one of the same size: pages that the system hands out
-// anew are zeroed when they are first written to, which takes as long as filling them, and in a
-// virtual machine several times as long.
+// Memory of large results, kept for later results of the same size. The system zeroes new pages
+// at their first write. That takes as long as filling them, and several times as long in a
+// virtual machine.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace robosim {
 
 class KeptMemory {
  public:
-  // Of numbers: less is not kept, so that there are few to look through.
+  // Smallest number of doubles that is kept; this limits the list that is searched.
   static constexpr std::size_t least_count = 4096;
 
-  // Of what nobody holds, at most this many bytes are kept; the oldest goes first.
+  // Keep at most `most_idle` bytes of unused memory; the oldest is released first.
   explicit KeptMemory(std::size_t most_idle) : most_idle_(most_idle) {
     idle_.reserve(most_idle / (least_count * sizeof(double)) + 1);
   }
@@ -22,10 +22,10 @@ class KeptMemory {
   KeptMemory(const KeptMemory&) = delete;
   KeptMemory& operator=(const KeptMemory&) = delete;
 
-  // Room for `count` numbers that begins at a cache line; what it holds is whatever was left there.
-  // From any thread.
+  // Return memory for `count` numbers, aligned to a cache line, with arbitrary
+  // contents. Thread-safe.
   double* take(std::size_t count);
-  void give_back(double* data) noexcept;  // of take
+  void give_back(double* data) noexcept;  // a result of take
 
   std::size_t idle_bytes() const;
 
@@ -36,7 +36,7 @@ class KeptMemory {
   };
 
   std::size_t most_idle_, idle_bytes_ = 0;
-  std::vector<Idle> idle_;  // in the order in which they came back
+  std::vector<Idle> idle_;  // in the order of their return
   mutable std::mutex mutex_;
 };
 

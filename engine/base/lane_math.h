@@ -1,14 +1,14 @@
 // Elementary functions of Lanes with the same bits in every lane of every width.
 //
 // Sine and cosine: x = k pi/2 + r with |r| <= pi/4, r kept as hi + lo (Cody and Waite, "Software
-// Manual for the Elementary Functions", 1980; pi/2 in four parts, so that r is right to 1e-32 even
-// where it nearly vanishes), then with z = r^2
+// Manual for the Elementary Functions", 1980; pi/2 in four parts, so that r is accurate to 1e-32
+// even where it nearly vanishes), then with z = r^2
 //   sin r = r - r^3 (s0 - s1 z + ... - s5 z^5)      to 2^-57.8
 //   cos r = 1 - z/2 + z^2 (c0 - c1 z + ... - c5 z^5)  to 2^-63.9
-// whose coefficients minimize the largest relative error (Remez' exchange, rounded one after the
-// other), summed after Estrin. Errors stay below 0.9 units in the last place (0.8 where products
-// are fused). Beyond 2^20 quarter turns (1.6e6 rad) the library's functions take over, lane by
-// lane. The sign of a zero is kept; infinities and NaN give NaN.
+// with coefficients that minimize the largest relative error (Remez' exchange, rounded one after
+// the other), summed after Estrin. Errors stay below 0.9 units in the last place (0.8 with fused
+// products). Beyond 2^20 quarter turns (1.6e6 rad) the library's functions are called, lane by
+// lane. The sign of a zero is kept; infinities and NaN result in NaN.
 #pragma once
 
 #include <cstring>
@@ -40,8 +40,8 @@ ROBOSIM_INLINE Lanes<W, isa> absolute(const Lanes<W, isa>& x) {
         (typename L::Vector)((typename detail::LaneTypes<W>::Bits)x.v & ~detail::sign_bit));
 }
 
-// The nearest whole number, halves to even: below 2^52, where numbers may have fractions, a sum
-// with it has none.
+// Nearest integer, halves to even. Adding 2^52 to a number below it, which may have a fraction,
+// rounds the fraction away.
 template <int W, Isa isa>
 ROBOSIM_INLINE Lanes<W, isa> nearest(const Lanes<W, isa>& x) {
   using L = Lanes<W, isa>;
@@ -58,7 +58,7 @@ ROBOSIM_INLINE Lanes<W, isa> nearest(const Lanes<W, isa>& x) {
 
 namespace detail {
 
-// c0 - c1 z + c2 z^2 - ... - c5 z^5, of the three powers.
+// Evaluate c0 - c1 z + c2 z^2 - ... - c5 z^5 from z, z^2 and z^4.
 template <class L>
 ROBOSIM_INLINE L alternating(const double (&c)[6], const L& z, const L& z2, const L& z4) {
   const L low = nmul_add(L(c[1]), z, L(c[0])), middle = nmul_add(L(c[3]), z, L(c[2])),
@@ -66,7 +66,7 @@ ROBOSIM_INLINE L alternating(const double (&c)[6], const L& z, const L& z2, cons
   return mul_add(z4, high, mul_add(z2, middle, low));
 }
 
-// For |x| up to 2^20 quarter turns. k is their number.
+// Sine and cosine for |x| up to 2^20 quarter turns. k: number of quarter turns.
 template <int W, Isa isa>
 ROBOSIM_INLINE void sin_cos_near(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes<W, isa>& c,
                                  Lanes<W, isa>& k) {
@@ -79,7 +79,7 @@ ROBOSIM_INLINE void sin_cos_near(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes
 
   // Three parts of pi/2 with 33 bits, whose products with k are exact, and one with 53. Differences
   // are kept with their rounding errors (Dekker, "A floating-point technique for extending the
-  // available precision", 1971); all small terms are held negated, so that a zero x keeps its sign.
+  // available precision", 1971). All small terms are kept negated, so that a zero x keeps its sign.
   const L first = nmul_add(k, L(0x1.921fb544p+0), x);
   const L second = k * L(0x1.0b4611a6p-34), a = first - second, a_error = (a - first) + second;
   const L third = k * L(0x1.3198a2ep-69), b = a - third, b_error = (b - a) + third;
@@ -100,14 +100,15 @@ ROBOSIM_INLINE void sin_cos_near(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes
   const L cosine = w + (((L(1.0) - w) - half) +
                         mul_add(z2, alternating(cosine_terms, z, z2, z4), hi * minus_lo));
 
-  // Odd k swaps the two; the second bit of k is the sine's sign, that of k + 1 the cosine's.
+  // Odd k swaps sine and cosine; the second bit of k is the sign of the sine, that of k + 1 the
+  // sign of the cosine.
   const Bits quarter = (Bits)turns.v,
              swapped = ((Bits)sine.v ^ (Bits)cosine.v) & (Bits{} - (quarter & 1));
   s.v = (Vector)(((Bits)sine.v ^ swapped) ^ ((quarter & 2) << 62));
   c.v = (Vector)(((Bits)cosine.v ^ swapped) ^ (((quarter + 1) & 2) << 62));
 }
 
-// One lane is one of two, whose bits need not leave their register.
+// A single lane is computed as one of two, so that its bits need not leave their register.
 template <Isa isa>
 ROBOSIM_INLINE void sin_cos_near(const Lanes<1, isa>& x, Lanes<1, isa>& s, Lanes<1, isa>& c,
                                  Lanes<1, isa>& k) {
@@ -116,7 +117,7 @@ ROBOSIM_INLINE void sin_cos_near(const Lanes<1, isa>& x, Lanes<1, isa>& s, Lanes
   s.v = s_.v[0], c.v = c_.v[0], k.v = k_.v[0];
 }
 
-// The library's, where |k| is large.
+// The library's sine and cosine, for lanes with large |k|.
 template <int W, Isa isa>
 [[gnu::cold, gnu::noinline]] void sin_cos_far(const Lanes<W, isa>& x, Lanes<W, isa>& s,
                                               Lanes<W, isa>& c, const Lanes<W, isa>& k) {
@@ -137,10 +138,10 @@ ROBOSIM_INLINE void sin_cos(const Lanes<W, isa>& x, Lanes<W, isa>& s, Lanes<W, i
   }
 }
 
-// Arrays for sin_cos_each of n numbers hold so many, zeros behind them.
+// Required size of the arrays of sin_cos_each for n numbers; the entries behind these are zeros.
 constexpr int sin_cos_room(int n) { return (n + 7) / 8 * 8; }
 
-// Of n numbers that do not depend on each other, so that processors overlap them; single numbers
+// Sine and cosine of n independent numbers, so that processors overlap them. Single numbers
 // share registers.
 template <class S>
 void sin_cos_each(int n, const S* x, S* s, S* c) {

@@ -1,4 +1,4 @@
-// Neighboring numbers in memory to one register and back.
+// Loads of neighboring numbers into one register, and stores.
 #pragma once
 
 #include <cstring>
@@ -14,8 +14,8 @@ ROBOSIM_INLINE Register load_lanes(const double* from) {
   return x;
 }
 
-// By value: of an array of registers whose address is taken, gcc 12 keeps all in memory, with a
-// copy for each use.
+// Passed by value: if the address of an array of registers is taken, gcc 12 keeps the whole array
+// in memory, with a copy for each use.
 template <class Register>
 ROBOSIM_INLINE void store_lanes(Register x, double* to) {
   std::memcpy(to, &x, sizeof(x));

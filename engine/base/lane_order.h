@@ -1,4 +1,4 @@
-// Comparisons of scalars: the smaller and larger of two, magnitudes, and masks as bits. For plain
+// Minimum, maximum and absolute value of scalars, access to lanes, and masks as bits. For plain
 // numbers and for lanes.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace robosim {
 
-// Where one is NaN, b.
+// Minimum and maximum; b if either is NaN.
 template <class S>
 ROBOSIM_INLINE S smaller(const S& a, const S& b) {
   return select(a < b, a, b);
@@ -20,7 +20,7 @@ ROBOSIM_INLINE double absolute(double x) { return __builtin_fabs(x); }
 
 ROBOSIM_INLINE bool any(bool condition) { return condition; }
 
-// Number l of a scalar that holds several.
+// Number of lanes of a scalar, and access to lane l.
 constexpr int lanes_in(double) { return 1; }
 template <int W, Isa isa>
 constexpr int lanes_in(const Lanes<W, isa>&) {
@@ -37,7 +37,7 @@ ROBOSIM_INLINE void set_lane(Lanes<W, isa>& x, int l, double value) {
   x.set(l, value);
 }
 
-// Bit l: lane l.
+// Bit l of the result is lane l of the mask.
 template <int W, Isa isa>
 ROBOSIM_INLINE unsigned bits_of(const Mask<W, isa>& mask) {
 #if defined(__AVX512DQ__)

@@ -1,4 +1,4 @@
-// From states that follow each other in memory to lanes, and back.
+// Transposition between consecutive states in memory and lanes.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace robosim {
 
 namespace detail {
 
-// One round of a transposition: blocks of `half` numbers change places between rows i and i + half.
+// One round of a transposition: exchange blocks of `half` numbers between rows i and i + half.
 template <int half, class Vector, int... j>
 ROBOSIM_INLINE void exchange(Vector& a, Vector& b, std::integer_sequence<int, j...>) {
   constexpr int W = sizeof...(j);
@@ -31,7 +31,7 @@ ROBOSIM_INLINE void transpose_rounds(Vector (&x)[W]) {
 
 }  // namespace detail
 
-// out[k] holds in its lane l number k of state l, which begins at from[l].
+// Fill out[k] with number k of each state: lane l is that of state l, which begins at from[l].
 template <int W, Isa isa>
 void gather(const double* const (&from)[W], int size, Lanes<W, isa>* out) {
   using Vector = typename Lanes<W, isa>::Vector;
@@ -48,10 +48,10 @@ void gather(const double* const (&from)[W], int size, Lanes<W, isa>* out) {
 
 namespace detail {
 
-// Number at(k) of all states becomes number k of each, for k below `size` and the first `count`
-// states, whose numbers follow each other from `to`. Two lanes at a time, with neighbors joined
-// while they are loaded: half the shuffles of transposing whole registers, and narrow stores, so
-// that none of these is what the rest waits for.
+// Write in[at(k)] to number k of each state, for k below `size` and the first `count` states, which
+// are consecutive from `to`. Two lanes at a time, with neighbors joined while they are loaded: this
+// takes half the shuffles of a transposition of whole registers, and narrow stores, so that neither
+// limits the speed.
 template <bool streaming, int W, Isa isa, class At>
 ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int count,
                                  double* to) {
@@ -88,15 +88,16 @@ ROBOSIM_INLINE void scatter_from(const Lanes<W, isa>* in, At&& at, int size, int
 
 }  // namespace detail
 
-// The reverse, for the first `count` lanes; the states' `size` numbers follow each other from `to`.
-// `streaming`: past the caches, where the states' begin allows for it; then end_streaming is due.
+// Reverse of gather, for the first `count` lanes; states of `size` numbers are consecutive from
+// `to`. `streaming`: store past the caches where the alignment of the states allows; the caller
+// then has to call end_streaming.
 template <bool streaming, int W, Isa isa>
 void scatter(const Lanes<W, isa>* in, int size, int count, double* to) {
   detail::scatter_from<streaming>(
       in, [](int k) { return k; }, size, count, to);
 }
 
-// The same of in[entries[0]], in[entries[1]], ..., `size` in all.
+// Scatter in[entries[0]], in[entries[1]], ..., `size` in all.
 template <bool streaming, int W, Isa isa>
 void scatter(const Lanes<W, isa>* in, const int* entries, int size, int count, double* to) {
   detail::scatter_from<streaming>(

@@ -1,11 +1,11 @@
-// Lanes<W, isa>: W numbers side by side in one SIMD register, so that one kernel steps W robots at
-// once. One lane is a plain number with the same arithmetic: a state gives the same bits alone and
-// in any lane of any batch.
+// Lanes<W, isa>: W numbers side by side in one SIMD register, so that one kernel processes W robots
+// at once. A single lane is a plain number with the same arithmetic: a state has the same results,
+// to the bit, alone and in any lane of any batch.
 //
-// The instruction set is part of the type, so that code compiled for different ones never shares a
+// The instruction set is part of the type, so that code compiled for different sets never shares a
 // symbol: instantiate Lanes<W, isa> only in translation units that are compiled for `isa`. Built on
-// the vector types of gcc and clang; products are fused exactly where a kernel says mul_add and the
-// instruction set has it, since contraction is off everywhere.
+// the vector types of gcc and clang. Products are fused exactly where a kernel calls mul_add and
+// the instruction set has it, since contraction is off everywhere.
 #pragma once
 
 #if defined(__x86_64__)
@@ -122,8 +122,8 @@ ROBOSIM_INLINE Lanes<W, isa> select(const Mask<W, isa>& mask, const Lanes<W, isa
   return Lanes<W, isa>::from(mask.m ? if_true.v : if_false.v);
 }
 
-// For what the vector types have no operator, one instruction of the register's width, or the same
-// lane by lane.
+// Operations that the vector types lack: one instruction of the register's width, or else lane
+// by lane.
 namespace detail {
 
 template <class V>
@@ -169,7 +169,7 @@ ROBOSIM_INLINE bool any(const Mask<W, isa>& mask) {
   return found;
 }
 
-// Processors with fused products have them at every width, so that one lane and many round alike.
+// Processors with fused products have them at every width, so one lane and many are rounded alike.
 template <int W, Isa isa>
 ROBOSIM_INLINE Lanes<W, isa> mul_add(const Lanes<W, isa>& a, const Lanes<W, isa>& b,
                                      const Lanes<W, isa>& c) {

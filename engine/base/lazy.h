@@ -1,5 +1,5 @@
-// A value that is worked out when it is first asked for, from any thread. Copies start without one,
-// so that what it depends on may change.
+// Value that is computed on first use, from any thread. Copies start without a value, so that they
+// can be changed before use.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,10 @@ class Lazy {
   Lazy& operator=(const Lazy&) = delete;
   ~Lazy() { delete value_.load(); }
 
-  // Null before it is there.
+  // Return the value, or null before it is computed.
   const T* get() const { return value_.load(std::memory_order_acquire); }
-  // make(): the value; of threads that make it at the same time all get the first one's.
+  // Return the value, computed by make() on first use. If several threads compute it at the same
+  // time, all receive the first one's value.
   template <class Make>
   const T& of(Make&& make) const {
     if (const T* value = get()) return *value;

@@ -1,5 +1,5 @@
-// The place of something in a constexpr list, by its `name`: of a kind that is chosen by name, in
-// C++ at compile time and from Python at run time.
+// Index into a constexpr list whose entries have a `name`: a choice by name, in C++ at compile time
+// and from Python at run time.
 #pragma once
 
 #include <array>
@@ -17,12 +17,14 @@ class ListId {
  public:
   static constexpr std::size_t size = std::size(list);
 
-  constexpr ListId() = default;  // the first
+  constexpr ListId() = default;  // the first entry
   consteval ListId(const char* name) {
-    while (std::string_view(name) != list[index_].name) ++index_;  // beyond the list is no constant
+    while (std::string_view(name) != list[index_].name)
+      ++index_;  // beyond the list: not a constant expression
   }
 
-  // InputError, which says what was to be chosen, where none has the name.
+  // Return the entry of a name. Throws InputError, which says what was to be chosen, if there
+  // is none.
   static ListId named(std::string_view what, std::string_view name) {
     std::string names;
     for (const ListId id : all()) {

@@ -1,4 +1,4 @@
-// Headers that most files of the engine include, compiled once (cache.cmake). Every file still
+// Precompiled headers, which most files of the engine include (cache.cmake). Every file still
 // includes what it uses.
 #pragma once
 

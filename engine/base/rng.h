@@ -1,6 +1,6 @@
-// xoshiro256++ (Blackman, Vigna: "Scrambled linear pseudorandom number generators", ACM TOMS 2021),
-// seeded by splitmix64. Explicit state, passed as an argument, never global; the same numbers on
-// every machine.
+// Random numbers: xoshiro256++ (Blackman, Vigna: "Scrambled linear pseudorandom number generators",
+// ACM TOMS 2021), seeded by splitmix64. The state is explicit, passed as an argument and never
+// global; the numbers are the same on every machine.
 #pragma once
 
 #include <cmath>

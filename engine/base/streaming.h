@@ -1,5 +1,5 @@
-// Stores that go past the caches, for results that are larger than these: a line need not be read
-// before it is written, and nothing of use is driven out.
+// Stores that bypass the caches, for results larger than these: a line is not read before it is
+// written, and useful data are not evicted.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace robosim {
 
-// Whether `to` may be given to store_streaming<Vector>.
+// Return true if `to` has the alignment that store_streaming<Vector> requires.
 template <class Vector>
 ROBOSIM_INLINE bool can_stream(const double* to) {
   return reinterpret_cast<std::uintptr_t>(to) % sizeof(Vector) == 0;
 }
 
-// Other threads see it after end_streaming.
+// Visible to other threads after end_streaming.
 template <class Vector>
 ROBOSIM_INLINE void store_streaming(const Vector& x, double* to) {
 #if defined(__clang__)

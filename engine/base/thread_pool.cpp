@@ -1,12 +1,12 @@
-// The pool's state is one object of static storage with a constant initializer and no destructor:
-// it is there before any other static object is made and after all are destroyed, and a thread that
-// still waits in it when the process ends does no harm. After fork() the child's copy may be in any
-// state, its threads are gone and its mutex perhaps locked for ever: the child writes a new one
-// over it.
+// The pool's state is one object of static storage with a constant initializer and no destructor.
+// It exists before any other static object is constructed and after all are destroyed, and a thread
+// that still waits in it at the end of the process does no harm. After fork() the child's copy may
+// be in any state: its threads do not exist, and its mutex may be locked forever. The child
+// constructs a new pool in its place.
 //
 // A loop lives on its caller's stack. It is *open* while a worker may join it: from post() until
-// its places are taken or its chunks are handed out. A worker joins and leaves under the mutex and
-// hands out chunks to itself by atomic counters.
+// its places are taken or its chunks are handed out. A worker joins and leaves under the mutex, and
+// takes chunks by atomic counters.
 #include "base/thread_pool.h"
 
 #include <pthread.h>
@@ -33,9 +33,9 @@
 namespace robosim {
 namespace {
 
-// Neighboring chunks that one thread hands out to itself, until others are done with theirs and
-// help: what a thread wrote in the last loop over the same arrays is still in its own cache. On a
-// cache line of its own. 64 bits, because every thread counts once beyond the end.
+// Neighboring chunks that one thread processes, until other threads finish theirs and help. Data
+// that a thread wrote in the last loop over the same arrays are thus still in its cache. Each share
+// is on a cache line of its own. 64 bits, because every thread counts once beyond the end.
 struct alignas(64) Share {
   std::atomic<std::int64_t> next{0};
   std::int64_t end = 0;
@@ -44,7 +44,7 @@ constexpr int max_shares = 16;  // more threads share shares
 
 struct Loop {
   FunctionRef<void(int, int)> body;
-  int places;  // for workers beside the caller
+  int places;  // for workers besides the caller
   int n_shares;
 
   // Written under the pool's mutex, except `environment`, which is constant once the loop is open.
@@ -56,10 +56,10 @@ struct Loop {
   int failed_chunk = 0;
   std::exception_ptr failure = nullptr;
 
-  // On a cache line of its own, which the caller watches: workers that joined and did not leave;
-  // raised only under the mutex.
+  // Number of workers that joined and did not leave; increased only under the mutex. On a cache
+  // line of its own, which the caller watches.
   alignas(64) std::atomic<int> running{0};
-  Share shares[max_shares];  // of all chunks, as many as threads may come
+  Share shares[max_shares];  // partition of the chunks, one share per possible thread
 
   Loop(FunctionRef<void(int, int)> body_, int n_chunks, int threads)
       : body(body_), places(threads - 1), n_shares(std::clamp(threads, 1, max_shares)) {
@@ -77,9 +77,9 @@ void pause() {
 #endif
 }
 
-// std::mutex and std::condition_variable have, on some systems, destructors and initializers that
-// run. It is held for some 10 ns at a time, so who finds it locked tries again before falling
-// asleep, which takes microseconds.
+// std::mutex and std::condition_variable have, on some systems, nontrivial destructors and
+// initializers. The mutex is held for about 10 ns at a time, so a thread that finds it locked tries
+// again before it sleeps, which takes microseconds.
 struct Mutex {
   pthread_mutex_t handle = PTHREAD_MUTEX_INITIALIZER;
   void lock() {
@@ -98,28 +98,28 @@ struct Condition {
 struct Pool {
   Mutex mutex;
   Condition work;                   // some loop is open
-  Condition done;                   // some loop whose caller sleeps has no running workers any more
+  Condition done;                   // no workers run in some loop whose caller sleeps
   int workers = 0;                  // threads started
-  int sleepers = 0;                 // of these, waiting for `work`
+  int sleepers = 0;                 // threads that wait for `work`
   bool exhausted = false;           // the system refused a thread
   Loop* first_open = nullptr;       // oldest first
-  std::atomic<unsigned> posted{0};  // counts the loops, for looking without the mutex
+  std::atomic<unsigned> posted{0};  // number of loops, readable without the mutex
 };
 
 constinit Pool pool;
 static_assert(std::is_trivially_destructible_v<Pool>);
 
-constinit std::atomic<int> limit{0};  // 0: not looked up yet
+constinit std::atomic<int> limit{0};  // 0: not determined yet
 thread_local bool inside_body = false;
 
-// Registered when the library is loaded: a guard for "once" could itself be locked at the fork.
-// There is nothing to be done in the parent or before.
+// Registered when the library is loaded, as a guard of std::call_once could itself be locked during
+// a fork. Neither the parent nor the time before the fork needs a handler.
 [[maybe_unused]] const int fork_handler =
     pthread_atfork(nullptr, nullptr, [] { new (&pool) Pool; });
 
-// Waits actively, for about as long as falling asleep and being woken would take; false: in vain.
-// With `yields` it lets other threads that are ready have the processor: an idle worker may have
-// been woken on the processor of the caller that it serves.
+// Spin for about as long as it takes to sleep and to be woken. Return false if the condition did
+// not become true. With `yields`, let other ready threads run: an idle worker may have been woken
+// on the processor of the caller that it serves.
 template <class Predicate>
 bool spin_until(Predicate holds, bool yields) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
@@ -133,7 +133,7 @@ bool spin_until(Predicate holds, bool yields) {
   return false;
 }
 
-// Takes chunks until none are left, first of the worker's own share.
+// Process chunks until none are left, beginning with the worker's own share.
 void run_chunks(Loop& loop, int worker) {
   for (int i = 0; i < loop.n_shares; ++i) {
     Share& share = loop.shares[(worker + i) % loop.n_shares];
@@ -152,7 +152,7 @@ void run_chunks(Loop& loop, int worker) {
   }
 }
 
-// With the mutex held: nobody joins the loop any more.
+// Close the loop to workers that have not joined. Requires the mutex.
 void close(Loop& loop) {
   if (!loop.open) return;
   Loop** link = &pool.first_open;
@@ -161,9 +161,9 @@ void close(Loop& loop) {
   loop.open = false;
 }
 
-// With the mutex held: how many sleeping workers this thread is to wake. Two, each of which wakes
-// two more: waking takes the waker longer than a chunk may, and so the caller is soon at its own
-// chunks.
+// Number of sleeping workers that this thread should wake. Requires the mutex. Two at most, each of
+// which wakes two more: waking may take longer than a chunk, and the caller thus soon works on its
+// own chunks.
 int to_wake() {
   const Loop* loop = pool.first_open;
   return loop ? std::min({2, pool.sleepers, loop->places - loop->joined}) : 0;
@@ -173,8 +173,8 @@ void wake(int n) {
   for (int i = 0; i < n; ++i) pthread_cond_signal(&pool.work.handle);
 }
 
-// A worker's life: it joins the oldest open loop, works until the chunks are handed out, leaves,
-// and looks for the next; after some time in which none was posted it falls asleep.
+// Main loop of a worker: join the oldest open loop, process chunks until all are handed out, leave,
+// and look for the next loop. If none is posted for some time, sleep.
 void* work(void*) {
   inside_body = true;
   for (bool awake = true;;) {
@@ -203,7 +203,7 @@ void* work(void*) {
     std::fesetenv(&loop.environment);
     run_chunks(loop, worker);
 
-    // The caller may return, and the loop be gone, as soon as `running` is 0.
+    // Once `running` is 0, the caller may return and destroy the loop.
     lock.lock();
     close(loop);
     const bool caller_sleeps = loop.caller_sleeps;
@@ -213,9 +213,9 @@ void* work(void*) {
   }
 }
 
-// With the mutex held: starts threads until there are n. They take no signals, which belong to the
-// program's threads (an interrupt must end the main thread's sleep, not a worker's), save those
-// that a fault in the thread itself raises.
+// Start threads until there are n. Requires the mutex. The threads block signals, which belong to
+// the program's threads (an interrupt must end the main thread's sleep, not a worker's), except for
+// those that a fault in the thread itself raises.
 void start_workers(int n) {
   if (pool.workers >= n || pool.exhausted) return;
   sigset_t blocked, before;
@@ -225,7 +225,7 @@ void start_workers(int n) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // As the main thread's; macOS would give 512 KiB.
+  // The size of the main thread's stack; the default of macOS is 512 KiB.
   pthread_attr_setstacksize(&attributes, std::size_t{8} << 20);
   for (pthread_t thread; pool.workers < n && !pool.exhausted;) {
     if (pthread_create(&thread, &attributes, work, nullptr) == 0)
@@ -237,6 +237,7 @@ void start_workers(int n) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+// Publish a loop, and wake workers for it.
 void post(Loop& loop) {
   std::fegetenv(&loop.environment);
   std::unique_lock lock(pool.mutex);
@@ -251,7 +252,7 @@ void post(Loop& loop) {
   wake(n);
 }
 
-// Waits for the workers that joined.
+// Close the loop and wait for the workers that joined.
 void finish(Loop& loop) {
   const auto alone = [&] { return loop.running.load(std::memory_order_acquire) == 0; };
   {

@@ -127,8 +127,8 @@ class ClassFactor {
   bool is_singular_ = false, has_choice_ = false;
   bool slides_ = false;  // any friction is at its bound; else S is symmetric
   int rank_ = 0;
-  // Of each unknown the compliance of its row and the target of its rows; the channels' velocities
-  // while all unknowns are zero.
+  // Per unknown: compliance of its row, and target of its rows. Per channel: velocity while all
+  // unknowns are zero.
   std::vector<double> compliance_, asked_, still_;
   // N_, KP_: for each unknown, the impulses of its block's channels without and with friction at
   // its bound.

@@ -1,5 +1,4 @@
-// Solves A x = b for a symmetric positive definite A with entries only near its diagonal: A = L
-// L^T, in place.
+// Cholesky solver of banded systems A x = b, A symmetric positive definite: A = L L^T, in place.
 //
 // Golub, Van Loan, "Matrix Computations", 4th ed. (2013), sec. 4.3.5. Cost n w^2 for n rows and
 // half-bandwidth w.
@@ -14,7 +13,7 @@ namespace robosim {
 
 class BandedMatrix {
  public:
-  // All entries zero. half_bandwidth: the largest |i - j| of an entry.
+  // Create a zero matrix. half_bandwidth: the largest |i - j| of an entry.
   BandedMatrix(std::size_t n, std::size_t half_bandwidth)
       : n_(n), w_(std::min(half_bandwidth, n > 0 ? n - 1 : 0)), a_(n * (w_ + 1)) {}
 
@@ -26,7 +25,7 @@ class BandedMatrix {
   std::size_t first_of_row(std::size_t i) const { return i > w_ ? i - w_ : 0; }
   void set_zero() { std::fill(a_.begin(), a_.end(), 0.0); }
 
-  // A becomes L. False when A is not positive definite to rounding; A is then lost.
+  // Replace A by L. Return false if A is not positive definite to rounding; A is then overwritten.
   bool factorize() {
     BandedMatrix& L = *this;
     for (std::size_t i = 0; i < n_; ++i) {
@@ -45,7 +44,7 @@ class BandedMatrix {
     }
     return true;
   }
-  // After factorize: b becomes x.
+  // Replace b by x; requires factorize.
   void solve(double* b) const {
     const BandedMatrix& L = *this;
     for (std::size_t i = 0; i < n_; ++i) {

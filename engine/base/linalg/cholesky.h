@@ -1,6 +1,6 @@
-// Symmetric positive definite systems A x = b, A = L L^T, and factors of what is semidefinite.
-// Golub and Van Loan, "Matrix Computations" (2013), sections 4.2.5 and 4.2.8. Cost n^3 / 6
-// multiplications.
+// Cholesky solver of symmetric positive definite systems A x = b, A = L L^T, and factors of
+// semidefinite matrices. Golub and Van Loan, "Matrix Computations" (2013), sections 4.2.5 and
+// 4.2.8. Cost n^3 / 6 multiplications.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace robosim {
 
-// Replaces the lower triangle of A (n x n, row by row) by L. False where A is not positive definite
-// to rounding; A is then lost.
+// Replace the lower triangle of A (n x n, row by row) by L. Return false if A is not positive
+// definite to rounding; A is then overwritten.
 inline bool cholesky_factor(double* A, int n) {
   const auto row = [&](int i) { return A + static_cast<std::ptrdiff_t>(i) * n; };
   for (int i = 0; i < n; ++i) {
@@ -26,7 +26,7 @@ inline bool cholesky_factor(double* A, int n) {
   return true;
 }
 
-// b becomes A^-1 b.
+// Replace b by A^-1 b.
 inline void cholesky_solve(const double* L, int n, double* b) {
   const auto row = [&](int i) { return L + static_cast<std::ptrdiff_t>(i) * n; };
   for (int i = 0; i < n; ++i) b[i] = (b[i] - dot(row(i), b, i)) / row(i)[i];
@@ -36,12 +36,12 @@ inline void cholesky_solve(const double* L, int n, double* b) {
   }
 }
 
-// F (n x r, row by row) with F F^T = A but for rounding, A symmetric and positive semidefinite: the
-// largest of what is left is taken first. Keeps its memory.
+// Factor F (n x r, row by row) with F F^T = A up to rounding, for a symmetric positive semidefinite
+// A: Cholesky with diagonal pivoting. Reuses its memory.
 class SemidefiniteFactor {
  public:
-  // Returns r. What is left of the diagonal counts as rounding below this part of its largest
-  // entry.
+  // Return the rank r. The remaining diagonal counts as rounding error below this fraction of its
+  // largest entry.
   int factor(const double* A, int n, double rounding = 1e-15) {
     left_.resize(static_cast<std::size_t>(n));
     double largest = 0;

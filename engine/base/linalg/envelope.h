@@ -1,7 +1,7 @@
-// Factors of matrices whose rows begin late: each row of the lower triangle has its entries from
-// the first one that is not zero to the diagonal, the columns of the upper one are of the same
-// shape, and so are the factors. Symmetric positive definite ones are L L^T, others L U, without
-// exchanges. George and Liu, "Computer solution of large sparse positive definite systems" (1981),
+// Factors of envelope matrices. Each row of the lower triangle is stored from its first nonzero
+// entry to the diagonal, the columns of the upper triangle have the same shape, and so do the
+// factors. Symmetric positive definite matrices are factored as L L^T, others as L U, without
+// pivoting. George and Liu, "Computer solution of large sparse positive definite systems" (1981),
 // chapter 4.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace robosim {
 
-// The first column of each row. A matrix's numbers are the caller's: `size` of them, row by row.
+// First column of each row. The caller holds the entries of matrices: `size` numbers, row by row.
 class Envelope {
  public:
-  // n rows of the diagonal alone.
+  // Begin with a diagonal of n rows.
   void reset(int n) {
     first_.resize(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) first_[static_cast<std::size_t>(i)] = i;
@@ -26,7 +26,7 @@ class Envelope {
     int& first = first_[static_cast<std::size_t>(row)];
     first = std::min(first, column);
   }
-  // After all of these.
+  // Compute the layout, after all calls of reach.
   void finish() {
     begin_.resize(first_.size());
     size_ = 0;
@@ -37,14 +37,14 @@ class Envelope {
   int rows() const { return static_cast<int>(first_.size()); }
   std::size_t size() const { return static_cast<std::size_t>(size_); }
   int first(int row) const { return first_[static_cast<std::size_t>(row)]; }
-  // Row i of A: its entries from first(i) to i.
+  // Row i of A: entries first(i) to i.
   template <class Number>
   Number* row(Number* A, int i) const {
     return A + begin_[static_cast<std::size_t>(i)];
   }
 
-  // Replaces A by its factor, with one over it on the diagonal. False where A is not positive
-  // definite to rounding; it is then lost.
+  // Replace A by its factor, with reciprocals on the diagonal. Return false if A is not positive
+  // definite to rounding; A is then overwritten.
   bool factor(double* A) const {
     for (int i = 0; i < rows(); ++i) {
       const int from = first(i), last = i - from;
@@ -62,15 +62,15 @@ class Envelope {
     return true;
   }
 
-  // b becomes A^-1 b, of the factor of A.
+  // Replace b by A^-1 b. L: factor of A.
   void solve(const double* L, double* b) const {
     solve_lower<true>(L, b);
     solve_upper<true>(L, b);
   }
 
-  // The same of a matrix that need not be symmetric. upper: by columns what `row` is of rows; U has
-  // ones on its diagonal, and L one over its own. Returns the smallest pivot beside the entry of
-  // the diagonal from which it comes, or zero where it ends at one.
+  // Factor a matrix that need not be symmetric. upper: stored by columns as `row` is by rows. U has
+  // a unit diagonal, and L reciprocals on its own. Return the smallest pivot relative to the
+  // diagonal entry from which it is computed, or zero if a pivot is zero.
   double factor(double* lower, double* upper) const {
     double smallest = 1;
     for (int i = 0; i < rows(); ++i) {
@@ -91,7 +91,7 @@ class Envelope {
     }
     return smallest;
   }
-  // b becomes A^-1 b, or A^-T b.
+  // Replace b by A^-1 b, or by A^-T b.
   void solve(const double* lower, const double* upper, double* b) const {
     solve_lower<true>(lower, b);
     solve_upper<false>(upper, b);
@@ -102,8 +102,8 @@ class Envelope {
   }
 
  private:
-  // Solve with a lower triangle by rows, and with an upper one by columns. has_diagonal: it holds
-  // one over that; else the diagonal is of ones.
+  // Solve with a lower triangle by rows, and with an upper one by columns. has_diagonal: it stores
+  // the reciprocals of its diagonal; else its diagonal is one.
   template <bool has_diagonal>
   void solve_lower(const double* L, double* b) const {
     for (int i = 0; i < rows(); ++i) {
@@ -123,7 +123,7 @@ class Envelope {
     }
   }
 
-  std::vector<int> first_, begin_;  // of each row: its first column, and the place of that entry
+  std::vector<int> first_, begin_;  // of each row: its first column, and the offset of that entry
   int size_ = 0;
 };
 

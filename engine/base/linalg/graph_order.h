@@ -1,6 +1,6 @@
-// An order of a graph's nodes in which neighbors are close, so that rows of a factor begin late
-// (envelope.h): reverse Cuthill-McKee. George and Liu, "Computer solution of large sparse positive
-// definite systems" (1981), section 4.3.
+// Reverse Cuthill-McKee order of a graph's nodes: neighbors are close to each other, so that the
+// envelope of a factor is small (envelope.h). George and Liu, "Computer solution of large sparse
+// positive definite systems" (1981), section 4.3.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ class GraphOrder {
   }
   void connect(int a, int b) { neighbors_[at(a)].push_back(b), neighbors_[at(b)].push_back(a); }
 
-  // All nodes. From one with the fewest neighbors, layer by layer, those with fewer first; then
-  // backwards.
+  // Return the order of all nodes: from a node with the fewest neighbors, layer by layer, nodes
+  // with fewer neighbors first; then reversed.
   const std::vector<int>& order() {
     order_.clear(), is_in_.assign(at(n_), 0);
     for (int i = 0; i < n_; ++i) {

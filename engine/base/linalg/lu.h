@@ -1,6 +1,6 @@
-// Solves S x = b and S^T x = b for a small general matrix: P S = L U with partial pivoting, in
-// place, without an allocation of its own. Golub and Van Loan, "Matrix Computations" (2013),
-// section 3.4. Cost n^3 / 3.
+// LU solver of small general systems S x = b and S^T x = b: P S = L U with partial pivoting, in
+// place, without allocation. Golub and Van Loan, "Matrix Computations" (2013), section 3.4. Cost
+// n^3 / 3.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace robosim {
 
-// Replaces S (n x n, row by row) by L (unit diagonal) and U; pivots: n entries. Returns the
-// smallest pivot over the largest, each relative to the largest entry that its row of S had: some
-// 1e-16 or zero where S is singular to rounding. per_size: n entries of scratch.
+// Replace S (n x n, row by row) by L (unit diagonal) and U; pivots: n entries. Return the ratio of
+// the smallest to the largest pivot, each relative to the largest original entry of its row: zero
+// or about 1e-16 if S is singular to rounding. per_size: workspace of n entries.
 inline double lu_factor(double* S, int n, int* pivots, double* per_size) {
   const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
   for (int i = 0; i < n; ++i) {
@@ -52,7 +52,7 @@ inline double lu_factor(double* S, int n, int* pivots, double* per_size) {
   return smallest / largest;
 }
 
-// b becomes S^-1 b.
+// Replace b by S^-1 b.
 inline void lu_solve(const double* S, int n, const int* pivots, double* b) {
   const auto row = [&](int i) { return S + static_cast<std::ptrdiff_t>(i) * n; };
   for (int k = 0; k < n; ++k) std::swap(b[k], b[pivots[k]]);
@@ -65,7 +65,7 @@ inline void lu_solve(const double* S, int n, const int* pivots, double* b) {
   }
 }
 
-// B (n x width, row by row) becomes S^-T B.
+// Replace B (n x width, row by row) by S^-T B.
 inline void lu_solve_transposed(const double* S, int n, const int* pivots, double* B,
                                 int width = 1) {
   const auto entry = [&](int i, int j) { return S[static_cast<std::ptrdiff_t>(i) * n + j]; };

@@ -1,8 +1,8 @@
-// Solves S x = b where rows of S depend on each other and b is consistent with that: Q R = S^T with
-// its columns in the order of what they add, each first brought to unit length. Of the k rows that
-// are independent to `tolerance`, the smallest x that satisfies them. Golub and Van Loan, "Matrix
-// Computations" (2013), sections 5.4.2 and 5.6.2. Cost 4/3 n^3; no allocation once the buffers have
-// grown.
+// Rank-revealing QR solver of consistent systems S x = b with linearly dependent rows: Q R = S^T
+// with column pivoting, after scaling the rows of S to unit length. The solution is the smallest x
+// that satisfies the k rows that are independent to `tolerance`. Golub and Van Loan, "Matrix
+// Computations" (2013), sections 5.4.2 and 5.6.2. Cost 4/3 n^3; no allocation once the buffers
+// have grown.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace robosim {
 
 class RankRevealingQr {
  public:
-  // S: n x n, row by row. Returns its rank.
+  // Factor S (n x n, row by row), and return its rank.
   int factor(const double* S, int n, double tolerance) {
     n_ = n;
     const std::size_t size = static_cast<std::size_t>(n);
@@ -48,7 +48,7 @@ class RankRevealingQr {
     return rank_;
   }
 
-  // b becomes the smallest x.
+  // Replace b by the smallest solution x.
   void solve(double* b) {
     for (int j = 0; j < n_; ++j) {
       double& y = scratch_[static_cast<std::size_t>(j)] = 0;
@@ -62,8 +62,8 @@ class RankRevealingQr {
     apply_Q(b);
   }
 
-  // The transpose of that, of each of `width` columns: B (n x width, row by row) becomes X with
-  // zeros for the rows that were left out.
+  // Transpose of solve, for `width` columns: replace B (n x width, row by row) by X, with zeros for
+  // the dependent rows.
   void solve_transposed(double* B, int width = 1) {
     const std::size_t size = static_cast<std::size_t>(n_) * static_cast<std::size_t>(width);
     scratch_.resize(std::max(scratch_.size(), size));
@@ -73,7 +73,8 @@ class RankRevealingQr {
     std::copy_n(scratch_.begin(), size, B);
   }
 
-  // The k-th of n - rank combinations x of the rows, of unit length each, that are zero: x^T S = 0.
+  // Compute x with x^T S = 0: the k-th of n - rank linear dependences of the rows, found from the
+  // rows scaled to unit length.
   void dependence(int k, double* x) {
     const int j = rank_ + k;
     std::fill(x, x + n_, 0.0);
@@ -88,7 +89,7 @@ class RankRevealingQr {
       x[i] /= scale_[static_cast<std::size_t>(i)] > 0 ? scale_[static_cast<std::size_t>(i)] : 1;
   }
 
-  // The k-th of n - rank orthonormal vectors that S takes to zero.
+  // Compute the k-th of n - rank orthonormal vectors of the null space of S.
   void null_vector(int k, double* x) {
     std::fill(x, x + n_, 0.0);
     x[rank_ + k] = 1;
@@ -98,8 +99,8 @@ class RankRevealingQr {
  private:
   double& at(int i, int j) { return A_[static_cast<std::size_t>(i * n_ + j)]; }
 
-  // Column k from its diagonal down becomes one number; the vector that does it stays below, its
-  // first entry being 1.
+  // Householder reflection of column k below its diagonal, in the remaining columns. Its vector is
+  // stored below the diagonal; the vector's first entry is 1.
   void reflect(int k, double length) {
     const double x = at(k, k), diagonal = x > 0 ? -length : length, first = x - diagonal;
     for (int i = k + 1; i < n_; ++i) at(i, k) /= first;

@@ -1,4 +1,4 @@
-// The choice of the instruction set.
+// Choice of the implementation by instruction set.
 #include "base/linalg/small_matrices.h"
 
 #include "base/cpu.h"

@@ -1,5 +1,5 @@
-// Sums over the few channels of a block or of an island: of so few numbers that loops for any
-// number, and asking whether two arrays overlap, would take as long as the sums.
+// Sums over few numbers, as over the channels of a block or of an island. General loops, and checks
+// for overlap of arrays, would take as long as these sums.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ inline void add_scaled(double factor, const double* __restrict from, int count,
   for (int i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
-// The same of a count that is known.
+// As add_scaled, with a count known at compile time.
 template <int count>
 inline void add_scaled(double factor, const double* __restrict from, double* __restrict to) {
   for (int i = 0; i < count; ++i) to[i] += factor * from[i];
@@ -32,14 +32,14 @@ ROBOSIM_INLINE void add_exactly(const T& x, T& sum, T& low) {
   sum = after;
 }
 
-// sum + low += a b, likewise.
+// sum + low += a b, with the rounding errors of product and sum in low.
 inline void add_product(double a, double b, double& sum, double& low) {
   const double product = a * b;
   low += std::fma(a, b, -product);
   add_exactly(product, sum, low);
 }
 
-// Parts that do not wait for each other.
+// Inner product by independent partial sums.
 ROBOSIM_INLINE double dot(const double* a, const double* b, int n) {
   if (n == 6) {
     const double first = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -54,8 +54,8 @@ ROBOSIM_INLINE double dot(const double* a, const double* b, int n) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// to[i] = dot(factors, column i of `rows`, count), in that order, by two columns at once. rows:
-// count x any number, a stride apart.
+// Compute to[i] = dot(factors, column i of `rows`, count), with the same order of sums, by two
+// columns at once. rows: count rows, a stride apart.
 template <int count>
 inline void dots(const double* factors, const double* rows, std::ptrdiff_t stride, int columns,
                  double* to) {

@@ -1,4 +1,4 @@
-// Vectors of zeros that keep their room.
+// Resizing of vectors to zeros without reallocation.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,7 @@
 
 namespace robosim {
 
-// The same as x.assign(size, 0.0), which writes one number after the other and takes several times
-// as long.
+// Equivalent to x.assign(size, 0.0), which writes number by number and takes several times as long.
 inline void make_zeros(std::vector<double>& x, std::size_t size) {
   x.resize(size);
   std::fill_n(x.data(), size, 0.0);

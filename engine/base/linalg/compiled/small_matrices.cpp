@@ -154,8 +154,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
     if (r < left.rows) add_next(std::integral_constant<int, 1>());
   }
 
-  // By up to most_taken rows of B, without those whose factors are zero, as those of joints that
-  // move neither body.
+  // Add products with up to most_taken rows of B, except those whose factors are zero, such as
+  // those of joints that move neither body.
   static constexpr int most_taken = 64;
   template <int R>
   static void add_taken(const LeftFactor& left, const double* A, int first, const double* B,
@@ -173,7 +173,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
         });
   }
 
-  // R rows of C, whose sums stay in registers while for_each calls take(their factors, row of B).
+  // Compute R rows of C, whose sums stay in registers while for_each calls take(their factors, row
+  // of B).
   template <int R, class ForEach>
   static ROBOSIM_INLINE void add_rows(const LeftFactor& left, double* C, std::ptrdiff_t C_stride,
                                       int width, const ForEach& for_each) {
@@ -189,8 +190,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
         });
   }
 
-  // use(0), ..., use(N - 1), each a constant: gcc 12 keeps arrays of registers in memory where a
-  // loop goes through them.
+  // Call use(0), ..., use(N - 1) with constants: gcc 12 keeps arrays of registers in memory if a
+  // loop runs over them.
   template <int N, class Use>
   static ROBOSIM_INLINE void for_each_of(Use&& use) {
     [&]<int... k>(std::integer_sequence<int, k...>) __attribute__((always_inline)) {
@@ -213,7 +214,7 @@ class CompiledSmallMatrices final : public SmallMatrices {
       for_each_of<N>([&](auto k) { store_lanes(x[k], to + k * W); });
     }
 
-    // Unfused, as everywhere else in a step.
+    // Products are not fused, as everywhere else in a step.
     ROBOSIM_INLINE void add(double factor, const Registers& other) {
       for_each_of<N>([&](auto k) { x[k] += Register(factor) * other.x[k]; });
     }
@@ -242,7 +243,7 @@ class CompiledSmallMatrices final : public SmallMatrices {
       low += rounding(a, b, product);
     }
 
-    // a b less its rounded product, exactly: by one fused product, or by Dekker's halves ("A
+    // Exact rounding error a b - product: by one fused product, or by Dekker's halves ("A
     // floating-point technique for extending the available precision", Numer. Math. 18, 1971).
     static ROBOSIM_INLINE Register rounding(const Register& a, const Register& b,
                                             const Register& product) {
@@ -257,8 +258,8 @@ class CompiledSmallMatrices final : public SmallMatrices {
     }
   };
 
-  // f(registers, first column) over `width` columns, by as many at once as there are; at the end by
-  // narrower ones.
+  // Call f(registers, first column) over `width` columns, two registers at once while possible, and
+  // narrower ones at the end.
   template <int W, class F>
   static ROBOSIM_INLINE void for_each_register(int width, int begin, F&& f) {
     for (; begin + 2 * W <= width; begin += 2 * W) f(Registers<W, 2>(), begin);
