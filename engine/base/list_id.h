@@ -19,8 +19,7 @@ class ListId {
 
   constexpr ListId() = default;  // the first entry
   consteval ListId(const char* name) {
-    while (std::string_view(name) != list[index_].name)
-      ++index_;  // beyond the list: not a constant expression
+    while (std::string_view(name) != list[index_].name) ++index_;  // past the end: not constant
   }
 
   // Return the entry of a name. Throws InputError, which says what was to be chosen, if there

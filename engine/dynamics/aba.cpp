@@ -1,4 +1,4 @@
-// aba, compiled for double.
+// Instance of aba for double.
 #include "dynamics/aba.h"
 
 namespace robosim {

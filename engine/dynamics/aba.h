@@ -1,18 +1,17 @@
-// Articulated bodies: the acceleration that joint forces make, a = M(q)^-1 (tau - h(q, v) + sum J^T
-// F_ext), armature included.
+// Articulated-body algorithm: acceleration due to joint forces, a = M(q)^-1 (tau - h(q, v) + sum
+// J^T F_ext), armature included.
 //
-// The recursion is taken in two parts, so that one factor serves many right-hand sides:
-//   articulated_factor   inward: U = I_A J, D = J^T U + armature; the parent feels I_A - U D^-1 U^T
-//   articulated_solve    inward: u = tau - J^T p, the parent feels p + U D^-1 u; outward: a = D^-1
-//                        u - D^-1 U^T dA_parent,
-//                        dA = dA_parent + J a
-// with p the force that velocities ask for (rnea with a = 0, without gravity) and dA the
+// The recursion has two parts, so that one factor serves many right-hand sides:
+//   articulated_factor   inward: U = I_A J, D = J^T U + armature; the parent gets I_A - U D^-1 U^T
+//   articulated_solve    inward: u = tau - J^T p, the parent gets p + U D^-1 u;
+//                        outward: a = D^-1 u - D^-1 U^T dA_parent, dA = dA_parent + J a
+// with p the bias force due to velocities (rnea with a = 0, without gravity) and dA the
 // acceleration beyond the velocity products, which at the root is -g. Featherstone, "Rigid Body
-// Dynamics Algorithms" (2008), table 7.1, in the common frame G (data.h), where no inertia has to
-// be transformed. Cost O(n).
+// Dynamics Algorithms" (2008), table 7.1, in the common frame G (data.h), where inertias need no
+// transforms. Cost O(n).
 //
-// It needs joints that move independently of one another. With mimic joints forward_dynamics goes
-// through crba instead.
+// Requires joints that move independently of one another. With mimic joints forward_dynamics uses
+// crba instead.
 #pragma once
 
 #include "dynamics/cholesky.h"
@@ -21,7 +20,7 @@
 
 namespace robosim {
 
-// After body_inertias. Fills data.I_A, U, UD, D.
+// Requires body_inertias. Fills data.I_A, U, UD, D.
 template <class S>
 void articulated_factor(const Model& model, Data<S>& data) {
   const int n = model.n_bodies();
@@ -62,7 +61,7 @@ void articulated_factor(const Model& model, Data<S>& data) {
   }
 }
 
-// After articulated_factor, with the bias forces of the bodies in data.p_A (overwritten) and the
+// Requires articulated_factor, with the bias forces of the bodies in data.p_A (overwritten) and the
 // root's acceleration in data.dA[0]. a may be tau. Fills data.dA, Du.
 template <class S>
 void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
@@ -102,8 +101,8 @@ void articulated_solve(const Model& model, Data<S>& data, const S* tau, S* a) {
 
 namespace detail {
 
-// The bodies' bias forces I A + V x (I V) - F_ext with A of the velocity products alone, after
-// body_inertias. Fills data.V, A and p_A.
+// Bias forces of the bodies, I A + V x (I V) - F_ext with A of the velocity products alone.
+// Requires body_inertias. Fills data.V, A and p_A.
 template <class S>
 void bias_forces(const Model& model, Data<S>& data, const S* v, Wrenches<S> wrenches) {
   if (!wrenches.empty()) sum_wrenches(model, data, wrenches);
@@ -120,7 +119,7 @@ void bias_forces(const Model& model, Data<S>& data, const S* v, Wrenches<S> wren
 }  // namespace detail
 
 // q: n_q, v and tau: n_v entries. Fills a (n_v) and data.X_WB, J, I, V, I_A, U, UD, D, Du, dA. a
-// may be tau. Where a joint moves no mass the result is not finite.
+// may be tau. The result is not finite if a joint moves no mass.
 template <class S>
 void aba(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a,
          Wrenches<S> wrenches = {}) {

@@ -1,4 +1,4 @@
-// Wrenches that act on links from outside.
+// External wrenches on links.
 #pragma once
 
 #include <span>
@@ -8,18 +8,18 @@
 
 namespace robosim {
 
-// At the origin of Model::frames[frame], in world axes, as the public arrays have it.
+// Wrench at the origin of Model::frames[frame], in world axes, as in the public arrays.
 template <class S>
 struct AppliedWrench {
   int frame = 0;
   Force<S> F;  // moment [N m], force [N]
 };
 
-// Any contiguous list of them; S comes from the other arguments.
+// Contiguous list of wrenches; S is deduced from the other arguments.
 template <class S>
 using Wrenches = std::type_identity_t<std::span<const AppliedWrench<S>>>;
 
-// Wrenches in G, summed per body; after motion_subspaces. Fills data.external.
+// Sum the wrenches per body, in G. Requires motion_subspaces. Fills data.external.
 template <class S>
 void sum_wrenches(const Model& model, Data<S>& data, Wrenches<S> wrenches) {
   for (Force<S>& F : data.external) F = Force<S>();

@@ -11,11 +11,10 @@ namespace robosim {
 
 namespace {
 
-// Results that are larger than this many numbers (32 MiB) do not stay in the caches until somebody
-// reads them.
+// Results with more numbers than this (32 MiB) do not stay in the caches until they are read.
 constexpr std::ptrdiff_t cached_results = std::ptrdiff_t{1} << 22;
 
-// Of one state.
+// Total size of the arguments of one state.
 int numbers_of(const Model& model, const Options& options, std::span<const Argument> arguments) {
   int n = 0;
   for (const Argument& argument : arguments) n += size_of(model, options, argument);
@@ -34,7 +33,7 @@ void Batch::run(const Model& model, int operation, const Options& options, std::
   threads = threads > 0 ? std::min(threads, thread_limit()) : thread_limit();
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, groups));
 
-  // Enough chunks to even out what the threads get, few enough that handing them out costs nothing.
+  // Enough chunks to balance the threads, and few enough that their distribution costs nothing.
   const std::ptrdiff_t chunk = std::clamp<std::ptrdiff_t>(groups / (8 * threads), 1, 64);
   const std::ptrdiff_t chunks = (groups + chunk - 1) / chunk;
   const std::lock_guard<std::mutex> lock(busy_);
@@ -50,6 +49,7 @@ void Batch::run(const Model& model, int operation, const Options& options, std::
   const int size =
       size_of(model, options, wrench_argument) + numbers_of(model, options, info.inputs) + results;
   const bool streams = n * results > cached_results;
+  // Grow the workspaces on this thread, by a first group of states.
   for (int k = 0; k < threads; ++k) {
     Place& place = places_[static_cast<std::size_t>(k)];
     place.workspace->streams = streams;

@@ -1,4 +1,4 @@
-// Inertias of bodies and of subtrees in the common frame G (data.h), where those of several bodies
+// Inertias of bodies and subtrees in the common frame G (data.h), where inertias of several bodies
 // add up.
 #pragma once
 
@@ -23,7 +23,7 @@ ROBOSIM_INLINE void body_inertia(const Model& model, const Data<S>& data, int i,
 
 }  // namespace detail
 
-// Each body's own inertia in G; after motion_subspaces. Fills data.I.
+// Inertia of each body in G. Requires motion_subspaces. Fills data.I.
 template <class S>
 void body_inertias(const Model& model, Data<S>& data) {
   for (int i = 1; i < model.n_bodies(); ++i) detail::body_inertia(model, data, i, data.I[i]);
@@ -31,7 +31,7 @@ void body_inertias(const Model& model, Data<S>& data) {
 
 namespace detail {
 
-// position_stage and the bodies' inertias, written to I, in one sweep.
+// position_stage and the inertias of bodies, written to I, in one sweep.
 template <class S>
 void inertia_stage(const Model& model, Data<S>& data, const S* q,
                    std::vector<CompositeInertia<S>>& I) {
@@ -51,7 +51,7 @@ void inertia_stage(const Model& model, Data<S>& data, const S* q) {
   detail::inertia_stage(model, data, q, data.I);
 }
 
-// Of every subtree; after body_inertias. Fills data.I_c.
+// Inertia of every subtree. Requires body_inertias. Fills data.I_c.
 template <class S>
 void composite_inertias(const Model& model, Data<S>& data) {
   for (int i = 1; i < model.n_bodies(); ++i) data.I_c[i] = data.I[i];

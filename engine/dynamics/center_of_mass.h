@@ -1,6 +1,5 @@
-// Center of mass of a body and everything behind it, links welded to them included; of body 0, the
-// world, it is that of all links, also of those welded to the world. Not a number where nothing of
-// this has mass.
+// Center of mass of the subtree of a body, including links welded to it. For body 0, the world, it
+// is that of all links, including those welded to the world. NaN if the subtree has no mass.
 //
 //   center_of_mass(model, data, body)               position in W [m], after forward_kinematics
 //   center_of_mass_velocity(model, data, body)      [m/s], after forward_velocities
@@ -11,10 +10,10 @@
 //                                                   motion_subspaces
 //
 // all in world axes. The first three are sums over the bodies, m p = sum m_b c_b and its
-// derivatives in time. The Jacobian's column is the velocity that turning the column gives to the
-// mass behind it, (m_c v + w x h_c) / m, with mass m_c and first moment h_c of what both the
-// column's body and `body` carry. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot",
-// Autonomous Robots 35 (2013). Cost O(n).
+// derivatives in time. Column j of the Jacobian is the velocity of the mass moved by j at unit
+// joint velocity, (m_c v + w x h_c) / m, where m_c and h_c are mass and first moment of the bodies
+// that are both moved by j and in the subtree of `body`. Orin, Goswami and Lee, "Centroidal
+// dynamics of a humanoid robot", Autonomous Robots 35 (2013). Cost O(n).
 #pragma once
 
 #include "dynamics/kinematics.h"
@@ -23,14 +22,14 @@ namespace robosim {
 
 namespace detail {
 
-// One past the last body behind this one: bodies are numbered depth first.
+// One past the last body of the subtree: bodies are numbered depth first.
 inline int subtree_end(const Model& model, int body) {
   int end = body + 1;
   while (end < model.n_bodies() && model.joints[end].parent >= body) ++end;
   return end;
 }
 
-// From O to the body's center of mass, world axes.
+// Vector from O to the body's center of mass, in world axes.
 template <class S>
 ROBOSIM_INLINE Vec3<S> com_offset(const Model& model, const Data<S>& data, int i) {
   return times_add(data.X_WB[i].R, Vec3<S>(model.inertias[i].com), data.p_OB[i]);
@@ -38,7 +37,7 @@ ROBOSIM_INLINE Vec3<S> com_offset(const Model& model, const Data<S>& data, int i
 
 }  // namespace detail
 
-// Of the body and everything behind it [kg].
+// Mass of the subtree of a body [kg].
 inline double subtree_mass(const Model& model, int body) {
   double mass = 0;
   for (int i = body, end = detail::subtree_end(model, body); i < end; ++i)
@@ -48,7 +47,7 @@ inline double subtree_mass(const Model& model, int body) {
 
 inline double total_mass(const Model& model) { return subtree_mass(model, 0); }
 
-// First moment of mass in W: mass times center of mass [kg m]; after forward_kinematics.
+// First moment of mass in W: mass times center of mass [kg m]. Requires forward_kinematics.
 template <class S>
 Vec3<S> mass_moment(const Model& model, const Data<S>& data, int body = 0) {
   Vec3<S> sum;
@@ -84,7 +83,7 @@ Vec3<S> center_of_mass_acceleration(const Model& model, const Data<S>& data, int
   return S(1 / subtree_mass(model, body)) * sum;
 }
 
-// Fills data.mass_c and moment_c but for the world's own moment, which no joint moves.
+// Fills data.mass_c and moment_c, except for the world's own moment, which no joint moves.
 template <class S>
 void mass_moments(const Model& model, Data<S>& data) {
   const int n = model.n_bodies();

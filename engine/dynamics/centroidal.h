@@ -9,22 +9,22 @@
 //                                                                 6 x n_v each; dh_dv = dhdot_da =
 //                                                                   A_G
 //
-// Gravity is not taken out of hdot: it is the rate itself, what gravity, contacts and the world's
-// hold on the base exert together about the center of mass. Links welded to the world do not count,
-// nor does armature. Where nothing that moves has mass, all is zero.
+// Gravity is not removed from hdot: it is the total rate, due to gravity, contacts and the support
+// of the base, about the center of mass. Links welded to the world and armature do not count. All
+// results are zero if no moving body has mass.
 //
 // In the common frame G (data.h), with subtrees' inertia I_j and momentum h_j about O, column j of
 // joint k contributes
-//   A_j = I_j J_j,                        dA_j/dt = (dI_j/dt) J_j + I_j (V_k x J_j)
-//                                         (composite_rates.h)
-//   dh/dq_j = J_j x h_j + I_j J_dot_j,    dhdot/dq_j, dhdot/dv_j: by_q, by_v of rnea_derivatives.h
-//                                         without gravity
-// Taken at the center of mass c, a momentum (n, l) is (n - c x l, l); c itself moves by dc_j =
-// (linear part of A_j) / m, which takes dc_j x l away from a derivative. Orin, Goswami and Lee,
-// "Centroidal dynamics of a humanoid robot", Autonomous Robots 35 (2013); Carpentier and Mansard,
-// "Analytical derivatives of rigid body dynamics algorithms", RSS 2018. The same quantities as
-// Pinocchio's computeCentroidalMomentumTimeVariation, ccrba, dccrba and
-// computeCentroidalDynamicsDerivatives. Cost O(n).
+//   A_j = I_j J_j
+//   dA_j/dt = (dI_j/dt) J_j + I_j (V_k x J_j)    (composite_rates.h)
+//   dh/dq_j = J_j x h_j + I_j J_dot_j
+//   dhdot/dq_j, dhdot/dv_j: by_q, by_v of rnea_derivatives.h without gravity
+// About the center of mass c, a momentum (n, l) is (n - c x l, l). c itself moves by dc_j = (linear
+// part of A_j) / m, which subtracts dc_j x l from a derivative. Orin, Goswami and Lee, "Centroidal
+// dynamics of a humanoid robot", Autonomous Robots 35 (2013); Carpentier and Mansard, "Analytical
+// derivatives of rigid body dynamics algorithms", RSS 2018. The same quantities as Pinocchio's
+// computeCentroidalMomentumTimeVariation, ccrba, dccrba and computeCentroidalDynamicsDerivatives.
+// Cost O(n).
 #pragma once
 
 #include "dynamics/center_of_mass.h"
@@ -35,14 +35,15 @@ namespace robosim {
 
 namespace detail {
 
-// Center of mass of what moves, from O [m], and one over its mass, or zero where that is.
+// Center of mass of the moving bodies, from O [m], and the reciprocal of their mass, or zero
+// without mass.
 template <class S>
 struct Centroid {
   Vec3<S> c;
   S per_mass;
 };
 
-// After motion_subspaces.
+// Requires motion_subspaces.
 template <class S>
 Centroid<S> centroid(const Model& model, const Data<S>& data) {
   double mass = 0;
@@ -86,7 +87,7 @@ void centroidal_momentum_rate(const Model& model, Data<S>& data, const S* q, con
   }
   const Vec3<S> c = detail::centroid(model, data).c;
   detail::write_force(at_point(sum, c), h);
-  // The center of mass moves along the linear momentum, which adds nothing.
+  // The center of mass moves along the linear momentum, so its motion adds nothing.
   detail::write_force(at_point(rate, c), hdot);
 }
 
@@ -135,8 +136,8 @@ void centroidal_momentum_matrix_dot(const Model& model, Data<S>& data, const S* 
   }
 }
 
-// q: n_q, v and a: n_v entries. Fills the four matrices; in data what rnea_derivatives fills,
-// without gravity.
+// q: n_q, v and a: n_v entries. Fills the four matrices, and the same members of data as
+// rnea_derivatives, without gravity.
 template <class S>
 void centroidal_momentum_derivatives(const Model& model, Data<S>& data, const S* q, const S* v,
                                      const S* a, S* dh_dq, S* dhdot_dq, S* dhdot_dv, S* A_G) {

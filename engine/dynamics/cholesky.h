@@ -7,8 +7,8 @@
 
 namespace robosim {
 
-// Replaces A (n x n, row by row) by L, its diagonal by 1 / L_kk. A matrix that is not positive
-// definite gives a factor that is not finite.
+// Replace A (n x n, row by row) by L, and its diagonal by 1 / L_kk. The factor is not finite if A
+// is not positive definite.
 template <class S>
 void cholesky_factor(S* A, int n) {
   using std::sqrt;
@@ -25,7 +25,7 @@ void cholesky_factor(S* A, int n) {
   }
 }
 
-// Replaces b (every `stride`-th of n entries) by A^-1 b.
+// Replace b (every `stride`-th of n entries) by A^-1 b.
 template <class S>
 void cholesky_solve(const S* L, int n, S* b, int stride = 1) {
   for (int i = 0; i < n; ++i) {

@@ -1,6 +1,6 @@
-// Inertias of bodies with what their velocities add: momentum h, the matrix 2 B of
-// rnea_derivatives.h, and the columns' derivatives in time. The rate of an inertia in the common
-// frame G (data.h) follows from them:
+// Velocity-dependent terms of composite inertias: momentum h, the matrix 2 B of rnea_derivatives.h,
+// and the derivatives of the columns in time. They determine the rate of an inertia in the common
+// frame G (data.h):
 //   dI/dt = V x I - I V x = 2 B - (h x-bar),   (dI/dt) x = 2 B x - x x h
 // Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols
 // for rigid-body systems", Journal of Computational and Nonlinear Dynamics 16(9), 2021.
@@ -10,7 +10,7 @@
 
 namespace robosim::detail {
 
-// Of every body alone; after body_inertias. Fills data.V, J_rate, I_c, h_c, K_c.
+// Terms of every single body. Requires body_inertias. Fills data.V, J_rate, I_c, h_c, K_c.
 template <class S>
 void rates_outward(const Model& model, Data<S>& data, const S* v) {
   forward_velocities(model, data, v);
@@ -24,7 +24,7 @@ void rates_outward(const Model& model, Data<S>& data, const S* v) {
   }
 }
 
-// Inward: adds a complete subtree to its parent's.
+// Add a complete subtree to its parent's; inward.
 template <class S>
 ROBOSIM_INLINE void add_to_parent(const Model& model, Data<S>& data, int i) {
   const int parent = model.joints[i].parent;

@@ -1,13 +1,13 @@
-// Moving on the space of configurations, joint by joint: q is not a vector where quaternions are in
-// it.
+// Motion on the space of configurations, joint by joint: q is not a vector if it
+// includes quaternions.
 //
-//   integrate(q, v)      the configuration reached from q along the constant body-side velocity v
-//                        in unit time
-//   advance(q, dt, u)    the same for a time, but straight for what moves freely
+//   integrate(q, v)      configuration reached from q along the constant body-side velocity v in unit
+//                        time
+//   advance(q, dt, u)    as integrate for a time dt, but free joints translate straight
 //   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to
 //                        poses (floating, planar)
-//   velocity(q, dq)      the v of coordinates that change at the rates dq, d/dt integrate(q, v t) =
-//                        dq
+//   velocity(q, dq)      the v of coordinates that change at the rates dq:
+//                        d/dt integrate(q, v t) = dq
 #pragma once
 
 #include "model/data.h"
@@ -15,8 +15,7 @@
 
 namespace robosim {
 
-// Joints whose velocities are told in axes that turn as they move, as those of bodies that move
-// freely.
+// Joints with velocities in axes that turn with the motion, as those of free bodies.
 template <class J>
 concept turns_axes = requires(const double* v, double* rate) {
   J::turning_rate(v, rate);
@@ -24,7 +23,7 @@ concept turns_axes = requires(const double* v, double* rate) {
 
 namespace detail {
 
-// Calls f(joint type, joint) for every joint that has coordinates of its own.
+// Call f(joint type, joint) for every joint with coordinates of its own.
 template <class F>
 void for_each_own_joint(const Model& model, F&& f) {
   for (int i = 1; i < model.n_bodies(); ++i) {
@@ -35,7 +34,7 @@ void for_each_own_joint(const Model& model, F&& f) {
 
 }  // namespace detail
 
-// All joints at zero; quaternions at the identity.
+// Set all joints to zero, and quaternions to the identity.
 template <class S>
 void neutral(const Model& model, S* q) {
   for (int i = 0; i < model.n_q; ++i) q[i] = S(0);
@@ -53,9 +52,9 @@ void integrate(const Model& model, const S* q, const S* v, S* out) {
   });
 }
 
-// Moves on for the time dt with velocities u in the axes at the start: as integrate(q, dt u), but
-// that what moves freely goes straight while it turns. v, velocities in the axes at the start too,
-// become the same in the axes at the end. out may be q.
+// Advance for the time dt with velocities u in the axes at the start. Equal to integrate(q, dt u),
+// except that free joints translate straight while they turn. v: velocities in the axes at the
+// start, transformed to the axes at the end. out may be q.
 template <class S>
 void advance(const Model& model, const S* q, const S& dt, const S* u, S* v, S* out) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
@@ -70,8 +69,8 @@ void advance(const Model& model, const S* q, const S& dt, const S* u, S* v, S* o
   });
 }
 
-// The transpose of its derivative, with v as they were before: fills q_bar (tangent space), u_bar
-// and v_bar, n_v entries each and none of them an input. Returns what is of dt.
+// Transposed derivative of advance, with v before it. Fills q_bar (tangent space), u_bar and v_bar,
+// n_v entries each and none of them an input. Returns the gradient in dt.
 template <class S>
 S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* q_next_bar,
               const S* v_next_bar, S* q_bar, S* u_bar, S* v_bar) {
@@ -91,8 +90,8 @@ S advance_vjp(const Model& model, const S& dt, const S* u, const S* v, const S* 
   return dt_bar;
 }
 
-// Of one joint whose axes turn: its derivatives, rows of q_next (tangent space) and then of v_next.
-// As of advance_vjp.
+// Derivatives of advance for one joint whose axes turn: rows of q_next (tangent space) and then of
+// v_next. Arguments as for advance_vjp.
 template <class S, class J>
 struct AdvanceRates {
   static constexpr int n = J::n_v;
@@ -108,8 +107,8 @@ struct AdvanceRates {
   }
 };
 
-// Its derivative along directions of q (tangent space), dt, u and v: fills dq_next and dv_next,
-// which may be dq and dv.
+// Derivative of advance along directions of q (tangent space), dt, u and v. Fills dq_next and
+// dv_next, which may be dq and dv.
 template <class S>
 void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const S* dq, const S& ddt,
                  const S* du, const S* dv, S* dq_next, S* dv_next) {
@@ -132,8 +131,7 @@ void advance_jvp(const Model& model, const S& dt, const S* u, const S* v, const 
   });
 }
 
-// What the entries of v change by in time where the velocities themselves do not, as axes turn with
-// what moves freely.
+// Rates of the entries of v at constant velocity, as the axes of free joints turn.
 template <class S>
 void turning_rates(const Model& model, const S* v, S* rates) {
   for (int k = 0; k < model.n_v; ++k) rates[k] = S(0);
@@ -143,7 +141,8 @@ void turning_rates(const Model& model, const S* v, S* rates) {
   });
 }
 
-// Their derivative along dv, where axes turn; the other entries of `rates` stay what they are.
+// Derivative of turning_rates along dv, added for joints whose axes turn; other entries of `rates`
+// are unchanged.
 template <class S>
 void add_turning_rates_jvp(const Model& model, const S* v, const S* dv, S* rates) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
@@ -181,8 +180,8 @@ void velocity(const Model& model, const S* q, const S* dq, S* v) {
   });
 }
 
-// A configuration within the limits from n_q numbers u uniform in [0, 1). Coordinates without
-// limits: angles within pi of zero, positions within 1 m, rotations uniform.
+// Sample a configuration within the limits from n_q numbers u uniform in [0, 1). Coordinates
+// without limits: angles within pi of zero, positions within 1 m, rotations uniform.
 inline void sample_configuration(const Model& model, const double* u, double* q) {
   detail::for_each_own_joint(model, [&](auto type, const Joint& joint) {
     const int k = joint.q_index;

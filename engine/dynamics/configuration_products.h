@@ -1,5 +1,5 @@
-// Transposed derivatives of moving on the space of configurations (configuration.h), in its tangent
-// spaces, body side.
+// Transposed derivatives of integrate and difference (configuration.h), in the tangent spaces,
+// body side.
 #pragma once
 
 #include "base/dual.h"
@@ -9,8 +9,8 @@ namespace robosim {
 
 namespace detail {
 
-// Fills in_bar by each joint's columns: column(type, joint, unit, out) tells what changes along a
-// unit of its in. Coordinates that simply add up pass on.
+// Fill in_bar joint by joint: column(type, joint, unit, out) computes the derivative of the output
+// along a unit vector of the input.
 template <class F>
 void pass_back_by_joints(const Model& model, const double* out_bar, double* in_bar, F&& column) {
   for_each_own_joint(model, [&](auto type, const Joint& joint) {
@@ -28,8 +28,8 @@ void pass_back_by_joints(const Model& model, const double* out_bar, double* in_b
 
 }  // namespace detail
 
-// Of integrate(q, v) in v: what a loss changes by with v, if with the result it changes by out_bar.
-// v_bar may be out_bar.
+// Gradient of a loss with respect to v of integrate(q, v), from its gradient out_bar with respect
+// to the result. v_bar may be out_bar.
 inline void integrate_vjp(const Model& model, const double* q, const double* v,
                           const double* out_bar, double* v_bar) {
   detail::pass_back_by_joints(
@@ -45,7 +45,7 @@ inline void integrate_vjp(const Model& model, const double* q, const double* v,
       });
 }
 
-// Of difference(q0, q1) in q1. q1_bar may be v_bar.
+// Gradient of a loss with respect to q1 of difference(q0, q1). q1_bar may be v_bar.
 inline void difference_vjp(const Model& model, const double* q0, const double* q1,
                            const double* v_bar, double* q1_bar) {
   detail::pass_back_by_joints(

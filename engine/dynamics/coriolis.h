@@ -1,17 +1,16 @@
-// The Coriolis matrix C(q, v), n_v x n_v:
+// Coriolis matrix C(q, v), n_v x n_v:
 //
 //   coriolis_matrix(model, data, q, v, C)
 //
-// with C v = nonlinear_effects - gravity_forces and dM/dt = C + C^T, so that dM/dt - 2 C is
-// skew-symmetric, as passivity-based control and momentum observers need it. With B (half the 2 B
-// of rnea_derivatives.h) and the columns' derivatives in time J' = V x J, V of the column's own
-// body,
+// with C v = nonlinear_effects - gravity_forces and dM/dt = C + C^T. So dM/dt - 2 C is
+// skew-symmetric, as passivity-based control and momentum observers require. With B (half the 2
+// B of rnea_derivatives.h) and the columns' derivatives in time J' = V x J, V of the column's
+// own body,
 //   C_ij = J_i^T (B J_j + I J'_j)
 // where B and I are composites of the lower body of the two. Echeandia and Wensing, "Numerical
 // methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems", Journal
-// of Computational and Nonlinear Dynamics 16(9),
-// 2021. The same matrix as Pinocchio's computeCoriolisMatrix. Armature is constant and adds
-//       nothing. Cost O(n depth).
+// of Computational and Nonlinear Dynamics 16(9), 2021. The same matrix as Pinocchio's
+// computeCoriolisMatrix. Armature is constant and adds nothing. Cost O(n depth).
 #pragma once
 
 #include "dynamics/composite_rates.h"
@@ -32,7 +31,7 @@ void coriolis_matrix(const Model& model, Data<S>& data, const S* q, const S* v, 
     for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
       const Motion<S>& J = data.J[c];
       const int row = model.column_v[c];
-      // The two sides of B and I that this column meets the others with.
+      // Products of this column with the two sides of B and I, for the pairs with other columns.
       const Vec3<S> JB = S(0.5) * detail::twice_B_transposed(data.K_c[i], data.h_c[i], J);
       const Force<S> IJ = I * J,
                      BJ = mul_add(S(0.5), detail::twice_B(data.K_c[i], data.h_c[i], J.angular),

@@ -1,4 +1,4 @@
-// crba, compiled for double.
+// Instance of crba for double.
 #include "dynamics/crba.h"
 
 namespace robosim {

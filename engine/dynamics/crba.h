@@ -1,11 +1,11 @@
-// Composite rigid bodies: the joint-space mass matrix M(q), armature included.
+// Composite-rigid-body algorithm: the joint-space mass matrix M(q), armature included.
 //
-// Inward, in the frames of the bodies: each body's composite inertia I_c is its own plus its
-// children's, I_c S_c is the force that unit motion of the joint's column c asks for, and carried
-// on to the body of each joint on the way to the root it gives M_lc = S_l^T F_c. Walker and Orin
-// (1982); Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 6.2. There joints mostly
-// turn about axes of their own frames: then their columns pick out components, and placements take
-// few products. No pose in the world is needed. Cost O(n depth).
+// Inward, in body frames: the composite inertia I_c of a body is its own plus its children's. I_c
+// S_c is the force of unit motion of the joint's column c. Transformed to the body of each joint on
+// the path to the root, it determines M_lc = S_l^T F_c. Walker and Orin (1982); Featherstone,
+// "Rigid Body Dynamics Algorithms" (2008), table 6.2. In body frames most joints turn about
+// coordinate axes: their columns select components, and placements need few products. No pose in
+// the world is needed. Cost O(n depth).
 #pragma once
 
 #include "dynamics/mass_matrix.h"
@@ -14,13 +14,13 @@ namespace robosim {
 
 namespace detail {
 
-// Of a body alone, in its frame.
+// Inertia of a single body, in its frame.
 template <class S>
 ROBOSIM_INLINE CompositeInertia<S> own_inertia(const Model& model, int i) {
   return CompositeInertia<S>(CompositeInertia<double>(model.inertias[i]));
 }
 
-// I, given in a frame that R turns and p moves, and `sum`.
+// Sum of `sum` and an inertia I given in a frame with rotation `turn` and position p.
 template <class R, class S>
 ROBOSIM_INLINE CompositeInertia<S> add_placed(const R& turn, const Vec3<S>& p,
                                               const CompositeInertia<S>& I,
@@ -38,13 +38,14 @@ ROBOSIM_INLINE CompositeInertia<S> add_placed(const R& turn, const Vec3<S>& p,
            mul_add(g.x, p.x, mul_add(g.y, p.y, B.zz + A.zz))}};
 }
 
-// A force given in such a frame.
+// Transform a force from such a frame.
 template <class R, class S>
 ROBOSIM_INLINE void carry(const R& turn, const Vec3<S>& p, Force<S>& F) {
   const Vec3<S> f = turn * F.linear;
   F = {cross_add(p, f, turn * F.angular), f};
 }
-// Several. For lanes a function of its own: inlined, gcc 12 keeps copies of wide vectors in memory.
+// Transform several forces. A function of its own for lanes: inlined, gcc 12 keeps copies of wide
+// vectors in memory.
 template <class R, class S>
 [[gnu::noinline]] void carry_wide(const R& turn, const Vec3<S>& p, Force<S>* begin, Force<S>* end) {
   const R own_turn = turn;
@@ -52,7 +53,7 @@ template <class R, class S>
   for (Force<S>* F = begin; F < end; ++F) carry(own_turn, own_p, *F);
 }
 
-// The force that column k of a joint asks for, in its body's frame.
+// Force of unit motion along column k of a joint, in its body's frame.
 template <class J, class S>
 ROBOSIM_INLINE Force<S> column_force(const Joint& joint, const CompositeInertia<S>& I, int k) {
   const UnitColumn unit = unit_column<J>(joint, k);
@@ -62,8 +63,8 @@ ROBOSIM_INLINE Force<S> column_force(const Joint& joint, const CompositeInertia<
   return factor == 1 ? F : S(factor) * F;
 }
 
-// Calls f(c, k, x) for the columns c from `begin` to `end`, with what each has in common with
-// column k of the joint to whose body F has been carried.
+// Call f(c, k, x) for the columns c from `begin` to `end`, where x is the product of their force
+// with column k of the joint to whose body F has been transformed.
 template <class J, class S, class Use>
 ROBOSIM_INLINE void for_each_common(const Joint& joint, const Force<S>* F, int begin, int end,
                                     Use&& f) {
@@ -94,6 +95,7 @@ void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
     const Joint& joint = model.joints[i];
     const int begin = joint.column, end = joint.column_end;
     const bool leaf = i + 1 == model.n_bodies() || model.joints[i + 1].parent != i;
+    // Forces of the joint's own columns, and its own block of M.
     const CompositeInertia<S> I = leaf ? own_inertia<S>(model, i) : data.I_c[i];
     visit_joint(
         joint.type, [&]<class J>(J) __attribute__((always_inline)) {
@@ -107,11 +109,12 @@ void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
                   add_lower<mimic>(model, c, l, x, M);
               });
         });
+    // Transform the composite inertia and the forces to the parent.
     if (joint.parent == 0) continue;
     const Joint& above = model.joints[joint.parent];
-    const bool last_child = above.column_end == end;  // the first to come here
+    const bool last_child = above.column_end == end;  // the first one visited
     CompositeInertia<S>& sum = data.I_c[joint.parent];
-    const int angle = joint.angle < 0 ? 0 : joint.angle;  // joints without one do not look
+    const int angle = joint.angle < 0 ? 0 : joint.angle;  // unused by joints without an angle
     const S *sine = data.sine.data() + angle, *cosine = data.cosine.data() + angle;
     const auto carry_on = [&](const auto& R, const Vec3<S>& p) __attribute__((always_inline)) {
       sum = add_placed(R, p, I, last_child ? own_inertia<S>(model, joint.parent) : sum);
@@ -120,12 +123,13 @@ void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
       else
         carry_wide(R, p, F + begin, F + end);
     };
-    if constexpr (mimic) {  // few robots: not worth a version for each pair of axes
+    if constexpr (mimic) {  // rare robots: not worth a version for each pair of axes
       const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, sine, cosine);
       carry_on(X_PC.R, X_PC.p);
     } else {
       visit_placement(joint, q + joint.q_index, sine, cosine, carry_on);
     }
+    // Products with the parent's columns.
     visit_joint(
         above.type, [&]<class J>(J) __attribute__((always_inline)) {
           for_each_common<J>(
@@ -138,8 +142,8 @@ void crba_sweep(const Model& model, Data<S>& data, const S* q, S* M) {
 
 }  // namespace detail
 
-// q: n_q entries. Fills M (n_v x n_v) as Pattern::tree_lower, and data.I_c, each in its body's
-// frame.
+// q: n_q entries. Fills M (n_v x n_v) as Pattern::tree_lower, and data.I_c, each in its
+// body's frame.
 template <class S>
 void crba_lower(const Model& model, Data<S>& data, const S* q, S* M) {
   joint_angles(model, data, q);
@@ -149,7 +153,7 @@ void crba_lower(const Model& model, Data<S>& data, const S* q, S* M) {
     detail::crba_sweep<false>(model, data, q, M);
 }
 
-// The same, all of M.
+// As crba_lower, but fills all of M.
 template <class S>
 void crba(const Model& model, Data<S>& data, const S* q, S* M) {
   clear_unrelated(model, Pattern::tree_lower, M);

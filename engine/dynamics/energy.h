@@ -1,4 +1,4 @@
-// Energies of the whole model, the links welded to the world included.
+// Energies of the model, including links welded to the world.
 //
 //   kinetic    1/2 sum V^T I V + 1/2 sum armature v^2 = 1/2 v^T M v
 //   potential  -m g . p_com, zero at the world's origin; that of the joints' springs is
@@ -9,12 +9,12 @@
 
 namespace robosim {
 
-// After forward_velocities. [J]
+// Kinetic energy [J]. Requires forward_velocities.
 template <class S>
 S kinetic_energy(const Model& model, const Data<S>& data, const S* v) {
   S twice(0);
   for (int i = 1; i < model.n_bodies(); ++i) {
-    // In the body's frame, where its inertia is given.
+    // Velocity in the body's frame, in which its inertia is given.
     const Mat3<S>& R = data.X_WB[i].R;
     const Motion<S>& V = data.V[i];
     const Motion<S> V_B{transpose_times(R, V.angular),
@@ -25,7 +25,7 @@ S kinetic_energy(const Model& model, const Data<S>& data, const S* v) {
   return S(0.5) * twice;
 }
 
-// Of gravity; after forward_kinematics. [J]
+// Potential energy of gravity [J]. Requires forward_kinematics.
 template <class S>
 S potential_energy(const Model& model, const Data<S>& data) {
   return -dot(Vec3<S>(model.gravity), mass_moment(model, data));

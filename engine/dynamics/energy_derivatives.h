@@ -7,15 +7,15 @@
 //   gravity_forces_derivatives(model, data, q, dg_dq)            n_v x n_v, g's derivative in the
 //                                                                tangent space
 //
-// Turning column j by J_j and the parent's velocity V with it would leave the energy as it is. V
-// stays, which for what is behind adds V x J_j to every velocity; so with the momentum h_j of
-// everything behind j
+// A displacement of column j by J_j that also turned the parent's velocity V would leave the energy
+// unchanged. As V is fixed, it adds V x J_j to the velocity of every body moved by j. So with the
+// momentum h_j of these bodies
 //   dT/dq_j = (V x J_j)^T h_j,   dT/dv_j = J_j^T h_j + armature v_j
-// and it moves the first moment of mass behind j by m_j v_j + w_j x h_j. For i on the way from j to
+// The first moment of mass moved by j changes by m_j v_j + w_j x h_j. For i on the path from j to
 // the root, j's own joint and i = j included,
-//   dg_j/dq_i = w_i . (g x (m_j v_j + w_j x h_j)),   dg_i/dq_j the same for i above j's joint
-// which is rnea_derivatives.h at rest. Not symmetric between columns of one joint, where directions
-// do not commute. Cost O(n) and O(n depth).
+//   dg_j/dq_i = w_i . (g x (m_j v_j + w_j x h_j)),   dg_i/dq_j equal for i above j's joint
+// which is rnea_derivatives.h at rest. The derivative is not symmetric between columns of one joint
+// whose directions do not commute. Cost O(n) and O(n depth).
 #pragma once
 
 #include "dynamics/center_of_mass.h"

@@ -1,6 +1,6 @@
-// Forward dynamics of any model, a = M(q)^-1 (tau - h(q, v) + sum J^T F_ext): by aba where every
-// joint moves by itself, and where some mimic another by crba, rnea and the sparse factor of the
-// mass matrix that they share. Cost O(n), or O(n depth^2) with mimic joints.
+// Forward dynamics of any model, a = M(q)^-1 (tau - h(q, v) + sum J^T F_ext). Uses aba for
+// independent joints; with mimic joints, crba, rnea and the sparse factor of the mass matrix. Cost
+// O(n), or O(n depth^2) with mimic joints.
 #pragma once
 
 #include "dynamics/aba.h"
@@ -11,8 +11,8 @@ namespace robosim {
 
 namespace detail {
 
-// The factor of M, or of M with `added` on its diagonal, in data.L; after body_inertias. Fills
-// data.I_c, too.
+// Factor of M, or of M with `added` on its diagonal, in data.L. Requires body_inertias. Also
+// fills data.I_c.
 template <class S>
 const S* factor_mass_matrix(const Model& model, Data<S>& data, const S* added = nullptr) {
   S* L = data.take_L(model);
@@ -29,7 +29,7 @@ const S* factor_mass_matrix(const Model& model, Data<S>& data, const S* added = 
 
 }  // namespace detail
 
-// As aba.
+// Arguments as for aba.
 template <class S>
 void forward_dynamics(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau, S* a,
                       Wrenches<S> wrenches = {}) {

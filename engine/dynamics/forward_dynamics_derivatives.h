@@ -1,9 +1,9 @@
-// Derivatives of forward dynamics, a = M(q)^-1 (tau - h(q, v) + sum J^T F): by the implicit
-// function theorem on rnea(q, v, a) = tau at the a that solves it,
+// Derivatives of forward dynamics, a = M(q)^-1 (tau - h(q, v) + sum J^T F), by the implicit
+// function theorem on rnea(q, v, a) = tau at the solution a,
 //   da_dq = -M^-1 dtau_dq,  da_dv = -M^-1 dtau_dv,  da_dtau = M^-1,
-// with the sparse factor of M that the derivative sweep of rnea yields beside. Carpentier and
+// with the sparse factor of M, which the derivative sweep of rnea computes as well. Carpentier and
 // Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section IV. In the
-// tangent space; wrenches held fixed as in rnea_derivatives.h. Cost O(n depth) and 3 n solves.
+// tangent space; wrenches fixed as in rnea_derivatives.h. Cost O(n depth) and 3 n solves.
 #pragma once
 
 #include "dynamics/forward_dynamics.h"
@@ -13,8 +13,8 @@ namespace robosim {
 
 namespace detail {
 
-// h(q, v) by the bodies' inertias in G, after body_inertias: cheaper than rnea where these are
-// needed anyway. Fills data.V, A, F.
+// Nonlinear effects h(q, v) from the bodies' inertias in G: cheaper than rnea where these are
+// needed anyway. Requires body_inertias. Fills data.V, A, F.
 template <class S>
 void bias_from_inertias(const Model& model, Data<S>& data, const S* v, S* h, Wrenches<S> wrenches) {
   const Vec3<S> g(model.gravity);
@@ -32,11 +32,11 @@ void bias_from_inertias(const Model& model, Data<S>& data, const S* v, S* h, Wre
   gather_joint_forces(model, data, data.F, h);
 }
 
-// The first six columns of da_dq and three of da_dv where a base is free. Moved or turned as a
-// whole, or in another frame that moves steadily, a robot does the same, as far as the base's axes
-// and g have kept their angle: with a = (linear, angular) and v in those axes, only the base's own
-// linear part of a changes, which is
-//   g_B - omega x v + what its forces do:   d/dtheta = [g_B],  d/dv = -[omega]      (g_B = R^T g).
+// First six columns of da_dq and three of da_dv for a free base. The motion of a robot is invariant
+// under displacements and steady motions of its frame, as long as the angle between the base's axes
+// and g is the same. With a = (linear, angular) and v in those axes, only the base's own linear
+// part of a changes, which is
+//   g_B - omega x v + terms of its forces:   d/dtheta = [g_B],  d/dv = -[omega]    (g_B = R^T g).
 template <class S>
 void free_base_columns(const Model& model, const Data<S>& data, const S* v, S* da_dq, S* da_dv) {
   const int n = model.n_v;
@@ -60,14 +60,14 @@ void forward_dynamics_derivatives(const Model& model, Data<S>& data, const S* q,
                                   Wrenches<S> wrenches = {}) {
   const int n = model.n_v;
 
-  // The acceleration, by the factor that the derivatives need.
+  // Acceleration, by the factor that the derivatives need.
   inertia_stage(model, data, q);
   const S* L = detail::factor_mass_matrix(model, data);
   detail::bias_from_inertias(model, data, v, data.bias.data(), wrenches);
   for (int k = 0; k < n; ++k) a[k] = tau[k] - data.bias[k];
   mass_solve(model, L, a, 1);
 
-  // Where it leads when q and v move.
+  // Derivatives of tau at this acceleration, and solves with M.
   const bool known = wrenches.empty() && !model.has_mimic && detail::base_is_free(model);
   const int from[] = {known ? 6 : 0, known ? 3 : 0};
   if (solves_in_place<S> && !model.has_mimic) {

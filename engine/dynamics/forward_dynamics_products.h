@@ -3,13 +3,13 @@
 //   forward_dynamics_jvp   da = da/dq dq + da/dv dv + M^-1 dtau
 //   forward_dynamics_vjp   q_bar = (da/dq)^T a_bar, v_bar = (da/dv)^T a_bar, tau_bar = M^-1 a_bar,
 //                          wrenches_bar = J tau_bar
-// By the implicit function theorem on rnea(q, v, a) = tau at the a that solves it,
+// By the implicit function theorem on rnea(q, v, a) = tau at the solution a,
 //   da = M^-1 (dtau - rnea_jvp(dq, dv, 0)),   (q_bar, v_bar) = -rnea_vjp(tau_bar)
 // Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018,
-// section IV, contracted. In the tangent space; wrenches held fixed as in rnea_products.h. The
-// articulated bodies' factor serves both solves, the forces that the direction asks for are its
-// bias, and its outward pass yields the velocities M^-1 a_bar makes. With mimic joints the factor
-// of M does. Cost O(n), about 1.6 times aba; with mimic joints O(n depth^2).
+// section IV, contracted. In the tangent space; wrenches fixed as in rnea_products.h. The factor of
+// the articulated-body algorithm serves both solves. The force rates along the direction are its
+// bias forces, and its outward pass yields the velocities of M^-1 a_bar. With mimic joints the
+// factor of M is used. Cost O(n), about 1.6 times aba; with mimic joints O(n depth^2).
 #pragma once
 
 #include "dynamics/forward_dynamics.h"
@@ -19,8 +19,7 @@ namespace robosim {
 
 namespace detail {
 
-// a, a factor to solve with, and with it what the products start from: data.I, V and A of the whole
-// motion.
+// Compute a, a factor, and the inputs of the products: data.I, and V and A of the whole motion.
 template <class S>
 void forward_dynamics_stage(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau,
                             S* a, Wrenches<S> wrenches) {
@@ -33,8 +32,8 @@ void forward_dynamics_stage(const Model& model, Data<S>& data, const S* q, const
   }
 }
 
-// M^-1 x with the factor, in place; without mimic joints also the velocities that it makes, in
-// data.dA.
+// Solve with M in place. Without mimic joints, also fill data.dA with the velocities of
+// the solution.
 template <class S>
 void solve_with_stage(const Model& model, Data<S>& data, S* x) {
   if (model.has_mimic) return mass_solve(model, data.L.data(), x, 1);
@@ -43,7 +42,7 @@ void solve_with_stage(const Model& model, Data<S>& data, S* x) {
   articulated_solve(model, data, x, x);
 }
 
-// After forward_dynamics_stage, which one a serves for many directions. da may be dtau.
+// Requires forward_dynamics_stage, once for many directions. da may be dtau.
 template <class S>
 void forward_dynamics_jvp_sweep(const Model& model, Data<S>& data, const S* v, const S* dq,
                                 const S* dv, const S* dtau, S* da, Wrenches<S> wrenches,
@@ -61,7 +60,7 @@ void forward_dynamics_jvp_sweep(const Model& model, Data<S>& data, const S* v, c
   articulated_solve(model, data, dtau, da);
 }
 
-// After forward_dynamics_stage. tau_bar may be a_bar.
+// Requires forward_dynamics_stage. tau_bar may be a_bar.
 template <class S>
 void forward_dynamics_vjp_sweep(const Model& model, Data<S>& data, const S* a_bar, S* q_bar,
                                 S* v_bar, S* tau_bar, Wrenches<S> wrenches,
@@ -93,7 +92,7 @@ void forward_dynamics_jvp(const Model& model, Data<S>& data, const S* q, const S
 }
 
 // q: n_q; v, tau and a_bar: n_v entries. Fills a, q_bar, v_bar, tau_bar (n_v each) and, unless
-// null, wrenches_bar (one per wrench: by its moment and its force).
+// null, wrenches_bar (one per wrench: gradients in its moment and its force).
 template <class S>
 void forward_dynamics_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* tau,
                           const S* a_bar, S* a, S* q_bar, S* v_bar, S* tau_bar,

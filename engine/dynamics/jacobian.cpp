@@ -1,4 +1,4 @@
-// frame_jacobian, compiled for double.
+// Instance of frame_jacobian for double.
 #include "dynamics/jacobian.h"
 
 namespace robosim {

@@ -1,19 +1,19 @@
-// Jacobian of a frame and a point fixed in it, (linear; angular) velocity = J v, and its derivative
+// Jacobian of a frame at a point fixed in it, (linear; angular) velocity = J v, and its derivative
 // in time.
 //
 //   frame_jacobian(model, data, frame, axes, J, point)          6 x n_v, after motion_subspaces
 //   frame_jacobian_dot(model, data, frame, axes, J_dot, point)  6 x n_v, after forward_velocities
 //
-// Column of a joint on the way to the root: its motion (w, v) in frame G (data.h), taken at the
-// point p, which is linear = v + w x p, angular = w. Siciliano et al., "Robotics" (2009), eq. 3.30.
-// In time the column moves with its joint's body, by V_i x J, and p with the frame, so that linear
-// gains w x p_dot; in local axes R^T J the axes turn with the frame, which takes w_F x J away. Cost
-// O(depth).
+// The column of a joint on the path to the root is its motion (w, v) in frame G (data.h), taken at
+// the point p: linear = v + w x p, angular = w. Siciliano et al., "Robotics" (2009), eq. 3.30. In
+// time the column moves with its joint's body, by V_i x J, and p with the frame, which adds w x
+// p_dot to the linear part. In local axes, R^T J, the axes turn with the frame, which subtracts w_F
+// x J. Cost O(depth).
 //
 // J_dot is the true derivative of J in either axes, as Pinocchio's getFrameJacobianTimeVariation
 // for LOCAL_WORLD_ALIGNED and LOCAL. So J_dot v is the classical acceleration at a = 0 in world
-// axes; in local axes, where the rate of R^T (linear; angular) counts, it is the spatial
-// acceleration: the classical one less w_F x the point's velocity.
+// axes. In local axes it is the rate of R^T (linear; angular), that is, the spatial acceleration:
+// the classical one minus w_F x the point's velocity.
 #pragma once
 
 #include "dynamics/kinematics.h"
@@ -22,8 +22,8 @@ namespace robosim {
 
 namespace detail {
 
-// Adds a motion or force as a column to a 6-row matrix in the public order: rows 0..2 linear, 3..5
-// angular. Several joints share a column where some mimic another.
+// Add a motion or force to a column of a 6-row matrix in the public order: rows 0..2 linear, 3..5
+// angular. With mimic joints, several joints share a column.
 template <class Spatial, class S>
 ROBOSIM_INLINE void add_column(const Spatial& x, S* to, int n_columns) {
   for (int i = 0; i < 3; ++i)

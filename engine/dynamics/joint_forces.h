@@ -1,16 +1,15 @@
-// What the joints exert by themselves: viscous damping, dry friction and springs.
+// Passive joint forces: viscous damping, dry friction and springs.
 //
-//   tau = -damping v - friction v / sqrt(v^2 + width^2) - stiffness (q - reference)      per entry
-//                                                                                        of v
+//   tau = -damping v - friction v / sqrt(v^2 + width^2) - stiffness (q - reference)
 //
-// Dry friction is regularized: for |v| above the width it is Coulomb's, short of a share width^2 /
-// (2 v^2), and through rest it is smooth, so that it has derivatives everywhere and is zero at
-// rest, where it yields like a damper of friction / width instead of sticking. Marques, Flores,
-// Claro and Lankarani, "A survey and comparison of several friction force models for dynamic
-// analysis of multibody mechanical systems", Nonlinear Dynamics 86 (2016), section 2. Springs
-// belong to joints with one position; those of mimic joints are part of their source's
-// (assembly.cpp). All of it adds to tau in forward dynamics and is taken from it in inverse
-// dynamics; every derivative is diagonal. Cost O(n).
+// per entry of v. Dry friction is regularized. For |v| above the width it is Coulomb's, less a
+// fraction width^2 / (2 v^2). It is smooth through zero, so that it has derivatives everywhere. At
+// rest it is zero, and for small v it acts as a damper of friction / width instead of sticking.
+// Marques, Flores, Claro and Lankarani, "A survey and comparison of several friction force models
+// for dynamic analysis of multibody mechanical systems", Nonlinear Dynamics 86 (2016), section 2.
+// Only joints with one position have springs; springs of mimic joints are part of their source's
+// (assembly.cpp). Passive forces are added to tau in forward dynamics and subtracted in inverse
+// dynamics. Every derivative is diagonal. Cost O(n).
 #pragma once
 
 #include <cmath>
@@ -22,7 +21,7 @@ namespace robosim {
 
 namespace detail {
 
-// Calls f(index into q, index into v) for every coordinate that may have a spring.
+// Call f(index into q, index into v) for every coordinate that may have a spring.
 template <class F>
 void for_each_spring(const Model& model, F&& f) {
   for (int i = 1; i < model.n_bodies(); ++i)
@@ -57,8 +56,8 @@ void joint_force_slopes(const Model& model, const S* v, S* dq, S* dv) {
   }
 }
 
-// Diagonals of the derivatives in the parameters, n_v entries each; zero where a coordinate can
-// have no spring.
+// Diagonals of the derivatives with respect to the parameters, n_v entries each; zero for
+// coordinates without springs.
 template <class S>
 struct JointForceParameters {
   S *damping, *friction, *friction_width, *stiffness, *spring_reference;
@@ -81,7 +80,7 @@ void joint_force_parameter_derivatives(const Model& model, const S* q, const S* 
       model, [&](int i, int k) { out.stiffness[k] = S(model.spring_reference[k]) - q[i]; });
 }
 
-// What the springs hold [J].
+// Energy stored in the springs [J].
 template <class S>
 S spring_energy(const Model& model, const S* q) {
   S twice(2 * model.spring_rest_energy);

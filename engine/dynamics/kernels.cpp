@@ -21,7 +21,7 @@ namespace {
 
 template <class... List>
 struct Groups {};
-// All groups; a new one enters here and as a translation unit in compiled/.
+// All groups. To add one, list it here and add a translation unit in compiled/.
 using AllGroups = Groups<ConfigurationOperations, FrameOperations, ValueOperations,
                          DerivativeOperations, ProductOperations, SecondOrderOperations,
                          ParameterOperations, MomentumOperations, SolveOperations>;

@@ -1,7 +1,7 @@
-// The compiled operations of one instruction set, and the choice among them at run time.
+// Compiled operations of each instruction set, and their choice at run time.
 //
-// A Workspace holds the memory that the kernels of one instruction set need for one model; it is
-// not state, belongs to one caller at a time and grows at first use of each kind of call only.
+// A Workspace holds the memory that the kernels of one instruction set need for one model. It is
+// not state, belongs to one caller at a time, and grows only at the first use of each kind of call.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ class Workspace {
  public:
   virtual ~Workspace() = default;
 
-  // Whether results of lanes go past the caches; then end_streaming (base/streaming.h) is due.
+  // True if results of lanes bypass the caches; the caller then has to call
+  // end_streaming (base/streaming.h).
   bool streams = false;
 
  protected:
@@ -29,9 +30,9 @@ struct Kernel {
   // One state.
   void (*one)(const Model&, Workspace&, const Options&, const double* const* in,
               double* const* out);
-  // `count` states, at most `lanes` of the instruction set, side by side: arguments start at state
-  // `first`, states of input i are stride[i] numbers apart (0: the same for all), those of an
-  // output follow each other.
+  // Process `count` states, at most `lanes` of the instruction set, side by side. Arguments start
+  // at state `first`. States of input i are stride[i] numbers apart (0: shared), and those of an
+  // output are consecutive.
   void (*lanes)(const Model&, Workspace&, const Options&, std::ptrdiff_t first, int count,
                 const double* const* in, const std::ptrdiff_t* stride, double* const* out);
 };
@@ -48,11 +49,11 @@ const std::vector<OperationInfo>& all_operations();
 // Index of the operation of this name, or -1.
 int operation_index(const char* name);
 
-// The kernels of an instruction set, or null where this build has none.
+// Return the kernels of an instruction set, or null if this build has none.
 const Kernels* kernels(Isa isa);
-// Those that this process uses: of the widest instruction set that the processor has, or of the one
-// that the environment variable ROBOSIM_ISA names. Throws InputError where it names none or one
-// that this processor or build lacks.
+// Return the kernels that this process uses: for the widest instruction set that the processor has,
+// or for the one that the environment variable ROBOSIM_ISA names. Throws InputError if that is
+// unknown, or missing in this processor or build.
 const Kernels& kernels();
 
 }  // namespace robosim

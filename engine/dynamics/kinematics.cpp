@@ -1,4 +1,4 @@
-// forward_kinematics and its derivatives in time, compiled for double.
+// Instances of forward_kinematics and of velocities and accelerations for double.
 #include "dynamics/kinematics.h"
 
 namespace robosim {

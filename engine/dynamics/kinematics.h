@@ -1,11 +1,9 @@
-// Forward kinematics: poses, velocities and accelerations of every body from q, v and a, root to
-// leaves.
+// Forward kinematics: poses, velocities and accelerations of every body from q, v and a, from root
+// to leaves.
 //
 //   X_WB(i) = X_WB(parent) X_PC(q)
-//   V_i = V_parent + J_i v_i                              in frame G (data.h), J_i the joint's
-//                                                         columns there
-//   A_i = A_parent + J_i a_i + V_parent x J_i v_i         (J_i moves with the body, and J_i v_i x
-//                                                         J_i v_i = 0)
+//   V_i = V_parent + J_i v_i                        in frame G (data.h), J_i the joint's columns there
+//   A_i = A_parent + J_i a_i + V_parent x J_i v_i   (J_i moves with the body; J_i v_i x J_i v_i = 0)
 // Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs. 5.7 and 5.8. Cost O(n).
 #pragma once
 
@@ -28,17 +26,17 @@ void joint_angles(const Model& model, Data<S>& data, const S* q) {
 
 namespace detail {
 
-// After joint_angles.
+// Requires joint_angles.
 template <class S>
 ROBOSIM_INLINE void place_body(const Model& model, Data<S>& data, int i, const S* q) {
   const Joint& joint = model.joints[i];
-  const int angle = joint.angle < 0 ? 0 : joint.angle;  // joints without one do not look
+  const int angle = joint.angle < 0 ? 0 : joint.angle;  // unused by joints without an angle
   const SE3<S> X_PC = joint_placement(joint, q + joint.q_index, data.sine.data() + angle,
                                       data.cosine.data() + angle);
   data.X_WB[i] = joint.parent > 0 ? data.X_WB[joint.parent] * X_PC : X_PC;
 }
 
-// A joint's column, given in the body's frame, in G.
+// Transform a joint's column from the body's frame to G.
 template <class S>
 ROBOSIM_INLINE Motion<S> in_ground(const Mat3<S>& R, const Vec3<S>& p,
                                    const AngularMotion<S>& column) {
@@ -84,13 +82,13 @@ void forward_kinematics(const Model& model, Data<S>& data, const S* q) {
   for (int i = 1; i < model.n_bodies(); ++i) detail::place_body(model, data, i, q);
 }
 
-// After forward_kinematics. Fills data.p_OB and J.
+// Requires forward_kinematics. Fills data.p_OB and J.
 template <class S>
 void motion_subspaces(const Model& model, Data<S>& data) {
   for (int i = 1; i < model.n_bodies(); ++i) detail::body_subspace(model, data, i);
 }
 
-// Both in one sweep.
+// forward_kinematics and motion_subspaces in one sweep.
 template <class S>
 void position_stage(const Model& model, Data<S>& data, const S* q) {
   joint_angles(model, data, q);
@@ -98,8 +96,8 @@ void position_stage(const Model& model, Data<S>& data, const S* q) {
     detail::place_body(model, data, i, q), detail::body_subspace(model, data, i);
 }
 
-// J_i x: the motion of joint i's body relative to its parent, for x = v or a; `x` points to the
-// joint's own entries.
+// J_i x: motion of joint i's body relative to its parent, for x = v or a; `x` points to the joint's
+// own entries.
 template <class S>
 ROBOSIM_INLINE Motion<S> joint_motion(const Data<S>& data, const Joint& joint, const S* x) {
   return visit_columns(
@@ -110,7 +108,7 @@ ROBOSIM_INLINE Motion<S> joint_motion(const Data<S>& data, const Joint& joint, c
       });
 }
 
-// v: n_v entries; after motion_subspaces. Fills data.V.
+// v: n_v entries. Requires motion_subspaces. Fills data.V.
 template <class S>
 void forward_velocities(const Model& model, Data<S>& data, const S* v) {
   const int n = model.n_bodies();
@@ -120,7 +118,7 @@ void forward_velocities(const Model& model, Data<S>& data, const S* v) {
   }
 }
 
-// v, a: n_v entries; after motion_subspaces. Fills data.V and A.
+// v, a: n_v entries. Requires motion_subspaces. Fills data.V and A.
 template <class S>
 void forward_accelerations(const Model& model, Data<S>& data, const S* v, const S* a) {
   const int n = model.n_bodies();
@@ -132,7 +130,7 @@ void forward_accelerations(const Model& model, Data<S>& data, const S* v, const 
   }
 }
 
-// X_WF, after forward_kinematics.
+// Pose X_WF of a frame. Requires forward_kinematics.
 template <class S>
 SE3<S> frame_placement(const Model&, const Data<S>& data, const Frame& frame) {
   return data.X_WB[frame.body] * SE3<S>(frame.X_BF);
@@ -140,8 +138,8 @@ SE3<S> frame_placement(const Model&, const Data<S>& data, const Frame& frame) {
 
 enum class Axes : bool { world, local };
 
-// Calls f(l) for every column l >= from on the way from the root to body i, its own joint's
-// included.
+// Call f(l) for every column l >= from on the path from the root to body i, including those of its
+// own joint.
 template <class F>
 ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f, int from = 0) {
   for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r) {
@@ -150,8 +148,8 @@ ROBOSIM_INLINE void for_each_on_path(const Model& model, int i, F&& f, int from 
   }
 }
 
-// Whether the way to body i begins with columns 0 to 5 of a floating base: unit motions along body
-// 1's axes at O, of which transposed products are those with its rotation.
+// Return true if the path to body i begins with columns 0 to 5 of a floating base. These are unit
+// motions along body 1's axes at O, so that their transposed products reduce to its rotation.
 inline bool on_floating_base(const Model& model, int i) {
   const int r = model.run_begin[i];
   return r < model.run_begin[i + 1] && model.runs[r].first == 0 &&
@@ -160,7 +158,7 @@ inline bool on_floating_base(const Model& model, int i) {
 
 namespace detail {
 
-// From O to a point given in the frame, world axes.
+// Vector from O to a point given in the frame, in world axes.
 template <class S>
 Vec3<S> frame_offset(const Data<S>& data, const Frame& frame, const Vec3<S>& point = Vec3<S>()) {
   const Vec3<S> p_B = times_add(Mat3<S>(frame.X_BF.R), point, Vec3<S>(frame.X_BF.p));
@@ -172,7 +170,7 @@ Mat3<S> frame_rotation(const Data<S>& data, const Frame& frame) {
   return data.X_WB[frame.body].R * Mat3<S>(frame.X_BF.R);
 }
 
-// In the axes that are asked for, where R is the frame's rotation.
+// Motion in the requested axes; R: rotation of the frame.
 template <class S>
 ROBOSIM_INLINE Motion<S> with_axes(const Mat3<S>& R, Axes axes, const Motion<S>& V_W) {
   if (axes == Axes::world) return V_W;
@@ -181,10 +179,10 @@ ROBOSIM_INLINE Motion<S> with_axes(const Mat3<S>& R, Axes axes, const Motion<S>&
 
 }  // namespace detail
 
-// What follows is about a frame and a point fixed in it, given in the frame: its origin where none
-// is given.
+// The functions below are about a frame and a point fixed in it, given in the frame; by default
+// its origin.
 
-// Angular velocity of the frame and velocity of the point, after forward_velocities.
+// Angular velocity of the frame and velocity of the point. Requires forward_velocities.
 template <class S>
 Motion<S> frame_velocity(const Model&, const Data<S>& data, const Frame& frame, Axes axes,
                          const Vec3<S>& point = Vec3<S>()) {
@@ -192,8 +190,9 @@ Motion<S> frame_velocity(const Model&, const Data<S>& data, const Frame& frame, 
   return detail::with_axes(detail::frame_rotation(data, frame), axes, V);
 }
 
-// Angular acceleration of the frame and acceleration of the point as an accelerometer without
-// gravity would see it (d^2 p / dt^2, not the spatial acceleration), after forward_accelerations.
+// Angular acceleration of the frame and classical acceleration of the point (d^2 p /
+// dt^2, not the spatial acceleration), as an accelerometer without gravity measures it.
+// Requires forward_accelerations.
 template <class S>
 Motion<S> frame_acceleration(const Model&, const Data<S>& data, const Frame& frame, Axes axes,
                              const Vec3<S>& point = Vec3<S>()) {

@@ -1,5 +1,5 @@
-// Derivatives of the velocity V and classical acceleration A of a frame and a point fixed in it
-// (kinematics.h) in q, v, a:
+// Derivatives of the velocity V and classical acceleration A of a frame at a point fixed in it
+// (kinematics.h) with respect to q, v, a:
 //
 //   after forward_velocities:
 //     frame_velocity_derivatives(model, data, frame, axes, dV_dq, J, point)
@@ -9,22 +9,22 @@
 // each 6 x n_v, rows 0..2 linear, 3..5 angular; dV_dv = dA_da = J, the frame Jacobian. q moves in
 // the tangent space.
 //
-// Turning column j of joint k by J_j moves body k and all behind it rigidly and leaves the parent's
-// V, A as they are, so that the spatial velocity and acceleration of body i change by
-//   dV_i/dq_j = J_j x (V_i - V),   dA_i/dq_j = J_j x (A_i - A) + J_dot_j x (V_i - V)     with
-//                                  J_dot_j = V x J_j
+// A displacement of column j of joint k by J_j moves body k and its descendants rigidly and leaves
+// V, A of the parent unchanged. So the spatial velocity and acceleration of body i change by
+//   dV_i/dq_j = J_j x (V_i - V),   dA_i/dq_j = J_j x (A_i - A) + J_dot_j x (V_i - V)
 //   dV_i/dv_j = J_j,               dA_i/dv_j = J_dot_j + J_j x (V_i - V_k)
-// Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018,
-// here in the common frame G (data.h), all of it taken at the point p. There linear = v and a + w x
-// v; besides, p itself moves by dp = J_j's linear part, which adds w x dp to dv and (dw/dt) x dp to
-// da. Local axes R^T x turn with the frame, by w_j: d(R^T x) = R^T (dx - w_j x x). Cost O(depth).
+// with J_dot_j = V x J_j. Carpentier and Mansard, "Analytical derivatives of rigid body dynamics
+// algorithms", RSS 2018, here in the common frame G (data.h), with all quantities taken at the
+// point p. There linear = v and a + w x v. In addition p itself moves by dp = J_j's linear part,
+// which adds w x dp to dv and (dw/dt) x dp to da. Local axes R^T x turn with the frame, by w_j:
+// d(R^T x) = R^T (dx - w_j x x). Cost O(depth).
 //
-// These are the true derivatives of what frame_velocity and frame_acceleration return in the same
-// axes. In Pinocchio: linear rows are those of getPointVelocityDerivatives and
-// getPointClassicAccelerationDerivatives in LOCAL or LOCAL_WORLD_ALIGNED, angular rows those of
-// getFrameVelocityDerivatives and getFrameAccelerationDerivatives. The linear rows of the latter
-// two are of spatial accelerations and, in LOCAL_WORLD_ALIGNED, at a point that does not move with
-// q.
+// These are the true derivatives of the results of frame_velocity and frame_acceleration in the
+// same axes. In Pinocchio, the linear rows are those of getPointVelocityDerivatives and
+// getPointClassicAccelerationDerivatives in LOCAL or LOCAL_WORLD_ALIGNED, and the angular rows
+// those of getFrameVelocityDerivatives and getFrameAccelerationDerivatives. The linear rows of the
+// latter two are of spatial accelerations and, in LOCAL_WORLD_ALIGNED, at a point that does not
+// move with q.
 #pragma once
 
 #include "dynamics/jacobian.h"
@@ -33,7 +33,7 @@ namespace robosim {
 
 namespace detail {
 
-// Both kernels below; the velocity has no use for dA_dq and dA_dv.
+// Derivatives for both functions below; dA_dq and dA_dv are unused for the velocity.
 template <bool with_acceleration, class S>
 void frame_derivatives(const Model& model, const Data<S>& data, const Frame& frame, Axes axes,
                        S* dV_dq, S* dA_dq, S* dA_dv, S* J, const Vec3<S>& point) {
@@ -48,7 +48,7 @@ void frame_derivatives(const Model& model, const Data<S>& data, const Frame& fra
   const auto add = [&](const Motion<S>& x, S* to, int c) {
     add_column(with_axes(R, axes, x), to + model.column_v[c], n_v);
   };
-  // The local axes' own turning, for a change of q.
+  // Subtract the rotation of local axes due to a change of q.
   const auto turn = [&](const Vec3<S>& w_j, const Vec3<S>& angular, const Vec3<S>& linear,
                         Motion<S> x) {
     if (axes == Axes::world) return x;

@@ -1,10 +1,10 @@
 // Sparse factor of the mass matrix, M = L^T D L with unit lower triangular L, and solves with it.
 //
-// Eliminating coordinates from the leaves to the root fills nothing beyond the tree's own pattern
-// (Model::rows, where mimic joints add to it). Featherstone, "Efficient factorization of the
-// joint-space inertia matrix for branched kinematic trees", Int. J. Robotics Research 24 (2005),
-// algorithms LTDL and table 6.5 of his book. Cost O(n depth^2) and, per right-hand side, O(n
-// depth).
+// Elimination of the coordinates from the leaves to the root fills no entry outside the tree's
+// own pattern (Model::rows, to which mimic joints add). Featherstone, "Efficient factorization of
+// the joint-space inertia matrix for branched kinematic trees", Int. J. Robotics Research 24
+// (2005), algorithms LTDL and table 6.5 of his book. Cost O(n depth^2) and, per right-hand side,
+// O(n depth).
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace robosim {
 
-// Columns are solved for in blocks of so many, from the first one on; matrices whose rows are
-// padded to that take no detours.
+// Number of columns per block of a solve. Matrices with rows padded to a multiple of it need no
+// remainder loops.
 inline constexpr int solve_block = 8;
 constexpr int padded(int width, int from = 0) {
   return from + (width - from + solve_block - 1) / solve_block * solve_block;
@@ -28,8 +28,8 @@ constexpr int padded(int width, int from = 0) {
 
 namespace detail {
 
-// Of row i the entries at N columns of `path`, from which all rows behind i are taken. The first
-// block of a row takes them from the diagonal, too, and divides column i by D.
+// Factor the entries of row i at N columns of `path`, by subtracting all rows of descendants of i.
+// The first block of a row also updates the diagonal, and divides column i by D.
 template <int N, bool first, class S>
 void factor_block(const Model& model, S* L, int i, const int* path) {
   const int n = model.n_v;
@@ -69,8 +69,8 @@ void factor_rows(const Model& model, S* L, std::integer_sequence<int, N...>) {
 
 }  // namespace detail
 
-// Of a symmetric positive-definite M (n_v x n_v, as Pattern::tree_lower), which L holds first: then
-// below the diagonal the factor, on it 1 / D. A singular matrix gives a factor that is not finite.
+// Factor a symmetric positive-definite M (n_v x n_v, as Pattern::tree_lower), given in L: L gets
+// the factor below the diagonal, and 1 / D on it. The factor of a singular matrix is not finite.
 template <class S>
 void mass_factor(const Model& model, S* L) {
   detail::factor_rows(model, L, std::make_integer_sequence<int, solve_block + 1>());
@@ -78,8 +78,7 @@ void mass_factor(const Model& model, S* L) {
 
 namespace detail {
 
-// Neighboring columns in one register: one, or where S is a single number, as many as there is room
-// for.
+// Registers of neighboring columns: one column, or for S of a single number as many as fit.
 template <class S>
 struct OneColumn {
   using Type = S;
@@ -107,10 +106,10 @@ struct Pack<Lanes<1, isa>> {
   static ROBOSIM_INLINE Type all(const S& x) { return Type(x.v); }
 };
 
-// M^-1 B for N packs of columns from `begin`: first L^-T, where each row takes from those behind
-// it, then D^-1 and L^-1, where it takes from those before it. With `tree`, blocks of B that are
-// zero for being unrelated are passed over. With `upper`, B is the identity, and only the upper
-// triangle is wanted: rows up to `last`.
+// M^-1 B for N packs of columns from `begin`: first L^-T, where each row subtracts rows of its
+// descendants, then D^-1 and L^-1, where it subtracts those of its ancestors. tree: skip blocks of
+// B that are zero because their coordinates are unrelated. last: last row of B that is not zero,
+// for the upper triangle of the inverse.
 template <class P, int N, class S>
 void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, bool tree,
                    int last) {
@@ -145,27 +144,28 @@ void solve_columns(const Model& model, const S* L, S* B, int stride, int begin, 
   }
 }
 
-// All columns from `begin`. `upper`: of the inverse.
+// Solve for all columns from `begin`. upper: B is the identity, and only the upper triangle
+// is needed.
 template <class S>
 void solve_blocks(const Model& model, const S* L, S* B, int begin, int width, int stride, bool tree,
                   bool upper) {
   using P = Pack<S>;
   constexpr int packs = solve_block / P::width;
   const auto last = [&](int end) { return upper && end < model.n_v ? end - 1 : model.n_v - 1; };
-  if constexpr (P::width > 1) {  // four blocks at once, while registers last
+  if constexpr (P::width > 1) {  // four blocks at once, as many as fit into registers
     for (; begin + 4 * solve_block <= width; begin += 4 * solve_block)
       solve_columns<P, 4 * packs>(model, L, B, stride, begin, false, last(begin + 4 * solve_block));
   }
   for (; begin + solve_block <= width; begin += solve_block)
     solve_columns<P, packs>(model, L, B, stride, begin, tree, last(begin + solve_block));
-  for (; begin < width; ++begin)  // what is left, column by column
+  for (; begin < width; ++begin)  // remaining columns, one by one
     solve_columns<OneColumn<S>, 1>(model, L, B, stride, begin, false, last(begin + 1));
 }
 
-// The same of T matrices with the tree's pattern, for N columns from s that follow each other on
-// one branch: rows on other branches are zero, and neither read nor taken from until L^-1 fills
-// them. With `upper`, each is the identity, which is not read either. Two matrices at once keep the
-// units busy where N is small, each sum waiting for its last term.
+// Solve T matrices with the tree's pattern, for N consecutive columns from s on one branch. Rows on
+// other branches are zero, and are neither read nor subtracted until L^-1 fills them. upper: each
+// matrix is the identity, which is not read either. Two matrices at once keep the arithmetic units
+// busy for small N, as each sum waits for its last term.
 template <int N, int T, class S>
 void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, int s, bool upper) {
   const int n = model.n_v, end = upper ? s + N : model.behind_end(s);
@@ -221,7 +221,7 @@ void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, 
   }
 }
 
-// Columns `from` to `to`.
+// Solve for columns `from` to `to`.
 template <int T, class S, int... N>
 void solve_branches(const Model& model, const S* L, S* const (&B)[T], int from, int to, int stride,
                     bool upper, std::integer_sequence<int, N...>) {
@@ -237,15 +237,15 @@ void solve_branches(const Model& model, const S* L, S* const (&B)[T], int from, 
 
 }  // namespace detail
 
-// B (n_v x width, rows `stride` apart, 0: width) becomes M^-1 B.
+// Replace B (n_v x width, rows `stride` apart, 0: width) by M^-1 B.
 template <class S>
 void mass_solve(const Model& model, const S* L, S* B, int width, int stride = 0) {
   detail::solve_blocks(model, L, B, 0, width, stride ? stride : width, false, false);
 }
 
-// The halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on few coordinates in descending order: a set
-// closed under Model::rows. at: of each coordinate its place among these. First U^-T of x
-// (coordinates x width); then U^-1 of one x.
+// The two halves of M^-1 = U^-1 U^-T with U = D^1/2 L, on a subset of coordinates in descending
+// order that is closed under Model::rows. at: index of each coordinate in the subset. First U^-T x
+// (coordinates x width); then U^-1 of a single x.
 inline void mass_solve_first_half(const Model& model, const double* L,
                                   std::span<const int> coordinates, const int* at, double* x,
                                   int width) {
@@ -274,13 +274,13 @@ inline void mass_solve_second_half(const Model& model, const double* L,
   }
 }
 
-// Whether mass_solve_tree and mass_inverse work in place: on rows that are not padded.
+// True if mass_solve_tree and mass_inverse work in place, on rows that are not padded.
 template <class S>
 constexpr bool solves_in_place = detail::Pack<S>::width == 1;
 
-// Of each B (n_v x n_v, as Pattern::tree) the columns from `from` on become those of M^-1 B. Unless
-// solves_in_place, or where joints mimic others, the rest of B has to be zero, also in columns up
-// to padded(n_v, from). Rows are `stride` apart.
+// Replace the columns of each B (n_v x n_v, as Pattern::tree) from `from` on by those of M^-1 B.
+// Unless solves_in_place, or with mimic joints, the rest of B must be zero, including columns up to
+// padded(n_v, from). Rows are `stride` apart.
 template <int T, class S>
 void mass_solve_tree(const Model& model, const S* L, S* const (&B)[T], const int (&from)[T],
                      int stride) {
@@ -298,7 +298,7 @@ void mass_solve_tree(const Model& model, const S* L, S* const (&B)[T], const int
                          !model.has_mimic, false);
 }
 
-// M^-1 (n_v x n_v) as Pattern::upper.
+// Inverse M^-1 (n_v x n_v) as Pattern::upper.
 template <class S>
 void mass_inverse(const Model& model, const S* L, Scratch<S>& scratch, S* inverse) {
   const int n = model.n_v, stride = padded(n);

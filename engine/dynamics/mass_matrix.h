@@ -1,5 +1,5 @@
-// The entries of the joint-space mass matrix, and the matrix from composite inertias in the common
-// frame G: for algorithms that have both there anyway. By itself it is found faster by crba.
+// Entries of the joint-space mass matrix, and the matrix from composite inertias in the common
+// frame G, for algorithms that compute these anyway. crba is faster for the mass matrix alone.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,8 @@
 namespace robosim {
 namespace detail {
 
-// What columns c and l <= c have in common, to the lower triangle, or to both (tree_matrix.h).
-// Where joints mimic others several columns share a coordinate, and what two of them have in common
-// counts twice.
+// Add the product of columns c and l <= c to the lower triangle, or to both (tree_matrix.h). With
+// mimic joints several columns share a coordinate, and the product of two of them counts twice.
 template <bool mimic, class S>
 ROBOSIM_INLINE void add_lower(const Model& model, int c, int l, const S& x, S* M) {
   if constexpr (mimic) {
@@ -25,7 +24,7 @@ ROBOSIM_INLINE void add_lower(const Model& model, int c, int l, const S& x, S* M
   }
 }
 
-// Before columns are added to M: the drives, where each entry is written more than once.
+// Initialize M with the armature if entries are written more than once.
 template <bool mimic, class S>
 void begin_mass_matrix(const Model& model, S* M) {
   if constexpr (mimic) {
@@ -33,7 +32,7 @@ void begin_mass_matrix(const Model& model, S* M) {
     for (int k = 0; k < model.n_v; ++k) M[k * model.n_v + k] = S(model.armature[k]);
   }
 }
-// The diagonal's part of column c.
+// Add the diagonal entry of column c.
 template <bool mimic, class S>
 ROBOSIM_INLINE void add_diagonal(const Model& model, int c, const S& x, S* M) {
   if constexpr (mimic)
@@ -42,8 +41,8 @@ ROBOSIM_INLINE void add_diagonal(const Model& model, int c, const S& x, S* M) {
     M[c * model.n_v + c] = S(model.armature[c]) + x;
 }
 
-// The block of a floating base, whose columns in its own axes at O, its origin, are unit vectors:
-// the whole robot's inertia,
+// Block of a floating base: the inertia of the whole robot, since the base's columns in its own
+// axes at O, its origin, are unit vectors,
 //   M = [m 1, -[h]; [h], I_o]    (linear before angular)
 template <bool mimic, class S>
 void add_floating_base(const Model& model, const Mat3<S>& R, const CompositeInertia<S>& I, S* M) {
@@ -63,8 +62,8 @@ void add_floating_base(const Model& model, const Mat3<S>& R, const CompositeIner
   }
 }
 
-// data.I_c: of each body by itself; becomes what composite_inertias fills. Fills M as
-// Pattern::tree_lower.
+// data.I_c: inertias of the single bodies, overwritten by those of composite_inertias. Fills M
+// as Pattern::tree_lower.
 template <bool mimic, class S>
 void mass_matrix_sweep(const Model& model, Data<S>& data, S* M) {
   const int n = model.n_bodies();

@@ -1,6 +1,6 @@
-// Operations: everything that can be computed of one state of a model, as rows of one registry.
-// Each has a name, inputs and outputs with shapes, and one kernel; calls for one state, batches,
-// their bindings and their tests are written once over the list.
+// Registry of operations: all quantities computed from one state of a model. Each operation has a
+// name, inputs and outputs with shapes, and one kernel. Calls for one state, batches, bindings and
+// tests are written once, for all operations of the list.
 //
 // To add one: write a struct as in operations/ (name, inputs, outputs, run<S>) and add it to the
 // list at the end of its file.
@@ -13,7 +13,7 @@
 
 namespace robosim {
 
-// One extent of an argument's shape: a number, or one of these.
+// Extent of an argument's shape: a number, or one of these.
 enum Dim : int {
   dim_q = -1,
   dim_v = -2,
@@ -21,18 +21,18 @@ enum Dim : int {
   dim_wrenches = -4,
   dim_bodies = -5,  // those that joints move
   dim_joints = -6,
-  dim_inertial = -7,  // ten parameters for each body, regressor.h
-  dim_columns = -8,   // of a matrix with any number of them
+  dim_inertial = -7,  // ten parameters per body, regressor.h
+  dim_columns = -8,   // of a matrix with any number of columns
 };
 
-// What kernels fill of a square matrix over the coordinates (tree_matrix.h). Whoever calls the
-// operation sees all of it.
+// Part of a square matrix over the coordinates that kernels fill (tree_matrix.h). Callers of the
+// operation receive the full matrix.
 enum class Pattern {
   full,
-  upper,  // the upper triangle of a symmetric one
-  // Entries of coordinates that are related, Model::rows: both triangles and the diagonal.
+  upper,  // the upper triangle of a symmetric matrix
+  // Entries of related coordinates, Model::rows: both triangles and the diagonal.
   tree,
-  tree_lower,  // of these the lower triangle of a symmetric one
+  tree_lower,  // the lower triangle of these, of a symmetric matrix
 };
 constexpr bool on_tree(Pattern pattern) {
   return pattern == Pattern::tree || pattern == Pattern::tree_lower;
@@ -45,17 +45,17 @@ struct Argument {
   Pattern pattern = Pattern::full;  // of an output
 };
 
-// What a call may choose beside its arrays. `axes` and `frames` belong to operations about frames.
+// Options of a call besides its arrays. `axes` and `frames` belong to operations about frames.
 struct Options {
   std::span<const int> frames;         // indices into Model::frames
   std::span<const int> wrench_frames;  // where the applied wrenches act
   Axes axes = Axes::world;
-  bool joint_forces = false;  // whether the joints' own springs and friction act too
-  int columns = 1;            // of arguments that may have any number
+  bool joint_forces = false;  // include the joints' own springs and friction
+  int columns = 1;            // of arguments with any number of columns
 };
 
-// Their last input, where they take them: (wrenches, 6), linear and angular part at the frame's
-// origin, world axes.
+// Last input of operations with wrenches: (wrenches, 6), linear and angular part at the frame's
+// origin, in world axes.
 inline constexpr Argument wrench_argument{"wrenches", 2, {dim_wrenches, 6, 0}};
 inline constexpr int max_arguments = 12;
 
@@ -70,7 +70,7 @@ inline int extent(const Model& model, const Options& options, int dim) {
     case dim_wrenches:
       return static_cast<int>(options.wrench_frames.size());
     case dim_bodies:
-      return model.n_bodies() - 1;  // the world has none of its own
+      return model.n_bodies() - 1;  // the world does not count
     case dim_joints:
       return model.n_bodies() - 1;
     case dim_inertial:
@@ -82,7 +82,7 @@ inline int extent(const Model& model, const Options& options, int dim) {
   }
 }
 
-// Numbers per state.
+// Number of values per state.
 inline int size_of(const Model& model, const Options& options, const Argument& argument) {
   int size = 1;
   for (int i = 0; i < argument.rank; ++i) size *= extent(model, options, argument.dims[i]);
@@ -94,10 +94,11 @@ struct OperationInfo {
   std::span<const Argument> inputs, outputs;
   bool takes_wrenches, takes_frames;
   bool uses_inertia;
-  bool solves;  // with the mass matrix: a result that is not finite means that it is singular
+  bool
+      solves;  // with the mass matrix: a result that is not finite means that the matrix is singular
 };
 
-// What a kernel sees.
+// Arguments of a kernel.
 template <class S>
 struct Call {
   const S* const* in;
@@ -106,7 +107,7 @@ struct Call {
   const Options& options;
 };
 
-// A list of operations, and what is true of each.
+// List of operations, and properties of each.
 template <class... Ops>
 struct OperationList {
   static constexpr int size = sizeof...(Ops);

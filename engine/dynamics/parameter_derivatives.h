@@ -1,28 +1,29 @@
-// Derivatives of inverse and forward dynamics in what the model is made of. Per body 1 to n_b - 1
-// and the joint that carries it:
+// Derivatives of inverse and forward dynamics with respect to the parameters of a model. Per body 1
+// to n_b - 1 and its joint:
 //   mass       of the body, its center of mass and moments held fixed [kg]
 //   com        center of mass in the body's frame, moments about it held fixed [m]
 //   inertia    moments about the center of mass, axes of the body: I_xx, I_xy, I_yy, I_xz, I_yz,
 //              I_zz [kg m^2]
 //   placement  of the joint in its parent: X_PJ becomes X_PJ exp(x), x = (linear, angular) in the
 //              joint's frame [m, rad]
-// and per v the armature. What joints exert by themselves (damping, friction, springs) enters where
-// tau does: their derivatives stand beside them in joint_forces.h, and M^-1 or tau_bar of forward
-// dynamics carries them on.
+// and per v the armature. Passive joint forces (damping, friction, springs) add to tau: their
+// derivatives are in joint_forces.h, and are multiplied by M^-1 or tau_bar of forward dynamics.
 //
-// Inverse dynamics. Taken at the center of mass, the regressor's row (y_m, y_mc, y_I) of a body
-// (regressor.h) is the derivative in its mass, m times that in its center of mass, and in its
-// moments: what else the parallel-axis theorem adds is of second order there. Turning a joint's
-// frame is what a free joint without mass before it would do, at rest: a column T that moves the
-// joint's own columns and all behind. Its closed forms are those of a column of q
-// (rnea_derivatives.h, with the parent's V and A and composites of subtrees i), written as the
-// force that T is multiplied with, for a row J_r
-//   X = -V x ((2B)^T J_r - V x I J_r) - (A - g) x I J_r + wrench_row    for r behind the joint or
-//                                                                       its own, composites of r;
-// for r before it with composites of the joint's body, and minus J_r x F. The same force is X_bar
-// of rnea_products.h. Forward dynamics: da = -M^-1 dtau at the a that solves rnea(q, v, a) = tau.
-// Singh, Russo and Wensing (2022) and Atkeson, An and Hollerbach (1986) as there. Cost: matrices
-// O(n depth), forward dynamics one solve per column; gradients O(n).
+// Inverse dynamics: at the center of mass, the regressor's row (y_m, y_mc, y_I) of a body
+// (regressor.h) is the derivative with respect to its mass, m times that with respect to its center
+// of mass, and with respect to its moments. Other terms of the parallel-axis theorem are of second
+// order there. Moving a joint's frame is equivalent to a massless free joint before it, at rest: a
+// column T that moves the joint's own columns and all descendants. Its closed forms are those of a
+// column of q (rnea_derivatives.h, with the parent's V and A and composites of subtrees i), written
+// as the force that T is multiplied with, for a row J_r
+//   X = -V x ((2B)^T J_r - V x I J_r) - (A - g) x I J_r + wrench_row
+// For r below the joint, or of the joint itself, composites are those of r. For r above it,
+// composites are those of the joint's body, and J_r x F is subtracted. The same force is X_bar
+// of rnea_products.h.
+//
+// Forward dynamics: da = -M^-1 dtau at the a that solves rnea(q, v, a) = tau. Singh, Russo and
+// Wensing (2022) and Atkeson, An and Hollerbach (1986) as cited there. Cost: matrices O(n depth),
+// forward dynamics one solve per column; gradients O(n).
 #pragma once
 
 #include "dynamics/composite_rates.h"
@@ -31,7 +32,8 @@
 
 namespace robosim {
 
-// Where results go. Gradients: one number per parameter. Matrices: n_v rows of as many, row by row.
+// Arrays of the results. Gradients: one number per parameter. Matrices: n_v rows of these, row
+// by row.
 template <class S>
 struct ParameterOutputs {
   S* mass;       // n_b - 1
@@ -43,8 +45,7 @@ struct ParameterOutputs {
 
 namespace detail {
 
-// A force about O as its components along a twist (linear, angular) of joint i's frame in its
-// parent.
+// Components of a force about O along a twist (linear, angular) of joint i's frame in its parent.
 template <class S>
 ROBOSIM_INLINE void along_placement(const Model& model, const Data<S>& data, int i,
                                     const Force<S>& F, S* out) {
@@ -55,8 +56,8 @@ ROBOSIM_INLINE void along_placement(const Model& model, const Data<S>& data, int
   for (int k = 0; k < 3; ++k) out[k] = F_J.linear[k], out[3 + k] = F_J.angular[k];
 }
 
-// Adds scale times the row of body i at its center of mass, for its velocity, acceleration less
-// gravity and virtual velocity in G.
+// Add scale times the regressor's row of body i at its center of mass, for its velocity,
+// acceleration less gravity and virtual velocity in G.
 template <class S>
 void add_body_parameters(const Model& model, const Data<S>& data, int i, const Motion<S>& V,
                          const Motion<S>& A, const Motion<S>& virtual_V, const S& scale, S* mass,
@@ -72,7 +73,7 @@ void add_body_parameters(const Model& model, const Data<S>& data, int i, const M
   for (int k = 0; k < 3; ++k) com[k] = mul_add(scaled_mass, y.moment[k], com[k]);
   for (int k = 0; k < 6; ++k) inertia[k] = mul_add(scale, moments[k], inertia[k]);
 }
-// For the velocities and accelerations in `data`.
+// As above, with the velocities and accelerations in `data`.
 template <class S>
 void add_body_parameters(const Model& model, const Data<S>& data, int i, const Motion<S>& virtual_V,
                          const S& scale, S* mass, S* com, S* inertia) {
@@ -80,8 +81,8 @@ void add_body_parameters(const Model& model, const Data<S>& data, int i, const M
                       scale, mass, com, inertia);
 }
 
-// scale times the gradients for velocities F_bar that tau_bar makes; after rnea_vjp_sweep with
-// these.
+// Compute scale times the gradients for the velocities F_bar of tau_bar. Requires rnea_vjp_sweep
+// with the same F_bar.
 template <class S>
 void parameter_vjp_sweep(const Model& model, const Data<S>& data, const S* a, const S* tau_bar,
                          const std::vector<Motion<S>>& F_bar, const S& scale,
@@ -99,8 +100,8 @@ void parameter_vjp_sweep(const Model& model, const Data<S>& data, const S* a, co
   for (int k = 0; k < model.n_v; ++k) out.armature[k] = scale * a[k] * tau_bar[k];
 }
 
-// The motion about O of a twist (linear, angular) of joint i's frame in its parent: what
-// along_placement is the transpose of.
+// Motion about O of a twist (linear, angular) of joint i's frame in its parent: transpose
+// of along_placement.
 template <class S>
 ROBOSIM_INLINE Motion<S> placement_motion(const Model& model, const Data<S>& data, int i,
                                           const S* twist) {
@@ -111,15 +112,15 @@ ROBOSIM_INLINE Motion<S> placement_motion(const Model& model, const Data<S>& dat
                  Motion<S>{{twist[3], twist[4], twist[5]}, {twist[0], twist[1], twist[2]}});
 }
 
-// Changes of all that a model is made of; as ParameterOutputs, one number per parameter.
+// Direction in the parameters; as ParameterOutputs, one number per parameter.
 template <class S>
 struct ParameterDirections {
   const S *mass, *com, *inertia, *placement, *armature;
   Vec3<S> gravity;
 };
 
-// Adds dtau along these; after body_inertias and forward_accelerations. A joint's frame moves as by
-// a joint of its own before it: the rates of rnea_products.h, of which X_rate is left in data.
+// Add dtau along a direction in the parameters. A joint's frame moves like a joint of its own
+// before it, by the rates of rnea_products.h. Requires body_inertias and forward_accelerations.
 // Fills data.X_rate, V_rate, A_rate, F, F_rate.
 template <class S>
 void add_parameter_jvp(const Model& model, Data<S>& data, const S* v, const S* a,
@@ -141,6 +142,7 @@ void add_parameter_jvp(const Model& model, Data<S>& data, const S* v, const S* a
     data.F_rate[i] = I * A_rate + cross(V_rate, h) + cross(V, I * V_rate);
     data.V_rate[i] = V_rate, data.A_rate[i] = A_rate;
 
+    // Forces due to the changes of the body's inertial parameters.
     const Inertia& body = model.inertias[i];
     const Mat3<S>& R = data.X_WB[i].R;
     const Vec3<S> p = times_add(R, Vec3<S>(body.com), data.p_OB[i]);
@@ -158,13 +160,13 @@ void add_parameter_jvp(const Model& model, Data<S>& data, const S* v, const S* a
         cross(placement_motion(model, data, i, along.placement + 6 * (i - 1)), data.F[i]);
     data.F[p] += data.F[i];
   }
-  data.A_rate[0] = Motion<S>();  // as the other rates want it
+  data.A_rate[0] = Motion<S>();  // as other rates expect
   for (int k = 0; k < model.n_v; ++k) dtau[k] += a[k] * along.armature[k];
   gather_joint_forces(model, data, data.F_rate, dtau);
 }
 
-// dtau / dplacement (n_v x 6 (n_b - 1)); after body_inertias and forward_accelerations. Fills
-// data.I_c, h_c, K_c, F, E_c, Y_c, all of subtrees.
+// Compute dtau / dplacement (n_v x 6 (n_b - 1)). Requires body_inertias and forward_accelerations.
+// Fills data.I_c, h_c, K_c, F, E_c, Y_c, all of subtrees.
 template <class S>
 void placement_sweep(const Model& model, Data<S>& data, S* placement, Wrenches<S> wrenches) {
   const int width = 6 * (model.n_bodies() - 1);
@@ -180,8 +182,8 @@ void placement_sweep(const Model& model, Data<S>& data, S* placement, Wrenches<S
   }
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
-    // The force of the header that a twist of joint l's frame meets from row c with composites of
-    // body i, less `turned`.
+    // Add the force X of the header, from row c with composites of body i, less `turned`, along a
+    // twist of joint l's frame.
     const auto add = [&](int l, int c, const Force<S>& turned) {
       const Motion<S>&column = data.J[c], &V = data.V[model.joints[l].parent];
       const Motion<S> A = without_gravity<S>(model, data.A[model.joints[l].parent]);
@@ -206,7 +208,7 @@ void placement_sweep(const Model& model, Data<S>& data, S* placement, Wrenches<S
   }
 }
 
-// dtau in all parameters; after body_inertias.
+// Derivatives of tau with respect to all parameters. Requires body_inertias.
 template <class S>
 void parameter_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a,
                                  const ParameterOutputs<S>& dtau, Wrenches<S> wrenches) {
@@ -228,7 +230,7 @@ void parameter_derivatives_sweep(const Model& model, Data<S>& data, const S* v, 
 
 }  // namespace detail
 
-// The derivatives of tau = rnea(q, v, a), wrenches as there. Fills the matrices.
+// Derivatives of tau = rnea(q, v, a), with wrenches as for rnea. Fills the matrices.
 template <class S>
 void rnea_parameter_derivatives(const Model& model, Data<S>& data, const S* q, const S* v,
                                 const S* a, const ParameterOutputs<S>& dtau,
@@ -237,7 +239,7 @@ void rnea_parameter_derivatives(const Model& model, Data<S>& data, const S* q, c
   detail::parameter_derivatives_sweep(model, data, v, a, dtau, wrenches);
 }
 
-// Their transposes times tau_bar (n_v). Fills the gradients.
+// Transposed derivatives of rnea times tau_bar (n_v). Fills the gradients.
 template <class S>
 void rnea_parameter_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
                         const S* tau_bar, const ParameterOutputs<S>& bar,
@@ -247,7 +249,7 @@ void rnea_parameter_vjp(const Model& model, Data<S>& data, const S* q, const S* 
   detail::parameter_vjp_sweep(model, data, a, tau_bar, data.F_bar, S(1), bar);
 }
 
-// The derivatives of a = forward_dynamics(q, v, tau). Fills a (n_v) and the matrices.
+// Derivatives of a = forward_dynamics(q, v, tau). Fills a (n_v) and the matrices.
 template <class S>
 void forward_dynamics_parameter_derivatives(const Model& model, Data<S>& data, const S* q,
                                             const S* v, const S* tau, S* a,
@@ -266,7 +268,8 @@ void forward_dynamics_parameter_derivatives(const Model& model, Data<S>& data, c
   solve(da.armature, model.n_v);
 }
 
-// Their transposes times a_bar (n_v). Fills a, tau_bar = M^-1 a_bar (n_v each) and the gradients.
+// Transposed derivatives of forward_dynamics times a_bar (n_v). Fills a, tau_bar = M^-1 a_bar (n_v
+// each) and the gradients.
 template <class S>
 void forward_dynamics_parameter_vjp(const Model& model, Data<S>& data, const S* q, const S* v,
                                     const S* tau, const S* a_bar, S* a, S* tau_bar,

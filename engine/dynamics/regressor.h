@@ -1,17 +1,16 @@
-// The regressor of inverse dynamics in the bodies' inertial parameters: tau = Y(q, v, a) pi +
-// armature a - sum J^T F_ext, with ten parameters for each of the bodies 1 to n_b - 1 that joints
-// move, in its own frame,
-//   pi = (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz),   I about the body's origin:
-//                                                                        Pinocchio's order
+// Regressor of inverse dynamics in the bodies' inertial parameters: tau = Y(q, v, a) pi + armature
+// a - sum J^T F_ext. Each of the moving bodies 1 to n_b - 1 has ten parameters in its own frame, in
+// Pinocchio's order, with I about the body's origin:
+//   pi = (m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz)
 //
-// tau is linear in pi, since a body with velocity (w, v) and acceleration (alpha, a) at its origin,
-// a without gravity, needs
+// tau is linear in pi. A body with velocity (w, v) and acceleration (alpha, a) at its origin, a
+// without gravity, requires the force
 //   f = m a_0 + alpha x mc + w x (w x mc),   n = mc x a_0 + I alpha + w x I w,   a_0 = a + w x v
-// The power of that on a virtual velocity (w', v') is pi . y with, for u = a_0 x w' and z = w' x w,
-//   y_m = v' . a_0,   y_mc = u + v' x alpha + (v' x w) x w,   y_I = the symmetric part of w'
-//                     alpha^T + z w^T
-// A row of Y takes for (w', v') a joint's column, in the frame of each body that it moves; Y^T
-// lambda takes the velocities that the joint rates lambda make: one outward pass. Atkeson, An and
+// Its power on a virtual velocity (w', v') is pi . y with, for u = a_0 x w' and z = w' x w,
+//   y_m = v' . a_0,   y_mc = u + v' x alpha + (v' x w) x w
+//   y_I = symmetric part of w' alpha^T + z w^T
+// For a row of Y, (w', v') is a joint's column, in the frame of each body that it moves. For Y^T
+// lambda it is the velocity due to the joint rates lambda: one outward pass. Atkeson, An and
 // Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J. Robotics
 // Research 5(3), 1986. Cost: Y O(n depth), the products O(n).
 #pragma once
@@ -24,7 +23,8 @@ namespace robosim {
 
 inline constexpr int n_inertial = 10;  // parameters of a body
 
-// Of a rigid body, and back. A body without mass has no center of mass: its origin is taken.
+// Conversion between a rigid body and its parameters. Without mass, the center of mass is
+// the origin.
 inline std::array<double, n_inertial> inertial_parameters(const Inertia& body) {
   const CompositeInertia<double> I(body);
   return {I.mass, I.h.x, I.h.y, I.h.z, I.I_o.xx, I.I_o.xy, I.I_o.yy, I.I_o.xz, I.I_o.yz, I.I_o.zz};
@@ -40,7 +40,7 @@ inline Inertia inertia_from_parameters(const double* x) {
   return body;
 }
 
-// All bodies', n_inertial (n_b - 1) entries.
+// Parameters of all bodies, n_inertial (n_b - 1) entries.
 inline void inertial_parameters(const Model& model, double* x) {
   for (int i = 1; i < model.n_bodies(); ++i) {
     const std::array<double, n_inertial> own = inertial_parameters(model.inertias[i]);
@@ -50,19 +50,19 @@ inline void inertial_parameters(const Model& model, double* x) {
 
 namespace detail {
 
-// The motion, given in G, in the axes of body i and at a point p of it, from O.
+// Motion given in G, in the axes of body i and at its point p, measured from O.
 template <class S>
 ROBOSIM_INLINE Motion<S> in_body(const Data<S>& data, int i, const Vec3<S>& p, const Motion<S>& V) {
   const Mat3<S>& R = data.X_WB[i].R;
   return {transpose_times(R, V.angular), transpose_times(R, cross_add(V.angular, p, V.linear))};
 }
 
-// y of the header for a body with V and A - g; all three at the same point.
+// Row y of the header for a body with V and A - g; all three at the same point.
 template <class S>
 struct InertialRow {
   S mass;
-  Vec3<S> moment;   // by mc
-  Sym3<S> inertia;  // by I: entries (i, j) and (j, i) together
+  Vec3<S> moment;   // gradient in mc
+  Sym3<S> inertia;  // gradient in I: entries (i, j) and (j, i) together
 
   ROBOSIM_INLINE InertialRow(const Motion<S>& V, const Motion<S>& A, const Motion<S>& virtual_V) {
     const Vec3<S>&w = V.angular, &alpha = A.angular, &wv = virtual_V.angular,
@@ -77,15 +77,15 @@ struct InertialRow {
     inertia = {single(0), pair(0, 1), pair(0, 2), single(1), pair(1, 2), single(2)};
   }
 
-  // In the order of pi.
+  // Entries in the order of pi.
   ROBOSIM_INLINE std::array<S, n_inertial> entries() const {
     return {mass,       moment.x,   moment.y,   moment.z,   inertia.xx,
             inertia.xy, inertia.yy, inertia.xz, inertia.yz, inertia.zz};
   }
 };
 
-// What the parameters x of body i (their change, say) need of it, at its origin in its axes, moving
-// with V and A - g there.
+// Force required by the parameters x of a body (or by their change), at its origin in its axes, for
+// motion with V and A - g there.
 template <class S>
 ROBOSIM_INLINE Force<S> parameter_force(const S* x, const Motion<S>& V, const Motion<S>& A) {
   const Vec3<S>&w = V.angular, &alpha = A.angular;
@@ -95,7 +95,7 @@ ROBOSIM_INLINE Force<S> parameter_force(const S* x, const Motion<S>& V, const Mo
           mul_add(x[0], a_0, cross_add(alpha, mc, cross(w, cross(w, mc))))};
 }
 
-// A - g of body i.
+// Acceleration A - g.
 template <class S>
 ROBOSIM_INLINE Motion<S> without_gravity(const Model& model, const Motion<S>& A) {
   return {A.angular, A.linear - Vec3<S>(model.gravity)};
@@ -124,8 +124,8 @@ void inertial_regressor(const Model& model, Data<S>& data, const S* q, const S* 
   }
 }
 
-// dtau = Y x for changes x of the parameters (n_inertial (n_b - 1) entries). Fills dtau (n_v) and
-// data.X_WB, J, V, A, F_rate.
+// Product dtau = Y x for changes x of the parameters (n_inertial (n_b - 1) entries). Fills dtau
+// (n_v) and data.X_WB, J, V, A, F_rate.
 template <class S>
 void regressor_times(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
                      const S* x, S* dtau) {
@@ -146,7 +146,7 @@ void regressor_times(const Model& model, Data<S>& data, const S* q, const S* v, 
 
 namespace detail {
 
-// After forward_accelerations, for given velocities F_bar.
+// Requires forward_accelerations, and the velocities F_bar.
 template <class S>
 void regressor_transpose_sweep(const Model& model, const Data<S>& data,
                                const std::vector<Motion<S>>& F_bar, S* pi_bar) {
@@ -162,7 +162,8 @@ void regressor_transpose_sweep(const Model& model, const Data<S>& data,
 
 }  // namespace detail
 
-// pi_bar = Y^T tau_bar (n_inertial (n_b - 1) entries). Fills also data.X_WB, J, V, A, F_bar.
+// Product pi_bar = Y^T tau_bar (n_inertial (n_b - 1) entries). Also fills data.X_WB, J, V,
+// A, F_bar.
 template <class S>
 void regressor_transpose_times(const Model& model, Data<S>& data, const S* q, const S* v,
                                const S* a, const S* tau_bar, S* pi_bar) {

@@ -1,4 +1,4 @@
-// rnea and its special cases, compiled for double.
+// Instances of rnea and its special cases for double.
 #include "dynamics/rnea.h"
 
 namespace robosim {

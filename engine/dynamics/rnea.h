@@ -1,10 +1,10 @@
-// Recursive Newton-Euler: the joint forces that make a motion, tau = M(q) a + h(q, v) - sum J^T
-// F_ext.
+// Recursive Newton-Euler algorithm: joint forces of a given motion, tau = M(q) a + h(q, v) - sum
+// J^T F_ext.
 //
-// Outward: V and A. Each body needs F = I (A - g) + V x (I V) - F_ext; inward these add up, tau =
-// J^T F + armature a. Luh, Walker and Paul (1980) in the form of Featherstone, "Rigid Body Dynamics
-// Algorithms" (2008), table 5.1, here in the common frame G (data.h). Damping, dry friction and
-// springs are not in M and h: see joint_forces.h. Cost O(n).
+// Outward: V and A. The force on each body is F = I (A - g) + V x (I V) - F_ext. Inward these add
+// up, tau = J^T F + armature a. Luh, Walker and Paul (1980) in the form of Featherstone, "Rigid
+// Body Dynamics Algorithms" (2008), table 5.1, here in the common frame G (data.h). Damping, dry
+// friction and springs are not in M and h: see joint_forces.h. Cost O(n).
 #pragma once
 
 #include "dynamics/applied_wrench.h"
@@ -13,8 +13,8 @@ namespace robosim {
 
 namespace detail {
 
-// What a body needs to move with V and A - g. About the center of mass c, in the body's axes for
-// the gyroscopic part:
+// Force required for a body to move with V and A - g, about the center of mass c, with the
+// gyroscopic part in the body's axes:
 //   f = m (a + alpha x c + w x (v + w x c)),  n = R (I alpha + w x I w) + c x f
 template <bool with_v, class S>
 ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, const Vec3<S>& p_OB,
@@ -32,15 +32,15 @@ ROBOSIM_INLINE Force<S> newton_euler(const Inertia& inertia, const Mat3<S>& R, c
   return {times_add(R, n, cross(c, f)), f};
 }
 
-// Of one body, about O; after forward_velocities. What it takes to bring the resting body to V in
-// unit time.
+// Momentum of one body about O: the force that accelerates the body from rest to V in unit time.
+// Requires forward_velocities.
 template <class S>
 ROBOSIM_INLINE Force<S> momentum(const Model& model, const Data<S>& data, int i) {
   return newton_euler<false>(model.inertias[i], data.X_WB[i].R, data.p_OB[i], Motion<S>(),
                              data.V[i]);
 }
 
-// Adds what the subtrees need up to the root, and takes out each joint's part: tau += J^T F.
+// Sum the forces of subtrees up to the root, and project each on its joint: tau += J^T F.
 template <class S>
 void gather_joint_forces(const Model& model, const Data<S>& data, std::vector<Force<S>>& F,
                          S* tau) {
@@ -54,8 +54,8 @@ void gather_joint_forces(const Model& model, const Data<S>& data, std::vector<Fo
   }
 }
 
-// One sweep for rnea and its special cases; a null v or a stands for zero and costs nothing. After
-// motion_subspaces.
+// Sweep for rnea and its special cases; a null v or a stands for zero and costs nothing.
+// Requires motion_subspaces.
 template <bool with_v, bool with_a, bool with_gravity, class S>
 void rnea_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* tau,
                 Wrenches<S> wrenches) {
@@ -91,7 +91,7 @@ void rnea(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
   detail::rnea_sweep<true, true, true>(model, data, v, a, tau, wrenches);
 }
 
-// h(q, v): Coriolis, centrifugal and gravity forces.
+// Nonlinear effects h(q, v): Coriolis, centrifugal and gravity forces.
 template <class S>
 void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v, S* h,
                        Wrenches<S> wrenches = {}) {
@@ -100,7 +100,7 @@ void nonlinear_effects(const Model& model, Data<S>& data, const S* q, const S* v
                                         wrenches);
 }
 
-// g(q) = h(q, 0): what holds the mechanism still.
+// Gravity forces g(q) = h(q, 0): the joint forces that hold the mechanism at rest.
 template <class S>
 void gravity_forces(const Model& model, Data<S>& data, const S* q, S* g) {
   const S* none = nullptr;

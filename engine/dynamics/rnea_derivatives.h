@@ -1,24 +1,23 @@
-// Derivatives of inverse dynamics, tau = rnea(q, v, a) with its wrenches held fixed in world axes
-// at their frames' origins:
-//   dtau_dq, dtau_dv and dtau_da = M, each n_v x n_v, in the tangent space (body-side perturbations
-//     of q).
+// Derivatives of inverse dynamics, tau = rnea(q, v, a), with wrenches fixed in world axes at their
+// frames' origins: dtau_dq, dtau_dv and dtau_da = M, each n_v x n_v, in the tangent space
+// (body-side perturbations of q).
 //
-// Closed forms over subtrees, in frame G (data.h). Turning column j by J_j moves its subtree
-// rigidly; with parent's V, A,
+// Closed forms over subtrees, in frame G (data.h). A displacement of column j by J_j moves its
+// subtree rigidly. With V, A of the parent,
 //   J_dot_j = V x J_j,  J_ddot_j = (A - g) x J_j + V x J_dot_j,  J_sum_j = J_dot_j + V_j x J_j,
-// and composites of the lower body of the two (F what the subtree needs, 2 B below), for column j
-// on the way to row i or i itself:
-//   dtau_i/dq_j = J_i^T (2 B_i J_dot_j + I_i J_ddot_j),            dtau_i/dv_j = J_i^T (2 B_i J_j +
-//                                                                  I_i J_sum_j)
+// and composites of the lower body of the two (F the force that the subtree requires, 2 B below),
+// for column j on the path to row i or i itself:
+//   dtau_i/dq_j = J_i^T (2 B_i J_dot_j + I_i J_ddot_j)
+//   dtau_i/dv_j = J_i^T (2 B_i J_j + I_i J_sum_j)
 // and for i strictly above j:
-//   dtau_i/dq_j = J_i^T (2 B_j J_dot_j + I_j J_ddot_j + J_j x F_j), dtau_i/dv_j = J_i^T (2 B_j J_j
-//     + I_j J_sum_j)
+//   dtau_i/dq_j = J_i^T (2 B_j J_dot_j + I_j J_ddot_j + J_j x F_j)
+//   dtau_i/dv_j = J_i^T (2 B_j J_j + I_j J_sum_j)
 // Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial
 // vector algebra", IEEE Robotics and Automation Letters 7(2), 2022, eqs. 32 to 37. There 2 B = V x
-// I - I V x + (I V) x-bar is a 6x6 matrix of each body; written out, its right half vanishes, and
+// I - I V x + (I V) x-bar is a 6x6 matrix of each body. Written out, its right half vanishes, and
 // with the momentum (n, l) = I V
-//   2 B (w, v) = (K w - n x w, -2 l x w),   K = [w] I_o - I_o [w] + 2 (v . h) 1 - h v^T - v h^T
-//                                           (symmetric)
+//   2 B (w, v) = (K w - n x w, -2 l x w)
+//   K = [w] I_o - I_o [w] + 2 (v . h) 1 - h v^T - v h^T    (symmetric)
 // takes 12 numbers, which add up over a subtree. Wrenches: see detail::wrench_row. Cost O(n depth).
 #pragma once
 
@@ -29,7 +28,7 @@ namespace robosim {
 
 namespace detail {
 
-// K of the header, of a body that moves with V.
+// K of the header for a body that moves with V.
 template <class S>
 ROBOSIM_INLINE Sym3<S> inertia_rate(const CompositeInertia<S>& I, const Motion<S>& V) {
   const Vec3<S>&w = V.angular, &v = V.linear, &h = I.h;
@@ -59,23 +58,23 @@ ROBOSIM_INLINE Vec3<S> twice_B_transposed(const Sym3<S>& K, const Force<S>& h, c
   return cross_add(h.angular, x.angular, mul_add(S(2), cross(h.linear, x.linear), K * x.angular));
 }
 
-// A wrench F = (n, f) fixed in world axes at a point p of a body: under a twist (w, v) of the body
-// p moves, and F by ((v + w x p) x f, 0). Summed over a subtree that is (v x f + Y w, 0) with Y =
-// sum p f^T - (p . f) 1. The part of dtau_i/dq_j = -(J_j x J_i)^T F - J_i^T dF for i below or at j
-// that multiplies the angular part of J_j:
+// For a wrench F = (n, f) fixed in world axes at a point p of a body: under a twist (w, v) of the
+// body p moves, and F changes by ((v + w x p) x f, 0). Summed over a subtree this is (v x f + Y w,
+// 0) with Y = sum p f^T - (p . f) 1. wrench_row is the part of dtau_i/dq_j = -(J_j x J_i)^T F -
+// J_i^T dF, for i below or at j, that multiplies the angular part of J_j.
 template <class S>
 ROBOSIM_INLINE Vec3<S> wrench_row(const Force<S>& F, const Mat3<S>& Y, const Motion<S>& J_i) {
   return -(cross_add(J_i.angular, F.angular,
                      cross_add(J_i.linear, F.linear, transpose_times(Y, J_i.angular))));
 }
-// And for i strictly above j, the force that J_i is multiplied with.
+// For i strictly above j: the force that J_i is multiplied with.
 template <class S>
 ROBOSIM_INLINE Vec3<S> wrench_column(const Force<S>& F, const Mat3<S>& Y, const Motion<S>& J_j) {
   return -(cross_add(J_j.linear, F.linear, Y * J_j.angular));
 }
 
-// Applied wrenches in G with their Y, per body; after motion_subspaces. Fills data.external, E_c,
-// Y_c.
+// Sum applied wrenches in G with their Y, per body. Requires motion_subspaces. Fills data.external,
+// E_c, Y_c.
 template <class S>
 void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenches) {
   sum_wrenches(model, data, wrenches);
@@ -91,9 +90,9 @@ void sum_wrench_derivatives(const Model& model, Data<S>& data, Wrenches<S> wrenc
   }
 }
 
-// Velocities, accelerations, columns' rates and every body's own F, momentum and K; after
-// body_inertias. Fills data.V, A, J_dot, J_ddot, J_sum, F, h_c, K_c, and unless `composites` are
-// there already every body's own I_c.
+// Compute velocities, accelerations, the columns' rates and the F, momentum and K of every single
+// body. Requires body_inertias. Fills data.V, A, J_dot, J_ddot, J_sum, F, h_c, K_c, and unless
+// `composites` exist already the I_c of every single body.
 template <bool composites, class S>
 void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S* a,
                          const Vec3<S>& g) {
@@ -112,7 +111,7 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
         A_i = mul_add(v[joint.v_index + k], J_dot, mul_add(a[joint.v_index + k], column, A_i));
       }
       data.V[i] = V_i, data.A[i] = A_i;
-      // Of a single column V_i x J = V x J.
+      // For a single column V_i x J = V x J.
       for (int c = joint.column; c < joint.column + columns.n_v; ++c)
         data.J_sum[c] = data.J_dot[c] + (columns.is_single ? data.J_dot[c] : cross(V_i, data.J[c]));
     });
@@ -125,18 +124,19 @@ void derivatives_outward(const Model& model, Data<S>& data, const S* v, const S*
   }
 }
 
-// Whether the first joint is one of a base that nothing but gravity and applied wrenches holds.
+// Return true if the first joint is that of a base which only gravity and applied wrenches act on.
 inline bool base_is_free(const Model& model) {
   const auto unhindered = [](double armature) { return armature == 0; };
   return model.n_bodies() > 1 && has_unit_columns(model.joints[1]) &&
          std::all_of(model.armature.begin(), model.armature.begin() + 6, unhindered);
 }
 
-// After body_inertias, and where `negative` composite_inertias. Fills dtau_dq and dtau_dv, their
-// rows `stride` apart, on the tree's pattern, with all zeros besides where joints mimic others, and
-// M as mass_matrix_sweep; or, to be solved with M, the negative of the two without M, and without
-// those columns of a free base that are known when solved (forward_dynamics_derivatives.h).
-// `general`: with mimic joints, whose columns share coordinates, or with wrenches.
+// Sweep over all rows. Requires body_inertias, and for `negative` composite_inertias. Fills dtau_dq
+// and dtau_dv, their rows `stride` apart, on the tree's pattern (with zeros elsewhere if joints
+// mimic others), and M as mass_matrix_sweep. `negative`: fills the negative of the former two, for
+// solves with M, without M and without those columns of a free base that are known after the solve
+// (forward_dynamics_derivatives.h). `general`: with mimic joints, whose columns share coordinates,
+// or with wrenches.
 template <bool general, bool negative, class S>
 void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const S* a, S* dtau_dq,
                             S* dtau_dv, int stride, S* M, Wrenches<S> wrenches) {
@@ -151,7 +151,7 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
   if constexpr (general)
     for (int k = 0; k < model.n_v * stride; ++k) dtau_dq[k] = dtau_dv[k] = S(0);
   if constexpr (!negative) begin_mass_matrix<general>(model, M);
-  // The base's columns of dtau_dq, and the first three of dtau_dv.
+  // Columns of the base in dtau_dq, and the first three in dtau_dv, are known.
   const bool known = negative && !general && base_is_free(model);
   for (int i = model.n_bodies() - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
@@ -163,12 +163,12 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
       for (int c = joint.column; c < joint.column + columns.n_v; ++c) {
         const Motion<S>& column = data.J[c];
         const int row = v_of(c);
-        // What moving this column does to the subtree, for the rows above it...
+        // Effect of this column's displacement on the subtree, for the rows above.
         Force<S> IJ = I * column;
         Force<S> by_q =
             twice_B(K, h, data.J_dot[c].angular) + I * data.J_ddot[c] + cross(column, data.F[i]);
         Force<S> by_v = twice_B(K, h, column.angular) + I * data.J_sum[c];
-        // ... and what the columns above do to this row.
+        // Effect of the columns above on this row.
         Vec3<S> BJ = twice_B_transposed(K, h, column);
         Vec3<S> wrench;
         if constexpr (general) {
@@ -176,7 +176,7 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
           wrench = wrench_row(data.E_c[i], data.Y_c[i], column);
         }
         if constexpr (negative) IJ = -IJ, by_q = -by_q, by_v = -by_v, BJ = -BJ, wrench = -wrench;
-        // Entries are zero so far, unless joints that mimic others share them.
+        // Entries are zero before, unless mimic joints share them.
         const auto add = [](S& entry, const S& x) {
           if constexpr (general)
             entry += x;
@@ -201,7 +201,7 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
             add_lower<general>(model, c, l, dot(data.J[l], IJ), M);
           add_diagonal<general>(model, c, dot(column, IJ), M);
         }
-        if (on_base) {  // its columns at once, in its axes
+        if (on_base) {  // its six columns at once, in its axes
           const Mat3<S>& R = data.X_WB[1].R;
           const Force<S> dq{transpose_times(R, by_q.angular), transpose_times(R, by_q.linear)};
           const Force<S> dv{transpose_times(R, by_v.angular), transpose_times(R, by_v.linear)};
@@ -250,8 +250,8 @@ void rnea_derivatives_sweep(const Model& model, Data<S>& data, const S* v, const
 }  // namespace detail
 
 // q: n_q, v and a: n_v entries. Fills dtau_dq and dtau_dv (n_v x n_v, row by row) as Pattern::tree
-// and M as Pattern::tree_lower; in data what rnea and crba fill there, and all of the derivative
-// stage. After this data.F holds what the subtrees need, without the wrenches.
+// and M as Pattern::tree_lower; in data the members of rnea, crba and the derivative stage. data.F
+// then holds the forces of the subtrees, without the wrenches.
 template <class S>
 void rnea_derivatives_on_tree(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
                               S* dtau_dq, S* dtau_dv, S* M, Wrenches<S> wrenches = {}) {
@@ -260,7 +260,7 @@ void rnea_derivatives_on_tree(const Model& model, Data<S>& data, const S* q, con
                                         wrenches);
 }
 
-// The same, all of the matrices.
+// As rnea_derivatives_on_tree, but fills all of the matrices.
 template <class S>
 void rnea_derivatives(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
                       S* dtau_dq, S* dtau_dv, S* M, Wrenches<S> wrenches = {}) {

@@ -2,21 +2,19 @@
 //   rnea_jvp   dtau = dtau/dq dq + dtau/dv dv + M da - J^T dF      (Jacobian times vector)
 //   rnea_vjp   q_bar = (dtau/dq)^T tau_bar, v_bar = (dtau/dv)^T tau_bar, a_bar = M tau_bar,
 //              wrenches_bar = -J tau_bar
-// with all of q's directions and gradients in the tangent space (body side), and applied wrenches
-// held fixed in world axes at their frames' origins. Cost O(n): about twice rnea each.
+// with all directions and gradients of q in the tangent space (body side), and applied wrenches
+// fixed in world axes at their frames' origins. Cost O(n): about twice rnea each.
 //
-// Newton and Euler's recursion (rnea.h, in frame G of data.h) is differentiated as seen by one who
-// moves along: the rate ' of a body's vector x is dx - X x x, where X is the body's displacement,
-// so that columns and inertias do not change. With s = J dq, t = J dv and the parent's p,
+// The Newton-Euler recursion (rnea.h, in frame G of data.h) is differentiated in the moving frame.
+// The rate ' of a body's vector x is dx - X x x, where X is the body's displacement, so that
+// columns and inertias do not change. With s = J dq, t = J dv and the parent's p,
 //   X  = X_p + s,   V' = V_p' + V_p x s + t,   A' = A_p' + J da + (A_p - g) x s + V' x J v + V x t
 //   F' = I A' + V' x I V + V x I V' + sum over children c (F_c' + s_c x F_c),      dtau = J^T F'
-// A wrench (m, f) that stays as it is turns back relative to its body: to -F_ext' adds (X_angular x
-// m, X_angular x f) at its point. The transpose goes through the same lines backwards. With w =
-// F_bar, the velocities that the joint rates tau_bar would make, and the sums over subtrees of what
-// each body adds,
+// A constant wrench (m, f) turns back relative to its body, which adds (X_angular x m, X_angular x
+// f) at its point to -F_ext'. The transpose reverses these equations. With w = F_bar, the
+// velocities due to joint rates tau_bar, and the sums over subtrees of each body's terms,
 //   A_bar = sum I w,   V_bar = sum (I (w x V) - w x I V + J v x A_bar),
-//   X_bar = -V_p x V_bar - (A_p - g) x A_bar - w_p x F, less (w x m + w_point x f, 0) for each
-//     wrench
+//   X_bar = -V_p x V_bar - (A_p - g) x A_bar - w_p x F, less (w x m + w_point x f, 0) per wrench
 //   q_bar = J^T X_bar,   v_bar = J^T (V_bar - V x A_bar),   a_bar = J^T A_bar
 // Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018,
 // section III differentiate the recursion in body frames; Echeandia and Wensing, "Numerical methods
@@ -31,14 +29,14 @@ namespace robosim {
 
 namespace detail {
 
-// A wrench at its frame's origin, as the force about O.
+// Force about O of a wrench at its frame's origin.
 template <class S>
 ROBOSIM_INLINE Force<S> about_origin(const Vec3<S>& p, const Force<S>& F) {
   return {cross_add(p, F.linear, F.angular), F.linear};
 }
 
-// The rates of the header, forces of each body alone; after body_inertias and
-// forward_accelerations. A null da stands for zero. Fills data.X_rate, V_rate, A_rate, F, F_rate.
+// Rates of the header, with forces of each single body. A null da stands for zero. Requires
+// body_inertias and forward_accelerations. Fills data.X_rate, V_rate, A_rate, F, F_rate.
 template <class S>
 void body_force_rates(const Model& model, Data<S>& data, const S* v, const S* dq, const S* dv,
                       const S* da, Wrenches<S> wrenches, Wrenches<S> dwrenches) {
@@ -73,8 +71,8 @@ void body_force_rates(const Model& model, Data<S>& data, const S* v, const S* dq
   }
 }
 
-// Adds to each body's F' the terms s_c x F_c of its children, which the joints' displacement turns
-// against it; after body_force_rates. data.F then holds what the subtrees need.
+// Add to the F' of each body the terms s_c x F_c of its children, due to the displacement of their
+// joints. Requires body_force_rates. data.F then holds the forces of the subtrees.
 template <class S>
 void turn_subtree_forces(const Model& model, Data<S>& data, const S* dq,
                          std::vector<Force<S>>& F_rate) {
@@ -86,14 +84,15 @@ void turn_subtree_forces(const Model& model, Data<S>& data, const S* dq,
   }
 }
 
-// The gradients of the header for given velocities w = F_bar; after body_inertias and
-// forward_accelerations. Of a_bar, which may be null, the part without armature. Fills data.F (of
-// the subtrees), A_bar, V_bar, X_bar.
+// Gradients of the header for given velocities w = F_bar; a_bar, which may be null, without the
+// part of armature. Requires body_inertias and forward_accelerations. Fills data.F (of the
+// subtrees), A_bar, V_bar, X_bar.
 template <class S>
 void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<S>>& F_bar,
                     S* q_bar, S* v_bar, S* a_bar, Wrenches<S> wrenches, Motion<S>* wrenches_bar) {
   const int n = model.n_bodies();
   const Vec3<S> g(model.gravity);
+  // Terms of each body.
   for (int i = 1; i < n; ++i) {
     const CompositeInertia<S>& I = data.I[i];
     const Motion<S>&V = data.V[i], &A = data.A[i], &w = F_bar[i];
@@ -104,6 +103,7 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
     data.V_bar[i] -= cross(w, h);
     data.X_bar[i] = Force<S>();
   }
+  // Terms of the wrenches.
   for (std::size_t k = 0; k < wrenches.size(); ++k) {
     const Frame& frame = model.frames[static_cast<std::size_t>(wrenches[k].frame)];
     const Vec3<S> p = frame_offset(data, frame);
@@ -115,6 +115,7 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
     if (wrenches_bar) wrenches_bar[k] = {-w.angular, -w_point};
   }
   for (int k = 0; k < model.n_v; ++k) q_bar[k] = v_bar[k] = S(0);
+  // Inward: sums over subtrees, and their projections on the joints.
   for (int i = n - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
     const int p = joint.parent;
@@ -125,7 +126,7 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
     const Force<S> V_bar = v_force + cross(data.V[i], A_bar);  // J v = V - V_p
     if (p > 0) {
       data.F[p] += data.F[i], data.A_bar[p] += A_bar, data.V_bar[p] += V_bar;
-      data.X_bar[p].angular += X_bar.angular;  // the wrenches' part
+      data.X_bar[p].angular += X_bar.angular;  // part of the wrenches
     }
     X_bar -= cross(V_p, V_bar);
     X_bar -= cross(Motion<S>{A_p.angular, A_p.linear - g}, A_bar);
@@ -142,7 +143,7 @@ void rnea_vjp_sweep(const Model& model, Data<S>& data, const std::vector<Motion<
   }
 }
 
-// The velocities that joint rates x make; after motion_subspaces. Fills F_bar.
+// Velocities due to joint rates x. Requires motion_subspaces. Fills F_bar.
 template <class S>
 void joint_velocities(const Model& model, const Data<S>& data, const S* x,
                       std::vector<Motion<S>>& F_bar) {
@@ -170,8 +171,8 @@ void rnea_jvp(const Model& model, Data<S>& data, const S* q, const S* v, const S
 }
 
 // q: n_q; v, a and tau_bar: n_v entries. Fills q_bar, v_bar, a_bar (n_v each, none of them an
-// input) and, unless null, wrenches_bar (one per wrench: by its moment and its force). Fills
-// data.X_WB, J, I, V, A and the cotangents of the product stage.
+// input) and, unless null, wrenches_bar (one per wrench: gradients in its moment and its force).
+// Fills data.X_WB, J, I, V, A and the cotangents of the product stage.
 template <class S>
 void rnea_vjp(const Model& model, Data<S>& data, const S* q, const S* v, const S* a,
               const S* tau_bar, S* q_bar, S* v_bar, S* a_bar, Wrenches<S> wrenches = {},

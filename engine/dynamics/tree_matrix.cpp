@@ -1,5 +1,5 @@
-// The table by which lanes of matrices over the tree go to their places: for any processor, so not
-// in a header that kernels include.
+// Table that scatters lanes of tree matrices to the full matrix. For any processor, so not in a
+// header that kernels include.
 #include "dynamics/tree_matrix.h"
 
 namespace robosim {

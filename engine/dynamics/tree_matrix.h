@@ -1,7 +1,7 @@
-// Square matrices over the coordinates that are zero where two coordinates are on different
-// branches of the tree, as the mass matrix and the derivatives of inverse dynamics are. Kernels
-// fill the rest (Pattern); the zeros, and of symmetric matrices the other half, are added where a
-// result leaves: for one state here, for lanes while they go to their places, by a table.
+// Square matrices over the coordinates that are zero for coordinates on different branches of the
+// tree, as the mass matrix and the derivatives of inverse dynamics are. Kernels fill the remaining
+// entries (Pattern). The zeros, and the other half of symmetric matrices, are added to the final
+// result: for one state here, for lanes by a table as they are stored.
 #pragma once
 
 #include <algorithm>
@@ -12,21 +12,21 @@
 
 namespace robosim {
 
-// Whether the kernels of S fill both halves where the pattern is tree_lower: cheaper for one number
-// than going there again.
+// True if the kernels of S fill both halves for the pattern tree_lower: cheaper for one number than
+// a second pass.
 template <class S>
 inline constexpr bool fills_both = true;
 template <int W, Isa isa>
 inline constexpr bool fills_both<Lanes<W, isa>> = W == 1;
 
-// The part before an algorithm that fills what `pattern` says of M (n_v x n_v).
+// Prepare M (n_v x n_v) for an algorithm that fills the entries of `pattern`.
 template <class S>
 void clear_unrelated(const Model& model, Pattern pattern, S* M) {
   if (!on_tree(pattern) || model.all_related()) return;
   std::fill_n(M, model.n_v * model.n_v, S(0));
 }
 
-// The part after it.
+// Complete M after that algorithm.
 template <class S>
 void mirror(const Model& model, Pattern pattern, S* M) {
   const int n = model.n_v;
@@ -40,8 +40,8 @@ void mirror(const Model& model, Pattern pattern, S* M) {
   }
 }
 
-// Where each entry of the whole matrix is found in what the algorithm filled; n_v^2, one beyond
-// all, where it is zero.
+// Index of each entry of the full matrix in the output of the algorithm (n_v^2 entries); n_v^2, one
+// past the end, for zeros.
 std::vector<int> entries_of(const Model& model, Pattern pattern);
 
 }  // namespace robosim

@@ -1,6 +1,6 @@
-// Instantiates operations for the instruction set that the including translation unit is compiled
-// for. Everything here has that set in its type or in no symbol at all, so that no function
-// compiled for a wider set can be taken for a general one.
+// Instantiation of operations for the instruction set of the including translation unit. Every
+// symbol has that set in its type, or does not exist, so that no function compiled for a wider set
+// is used in place of a general one.
 #pragma once
 
 #include "base/dual.h"
@@ -16,7 +16,7 @@ ROBOSIM_SHARED_SWEEPS(extern, AllLanes)
 ROBOSIM_SHARED_SOLVES(extern, OneLane)
 ROBOSIM_SHARED_SOLVES(extern, AllLanes)
 
-// The memory of all kernels of one instruction set, made when first asked for.
+// Memory of all kernels of one instruction set, created on first use.
 template <Isa isa>
 class KernelWorkspace final : public Workspace {
  public:
@@ -68,7 +68,7 @@ inline constexpr bool has_pattern = [] {
 template <class Op>
 inline constexpr bool takes_wrenches = operation_info<Op>().takes_wrenches;
 
-// The wrenches of a call, from its last input.
+// Wrenches of a call, from its last input.
 template <class S>
 ROBOSIM_INLINE Wrenches<S> read_wrenches(const Options& options, const S* from,
                                          std::vector<AppliedWrench<S>>& wrenches) {
@@ -80,7 +80,7 @@ ROBOSIM_INLINE Wrenches<S> read_wrenches(const Options& options, const S* from,
   return {wrenches.data(), n};
 }
 
-// Runs on numbers of type S, or where the operation asks for it on dual numbers over them.
+// Run an operation on numbers of type S, or on dual numbers over these if it requires them.
 template <class Op, class S, class OwnWorkspace>
 ROBOSIM_INLINE void run_operation(const Model& model, OwnWorkspace& workspace,
                                   const Call<S>& call) {
@@ -112,7 +112,7 @@ void run_one(const Model& model, Workspace& workspace, const Options& options,
                 n_out = static_cast<int>(std::size(Op::outputs));
   const S* inputs[n_in + 1];
   S* outputs[n_out];
-  // One lane is a struct of one double, and may look at one.
+  // One lane is a struct of one double, so arrays can be reinterpreted.
   for (int i = 0; i < n_in; ++i) inputs[i] = reinterpret_cast<const S*>(in[i]);
   for (int i = 0; i < n_out; ++i) {
     outputs[i] = reinterpret_cast<S*>(out[i]);
@@ -142,11 +142,11 @@ void run_lanes(const Model& model, Workspace& workspace, const Options& options,
   in_size[n_in] = takes_wrenches<Op> ? size_of(model, options, wrench_argument) : 0;
   total += in_size[n_in];
   for (int i = 0; i < n_out; ++i) total += out_size[i] = size_of(model, options, Op::outputs[i]);
-  if constexpr (has_pattern<Op>) total += n_out;  // a zero behind each
+  if constexpr (has_pattern<Op>) total += n_out;  // a zero behind each output
   if (memory.arguments.size() < static_cast<std::size_t>(total))
     memory.arguments.resize(static_cast<std::size_t>(total));
 
-  // Numbers of one state to one lane; what is missing to full lanes repeats the last state.
+  // Gather the numbers of one state into one lane; missing lanes repeat the last state.
   S* at = memory.arguments.data();
   const S* inputs[n_in + 1];
   for (int i = 0; i <= n_in; ++i) {

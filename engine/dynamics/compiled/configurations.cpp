@@ -1,4 +1,4 @@
-// Moving on the space of configurations, compiled for one instruction set.
+// Motion on the space of configurations, compiled for one instruction set.
 #include "dynamics/compiled/compile.h"
 #include "dynamics/compiled/groups.h"
 #include "dynamics/operations/configurations.h"

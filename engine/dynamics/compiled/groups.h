@@ -1,4 +1,4 @@
-// The groups of operations: each is compiled in a translation unit of its own, once for every
+// Groups of operations. Each group is compiled in a translation unit of its own, once for every
 // instruction set.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace robosim::detail {
 
-// Writes the kernels of one group, an OperationList, in its order.
+// Write the kernels of one group, an OperationList, in its order.
 template <class Group, Isa isa>
 void group_kernels(Kernel* to);
 

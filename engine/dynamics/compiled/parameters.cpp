@@ -1,4 +1,4 @@
-// Derivatives in the model's parameters, compiled for one instruction set.
+// Derivatives with respect to the model's parameters, compiled for one instruction set.
 #include "dynamics/compiled/compile.h"
 #include "dynamics/compiled/groups.h"
 #include "dynamics/operations/parameters.h"

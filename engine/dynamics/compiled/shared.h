@@ -1,8 +1,8 @@
 // Functions that several groups of operations call, compiled once for each instruction set and
-// scalar, in shared_*.cpp. Without this list every group compiles its own copy, which doubles the
-// build's time.
+// scalar in shared_*.cpp. Without this list every group would compile its own copy, which doubles
+// the build time.
 //
-// `linkage` is `extern` where they are declared, and nothing where they are compiled.
+// `linkage` is `extern` for declarations, and empty where the functions are compiled.
 #pragma once
 
 #include "dynamics/aba.h"
@@ -31,7 +31,7 @@
   linkage template void detail::rnea_vjp_sweep(                                                 \
       const Model&, Data<S>&, const std::vector<Motion<S>>&, S*, S*, S*, Wrenches<S>, Motion<S>*);
 
-// The mass matrix, its factor and what is solved with it; articulated bodies.
+// Mass matrix, its factor and solves; articulated bodies.
 #define ROBOSIM_SHARED_SOLVES(linkage, S)                                                   \
   linkage template void detail::mass_matrix_sweep<true>(const Model&, Data<S>&, S*);        \
   linkage template void detail::mass_matrix_sweep<false>(const Model&, Data<S>&, S*);       \

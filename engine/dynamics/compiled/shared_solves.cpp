@@ -1,4 +1,4 @@
-// The mass matrix, its factor and articulated bodies, compiled for one instruction set.
+// Mass matrix, its factor and articulated bodies, compiled for one instruction set.
 #include "dynamics/compiled/shared.h"
 
 namespace robosim {

@@ -1,4 +1,4 @@
-// Operations: moving on the space of configurations.
+// Operations: motion on the space of configurations.
 #pragma once
 
 #include "dynamics/configuration.h"

@@ -1,6 +1,6 @@
 // Operations: poses, velocities, accelerations and Jacobians of frames, or of points fixed in them,
-// with their derivatives. `points` are in the frames' own coordinates; results belong to the point,
-// and their axes are those of Options.
+// with their derivatives. `points` are in the frames' own coordinates. Results are at the point, in
+// the axes of Options.
 #pragma once
 
 #include "dynamics/kinematics_derivatives.h"
@@ -16,7 +16,7 @@ inline constexpr Argument points{"point", 2, {dim_frames, 3, 0}};
 constexpr Argument frame_vector(const char* name) { return {name, 2, {dim_frames, 6, 0}}; }
 constexpr Argument frame_matrix(const char* name) { return {name, 3, {dim_frames, 6, dim_v}}; }
 
-// f(frame, its point, its place among the frames)
+// Call f(frame, its point, its index among the frames) for each frame.
 template <class S, class F>
 void for_each_frame(const Model& model, const Call<S>& call, const S* of_frame, F&& f) {
   const int n = static_cast<int>(call.options.frames.size());

@@ -1,7 +1,7 @@
-// What Options::joint_forces adds to operations: the joints' own damping, friction and springs
-// (joint_forces.h) act along with the drives, so that inverse dynamics asks the drives for what
-// they take, and forward dynamics adds them to tau. With their diagonal slopes s = d joint_forces /
-// d(q, v):
+// Passive forces in operations, enabled by Options::joint_forces: the joints' own damping, friction
+// and springs (joint_forces.h) add to the forces of the drives. Inverse dynamics subtracts them
+// from the drives' forces, and forward dynamics adds them to tau. With their diagonal slopes s = d
+// joint_forces / d(q, v):
 //   inverse dynamics   tau = rnea - joint_forces,   dtau/d(q, v) -= diag(s)
 //   forward dynamics   at tau + joint_forces,       da/d(q, v) += M^-1 diag(s)
 // and the same contracted in products.
@@ -12,7 +12,7 @@
 
 namespace robosim::operations::detail {
 
-// All forces along the joints where the drives exert tau; in data.a where the joints' own act.
+// Return the total joint forces for drives that exert tau; in data.a if passive forces act.
 template <class S>
 const S* all_forces(const Model& model, Data<S>& data, const Call<S>& call, const S* q, const S* v,
                     const S* tau) {
@@ -22,7 +22,7 @@ const S* all_forces(const Model& model, Data<S>& data, const Call<S>& call, cons
   return data.a.data();
 }
 
-// From all forces along the joints, tau, to what the drives exert. Uses data.a.
+// Convert total joint forces tau to the forces of the drives. Uses data.a.
 template <class S>
 void leave_drives(const Model& model, Data<S>& data, const Call<S>& call, const S* q, const S* v,
                   S* tau) {
@@ -31,7 +31,7 @@ void leave_drives(const Model& model, Data<S>& data, const Call<S>& call, const 
   for (int k = 0; k < model.n_v; ++k) tau[k] -= data.a[k];
 }
 
-// The slopes in q and v, n_v entries each; in data.work.
+// Slopes with respect to q and v, n_v entries each; in data.work.
 template <class S>
 struct Slopes {
   const S *q, *v;
@@ -43,7 +43,7 @@ struct Slopes {
   }
 };
 
-// to += sign (q_slope x_q + v_slope x_v) of a direction x; sign is 1 or -1. Uses data.work.
+// Add sign (q_slope x_q + v_slope x_v) of a direction x to `to`; sign is 1 or -1. Uses data.work.
 template <class S>
 void add_along(const Model& model, Data<S>& data, const Call<S>& call, double sign, const S* v,
                const S* x_q, const S* x_v, S* to) {
@@ -53,7 +53,7 @@ void add_along(const Model& model, Data<S>& data, const Call<S>& call, double si
     to[k] = mul_add(S(sign), mul_add(slope.q[k], x_q[k], slope.v[k] * x_v[k]), to[k]);
 }
 
-// The gradients of sign x . joint_forces, added. Uses data.work.
+// Add the gradients of sign x . joint_forces. Uses data.work.
 template <class S>
 void add_gradients(const Model& model, Data<S>& data, const Call<S>& call, double sign, const S* v,
                    const S* x, S* q_bar, S* v_bar) {
@@ -66,7 +66,7 @@ void add_gradients(const Model& model, Data<S>& data, const Call<S>& call, doubl
   }
 }
 
-// dtau_dq and dtau_dv (n_v x n_v) for the drives. Uses data.work.
+// Convert dtau_dq and dtau_dv (n_v x n_v) to the drives' forces. Uses data.work.
 template <class S>
 void subtract_slopes(const Model& model, Data<S>& data, const Call<S>& call, const S* v, S* dtau_dq,
                      S* dtau_dv) {
@@ -78,7 +78,7 @@ void subtract_slopes(const Model& model, Data<S>& data, const Call<S>& call, con
   }
 }
 
-// da_dq and da_dv (n_v x n_v) with what the slopes make of the acceleration; M_inverse: its upper
+// Add the slopes' effect on the acceleration to da_dq and da_dv (n_v x n_v); M_inverse: its upper
 // triangle. Uses data.work.
 template <class S>
 void add_solved_slopes(const Model& model, Data<S>& data, const Call<S>& call, const S* v,

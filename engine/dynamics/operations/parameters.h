@@ -1,5 +1,5 @@
-// Operations: the regressor of the bodies' inertial parameters, and derivatives in what the model
-// is made of.
+// Operations: the regressor of the bodies' inertial parameters, and derivatives with respect to the
+// parameters of a model.
 #pragma once
 
 #include "dynamics/operations/arguments.h"
@@ -117,7 +117,7 @@ struct ForwardDynamicsParameterVjp {
   static constexpr bool takes_wrenches = true, solves = true;
   template <class S>
   static void run(const Model& model, Data<S>& data, const Call<S>& call) {
-    // Not asked for.
+    // Results that the operation does not return.
     S *acceleration = data.work.data() + 2 * model.n_v, *tau_bar = acceleration + model.n_v;
     forward_dynamics_parameter_vjp(
         model, data, call.in[0], call.in[1],

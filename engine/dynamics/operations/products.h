@@ -10,7 +10,7 @@ namespace operations {
 
 namespace detail {
 
-// Gradients in the wrenches, written as (moment, force), to the public (force, moment).
+// Reorder gradients in the wrenches from (moment, force) to the public (force, moment).
 template <class S>
 void public_wrenches(std::size_t count, S* wrenches) {
   for (S* w = wrenches; count > 0; --count, w += 6)

@@ -1,8 +1,8 @@
-// Operations: second-order products. They run on dual numbers over the scalar, in memory of their
-// own.
+// Operations: second-order products. They run on dual numbers over the scalar, in memory of
+// their own.
 //
-// Where the joints' own forces act (own_forces.h), gradients have the further terms s x of their
-// slopes s, with x = tau_bar of forward dynamics, or minus the given one of inverse dynamics: these
+// With passive joint forces (own_forces.h), gradients have the further terms s x of their slopes s,
+// with x = tau_bar of forward dynamics, or minus the given tau_bar of inverse dynamics. These terms
 // change by (ds/dv dv) x + s dx.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace operations {
 
 namespace detail {
 
-// The slopes along v + e dv, in dual.a (by q) and dual.bias (by v).
+// Slopes along v + e dv, in dual.a (for q) and dual.bias (for v).
 template <class S>
 void moving_slopes(const Model& model, Data<DualOf<S>>& dual, const S* v, const S* dv) {
   for (int k = 0; k < model.n_v; ++k) dual.bias[k] = {v[k], dv[k]};
@@ -66,7 +66,7 @@ struct ForwardDynamicsHvp {
     forward_dynamics_hvp(model, dual, in[0], in[1], all, in[3], in[4], in[5], along, out[0], out[1],
                          out[2], wrenches);
     if (!call.options.joint_forces) return;
-    const DualOf<S>* tau_bar = dual.work.data() + 5 * n;  // where forward_dynamics_hvp leaves it
+    const DualOf<S>* tau_bar = dual.work.data() + 5 * n;  // written by forward_dynamics_hvp
     detail::moving_slopes(model, dual, in[1], in[5]);
     for (int k = 0; k < n; ++k) {
       const DualOf<S>&by_q = dual.a[k], &by_v = dual.bias[k];

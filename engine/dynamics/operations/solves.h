@@ -1,5 +1,5 @@
-// Operations: the sparse factor of the mass matrix, and solves with it. A vector is a matrix of one
-// column.
+// Operations: sparse factor of the mass matrix, and solves with it. A vector is a matrix of
+// one column.
 #pragma once
 
 #include "dynamics/crba.h"

@@ -1,4 +1,4 @@
-// Operations: dynamics themselves.
+// Operations: inverse and forward dynamics, mass matrix and forces.
 #pragma once
 
 #include "dynamics/crba.h"
@@ -83,7 +83,7 @@ struct JointForces {
   }
 };
 
-// The diagonals of the derivatives, by what they are taken in.
+// Diagonals of the derivatives, by the argument of differentiation.
 struct JointForceDerivatives {
   static constexpr const char* name = "joint_force_derivatives";
   static constexpr Argument inputs[] = {q, v}, outputs[] = {vector("q"),
