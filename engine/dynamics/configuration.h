@@ -1,8 +1,8 @@
 // Motion on the space of configurations, joint by joint: q is not a vector if it
 // includes quaternions.
 //
-//   integrate(q, v)      configuration reached from q along the constant body-side velocity v in unit
-//                        time
+//   integrate(q, v)      configuration reached from q along the constant body-side velocity v in
+//                        unit time
 //   advance(q, dt, u)    as integrate for a time dt, but free joints translate straight
 //   difference(q0, q1)   the v with integrate(q0, v) = q1: the shortest one where angles belong to
 //                        poses (floating, planar)

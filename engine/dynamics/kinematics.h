@@ -2,8 +2,10 @@
 // to leaves.
 //
 //   X_WB(i) = X_WB(parent) X_PC(q)
-//   V_i = V_parent + J_i v_i                        in frame G (data.h), J_i the joint's columns there
-//   A_i = A_parent + J_i a_i + V_parent x J_i v_i   (J_i moves with the body; J_i v_i x J_i v_i = 0)
+//   V_i = V_parent + J_i v_i
+//   A_i = A_parent + J_i a_i + V_parent x J_i v_i
+// where J_i has the joint's columns in frame G (data.h). The last term is the motion of J_i with
+// the body, as J_i v_i x J_i v_i = 0.
 // Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs. 5.7 and 5.8. Cost O(n).
 #pragma once
 

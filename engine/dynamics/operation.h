@@ -94,8 +94,7 @@ struct OperationInfo {
   std::span<const Argument> inputs, outputs;
   bool takes_wrenches, takes_frames;
   bool uses_inertia;
-  bool
-      solves;  // with the mass matrix: a result that is not finite means that the matrix is singular
+  bool solves;  // with the mass matrix; if it is singular, results are not finite
 };
 
 // Arguments of a kernel.

@@ -1,4 +1,4 @@
-// Puts the parts that ModelBuilder has collected together to a Model: tree, bodies, coordinates,
+// Assembly of a Model from the parts that ModelBuilder has collected: tree, bodies, coordinates,
 // limits, collision pairs.
 #include "model/assembly.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
-// "a", "b", "c" and how many more.
+// Join quoted names, the first five and the number of the others.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < 5; ++i)
@@ -26,7 +26,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > 5 ? text + message(" and ", names.size() - 5, " more") : text;
 }
 
-// The joint of a free-flying base: unlimited, with the default accelerations.
+// Joint of a floating base: unlimited, with the default accelerations.
 JointSpec free_flying_base() {
   constexpr double none = std::numeric_limits<double>::infinity();
   const JointLayout layout = joint_layout(JointType::floating);
@@ -61,7 +61,8 @@ Model ModelAssembly::run() {
   return std::move(model_);
 }
 
-// Every link but one hangs from exactly one joint, and all of them from that one.
+// Find the root. Every other link must have exactly one parent joint, and all of them must descend
+// from the root.
 void ModelAssembly::find_root() {
   if (in_.links_.empty()) throw InputError("model " + quoted(in_.name_) + " has no links");
   parent_joint_.assign(in_.links_.size(), -1);
@@ -90,7 +91,7 @@ void ModelAssembly::find_root() {
                              "; all but one need a parent joint"));
 }
 
-// Depth first, without recursion, since a file may nest deeper than the call stack.
+// Walk the tree depth first, without recursion, since a file may nest deeper than the call stack.
 void ModelAssembly::walk_tree() {
   frame_of_.assign(in_.links_.size(), -1);
   model_.joints.emplace_back();
@@ -98,8 +99,8 @@ void ModelAssembly::walk_tree() {
   model_.inertias.emplace_back();
   spec_of_.push_back(nullptr);
 
-  // Frame 0 is the world. A fixed-base root link that is called "world", as in many files, is that
-  // frame; where another link has taken the name, frame 0 has none.
+  // Frame 0 is the world. A fixed-base root link called "world", as in many files, is that frame.
+  // If another link has that name, frame 0 has none.
   const std::string& root_name = in_.links_[root_].name;
   if (in_.floating_base_ || root_name != world_name)
     model_.frames.push_back({in_.link_of_.contains(world_name) ? "" : world_name, 0, SE3d()});
@@ -118,7 +119,7 @@ void ModelAssembly::walk_tree() {
   while (!stack.empty()) {
     Visit at = stack.back();
     stack.pop_back();
-    // The body of a moving joint starts when its turn comes, so that numbers are depth first.
+    // A moving joint's body is created at its visit, so that numbers are depth first.
     if (at.body < 0) {
       const JointSpec& joint = in_.joints_[parent_joint_[at.link]];
       const Frame& parent = model_.frames[frame_of_[in_.link_index(joint.parent, "")]];
@@ -169,8 +170,8 @@ int ModelAssembly::open_body(const JointSpec& spec, int parent_body, const SE3d&
   return static_cast<int>(model_.joints.size()) - 1;
 }
 
-// Joints that move by themselves take their parts of q and v in body order; then mimic joints take
-// their source's.
+// Assign parts of q and v to independent joints in body order, and then those of their sources to
+// mimic joints.
 void ModelAssembly::number_coordinates() {
   const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
     to.insert(to.end(), from.begin(), from.end());
@@ -204,7 +205,7 @@ void ModelAssembly::number_coordinates() {
     }
 }
 
-// Follows a chain of mimics to the joint that moves by itself: q = r1 (r2 q_s + o2) + o1.
+// Follow a chain of mimics to the independent joint: q = r1 (r2 q_s + o2) + o1.
 void ModelAssembly::resolve_mimic(int i) {
   Joint& joint = model_.joints[i];
   const std::string what = "joint " + quoted(joint.name);
@@ -231,12 +232,12 @@ void ModelAssembly::resolve_mimic(int i) {
   Joint& moved = model_.joints[static_cast<std::size_t>(source)];
   joint.q_index = moved.q_index, joint.n_q = moved.n_q;
   joint.v_index = moved.v_index, joint.n_v = moved.n_v;
-  // A full turn of the source brings the mimic joint back only if it makes whole turns too.
+  // A full turn of the source returns the mimic joint only if that makes whole turns, too.
   const bool comes_back = joint_layout(joint.type).coordinates[0] == Coordinate::periodic_angle;
   if (!comes_back || joint.ratio != std::round(joint.ratio)) moved.continuous = false;
 }
 
-// The source carries the mimic joint's forces too: by virtual work, with qd = r qd_s, damping,
+// Add the mimic joint's forces to the source's. By virtual work, with qd = r qd_s, damping,
 // stiffness and armature count r^2 times and dry friction |r| times.
 void ModelAssembly::fold_forces(int i) {
   const Joint& joint = model_.joints[i];
@@ -245,14 +246,14 @@ void ModelAssembly::fold_forces(int i) {
   const auto k = static_cast<std::size_t>(joint.v_index);
   model_.damping[k] += r * r * spec.damping;
   model_.armature[k] += r * r * spec.reflected_armature();
-  // Two regularized frictions are not one exactly: the sum is right beyond both widths, and its
-  // slope at rest is right.
+  // The sum of two regularized frictions is not exactly of that form. The result here is exact
+  // beyond both widths, and has the exact slope at rest.
   double &friction = model_.friction[k], &width = model_.friction_width[k];
   const double slope = friction / width + r * r * spec.friction / spec.friction_width;
   friction += std::abs(r) * spec.friction;
   if (slope > 0) width = friction / slope;
-  // k (q - ref)^2 + k_m (r q + o - ref_m)^2 is one spring about the weighted mean, and what both
-  // hold there.
+  // k (q - ref)^2 + k_m (r q + o - ref_m)^2 is one spring about the weighted mean, plus the energy
+  // of both springs there.
   const double added = r * r * spec.stiffness, own = model_.stiffness[k], total = own + added;
   if (added > 0) {
     double& reference = model_.spring_reference[k];
@@ -266,7 +267,7 @@ void ModelAssembly::fold_forces(int i) {
   }
 }
 
-// The source must keep the mimic joint's limits.
+// Restrict the source to the mimic joint's limits.
 void ModelAssembly::fold_limits(int i) {
   const Joint& joint = model_.joints[i];
   const JointSpec& spec = *spec_of_[i];
@@ -310,8 +311,8 @@ void ModelAssembly::place_colliders() {
     }
 }
 
-// All pairs on different bodies, without the links that the description names and, on request,
-// without adjacent links: a link and the nearest link above it that has colliders.
+// Select all pairs on different bodies, except links that the description names and, on request,
+// adjacent links: a link and its nearest ancestor with colliders.
 void ModelAssembly::select_collision_pairs() {
   std::set<std::pair<int, int>> off;
   const auto disable = [&](int link_a, int link_b, const std::string& reason) {

@@ -1,4 +1,4 @@
-// One run of ModelBuilder::build, step by step.
+// A single run of ModelBuilder::build, in steps.
 #pragma once
 
 #include <string>
@@ -28,16 +28,16 @@ class ModelAssembly {
 
   const ModelBuilder& in_;
   const BuildOptions& options_;
-  JointSpec base_;  // of the free-flying base
+  JointSpec base_;  // joint of a floating base
   Model model_;
   int root_ = -1;
-  // Of each link: index of the joint above it, -1 for the root.
+  // Per link: index of its parent joint, -1 for the root.
   std::vector<int> parent_joint_;
-  // Of each link: joints below it, in the order they were added.
+  // Per link: its child joints, in the order they were added.
   std::vector<std::vector<int>> children_;
-  std::vector<int> frame_of_;                   // of each link
+  std::vector<int> frame_of_;                   // per link
   std::vector<const JointSpec*> spec_of_;       // of each body's joint
-  std::vector<std::vector<int>> colliders_of_;  // of each link: colliders in model order
+  std::vector<std::vector<int>> colliders_of_;  // per link: colliders in model order
 };
 
 }  // namespace robosim

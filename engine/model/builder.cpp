@@ -1,5 +1,5 @@
-// What ModelBuilder checks about each part by itself, as it is added. The whole is checked and put
-// together in assembly.cpp.
+// Checks of ModelBuilder on each part, as it is added. The whole is checked and assembled
+// in assembly.cpp.
 #include "model/builder.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void require(bool ok, const std::string& text) {
   if (!ok) throw InputError(text);
 }
 
-// Rotations arrive rounded: up to 1e-6 from orthonormal is accepted.
+// Rotations may be rounded: up to 1e-6 from orthonormal is accepted.
 void check_pose(const SE3d& X, const std::string& what) {
   double fault = std::abs(dot(cross(X.R.row[0], X.R.row[1]), X.R.row[2]) - 1);
   for (int i = 0; i < 3; ++i)
@@ -29,7 +29,7 @@ void check_pose(const SE3d& X, const std::string& what) {
                   ")"));
 }
 
-// Expands `values` to n entries; `fallback` where there are none.
+// Expand `values` to n entries; `fallback` if there are none.
 void expand(std::vector<double>& values, int n, double fallback, const std::string& what) {
   const std::size_t size = static_cast<std::size_t>(n);
   if (values.empty()) values.assign(size, fallback);

@@ -1,11 +1,13 @@
-// ModelBuilder: from links and joints, as a robot description names them, to the flat arrays of a
-// Model.
+// ModelBuilder: assembly of a Model, in flat arrays, from the links and joints that a robot
+// description names.
 //
-// What it does: checks the parts and the tree; welds links that fixed joints connect to one body
-// (inertias summed, colliders and frames moved along); numbers the bodies depth first, children in
-// the order their joints were added; gives every moving joint its part of q and v; resolves mimic
-// joints to the joint that moves them; leaves out of self-collision the pairs that cannot or need
-// not be checked.
+// * Checks the parts and the tree.
+// * Welds links that fixed joints connect to one body (inertias summed, colliders and frames
+//   moved along).
+// * Numbers the bodies depth first, children in the order their joints were added.
+// * Assigns parts of q and v to every moving joint.
+// * Resolves mimic joints to the joint that moves them.
+// * Excludes from self-collision the pairs that cannot collide or need no check.
 //
 // Every method throws InputError naming the link or joint. Cost: linear in links and joints,
 // quadratic in colliders.
@@ -21,23 +23,23 @@
 
 namespace robosim {
 
-// What a kind of joint is called: the name of its type, "fixed", or "continuous" for a revolute
-// joint without limits. Gives the type that moves the joint, none for a fixed one; throws for any
-// other name.
+// Return the joint type of a kind: the name of a type, or "continuous" for a revolute joint without
+// limits; none for "fixed". Throws for any other name.
 std::optional<JointType> moving_type(const std::string& kind);
-// All of them, and those that move by one number and so can mimic another joint or be mimicked.
+// Return the names of all kinds, and of those with one position, which can mimic another joint or
+// be mimicked.
 std::vector<std::string> joint_kinds();
 std::vector<std::string> one_position_kinds();
 
-// Taken where no acceleration limit is given: robot descriptions have no place for one. The angular
-// value is the one of MoveIt's configuration for the UR arms.
+// Default acceleration limits, as robot descriptions have no place for these. The angular value is
+// that of MoveIt's configuration for the UR arms.
 inline constexpr double default_angular_acceleration = 5;  // [rad/s^2]
 inline constexpr double default_linear_acceleration = 2;   // [m/s^2]
-// The speed through which dry friction changes its sign where none is given.
+// Default speed over which dry friction changes its sign.
 inline constexpr double default_friction_width = 1e-2;  // [rad/s, m/s]
 
-// The joint that carries a free-flying root link ("floating_base_2" and so on where the description
-// has such a joint), and frame 0 (nameless where a link that is not fixed there is called so).
+// Name of the joint of a floating base ("floating_base_2" and so on if the description has such a
+// joint), and of frame 0 (empty if another link has that name).
 inline constexpr const char* floating_base_name = "floating_base";
 inline constexpr const char* world_name = "world";
 
@@ -46,8 +48,8 @@ struct MimicSpec {
   double ratio = 1, offset = 0;  // q = ratio * q_source + offset
 };
 
-// Limits: empty for none (accelerations: the default), else one number per q (positions) or per v,
-// or a single number for all.
+// Description of a joint. Limits: empty for none (accelerations: the default), else one number per
+// q (positions) or per v, or a single number for all.
 struct JointSpec {
   std::string name;
   std::string kind = "fixed";
@@ -55,23 +57,24 @@ struct JointSpec {
   // Joint frame in the parent link; the child link's frame is the joint frame at q = 0.
   SE3d X_PJ;
   Vec3d axis{0, 0, 1};          // in the joint frame; scaled to unit length
-  std::optional<double> pitch;  // [m/rad] of a helical joint, which needs one; of no other
+  std::optional<double> pitch;  // [m/rad], required for helical joints only
   std::vector<double> lower, upper, velocity, acceleration, effort;
   double damping = 0, friction = 0, friction_width = default_friction_width;  // per v, as in Model
-  double stiffness = 0, spring_reference = 0;  // of joints with one position
-  double armature = 0;                         // inertia seen at the joint as it is, and
-  // That of a rotor that turns gear_ratio times as fast.
+  double stiffness = 0, spring_reference = 0;  // for joints with one position
+  double armature = 0;                         // inertia seen at the joint
+  // Inertia of a rotor that turns gear_ratio times as fast.
   double rotor_inertia = 0, gear_ratio = 1;
   std::optional<MimicSpec> mimic;
 
-  // Kinetic energy of the rotor: 1/2 rotor_inertia (gear_ratio v)^2.
+  // Rotor inertia at the joint, from the kinetic energy 1/2 rotor_inertia (gear_ratio v)^2,
+  // plus armature.
   double reflected_armature() const { return armature + gear_ratio * gear_ratio * rotor_inertia; }
 };
 
 struct BuildOptions {
-  // Accept bodies that nothing with mass moves along with; forward dynamics is then undefined.
+  // Accept bodies whose joints move no mass; forward dynamics is then undefined.
   bool allow_massless = false;
-  bool filter_adjacent = true;  // leave out of self-collision what a joint connects directly
+  bool filter_adjacent = true;  // exclude links that a joint connects directly from self-collision
 };
 
 class ModelBuilder {

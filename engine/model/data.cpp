@@ -1,4 +1,4 @@
-// The workspace over plain numbers.
+// Instance of the workspace for double.
 #include "model/data.h"
 
 namespace robosim {

@@ -1,12 +1,12 @@
-// Data<S>: the workspace of the algorithms over one Model, grouped by stage. Nothing in it is
-// state: each algorithm fills what it names and reads only that and what its comment asks for. All
-// memory is taken here, but for the matrices that grow with the square of n_v: algorithms that need
-// one take it in their first call. No later call allocates.
+// Data<S>: workspace of the algorithms over one Model, grouped by stage. It holds no state: each
+// algorithm fills the members that its comment names, and reads only these and the ones that its
+// comment requires. All memory is allocated here, except for matrices of n_v^2 entries: algorithms
+// that use one allocate it in their first call. No later call allocates.
 //
-// Spatial vectors are in frame G: world axes, origin O at body 1's origin, so that their size and
-// precision do not depend on where in the world a mobile robot stands. In one common frame what a
-// subtree feels and has is a plain sum over its bodies. Entries are per body unless said otherwise;
-// entry 0 is the world.
+// Spatial vectors are in frame G: world axes, with the origin O at body 1's origin, so that their
+// size and precision do not depend on the position of a mobile robot in the world. In one common
+// frame, forces and inertias of a subtree are plain sums over its bodies. Entries are per body
+// unless said otherwise; entry 0 is the world.
 #pragma once
 
 #include <vector>
@@ -30,33 +30,32 @@ struct Data {
   std::vector<CompositeInertia<S>> I;  // of the body; computed by body_inertias
 
   // Velocity and acceleration stage, computed by forward_velocities, forward_accelerations, rnea
-  // and what builds on them.
+  // and algorithms built on these.
   std::vector<Motion<S>> V;  // spatial velocity [rad/s, m/s]
   std::vector<Motion<S>> A;  // spatial acceleration, without gravity [rad/s^2, m/s^2]
 
-  // Inverse dynamics, computed by rnea.
-  // On the body and everything behind it, through its joint [N m, N].
+  // Inverse dynamics, computed by rnea. F: force on the subtree, through its joint [N m, N].
   std::vector<Force<S>> F;
   std::vector<Force<S>> external;  // applied wrenches, summed per body
 
-  // Subtrees, computed by composite_inertias (rnea_derivatives; by crba in the bodies' frames).
-  std::vector<CompositeInertia<S>> I_c;  // of the body and everything behind it
+  // Subtrees, computed by composite_inertias and rnea_derivatives, or by crba in body frames.
+  std::vector<CompositeInertia<S>> I_c;  // of the subtree
 
-  // Mass of the body and everything behind it [kg], and that times its center of mass from O [kg
-  // m]; computed by mass_moments.
+  // Mass of the subtree [kg], and mass times center of mass from O [kg m]; computed
+  // by mass_moments.
   std::vector<S> mass_c;
   std::vector<Vec3<S>> moment_c;
 
   // Articulated bodies, computed by articulated_factor and articulated_solve.
-  std::vector<ArticulatedInertia<S>> I_A;  // of the body with all joints behind it free
-  std::vector<Force<S>> p_A;               // bias force of the same
+  std::vector<ArticulatedInertia<S>> I_A;  // of the subtree with free joints
+  std::vector<Force<S>> p_A;               // bias force of the subtree
   std::vector<Motion<S>> dA;               // acceleration beyond the velocity products
-  std::vector<Force<S>> U, UD;             // per column: I_A J, and that times D^-1; crba's forces
+  std::vector<Force<S>> U, UD;             // per column: I_A J, and I_A J D^-1; forces of crba
   // Per joint, at 6 * column: Cholesky factor of J^T I_A J + armature, or its inverse.
   std::vector<S> D;
   std::vector<S> Du;  // per column: D^-1 (tau - J^T p_A)
 
-  // Factor L^T D L of the mass matrix, computed by mass_factor in the place of crba's M.
+  // Factor L^T D L of the mass matrix, computed by mass_factor from M in place.
   Scratch<S> L;  // n_v x n_v, row by row: the strictly lower triangle, on the diagonal 1 / D
 
   // Derivatives, computed by rnea_derivatives. Per column:
@@ -65,22 +64,22 @@ struct Data {
   std::vector<Motion<S>> J_sum;   // J_dot + V x J
   // V x J, the column's derivative in time; computed by composite_rates.
   std::vector<Motion<S>> J_rate;
-  // and of the body and everything behind it:
+  // and of the subtree:
   std::vector<Sym3<S>> K_c;   // symmetric part of 2 B
   std::vector<Force<S>> h_c;  // momentum [kg m^2/s, kg m/s]
   std::vector<Force<S>> E_c;  // applied wrenches
   std::vector<Mat3<S>> Y_c;   // sum p f^T - (p . f) 1 of the applied wrenches
 
-  // Products, computed by rnea_jvp (rates along the direction; of V, A and F as seen by one who
-  // moves along) and by rnea_vjp (cotangents). See rnea_products.h.
+  // Products, computed by rnea_jvp (rates along the direction; those of V, A and F in the moving
+  // frame) and by rnea_vjp (cotangents). See rnea_products.h.
   std::vector<Motion<S>> X_rate, V_rate, A_rate;
   std::vector<Force<S>> F_rate;
-  // Of the body's force: the velocities that the joint rates tau_bar make.
+  // Cotangent of the body's force: the velocities due to joint rates tau_bar.
   std::vector<Motion<S>> F_bar;
-  // Of moving, V and A of the body and everything behind it.
+  // Cotangents of displacement, V and A of the subtree.
   std::vector<Force<S>> X_bar, V_bar, A_bar;
 
-  // Vectors and matrices for intermediate results.
+  // Vectors and matrices of intermediate results.
   AlignedVector<S> bias, a;     // n_v entries
   std::vector<S> work_q, work;  // n_q and 8 n_v entries
   Scratch<S> matrix_a, matrix_b;
@@ -93,7 +92,7 @@ struct Data {
   ~Data();
 };
 
-// Not inline: long, and compiled once for each S where several files use it.
+// Not inline: long, and compiled once for each S that several files use.
 template <class S>
 Data<S>::Data(const Model& model) {
   const std::size_t n = static_cast<std::size_t>(model.n_bodies()),

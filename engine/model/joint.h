@@ -1,4 +1,5 @@
-// Joint: what connects a body to its parent, with everything that depends on the description only.
+// Joint: the connection of a body to its parent, with all quantities that depend on the
+// description only.
 #pragma once
 
 #include <cmath>
@@ -12,61 +13,60 @@ namespace robosim {
 
 enum class JointType : std::uint8_t { revolute, prismatic, helical, planar, floating };
 
-// What an entry of q measures: a length [m]; an angle [rad]; an angle of which 2 pi more is the
-// same pose; a part of a unit quaternion, of which all four stand together as x y z w.
+// Kind of an entry of q: a length [m]; an angle [rad]; an angle that is the same pose after 2 pi; a
+// component of a unit quaternion, of which all four are consecutive as x y z w.
 enum class Coordinate : std::uint8_t { length, angle, periodic_angle, quaternion };
 
-// How far a joint moves its child at most: the angle [rad] that it turns by, and the way [m] of the
+// Upper bound of the motion of a joint's child: rotation angle [rad], and displacement [m] of the
 // child's origin.
 struct Travel {
   double turn = 0, slide = 0;
 };
 
-// A column of a joint that is one component of the child's motion (angular 0 to 2, linear 3 to 5)
-// or, with sign -1, against it.
+// Column of a joint that is one component of the child's motion (angular 0 to 2, linear 3 to 5),
+// or, with sign -1, its negative.
 struct UnitColumn {
-  int component = -1;  // none
+  int component = -1;  // -1: none
   double sign = 1;
 };
 
-// Joint i carries body i. Its placement: X_PC(q) = X_PJ * X_J(q), with P the parent body's frame, J
-// the joint frame fixed in P, C the child body's frame, equal to J at q = 0.
+// Joint i, which carries body i. Its placement is X_PC(q) = X_PJ * X_J(q), with P the parent body's
+// frame, J the joint frame fixed in P, C the child body's frame, equal to J at q = 0.
 struct Joint {
   std::string name;
   JointType type = JointType::revolute;
   int parent = 0;  // body index of P
   SE3d X_PJ;
-  // Unit, in J: of rotation or translation; of a planar joint the plane's normal.
+  // Unit vector in J, of rotation or translation; the plane's normal for a planar joint.
   Vec3d axis{0, 0, 1};
-  double pitch = 0;          // of a helical joint: way along the axis per angle about it [m/rad]
+  double pitch = 0;          // of a helical joint: displacement along the axis per angle [m/rad]
   int q_index = 0, n_q = 0;  // this joint's part of q
   int v_index = 0, n_v = 0;  // and of v
-  // a revolute joint without limits, on which angles 2 pi apart are the same pose.
+  // True for a revolute joint without limits, on which angles 2 pi apart are the same pose.
   bool continuous = false;
   // A mimic joint has no q of its own: q_index and v_index are the source's, and its position is
-  // ratio * q + offset. The source is the joint that moves by itself, also where the description
-  // chains mimics.
+  // ratio * q + offset. The source is an independent joint, even if the description chains mimics.
   bool mimic = false;
   double ratio = 1, offset = 0;
 
-  // The joint's columns of the motion subspace: its own, also where it shares coordinates with the
-  // joint that it mimics.
+  // First column of the joint in the motion subspace. A mimic joint has columns of its own,
+  // although it shares coordinates.
   int column = 0;
-  int column_end = 0;  // one beyond the last column of the joints behind it
+  int column_end = 0;  // one past the last column of its descendants
 
-  int angle = -1;  // the joint's place among Model::angle_joints, if it is there
+  int angle = -1;  // index in Model::angle_joints, or -1
 
-  // Computed by prepare. Of a joint that turns by theta about its axis: R_PC = R_fixed + cos(theta)
-  // R_cos + sin(theta) R_sin.
+  // Computed by prepare. For a joint that turns by theta about its axis: R_PC = R_fixed +
+  // cos(theta) R_cos + sin(theta) R_sin.
   Mat3d R_fixed, R_cos, R_sin;
   Vec3d axis_P{0, 0, 1};  // the axis in the parent's axes
-  // Which of the child's axes the axis is, or points against; -1 for none of them.
+  // Index of the child's axis that the joint's axis is parallel to; -1 for none.
   int along = -1;
   double sense = 1;  // 1 or -1
-  // Which coordinate axis X_PJ turns about; 3 where it does not turn, -1 where about none of them.
+  // Index of the coordinate axis that X_PJ turns about; 3 without rotation, -1 for any other axis.
   int fixed_turn = -1;
 
-  // R_PC at the angle of this sine and cosine.
+  // R_PC at the angle of the given sine and cosine.
   template <class S>
   ROBOSIM_INLINE Mat3<S> turned(const S& sine, const S& cosine) const {
     Mat3<S> R;
@@ -76,8 +76,8 @@ struct Joint {
     return R;
   }
 
-  // Calls f(R_PC) with the same where `along` and `fixed_turn` are not negative: as an AxisTurn, or
-  // two.
+  // Call f(R_PC) with that rotation as one AxisTurn or two. Requires nonnegative `along`
+  // and `fixed_turn`.
   template <class S, class F>
   ROBOSIM_INLINE void visit_turn(const S& sine, const S& cosine, F&& f) const {
     const S sign(sense);
@@ -95,8 +95,8 @@ struct Joint {
     return along >= 0 ? S(sense) * R.col(along) : R * Vec3<S>(axis);
   }
 
-  // To be called whenever X_PJ or the axis has changed. Rodrigues: R(theta) = a a^T + cos (1 - a
-  // a^T) + sin [a].
+  // Update after a change of X_PJ or the axis. Rodrigues: R(theta) = a a^T + cos (1 - a a^T) +
+  // sin [a].
   void prepare() {
     const Mat3d aaT(axis.x * axis, axis.y * axis, axis.z * axis);
     Mat3d rest = Mat3d::identity();
@@ -128,7 +128,7 @@ struct Joint {
       return f(TwoTurns<AxisTurn<a, S>, AxisTurn<k, S>>{{S(R(k, b)), S(R(b, b))}, {sine, cosine}});
     if (fixed_turn == b)
       return f(TwoTurns<AxisTurn<b, S>, AxisTurn<k, S>>{{S(R(a, k)), S(R(k, k))}, {sine, cosine}});
-    const S s(R(b, a)), c(R(a, a));  // about the same axis: the angles' sum
+    const S s(R(b, a)), c(R(a, a));  // about the same axis: the angles add up
     f(AxisTurn<k, S>{mul_add(s, cosine, c * sine), nmul_add(s, sine, c * cosine)});
   }
 };

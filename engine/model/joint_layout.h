@@ -1,5 +1,5 @@
-// What is asked about a joint's type apart from its kernels: how many numbers it adds to q and v,
-// what they are called and measured in, and what a description has to give.
+// Layout of a joint type, apart from its kernels: numbers, names and units of its entries of q and
+// v, and the inputs that a description must have.
 #pragma once
 
 #include "model/joints.h"
@@ -9,14 +9,14 @@ namespace robosim {
 struct JointLayout {
   const char* name = nullptr;  // of the type
   int n_q = 0, n_v = 0;
-  const char* const* q_names = nullptr;     // n_q names, each "" when the joint's own name says it
+  const char* const* q_names = nullptr;     // n_q names, each "" if the joint's own name suffices
   const char* const* v_names = nullptr;     // n_v names
   const Coordinate* coordinates = nullptr;  // n_q
   unsigned angular = 0;                     // bit k: v[k] is an angular velocity
   bool has_axis = false, has_pitch = false;
 
   bool is_angular(int k) const { return (angular >> k & 1u) != 0; }
-  // Where in the joint's q its unit quaternion begins, or -1.
+  // Index of the unit quaternion in the joint's q, or -1.
   int quaternion() const {
     for (int k = 0; k < n_q; ++k)
       if (coordinates[k] == Coordinate::quaternion) return k;
@@ -32,7 +32,7 @@ inline JointLayout joint_layout(JointType type) {
 });
 }
 
-// The joint that entry k of q belongs to.
+// Return the joint of entry k of q.
 inline const Joint& joint_of_position(const Model& model, int k) {
   std::size_t i = 1;
   while (model.joints[i].mimic || k < model.joints[i].q_index ||
@@ -41,7 +41,7 @@ inline const Joint& joint_of_position(const Model& model, int k) {
   return model.joints[i];
 }
 
-// What entry k of q measures.
+// Return the kind of entry k of q.
 inline Coordinate coordinate_of(const Model& model, int k) {
   const Joint& joint = joint_of_position(model, k);
   return joint_layout(joint.type).coordinates[k - joint.q_index];

@@ -1,39 +1,35 @@
-// The one place that switches on the joint type.
+// Dispatch on the joint type; no other file switches on it.
 //
-// To add a joint type: write joints/x.h with a struct that offers what RevoluteJoint does, and add
-// its name to JointType (joint.h), to joint_types and to visit_joint here. In detail, for the
-// joint's own q and v:
-//   name                                  as descriptions and ModelBuilder call it
-//   n_q, n_v, q_names, v_names, angular   how many numbers, their names, which v are angular (bit
-//                                         k)
-//   coordinates                           what each q measures
-//   has_axis                              whether a turn of the joint, if it turns, is about
-//                                         joint.axis through the child's
-//                                         origin: then descriptions have to give one
-//   has_pitch                             optional: true where they have to give a pitch
-//   placement(joint, q)                   X_JC, child frame in joint frame
-//   column(joint, k)                      k-th column of the motion subspace: the velocity of the
-//                                         child at v[k] = 1, in the
-//                                         child frame, where it must be constant
-//   placement_in_parent(joint, q)         optional: X_PC, where that is cheaper than X_PJ times the
-//                                         placement
-//   unit_columns                          optional: true where the columns are the six unit motions
-//                                         of the child, linear first
-//   columns_in_ground(joint, R, p, J)     optional: all columns in world axes about a point from
-//                                         which the child, turned by R,
-//                                         is p away, where that is cheaper than turning each
-//   unit_column(joint, k)                 optional: which component of the child's motion column k
-//                                         is, if it is one
-//   angle, position_in_parent(joint, q)   instead, where the child turns by q[angle] about
-//                                         joint.axis: p_PC. Sines and cosines
-//                                         are then computed for all joints at once
-//   integrate, difference                 along a body-side velocity over unit time, and back
-//   velocity(q, dq, v)                    the v of coordinates that change at the rates dq
-//   travel(joint, dq)                     how far the child moves at most when q changes by up to
-//                                         |dq| along any way
-//   sample(u, lower, upper, q)            a random q from n_q numbers uniform in [0, 1)
+// To add a joint type: write joints/x.h with a struct that has the members of RevoluteJoint, and
+// add its name to JointType (joint.h), to joint_types and to visit_joint here. For the joint's own
+// q and v, the members are:
+//   name                                 name in descriptions and in ModelBuilder
+//   n_q, n_v, q_names, v_names, angular  numbers of entries, names, bits k of angular v[k]
+//   coordinates                          kind of each entry of q
+//   has_axis                             true if descriptions must have an axis; if the joint turns,
+//                                        it is about joint.axis through the child's origin
+//   has_pitch                            optional: true if descriptions must have a pitch
+//   placement(joint, q)                  X_JC, child frame in joint frame
+//   column(joint, k)                     k-th column of the motion subspace: velocity of the child
+//                                        at v[k] = 1, in the child frame, where it must be constant
+//   placement_in_parent(joint, q)        optional: X_PC, if cheaper than X_PJ times the placement
+//   unit_columns                         optional: true if the columns are the six unit motions of
+//                                        the child, linear first
+//   columns_in_ground(joint, R, p, J)    optional: all columns in world axes about a point, for a
+//                                        child with rotation R at p from it, if cheaper than
+//                                        turning each column
+//   unit_column(joint, k)                optional: component of the child's motion that column k is
+//   angle, position_in_parent(joint, q)  instead of a placement, if the child turns by q[angle]
+//                                        about joint.axis: p_PC. Sines and cosines are then
+//                                        computed for all joints at once
+//   integrate, difference                motion along a body-side velocity for unit time, and its
+//                                        inverse
+//   velocity(q, dq, v)                   the v of coordinates that change at the rates dq
+//   travel(joint, dq)                    upper bound of the child's motion as q changes by up to
+//                                        |dq| along any path
+//   sample(u, lower, upper, q)           random q from n_q numbers uniform in [0, 1)
 // The builder, kinematics, dynamics, inverse kinematics, motion bounds, timing and their test
-// batteries are written once over these two lists, and ask a joint nothing else.
+// batteries are written once over these members, and use no others.
 #pragma once
 
 #include "model/joints/floating.h"
@@ -49,7 +45,7 @@ inline constexpr JointType joint_types[] = {JointType::revolute, JointType::pris
                                             JointType::helical, JointType::planar,
                                             JointType::floating};
 
-// Calls f with the joint's type object (RevoluteJoint{} and so on).
+// Call f with the joint's type object (RevoluteJoint{} and so on).
 template <class F>
 ROBOSIM_INLINE decltype(auto) visit_joint(JointType type, F&& f) {
   switch (type) {
@@ -67,7 +63,7 @@ ROBOSIM_INLINE decltype(auto) visit_joint(JointType type, F&& f) {
   return f(RevoluteJoint{});
 }
 
-// The number of a joint's columns: one as a constant, several as a number.
+// Number of a joint's columns: a constant for one, a variable for several.
 struct SingleColumn {
   static constexpr bool is_single = true;
   static constexpr int n_v = 1;
@@ -78,9 +74,9 @@ struct SeveralColumns {
 };
 inline constexpr int max_columns = 6;
 
-// Calls f with one of the two: for code that depends on the number of columns alone. It is compiled
-// twice, where visit_joint would compile it for each type of joint. Nearly all joints have one
-// column; of the others loops are not worth unrolling.
+// Call f with one of the two, for code that depends on the number of columns only. Such code is
+// compiled twice, instead of once per joint type. Nearly all joints have one column; loops over the
+// columns of the others are not worth unrolling.
 template <class F>
 ROBOSIM_INLINE decltype(auto) visit_columns(const Joint& joint, F&& f) {
   if (joint.n_v == 1) [[likely]]
@@ -88,14 +84,15 @@ ROBOSIM_INLINE decltype(auto) visit_columns(const Joint& joint, F&& f) {
   return f(SeveralColumns{joint.n_v});
 }
 
-// Whether the joint lets its child move in every way, in coordinates along the child's own axes.
+// Return true if the joint leaves its child free to move in all directions, in coordinates along
+// the child's own axes.
 ROBOSIM_INLINE bool has_unit_columns(const Joint& joint) {
   return visit_joint(joint.type, []<class J>(J) {
     return requires { J::unit_columns; };
   });
 }
 
-// Which component of the child's motion column k is, if it is one.
+// Component of the child's motion that column k is, if it is a single one.
 template <class J>
 ROBOSIM_INLINE UnitColumn unit_column(const Joint& joint, int k) {
   if constexpr (requires { J::unit_column(joint, k); })
@@ -106,7 +103,7 @@ ROBOSIM_INLINE UnitColumn unit_column(const Joint& joint, int k) {
 
 namespace detail {
 
-// Calls f with the q that the joint's functions take: a mimic joint's from its source's.
+// Call f with the q of the joint's functions; a mimic joint's is computed from its source's.
 template <class J, class S, class F>
 ROBOSIM_INLINE decltype(auto) with_own_q(const Joint& joint, const S* q, F&& f) {
   if constexpr (J::n_q == 1) {
@@ -119,8 +116,8 @@ ROBOSIM_INLINE decltype(auto) with_own_q(const Joint& joint, const S* q, F&& f) 
 
 }  // namespace detail
 
-// X_PC(q) = X_PJ * X_J(q), q being the joint's own entries (a mimic joint's: its source's); sine
-// and cosine those of its angle, if it has one.
+// Placement X_PC(q) = X_PJ * X_J(q). q: the joint's own entries (for a mimic joint, its source's).
+// sine and cosine: of its angle, if it has one.
 template <class S>
 ROBOSIM_INLINE SE3<S> joint_placement(const Joint& joint, const S* q, const S* sine,
                                       const S* cosine) {
@@ -138,8 +135,8 @@ ROBOSIM_INLINE SE3<S> joint_placement(const Joint& joint, const S* q, const S* s
       });
 }
 
-// Calls f(R_PC, p_PC), R_PC as what takes the fewest products: where all axes are coordinate axes
-// AxisTurn or TwoTurns, else Mat3.
+// Call f(R_PC, p_PC) with R_PC in the cheapest form: AxisTurn or TwoTurns if all axes are
+// coordinate axes, else Mat3.
 template <class S, class F>
 ROBOSIM_INLINE void visit_placement(const Joint& joint, const S* q, const S* sine, const S* cosine,
                                     F&& f) {
@@ -161,7 +158,7 @@ ROBOSIM_INLINE void visit_placement(const Joint& joint, const S* q, const S* sin
       *sine, *cosine, [&](const auto& R) __attribute__((always_inline)) { f(R, p); });
 }
 
-// The angle of a joint of Model::angle_joints.
+// Angle of a joint of Model::angle_joints.
 template <class S>
 S joint_angle(const Joint& joint, const S* q) {
   return visit_joint(joint.type, [&]<class J>(J) {

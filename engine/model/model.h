@@ -1,9 +1,8 @@
 // Model: an articulated mechanism as flat arrays, immutable once built.
 //
-// Bodies are numbered depth first, children in the document's order; body 0 is the world, and each
-// other body hangs from its parent by exactly one joint with the same number. Links that fixed
-// joints weld together are one body; every link keeps its name as a Frame of the body that carries
-// it.
+// Bodies are numbered depth first, children in the document's order. Body 0 is the world, and each
+// other body has exactly one parent joint with the same number. Links that fixed joints weld
+// together are one body. Every link keeps its name as a Frame of its body.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +25,13 @@ struct Frame {
 
 struct Collider {
   std::string name;  // unique: link name, then "/" and the collider's name or number in that link
-  int frame = 0;     // index into Model::frames of the link it belongs to
+  int frame = 0;     // index into Model::frames of its link
   int body = 0;
   SE3d X_BC;
   CollisionGeometry geometry;
 };
 
-// Limits; infinite where there is none. Those of a mimic joint are folded into its source's.
+// Limits; infinite if there is none. Those of a mimic joint are folded into its source's.
 struct Limits {
   std::vector<double> q_lower, q_upper;  // per q [rad] or [m]
   std::vector<double> velocity;          // per v, of the absolute value [rad/s] or [m/s]
@@ -40,7 +39,7 @@ struct Limits {
   std::vector<double> effort;            // per v [N m] or [N]
 };
 
-// A pair of links that self-collision leaves out, and why.
+// Pair of links excluded from self-collision, and the reason.
 struct DisabledPair {
   int frame_a = 0, frame_b = 0;  // indices into Model::frames
   std::string reason;
@@ -51,20 +50,21 @@ struct Model {
   int n_q = 0, n_v = 0;
   std::vector<Joint> joints;      // joints[0] is a placeholder for the world
   std::vector<Inertia> inertias;  // per body, welded links summed
-  std::vector<Frame> frames;      // frames[0] is the world, also where it has no name
+  std::vector<Frame> frames;      // frames[0] is the world, even without a name
   std::vector<Collider> colliders;
-  // Collider indices (a < b) that self-collision checks.
+  // Pairs of collider indices (a < b) that are checked for self-collision.
   std::vector<std::pair<int, int>> collision_pairs;
   std::vector<DisabledPair> disabled_collisions;
   Limits limits;
   std::vector<double> damping;   // per v, viscous [N m s/rad] or [N s/m]
   std::vector<double> friction;  // per v, dry (Coulomb) [N m] or [N]
-  // Per v, positive: the speed [rad/s, m/s] through which dry friction changes its sign.
+  // Per v, positive: speed [rad/s, m/s] over which dry friction changes its sign.
   std::vector<double> friction_width;
-  // Per v, of a spring [N m/rad] or [N/m]; 0 where the joint has not one position.
+  // Per v, of a spring [N m/rad] or [N/m]; 0 for joints with several positions.
   std::vector<double> stiffness;
-  std::vector<double> spring_reference;  // per v, the position [rad, m] at which it exerts nothing
-  // [J] left there, where springs of mimic joints and of their sources pull against each other.
+  std::vector<double> spring_reference;  // per v, position [rad, m] of zero spring force
+  // Energy [J] left at the reference, where springs of mimic joints and of their sources oppose
+  // each other.
   double spring_rest_energy = 0;
   // Per v, inertia of the drive seen at the joint, gear included [kg m^2] or [kg].
   std::vector<double> armature;
@@ -74,29 +74,29 @@ struct Model {
   Vec3d gravity{0, 0, -9.80665};  // in W [m/s^2]
 
   // Structure, computed by number_columns (structure.h).
-  std::vector<int> column_v;      // per column its v
-  std::vector<int> angle_joints;  // joints whose placement takes the sine and cosine of an angle
-  // A run of neighboring columns on the way from the root to a joint.
+  std::vector<int> column_v;      // v of each column
+  std::vector<int> angle_joints;  // joints whose placement uses the sine and cosine of an angle
+  // Run of neighboring columns on the path from the root to a joint.
   struct Run {
     int first = 0, count = 0;
   };
   std::vector<Run> runs;  // of all joints, root to leaf, their own columns last
-  // Those of joint i go from run_begin[i] to run_begin[i + 1]; the world (0) has none.
+  // Runs of joint i are run_begin[i] to run_begin[i + 1]; the world (0) has none.
   std::vector<int> run_begin;
-  // Per v the smaller v that the factor of the mass matrix couples it with, descending; from
+  // Per v the smaller v coupled with it in the factor of the mass matrix, descending; from
   // row_begin[v] to row_begin[v + 1].
   std::vector<int> rows, row_begin;
-  // The same by columns: the larger v, ascending; from column_begin[v] to column_begin[v + 1].
+  // Per v the larger v coupled with it, ascending; from column_begin[v] to column_begin[v + 1].
   std::vector<int> columns, column_begin;
-  // Per v a bit for each 8 neighboring v that hold one on its way to the root or behind it (the
-  // last bit for all from 504 on).
+  // Per v a bit for each 8 neighboring v that include an ancestor or a descendant (the last bit for
+  // all from 504 on).
   std::vector<std::uint64_t> related;
 
-  // Whether every two coordinates are on one way to the root, or coupled by mimic joints.
+  // Return true if every two coordinates are on one path to the root, or coupled by mimic joints.
   bool all_related() const {
     return rows.size() == static_cast<std::size_t>(n_v) * static_cast<std::size_t>(n_v - 1) / 2;
   }
-  // Of a tree without mimic joints: one beyond the last coordinate behind v.
+  // One past the last descendant coordinate of v. Requires a tree without mimic joints.
   int behind_end(int v) const {
     return column_begin[v] < column_begin[v + 1] ? columns[column_begin[v + 1] - 1] + 1 : v + 1;
   }

@@ -1,13 +1,13 @@
-// What velocity the change of a single entry of q is: a joint's v may turn with it (planar joints),
-// so that dq_k/dt = 1 can take several.
+// Velocity v of a joint as a single entry of q changes. v may turn with the joint (planar joints),
+// so that dq_k/dt = 1 can take several entries of v.
 #pragma once
 
 #include "model/joints.h"
 
 namespace robosim {
 
-// f(dof, rate) for each entry of v of the joint: v[dof] = rate while q[column], an entry of this
-// joint's, changes at unit rate. q: n_q entries.
+// Call f(dof, rate) for each entry of v of the joint: v[dof] = rate as q[column], an entry of this
+// joint, changes at unit rate. q: n_q entries.
 template <class F>
 void for_each_rate(const Joint& joint, const double* q, int column, F&& f) {
   visit_joint(joint.type, [&]<class J>(J) {

@@ -1,9 +1,9 @@
 // Columns, paths to the root and the pattern of the mass matrix's factor.
 //
-// M = L^T D L with unit lower L eliminates coordinates from the last to the first. Where every
-// joint moves by itself, row k of L is filled at the ancestors of k exactly (Featherstone, "Rigid
-// Body Dynamics Algorithms" (2008), section 6.5). Mimic joints couple branches; elimination then
-// fills more, found here once, symbolically.
+// M = L^T D L with unit lower L eliminates coordinates from the last to the first. If joints are
+// independent, row k of L has entries exactly at the ancestors of k (Featherstone, "Rigid Body
+// Dynamics Algorithms" (2008), section 6.5). Mimic joints couple branches. Elimination then fills
+// further entries, which are found here once, symbolically.
 #include "model/structure.h"
 
 #include <algorithm>
@@ -63,9 +63,9 @@ void find_factor_rows(Model& model) {
       for (int r = model.run_begin[i]; r < model.run_begin[i + 1]; ++r)
         for (int l = 0; l < model.runs[r].count; ++l) couple(c, model.runs[r].first + l);
   }
-  // Taking out coordinate k couples everything that it is coupled with. In a tree without mimic
-  // joints all of that is coupled already. Finding it costs n^3: a larger model with mimic joints
-  // is taken as coupled throughout.
+  // Elimination of coordinate k couples all coordinates that are coupled with k. In a tree without
+  // mimic joints these are coupled already. The search costs n^3, so larger models with mimic
+  // joints are treated as fully coupled.
   constexpr std::size_t largest_searched = 512;
   if (model.has_mimic && n > largest_searched)
     for (std::size_t k = 0; k < n; ++k) filled[k].assign(n, true);
@@ -94,7 +94,7 @@ void find_factor_rows(Model& model) {
 std::vector<int> massless_joints(const Model& model) {
   const std::size_t n = model.joints.size();
   std::vector<double> moved(n);
-  std::vector<bool> moments(n);  // whether it, or a body behind it, has any
+  std::vector<bool> moments(n);  // true if the body or a descendant has moments
   std::vector<bool> heavy(static_cast<std::size_t>(model.n_v));
   for (std::size_t i = n - 1; i > 0; --i) {
     const Joint& joint = model.joints[i];
@@ -103,7 +103,7 @@ std::vector<int> massless_joints(const Model& model) {
     moved[parent] += moved[i];
     moments[i] = moments[i] || has_moments(model.inertias[i]);
     moments[parent] = moments[parent] || moments[i];
-    // Moments without mass resist what turns, and nothing that moves them along.
+    // Moments without mass resist rotation, but not translation.
     const bool turns = joint_layout(joint.type).n_v == 1 && joint_layout(joint.type).is_angular(0);
     const bool has_mass =
         (moved[i] > 0 || (turns && moments[i])) && (!joint.mimic || joint.ratio != 0);

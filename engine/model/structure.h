@@ -1,17 +1,17 @@
-// The sparsity of a tree: which columns move which, and where the factor of the mass matrix is not
-// zero.
+// Sparsity of a tree: the columns that move each body, and the pattern of the factor of the
+// mass matrix.
 #pragma once
 
 #include "model/model.h"
 
 namespace robosim {
 
-// Numbers the columns of all joints and fills the structure of a model whose joints and coordinates
+// Number the columns of all joints and fill the structure of a model whose joints and coordinates
 // are complete.
 void number_columns(Model& model);
 
-// Joints with coordinates that accelerate neither mass nor armature: there the mass matrix is
-// singular at every q.
+// Return the joints with coordinates that accelerate neither mass nor armature, so that the mass
+// matrix is singular at every q.
 std::vector<int> massless_joints(const Model& model);
 
 }  // namespace robosim

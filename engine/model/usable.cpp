@@ -10,7 +10,7 @@ namespace robosim {
 
 namespace {
 
-// Leaves room for the sums of a few such numbers, and for their products with gravity.
+// Limit that leaves a margin for sums of a few such numbers, and for their products with gravity.
 constexpr double most = 1e300;
 
 // Name of the joint that entry k of v belongs to.
@@ -22,9 +22,9 @@ const std::string& name_of(const Model& model, int k) {
   return model.joints[i].name;
 }
 
-// An entry of the mass matrix is a sum over the bodies of m (J v)^2 + I (J w)^2. With reach the
-// lengths from joint to joint, a joint of ratio r and pitch h moves what is behind it by at most r
-// (1 + h) (1 + reach) per unit of its coordinate, and turns it by at most r.
+// An entry of the mass matrix is a sum over the bodies of m (J v)^2 + I (J w)^2. Let reach be the
+// sum of the lengths from joint to joint. A joint of ratio r and pitch h moves its descendants by
+// at most r (1 + h) (1 + reach) per unit of its coordinate, and turns them by at most r.
 std::string mass_fault(const Model& model) {
   const std::size_t n = model.joints.size();
   std::vector<double> reach(n, 0), turns(n, 0);
@@ -52,18 +52,18 @@ std::string mass_fault(const Model& model) {
 }  // namespace
 
 std::string overflow_fault(const Model& model) {
-  // First, as multipliers that are too large spoil what follows, too.
+  // First, as excessive multipliers also spoil the numbers below.
   if (std::string fault = mass_fault(model); !fault.empty()) return fault;
   for (int k = 0; k < model.n_v; ++k) {
     const std::size_t i = static_cast<std::size_t>(k);
-    // At rest dry friction is a damper of friction / width, and its rate is divided by sqrt(v^2 +
-    // width^2).
+    // Near rest dry friction acts as a damper of friction / width, and its derivative is divided by
+    // sqrt(v^2 + width^2).
     const double width = model.friction_width[i];
     if (!(width * width >= std::numeric_limits<double>::min() && width < most) ||
         !(model.friction[i] / width <= most))
       return message("joint '", name_of(model, k), "': friction ", model.friction[i],
                      " over a width of ", width, " is more than numbers can hold");
-    // Mimic joints included.
+    // Sums that include mimic joints.
     const double spring = model.stiffness[i] * (1 + std::abs(model.spring_reference[i]));
     if (!(model.damping[i] <= most && model.armature[i] <= most && spring <= most))
       return message("joint '", name_of(model, k), "': damping ", model.damping[i], ", armature ",

@@ -1,8 +1,8 @@
-// Check that no product of a model's numbers that dynamics forms overflows.
+// Overflow check of the products of a model's numbers that dynamics compute.
 //
-// A description may hold any number below 1.8e308, but mass matrices hold squares of them: of
-// multipliers of mimic joints, one after the other, and of distances times masses. What is infinite
-// there makes NaN of all that comes after. Checked once, on the whole model.
+// A description may have any number below 1.8e308, but mass matrices include squares of these: of
+// products of multipliers of mimic joints, and of distances times masses. An infinite entry turns
+// all dependent results into NaN. The whole model is checked once.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace robosim {
 
-// Why poses, mass matrix or joint forces at q = 0 may not be finite, naming the joint; empty where
-// they are.
+// Return the reason why poses, mass matrix or joint forces at q = 0 may not be finite, naming the
+// joint; empty if they are finite.
 std::string overflow_fault(const Model& model);
 
-// InputError where there is such a fault.
+// Throw InputError if there is such a reason.
 void check_usable(const Model& model);
 
 }  // namespace robosim

@@ -1,26 +1,26 @@
-// Rotations about coordinate axes, which take a third of the products that a matrix takes. Where a
-// rotation is asked for they serve like one: R * x, and rotated(R, A) = R A R^T.
+// Rotations about coordinate axes, with a third of the products of a rotation matrix. They have the
+// same operations: R * x, and rotated(R, A) = R A R^T.
 #pragma once
 
 #include "spatial/sym3.h"
 
 namespace robosim {
 
-// By the angle of this sine and cosine about axis k (0, 1, 2: x, y, z).
+// Rotation about axis k (0, 1, 2: x, y, z) by an angle, given by its sine and cosine.
 template <int k, class S>
 struct AxisTurn {
   S sine, cosine;
 };
 
-// First `inner`, then `outer`.
+// Rotation by `inner`, followed by `outer`.
 template <class Outer, class Inner>
 struct TwoTurns {
   Outer outer;
   Inner inner;
 };
 
-// The axes after k in the cyclic order are a and b. Results are put together from numbers, not
-// components written to a copy: compilers keep such copies in memory.
+// The axes after k in cyclic order are a and b. Results are constructed from numbers instead of
+// written to components of a copy, which compilers would keep in memory.
 template <int k, class S>
 ROBOSIM_INLINE Vec3<S> operator*(const AxisTurn<k, S>& R, const Vec3<S>& x) {
   const auto turned = [&](const S& at_a, const S& at_b, S& a, S& b) __attribute__((always_inline)) {
@@ -40,7 +40,8 @@ ROBOSIM_INLINE Vec3<S> operator*(const AxisTurn<k, S>& R, const Vec3<S>& x) {
   }
 }
 
-// With w = sin (aa - bb) + 2 cos ab, the plane of the turn goes from [aa ab; ab bb] to
+// With w = sin (aa - bb) + 2 cos ab, the block of A in the plane of the turn changes from [aa ab;
+// ab bb] to
 //   [aa - w sin, w cos - ab; w cos - ab, bb + w sin]
 template <int k, class S>
 ROBOSIM_INLINE Sym3<S> rotated(const AxisTurn<k, S>& R, const Sym3<S>& A) {

@@ -1,4 +1,4 @@
-// Transformed and summed inertias, and what makes one physically valid.
+// Transforms and sums of inertias, and conditions of physical validity.
 #include "spatial/inertia.h"
 
 #include <Eigen/Eigenvalues>
@@ -11,7 +11,7 @@ namespace robosim {
 
 namespace {
 
-// m (c.c 1 - c c^T): the inertia about a point of a point mass at c from there.
+// m (c.c 1 - c c^T): inertia of a point mass at c, about the origin.
 Mat3d point_mass_inertia(double mass, const Vec3d& c) {
   const Mat3d S = skew(c);
   return mass * (transpose(S) * S);
@@ -37,7 +37,7 @@ Inertia transformed(const SE3d& X_AB, const Inertia& inertia_B) {
 }
 
 Inertia operator+(const Inertia& a, const Inertia& b) {
-  // Moments without mass are the same about every point.
+  // Moments without mass are equal about every point.
   if (a.mass == 0) return has_moments(a) ? Inertia{b.mass, b.com, b.I_com + a.I_com} : b;
   if (b.mass == 0) return has_moments(b) ? Inertia{a.mass, a.com, a.I_com + b.I_com} : a;
   const double mass = a.mass + b.mass;

@@ -18,30 +18,30 @@ struct Inertia {
   Mat3d I_com;      // about Bcm, axes of B, symmetric [kg m^2]
 };
 
-// The same body seen from frame A: com and axes of A.
+// Inertia of the same body in frame A: com and axes of A.
 Inertia transformed(const SE3d& X_AB, const Inertia& inertia_B);
 
-// Two bodies of the same frame welded to one.
+// Sum of two bodies welded to one, in a common frame.
 Inertia operator+(const Inertia& a, const Inertia& b);
 
-// Whether any entry of I_com is other than zero.
+// Return true if any entry of I_com is nonzero.
 bool has_moments(const Inertia& inertia);
 
 // Eigenvalues of I_com, ascending [kg m^2].
 std::array<double, 3> principal_moments(const Inertia& inertia);
 
-// Whether all numbers are, and small enough to compute with.
+// Return true if all numbers are finite, and small enough for computations.
 bool is_finite(const Inertia& inertia);
 
-// Moments in files are rounded to a few digits, so that a rod or a flat plate, which lies on the
-// border of the triangle inequality, can fall just outside: this much of the largest moment is
-// forgiven.
+// Relative violation of the triangle inequality that is accepted, as a part of the largest moment.
+// Moments in files are rounded to a few digits, so that those of a rod or a flat plate, which
+// satisfy it with equality, can violate it slightly.
 inline constexpr double inertia_tolerance = 1e-3;
 
-// What is physically impossible about it, in words, or an empty string. Valid is a mass >= 0 with
+// Describe why an inertia is physically impossible; empty if it is valid. Valid is a mass >= 0 with
 // symmetric, non-negative principal moments each at most the sum of the other two, within
-// inertia_tolerance of the largest. So are the two limits: a point mass (no moments), and moments
-// without mass (a rotor whose mass is counted elsewhere).
+// inertia_tolerance of the largest. Two limits are valid as well: a point mass (no moments), and
+// moments without mass (a rotor whose mass is counted elsewhere).
 std::string inertia_fault(const Inertia& inertia);
 
 }  // namespace robosim

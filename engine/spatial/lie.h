@@ -1,12 +1,13 @@
-// Exponential and logarithm of SO(3), SE(3) and SE(2), as joints need them to move along a velocity
-// and back.
+// Exponential and logarithm of SO(3), SE(3) and SE(2), for the motion of joints along a velocity
+// and its inverse.
 //
 //   exp of (v, w) over unit time, body side: R(w), p = V(w) v,  V = 1 + B [w] + C [w]^2
 //   V^-1 = 1 - [w] / 2 + D [w]^2
-// with, of s = |w|^2:  A = sin|w| / |w|,  B = (1 - cos|w|) / s,  C = (1 - A) / s,  D = (1 - A / (2
-// B)) / s. Near zero each is its power series, which is exact to rounding where the closed form
-// cancels; the two agree to 1e-15 where they meet. Barfoot, "State Estimation for Robotics" (2017),
-// eqs. 7.37 and 7.77 to 7.86. No branch on S.
+// with s = |w|^2 and
+//   A = sin|w| / |w|,  B = (1 - cos|w|) / s,  C = (1 - A) / s,  D = (1 - A / (2 B)) / s
+// Near zero, power series are used, which are exact to rounding where the closed forms cancel; the
+// two agree to 1e-15 at the transition. Barfoot, "State Estimation for Robotics" (2017), eqs. 7.37
+// and 7.77 to 7.86. No branch on S.
 #pragma once
 
 #include "base/scalar.h"
@@ -15,7 +16,7 @@
 
 namespace robosim {
 
-// The four functions above, of s = |w|^2.
+// Functions A, B, C, D of the header, of s = |w|^2.
 template <class S>
 struct RotationSeries {
   S A, B, C, D;
@@ -25,7 +26,7 @@ struct RotationSeries {
     using std::sin;
     using std::sqrt;
     const auto small = s < S(0.25);
-    // The closed forms must stay finite where they are not chosen.
+    // The closed forms must stay finite even if they are not selected.
     const S t = select(small, S(1), s);
     const S angle = sqrt(t), half = sin(S(0.5) * angle);
     const S a = sin(angle) / angle, b = S(2) * half * half / t;
@@ -78,7 +79,7 @@ Quaternion<S> normalized(const Quaternion<S>& a) {
   return {scale * a.vec, scale * a.w};
 }
 
-// Rotation by the vector w [rad] as a unit quaternion (sin(|w|/2) w/|w|, cos(|w|/2)).
+// Unit quaternion (sin(|w|/2) w/|w|, cos(|w|/2)) of the rotation by the vector w [rad].
 template <class S>
 Quaternion<S> exp_quaternion(const Vec3<S>& w) {
   const S s = S(0.25) * dot(w, w);
@@ -91,7 +92,7 @@ template <class S>
 Vec3<S> log_quaternion(const Quaternion<S>& a) {
   using std::atan2;
   using std::sqrt;
-  const S sign = select(a.w < S(0), S(-1), S(1));  // q and -q are one rotation
+  const S sign = select(a.w < S(0), S(-1), S(1));  // q and -q are the same rotation
   const S w = sign * a.w, nn = dot(a.vec, a.vec);
   const auto small = nn < S(1e-4);
   const S n = sqrt(select(small, S(1), nn));
@@ -120,7 +121,7 @@ Vec3<S> inverse_left_jacobian_times(const Vec3<S>& w, const Vec3<S>& x) {
 }
 
 // Unit quaternion of a rotation matrix. Shepperd, "Quaternion from rotation matrix" (1978): the
-// largest of the four components is computed first, so that nothing cancels.
+// largest of the four components is computed first, which avoids cancellation.
 inline Quaternion<double> rotation_to_quaternion(const Mat3d& R) {
   const double trace = R(0, 0) + R(1, 1) + R(2, 2);
   int i = 0;
@@ -142,13 +143,13 @@ inline Quaternion<double> rotation_to_quaternion(const Mat3d& R) {
 // Rotation vector of a rotation matrix [rad].
 inline Vec3d log_rotation(const Mat3d& R) { return log_quaternion(rotation_to_quaternion(R)); }
 
-// The motion that, kept up over unit time in the body frame, leads from the identity to X.
+// Body-frame motion that leads from the identity to X in unit time.
 inline Motion<double> log_pose(const SE3d& X) {
   const Vec3d w = log_rotation(X.R);
   return {w, inverse_left_jacobian_times(w, X.p)};
 }
 
-// And back.
+// Pose reached from the identity by the body-frame motion V in unit time.
 template <class S>
 SE3<S> exp_motion(const Motion<S>& V) {
   const Quaternion<S> q = exp_quaternion(V.angular);

@@ -1,13 +1,13 @@
-// Spatial vectors: motions (velocities, accelerations) and forces, with how frames change and how
-// they multiply.
+// Spatial vectors: motions (velocities, accelerations) and forces, with their transforms
+// and products.
 //
-// A Motion of frame A is the angular velocity and the velocity of the body point at A's origin, a
-// Force the moment about A's origin and the force, both in axes of A. Products after Featherstone,
-// "Rigid Body Dynamics Algorithms" (2008), ch. 2:
+// A Motion in frame A is the angular velocity and the velocity of the body point at A's origin. A
+// Force is the moment about A's origin and the force. Both are in axes of A. Products after
+// Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 2:
 //   V x V' = (w x w', w x v' + v x w')        motion cross motion (eq. 2.31)
 //   V x F  = (w x n + v x f, w x f)           motion cross force (eq. 2.32)
-// Motions that only turn or only slide have types of their own, so that joints pay no products with
-// zero.
+// Motions that only turn or only translate have their own types, so that joints need no products
+// with zero.
 #pragma once
 
 #include "spatial/se3.h"
@@ -48,7 +48,7 @@ struct Force {
   }
 };
 
-// Which of a force's components: the angular are 0 to 2, the linear 3 to 5.
+// Component of a force: angular 0 to 2, linear 3 to 5.
 template <class S>
 class ForceComponent {
  public:
@@ -117,13 +117,13 @@ ROBOSIM_INLINE Force<S> mul_add(const S& s, const Force<S>& a, const Force<S>& b
   return {mul_add(s, a.angular, b.angular), mul_add(s, a.linear, b.linear)};
 }
 
-// In axes that R turns to the present ones: R^T F.
+// R^T F: the force in the axes that R turns to the present ones.
 template <class S>
 ROBOSIM_INLINE Force<S> transpose_times(const Mat3<S>& R, const Force<S>& F) {
   return {transpose_times(R, F.angular), transpose_times(R, F.linear)};
 }
 
-// Power, or the component of a force along a motion.
+// Power of a force on a motion, or component of the force along it.
 template <class S>
 ROBOSIM_INLINE S dot(const Motion<S>& a, const Force<S>& f) {
   return dot_add(a.angular, f.angular, dot(a.linear, f.linear));
@@ -154,8 +154,7 @@ ROBOSIM_INLINE Force<S> cross(const Motion<S>& a, const Force<S>& f) {
   return {cross_add(a.angular, f.angular, cross(a.linear, f.linear)), cross(a.angular, f.linear)};
 }
 
-// The same motion and force with the point p, given in A, in the place of A's origin; the axes
-// stay.
+// Motion and force with the point p, given in A, in place of A's origin; the axes are unchanged.
 template <class S>
 ROBOSIM_INLINE Motion<S> at_point(const Motion<S>& V, const Vec3<S>& p) {
   return {V.angular, cross_add(V.angular, p, V.linear)};
@@ -165,28 +164,28 @@ ROBOSIM_INLINE Force<S> at_point(const Force<S>& F, const Vec3<S>& p) {
   return {cross_subtract(p, F.linear, F.angular), F.linear};
 }
 
-// The same motion seen from B, given in A: X_AB^-1 V_A.
+// Transform a motion from A to B: X_AB^-1 V_A.
 template <class S>
 ROBOSIM_INLINE Motion<S> inverse_times(const SE3<S>& X_AB, const Motion<S>& V_A) {
   return {transpose_times(X_AB.R, V_A.angular),
           transpose_times(X_AB.R, cross_add(V_A.angular, X_AB.p, V_A.linear))};
 }
 
-// The same motion seen from A, given in B.
+// Transform a motion from B to A.
 template <class S>
 ROBOSIM_INLINE Motion<S> operator*(const SE3<S>& X_AB, const Motion<S>& V_B) {
   const Vec3<S> w = X_AB.R * V_B.angular;
   return {w, times_add(X_AB.R, V_B.linear, cross(X_AB.p, w))};
 }
 
-// The same force seen from A, given in B.
+// Transform a force from B to A.
 template <class S>
 ROBOSIM_INLINE Force<S> operator*(const SE3<S>& X_AB, const Force<S>& F_B) {
   const Vec3<S> f = X_AB.R * F_B.linear;
   return {times_add(X_AB.R, F_B.angular, cross(X_AB.p, f)), f};
 }
 
-// The same force seen from B, given in A.
+// Transform a force from A to B.
 template <class S>
 ROBOSIM_INLINE Force<S> inverse_times(const SE3<S>& X_AB, const Force<S>& F_A) {
   return {transpose_times(X_AB.R, F_A.angular - cross(X_AB.p, F_A.linear)),

@@ -1,4 +1,4 @@
-// Rotations: about an axis, from a unit quaternion.
+// Rotation matrices from an axis and angle, and from a unit quaternion.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace robosim {
 
-// Rodrigues: R = c I + (1 - c) a a^T + s skew(a), for a unit axis a.
+// Rodrigues' formula: R = c I + (1 - c) a a^T + s skew(a), for a unit axis a.
 template <class S>
 ROBOSIM_INLINE Mat3<S> axis_angle(const Vec3d& axis, const S& angle) {
   S s, c;
@@ -20,7 +20,7 @@ ROBOSIM_INLINE Mat3<S> axis_angle(const Vec3d& axis, const S& angle) {
           {ta.z * a.x - sa.y, ta.z * a.y + sa.x, ta.z * a.z + c}};
 }
 
-// Of the quaternion (x, y, z, w), which is scaled to unit length first.
+// Rotation of the quaternion (x, y, z, w), which is scaled to unit length first.
 template <class S>
 ROBOSIM_INLINE Mat3<S> quaternion_rotation(const S* q) {
   const S s = S(2) / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);

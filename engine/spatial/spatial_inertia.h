@@ -1,11 +1,10 @@
-// Spatial inertias, 6x6 maps from motions to forces, in the forms that the recursions need.
+// Spatial inertias, 6x6 maps from motions to forces, in the forms that the recursions use.
 //
 //   Inertia             one rigid body (inertia.h), applied without forming the matrix
 //   CompositeInertia    several bodies moving as one: mass, first moment h = m c, inertia about the
 //                       origin
-//   ArticulatedInertia  [ I   H ]  what a body with joints behind it feels like: any symmetric 6x6
-//                       matrix
-//                       [ H^T M ]
+//   ArticulatedInertia  [ I   H ]  apparent inertia of a body with free joints behind it: any
+//                       [ H^T M ]  symmetric 6x6 matrix
 // Featherstone, "Rigid Body Dynamics Algorithms" (2008), sections 2.13, 6.2 and 7.1.
 #pragma once
 
@@ -31,8 +30,8 @@ ROBOSIM_INLINE Sym3<S> symmetric_shift(const Vec3<S>& a, const Vec3<S>& b) {
           x + z, -(a.y * b.z + a.z * b.y), x + y};
 }
 
-// I + m (c.c 1 - c c^T) for h = m c: about the point that the center of mass is c from, of I about
-// that center.
+// I + m (c.c 1 - c c^T) for h = m c: inertia about the origin, from the inertia I about the center
+// of mass c.
 template <class S>
 ROBOSIM_INLINE Sym3<S> moved_from_com(const Sym3<S>& I, const Vec3<S>& h, const Vec3<S>& c) {
   return {mul_add(h.y, c.y, mul_add(h.z, c.z, I.xx)),
@@ -64,8 +63,7 @@ struct CompositeInertia {
     return *this;
   }
 
-  // The force that a unit motion asks for: of its components the angular are 0 to 2, the linear 3
-  // to 5.
+  // Force of a unit motion along one component: angular 0 to 2, linear 3 to 5.
   ROBOSIM_INLINE Force<S> times_unit(int component) const {
     const S zero(0);
     switch (component) {
@@ -85,8 +83,8 @@ struct CompositeInertia {
   }
 };
 
-// Seen from A, given in B: with r' = R r + p,  I_A = R I R^T + 2 (g.p) 1 - g p^T - p g^T  where g =
-// R h + m p / 2.
+// Transform from B to A: with r' = R r + p,  I_A = R I R^T + 2 (g.p) 1 - g p^T - p g^T  where g = R
+// h + m p / 2.
 template <class S>
 ROBOSIM_INLINE CompositeInertia<S> operator*(const SE3<S>& X_AB,
                                              const CompositeInertia<S>& inertia) {
@@ -128,8 +126,8 @@ struct ArticulatedInertia {
     M = {rigid.mass, S(0), S(0), rigid.mass, S(0), rigid.mass};
   }
 
-  // Minus the outer product U W^T. Call once for each column of U and W = U D^-1: only their sum is
-  // symmetric.
+  // Subtract the outer product U W^T. Call once for each column of U and W = U D^-1: only the sum
+  // over the columns is symmetric.
   void subtract_outer(const Force<S>& U, const Force<S>& W) {
     subtract_upper_outer(U.angular, W.angular, I);
     subtract_upper_outer(U.linear, W.linear, M);
@@ -157,7 +155,7 @@ ROBOSIM_INLINE Force<S> operator*(const ArticulatedInertia<S>& A, const LinearMo
   return {A.H * V.linear, A.M * V.linear};
 }
 
-// Seen from A, given in B. First the axes are turned, then the origin is moved by p:
+// Transform from B to A. First the axes are turned, then the origin is moved by p:
 //   M_A = M,  H_A = H + [p] M,  I_A = I - H [p] + [p] H_A^T;  row i of H [p] is h_i x p.
 template <class S>
 ROBOSIM_INLINE ArticulatedInertia<S> operator*(const SE3<S>& X_AB,

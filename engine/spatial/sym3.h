@@ -1,4 +1,4 @@
-// Symmetric 3x3 matrices by their six entries.
+// Symmetric 3x3 matrices, stored as six entries.
 #pragma once
 
 #include "spatial/mat3.h"
@@ -15,7 +15,7 @@ struct Sym3 {
   template <class T>
   explicit Sym3(const Sym3<T>& o)
       : xx(S(o.xx)), xy(S(o.xy)), xz(S(o.xz)), yy(S(o.yy)), yz(S(o.yz)), zz(S(o.zz)) {}
-  // Of a matrix that is symmetric but for rounding.
+  // Conversion of a matrix that is symmetric up to rounding.
   explicit Sym3(const Mat3<S>& m)
       : xx(m(0, 0)), xy(m(0, 1)), xz(m(0, 2)), yy(m(1, 1)), yz(m(1, 2)), zz(m(2, 2)) {}
 
@@ -34,7 +34,7 @@ ROBOSIM_INLINE Vec3<S> operator*(const Sym3<S>& a, const Vec3<S>& b) {
   return {dot(a.row0(), b), dot(a.row1(), b), dot(a.row2(), b)};
 }
 
-// The upper triangle of a b^T.
+// Upper triangle of a b^T.
 template <class S>
 ROBOSIM_INLINE Sym3<S> upper_outer(const Vec3<S>& a, const Vec3<S>& b) {
   return {a.x * b.x, a.x * b.y, a.x * b.z, a.y * b.y, a.y * b.z, a.z * b.z};

@@ -1,5 +1,5 @@
-// 3-vectors. Plain structs instead of Eigen: the recursions of the dynamics floor are 1.7 times
-// faster so.
+// 3-vectors. Plain structs instead of Eigen types, which make the recursions of the dynamics 1.7
+// times slower.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ struct Vec3 {
 
   Vec3() = default;
   Vec3(const S& x_, const S& y_, const S& z_) : x(x_), y(y_), z(z_) {}
-  // A vector of another scalar (double to Lanes or Dual) converts on request only.
+  // Conversion from another scalar (double to Lanes or Dual) is explicit.
   template <class T>
   explicit Vec3(const Vec3<T>& o) : x(S(o.x)), y(S(o.y)), z(S(o.z)) {}
 
@@ -97,7 +97,7 @@ ROBOSIM_INLINE S norm(const Vec3<S>& a) {
 
 using Vec3d = Vec3<double>;
 
-// The vector of three numbers that follow each other.
+// Vector of three consecutive numbers.
 inline Vec3d vec3_at(const double* x) { return {x[0], x[1], x[2]}; }
 
 }  // namespace robosim

@@ -22,7 +22,7 @@ struct FloatingJoint {
   static constexpr bool has_axis = false;
   static constexpr bool unit_columns = true;
 
-  // Any quaternion but zero stands for a rotation: it is scaled to unit length.
+  // Any nonzero quaternion is a rotation: it is scaled to unit length.
   template <class S>
   static SE3<S> placement(const Joint&, const S* q) {
     return {quaternion_rotation<S>(q + 3), {q[0], q[1], q[2]}};
@@ -58,9 +58,9 @@ struct FloatingJoint {
     out[6] = turned.w;
   }
 
-  // Moves on for the time dt with a velocity u in the axes at the start: p += dt R u, straight, and
-  // turned by exp(dt w), w of u. v, a velocity in the axes at the start too, becomes the same in
-  // the axes at the end. out may be q.
+  // Advance for the time dt with a velocity u in the axes at the start: straight by p += dt R u,
+  // and turned by exp(dt w), w of u. v: a velocity in the axes at the start, transformed to the
+  // axes at the end. out may be q.
   template <class S>
   static void advance(const S* q, const S& dt, const S* u, S* v, S* out) {
     const Vec3<S> linear{u[0], u[1], u[2]}, w{dt * u[3], dt * u[4], dt * u[5]};
@@ -74,11 +74,11 @@ struct FloatingJoint {
     out[6] = turned.w;
   }
 
-  // The transpose of its derivative, v as it was before: of q, in the tangent space, of u and of v;
-  // n_v entries each. Returns what is of dt. With (u, w) the parts of u, those of v named (v, s)
+  // Transposed derivative of advance, with v before it: gradients in q (tangent space), in u and in
+  // v, n_v entries each. Returns the gradient in dt. With (u, w) the parts of u, (v, s) those of v,
   // and E = exp(dt w),
-  //   dp+ = E^T (dp + dt dtheta x u + dt du + ddt u),   dtheta+ = E^T dtheta + J_r d(dt w),   dv+ =
-  //                                                     E^T dv + (E^T v) x J_r d(dt w),   ds+ = ds
+  //   dp+ = E^T (dp + dt dtheta x u + dt du + ddt u),   dtheta+ = E^T dtheta + J_r d(dt w)
+  //   dv+ = E^T dv + (E^T v) x J_r d(dt w),             ds+ = ds
   template <class S>
   class AdvanceAdjoint {
    public:
@@ -112,7 +112,7 @@ struct FloatingJoint {
     Mat3<S> E_;
   };
 
-  // What the entries of v change by in time where the velocity itself does not: -w x v.
+  // Rates of the entries of v at constant velocity, as the axes turn: -w x v.
   template <class S>
   static void turning_rate(const S* v, S* rate) {
     const Vec3<S> x = cross(Vec3<S>{v[0], v[1], v[2]}, Vec3<S>{v[3], v[4], v[5]});
@@ -126,7 +126,7 @@ struct FloatingJoint {
     for (int i = 0; i < 3; ++i) v_bar[i] += of_v[i], v_bar[3 + i] += of_w[i];
   }
 
-  // The shortest way: |w| <= pi.
+  // Shortest displacement: |w| <= pi.
   template <class S>
   static void difference(const S* q0, const S* q1, S* v) {
     const Quaternion<S> from = normalized(Quaternion<S>{{q0[3], q0[4], q0[5]}, q0[6]});
@@ -138,8 +138,7 @@ struct FloatingJoint {
     for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = w[i];
   }
 
-  // v = R^T dp/dt, w = 2 vec(q^* dq/dt) / |q|^2: what changes the quaternion's length does not
-  // turn.
+  // v = R^T dp/dt, w = 2 vec(q^* dq/dt) / |q|^2: changes of the quaternion's length are ignored.
   template <class S>
   static void velocity(const S* q, const S* dq, S* v) {
     const Vec3<S> linear =
@@ -150,7 +149,7 @@ struct FloatingJoint {
     for (int i = 0; i < 3; ++i) v[i] = linear[i], v[3 + i] = turn_rate[i];
   }
 
-  // A unit quaternion that moves by s turns the body by 2 s.
+  // A unit quaternion that moves by s turns the body by at most 2 s.
   static Travel travel(const Joint&, const double* dq) {
     return {2 * std::sqrt(dq[3] * dq[3] + dq[4] * dq[4] + dq[5] * dq[5] + dq[6] * dq[6]),
             norm(Vec3d{dq[0], dq[1], dq[2]})};

@@ -1,4 +1,4 @@
-// Planar joint: q = (x, y, theta) in the plane whose normal is the axis; v = (vx, vy, omega) in the
+// Planar joint: q = (x, y, theta) in the plane normal to the axis; v = (vx, vy, omega) in the
 // moving frame, so that a constant v is a motion along a circle, the exponential of SE(2).
 #pragma once
 
@@ -59,7 +59,7 @@ struct PlanarJoint {
     out[2] = q[2] + v[2];
   }
 
-  // As of FloatingJoint: straight, and v turned into the axes at the end.
+  // As FloatingJoint::advance: straight, with v transformed to the axes at the end.
   template <class S>
   static void advance(const S* q, const S& dt, const S* u, S* v, S* out) {
     S s, c, turn_s, turn_c;
@@ -108,7 +108,7 @@ struct PlanarJoint {
     v_bar[2] += v[1] * rate_bar[0] - v[0] * rate_bar[1];
   }
 
-  // The shortest way: |omega| <= pi, whatever turns theta has made.
+  // Shortest displacement: |omega| <= pi, whatever the number of turns in theta.
   template <class S>
   static void difference(const S* q0, const S* q1, S* v) {
     using std::cos;

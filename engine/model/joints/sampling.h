@@ -7,11 +7,11 @@
 
 namespace robosim {
 
-// [m] a coordinate without limits is sampled this far to either side of zero.
+// Range [m] around zero in which coordinates without limits are sampled.
 inline constexpr double unbounded_reach = 1;
 
-// Between the limits; where there are none within `reach` of zero, where there is one within 2
-// `reach` of that one.
+// Sample between the limits; without limits within `reach` of zero, and with a single limit within
+// 2 `reach` of it.
 inline double sample_between(double u, double lower, double upper, double reach) {
   if (!std::isfinite(lower)) lower = std::isfinite(upper) ? upper - 2 * reach : -reach;
   if (!std::isfinite(upper)) upper = lower + 2 * reach;

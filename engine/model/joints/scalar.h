@@ -1,4 +1,4 @@
-// What joints have in common whose one coordinate moves like a number: v is dq/dt.
+// Common members of joints with one coordinate that moves like a number: v is dq/dt.
 #pragma once
 
 #include "model/joint.h"
