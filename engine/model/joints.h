@@ -4,10 +4,10 @@
 // add its name to JointType (joint.h), to joint_types and to visit_joint here. For the joint's own
 // q and v, the members are:
 //   name                                 name in descriptions and in ModelBuilder
-//   n_q, n_v, q_names, v_names, angular  numbers of entries, names, bits k of angular v[k]
+//   n_q, n_v, q_names, v_names, angular  numbers of entries, their names, bit k: v[k] is angular
 //   coordinates                          kind of each entry of q
-//   has_axis                             true if descriptions must have an axis; if the joint turns,
-//                                        it is about joint.axis through the child's origin
+//   has_axis                             true if descriptions must have an axis; a joint that turns
+//                                        does so about joint.axis through the child's origin
 //   has_pitch                            optional: true if descriptions must have a pitch
 //   placement(joint, q)                  X_JC, child frame in joint frame
 //   column(joint, k)                     k-th column of the motion subspace: velocity of the child

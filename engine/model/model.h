@@ -31,7 +31,8 @@ struct Collider {
   CollisionGeometry geometry;
 };
 
-// Limits; infinite if there is none. Those of a mimic joint are folded into its source's.
+// Limits; infinite if there is none. Position and velocity limits of a mimic joint are folded into
+// its source's.
 struct Limits {
   std::vector<double> q_lower, q_upper;  // per q [rad] or [m]
   std::vector<double> velocity;          // per v, of the absolute value [rad/s] or [m/s]
