@@ -226,6 +226,7 @@ double BoundedRows::drawn(const Linearized& here, int i) const {
 // Add F^T H F of a block to the rows and columns of its coordinates.
 template <int width>
 void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
+  // H of the block.
   const RowBlock& block = problem_->blocks[b];
   double H[width][width] = {};
   bool any = false, is_symmetric = true;
@@ -261,6 +262,7 @@ void BoundedRows::add_hessian(std::size_t b, Linearized& here) {
     }
   }
   if (!any) return;
+  // Columns of H F, and their products with F.
   const int count = F_->parts[b].count;
   const int* const places = F_->places_of(b);
   const double* const F = F_->values_of(b);
@@ -437,7 +439,7 @@ const BoundedRows::Ends& BoundedRows::ends(bool is_rough) const {
 
 bool BoundedRows::minimize(bool is_rough) {
   let_bounds_follow(false);
-  turned_ = std::numeric_limits<double>::infinity();  // by other bounds
+  turned_ = std::numeric_limits<double>::infinity();  // bounds may have changed
   return settle(ends(is_rough), passes_ == 1 ? direct_iterations : max_iterations);
 }
 

@@ -56,9 +56,10 @@ class BoundedRows {
   void look_at(const RowProblem& problem) {
     problem_ = &problem, F_ = has_own_F_ ? &own_F_ : &problem.F;
   }
-  // Move to the impulses at which all rows are active that are likely to be, if these are nearer to
-  // the solution: unilateral rows that approach, rows between their bounds, and friction. before:
-  // states with other bounds, if known; rows that were active there are then active here.
+  // Move to the impulses at which all likely rows are active: approaching unilateral rows, rows
+  // between their bounds, and friction. The next minimization reverts the move unless it decreases
+  // the potential. before: states with other bounds, if known; then the rows active there are
+  // active here.
   void start_holding(const std::vector<RowPush>* before);
   // Set the compliance of the current first pass to `share` times its regular value, and move to
   // the balance of impulses at unchanged states.
@@ -77,7 +78,7 @@ class BoundedRows {
   // until the next `minimize`, at bounds equal to their present impulses. The change is zero if the
   // normals agree with other bounds as well.
   void aim_at_normals(const std::vector<int>& holding, std::vector<double>& change);
-  // Begin the next pass. Return false if the remaining compliance is small enough.
+  // Begin the next pass. Return false if rows are stiff enough, or after most_passes.
   bool begin_pass();
 
   int iterations() const { return iterations_; }
@@ -157,7 +158,7 @@ class BoundedRows {
   // factor as well.
   struct Linearized {
     std::vector<RowPush> pushes, factored;
-    bool bounds_follow = false, is_any_at_bound = false;  // of friction
+    bool bounds_follow = false, is_any_at_bound = false;  // of friction; any friction at its bound
     std::vector<double> factor, upper;
     double regularity = 1;  // smallest pivot, relative to the terms of its sum
   };
@@ -172,10 +173,10 @@ class BoundedRows {
   // Tolerances at which Newton's method ends: after a full step of at most `step`, relative to the
   // velocities at play. With an unchanged factor each step leaves 1e-8 of the one before, so the
   // next one is below rounding. Where discs slide, a step leaves a fraction of itself, and of the
-  // error of the impulses' derivative: the rotation of slip directions since the factorization.
-  // `left` and `unlearned` bound the two remainders. The factor is recomputed after a rotation of
-  // more than `turned`. Tolerances are looser before another pass, in which rows keep a part of
-  // 1e-4, and for rough minima.
+  // error in the derivative of the impulses. That fraction is the rotation of slip directions since
+  // the factorization. `left` and `unlearned` bound the two remainders. The factor is recomputed
+  // after a rotation of more than `turned`. Tolerances are looser before another pass, in which
+  // rows keep a part of 1e-4, and for rough minima.
   struct Ends {
     double step, left, unlearned, turned;
   };
@@ -187,8 +188,8 @@ class BoundedRows {
   bool set_pushes();
   void set_push(int i, int rows, bool& is_new);
   void let_bounds_follow(bool follow);
-  // Return the rate of the bound of a friction row with its normal's compliance response. Zero for
-  // other rows, and for given bounds.
+  // Return mu (-df_n/du_n) for friction at a bound that follows its normal: the rate of the bound
+  // with the normal's velocity. Zero for other rows, and for given bounds.
   double drawn(const Linearized& here, int row) const;
   template <int width>
   void add_hessian(std::size_t block, Linearized& here);

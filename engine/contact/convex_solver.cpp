@@ -257,6 +257,7 @@ void ConvexSolver::add_vjp(const RowProblem& problem, const RowSolution&, const 
 // and z. moved_: L y_bar_.
 void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGradient& g) {
   const int k = problem.channels;
+  // Gradient through the compliance that is relative to admittances.
   for (const RowBlock& block : problem.blocks)
     rows_.for_each_alike(block, [&](const int* alike, int count) {
       double by = 0;
@@ -276,6 +277,7 @@ void ConvexSolver::add_to(const RowProblem& problem, const double* z_bar, RowGra
         }
       }
     });
+  // Gradient of each pass: by y = y_free + L z, and by the rows' coefficients and targets.
   for (int pass = 0; pass < rows_.n_passes(); ++pass) {
     const std::vector<double>&f = rows_.f_of_pass(pass), &mu = adjoint_.mu[pass];
     const bool is_last = pass == rows_.n_passes() - 1;

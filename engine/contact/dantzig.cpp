@@ -97,6 +97,7 @@ bool Dantzig::directions(const RowProblem& problem, int i, double sign, const Ro
       ++a;
     }
   }
+  // Factor and solve.
   lu_pivots_.resize(at(n)), row_sizes_.resize(at(n));
   if (!(lu_factor(S_.data(), n, lu_pivots_.data(), row_sizes_.data()) > pivot_tolerance))
     return false;

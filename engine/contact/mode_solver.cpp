@@ -47,8 +47,8 @@ bool ModeSolver::settle(const RowProblem& problem, RowSolution& s, SolverReport&
 
 // Predict the modes without sweeps. Bodies that approach, or separate no faster than other rows
 // push, are likely to touch at every point. They are likely to stick unless they slip much faster.
-// A joint away from its limit that does not move towards it by itself is likely to stay off it.
-// Fails if a friction row has mu = 0, since its mode would not follow this rule.
+// A joint that would not reach its limit by itself is likely to stay off it. Fails if a friction
+// row has mu = 0, since its mode would not follow this rule.
 bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport&) {
   // Impulse that each row requires by itself.
   guess_.assign(problem.rows.size(), RowClass::clamping), asked_.resize(problem.rows.size());

@@ -38,7 +38,8 @@ struct ModeSolverParameters {
   // Prediction: a row sticks if the impulse that it requires by itself is at most this many times
   // its bound.
   double max_slip_ratio = 4;
-  // Speed towards its limit that a joint away from it may have, relative to the velocities at play.
+  // A joint counts as off its limit if it may move towards the limit faster than this, relative to
+  // the velocities at play.
   double min_limit_speed = 1e-3;
   // Sweeps before the first and the second set of modes.
   int predicting_sweeps[2] = {12, 88};

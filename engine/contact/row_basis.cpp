@@ -33,6 +33,7 @@ void RowBasis::build(const RowProblem& problem, const RowClass* classes) {
       std::swap(made_of_, last_.made_of);
   rows_.clear(), blocks_.clear(), numbers_.clear(), made_of_.clear();
   unknowns_ = 0;
+  // Per block: list the active rows, and compute their basis unless the last one is valid.
   for (const RowBlock& block : problem.blocks) {
     Block basis;
     basis.first_row = static_cast<int>(rows_.size());

@@ -8,9 +8,9 @@
 // P has orthonormal columns, found by Gram-Schmidt with pivoting in two stages, first of the
 // springs and then of the remainder of friction:
 //   P = [D_n Q_n  0; 0  D_t Q_t],   D_n Q_t = 0,   N = D_C^T P,   N^T Q = 1
-// A row with a compliance of its own has an unknown of its own. Blocks are independent of each
-// other, with at most six unknowns for the rows without compliance of two bodies, whatever the
-// number of their contacts.
+// A row with a compliance of its own has an unknown of its own. P is computed block by block.
+// The rows without compliance of two bodies have at most six unknowns, whatever the number of
+// their contacts.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ class RowBasis {
     std::size_t made_of = 0;  // offset of its rows in made_of_
   };
 
-  // Build the bases. Blocks with unchanged active rows keep their basis. Modes may change, or discs
-  // turn without any change of mode.
+  // Build the bases. Blocks whose active rows have not changed keep their basis. Coefficients are
+  // compared, too, as discs turn without a change of mode.
   void build(const RowProblem& problem, const RowClass* classes);
 
   int unknowns() const { return unknowns_; }

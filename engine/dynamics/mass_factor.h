@@ -192,6 +192,7 @@ void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, 
         from, [&](S & sum, const S& term, int)
                   __attribute__((always_inline)) { sum = nmul_add(l, term, sum); });
   };
+  // L^-T on the branch, and then on the path to the root.
   for (int i = end - 1; i >= s; --i) {
     load(i);
     for (int c = i + 1, behind = std::min(end, model.behind_end(i)); c < behind; ++c)
@@ -205,6 +206,7 @@ void solve_branch(const Model& model, const S* L, S* const (&B)[T], int stride, 
     for (int c = s; c < end; ++c) take(c, L[c * n + i]);
     store(i);
   }
+  // D^-1 and L^-1.
   int next = depth - 1;  // on the path from the root
   for (int i = 0, rows = upper ? end : n; i < rows; ++i) {
     const bool on_path = next >= 0 && path[next] == i;

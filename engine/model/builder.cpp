@@ -116,6 +116,7 @@ void ModelBuilder::add_joint(JointSpec spec) {
   require(!joint_of_.contains(spec.name), what + " exists already");
   require(spec.parent != spec.child,
           what + ": parent and child are both link '" + spec.parent + "'");
+  // Geometry.
   check_pose(spec.X_PJ, what + ": origin");
   const std::optional<JointType> type = moving_type(spec.kind);
   const JointLayout layout = type ? joint_layout(*type) : JointLayout{};
@@ -130,6 +131,7 @@ void ModelBuilder::add_joint(JointSpec spec) {
   require(spec.pitch || !layout.has_pitch, what + ": a " + spec.kind + " joint needs a pitch");
   require(std::isfinite(spec.pitch.value_or(0)),
           message(what, ": pitch is ", spec.pitch.value_or(0), "; it must be finite"));
+  // Limits, passive forces and armature.
   if (type) check_limits(spec, layout, what);
   const std::pair<double, const char*> magnitudes[] = {
       {spec.damping, "damping"},
@@ -148,6 +150,7 @@ void ModelBuilder::add_joint(JointSpec spec) {
   require((spec.stiffness == 0 && spec.spring_reference == 0) || layout.n_q == 1,
           what + ": a " + spec.kind + " joint has no spring; " + joined(one_position_kinds()) +
               " ones can");
+  // Mimic joints.
   if (spec.mimic) {
     require(layout.n_q == 1, what + ": a " + spec.kind + " joint cannot mimic another; " +
                                  joined(one_position_kinds()) + " ones can");
