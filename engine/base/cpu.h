@@ -8,8 +8,8 @@
 
 namespace robosim {
 
-// Return true if this build has kernels for the instruction set; if processor and operating system
-// can run them.
+// True if this build has kernels for the instruction set, and if processor and operating system can
+// run them, respectively.
 bool is_built(Isa isa);
 bool is_supported(Isa isa);
 

@@ -1,5 +1,5 @@
-// Value that is computed on first use, from any thread. Copies start without a value, so that they
-// can be changed before use.
+// Value that is computed on first use, from any thread. Copies start without a value, as the data
+// that it depends on may change.
 #pragma once
 
 #include <atomic>

@@ -21,13 +21,13 @@
 //
 // After the first pass, rows are compliant around the impulses f' that they have,
 //   w + compliance f + (R - compliance) (f - f') = 0
-// This is repeated three times. Each time, called a pass, is a problem with bounds of its own that
-// begins at the solution of the previous one (the proximal point method: Rockafellar, SIAM J.
-// Control Optim. 14, 1976). What remains of `part` is how rows share impulses, and the compliance
-// of nearly dependent rows. Where that compliance is large, more passes with smaller compliance
-// follow. An example is a light body between heavy ones, whose rows are compliant in proportion to
-// the admittance of the light body. A change in the number of passes changes velocities by less
-// than 1e-7 of the velocities without impulses.
+// Three such passes follow the first one. Each pass is a problem with bounds of its own that begins
+// at the solution of the previous pass (the proximal point method: Rockafellar, SIAM J. Control
+// Optim. 14, 1976). What remains of `part` is how rows share impulses, and the compliance of nearly
+// dependent rows. Where that compliance is large, more passes with smaller compliance follow. An
+// example is a light body between heavy ones, whose rows are compliant in proportion to the
+// admittance of the light body. A change in the number of passes changes velocities by less than
+// 1e-7 of the velocities without impulses.
 #pragma once
 
 #include <vector>

@@ -40,7 +40,7 @@ class Dantzig {
   bool directions(const RowProblem& problem, int i, double sign, const RowSolution& s);
   bool violated(const RowProblem& problem, int i, const RowSolution& s) const;
 
-  std::vector<char> in_;  // rows taken in
+  std::vector<char> in_;  // rows added so far
   std::vector<int> clamping_, column_of_, lu_pivots_;
   // Channel impulses per unit impulse of active and driven rows, with the friction at its bound
   // that follows.

@@ -53,7 +53,7 @@ bool ModeSolver::predict(const RowProblem& problem, RowSolution& s, SolverReport
   // Impulse that each row requires by itself.
   guess_.assign(problem.rows.size(), RowClass::clamping), asked_.resize(problem.rows.size());
   predicted_scale_ = sizes_.still;
-  double push = 0;  // the most that a row would need by itself
+  double push = 0;  // largest impulse that a unilateral row requires by itself
   for (const RowBlock& block : problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
       const ConstraintRow& row = problem.rows[at(i)];

@@ -1,8 +1,8 @@
 // Impulse of a slightly compliant row as a function of its velocity: minus the gradient of a
 // convex potential.
 //
-// At the velocity u = d . y - t, with the compliance R, a row requires the impulse -u / R. It has
-// the part of it that is within its bounds:
+// At the velocity u = d . y - t, with the compliance R, a row requires the impulse -u / R. Its
+// actual impulse is the part within its bounds:
 //   equality     all of it
 //   unilateral   the positive part
 //   box          the part between lower and upper

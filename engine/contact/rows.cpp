@@ -91,7 +91,7 @@ double row_product(const RowProblem& problem, std::size_t a, const ConstraintRow
   return sum;
 }
 
-// F^T d|^2 + R; from L, as the sweeps compute it (projected_gauss_seidel.h).
+// Sum of |F^T d|^2 and R; from L, as the sweeps compute it (projected_gauss_seidel.h).
 double row_admittance(const RowProblem& problem, std::size_t block, const ConstraintRow& row) {
   if (problem.L.empty()) {
     double sum = 0;

@@ -5,8 +5,8 @@
 //   V_i = V_parent + J_i v_i
 //   A_i = A_parent + J_i a_i + V_parent x J_i v_i
 // where J_i has the joint's columns in frame G (data.h). The last term is the motion of J_i with
-// the body, as J_i v_i x J_i v_i = 0.
-// Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs. 5.7 and 5.8. Cost O(n).
+// the body, as J_i v_i x J_i v_i = 0. Featherstone, "Rigid Body Dynamics Algorithms" (2008), eqs.
+// 5.7 and 5.8. Cost O(n).
 #pragma once
 
 #include "base/lane_math.h"

@@ -2,8 +2,8 @@
 // name, inputs and outputs with shapes, and one kernel. Calls for one state, batches, bindings and
 // tests are written once, for all operations of the list.
 //
-// To add one: write a struct as in operations/ (name, inputs, outputs, run<S>) and add it to the
-// list at the end of its file.
+// To add an operation: write a struct as in operations/ (name, inputs, outputs, run<S>) and add it
+// to the list at the end of its file.
 #pragma once
 
 #include <cstddef>

@@ -14,11 +14,12 @@
 //   dtau_i/dv_j = J_i^T (2 B_j J_j + I_j J_sum_j)
 // Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial
 // vector algebra", IEEE Robotics and Automation Letters 7(2), 2022, eqs. 32 to 37. There 2 B = V x
-// I - I V x + (I V) x-bar is a 6x6 matrix of each body. Written out, its right half vanishes, and
-// with the momentum (n, l) = I V
+// I - I V x + (I V) x-bar is a 6x6 matrix of each body. Its right half vanishes, and with the
+// momentum (n, l) = I V it is
 //   2 B (w, v) = (K w - n x w, -2 l x w)
 //   K = [w] I_o - I_o [w] + 2 (v . h) 1 - h v^T - v h^T    (symmetric)
-// takes 12 numbers, which add up over a subtree. Wrenches: see detail::wrench_row. Cost O(n depth).
+// These are 12 numbers, which add up over a subtree. Wrenches: see detail::wrench_row. Cost
+// O(n depth).
 #pragma once
 
 #include "dynamics/mass_matrix.h"

@@ -1,7 +1,7 @@
 // Passive forces in operations, enabled by Options::joint_forces: the joints' own damping, friction
 // and springs (joint_forces.h) add to the forces of the drives. Inverse dynamics subtracts them
-// from the drives' forces, and forward dynamics adds them to tau. With their diagonal slopes s = d
-// joint_forces / d(q, v):
+// from the joint forces of rnea, and forward dynamics adds them to tau. With their diagonal slopes
+// s = d joint_forces / d(q, v):
 //   inverse dynamics   tau = rnea - joint_forces,   dtau/d(q, v) -= diag(s)
 //   forward dynamics   at tau + joint_forces,       da/d(q, v) += M^-1 diag(s)
 // and the same contracted in products.
