@@ -20,9 +20,8 @@ constexpr int direct_problems = 12, problems_from_holding = 6;
 constexpr int problems_of_stage = 2, last_problems = 12;
 constexpr int most_holding = 4;  // problems in which all friction sticks
 // The search for bounds. Errors of bounds are relative to the largest bound.
-constexpr double least_gain = 0.1;  // decrease of the error, per length of the step
-constexpr double shorter = 0.4,
-                 least_share = 0.1;  // reduction of other steps; smallest step that is reduced
+constexpr double least_gain = 0.1;                  // decrease of the error, per length of the step
+constexpr double shorter = 0.4, least_share = 0.1;  // reduction of other steps; least step reduced
 // Excess of sticking friction over mu f_n up to which few contacts are likely to slide.
 constexpr double near_holding = 0.3;
 // Newton's method with bounds that follow the normals is tried again below this part of the error

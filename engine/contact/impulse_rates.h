@@ -4,8 +4,8 @@
 //
 // With dy the change of the velocities y+ at fixed z, and row i's changes dd_i and dt_i,
 //   dz = V dy + sum_i (w_i (dt_i - y+ . dd_i) + p_i (u . dd_i) + c_i (c . dd_i) + f_i U dd_i)
-// Here w_i is the rate with the target of row i, and p_i and c_i are the rates with the sharing of
-// impulses among active rows, with u = Q_n b_n of springs and c = Q_t b_t of friction
+// Here w_i is the rate with the target of row i. p_i and c_i are the rates with the sharing of
+// impulses among active rows. u = Q_n b_n belongs to springs, and c = Q_t b_t to friction
 // (row_basis.h). U = 1 + V L is the rate at fixed impulses of the rows. Compliances, bounds and
 // friction coefficients are fixed. For linearly dependent rows dz is correct up to changes that
 // move nothing. Channels along which nothing can move, half of those of a flat robot, need no dz:

@@ -3,10 +3,11 @@
 // where they are carried without slip.
 //
 // Rows at zero velocity are degenerate: their impulses are to be selected. At first all of them are
-// active; rows that would leave their bounds then stay at them. Such a row that other rows hold at
-// rest is judged by the impulse that it would have if it were active, which follows from theirs by
-// f_n = D_n u or f_t = D_t c. Friction that slides at several points changes with the choice of the
-// points that push. Rows that are violated as a result change mode, and the selection is repeated.
+// active; rows that would leave their bounds then stay at them. A row at its bound that other rows
+// hold at rest is judged by the impulse that it would have if it were active. That impulse follows
+// from those of the other rows by f_n = D_n u or f_t = D_t c. Friction that slides at several
+// points changes with the choice of the points that push. Rows that are violated as a result change
+// mode, and the selection is repeated.
 #pragma once
 
 #include <cstdint>

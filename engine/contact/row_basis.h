@@ -47,9 +47,9 @@ class RowBasis {
   const double* Q(const Block& block) const { return numbers_.data() + block.Q; }
   const double* N(const Block& block) const { return numbers_.data() + block.N; }
 
-  // Return true if a row depends on the block's rows without compliance, whatever the bodies, and
-  // set `push` to the impulse that it would have at the block's b if it were active. A spring along
-  // which friction creeps would take all of the load: `push` then has the sign of that load.
+  // Return true if a row depends on the block's rows without compliance, whatever the bodies. Set
+  // `push` to the impulse that the row would have at the block's b if it were active. A spring
+  // along which friction creeps would take all of the load: `push` then has the sign of that load.
   bool implies(const Block& block, int width, const ConstraintRow& row, const double* b,
                double& push) const;
 

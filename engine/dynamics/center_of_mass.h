@@ -10,10 +10,10 @@
 //                                                   motion_subspaces
 //
 // all in world axes. The first three are sums over the bodies, m p = sum m_b c_b and its
-// derivatives in time. Column j of the Jacobian is the velocity of the mass moved by j at unit
-// joint velocity, (m_c v + w x h_c) / m, where m_c and h_c are mass and first moment of the bodies
-// that are both moved by j and in the subtree of `body`. Orin, Goswami and Lee, "Centroidal
-// dynamics of a humanoid robot", Autonomous Robots 35 (2013). Cost O(n).
+// derivatives in time. Column j of the Jacobian is (m_c v + w x h_c) / m, with (w, v) the motion of
+// column j. m_c and h_c are mass and first moment of the bodies that column j moves and that are in
+// the subtree of `body`. Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot",
+// Autonomous Robots 35 (2013). Cost O(n).
 #pragma once
 
 #include "dynamics/kinematics.h"

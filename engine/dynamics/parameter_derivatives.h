@@ -10,8 +10,8 @@
 // derivatives are in joint_forces.h, and are multiplied by M^-1 or tau_bar of forward dynamics.
 //
 // Inverse dynamics: at the center of mass, the regressor's row (y_m, y_mc, y_I) of a body
-// (regressor.h) is the derivative with respect to its mass, m times that with respect to its center
-// of mass, and with respect to its moments. Other terms of the parallel-axis theorem are of second
+// (regressor.h) has its derivatives: y_m with respect to mass, m y_mc with respect to center of
+// mass, and y_I with respect to moments. Other terms of the parallel-axis theorem are of second
 // order there. Moving a joint's frame is equivalent to a massless free joint before it, at rest: a
 // column T that moves the joint's own columns and all descendants. Its closed forms are those of a
 // column of q (rnea_derivatives.h, with the parent's V and A and composites of subtrees i), written

@@ -25,9 +25,9 @@ struct LeftFactor {
   }
 };
 
-// QR factors of S^T (n x n) as in qr.h: A holds R and the reflection vectors below it, beta their
-// factors, order the place in S of each of the `rank` columns, and scale, by place, the lengths of
-// the rows of S.
+// QR factors of S^T (n x n) as in qr.h: A holds R and the reflection vectors below it, and beta
+// their factors. order: place in S of each of the `rank` columns. scale: lengths of the rows of S,
+// by place.
 struct QrFactors {
   const double* A;
   int n, rank;
