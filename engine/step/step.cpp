@@ -21,13 +21,13 @@ bool are_finite(const std::vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
 }
 
-// Leaves out what normals, limits and closures ask for beyond standing still; whether there was
-// any.
+// Set the positive targets of unilateral and box rows and all targets of equalities to zero. Return
+// true if any target changed.
 bool relax(StepIsland& island) {
   bool any = false;
   for (std::size_t i = 0; i < island.rows.size(); ++i) {
     ConstraintRow& row = island.problem.rows[i];
-    if (row.compliance > 0) continue;  // what is compliant contradicts nothing
+    if (row.compliance > 0) continue;  // compliant rows cannot contradict others
     if (row.kind == RowKind::equality ? row.target != 0
                                       : row.kind != RowKind::friction && row.target > 0)
       row.target = 0, any = true;
@@ -35,7 +35,8 @@ bool relax(StepIsland& island) {
   return any;
 }
 
-// Returns true where positions need corrections, or have another derivative than the velocity.
+// Return true if the position targets differ from what the velocity already satisfies, or if their
+// derivative differs from that of the velocity targets.
 bool asks_for_any(const StepIsland& corrections, const StepIsland& island) {
   for (const RowBlock& block : corrections.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
@@ -50,7 +51,7 @@ bool asks_for_any(const StepIsland& corrections, const StepIsland& island) {
   return false;
 }
 
-// The classes that corrections are likely to have: those of what they correct.
+// Initial guess for the active set of the corrections: rows that carry an impulse stay active.
 void expect(const StepIsland& corrections, RowSolution& expected) {
   expected.resize(corrections.problem);
   for (std::size_t i = 0; i < corrections.rows.size(); ++i) {
@@ -89,7 +90,8 @@ Stepper::Stepper(const World& world, const StepOptions& options)
                 options.solver.kind().name, "'"));
 }
 
-// near: a solution of the same rows with other targets, or null.
+// Solve the rows of one island. near: a solution of the same rows with other targets, or null. Rows
+// that contradict each other are relaxed and solved again.
 void Stepper::solve(StepIsland& island, StepReport& report, const RowSolution* near) {
   island.is_relaxed = false;
   if (!island.solved)
@@ -120,7 +122,7 @@ void Stepper::solve(StepIsland& island, StepReport& report, const RowSolution* n
   report.residual = std::max(report.residual, solved.residual);
 }
 
-// The impulses of all islands, and what they make of the velocity.
+// Solve the impulses of all islands, apply them to the velocity, and solve the impacts.
 void Stepper::solve(StepReport& report) {
   StepData& step = *data_;
   step.u = step.v_free;
@@ -142,6 +144,8 @@ void Stepper::solve(StepReport& report) {
     report.contacts += pair.manifold.n_points;
 }
 
+// Solve the impacts of one island in the order of their times. An impact that would gain energy is
+// solved again without restitution, and its impulses are limited.
 void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepReport& report) {
   if (impacts.all.rows.empty()) return;
   begin_impacts(island, impacts);
@@ -154,7 +158,7 @@ void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepRepo
   }
 }
 
-// Solves the corrections of positions, and fills the way that q advances by.
+// Solve the position corrections, and compute the displacement rate by which q advances.
 void Stepper::correct(const StepInput& in, StepReport& report) {
   StepData& step = *data_;
   step.corrected_islands.clear(), step.u_corrected = step.u;
@@ -175,13 +179,13 @@ void Stepper::correct(const StepInput& in, StepReport& report) {
   fill_way(step);
 }
 
-// False, and the state stays as it is, where it would end beyond what numbers hold.
+// Advance the state. Return false, and keep the state as it is, if the next state is not finite.
 bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   StepData& step = *data_;
   integrator_->advance(step, in, next_[0]);
   bool is_taken = true;
   StateParts::for_each([&](auto part) { is_taken = is_taken && are_finite(part(next_)); });
-  // Substeps write where they read.
+  // Substeps write to the arrays that they read.
   copy(is_taken ? next_[0] : static_cast<const StateView&>(in), next_.layout, next);
   if (!is_taken)
     step.manifolds.clear(), step.corrected_islands.clear(), step.n_islands = 0,
@@ -189,8 +193,8 @@ bool Stepper::advance(const StepInput& in, const StateSpan& next) {
   return is_taken;
 }
 
-// Derivatives need X, Y and L, which rows that are solved by F do not: fills those of islands, of
-// their impacts and of their corrections.
+// Derivatives need X, Y and L, which are not computed for rows that are solved by the factor F.
+// Fill them in for islands, impacts and corrections.
 Linearization& Stepper::linearized() {
   StepData& step = *data_;
   for (int i = 0; i < step.n_islands; ++i) {
@@ -222,13 +226,16 @@ StepReport Stepper::step(const StateView& state, const ControlView& control,
       (data_->options.bounce == BounceId("automatic") && world().has_restitution());
   linearization_.reset();
 
+  // Free motion and contacts.
   integrator_->move_freely(*data_, in);
   search_.find(*data_, in);
+  // Solve until the motion overruns no points without rows.
   for (int solves = 1;; ++solves) {
     assembly_.assemble(in);
     solve(report);
     correct(in, report);
-    const bool is_solved = report.status < StepStatus::relaxed;  // else its way tells little
+    // Other solutions do not predict the motion reliably.
+    const bool is_solved = report.status < StepStatus::relaxed;
     if (!is_solved || solves == ContactSearch::most_solves || !search_.add_overrun(*data_)) break;
     report = StepReport{};
   }

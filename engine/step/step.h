@@ -1,33 +1,35 @@
-// One time step of a World, in stages:
+// Stepper: one time step of a World, in stages.
 //
-//   free motion   the velocity at the end without any constraint, and the factor of its operator
+//   free motion   velocity at the end without any constraint, and the factor of its operator
 //                 (integrators/)
-//   contacts      what touches, or may within the step, but for what is passed by
-//                 (scene/, contact_search.h)
-//   assemble      rows of all kinds of constraints, in islands of those that feel each other
+//   contacts      points that touch or may touch within the step, without ghost contacts
+//                 (scene/, contact_search.h, ghost_contacts.h)
+//   assemble      constraint rows of all kinds, in islands of coupled bodies
 //                 (assembly.h, constraints/)
-//   solve         the rows' impulses
+//   solve         impulses of the rows
 //                 (contact/)
-//   impacts       what is fast, each when it is met
+//   impacts       fast contacts, each at its own time of impact
 //                 (constraints/impacts.h)
-//   correct       what overlaps or has come apart is taken back by positions
+//   correct       position corrections that reduce penetration and drift
 //                 (constraints/recovery.h)
-//   advance       the state at the end
+//   advance       state at the end
+//                 (integrators/)
 //
-// A step that overruns points without rows is solved again with these (contact_search.h).
+// If the motion overruns points that have no rows, the step is solved again with rows for them
+// (contact_search.h).
 //
-// Each stage leaves what it found in StepData; derivatives of the step that was taken are made from
-// that (linearization/). The equations of each stage are in its own file; README.md tells how the
-// parts go together.
+// Each stage leaves its results in StepData. The derivatives of the step are computed from StepData
+// (linearization/). The equations of each stage are in its own file. README.md describes how the
+// parts fit together.
 //
-// Rows can contradict each other, as where a link that can only turn reaches into the floor on both
-// sides of its axis: what such an island asks of normals and limits beyond standing still (bounces,
-// overlaps to be taken back) is then left out, and it is `relaxed`. Standing still is possible for
-// all, so a solution exists.
+// Rows can contradict each other. An example is a link that can only rotate and penetrates the
+// floor on both sides of its axis. The targets of normals, limits and closures in such an island
+// (bounces, penetration to be reduced) are then set to zero, and the island is reported as
+// `relaxed`. All rows can be at rest together, so the relaxed rows have a solution.
 //
-// A step is a function of its arguments alone, to the bit: nothing is kept from one to the next but
-// memory. Cost: beside collisions O(n depth^2) for the mass matrix and O(n depth) per channel, then
-// what the rows cost. No allocation once the buffers have grown.
+// A step is a function of its arguments alone, to the bit. Only memory is kept between steps. Cost,
+// besides collision queries: O(n depth^2) for the mass matrix, O(n depth) per channel, and the
+// solution of the rows. No allocation once the buffers have grown.
 #pragma once
 
 #include <memory>
@@ -44,15 +46,16 @@ namespace robosim {
 
 class Stepper {
  public:
-  // The world must outlive it. Throws InputError where an option is out of its range.
+  // The world must outlive the stepper. Throws InputError if an option is out of its range.
   Stepper(const World& world, const StepOptions& options);
 
-  // To the next state, which may be in the same arrays.
+  // Compute the next state, which may be in the same arrays as `state`.
   StepReport step(const StateView& state, const ControlView& control, const StateSpan& next);
 
-  // After a step with the same arguments: the gradient of a loss with respect to them and all
-  // parameters, from that with respect to the next state. Of `pgs` the gradient is that of the
-  // sweeps. With StepOptions::complementarity_aware it is modified; exact_vjp never is.
+  // Gradient of a loss with respect to all arguments and parameters, from its gradient with respect
+  // to the next state. Call after step() with the same arguments. With the `pgs` solver this is the
+  // gradient of the sweeps. StepOptions::complementarity_aware modifies the result of vjp, but
+  // never that of exact_vjp.
   void vjp(const StateView& state, const ControlView& control, const TangentView& next_bar,
            StepGradient& gradient) {
     linearized().vjp({state, control}, next_bar, gradient);
@@ -61,14 +64,14 @@ class Stepper {
                  StepGradient& gradient) {
     linearized().exact_vjp({state, control}, next_bar, gradient);
   }
-  // As exact_vjp, all of its rows at once, or by selected parameters. Returns true where they hold
-  // to one side only.
+  // Jacobians of the next state, exact as exact_vjp is. Parameter columns are those of the
+  // selection. Returns the causes for which the Jacobians are one-sided, if any.
   OneSided jacobians(const StateView& state, const ControlView& control,
                      const JacobianBlocks& out) {
     return linearized().jacobians({state, control}, out);
   }
-  // The change of the next state along a direction of all arguments and parameters. Returns true
-  // where that holds to one side only.
+  // Change of the next state along a direction of all arguments and parameters. Returns the causes
+  // for which the change is one-sided, if any.
   OneSided jvp(const StateView& state, const ControlView& control, const StepGradient& direction,
                const TangentSpan& next) {
     return linearized().jvp({state, control}, direction, next);
@@ -77,10 +80,10 @@ class Stepper {
   const World& world() const { return *data_->world; }
   const StepOptions& options() const { return data_->options; }
   const Integrator& integrator() const { return *integrator_; }
-  // Of the last step.
+  // Results of the last step. StepReport::islands is the number of islands.
   const StepData& data() const { return *data_; }
   const std::vector<SceneQuery::PairManifold>& manifolds() const { return data_->manifolds; }
-  const StepIsland* islands() const { return data_->islands.data(); }  // the report tells how many
+  const StepIsland* islands() const { return data_->islands.data(); }
 
  private:
   void solve(StepReport& report);
@@ -96,7 +99,7 @@ class Stepper {
   RowAssembly assembly_;
   std::unique_ptr<RowSolver> solver_;
   Linearization linearization_;
-  RowSolution expected_;  // of corrections
+  RowSolution expected_;  // initial guess for the position corrections
   States next_;
 };
 

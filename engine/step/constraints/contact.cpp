@@ -18,10 +18,12 @@
 namespace robosim {
 namespace {
 
-// Of the smaller ball about the two objects: the least size that a manifold is taken for.
+// Minimum size of a block, relative to the radius of the smallest bounding ball of its objects.
 constexpr double least_spread = 0.01;
 
-// The manifolds, those of the same two bodies together, in the order of the first of these.
+// Sort the manifolds such that those of the same two bodies are adjacent, in the order of the first
+// manifold of each pair of bodies. Fills the sorted indices, and the first manifold with the same
+// bodies as each one.
 void sort_by_bodies(const StepData& step, std::vector<int>& by_bodies,
                     std::vector<int>& first_of_bodies) {
   const auto bodies = [&](int i) {
@@ -41,7 +43,7 @@ void sort_by_bodies(const StepData& step, std::vector<int>& by_bodies,
   std::sort(by_bodies.begin(), by_bodies.end(), [&](int i, int j) { return key(i) < key(j); });
 }
 
-// Of the points of one manifold, to the last block.
+// Append the rows of the points of one manifold to the last block of the island.
 void add_rows(const StepData& step, StepIsland& island, int manifold) {
   const SceneQuery::PairManifold& pair = step.manifolds[at(manifold)];
   const Manifold& m = pair.manifold;
@@ -72,6 +74,7 @@ void add_rows(const StepData& step, StepIsland& island, int manifold) {
     const auto about = [&](Contact::Role role, const Vec3d& u) -> ConstraintRow& {
       return add(role, (1 / block.size) * u, Vec3d());
     };
+    // The normal, two friction axes, the torsion axis and two rolling axes.
     along(Contact::normal, n);
     if (material.friction > 0)
       for (int k = 0; k < 2; ++k)
@@ -85,15 +88,16 @@ void add_rows(const StepData& step, StepIsland& island, int manifold) {
   }
 }
 
-// Of manifolds of the same two bodies.
+// Add one block for all manifolds [first, last) of the same two bodies, with its rows.
 void add_block(RowAssembly& assembly, const int* first, const int* last) {
   const StepData& step = assembly.step();
   StepIsland::Block block;
   block.item = *first;
   int points = 0;
   double least = std::numeric_limits<double>::infinity(), spread = 0;
-  bool is_turned = step.times_impacts;  // friction of impacts has a lever (impacts.h)
+  bool is_turned = step.times_impacts;  // friction of impacts has a lever (impacts.cpp)
   bool rolls = false;
+  // Bodies, center of the points, and friction about axes.
   for (const int* i = first; i < last; ++i) {
     const SceneQuery::PairManifold& pair = step.manifolds[at(*i)];
     const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
@@ -109,18 +113,20 @@ void add_block(RowAssembly& assembly, const int* first, const int* last) {
   for (const int* i = first; i < last; ++i)
     for (int p = 0; p < step.manifolds[at(*i)].manifold.n_points; ++p)
       spread += squared_norm(step.manifolds[at(*i)].manifold.points[p].p_W - block.center) / points;
+  // Size of the block: the root mean square distance of the points from their center.
   block.turns = points > 1 || is_turned;
   block.size = std::max(std::sqrt(spread), least_spread * least);
   StepIsland& island = assembly.island_of_bodies(block.a, block.b);
-  // Rolling friction holds what normals of several points turn as they take gaps back.
+  // Rolling friction opposes the rotation that normals of several points cause when they reduce
+  // penetration.
   RowAssembly::add_block<Contact>(island, block, block.width()).is_of_one_plane =
       last - first == 1 && !(rolls && points > 1);
   for (const int* i = first; i < last; ++i) add_rows(step, island, *i);
 }
 
-// What covectors on a manifold's normal, gaps and points are on the vertices of one side's shape,
-// the first of which has this row. The normal is that of its first point, which knows all vertices
-// that turn it.
+// Add the gradient with respect to the vertices of one side's shape, from the gradients with
+// respect to a manifold's normal, gaps and points. first_row: row of the shape's first vertex. The
+// normal is differentiated at the first point, which lists all vertices that rotate the normal.
 void add_vertices(const ManifoldDerivatives& rates, int side, int first_row, const Vec3d& n_bar,
                   const double* gap_bar, const Vec3d* p_bar, VertexGradient& to) {
   for (int i = 0; i < rates.n_points; ++i) {
@@ -186,7 +192,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
   const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
   const int of_pair = step.world->pair(pair.a, pair.b);
 
-  // From the rows to the points, the normal and the axes.
+  // Gradients with respect to the points, the normal and the axes, from those of the rows.
   Vec3d p_bar[Manifold::max_points], n_bar;
   if (!block.turns) p_bar[0] = center_bar;
   double gap_bar[Manifold::max_points] = {};
@@ -199,7 +205,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
     const double* const d_bar = &island.gradient.d[at(i * most_block_channels)];
     const double mu_bar = island.gradient.mu[at(i)];
     const double* const on = island.rows[at(i)].on;
-    Vec3d axis_bar;  // of friction or rolling
+    Vec3d axis_bar;  // friction or rolling axis
     gap_bar[point] += island.gap_bar[at(i)];
     const double lever = island.rows[at(i)].lever, gap = m.points[point].gap;
     const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.center;
@@ -232,7 +238,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
   }
   n_bar += contact_axes_pulled_back(n, t_bar);
 
-  // From these to the motions of both shapes.
+  // Gradients with respect to the twists, sizes, scales and vertices of both shapes.
   double twist_bar[12];
   const auto change = [&](const auto& rate_of) {
     double sum = dot(n_bar, rate_of(rates.points[0]).normal);
@@ -267,7 +273,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
 void Contact::fill_rates(const StepData& step, const StepIsland& island, std::size_t b, int side,
                          int first_row, int last_row, const ManifoldDerivatives& rates, double* d,
                          double* targets) {
-  using Pair = Lanes<2, Isa::baseline>;  // neighboring entries
+  using Pair = Lanes<2, Isa::baseline>;  // two adjacent entries of the twist
   constexpr int entries = ImpulseRates::at_once;
   const StepIsland::Block& block = island.blocks[b];
   const int manifold = island.rows[at(first_row)].manifold;
@@ -287,10 +293,12 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
     const auto rate_of = [&](int point, int lane) -> const ManifoldRate& {
       return rates.points[point].twist[entries * side + t + lane];
     };
+    // Derivatives of the normal and of the axes, common to all points.
     const Vec3<Pair> dn = pairs(rate_of(0, 0).normal, rate_of(0, 1).normal);
     const ContactAxesChange<Pair> d_axes = contact_axes_moved(n, dn);
     Vec3<Pair> d_arm;
     Vec3d arm;
+    // Derivatives of each row's coefficients and target.
     for (int i = first_row, point = -1; i < last_row; ++i) {
       const StepIsland::Row& row = island.rows[at(i)];
       if (row.point != point) {

@@ -15,25 +15,25 @@
 namespace robosim {
 namespace {
 
-// Coupling of two rows that counts as rounding, relative to their own admittances.
+// Coupling of two rows below which they count as uncoupled, relative to their own admittances.
 constexpr double rounding_of_coupling = 1e-12;
-// Work of an impact that counts as rounding, relative to the parts that it is the sum of.
+// Work of an impact below which it counts as zero, relative to the terms of its sum.
 constexpr double rounding_of_work = 1e-12;
 
 bool is_normal(const StepIsland& island, int i) {
   return is_of<Contact>(island.rows[at(i)], Contact::normal);
 }
-// Returns true where a row of an impact, or its point's normal, is met, and does not only hold.
+// True if a row of an impact, or its point's normal, collides and is not merely held.
 bool is_met(NormalLaw law) { return law == NormalLaw::impact || law == NormalLaw::landing; }
 
-// Rows of a block, and those of another island that they are made from.
+// Copy the rows for which takes(i) is true from one island to another, block by block.
 template <class Takes>
 void take_rows(const StepIsland& from, StepIsland& to, const Takes& takes) {
   to.problem.blocks = from.problem.blocks;
   to.rows.clear(), to.problem.rows.clear();
   for (RowBlock& block : to.problem.blocks) {
     const int first = to.problem.size();
-    int normal = -1;  // of the last point, among these
+    int normal = -1;  // of the current point, as a row of `to`
     for (int i = block.first_row; i < block.last_row; ++i) {
       if (!takes(i)) continue;
       if (is_normal(from, i)) normal = to.problem.size();
@@ -44,16 +44,18 @@ void take_rows(const StepIsland& from, StepIsland& to, const Takes& takes) {
   }
 }
 
-// Friction of a point that is met acts where the two meet: on what moves, if the other is of the
-// world, else half way. The manifold's plane is on the one or the other before the step, a ball
-// that comes fast a way above it. An axis that is alone, as its point sees one motion only, has the
-// direction that this motion has there.
+// Move the friction rows of a colliding point to where its two surfaces touch: onto the moving body
+// if the other is the world, otherwise halfway. Before the step the manifold's plane lies on one of
+// the two bodies, and a fast ball is some distance above it. A friction row without its other axis
+// belongs to a point that can move along one direction only. It takes the direction of this motion
+// at the new point.
 void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   StepIsland::Row& source = island.rows[at(i)];
   if (!is_friction(source) || source.lever != 0) return;
   const StepIsland::Block& block = island.blocks[b];
   const RowBlock& rows = island.problem.blocks[b];
   const Manifold& m = step.manifolds[at(source.manifold)].manifold;
+  // Shift of the point along the normal, per gap.
   const double met = block.a == 0   ? 1
                      : block.b == 0 ? 0
                                     : 0.5,
@@ -70,6 +72,7 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   };
   const Vec3d u{row.d[3], row.d[4], row.d[5]};
   look_along(u, row);
+  // A single axis: direct it along the only possible motion.
   const auto is_other_axis = [&](int other) {
     if (other < rows.first_row || other >= rows.last_row) return false;
     const StepIsland::Row& x = island.rows[at(other)];
@@ -81,16 +84,17 @@ void meet(const StepData& step, StepIsland& island, std::size_t b, int i) {
   const std::optional<OneMotion> motion = one_motion(island.problem, b, row, across);
   if (!motion) return;
   for (int k = 0; k < rows.width; ++k) row.d[k] = motion->x * row.d[k] + motion->y * across.d[k];
-  const double along[2] = {source.on[0], source.on[1]};  // and across it (-along[1], along[0])
+  const double along[2] = {source.on[0], source.on[1]};  // across it: (-along[1], along[0])
   source.on[0] = motion->x * along[0] - motion->y * along[1],
   source.on[1] = motion->x * along[1] + motion->y * along[0];
 }
 
-// A contact's gap and closing speed at the current s, and when it touches.
+// Gap and closing speed of a contact at the current s, and the s at which it touches.
 struct Approach {
-  double gap = 0;      // [m] now
-  double closing = 0;  // [m/s] of this scheme
-  double share = 0;    // of the step, at which it touches
+  double gap = 0;      // [m] at the current s
+  double closing = 0;  // [m/s] as the integrator has it
+  double share = 0;    // share of the step after which it touches
+  // Touches at a time of its own, not at the current s; approaches faster than the threshold.
   bool is_timed = false, is_fast = false;
 };
 Approach approach_of(const StepData& step, const Impacts& impacts, std::size_t b, int i) {
@@ -153,7 +157,7 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
           use(b, i, approach_of(step, impacts, b, i));
   };
 
-  // When the first that is fast is met, and whether anything slow is before the end of the step.
+  // Time of the first fast contact, and whether a slow contact touches before the end of the step.
   double first = 1;
   bool any = false, any_slow = false;
   for_each_normal([&](std::size_t, int, const Approach& a) {
@@ -166,7 +170,7 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   if (!any && !any_slow) return nullptr;
   if (!any || is_last) first = impacts.share;
 
-  // Rows of contacts that are met then, and of those that hold.
+  // Mark the contacts that collide at that time and those that are held.
   if (impacts.each.size() == at(impacts.n)) impacts.each.emplace_back();
   Impact& met = impacts.each[at(impacts.n)];
   double sum = 0;
@@ -188,10 +192,11 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
       source.law = NormalLaw::held, source.impact = 0, source.is_timed = false;
     }
   });
+  // Rows of the impact: the marked contacts, limits and closures.
   ++impacts.n;
   met.share = count > 0 ? sum / count : first;
   met.take_channels(all);
-  NormalLaw law = NormalLaw::rest;  // of the point
+  NormalLaw law = NormalLaw::rest;  // of the current point
   take_rows(all, met, [&](int i) {
     const ConstraintRow& row = all.problem.rows[at(i)];
     if (!is_of<Contact>(all.rows[at(i)]))
@@ -204,7 +209,7 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   met.problem.y_free = impacts.y, met.problem.at_play = all.sizes.still;
   met.late = impacts.late, met.rested = impacts.rested, met.restored = 1;
 
-  // Targets of contacts; others have theirs.
+  // Targets of contacts. The other rows have theirs already.
   for (const RowBlock& block : met.problem.blocks)
     for (int i = block.first_row; i < block.last_row; ++i) {
       StepIsland::Row& source = met.rows[at(i)];
@@ -227,8 +232,8 @@ Impact* next_impact(const StepData& step, Impacts& impacts) {
   return &met;
 }
 
-// Between the velocity of a row as the scheme has it and that at the impact: the part of its change
-// by forces.
+// Velocity of a row in the integrator's scheme minus its velocity at the impact: the part of the
+// velocity change that forces cause between the two times.
 double until_impact(const Impact& met, const RowBlock& block, int i) {
   double change = 0;
   for (int k = 0; k < block.width; ++k) {
@@ -238,7 +243,7 @@ double until_impact(const Impact& met, const RowBlock& block, int i) {
   return (0.5 - met.share) * change;
 }
 
-// use(block, row) of normals that bounce, of an impact that need not have all of its restitution.
+// Call use(block, row) for each normal that bounces, in an impact whose restitution may be limited.
 template <class Use>
 void for_each_bounce(const Impact& met, const Use& use) {
   for (const RowBlock& block : met.problem.blocks)
@@ -278,8 +283,8 @@ StepIsland& divide(Impact& met) {
   return landed;
 }
 
-// W is a + b r + c r^2, with a at most zero but for rounding: the root by which it comes above
-// zero.
+// W(r) is a + b r + c r^2, where a is at most zero up to rounding. Find the root at which W becomes
+// positive, and interpolate the impulses there.
 void limit(Impact& met) {
   const RowSolution &bounced = met.parts[0].solution, &landed = met.parts[1].solution;
   double a = 0, b = 0, c = 0;
@@ -375,8 +380,8 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
           use(at(block.first_channel), block.width, i);
   };
 
-  // Its work: of the velocity before, and of what forces change velocities by until it. The rest is
-  // with its impulses (step_vjp.cpp).
+  // Work of the impact: gradients with respect to the velocity before it, and to the velocity
+  // change that forces cause until it. Its impulses have the rest of the gradient (step_vjp.cpp).
   for (std::size_t c = 0; c < impact.rested.size(); ++c)
     impact.seen_bar[c] += 0.5 * work_bar * impact.solution.z[c];
   if (work_bar != 0)
@@ -391,7 +396,7 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
       }
     });
 
-  // Targets.
+  // Targets of normals that bounce.
   int count = 0;
   for_each_met([&](std::size_t first, int width, int i) {
     ++count;
@@ -415,9 +420,10 @@ double add_impact_vjp(const StepData& step, Impact& impact, double share_bar, do
           met.before_bar[c] -= bar * of_change * row.d[k];
     }
   });
-  if (count == 0) return share_bar;  // at the time of the one before
+  if (count == 0) return share_bar;  // it happens at the time of the previous impact
 
-  // Shares: s = (gap/dt - d . late) / -(d . y), or that of the one before where it touches already.
+  // Shares: s = (gap/dt - d . late) / -(d . y), or the share of the previous impact if the contact
+  // touches already.
   double before_bar = 0;
   for_each_met([&](std::size_t first, int width, int i) {
     const StepIsland::Row& source = met.rows[at(i)];
