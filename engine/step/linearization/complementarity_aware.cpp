@@ -1,22 +1,23 @@
-// Gradients that look beyond the classes: a direction to try where the gradient itself is zero
-// (Werling et al., RSS 2021, section IV-D).
+// Gradients beyond the active set: a direction to try where the gradient itself is zero (Werling et
+// al., RSS 2021, section IV-D).
 //
-// What rests on the floor stays there whatever pulls a little, so the gradient by what pulls is
-// zero, and an optimizer that has to lift it never begins; what flies apart feels nothing of a
-// platform that could push it. So the step's gradient is taken once more with other classes of
-// normals and limits: by what a unit of their velocity, made by an impulse, does to the loss,
+// A body at rest on the floor stays there under a small pull, so the gradient with respect to the
+// pull is zero, and an optimizer that has to lift the body never starts. Likewise, a body in flight
+// has no gradient with respect to a platform that could push it. The gradient of the step is
+// therefore computed once more, with another active set of normals and limits. It is chosen by the
+// effect on the loss of a unit of their velocity, caused by an impulse,
 //   dl/dw = A^+ J M^-1 dl/dv+,   A = J M^-1 J^T of all of them together        (A^+ least squares)
-// where it is negative the row is taken to separate, where it is positive to clamp and its friction
-// to stick. Of the two gradients the one with the larger |dl/dv|^2 + |dl/dtau|^2 / dt is kept. It
-// is no derivative, and says so as a one-sided one does.
+// A row with a negative dl/dw is taken to separate. A row with a positive dl/dw is taken to be
+// active, with sticking friction. The gradient with the larger |dl/dv|^2 + |dl/dtau|^2 / dt is
+// kept. The result is not a derivative, and is flagged like a one-sided derivative.
 //
-// So each row goes by itself, and a ball on a platform that an actuator lifts gets away from it:
-// the ball shall rise, so limit and contact let go, and what the platform's force does to the ball
-// is lost again. Which contacts are there to push no rule can know (section IV-D says so), so the
-// other rule is for the user to choose: `together`. Contacts of two bodies that both move clamp and
-// stick, pushing or not (the remedy of Figure 4), and are equalities of A like the closures;
-// contacts with the world and limits are judged as above, each by what it does to all that keeps
-// together.
+// The rule `each` judges every row by itself. A ball on a platform that an actuator lifts then
+// leaves the platform: the ball should rise, so limit and contact separate, and the effect of the
+// platform's force on the ball is lost again. No rule can know which contacts are needed to push
+// (section IV-D says so), so the user can choose the other rule, `together`. Contacts of two moving
+// bodies are then active and stick, pushing or not (the remedy of Figure 4), and are equalities of
+// A like the closures. Contacts with the world and limits are judged as above, each by its effect
+// on all bodies that keep together.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -30,7 +31,7 @@
 namespace robosim {
 namespace {
 
-constexpr double rounding_of_wish = 1e-10;  // relative to the largest
+constexpr double rounding_of_wish = 1e-10;  // relative to the largest dl/dw
 
 double size_of(const StepGradient& g, double dt) {
   double v = 0, tau = 0;
@@ -39,15 +40,16 @@ double size_of(const StepGradient& g, double dt) {
   return v + tau / dt;
 }
 
-// Limits of speeds have rows however far they are: only those that push are judged.
+// True for rows that are not judged: speed limits that do not push. They have rows at any speed.
 bool is_far(const StepIsland& island, std::size_t i) {
   return is_of<SpeedLimit>(island.rows[i]) && island.solution.classes[i] == RowClass::separating;
 }
 
 }  // namespace
 
-// The impulses that would take away the velocities M^-1 dl/dv+ of normals and limits: minus dl/dw.
-// Closures, and what keeps together, stay closed.
+// Find the impulses that would cancel the velocities M^-1 dl/dv+ of normals and limits: minus
+// dl/dw. Closures, and contacts that keep together, stay active. Return false if there is no
+// solution.
 bool ComplementarityAwareVjp::find_wishes(StepIsland& island, const std::vector<double>& v_bar) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
@@ -74,7 +76,7 @@ bool ComplementarityAwareVjp::find_wishes(StepIsland& island, const std::vector<
   return island.other_solved->solve_classes(probe_, wanted_.data(), island.other);
 }
 
-// Returns true where the loss wants a normal of an impact to let go.
+// True if the loss wants a normal of an impact to separate.
 bool ComplementarityAwareVjp::wants_apart(StepIsland& met, const std::vector<double>& v_bar) {
   if (!find_wishes(met, v_bar)) return false;
   double most = 0;
@@ -86,6 +88,8 @@ bool ComplementarityAwareVjp::wants_apart(StepIsland& met, const std::vector<dou
   return false;
 }
 
+// Choose the other active set of an island, and solve its rows for it. Return false if it is the
+// same or has no solution.
 bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vector<double>& v_bar) {
   const RowProblem& problem = island.problem;
   if (!find_wishes(island, v_bar)) return false;
@@ -112,7 +116,7 @@ bool ComplementarityAwareVjp::choose_classes(StepIsland& island, const std::vect
   return any && island.other_solved->solve_classes(problem, wanted_.data(), island.other);
 }
 
-// The change of a velocity by the impulses of an island's other classes.
+// Add the velocity change from an island's solution to that of its other active set.
 void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<double>& u) {
   const std::size_t k = at(island.problem.channels);
   for (std::size_t r = 0; r < u.size(); ++r)
@@ -120,8 +124,8 @@ void ComplementarityAwareVjp::add_change(const StepIsland& island, std::vector<d
       u[r] += island.Y[r * k + c] * (island.other.z[c] - island.solution.z[c]);
 }
 
-// Exchanges the solutions of others_ for those of their other classes, of which positions are not
-// corrected.
+// Exchange the solutions of others_ for those of their other active sets. Positions are not
+// corrected for the latter.
 void ComplementarityAwareVjp::exchange_others() {
   for (std::size_t k = 0; k < others_.size(); ++k) {
     const auto [i, island] = others_[k];
@@ -153,7 +157,8 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar,
         island.solved->has_classes() && choose_classes(island, v_bar))
       others_.emplace_back(i, &island);
     Impacts& impacts = step_.impacts[at(i)];
-    // Impacts let go together, or none does: what one holds the next ones see.
+    // The impacts of an island separate together or not at all, because later impacts depend on
+    // earlier ones.
     bool any = false, is_limited = false;
     for (int n = 0; n < impacts.n; ++n) {
       Impact& met = impacts.each[at(n)];
@@ -172,12 +177,13 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar,
     }
   }
   if (others_.empty()) return;
+  // Gradient of the other active sets.
   true_u_ = step_.u, true_corrected_ = step_.u_corrected, true_rested_ = step_.u_rested;
   exchange_others();
   fill_way(step_);
   vjp(other_);
   exchange_others();
-  // To the bit.
+  // Restore the velocities to the bit.
   step_.u = true_u_, step_.u_corrected = true_corrected_, step_.u_rested = true_rested_;
   fill_way(step_);
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;

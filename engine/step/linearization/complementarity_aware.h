@@ -1,4 +1,4 @@
-// Gradients that look beyond the classes that a step found (complementarity_aware.cpp).
+// Gradients for active sets other than the one that the step found (complementarity_aware.cpp).
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ class ComplementarityAwareVjp {
  public:
   explicit ComplementarityAwareVjp(StepData& step) : step_(step) {}
 
-  // Replaces the step's gradient by that of other classes, if it is larger. v_bar: what the loss
-  // changes by with the velocity at the end; vjp: fills the gradient of the step as StepData has
-  // it.
+  // Replace the gradient of the step by that of another active set if the latter is larger. v_bar:
+  // gradient of the loss with respect to the velocity at the end. vjp: fills the gradient of the
+  // step as StepData describes it.
   void choose(const std::vector<double>& v_bar, const std::function<void(StepGradient&)>& vjp,
               StepGradient& gradient);
 
@@ -30,8 +30,8 @@ class ComplementarityAwareVjp {
   StepData& step_;
   RowProblem probe_;
   std::vector<RowClass> wanted_;
-  std::vector<std::uint8_t> keeps_;  // rows: whether they clamp whatever the loss wants
-  // With the number of their island: islands and impacts.
+  std::vector<std::uint8_t> keeps_;  // per row: active whatever the loss wants
+  // Islands and impacts with another active set, each with the number of its island.
   std::vector<std::pair<int, StepIsland*>> others_;
   std::vector<double> true_u_, true_corrected_, true_rested_;
   StepGradient other_;

@@ -1,13 +1,13 @@
-// The answer of an island's impulses, in the columns of the Jacobians (step_jacobians.cpp).
+// Response of an island's impulses, in the columns of the Jacobians (step_jacobians.cpp).
 //
-// Solved rows tell what their impulses change by with each of their numbers
-// (contact/impulse_rates.h): of a contact these move with the twists of both shapes, twelve
-// numbers, and shapes with the joints before them, so that a block of channels costs twelve
-// columns, however many joints there are. Channels turn with the joints as well: with V a body's
-// velocity against the parent of joint c's,
-//   d(X u)/dq_c = J_c x V      at the channels' point
-// Rows without such rates, as sweeps, sliding discs, bounces and closures, have one adjoint for
-// each of their seeds (moving_channels.h) instead.
+// Solved rows have derivatives of their impulses with respect to each of their numbers
+// (contact/impulse_rates.h). The numbers of a contact move with the twists of both shapes, twelve
+// numbers, and the shapes move with the joints before them. A block of channels therefore costs
+// twelve columns, however many joints there are. Channels turn with the joints as well. With V a
+// body's velocity relative to the parent of joint c,
+//   d(X u)/dq_c = J_c x V      at the point of the channels
+// Rows without such derivatives, as those of sweeps, sliding discs, bounces and closures, take one
+// adjoint per seed (moving_channels.h) instead.
 #include <algorithm>
 
 #include "base/index.h"
@@ -30,7 +30,7 @@ void put(const Vec3d& x, double* to) {
 }  // namespace
 
 bool ImpulseJacobians::has_rates(StepIsland& island) {
-  // Among kinds with channels of their own contacts alone have any.
+  // Among the block kinds, only contacts have such derivatives.
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
     if (is_of<Contact>(island.blocks[b]) ? !Contact::has_rates(island, b)
                                          : island.blocks[b].kind != StepIsland::of_coordinate)
@@ -38,11 +38,13 @@ bool ImpulseJacobians::has_rates(StepIsland& island) {
   return island.solved->rates(island.problem, rates_);
 }
 
-// An island moves no other's coordinates. Where rows depend on each other, what that misses is one
-// more row of impulses_by_, if it is all there: by q and v, and of rows that have rates.
+// Islands do not move each other's coordinates. For linearly dependent rows, the derivative of
+// their inconsistency is one more row of impulses_by_. It requires the columns of q and v, and rows
+// with derivatives.
 OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in,
                                const JacobianColumns& columns, const ShapeTwists& twists,
                                std::vector<double>& moved_by) {
+  // Choose between derivatives of the rows and adjoints, and how dependent rows are tested.
   rates_.of_dependences = false;
   const double* const Y = moving_.find(step_, island, rates_.asked);
   const int n = step_.model().n_v, k = island.problem.channels, asked = rates_.width(),
@@ -62,20 +64,21 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in,
     add_rates(island, in, columns, twists);
   else
     add_adjoints(island, in, columns);
-  const auto add_seen = [&](int first, int end) {  // by the velocities that are in channels_by_
+  const auto add_seen = [&](int first, int end) {  // response to the velocities in channels_by_
     LeftFactor by_velocity(&rates_.by_velocity[at(first)], end - first, k);
     by_velocity.by_row = 1, by_velocity.by_column = w;
     matrices.add_product(by_velocity, channels_by_.data(), stride,
                          &impulses_by_[at(first * stride)], stride, stride);
   };
-  // Dependences that push nothing do not feel how things move freely, which would be rounding: only
-  // how channels turn.
+  // Dependent rows that exert no net force do not feel the free motion, which would add rounding.
+  // They feel only the rotation of the channels.
   const bool is_held =
       rates_.of_dependences && !pushes(step_, island, &rates_.by_velocity[at(asked)], w);
   if (is_held) add_seen(asked, w);
   matrices.add_sparse_product(LeftFactor::transposed(island.X.data(), k, n), moved_by.data(),
                               stride, channels_by_.data(), stride, stride);
   add_seen(0, is_held ? asked : w);
+  // Change of the velocity by the impulses.
   matrices.add_product({by_rates ? Y : seeds_.moves.data(), n, told}, impulses_by_.data(), stride,
                        moved_by.data(), stride, stride);
   if (rates_.of_dependences) {
@@ -86,7 +89,7 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in,
   return one_sided_if(torn, OneSided::torn);
 }
 
-// By one adjoint for each of the seeds: what it goes back to in its row, and in by_velocity.
+// Fill impulses_by_ and by_velocity by one adjoint per seed.
 void ImpulseJacobians::add_adjoints(StepIsland& island, const StepInput& in,
                                     const JacobianColumns& columns) {
   const std::size_t k = at(island.problem.channels), w = at(seeds_.count),
@@ -108,7 +111,8 @@ void ImpulseJacobians::add_adjoints(StepIsland& island, const StepInput& in,
   }
 }
 
-// By the rates of its rows, and what the turning of channels adds to what they see.
+// Fill impulses_by_ from the derivatives of the rows, and channels_by_ with the rotation of the
+// channels.
 void ImpulseJacobians::add_rates(const StepIsland& island, const StepInput& in,
                                  const JacobianColumns& columns, const ShapeTwists& twists) {
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
@@ -131,7 +135,7 @@ void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::si
   double* const first =
       &channels_by_[at(island.problem.blocks[b].first_channel * columns.stride + columns.q)];
   for (const int side : {0, 1}) {
-    Motion<double> V;  // of the body against joint i's parent
+    Motion<double> V;  // of the body relative to joint i's parent
     for (int i = side ? block.b : block.a; i > 0; i = m.joints[at(i)].parent) {
       const Joint& joint = m.joints[at(i)];
       V = V + joint_motion(step_.dynamics, joint, step_.u.data() + joint.v_index);
@@ -148,7 +152,8 @@ void ImpulseJacobians::add_turning_of_channels(const StepIsland& island, std::si
   }
 }
 
-// The rows of one manifold: by both shapes' twists, and from these to the joints that move them.
+// Add the response to the rows of one manifold: derivatives with respect to the twists of both
+// shapes times the Jacobians of these twists.
 void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b, int first_row,
                                          int last_row, const JacobianColumns& columns,
                                          const ShapeTwists& twists) {
@@ -163,7 +168,7 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
   const SceneQuery::PairManifold& pair = step_.manifolds[at(manifold)];
   const SmallMatrices& matrices = small_matrices();
 
-  // The channels of a single point go with it: y changes by omega x dp.
+  // Channels of a single point move with it: y changes by omega x dp.
   Vec3d omega;
   if (!block.turns)
     for (const int side : {0, 1})
@@ -194,7 +199,7 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
   }
 }
 
-// Targets of rows that look at one coordinate.
+// Add the response to the targets of coordinate rows.
 void ImpulseJacobians::add_coordinate_rates(const StepIsland& island, std::size_t b,
                                             const StepInput& in, const JacobianColumns& columns) {
   const StepIsland::Block& block = island.blocks[b];

@@ -1,4 +1,4 @@
-// The answer of the islands' impulses, in the columns of the Jacobians (impulse_jacobians.cpp).
+// Response of the islands' impulses, in the columns of the Jacobians (impulse_jacobians.cpp).
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ class ImpulseJacobians {
   ImpulseJacobians(StepData& step, const SharedRates& shared, StepVjp& vjp)
       : step_(step), shared_(shared), vjp_(vjp) {}
 
-  // Adds Y dz of an island to the change of the velocity u (n_v rows) at held impulses. Returns
-  // false where that holds to one side only.
+  // Add Y dz of an island to moved_by, the change of the velocity u (n_v rows) at fixed impulses.
+  // Return the causes for which the result is one-sided, if any.
   OneSided add(StepIsland& island, const StepInput& in, const JacobianColumns& columns,
                const ShapeTwists& twists, std::vector<double>& moved_by);
 
@@ -38,12 +38,14 @@ class ImpulseJacobians {
 
   ImpulseRates rates_;
   MovingChannels moving_;
-  ImpulseSeeds seeds_;  // of rows without rates
-  // Of an island: velocities of channels, impulses of those that move, by all columns.
+  ImpulseSeeds seeds_;  // for rows without rates
+  // Of one island, by all columns: velocities of the channels, and impulses of the channels or
+  // seeds.
   std::vector<double> channels_by_, impulses_by_;
-  // Of one manifold: impulses by one shape's twist; its rows.
+  // Of one manifold: impulses by the twist of one shape, and the derivatives of its rows and
+  // targets.
   std::vector<double> twist_rates_, row_rates_, target_rates_;
-  StepGradient row_;  // of one impulse; room of is_torn
+  StepGradient row_;  // gradient of one impulse; workspace of is_torn
 };
 
 }  // namespace robosim

@@ -11,7 +11,7 @@ const double* ShapeTwists::of(const StepData& step, int manifold, int side) cons
   return &twists_[at((2 * manifold + side) * 6 * padded(step.model().n_v))];
 }
 
-// Joints that mimic others share their coordinate: their twists add up.
+// Mimic joints share the coordinate of the joint that they follow, so their twists add up.
 void ShapeTwists::fill(const StepData& step) {
   const Model& m = step.model();
   const std::size_t n = at(padded(m.n_v));

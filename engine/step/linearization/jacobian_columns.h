@@ -1,4 +1,4 @@
-// Columns of Jacobians side by side: what a step's matrices are made in.
+// Columns of Jacobians side by side: the layout in which the matrices of a step are computed.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,14 @@
 
 namespace robosim {
 
-// The first column by each argument in a row of all, -1 where nobody asks; and the length of a row.
+// First column of each argument in a row of all arguments, -1 if not requested, and the length of a
+// row.
 struct JacobianColumns {
   int q = -1, v = -1, tau = -1, q_target = -1, v_target = -1, stride = 0;
 };
 
-// Twists of the shapes of all contacts by the joints: [linear; angular] in the shape's own frame,
-// by all joints, and zero in the columns that pad these (columns.h).
+// Jacobians of the twists of all contacts' shapes with respect to the joints: [linear; angular] in
+// the shape's own frame, with zeros in the padding columns (columns.h).
 class ShapeTwists {
  public:
   void fill(const StepData& step);
@@ -21,7 +22,7 @@ class ShapeTwists {
   const double* of(const StepData& step, int manifold, int side) const;
 
  private:
-  std::vector<double> twists_;  // of both shapes of each manifold
+  std::vector<double> twists_;  // both shapes of each manifold
 };
 
 }  // namespace robosim

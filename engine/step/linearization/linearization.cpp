@@ -10,16 +10,17 @@
 namespace robosim {
 namespace {
 
-// True where a correction cancels an impulse that it corrects, and so depends on it.
+// True if a correction cancels an impulse that it corrects, and therefore depends on it.
 bool ends_impulses(const StepIsland& corrections) {
   return corrections.solved->follows_lower_bounds(corrections.problem, corrections.solution);
 }
 
 }  // namespace
 
-// Makes what all derivatives of one step share: how the contacts' geometry moves, and the factors
-// of the rows. Jacobians of state and control need no shapes, nor what moves with objects that no
-// joint moves; and they tell by themselves what is torn.
+// Compute what all derivatives of one step share: derivatives of the contacts' geometry, and
+// factors of the rows. Without `everything`, derivatives with respect to shapes and to objects that
+// no joint moves are left out, as well as the test for torn rows. Jacobians of state and control do
+// not need the former and perform the test themselves.
 void Linearization::derive(const StepInput& in, bool everything) {
   shared_.is_there = true, shared_.has_everything = everything, shared_.one_sided = OneSided::no;
   if (shared_.manifolds.size() < step_.manifolds.size())
@@ -35,6 +36,7 @@ void Linearization::derive(const StepInput& in, bool everything) {
     for (int k = 0; k < pair.manifold.n_points; ++k)
       shared_.one_sided |= one_sided_if(rates.points[k].one_sided, OneSided::feature);
   }
+  // Factors of the rows of islands, impacts and corrections.
   const auto differentiate = [&](StepIsland& island) {
     shared_.one_sided |=
         island.solved->differentiate(island.problem, island.sizes, island.solution);
@@ -77,8 +79,8 @@ void Linearization::vjp(const StepInput& in, const TangentView& next_bar, StepGr
       vjp_.velocity_bar(), [&](StepGradient& other) { exact_vjp(in, next_bar, other); }, gradient);
 }
 
-// True where impulses act late in the step, or corrections end what they correct: matrices know
-// neither.
+// True if the step has impacts, or corrections that cancel the impulses they correct. Matrices
+// cover neither.
 bool Linearization::has_gradients_alone() const {
   return step_.has_impacts() ||
          std::any_of(step_.corrections.begin(),
@@ -87,7 +89,7 @@ bool Linearization::has_gradients_alone() const {
                      ends_impulses);
 }
 
-// Calls use(i, gradient) of each entry i of q_next and v_next.
+// Call use(i, gradient) for each entry i of q_next and v_next.
 template <class Use>
 void Linearization::for_each_row(const StepInput& in, const Use& use) {
   const std::size_t n = step_.size();

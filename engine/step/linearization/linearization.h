@@ -1,8 +1,9 @@
-// Linearization: the derivatives of a step that was taken, from what it has left in StepData.
+// Linearization: derivatives of the last step, from the results in StepData.
 //
-// Gradients go backwards by one transposed solve (step_vjp.h), tangents forwards (step_jvp.h),
-// matrices forwards for all columns at once (step_jacobians.h, impulse_jacobians.h). What all of
-// them share, as how the contacts' geometry moves, is made once for a step (shared_rates.h).
+// Gradients run backward through one transposed solve (step_vjp.h). Tangents run forward
+// (step_jvp.h). Matrices run forward for all columns at once (step_jacobians.h,
+// impulse_jacobians.h). Shared results, such as the derivatives of the contacts' geometry, are
+// computed once per step (shared_rates.h).
 #pragma once
 
 #include <vector>
@@ -23,13 +24,13 @@ class Linearization {
         jacobians_(step, integrator, shared_, vjp_),
         aware_(step) {}
 
-  Linearization(const Linearization&) = delete;  // its parts know each other
+  Linearization(const Linearization&) = delete;  // its parts refer to each other
   Linearization& operator=(const Linearization&) = delete;
 
-  // After each step: nothing is known of it yet.
+  // Discard the derivatives of the previous step. Call after each step.
   void reset() { shared_.is_there = shared_.has_everything = false; }
 
-  // See Stepper.
+  // See Stepper for these functions.
   void vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
   void exact_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
   OneSided jacobians(const StepInput& in, const JacobianBlocks& out);
@@ -47,7 +48,7 @@ class Linearization {
   StepJvp jvp_;
   JacobianMaker jacobians_;
   ComplementarityAwareVjp aware_;
-  StepGradient row_;  // of one entry of the next state; room of is_torn
+  StepGradient row_;  // gradient of one entry of the next state; workspace
   std::vector<double> unit_, zero_;
 };
 

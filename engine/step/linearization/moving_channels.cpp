@@ -17,6 +17,7 @@ const double* MovingChannels::find(const StepData& step, const StepIsland& islan
     while (r < n && island.X[at(r * k + c)] == 0) ++r;
     if (r < n) moving.push_back(c);
   }
+  // Copy the columns of Y if some channels do not move.
   if (static_cast<int>(moving.size()) == k) return island.Y.data();
   Y_.resize(at(n) * moving.size());
   double* to = Y_.data();
@@ -26,7 +27,7 @@ const double* MovingChannels::find(const StepData& step, const StepIsland& islan
 }
 
 void ImpulseSeeds::find(const StepData& step, const StepIsland& island) {
-  constexpr double independent = 1e-10;  // of what is left of a channel, beside the largest
+  constexpr double independent = 1e-10;  // pivot of an independent channel, relative to the largest
   const int n = step.model().n_v, k = island.problem.channels;
   const double* const Y = moving_.find(step, island, channels_);
   const int w = static_cast<int>(channels_.size());
@@ -34,14 +35,16 @@ void ImpulseSeeds::find(const StepData& step, const StepIsland& island) {
   for (int r = 0; r < w; ++r)
     for (int c = 0; c < w; ++c)
       L_[at(r * w + c)] = island.problem.L[at(channels_[at(r)] * k + channels_[at(c)])];
+  // Independent channels: one unit seed per channel.
   if (factor_.factor(L_.data(), w, independent) == w) {
     count = w, make_zeros(seeds, at(w * k));
     for (int c = 0; c < w; ++c) seeds[at(c * k + channels_[at(c)])] = 1;
     moves.assign(Y, Y + n * w);
     return;
   }
+  // Dependent channels: one seed per entry of v that the impulses change.
   count = 0, seeds.clear();
-  std::vector<int>& entries = channels_;  // of velocities that move
+  std::vector<int>& entries = channels_;  // entries of v that impulses change
   entries.clear();
   for (int r = 0; r < n; ++r) {
     const double* const row = &island.Y[at(r * k)];

@@ -1,5 +1,5 @@
-// The channels of an island along which something moves: by impulses of the others, as across the
-// plane of a flat robot, nothing does.
+// Channels of an island along which impulses move something. Impulses along the others, such as
+// those across the plane of a planar robot, move nothing.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,17 @@
 namespace robosim {
 
 struct MovingChannels {
-  // Fills `moving`; gives their columns of Y, n_v rows.
+  // Fill `moving` with these channels. Return their columns of Y, n_v rows.
   const double* find(const StepData& step, const StepIsland& island, std::vector<int>& moving);
 
  private:
-  std::vector<double> Y_;  // n_v x those that move, where not all do
+  std::vector<double> Y_;  // n_v x moving channels, unless all channels move
 };
 
-// Seeds of adjoints for an island's impulses, one adjoint each: Y z = moves (seeds z). As a rule
-// seeds are the channels along which something moves. Where these depend on each other, as those of
-// wheels on one axle, they are velocities: impulses that cancel each other would be beyond all
-// measure, and rounding with them.
+// Weights on the impulses z of an island for which adjoints are computed, one adjoint each: Y z =
+// moves (seeds z). Usually the seeds are the channels along which something moves. If these
+// channels are linearly dependent, as those of wheels on one axle, the seeds are joint velocities.
+// Impulses that cancel each other would be unbounded, and so would their rounding errors.
 struct ImpulseSeeds {
   void find(const StepData& step, const StepIsland& island);
 
@@ -35,7 +35,8 @@ struct ImpulseSeeds {
   SemidefiniteFactor factor_;
 };
 
-// Fills the force and moment of contacts and closures on each body by itself.
+// Fill the force and moment that contacts and closures exert on each body alone, without the bodies
+// behind it.
 void carry_impulses(const StepData& step, std::vector<Force<double>>& carried);
 
 }  // namespace robosim

@@ -1,4 +1,4 @@
-// Rates that all derivatives of one step share. Computed by Linearization::derive.
+// Derivatives that all linearizations of one step share. Computed by Linearization::derive.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 namespace robosim {
 
 struct SharedRates {
-  bool is_there = false;        // of everything that Jacobians of state and control need
-  bool has_everything = false;  // shapes, and what moves with objects that no joint moves, as well
+  bool is_there = false;        // enough for Jacobians of state and control
+  bool has_everything = false;  // also shapes, and objects that no joint moves
   OneSided one_sided = OneSided::no;
-  std::vector<ManifoldDerivatives> manifolds;  // the first are those of the step's manifolds
+  std::vector<ManifoldDerivatives> manifolds;  // first those of the step's manifolds, in order
 };
 
 }  // namespace robosim

@@ -1,13 +1,13 @@
-// The Jacobians of a step, all columns at once.
+// Jacobians of a step, all columns at once.
 //
-// At fixed impulses z the new velocity u changes by (step_vjp.cpp)
+// At fixed impulses z the velocity u at the end changes by (step_vjp.cpp)
 //   alpha = M^^-1 (-d_x r + d_x X^T z)
-// forwards, as derivatives of inverse dynamics (rnea_derivatives.h) solved with M^^. The impulses
-// answer through the rows,
+// which is computed forward, from the derivatives of inverse dynamics (rnea_derivatives.h) and a
+// solve with M^^. The impulses respond through the rows (impulse_jacobians.cpp),
 //   du = alpha + Y dz,   dz = V (X alpha + dX u) + Z_d : dd + Z_t : dt,   Y = M^^-1 X^T
-// (impulse_jacobians.cpp). Where impulses act within the step (constraints/normal_law.h) the way is
-// not u, and the Jacobians are made of gradients. Cost: O(n depth) and 3 n solves with M^^, and
-// O(n^2 channels); what is not asked for is not made.
+// If impulses act within the step (constraints/impacts.h), the displacement is not u, and the
+// Jacobians are assembled from gradients. Cost: O(n depth) and 3 n solves with M^^, and O(n^2
+// channels). Blocks that are not requested are not computed.
 #include <algorithm>
 #include <array>
 
@@ -41,10 +41,10 @@ JacobianBlocks StepJacobians::resize(const Model& m) {
   return {q.data(), v.data(), tau.data(), q_target.data(), v_target.data(), nullptr, nullptr};
 }
 
-// d_x X^T z at fixed impulses: what contacts and closures push on bodies is held in the world, and
-// columns turn with the joints before them,
-//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c of a joint on the way to i's, or
-//                                                               i's own; F on all behind i
+// Add d_x X^T z at fixed impulses. The forces of contacts and closures on bodies are held constant
+// in the world, and the columns turn with the joints before them,
+//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c: a joint up to joint i; F: force on
+//                                                               all bodies behind i
 void JacobianMaker::add_turning_of_impulses(double* by_q, int stride) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
@@ -60,9 +60,9 @@ void JacobianMaker::add_turning_of_impulses(double* by_q, int stride) {
   }
 }
 
-// And what acts at a single point goes where that goes, as rows of other contacts tell by
-// themselves (constraints/contact.cpp):
-//   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        of each column
+// Add the motion of forces at a single point, which move with their point. In other contacts the
+// rows account for the motion of the points (constraints/contact.cpp).
+//   (J_b - J_a)^T z at p:   d/dp = z x (omega_b - omega_a)        for each column
 void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t b, double* by_q,
                                            int stride) {
   const Model& m = step_.model();
@@ -74,6 +74,7 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
   make_zeros(point_by_, at(3 * n)), make_zeros(per_point_, at(3 * n));
   for (const int side : {0, 1}) {
     if (step_.object(side ? pair.b : pair.a).body == 0) continue;
+    // Derivative of the point with respect to the joints.
     double moved[6][3];
     for (int k = 0; k < 6; ++k)
       for (int c = 0; c < 3; ++c) moved[k][c] = rates.twist[6 * side + k].p_W[c];
@@ -90,14 +91,14 @@ void JacobianMaker::add_moving_of_impulses(const StepIsland& island, std::size_t
   matrices.add_product({per_point_.data(), m.n_v, 3}, point_by_.data(), n, by_q, stride, n);
 }
 
-// Copies n_v columns of a wider matrix to one of their own.
+// Copy n_v columns of a wider matrix to a matrix of their own.
 void JacobianMaker::copy_columns(const double* from, int stride, std::vector<double>& to) const {
   const int n_v = step_.model().n_v, n = padded(n_v);
   make_zeros(to, at(n_v * n));
   for (int i = 0; i < n_v; ++i) std::copy_n(from + i * stride, n_v, &to[at(i * n)]);
 }
 
-// alpha, in the columns that are asked for.
+// Compute alpha in the requested columns.
 void JacobianMaker::free_jacobians(const StepInput& in) {
   const Model& m = step_.model();
   const double dt = step_.options.dt;
@@ -118,7 +119,7 @@ void JacobianMaker::free_jacobians(const StepInput& in) {
   if (by.v >= 0) integrator_.add_carried_velocity(step_, in, &moved_by_[at(by.v)], stride);
 }
 
-// d_x X^T z at fixed impulses.
+// Add d_x X^T z at fixed impulses, in the columns of q.
 void JacobianMaker::add_held_impulses(double* by_q, int stride) {
   if (step_.n_islands == 0) return;
   add_turning_of_impulses(by_q, stride);
@@ -129,14 +130,15 @@ void JacobianMaker::add_held_impulses(double* by_q, int stride) {
   });
 }
 
-// The same of the way u + Y c, from the columns of u in velocity_by_: A^-1 (-dA Y c + dX^T c) by q
-// beside them. r is linear in u, so that the first is the difference of two.
+// Fill moved_by_ with the Jacobian of the displacement u + Y c at fixed c, from that of u in
+// velocity_by_. The additional term A^-1 (-dA Y c + dX^T c) depends on q alone. r is linear in u,
+// so -dA Y c is a difference of two derivatives of r.
 void JacobianMaker::corrected_jacobians(const StepInput& in) {
   const Model& m = step_.model();
   const JacobianColumns& by = columns_;
   moved_by_ = velocity_by_;
   if (by.q < 0) return;
-  // corrected_by_: -d_q r for u as it was; then the rest, by q alone.
+  // corrected_by_ is -d_q r for u without corrections. by_q_ becomes the additional term.
   const int n = padded(m.n_v);
   make_zeros(by_q_, corrected_by_.size()), make_zeros(unasked_, corrected_by_.size());
   integrator_.fill_residual_rates(step_, in, by_q_.data(), unasked_.data(), n);
@@ -149,6 +151,7 @@ void JacobianMaker::corrected_jacobians(const StepInput& in) {
 
 OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
+  // Layout of the requested columns.
   bool is_driven = false;
   OneSided one_sided = OneSided::no;
   for (int k = 0; k < m.n_v; ++k) is_driven |= step_.world->motor(k).is_there();
@@ -166,6 +169,7 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
               0};
   columns_.stride = padded(end);
   if (end > 0) {
+    // Velocity without and with the response of the impulses, then with position corrections.
     if (out.q) twists_.fill(step_);
     free_jacobians(in);
     for (int i = 0; i < step_.n_islands; ++i)
@@ -180,6 +184,7 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
     }
     const double* const velocity_by =
         step_.has_corrections() ? velocity_by_.data() : moved_by_.data();
+    // Jacobians of the next state.
     std::array<Integrator::ColumnBlock, 5> parts;
     std::size_t count = 0;
     const auto add = [&](double* block, int columns, int first) {
@@ -191,14 +196,15 @@ OneSided JacobianMaker::fill(const StepInput& in, const JacobianBlocks& out) {
     add(out.q_target, m.n_q, columns_.q_target), add(out.v_target, m.n_v, columns_.v_target);
     integrator_.advance_columns(step_, {parts.data(), count}, columns_.stride);
   }
+  // Parameters, and targets without any motor.
   if (out.parameters) parameter_jacobian(in, out);
   if (!is_driven && out.q_target) std::fill_n(out.q_target, 2 * at(m.n_v) * at(m.n_q), 0.0);
   if (!is_driven && out.v_target) std::fill_n(out.v_target, 2 * at(m.n_v) * at(m.n_v), 0.0);
   return one_sided;
 }
 
-// One gradient for each velocity at the end, which has all parameters; from there on column by
-// column.
+// Jacobian with respect to parameters: one gradient for each entry of the velocity at the end, then
+// the integrator column by column.
 void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks& out) {
   const Model& m = step_.model();
   const std::size_t n = at(m.n_v), columns = at(out.selection->size());
@@ -213,7 +219,7 @@ void JacobianMaker::parameter_jacobian(const StepInput& in, const JacobianBlocks
   velocity_by_parameters(moved_by_, true);
   if (step_.has_corrections()) velocity_by_parameters(velocity_by_, false);
   const std::vector<double>& velocity_by = step_.has_corrections() ? velocity_by_ : moved_by_;
-  // The change of dt itself in each column.
+  // Weight of dt itself in each column.
   row_.set_zero(*step_.world);
   *row_.parameters.of("dt") = 1;
   by_dt_.resize(columns), unit_.resize(n), velocity_.resize(n), make_zeros(zero_, n),

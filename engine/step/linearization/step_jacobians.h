@@ -1,5 +1,5 @@
-// The Jacobians of a step that was taken (step_jacobians.cpp). SharedRates::is_there must hold; by
-// parameters has_everything.
+// Jacobians of the last step (step_jacobians.cpp). Requires SharedRates::is_there, and
+// SharedRates::has_everything for Jacobians with respect to parameters.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ class JacobianMaker {
         vjp_(vjp),
         impulses_(step, shared, vjp) {}
 
-  // No impulse may act late in the step. Returns false where the Jacobians hold to one side only,
-  // by what SharedRates does not know yet.
+  // Fill the requested blocks. The step must have no impacts. Return the causes, beyond those in
+  // SharedRates, for which the Jacobians are one-sided, if any.
   OneSided fill(const StepInput& in, const JacobianBlocks& out);
 
  private:
@@ -40,14 +40,14 @@ class JacobianMaker {
 
   JacobianColumns columns_;
   ShapeTwists twists_;
-  // u (n_v rows) by all columns, with corrections where there are any.
+  // Jacobian of u (n_v rows) with all columns, including the position corrections if there are any.
   std::vector<double> moved_by_;
-  std::vector<double> velocity_by_;  // and without
-  // Of corrections, by q alone: of the way; -r at u.
+  std::vector<double> velocity_by_;  // Jacobian of u without position corrections
+  // For corrections, with respect to q alone: Jacobians of the displacement, and of -r at u.
   std::vector<double> by_q_, corrected_by_;
-  std::vector<Force<double>> carried_;  // bodies: what pushes on them
+  std::vector<Force<double>> carried_;  // per body: force of the impulses
   std::vector<double> unasked_, point_by_, per_point_;
-  std::vector<double> unit_, velocity_, zero_, tangent_, by_dt_;  // by parameters
+  std::vector<double> unit_, velocity_, zero_, tangent_, by_dt_;  // for parameters
   StepGradient row_;
 };
 

@@ -1,15 +1,15 @@
-// What the next state changes by along one direction of everything that a step is a function of,
-// without a matrix.
+// Change of the next state along one direction of all arguments and parameters, without a matrix.
 //
-// As of the Jacobians (step_jacobians.cpp): with the impulses z held the new velocity u changes by
+// As in the Jacobians (step_jacobians.cpp), the velocity u at the end changes at fixed impulses z
+// by
 //   alpha = M^^-1 (-dr + dX^T z)
-// which is one sweep of inverse dynamics' rates (rnea_products.h, parameter_derivatives.h) and one
-// solve, and the impulses answer
+// This takes one sweep of inverse dynamics' derivatives (rnea_products.h, parameter_derivatives.h)
+// and one solve. The impulses respond,
 //   du = alpha + Y dz,   dz_c = (d z_c / d y_free) . X alpha + (row c's gradient) . direction
-// by one adjoint of the rows for each channel: six for two bodies, three where they touch at one
-// point; corrections of positions likewise, from u on. Where impulses act within the step
-// (constraints/normal_law.h) Linearization makes the rows of the Jacobians, one gradient each, and
-// multiplies.
+// by one adjoint of the rows per channel: six for two bodies, three if they touch at one point.
+// Position corrections respond likewise, starting from u. If impulses act within the step
+// (constraints/impacts.h), Linearization computes the rows of the Jacobians, one gradient each, and
+// multiplies them with the direction.
 #include <algorithm>
 
 #include "base/index.h"
@@ -28,7 +28,7 @@ Motion<double> twist(const double* linear_angular) {
 
 }  // namespace
 
-// Where a contact of one point goes.
+// Displacement of the point of a single-point contact along the direction.
 Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& direction) const {
   const SceneQuery::PairManifold& pair = step_.manifolds[at(block.item)];
   const ManifoldDerivatives& rates = shared_.manifolds[at(block.item)];
@@ -40,19 +40,21 @@ Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& dir
     const SE3d& X_WO = step_.query.X_WO(object);
     const SE3d X = o.geometry.body().with_piece(
         piece, [&](const Compound::Piece& p) { return X_WO * p.X_BP; });
+    // Motion of the shape.
     Motion<double> V = X_WO * twist(direction.parameters.of("pose", object));
     if (o.body > 0) V = V + at_point(displaced_[at(o.body)], -step_.dynamics.X_WB[1].p);
     const Motion<double> own = inverse_times(X, V);
     for (int k = 0; k < 3; ++k)
       moved += own.linear[k] * point.twist[6 * side + k].p_W +
                own.angular[k] * point.twist[6 * side + 3 + k].p_W;
+    // Changes of the shape: its vertices, sizes and scale.
     if (!direction.parameters.vertices.empty() && point.n_corners[side] > 0)
       if (const int row = step_.world->vertices().first(object, piece); row >= 0)
         for (int c = 0; c < point.n_corners[side]; ++c) {
           const Vec3d step = direction.parameters.vertices.of(row + point.vertex[side][c]);
           for (int k = 0; k < 3; ++k) moved += step[k] * point.corner[side][c][k].p_W;
         }
-    if (o.geometry.compound) continue;  // by whose sizes there is no derivative
+    if (o.geometry.compound) continue;  // no derivative with respect to its sizes
     for (int k = 0; k < rates.n_sizes[side]; ++k)
       moved += direction.parameters.of("sizes", object)[k] * point.size[side][k].p_W;
     moved += *direction.parameters.of("scale", object) * point.scale[side].p_W;
@@ -60,8 +62,8 @@ Vec3d StepJvp::point_jvp(const StepIsland::Block& block, const StepGradient& dir
   return moved;
 }
 
-// dX^T z: what contacts and closures push on bodies is held in the world, and what acts at a single
-// point goes where that goes (step_jacobians.cpp).
+// Add dX^T z. The forces of contacts and closures on bodies are held constant in the world, and
+// forces at a single point move with their point (step_jacobians.cpp).
 void StepJvp::add_impulses_jvp(const StepGradient& direction) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
@@ -100,7 +102,7 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
     return integrator_.advance_jvp(step_, direction.q.data(), d_dt, change_.data(), change_.data(),
                                    next);
 
-  // Positions go by u + Y c. dr is linear in u, so that -dA Y c is the difference of dr at both
+  // Positions advance by u + Y c. dr is linear in u, so -dA Y c is the difference of dr at both
   // velocities.
   velocity_change_ = change_;
   step_.exchange_corrections();
@@ -117,7 +119,7 @@ void StepJvp::jvp(const StepInput& in, const StepGradient& direction, const Tang
                           next);
 }
 
-// To change_, Y dz.
+// Add Y dz to change_.
 void StepJvp::add_answer(StepIsland& island, const StepInput& in, const StepGradient& direction) {
   const std::size_t n = step_.size(), k = at(island.problem.channels);
   seeds_.find(step_, island);

@@ -1,5 +1,5 @@
-// The tangent of a step that was taken: what the next state changes by along one direction
-// (step_jvp.cpp). SharedRates::has_everything must hold.
+// Tangent of the last step: the change of the next state along one direction (step_jvp.cpp).
+// Requires SharedRates::has_everything.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ class StepJvp {
   StepJvp(StepData& step, Integrator& integrator, const SharedRates& shared, StepVjp& vjp)
       : step_(step), integrator_(integrator), shared_(shared), vjp_(vjp) {}
 
-  // No impulse may act late in the step.
+  // Fill the change of the next state along a direction. The step must have no impacts.
   void jvp(const StepInput& in, const StepGradient& direction, const TangentSpan& next);
 
  private:
@@ -27,15 +27,15 @@ class StepJvp {
   const SharedRates& shared_;
   StepVjp& vjp_;
 
-  std::vector<Motion<double>> displaced_;  // bodies: where they go along the direction
-  // Bodies: what pushes on them; and what that changes by.
+  std::vector<Motion<double>> displaced_;  // per body: motion along the direction
+  // Per body: force of the impulses, and the change of this force.
   std::vector<Force<double>> carried_, turned_;
-  // n_v: of u with corrections, of u, of -r at u.
+  // Changes (n_v) of u with corrections, of u, and of -r at u.
   std::vector<double> change_, velocity_change_, residual_change_;
-  ImpulseSeeds seeds_;  // of an island
-  // Along the direction: velocities of its channels, impulses of its seeds.
+  ImpulseSeeds seeds_;  // of one island
+  // Changes along the direction: velocities of the island's channels, impulses of its seeds.
   std::vector<double> channels_by_, impulses_by_;
-  StepGradient row_;  // of one impulse
+  StepGradient row_;  // gradient of one impulse
 };
 
 }  // namespace robosim

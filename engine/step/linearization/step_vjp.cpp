@@ -1,27 +1,31 @@
-// The gradient of a step, by one transposed solve.
+// Gradient of a step, by one transposed solve.
 //
-// With the impulses z of the channels, the step's velocity u = v+ in the axes at the start solves
-// M^(u - v) + dt (...) - X^T z = 0, and z answers y = X u, the rows' coefficients d and their
-// targets. Let g be what the loss changes by with u, and y_bar, L_bar, d_bar, t_bar what the rows'
-// adjoint gives for z_bar = X M^^-1 g. Then
-//
+// With the impulses z of the channels, the velocity u = v+ in the axes at the start solves
+//   M^(u - v) + dt (...) - X^T z = 0
+// The impulses z respond to y = X u, to the rows' coefficients d and to their targets t. Let g be
+// the gradient of the loss with respect to u. Let y_bar, L_bar, d_bar and t_bar be the results of
+// the rows' adjoint for z_bar = X M^^-1 g. Then
 //   lambda = M^^-1 (g + X^T y_bar),   G = L_bar - y_bar z^T
 //   dloss = -lambda . d_x r + lambda . dX^T z + y_bar . (dX u) + G : dL + d_bar . dd + t_bar . dt
+// with r = M(u - v) + dt (...) at fixed u: inverse dynamics at the velocity v and the acceleration
+// (u - v)/dt, contracted with lambda (rnea_products.h, parameter_derivatives.h). dA/dq is never
+// formed.
 //
-// with r = M(u - v) + dt (...) taken at fixed u: inverse dynamics at the velocity v and the
-// acceleration (u - v)/dt contracted with lambda (rnea_products.h, parameter_derivatives.h). The
-// adjoint of solved rows (contact/class_factor.h) sees L only through y = y_free + L z, so that G
-// is zero; that of sweeps (contact/projected_gauss_seidel.h) does not. The contacts' geometry comes
-// through d and the gaps: points, normal and axes of friction move with both bodies
-// (constraints/contact.cpp). The channels' point and size are held, as the impulses do not depend
-// on them. Classes are held, so the derivative of tied rows is one-sided. See Carpentier and
-// Mansard (RSS 2018) for r, Werling et al. (RSS 2021) and Qiao et al. (ICML 2021) for the idea;
-// dA/dq is never formed. Corrections of positions and impacts see the velocity as the solves before
-// them have left it. Each of them adds Y z to a sum on which the loss has a covector g, here the
-// way or what comes later, so that with its own y_bar and lambda = A^-T (g + X^T y_bar)
-//   lambda . (-dA Y z + dX^T z) + y_bar . dX u        u the velocity after it
-// Cost: about two products with the derivatives of RNEA, and what the manifolds' derivatives cost;
-// of sweeps one such product more for every channel.
+// The adjoint of solved rows (contact/class_factor.h) sees L only through y = y_free + L z, so G is
+// zero. The adjoint of sweeps (contact/projected_gauss_seidel.h) sees L itself. The geometry of
+// contacts enters through d and the gaps: points, normal and axes of friction move with both bodies
+// (constraints/contact.cpp). The point and the size of the channels are held constant, because the
+// impulses do not depend on them. The active set is held as well, so the derivative at degenerate
+// rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS 2021) and
+// Qiao et al. (ICML 2021) for the idea.
+//
+// Position corrections and impacts start from the velocity of the solves before them. Each of them
+// adds Y z to a sum with a covector g of the loss: the displacement, or the velocity of later
+// stages. With its own y_bar and lambda = A^-T (g + X^T y_bar), its part of dloss is
+//   lambda . (-dA Y z + dX^T z) + y_bar . dX u        u: the velocity after it
+//
+// Cost: about two products with the derivatives of RNEA, and the derivatives of the manifolds. The
+// adjoint of sweeps needs one more such product per channel.
 #include <algorithm>
 #include <type_traits>
 
@@ -45,11 +49,12 @@ void StepVjp::reset() {
 void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradient& gradient) {
   reset();
   for (auto* x : {&v_bar_, &way_bar_}) std::fill(x->begin(), x->end(), 0.0);
-  if (step_.takes_back) {  // of corrections
+  if (step_.takes_back) {  // the island is one of corrections
     add_row_adjoint(island, gradient, true);
     for (std::size_t k = 0; k < step_.corrected_islands.size(); ++k)
       step_.islands[at(step_.corrected_islands[k])].corrected_bar.clear();
-    // Dependences push nothing unless something slides: then free motion does not matter to them.
+    // Dependent rows exert no net force unless something slides. Without a net force the free
+    // motion does not affect them.
     if (!pushes(step_, island, island.gradient.y_free.data(), 1))
       return add_held_dependence(island, in, gradient);
     make_zeros(corrected_bar_, step_.size());
@@ -63,6 +68,7 @@ void StepVjp::dependence_vjp(StepIsland& island, const StepInput& in, StepGradie
   for (int i = 0; i < step_.n_islands; ++i) {
     Impacts& impacts = step_.impacts[at(i)];
     for (int n = 0; n < impacts.n; ++n) {
+      // Gradient back to the impact that owns these rows, then over all impacts before it.
       bool is_of_it = false;
       impacts.each[at(n)].for_each_solved(
           [&](const StepIsland& solved) { is_of_it |= &solved == &island; });
@@ -107,8 +113,8 @@ void StepVjp::velocity_vjp(const StepInput& in, int entry, bool of_way, StepGrad
   pull_back_velocity(in, gradient);
 }
 
-// Fills island.gradient for the loss's impulse_bar_, or for what dependences of the rows miss; and
-// what it comes to of the points' laws.
+// Fill island.gradient for the loss's impulse_bar_, or for the inconsistency of dependent rows, and
+// add the gradients through the laws of the normals.
 void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences) {
   const RowProblem& problem = island.problem;
   const std::size_t k = at(problem.channels);
@@ -129,9 +135,10 @@ void StepVjp::add_row_adjoint(StepIsland& island, StepGradient& gradient, bool o
         add_normal_vjp(step_, island, b, i, gradient);
 }
 
-// Of a covector on the channels of a block that meets the velocities of the joints' rates. Channels
-// of joints do not turn. Those of a single point go where it goes: F . (v + omega x dp). Where
-// there are angular ones rows tell what a point does beside the center, which is held.
+// Add the gradient through the rotation of a block's channels, for a covector on the channels and
+// the joint velocity `rates` that they measure. Channels of coordinates do not rotate. Channels of
+// a single point move with it: F . (v + omega x dp). In blocks with angular channels, the rows
+// account for the motion of their points relative to the center, which is held constant.
 void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const double* covector,
                                   const double* rates) {
   const StepIsland::Block& block = island.blocks[b];
@@ -144,7 +151,7 @@ void StepVjp::add_turned_channels(const StepIsland& island, std::size_t b, const
   if (!block.turns) center_bar_[b] += cross(F.linear, omega);
 }
 
-// Adds what covectors on the channels are as these turn with the bodies.
+// Add the gradients of several covectors on the channels, as the channels rotate with the bodies.
 void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> looks) {
   center_bar_.assign(island.blocks.size(), Vec3d());
   for (std::size_t b = 0; b < island.blocks.size(); ++b)
@@ -153,14 +160,14 @@ void StepVjp::add_looks(const StepIsland& island, std::initializer_list<Look> lo
                           look.rates);
 }
 
-// And what rows are made from, after add_row_adjoint.
+// Add these gradients and those through coefficients, targets and L. Call after add_row_adjoint.
 void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in,
                           std::initializer_list<Look> looks, StepGradient& gradient) {
   const std::size_t k = at(island.problem.channels);
   add_looks(island, looks);
   if (!island.gradient.L.empty()) add_delassus_vjp(island, gradient);
 
-  // What each kind of constraint makes of its rows.
+  // Gradients through the coefficients and targets of each kind of constraint.
   const StepAdjoint to{step_, in, bodies_, gradient};
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     const StepIsland::Block& block = island.blocks[b];
@@ -206,8 +213,8 @@ void StepVjp::next_state_vjp(const StepInput& in, const TangentView& next_bar,
   pull_back_velocity(in, gradient);
 }
 
-// From corrected_bar_ to v_bar_, and what bounds of corrections are on the impulses that they
-// correct.
+// Propagate corrected_bar_ to v_bar_, and compute the gradient of the corrections' bounds with
+// respect to the impulses that they correct.
 void StepVjp::pull_back_corrections(StepGradient& gradient) {
   if (step_.has_corrections()) {
     step_.exchange_corrections();
@@ -229,10 +236,10 @@ void StepVjp::pull_back_corrections(StepGradient& gradient) {
   for (std::size_t k = 0; k < step_.size(); ++k) v_bar_[k] += corrected_bar_[k];
 }
 
-// From corrected_bar_ and the adjoints of these corrections, while they are exchanged for the
-// velocity: of the way u + Y c, with lambda = A^-1 (g + X^T y_bar),
+// Propagate corrected_bar_ through the adjoints of these corrections, while they are exchanged for
+// the velocity. With lambda = A^-1 (g + X^T y_bar), the displacement u + Y c has the gradient
 //   g . du + lambda . (-dA Y c + dX^T c) + y_bar . dX (u + Y c)
-// To corrected_bar_, what is on u.
+// Adds the gradient with respect to u to corrected_bar_.
 void StepVjp::pull_back_corrections(std::span<StepIsland> all) {
   const std::size_t n = step_.size();
   for (const StepIsland& corrections : all) {
@@ -246,7 +253,7 @@ void StepVjp::pull_back_corrections(std::span<StepIsland> all) {
   integrator_.solve_transposed(step_, corrected_lambda_.data());
 }
 
-// The rest of that, with lambda there, once the gradient has the residual's part.
+// Add the terms of the corrections that contain lambda, after the adjoint of the residual.
 void StepVjp::add_corrections(const StepInput& in, StepGradient& gradient) {
   if (corrected_.empty()) return;
   step_.exchange_corrections();
@@ -263,7 +270,8 @@ void StepVjp::add_corrections(const StepInput& in, StepGradient& gradient) {
   step_.exchange_corrections();
 }
 
-// To impulse_bar_, of what a velocity of the joints has of an island's impulses.
+// Fill impulse_bar_: gradient with respect to an island's impulses, from `bar` on the joint
+// velocity.
 void StepVjp::fill_impulse_bar(const StepIsland& island, const std::vector<double>& bar) {
   const std::size_t k = at(island.problem.channels);
   make_zeros(impulse_bar_, k);
@@ -271,13 +279,14 @@ void StepVjp::fill_impulse_bar(const StepIsland& island, const std::vector<doubl
     for (std::size_t c = 0; c < k; ++c) impulse_bar_[c] += island.Y[r * k + c] * bar[r];
 }
 
-// From v_bar_ and way_bar_.
+// Propagate v_bar_ and way_bar_ through impacts, rows and free motion.
 void StepVjp::pull_back_velocity(const StepInput& in, StepGradient& gradient) {
   pull_back_impacts(gradient);
   pull_back_rested(0, step_.n_islands, in, gradient);
 }
 
-// From v_bar_ on the velocity before impacts.
+// Propagate v_bar_, the gradient with respect to the velocity before impacts, through the rows of
+// islands [begin, end) and the free motion.
 void StepVjp::pull_back_rested(int begin, int end, const StepInput& in, StepGradient& gradient) {
   for (int i = begin; i < end; ++i) {
     fill_impulse_bar(step_.islands[at(i)], v_bar_);
@@ -287,8 +296,8 @@ void StepVjp::pull_back_rested(int begin, int end, const StepInput& in, StepGrad
   pull_back(begin, end, in, gradient);
 }
 
-// From v_bar_, on the velocity before impacts, and the adjoints of the rows of these islands, with
-// lambda = M^^-1 (g + X^T y_bar) over them.
+// Propagate v_bar_, on the velocity before impacts, and the adjoints of the rows of these islands
+// through the free motion, with lambda = M^^-1 (g + X^T y_bar) over the islands.
 void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& gradient) {
   const std::size_t n = step_.size();
   lambda_ = v_bar_;
@@ -300,6 +309,7 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
         lambda_[r] += island.X[r * k + c] * island.gradient.y_free[c];
   }
   integrator_.solve_transposed(step_, lambda_.data());
+  // The residual holds at the velocity before impacts.
   const bool has_impacts = step_.has_impacts();
   if (has_impacts) std::swap(step_.u, step_.u_rested);
   integrator_.add_residual_vjp(step_, in, lambda_, gradient);
@@ -318,14 +328,14 @@ void StepVjp::pull_back(int begin, int end, const StepInput& in, StepGradient& g
   integrator_.end_operator_vjp(step_, gradient);
 }
 
-// The velocity of the joints that the rows of an island have at their solution.
+// Joint velocity at the solution of an island's rows.
 const double* StepVjp::seen_by(const StepIsland& island) const {
   const bool is_rested = &island >= step_.islands.data() &&
                          &island < step_.islands.data() + step_.n_islands && step_.has_impacts();
   return (is_rested ? step_.u_rested : step_.u).data();
 }
 
-// From v_bar_ on the velocity at the end, and way_bar_, to that on the velocity before impacts.
+// Propagate v_bar_ on the velocity at the end, and way_bar_, to the velocity before impacts.
 void StepVjp::pull_back_impacts(StepGradient& gradient) {
   if (!step_.has_impacts()) return;
   late_bar_.resize(step_.size());
@@ -334,9 +344,10 @@ void StepVjp::pull_back_impacts(StepGradient& gradient) {
     pull_back_impacts(i, step_.impacts[at(i)].n, nullptr, gradient);
 }
 
-// Goes back over the first `count` impacts of an island. missed: rows of the last one, whose
-// dependences' misses it goes back from, or null. With u+ = u + Y z and late+ = late + s Y z, and
-// the loss's covectors g on u+ and l on late+ (v_bar_, late_bar_): to those on u and late.
+// Propagate the gradient backward over the first `count` impacts of an island. missed: the solved
+// rows of the last impact to start from with the inconsistency of their dependent rows, or null.
+// With u+ = u + Y z and late+ = late + s Y z, covectors g on u+ and l on late+ (v_bar_, late_bar_)
+// become covectors on u and late.
 void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
                                 StepGradient& gradient) {
   const std::size_t n = step_.size();
@@ -353,6 +364,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
       for (std::size_t c = 0; c < k; ++c)
         to[r] += scale * island.Y[r * k + c] * island.solution.z[c];
   };
+  // Forward: velocities before and after each impact.
   const std::size_t first = n_impacts_;
   n_impacts_ += at(count);
   if (impacts_.size() < n_impacts_) impacts_.resize(n_impacts_);
@@ -368,6 +380,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
       make_zeros(own.late, n);
   }
 
+  // Backward: through impulses, rows, targets and shares of each impact.
   make_zeros(rested_bar_, n);
   double share_bar = 0;
   for (int k = count - 1; k >= 0; --k) {
@@ -394,7 +407,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
         const double share = p == 0 ? met.restored : 1 - met.restored;
         for (std::size_t c = 0; c < loss_bar_.size(); ++c)
           impulse_bar_[c] = share * (loss_bar_[c] + by_work * met.solution.y[c]);
-        fill_work_rates(met, part.corrected_bar);  // of rows by themselves
+        fill_work_rates(met, part.corrected_bar);  // gradient of the rows' own impulses
         for (double& x : part.corrected_bar) x *= share * by_work;
         add_row_adjoint(part, gradient, &part == missed);
         own.part_after[p] = own.before, respond(part, 1, own.part_after[p]);
@@ -411,7 +424,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
   for (std::size_t r = 0; r < n; ++r) v_bar_[r] += rested_bar_[r];
 }
 
-// The rest of that, once the gradient has the residual's part.
+// Add the terms of the impacts that contain lambda, after the adjoint of the residual.
 void StepVjp::add_impacts(const StepInput& in, StepGradient& gradient) {
   for (std::size_t k = 0; k < n_impacts_; ++k) {
     const ImpactAdjoint& own = impacts_[k];
@@ -432,7 +445,7 @@ void StepVjp::add_impacts(const StepInput& in, StepGradient& gradient) {
                  {&rows.solution.z, lambda}},
                 gradient);
     if (!met.is_limited()) continue;
-    // Adds both parts, and the impulses between them.
+    // A divided impact: add both parts, and the impulses between them.
     const StepIsland& landed = met.parts[1];
     push(own.part_lambda[0], own.part_after[0]), push(own.part_lambda[1], own.part_after[1]);
     add_row_vjp(landed, in,
@@ -443,11 +456,11 @@ void StepVjp::add_impacts(const StepInput& in, StepGradient& gradient) {
   }
 }
 
-// The sweeps of pgs see L itself, not only what is left of it at a solution. With G what they add
-// beyond that,
-//   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,   Y
-//                     = M^^-1 X^T
-// for each channel a, the second by the integrator.
+// Add the gradient through L itself, which the sweeps of pgs see beyond y = y_free + L z. With G
+// the gradient beyond that,
+//   sum G_ac dL_ac,   L = X M^^-1 X^T:   2 dX_a . p_a - Y_a . dM^ p_a,   p_a = sum_c G_ac Y_c,
+//                                        Y = M^^-1 X^T
+// for each channel a. The integrator differentiates the second term.
 void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient) {
   const RowProblem& problem = island.problem;
   const std::size_t n = step_.size(), k = at(problem.channels);
@@ -463,7 +476,7 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
       any |= G != 0;
     }
   if (!any) return;
-  make_zeros(responses_, n * k);  // of each channel a in its column: p_a
+  make_zeros(responses_, n * k);  // column a: p_a
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < k; ++c) {
       const double Y = island.Y[r * k + c];
@@ -480,15 +493,15 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
       add_turned_channels(island, b, unit, pushed_.data());
     }
   }
-  // The sum over channels of Y_a . dM^ p_a is that over coordinates of unit vectors and  sum_a Y_a
-  // p_a^T: whichever are fewer.
+  // The sum of Y_a . dM^ p_a over channels equals the sum over coordinates of unit vectors with
+  // sum_a Y_a p_a^T. Use whichever has fewer terms.
   if (k <= n)
     return integrator_.add_operator_vjp(step_, island.Y.data(), responses_.data(), k, bodies_,
                                         gradient);
   make_zeros(units_, n * n), make_zeros(by_coordinate_, n * n);
   for (std::size_t r = 0; r < n; ++r) {
     units_[r * n + r] = 1;
-    for (std::size_t s = 0; s <= r; ++s) {  // it is symmetric
+    for (std::size_t s = 0; s <= r; ++s) {  // symmetric
       double sum[2] = {};
       for (std::size_t a = 0; a < k; ++a) sum[a % 2] += island.Y[r * k + a] * responses_[s * k + a];
       by_coordinate_[s * n + r] = by_coordinate_[r * n + s] = sum[0] + sum[1];

@@ -1,6 +1,6 @@
-// The gradient of a step that was taken, by one transposed solve (step_vjp.cpp), and the rows that
-// other derivatives are made of. Derivatives that all share must be there
-// (SharedRates::has_everything; for impulse_vjp without parameters is_there).
+// Gradient of the last step, by one transposed solve (step_vjp.cpp), and the gradients of single
+// entries from which other derivatives are assembled. Requires SharedRates::has_everything;
+// impulse_vjp without parameters requires only SharedRates::is_there.
 #pragma once
 
 #include <initializer_list>
@@ -20,38 +20,42 @@ class StepVjp {
   StepVjp(StepData& step, Integrator& integrator, const SharedRates& shared)
       : step_(step), integrator_(integrator), shared_(shared) {}
 
-  // Adds the gradient of a loss that changes by next_bar with the next state to one that is zero.
+  // Add the gradient of a loss to `gradient`, which must be zero. next_bar: gradient of the loss
+  // with respect to the next state.
   void next_state_vjp(const StepInput& in, const TangentView& next_bar, StepGradient& gradient);
-  // The same of one entry of the velocity u at the end, or of u with the corrections of positions;
-  // no impulse may act late in the step.
+  // Add the gradient of one entry of the velocity u at the end to `gradient`, which must be zero.
+  // If `of_way`, u includes the position corrections. The step must have no impacts.
   void velocity_vjp(const StepInput& in, int entry, bool of_way, StepGradient& gradient);
-  // Adds the gradient of a sum of the channels' impulses at fixed u, and leaves that by the
-  // channels' own velocities in island.gradient.y_free. seed: channels. Without parameters their
-  // part is not complete.
+  // Add the gradient of a weighted sum of the channels' impulses at fixed u. Leaves the gradient
+  // with respect to the channels' own velocities in island.gradient.y_free. seed: weights of the
+  // channels. Without parameters, the gradient with respect to them is incomplete.
   void impulse_vjp(StepIsland& island, const double* seed, const StepInput& in,
                    bool with_parameters, StepGradient& gradient);
-  // Adds the gradient of what dependences of an island's rows miss (class_factor.h).
+  // Add the gradient of the inconsistency of an island's linearly dependent rows (class_factor.h).
   void dependence_vjp(StepIsland& island, const StepInput& in, StepGradient& gradient);
 
-  // The gradient by the velocity at the end, the position with it, if nothing answered; after
-  // next_state_vjp.
+  // Gradient with respect to the velocity at the end, which also moves the position, at fixed
+  // impulses. Call after next_state_vjp.
   const std::vector<double>& velocity_bar() const { return whole_bar_; }
 
  private:
   void reset();
-  // A covector on an island's channels, and the velocity of the joints that these have it of.
+  // Covector on an island's channels, and the joint velocity that these channels measure.
   struct Look {
     const std::vector<double>* covector;
     const double* rates;
   };
-  // An impact's adjoint, kept until the residual's part is there.
+  // Adjoint of an impact, kept until the adjoint of the residual is computed.
   struct ImpactAdjoint {
     const Impact* met = nullptr;
-    std::vector<double> lambda;  // n_v: of its impulses
-    // n_v: velocities, and what impulses before it, times their shares, add to them.
+    std::vector<double> lambda;  // n_v: A^-T of the covector on its impulses
+    // Velocities (n_v) before and after the impact, and the velocity changes of earlier impacts,
+    // each times its share.
     std::vector<double> before, after, late;
-    std::vector<double> work_bar;                       // channels: of both velocities, by its work
-    std::vector<double> part_lambda[2], part_after[2];  // n_v: of its parts, if it is divided
+    // Channels: gradient of both velocities, through the work.
+    std::vector<double> work_bar;
+    // N_v: the same for the parts of a divided impact.
+    std::vector<double> part_lambda[2], part_after[2];
   };
 
   void add_row_adjoint(StepIsland& island, StepGradient& gradient, bool of_dependences = false);
@@ -80,22 +84,23 @@ class StepVjp {
   const SharedRates& shared_;
 
   MotionAdjoint bodies_;
-  std::vector<double> v_bar_, way_bar_;      // n_v: of the loss
-  std::vector<double> whole_bar_;            // n_v: of both
-  std::vector<double> corrected_bar_;        // n_v: of the loss, by u with corrections
-  std::span<StepIsland> corrected_;          // corrections whose part is to be added
+  std::vector<double> v_bar_, way_bar_;      // n_v: gradient of the loss
+  std::vector<double> whole_bar_;            // n_v: sum of both
+  std::vector<double> corrected_bar_;        // n_v: gradient with respect to u with corrections
+  std::span<StepIsland> corrected_;          // corrections that add_corrections has to add
   std::vector<double> corrected_lambda_;     // n_v: A^-T of corrected_bar_
-  std::vector<double> impulse_bar_, f_bar_;  // of an island: channels, rows
-  std::vector<double> lambda_;               // n_v: A^-T of these
-  std::vector<double> pushed_;               // n_v: rates of joints
-  // n_v: of the sum of late impulses' velocities, and of the velocity at rest; room.
+  std::vector<double> impulse_bar_, f_bar_;  // of one island: channels, rows
+  std::vector<double> lambda_;               // n_v: A^-T of v_bar_ and the rows' adjoints
+  std::vector<double> pushed_;               // n_v: joint velocities
+  // Gradients (n_v) with respect to `late`, the sum of impact velocities times their shares, and to
+  // the velocity before impacts; workspace.
   std::vector<double> late_bar_, rested_bar_, whole_;
-  std::vector<double> loss_bar_;        // channels: room of an impact
+  std::vector<double> loss_bar_;        // channels: workspace of an impact
   std::vector<ImpactAdjoint> impacts_;  // the first n_impacts_ are in use
   std::size_t n_impacts_ = 0;
-  // Of an island's blocks, of single points: of where the channels are.
+  // Per block of a single point: gradient with respect to the position of its channels.
   std::vector<Vec3d> center_bar_;
-  std::vector<double> beyond_, responses_, units_, by_coordinate_;  // of add_delassus_vjp
+  std::vector<double> beyond_, responses_, units_, by_coordinate_;  // workspace of add_delassus_vjp
 };
 
 }  // namespace robosim

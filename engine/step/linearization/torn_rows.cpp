@@ -10,11 +10,11 @@
 namespace robosim {
 namespace {
 
-// The largest part, of what dependent rows come to by themselves, that they may miss beside the
-// state.
+// Largest change of the inconsistency beside the state that counts as none, relative to the sum of
+// the dependent rows' own derivatives.
 constexpr double torn = 1e-6;
-// The rounding of impulses that balance, as a part of each by itself: dependences of rows are as
-// good (row_basis.cpp, class_factor.cpp). Far below `torn`.
+// Rounding of impulses that balance, relative to each of them. Dependences of rows are found to the
+// same accuracy (row_basis.cpp, class_factor.cpp). Far below `torn`.
 constexpr double rounding_of_balance = 1e-10;
 
 }  // namespace
@@ -49,12 +49,14 @@ bool is_torn_by(const StepData& step, const StepIsland& island, const double* mu
       }
       size += most * multiplier;
     }
+  // Compare the derivatives of the inconsistency with those of the rows.
   const auto largest = [n](const double* x) {
     return std::transform_reduce(
         x, x + n, 0.0, [](double a, double b) { return std::max(a, b); },
         [](double y) { return std::abs(y); });
   };
-  // [1/s] that targets go with gaps; of gaps that nothing takes back that of slow motion.
+  // Rate [1/s] at which targets follow gaps. For gaps without position correction, the rate of slow
+  // motion.
   const double rate = step.options.erp / step.options.dt + 1;
   return largest(by_q) > torn * rate * size || largest(by_v) > torn * size;
 }

@@ -1,6 +1,6 @@
-// Rows that depend on each other, as those of limits and contacts that leave a body no motion at
-// all, and that contradict each other as soon as something moves: the derivative of their solution
-// is then none of the step's.
+// Test for rows that are linearly dependent at this state only, such as limits and contacts that
+// leave a body no motion at all. The rows contradict each other as soon as something moves, and the
+// solution of the step is not differentiable there.
 #pragma once
 
 #include "step/step_data.h"
@@ -9,15 +9,17 @@
 
 namespace robosim {
 
-// True where these impulses of an island's channels, a stride apart, come to more than rounding.
+// True if these impulses of an island's channels, `stride` apart, sum to more than rounding.
 bool pushes(const StepData& step, const StepIsland& island, const double* z, int stride);
 
-// True where dependences with these multipliers, a stride apart, miss more by q and v (n_v each)
-// than what their rows come to by themselves, without regard to sign, allows for.
+// True if linearly dependent rows become inconsistent as q or v changes. multipliers: one per row,
+// `stride` apart. by_q, by_v (n_v each): derivatives of the inconsistency. The threshold is
+// relative to the sum of the rows' own derivatives, without regard to sign.
 bool is_torn_by(const StepData& step, const StepIsland& island, const double* multipliers,
                 int stride, const double* by_q, const double* by_v);
 
-// True where an island's rows are torn. vjp: of the step; room: a gradient to work in.
+// True if the rows of an island are linearly dependent at this state only. vjp: of the step. room:
+// workspace.
 bool is_torn(const StepData& step, StepIsland& island, const StepInput& in, StepVjp& vjp,
              StepGradient& room);
 
