@@ -158,7 +158,7 @@ void Stepper::solve_impacts(const StepIsland& island, Impacts& impacts, StepRepo
   }
 }
 
-// Solve the position corrections, and compute the displacement rate by which q advances.
+// Solve the position corrections, and compute the displacement per dt.
 void Stepper::correct(const StepInput& in, StepReport& report) {
   StepData& step = *data_;
   step.corrected_islands.clear(), step.u_corrected = step.u;

@@ -1,4 +1,4 @@
-// All kinds of constraints. A new one is a file beside these and its name below.
+// List of all kinds of constraints. To add a kind, add a file to this folder and its name below.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@
 
 namespace robosim {
 
-// Those with blocks of channels of their own, in the order of their blocks, and those whose rows
-// look at one coordinate, in the order of its rows.
+// Kinds with their own blocks of channels, in the order of their blocks, and kinds with rows on a
+// single coordinate, in the order of its rows.
 using BlockKinds = std::tuple<ClosureOfFrames, EqualityOfJoints, Contact>;
 using CoordinateKinds = std::tuple<DryFriction, JointMotor, JointLimit, SpeedLimit>;
 using ConstraintKinds = decltype(std::tuple_cat(BlockKinds(), CoordinateKinds()));
 
-// Calls f(kind) of each kind of a list.
+// Call f(kind) for each kind of a list.
 template <class Kinds, class F>
 void for_each_kind(F&& f) {
   std::apply([&](auto... kinds) { (f(kinds), ...); }, Kinds());
 }
 
-// The place of a kind in the list of all.
+// Index of a kind in the list of all kinds.
 template <class Kind>
 constexpr std::uint8_t kind_index() {
   std::uint8_t index = 0;
@@ -39,7 +39,7 @@ constexpr std::uint8_t kind_index() {
   return index;
 }
 
-// Whether a row is of this kind, and plays this role.
+// True if a row is of this kind, and has this role.
 template <class Kind>
 bool is_of(const StepIsland::Row& row) {
   return row.kind == kind_index<Kind>();
@@ -54,7 +54,7 @@ bool is_of(const StepIsland::Block& block) {
   return block.kind == kind_index<Kind>();
 }
 
-// Calls f(kind) of the kind of a row, one of this list.
+// Call f(kind) for the kind of a row, if the list has it.
 template <class Kinds, class F>
 void visit_kind(const StepIsland::Row& row, F&& f) {
   for_each_kind<Kinds>([&](auto kind) {
@@ -62,14 +62,14 @@ void visit_kind(const StepIsland::Row& row, F&& f) {
   });
 }
 
-// What a row is called.
+// Name of a row.
 inline const char* row_name(const StepIsland::Row& row) {
   const char* name = "";
   visit_kind<ConstraintKinds>(row, [&](auto kind) { name = kind.roles[row.role]; });
   return name;
 }
 
-// Calls f(kind) of the kind of a block, if it is of one alone.
+// Call f(kind) for the kind of a block, unless several kinds share the block.
 template <class F>
 void visit_kind(const StepIsland::Block& block, F&& f) {
   for_each_kind<BlockKinds>([&](auto kind) {

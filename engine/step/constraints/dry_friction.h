@@ -1,5 +1,5 @@
-// Dry friction of a joint: w = v+ = 0 within friction dt. Exact, not the smooth one of
-// joint_forces.h.
+// Dry friction of a joint: w = v+ = 0 with impulses of at most friction dt. Exact, unlike the
+// smooth friction of joint_forces.h.
 #pragma once
 
 #include "step/constraints/constraint.h"
@@ -25,7 +25,7 @@ struct DryFriction {
     row.upper = greatest(step, v) * step.options.dt, row.lower = -row.upper;
   }
 
-  // Zero.
+  // The target is zero.
   static void set_target(const StepData&, const StepInput&, const CoordinateRow&, ConstraintRow&,
                          StepIsland::Row&) {}
 

@@ -10,7 +10,7 @@
 namespace robosim {
 namespace {
 
-// F and G in the world, and how far they are from each other: e and theta.
+// Frames F and G in the world, and their errors e and theta.
 struct Apart {
   SE3d X_WF, X_WG;
   Vec3d e, theta;
@@ -43,7 +43,7 @@ void ClosureOfFrames::add_blocks(RowAssembly& rows, const StepInput&) {
     StepIsland::Block block;
     block.item = static_cast<int>(c), block.a = closure.a, block.b = closure.b,
     block.center = apart.X_WG.p;
-    // By the arms that turn about it: from the bodies' joints.
+    // Size: the longer distance of the center from the two bodies' joints.
     const auto arm = [&](int body) {
       return body > 0 ? norm(apart.X_WG.p - step.dynamics.X_WB[at(body)].p) : 0.0;
     };
@@ -75,7 +75,7 @@ void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const Ste
   const RowBlock& rows = island.problem.blocks[b];
   const FrameClosure& closure = to.step.world->closures().frames[at(block.item)];
   const Apart apart(closure, to.step.dynamics);
-  // On F's axes, G's origin, e and theta.
+  // Gradients with respect to F's axes, G's origin, e and theta.
   Vec3d turning_F, p_bar, e_bar, theta_bar;
   for (int i = rows.first_row; i < rows.last_row; ++i) {
     const int k = island.rows[at(i)].point;
@@ -93,10 +93,11 @@ void ClosureOfFrames::add_vjp(const StepIsland& island, std::size_t b, const Ste
       theta_bar[k - 3] = error_bar;
     }
   }
-  // As forces at G's origin and moments: e and theta see the motion of G against F there.
+  // As a force at G's origin and a moment: e and theta depend on the motion of G relative to F
+  // there.
   const Vec3d force = apart.X_WF.R * e_bar,
               moment = apart.X_WF.R * inverse_left_jacobian_times(-apart.theta, theta_bar);
-  double twist_bar[2][6] = {};  // of F and of G
+  double twist_bar[2][6] = {};  // for F and for G
   const auto about_W = [&](const Vec3d& about, const Vec3d& linear) {
     return about + cross(apart.X_WG.p, linear);
   };

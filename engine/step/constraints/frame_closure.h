@@ -1,12 +1,12 @@
-// Frames of two bodies that stay together (closures.h): equalities; what has come apart is taken
-// back (recovery.h).
+// Closures of frames of two bodies (closures.h): equalities, with position correction of their
+// errors (recovery.h).
 //
-// Of two frames F and G the channels are size omega and v of b against a at G's origin, as of a
-// contact. With e = R_F^T (p_G - p_F) and theta = log(R_F^T R_G)
-//   de/dt = R_F^T v(p_G),   d theta/dt = Jl^-1(theta) R_F^T omega        (v, omega: of b against a;
-//                           Jl as in spatial/lie.h)
-// so the rows are F's axes, exactly so for e however far the frames have come apart, and  R_F^T
-// omega  along -theta turns back.
+// For two frames F and G the channels are size omega and v of b relative to a at G's origin, as for
+// a contact. With e = R_F^T (p_G - p_F) and theta = log(R_F^T R_G)
+//   de/dt = R_F^T v(p_G),   d theta/dt = Jl^-1(theta) R_F^T omega        (v, omega: of b relative
+//                           to a; Jl as in spatial/lie.h)
+// so the rows are F's axes. For e this is exact at any distance of the frames. For theta the rows
+// use R_F^T omega, and a velocity along -theta rotates the frames back.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace robosim {
 
 struct ClosureOfFrames {
   enum Role : std::uint8_t { held };
-  // a row's point is the component that it holds: of e, then of theta.
+  // The `point` of a row is the component that it holds: of e, then of theta.
   static constexpr const char* roles[] = {"closure"};
 
   static constexpr bool repeats = true;

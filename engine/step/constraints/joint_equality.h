@@ -1,5 +1,5 @@
-// Laws between two joints (closures.h): an equality of the two coordinates; what is off the law is
-// taken back (recovery.h).
+// Laws between two joints (closures.h): an equality of the two coordinates, with position
+// correction of its error (recovery.h).
 //
 // The channels are the two coordinates, and the row is (1, -slope).
 #pragma once

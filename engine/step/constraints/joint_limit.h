@@ -1,10 +1,8 @@
-// Limits of a joint's position: as a normal, of the coordinate, where it is within limit_margin of
-// the limit.
+// Limits of a joint's position: unilateral rows on the coordinate, within limit_margin of a limit.
 //
 //   w = +-v+,   gap = q - q_lower  or  q_upper - q,   t by recovery.h
 //
-// A joint that keeps the limit of its speed (speed_limit.h) comes back no faster: t is that limit
-// at the most.
+// A joint with a speed limit (speed_limit.h) returns no faster: t is at most that speed limit.
 #pragma once
 
 #include "step/constraints/constraint.h"

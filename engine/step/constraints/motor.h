@@ -1,10 +1,11 @@
-// Motors: a spring and a damper to a target, both at the end of the step, within the motor's limit,
+// Motors: a spring and a damper to a target, evaluated at the end of the step, within the motor's
+// limit,
 //
 //   f = dt (k (q_t - q - dt w) + d (v_t - w)),   w = v+,   |f| <= limit dt
 //
-// f is an impulse [N s or N m s], k position_gain, d velocity_gain, limit motor_limit; without a
-// q_target q_t is q. This is a row of compliance 1 / (dt (k dt + d)) with the target  t = (k (q_t -
-// q) + d v_t) / (k dt + d).
+// f is an impulse [N s or N m s], k position_gain, d velocity_gain, limit motor_limit. Without a
+// q_target, q_t is q. This is a row of compliance 1 / (dt (k dt + d)) with the target
+//   t = (k (q_t - q) + d v_t) / (k dt + d)
 #pragma once
 
 #include <cmath>
@@ -31,7 +32,7 @@ struct JointMotor {
     if (row.kind == RowKind::box) row.upper = motor.limit * dt, row.lower = -row.upper;
   }
 
-  // What pulls: how far the position is from its target, and the target of the velocity.
+  // Position error and target velocity of a motor.
   struct Pull {
     double stretch, speed;
     bool has_position;
@@ -67,8 +68,8 @@ struct JointMotor {
     const Pull pull(to.in, x);
     const double dt = to.step.options.dt, sum = divisor(to.step, motor),
                  target_bar = x.target_bar();
-    // With the divisor s: compliance c = 1 / (dt s), target t = (...) / s, so dc/ds = -c / s and
-    // dt/ds = -t / s. This is s times the gradient by s.
+    // With the divisor s, the compliance is c = 1 / (dt s) and the target t = (...) / s. Therefore
+    // dc/ds is -c / s, and dt/ds is -t / s. The variable is s times the gradient with respect to s.
     const double per_sum = -x.row().compliance * x.compliance_bar() - x.row().target * target_bar;
     *to.of("position_gain", x.v()) += (pull.stretch * target_bar + dt * per_sum) / sum;
     *to.of("velocity_gain", x.v()) += (pull.speed * target_bar + per_sum) / sum;

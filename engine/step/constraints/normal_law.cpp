@@ -76,7 +76,7 @@ void follow_normal(StepIsland& island, int i) {
   island.rows[at(i)].law = island.rows[at(island.problem.rows[at(i)].normal)].law;
 }
 
-// Twice the way of the fastest point: things may approach each other.
+// Twice the displacement of the fastest point, because both bodies may approach each other.
 double reach(const StepData& step) {
   const Model& m = step.world->model();
   double fastest = 0;
@@ -127,7 +127,8 @@ void fill_way(StepData& step) {
     }
 }
 
-// From a normal's target to its gap, its coefficients and the velocity before.
+// Add the gradient through a normal's target to its gap, its coefficients, the velocity before the
+// step, and the parameters of its law.
 void add_normal_vjp(const StepData& step, StepIsland& island, std::size_t b, int i,
                     StepGradient& gradient) {
   const SceneQuery::PairManifold& pair = step.manifolds[at(island.rows[at(i)].manifold)];

@@ -1,6 +1,5 @@
-// Limits of the speed of joints with one position, where the step keeps them
-// (StepOptions::speed_limits): |v+| within the limit. Velocities of what moves freely are told in
-// axes that turn, and are not limited.
+// Speed limits of joints with one position, if enabled (StepOptions::speed_limits): |v+| within the
+// limit. Velocities of floating bodies are expressed in rotating axes, and are not limited.
 //
 //   w = +-v+,   t = -limit
 #pragma once

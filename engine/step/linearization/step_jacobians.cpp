@@ -43,8 +43,8 @@ JacobianBlocks StepJacobians::resize(const Model& m) {
 
 // Add d_x X^T z at fixed impulses. The forces of contacts and closures on bodies are held constant
 // in the world, and the columns turn with the joints before them,
-//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c: a joint up to joint i; F: force on
-//                                                               all bodies behind i
+//   d(J_i . F)/dq_c = F . (J_c x J_i) = J_c . (J_i x* F)        c: joint i or a joint before it;
+//                                                               F: force on all bodies behind i
 void JacobianMaker::add_turning_of_impulses(double* by_q, int stride) {
   const Model& m = step_.model();
   carry_impulses(step_, carried_);
