@@ -1,5 +1,4 @@
-// Islands: the rows of a step that see each other, what they stand for, and what solving them has
-// left.
+// Islands: coupled constraint rows of a step, their origin, and the results of solving them.
 #pragma once
 
 #include <cstdint>
@@ -13,69 +12,71 @@
 
 namespace robosim {
 
-// What a normal asks for.
+// Law of a contact normal (constraints/normal_law.h).
 enum class NormalLaw : std::uint8_t {
   rest,     // t = -(erp/dt) gap
-  bounce,   // what comes back, at the start of the step
-  impact,   // what comes back, when it is met within the step
-  landing,  // nothing comes back, when it is met within the step
-  held,     // t = 0 of what touches, while something else is met
-  ahead,    // t = -gap/dt: not met in this step
-  soft      // it gives
+  bounce,   // rebounds, from the velocity at the start of the step
+  impact,   // rebounds, at its time of impact within the step
+  landing,  // no rebound, at its time of impact within the step
+  held,     // t = 0: touches while another contact collides
+  ahead,    // t = -gap/dt: no collision in this step
+  soft      // compliant
 };
 
-// Branches of the law from a gap or error to the target of a row (constraints/recovery.h).
+// Branch of the law from a gap or error to the target of a row (constraints/recovery.h).
 enum class Keeping : std::uint8_t {
-  none,     // it does not, nor has its position a target of its own
-  still,    // it touches: t = 0
+  none,     // no such law, and no target for positions
+  still,    // touches: t = 0
   part,     // t = -erp/dt x
-  fastest,  // as fast as it may
+  fastest,  // limited by the largest speed
 };
 
-// Rows that see each other: those of trees that contacts connect.
+// Coupled rows: those of trees that constraints connect.
 struct StepIsland {
-  // Of blocks that several kinds of constraints share.
+  // Kind of blocks that several kinds of coordinate constraints share.
   static constexpr std::uint8_t of_coordinate = 255;
 
-  // Channels that rows look at: one or two coordinates, or the twist of two bodies.
+  // Channels of rows: one or two coordinates, or the relative twist of two bodies.
   struct Block {
-    // Of constraint, whose block it is: its place in constraint_kinds.h.
+    // Kind of constraint that owns the block: its index in constraint_kinds.h.
     std::uint8_t kind = of_coordinate;
-    // Which of that kind: the first of the manifolds of two bodies, or the place of a closure or of
-    // an equality in the world's.
+    // Index within that kind: the first manifold of the two bodies, or the index of a closure or
+    // equality in the world's list.
     int item = -1;
-    int v = -1, q = -1;  // of coordinates: the entry of v, and of q where it has one
-    int v_of = -1;       // and that of the second channel: what v follows
-    int a = -1, b = -1;  // of bodies: the channels are the twist of b against a
-    Vec3d center;        // where they take it, in W: the middle of the contacts' points
-    double size = 1;     // [m] that the twist's angular part is times
-    // Has angular channels; contacts of a single point that nothing acts about have linear ones
-    // alone, at the point itself.
+    int v = -1, q = -1;  // coordinates: index in v, and in q if it has a position
+    int v_of = -1;       // coordinates: index in v of the second channel, which v follows
+    int a = -1, b = -1;  // bodies: the channels are the twist of b relative to a
+    Vec3d center;        // reference point of the twist in W: mean of the contact points
+    double size = 1;     // [m] factor of the twist's angular part
+    // True if the block has angular channels. Contacts of a single point without moments have only
+    // linear channels, at the point itself.
     bool turns = true;
 
     bool is_of_bodies() const { return a >= 0; }
-    int linear() const { return turns ? 3 : 0; }  // the first channel of the linear part
-    int width() const { return linear() + 3; }    // of channels of bodies
+    int linear() const { return turns ? 3 : 0; }  // first channel of the linear part
+    int width() const { return linear() + 3; }    // number of channels, for bodies
   };
   struct Row {
-    std::uint8_t kind = 0;  // of constraint: its place in constraint_kinds.h
-    std::uint8_t role = 0;  // which of that kind's rows
-    double on[2] = {};      // of friction and rolling: on the two axes of friction (contact_axes.h)
-    int manifold = -1;      // of a contact
-    // Of the manifold; of a closure the component that it holds: of e, then of theta.
+    std::uint8_t kind = 0;  // kind of constraint: its index in constraint_kinds.h
+    std::uint8_t role = 0;  // role among that kind's rows
+    double on[2] = {};      // friction, rolling: components along the two friction axes
+    int manifold = -1;      // contact: its manifold
+    // Contact: index of the point in the manifold. Closure: component that the row holds, of e,
+    // then of theta.
     int point = -1;
-    NormalLaw law = NormalLaw::rest;  // of its point
-    // Of what is met: the share of the step after which it touches.
+    NormalLaw law = NormalLaw::rest;  // law of its point
+    // Collision: share of the step after which the contact touches.
     double impact = 0;
-    // And whether its gap tells that; else it touches at the impact before.
+    // Collision: true if the gap determines this share. Otherwise it is the share of the previous
+    // impact.
     bool is_timed = false;
     Keeping keeping = Keeping::none;
-    int corrects = -1;  // of a correction: the row of the velocity that it corrects
-    // Of friction: how far along the normal its point is from the manifold's, per gap
-    // (constraints/normal_law.h).
+    int corrects = -1;  // correction: row of the velocity that it corrects
+    // Friction: distance of its point from the manifold's point along the normal, per gap
+    // (constraints/impacts.h).
     double lever = 0;
   };
-  // use(first_row, last_row) of each manifold of a block of contacts.
+  // Call use(first_row, last_row) for each manifold of a block of contacts.
   template <class Use>
   void for_each_manifold(std::size_t block, const Use& use) const {
     const RowBlock& all = problem.blocks[block];
@@ -86,29 +87,29 @@ struct StepIsland {
     }
   }
 
-  std::vector<Block> blocks;  // as problem.blocks
-  std::vector<Row> rows;      // as problem.rows
+  std::vector<Block> blocks;  // parallel to problem.blocks
+  std::vector<Row> rows;      // parallel to problem.rows
   RowProblem problem;
-  RowSizes sizes;  // of problem, once it is solved
+  RowSizes sizes;  // of problem, once solved
   RowSolution solution;
   bool is_relaxed = false;
-  bool is_left_out = false;            // of corrections: of gradients for other classes
-  std::unique_ptr<SolvedRows> solved;  // what the solver keeps for derivatives
-  RowGradient gradient;                // of vjp
-  RowSolution other;                   // of complementarity-aware gradients
+  bool is_left_out = false;            // corrections: excluded from gradients for other active sets
+  std::unique_ptr<SolvedRows> solved;  // state of the solver for derivatives
+  RowGradient gradient;                // workspace of vjp
+  RowSolution other;                   // solution of complementarity-aware gradients
   std::unique_ptr<SolvedRows> other_solved;
-  // n_v x channels: the channels' Jacobian, transposed, and A^-1 times it, A the integrator's
-  // operator; empty until asked for, where problem has F.
+  // n_v x channels: the channels' Jacobian transposed, and A^-1 times it, with A the integrator's
+  // operator. Empty until requested if problem has the factor F.
   std::vector<double> X, Y;
-  std::vector<int> entries;    // of v, that impulses may move: columns of F, where there is F
-  std::vector<double> change;  // of these: by the impulses
-  std::vector<double> before;  // channels: their velocity before the step
-  std::vector<double> gap_bar, before_bar;  // of vjp: of each row's gap; of `before`
-  // Of its rows' impulses by themselves, as by the corrections that they bound; empty where there
-  // are none.
+  std::vector<int> entries;    // indices in v that impulses may change: the columns of F, if any
+  std::vector<double> change;  // per entry: velocity change by the impulses
+  std::vector<double> before;  // channels: velocity before the step
+  std::vector<double> gap_bar, before_bar;  // vjp: gradients of each row's gap and of `before`
+  // Gradient with respect to the rows' own impulses, such as through the corrections that they
+  // bound. Empty if there is none.
   std::vector<double> corrected_bar;
 
-  // The channels of another island, of whose rows some will be its own.
+  // Copy the channels of another island, some of whose rows this island will have.
   void take_channels(const StepIsland& other) {
     blocks = other.blocks, before = other.before, entries = other.entries;
     problem.channels = other.problem.channels, problem.F = other.problem.F;
@@ -117,7 +118,7 @@ struct StepIsland {
   void take_matrices(const StepIsland& other) {
     X = other.X, Y = other.Y, problem.L = other.problem.L;
   }
-  // By Y.
+  // Fill `change` from Y.
   void fill_change() {
     const std::size_t k = static_cast<std::size_t>(problem.channels);
     change.resize(entries.size());
@@ -128,30 +129,30 @@ struct StepIsland {
       change[i] = sum;
     }
   }
-  // u += share times the change by its impulses.
+  // Add share times the velocity change by the impulses: u += share * change.
   void add_change(double share, std::vector<double>& u) const {
     for (std::size_t i = 0; i < entries.size(); ++i)
       u[static_cast<std::size_t>(entries[i])] += share * change[i];
   }
 };
 
-// Rows of contacts that are met at one time within a step, and of all that holds then
-// (constraints/impacts.h). problem.y_free is the velocity before.
+// Rows of contacts that collide at one time within a step, and of all constraints that hold then
+// (constraints/impacts.h). problem.y_free is the velocity before the impact.
 struct Impact : StepIsland {
-  double share = 0;  // of the step after which its impulses act
-  // Channels: what impulses before it, times their shares, add to the velocity.
+  double share = 0;  // share of the step after which its impulses act
+  // Channels: velocity changes of earlier impacts, each times its share.
   std::vector<double> late;
-  std::vector<double> rested;  // channels: the velocity before all impacts
-  // Share of its restitution; less where that would gain energy.
+  std::vector<double> rested;  // channels: velocity before all impacts
+  // Applied share of the restitution; below one if all of it would gain energy.
   double restored = 1;
-  // Its rows with restitution and without, where it has a part of it; of itself then the solution
-  // alone.
+  // Rows with restitution and without, if only a share of it is applied. The impact itself then has
+  // only the solution.
   std::vector<StepIsland> parts;
-  // Of vjp, by its targets and its time: of y_free, `late` and `rested`.
+  // Gradients of vjp through targets and time, with respect to y_free, `late` and `rested`.
   std::vector<double> seen_bar, late_bar, rested_bar;
 
   bool is_limited() const { return restored < 1; }
-  // use(rows) of what has been solved.
+  // Call use(rows) for the solved rows: the impact itself, or its parts.
   template <class Use>
   void for_each_solved(const Use& use) {
     if (!is_limited()) return void(use(static_cast<StepIsland&>(*this)));
@@ -164,15 +165,15 @@ struct Impact : StepIsland {
   }
 };
 
-// The impacts of one island within a step, in their order.
+// Impacts of one island within a step, in their order.
 struct Impacts {
-  // The island's rows with those that are to be met, which the island is without.
+  // All rows of the island, including those of colliding contacts, which the island itself lacks.
   StepIsland all;
-  std::vector<Impact> each;  // the first n are in use
+  std::vector<Impact> each;  // first n in use
   int n = 0;
-  double share = 0;                     // of the step: the time of the last
-  double still = 0;                     // velocities that are rounding
-  std::vector<double> y, late, rested;  // channels: the velocity after it; see Impact
+  double share = 0;                     // share of the step at the last impact
+  double still = 0;                     // velocities below this are rounding
+  std::vector<double> y, late, rested;  // channels: velocity after the last impact; see Impact
 };
 
 }  // namespace robosim

@@ -9,12 +9,12 @@
 
 namespace robosim {
 
-// One of a list that is chosen by name.
+// Entry of a list of options that are chosen by name.
 struct Choice {
   std::string_view name, about;
 };
 
-// The time at which what comes near bounces or lands.
+// Time at which approaching contacts bounce or land.
 inline constexpr Choice bounces[] = {
     {"automatic", "when things touch, in worlds where any pair has a restitution; else as `step`"},
     {"step", "wherever the step finds it"},
@@ -22,7 +22,7 @@ inline constexpr Choice bounces[] = {
 };
 using BounceId = ListId<bounces>;
 
-// Classes beyond those that the step found, at which a gradient looks
+// Active sets other than that of the step for which a gradient is computed
 // (linearization/complementarity_aware.cpp).
 inline constexpr Choice complementarity_aware_kinds[] = {
     {"none", "nothing: the derivative"},
@@ -36,18 +36,19 @@ using ComplementarityAwareId = ListId<complementarity_aware_kinds>;
 struct StepOptions {
   double dt = 1e-3;         // [s]
   IntegratorId integrator;  // `semi_implicit`
-  SolverId solver;          // of rows: `lcp`
+  SolverId solver;          // `lcp`
   SolverOptions solver_options;
-  // Share of what overlaps or has come apart, taken back in one step; 0 to 1.
+  // Share of penetration or drift that position correction removes per step; 0 to 1.
   double erp = 0.2;
-  double recovery_speed = 1.0;  // [m/s or rad/s] at which it is taken back at the most
-  // [m] within which pairs have rows, beside those that meet within the step.
+  double recovery_speed = 1.0;  // [m/s or rad/s] largest speed of position correction
+  // Distance [m] within which pairs have rows, besides those that touch within the step.
   double margin = 1e-3;
-  double limit_margin = 1e-3;                    // [rad or m] the same of joint limits
-  bool speed_limits = false;                     // whether joints keep the limits of their speeds
-  BounceId bounce;                               // `automatic`
-  double restitution_threshold = 0.01;           // [m/s] of approach, below which nothing bounces
-  ComplementarityAwareId complementarity_aware;  // `none`; of vjp, of solvers that know classes
+  double limit_margin = 1e-3;           // [rad or m] the same for joint limits
+  bool speed_limits = false;            // true if joints keep their speed limits
+  BounceId bounce;                      // `automatic`
+  double restitution_threshold = 0.01;  // [m/s] approach speed below which nothing bounces
+  // `none`; for vjp, with solvers that know an active set.
+  ComplementarityAwareId complementarity_aware;
 };
 
 }  // namespace robosim

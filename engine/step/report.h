@@ -1,4 +1,4 @@
-// How a step was solved.
+// Report on how a step was solved.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,25 @@ namespace robosim {
 
 enum class StepStatus : std::uint8_t {
   solved,
-  // Solved, but in some island by impulses other than those of the selection rule
-  // (impulse_selection.h).
+  // Solved, but by impulses other than those of the selection rule (impulse_selection.h) in some
+  // island.
   basic,
-  rough,         // near a solution in some island (SolverStatus::rough)
-  relaxed,       // solved, but in some island without what contradicted itself
-  inconsistent,  // not solved in some island: what came nearest
-  diverged       // not taken, as it would end beyond what numbers hold: the state stays as it is
+  rough,         // close to a solution in some island (SolverStatus::rough)
+  relaxed,       // solved, with contradicting targets relaxed in some island
+  inconsistent,  // not solved in some island: the closest impulses
+  diverged       // not taken, as the next state is not finite: the state is kept
 };
 
 struct StepReport {
-  // The worst of the islands; of `pgs` always `solved`, as sweeps end when they end.
+  // Worst status of all islands. With `pgs` always `solved`, because sweeps have no other end.
   StepStatus status = StepStatus::solved;
-  double residual = 0;  // row_residual, the largest
+  double residual = 0;  // largest row_residual
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;
-  int class_changes = 0, pivots = 0;  // of `lcp`; and iterations of the convex solver
-  // The last of the solver's that an island needed (SolverKind::attempt_name).
+  int class_changes = 0, pivots = 0;  // for `lcp`; also iterations of the convex solver
+  // Last attempt of the solver that an island needed (SolverKind::attempt_name).
   int attempt = -1;
-  // Normals that are met and push while another that is met with them, and feels them, does.
+  // Colliding normals that push while another one, colliding with and coupled to them, pushes as
+  // well.
   int coupled_bounces = 0;
   int untimed_bounces = 0;  // normals that bounce wherever the step finds them
 };

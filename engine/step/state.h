@@ -1,10 +1,9 @@
-// States, what drives them, and tangents of both, as views of arrays; of each kind one list of
-// parts.
+// States, controls and their tangents as views of arrays, each defined by one list of parts.
 //
-// Steps, rollouts and bindings hand views on; rollouts copy, size and offset them by the lists: a
-// part that a state gets besides, as the nodes of something soft, an activation, or the state
-// before, is a pointer, its width in the layout, room and its line in StateParts. A part whose
-// pointer is null is not there.
+// Steps, rollouts and bindings pass views on. Rollouts copy, size and offset them by means of the
+// lists. An additional part of a state, such as the nodes of a soft body, an activation or the
+// previous state, needs a pointer, its width in the layout, storage, and its line in StateParts.
+// Absent parts have a null pointer.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,7 @@
 
 namespace robosim {
 
-// Calls use(part) of each part; part(x) is that of a layout, of pointers or of room.
+// Call use(part) for each part. part(x) is that part of a layout, of pointers or of storage.
 struct StateParts {
   template <class Use>
   static void for_each(const Use& use) {
@@ -34,7 +33,7 @@ struct ControlParts {
   }
 };
 
-// The size of each part; a tangent has as many numbers as there are velocities.
+// Size of each part. Tangents have n_v numbers per part.
 struct StateLayout {
   int q = 0, v = 0;
 
@@ -50,7 +49,7 @@ struct ControlLayout {
 
 namespace detail {
 
-// The same parts, to be read only.
+// View of the same parts, read-only.
 template <class View, class Span>
 View viewed(const Span& span) {
   View view;
@@ -60,14 +59,14 @@ View viewed(const Span& span) {
 
 }  // namespace detail
 
-// T: const double, or double where it is written to.
+// Pointers to the parts of a state. T: const double, or double for writable parts.
 template <class T>
 struct StatePointers {
   using Parts = StateParts;
   using Layout = StateLayout;
 
-  // Configuration and velocity (n_q, n_v); of a tangent n_v each, that of q in the tangent space,
-  // body side.
+  // Configuration (n_q) and velocity (n_v). Tangents have n_v each; that of q is in the tangent
+  // space, body side.
   T *q = nullptr, *v = nullptr;
 
   operator StatePointers<const double>() const requires(!std::is_const_v<T>) {
@@ -80,9 +79,9 @@ struct ControlPointers {
   using Parts = ControlParts;
   using Layout = ControlLayout;
 
-  T* tau = nullptr;       // n_v [N m or N], held over the step; null: none
-  T* q_target = nullptr;  // n_q, of motors with a position gain; null: the present position
-  T* v_target = nullptr;  // n_v, of motors; null: zero
+  T* tau = nullptr;       // n_v [N m or N], constant over the step; null: zero
+  T* q_target = nullptr;  // n_q, for motors with a position gain; null: current position
+  T* v_target = nullptr;  // n_v, for motors; null: zero
 
   operator ControlPointers<const double>() const requires(!std::is_const_v<T>) {
     return detail::viewed<ControlPointers<const double>>(*this);
@@ -93,11 +92,11 @@ using StateView = StatePointers<const double>;
 using StateSpan = StatePointers<double>;
 using ControlView = ControlPointers<const double>;
 using ControlSpan = ControlPointers<double>;
-// Changes of a state, or what a loss changes by with it.
+// Change of a state, or gradient of a loss with respect to it.
 using TangentView = StateView;
 using TangentSpan = StateSpan;
 
-// The i-th of such things one behind the other.
+// Pointers to item i of an array of states or controls.
 template <class Pointers>
 Pointers row(Pointers x, const typename Pointers::Layout& layout, std::ptrdiff_t i) {
   Pointers::Parts::for_each([&](auto part) {
@@ -106,7 +105,7 @@ Pointers row(Pointers x, const typename Pointers::Layout& layout, std::ptrdiff_t
   return x;
 }
 
-// To what may be the same arrays.
+// Copy a state. Both may be the same arrays.
 inline void copy(const StateView& from, const StateLayout& layout, const StateSpan& to) {
   StateParts::for_each([&](auto part) {
     if (part(from) && part(to) && part(to) != part(from))
@@ -114,7 +113,7 @@ inline void copy(const StateView& from, const StateLayout& layout, const StateSp
   });
 }
 
-// Room for several, one behind the other.
+// Storage for several states, contiguous.
 struct States {
   StateLayout layout;
   std::vector<double> q, v;
@@ -134,7 +133,7 @@ struct States {
   }
 };
 
-// A control of its own, whose parts are those that the given one has.
+// Copy of a control, with the parts that the original has.
 struct Controls {
   ControlLayout layout;
   std::vector<double> tau, q_target, v_target;

@@ -1,5 +1,5 @@
-// What a step has found, stage by stage (step.h): what its report, its details and its derivatives
-// are made from.
+// StepData: results of a step, stage by stage (step.h), from which its report, its details and its
+// derivatives are computed.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace robosim {
 
-// Where a step begins and what drives it.
+// State and control at the start of a step.
 struct StepInput : StateView {
   ControlView control;
 };
@@ -26,34 +26,34 @@ struct StepData {
   StepOptions options;
 
   // Free motion. Computed by Integrator::move_freely.
-  Data<double> dynamics;       // placements, inertias, columns, bias; L: factor of the operator
-  std::vector<double> v_free;  // n_v: the velocity at the end without any row
+  Data<double> dynamics;       // poses, inertias, columns, bias; L: factor of the operator
+  std::vector<double> v_free;  // n_v: velocity at the end without any row
 
   // Contacts. Computed by ContactSearch.
-  std::vector<Motion<double>> V_free;  // per body, of v_free
-  mutable SceneQuery query;            // places objects when they are asked for
+  std::vector<Motion<double>> V_free;  // per body: twist of v_free
+  mutable SceneQuery query;            // places objects on demand
   std::vector<SceneQuery::PairManifold> manifolds;
 
   // Rows and their impulses. Computed by RowAssembly::assemble and solve.
-  std::vector<StepIsland> islands;  // the first n_islands are in use
+  std::vector<StepIsland> islands;  // first n_islands in use
   int n_islands = 0;
-  bool times_impacts = false;    // whether what is fast is met within the step
-  std::vector<Impacts> impacts;  // of each island at its place
-  std::vector<double> u_rested;  // n_v: the velocity before impacts, where there are any
+  bool times_impacts = false;    // true if fast contacts collide within the step
+  std::vector<Impacts> impacts;  // per island, with the same index
+  std::vector<double> u_rested;  // n_v: velocity before impacts, if there are any
 
-  // Corrections of positions, where these ask for something else than the velocity has
+  // Position corrections, if positions have other targets than the velocity satisfies
   // (constraints/recovery.h). Computed by Stepper::correct.
-  std::vector<int> corrected_islands;  // islands
-  // Of each of these at its place, at least as many: their rows.
+  std::vector<int> corrected_islands;  // indices of islands with corrections
+  // Rows of the corrections of each of these islands, in the same order; may be longer.
   std::vector<StepIsland> corrections;
-  std::vector<double> u_corrected;  // n_v: u with the corrections
-  bool takes_back = false;          // whether targets of rows are those of positions
+  std::vector<double> u_corrected;  // n_v: u with corrections
+  bool takes_back = false;          // true if targets of rows are those of positions
 
-  // End of the step. Stepper::solve computes u, Stepper::correct the way, Stepper::advance sets
-  // is_diverged.
-  // n_v: the velocity at the end in the axes at the start; what q advances by, per dt.
+  // End of the step. Stepper::solve computes u, Stepper::correct computes `way`, and
+  // Stepper::advance sets is_diverged. n_v each: velocity at the end in the axes at the start, and
+  // displacement per dt.
   std::vector<double> u, way;
-  bool is_diverged = false;  // then nothing above holds
+  bool is_diverged = false;  // if true, the results above are invalid
 
   StepData(const World& w, const StepOptions& o)
       : world(&w),
@@ -69,7 +69,8 @@ struct StepData {
   const Model& model() const { return world->model(); }
   std::size_t size() const { return static_cast<std::size_t>(world->model().n_v); }
   const SceneObject& object(int i) const { return world->scene().object(i); }
-  // use(island) of each, or of each one's corrections while these are exchanged for the velocity.
+  // Call use(island) for each island, or for each island's corrections while they are exchanged for
+  // the velocity.
   template <class Use>
   void for_each_island(const Use& use) const {
     const std::vector<StepIsland>& all = takes_back ? corrections : islands;
@@ -78,15 +79,15 @@ struct StepData {
       use(all[i]);
   }
   bool has_corrections() const { return !corrected_islands.empty(); }
-  // The corrections of the i-th island, or null.
+  // Corrections of island i, or null.
   const StepIsland* corrections_of(int i) const {
     const auto found = std::lower_bound(corrected_islands.begin(), corrected_islands.end(), i);
     return found != corrected_islands.end() && *found == i
                ? &corrections[static_cast<std::size_t>(found - corrected_islands.begin())]
                : nullptr;
   }
-  // Exchanges the velocity for that with corrections, whose rows have the targets of positions, and
-  // back.
+  // Exchange the velocity with the velocity with corrections, whose rows have the targets of
+  // positions. A second call undoes the exchange.
   void exchange_corrections() {
     std::swap(u, u_corrected);
     takes_back = !takes_back;
@@ -98,7 +99,7 @@ struct StepData {
   }
 };
 
-// Whether a row asked for more than standing still, which a relaxed island has left out.
+// True if a row of a relaxed island has the target zero, which relaxation may have set.
 inline bool is_clipped(const StepIsland& island, int row) {
   return island.is_relaxed && island.problem.rows[static_cast<std::size_t>(row)].target == 0;
 }
