@@ -20,7 +20,7 @@ int RowAssembly::root(int tree) {
   return tree;
 }
 
-// To the lower number, so that islands come in the order of their first trees.
+// The lower root wins, so that islands come in the order of their first trees.
 void RowAssembly::join(int a, int b) {
   if (a < 0 || b < 0) return;
   const int first = root(a), second = root(b);
@@ -49,9 +49,9 @@ RowBlock& RowAssembly::append(StepIsland& island, const StepIsland::Block& block
   return problem.blocks.back();
 }
 
-// The rows of single entries of v: their channel is the entry itself.
+// Add the coordinate rows. Their channel is the entry of v itself.
 void RowAssembly::add_coordinates(const StepInput& in) {
-  // As v has them; an entry without a position of its own has none here.
+  // In the order of v. An entry without a position of its own has the index -1.
   const World& world = *step_->world;
   std::size_t next = 0;
   for (int v = 0; v < step_->model().n_v; ++v) {
@@ -69,7 +69,7 @@ void RowAssembly::add_coordinates(const StepInput& in) {
 }
 
 void RowAssembly::assemble(const StepInput& in) {
-  // Islands of trees.
+  // Join coupled trees.
   for (int t = 0; t < step_->world->n_trees(); ++t) joined_[at(t)] = t, island_of_tree_[at(t)] = -1;
   step_->n_islands = 0;
   for_each_kind<BlockKinds>([&](auto kind) { kind.join(*this); });
@@ -78,6 +78,7 @@ void RowAssembly::assemble(const StepInput& in) {
   for_each_kind<BlockKinds>([&](auto kind) { kind.add_blocks(*this, in); });
   add_coordinates(in);
 
+  // Channels and targets of each island. Fast contacts are moved to its impacts.
   for (int n = 0; n < step_->n_islands; ++n) {
     StepIsland& island = step_->islands[at(n)];
     fill_channels(island, in.v);
@@ -87,8 +88,9 @@ void RowAssembly::assemble(const StepInput& in) {
   }
 }
 
-// Normals, limits and closures but for what gives. What pushes may push less, but for what bounces.
-// What does not touch, and may be met after an impact, is left to that.
+// The corrected rows are those of normals, limits and closures without compliance. A row that
+// pushes may push less, except if it bounces. Contacts that do not touch and may collide after an
+// impact are left to later steps.
 void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& impacts,
                                        const StepInput& in, StepIsland& to) {
   to.take_channels(island);

@@ -1,12 +1,11 @@
-// The channels of an island and what impulses along them do to the motion: as F, by blocks, or as
-// matrices.
+// Channels of an island and the effect of impulses along them, as a block factor F or as matrices.
 //
 // With the operator A = U^T U (integrators/integrator.h) and the channels' Jacobian X,
 //   F = X U^-1,   L = X A^-1 X^T = F F^T,   Y = A^-1 X^T
-// U^-T stays on the coordinates that move a block's bodies, so that the cost of F grows with their
-// number alone. Its columns are the coordinates of the island in an order by which factors of 1 +
-// F^T H F fill little: of one tree from its leaves to its root, of several those that touch close
-// to each other.
+// U^-T maps the coordinates that move a block's bodies to themselves, so the cost of F grows with
+// their number alone. The columns of F are the coordinates of the island, ordered for little
+// fill-in in factors of 1 + F^T H F: within a tree from its leaves to its root, and trees that
+// touch close to each other.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +18,7 @@
 
 namespace robosim {
 
-// use(v) of each coordinate that a block's channels see, some of them several times.
+// Call use(v) for each coordinate that moves a block's channels. Some are repeated.
 template <class Use>
 void RowAssembly::for_each_coordinate(const StepIsland& island, std::size_t b,
                                       const Use& use) const {
@@ -34,8 +33,8 @@ void RowAssembly::for_each_coordinate(const StepIsland& island, std::size_t b,
     for_each_on_path(m, body, [&](int c) { use(m.column_v[at(c)]); });
 }
 
-// use(v, values) of each of them, with its channels' entries of X; several of one coordinate add
-// up.
+// Call use(v, values) for each of these coordinates, with the entries of X in the block's channels.
+// Entries of a repeated coordinate add up.
 template <class Use>
 void RowAssembly::for_each_entry(const StepIsland& island, std::size_t b, const Use& use) const {
   const Model& m = step_->model();
@@ -97,13 +96,13 @@ void RowAssembly::fill_matrices(StepIsland& island) {
   for (std::size_t i = 0; i < n; ++i)
     std::copy_n(padded_Y_.data() + i * at(width), k, island.Y.data() + i * k);
   const auto L = [&](std::size_t r, std::size_t c) { return padded_L_[r * at(width) + c]; };
-  for (std::size_t r = 0; r < k; ++r)  // symmetric but for rounding
+  for (std::size_t r = 0; r < k; ++r)  // symmetric up to rounding
     for (std::size_t c = 0; c <= r; ++c)
       problem.L[r * k + c] = problem.L[c * k + r] = 0.5 * (L(r, c) + L(c, r));
 }
 
-// Fills the coordinates of each block, as parts of F, and of the island's trees, which are its
-// columns, in their order.
+// Fill the parts of F, that is, the coordinates of each block, and the columns of F, that is, the
+// coordinates of the island's trees in their order.
 void RowAssembly::order_entries(StepIsland& island) {
   const World& world = *step_->world;
   const Model& m = world.model();
@@ -115,7 +114,7 @@ void RowAssembly::order_entries(StepIsland& island) {
   int n_trees = 0;
   F.clear(), island.entries.clear();
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
-    // With all that U couples them with.
+    // Coordinates of the block, and all coordinates that U couples to them.
     const int first = static_cast<int>(F.places.size()), block = static_cast<int>(b);
     const auto take = [&](int v) {
       if (std::exchange(seen_by[at(v)], block) != block) F.places.push_back(v);
@@ -130,7 +129,8 @@ void RowAssembly::order_entries(StepIsland& island) {
     for (int i = first; i < first + count; ++i)
       if (int& place = tree_place[at(tree(F.places[at(i)]))]; place == unseen) place = n_trees++;
   }
-  // Trees, where there are several, in an order of their own; in each from the leaves to the root.
+  // Several trees: order the trees such that those in contact are close to each other. Within a
+  // tree, coordinates run from the leaves to the root.
   if (n_trees > 1) {
     const auto number = [&](int i) { return tree_place[at(tree(F.places[at(i)]))]; };
     trees_.reset(n_trees);
@@ -150,6 +150,7 @@ void RowAssembly::order_entries(StepIsland& island) {
       const int of_a = tree_place[at(tree(a))], of_c = tree_place[at(tree(c))];
       return of_a != of_c ? of_a < of_c : a > c;
     });
+  // Positions of each block's coordinates among the columns.
   F.columns = static_cast<int>(island.entries.size());
   for (int i = 0; i < F.columns; ++i) places_of_v_[at(island.entries[at(i)])] = i;
   for (const ChannelFactor::Part& part : F.parts) {
@@ -169,6 +170,7 @@ void RowAssembly::fill_factor(StepIsland& island, const double* v) {
     const RowBlock& block = problem.blocks[b];
     const int count = F.parts[b].count;
     double* const values = F.values.data() + F.parts[b].first_value;
+    // Entries of X, then y_free and the velocity before, then F.
     own.resize(at(count));
     for (int i = 0; i < count; ++i) {
       own[at(i)] = island.entries[at(F.places_of(b)[i])];

@@ -1,11 +1,11 @@
-// The axes of friction: two unit vectors across a contact's normal, a smooth function of the normal
-// alone.
+// Axes of friction: two unit vectors perpendicular to a contact's normal, as a smooth function of
+// the normal alone.
 //
-// Turned with the normal from a fixed direction r, by the smallest rotation that takes r to n:
+// The axes turn with the normal n, by the smallest rotation that takes a fixed direction r to n:
 //   t = a - (n . a) / (1 + r . n) (r + n),   a = a_1 or a_2,   a_1 x a_2 = r,   so t_1 x t_2 = n
-// No such function is smooth everywhere; this one is but at n = -r, where the axes are those of a
-// normal beside it. r = (1, 1, 0) / sqrt(2) and the a are chosen so that flat ground has the axes
-// of W: (x, y) where n = z, and (-y, -x) where n = -z.
+// No such function is smooth everywhere. This one is smooth except at n = -r, where the axes are
+// those of a nearby normal. r = (1, 1, 0) / sqrt(2) and the vectors a are chosen such that flat
+// ground has the axes of W: (x, y) for n = z, and (-y, -x) for n = -z.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct ContactAxes {
 namespace detail {
 
 inline constexpr double half_sqrt = 0.70710678118654752440;  // 1 / sqrt(2)
-inline constexpr double least_facing = 1e-12;                // of 1 + r . n
+inline constexpr double least_facing = 1e-12;                // smallest 1 + r . n
 inline const Vec3d facing_reference{half_sqrt, half_sqrt, 0};
 inline const Vec3d reference_axes[2] = {{0.5, -0.5, -half_sqrt}, {-0.5, 0.5, -half_sqrt}};
 
@@ -38,7 +38,7 @@ inline ContactAxes contact_axes(const Vec3d& n) {
   return axes;
 }
 
-// How they change as the normal changes by dn: by several at once, where S has lanes.
+// Change of the axes for a change dn of the normal; several changes at once if S has lanes.
 template <class S>
 struct ContactAxesChange {
   Vec3<S> t[2];
@@ -58,7 +58,8 @@ ContactAxesChange<S> contact_axes_moved(const Vec3d& n, const Vec3<S>& dn) {
   return change;
 }
 
-// The transpose of how they turn with the normal: a covector on the axes as one on the normal.
+// Gradient with respect to the normal, from the gradient with respect to the axes (the transpose of
+// contact_axes_moved).
 inline Vec3d contact_axes_pulled_back(const Vec3d& n, const ContactAxes& bar) {
   const Vec3d& r = detail::facing_reference;
   const double facing = max_number(1 + dot(r, n), detail::least_facing);

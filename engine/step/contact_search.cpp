@@ -17,17 +17,18 @@ namespace {
 using PairManifold = SceneQuery::PairManifold;
 using Twists = std::vector<Motion<double>>;  // per body
 
-constexpr double slack_share = 0.5;    // of the margin: change of a way that is not looked at again
-constexpr double turning_share = 0.1;  // of the margin: way of a turn that leaves faces as they are
-constexpr double most_sizes =
-    1e3;  // of a body: what goes farther in a step is not looked ahead for
+// Change of a displacement that needs no new query, relative to margin.
+constexpr double slack_share = 0.5;
+// Displacement by a rotation that needs no test of other faces, relative to margin.
+constexpr double turning_share = 0.1;
+constexpr double most_sizes = 1e3;         // of a body: larger displacements are not searched
 constexpr double rounding_of_gaps = 1e-9;  // [m] by which a gap may be overrun
 
 double largest_speed(const Motion<double>& V, const Vec3d& arm, double radius) {
   return norm(at_point(V, arm).linear) + radius * norm(V.angular);
 }
 
-// The way of any point of a body's objects by a twist about the first body's origin.
+// Largest displacement of any point of a body's objects, by a twist about the first body's origin.
 double way_by(const StepData& step, int body, const Motion<double>& V) {
   const double radius = step.world->scene().body_ball(body).radius;
   if (body == 0 || radius < 0) return 0;
@@ -39,7 +40,7 @@ Motion<double> difference(const Motion<double>& a, const Motion<double>& b) {
   return {a.angular - b.angular, a.linear - b.linear};
 }
 
-// The way of any point of the smaller body's objects against the other.
+// Largest displacement of any point of the smaller body's objects relative to the other body.
 double way_between(const StepData& step, const Twists& V, int a, int b) {
   const auto radius = [&](int body) {
     return body == 0 ? std::numeric_limits<double>::infinity()
@@ -50,7 +51,7 @@ double way_between(const StepData& step, const Twists& V, int a, int b) {
   return way < most_sizes * radius(smaller) ? way : 0;
 }
 
-// The gap that is left of a point at the end of the step.
+// Gap of a point at the end of the step.
 double gap_left(const StepData& step, const Twists& V, const PairManifold& pair, int i) {
   const ManifoldPoint& p = pair.manifold.points[i];
   const Motion<double> rate =
@@ -59,7 +60,7 @@ double gap_left(const StepData& step, const Twists& V, const PairManifold& pair,
                                        at_point(rate, p.p_W - step.dynamics.X_WB[1].p).linear);
 }
 
-// Returns true where rows of this pair look beyond the margin.
+// True if rows of this pair look beyond the margin.
 bool looks_ahead(const StepData& step, const PairManifold& pair) {
   const PairMaterial& material = step.world->material(pair.a, pair.b);
   return material.compliance == 0 && material.restitution == 0;
@@ -82,7 +83,7 @@ bool has_faces(const Shape& shape) {
   return shape.type == ShapeType::box || shape.type == ShapeType::convex;
 }
 
-// The rotation of A against B in the step.
+// Rotation of A relative to B in the step.
 Vec3d turn_of(const StepData& step, const Twists& V, const PairManifold& pair) {
   const int a = step.object(pair.a).body, b = step.object(pair.b).body;
   return step.options.dt * (V[at(a)].angular - V[at(b)].angular);
@@ -94,8 +95,8 @@ bool turns(const StepData& step, const Twists& V, const PairManifold& pair) {
   return size * turn > turning_share * step.options.margin && turn < pi && looks_ahead(step, pair);
 }
 
-// The manifold of the faces that face each other at the end of the step. A box that tips over its
-// edge comes down on a face that has no points yet.
+// Manifold of the faces that face each other at the end of the step. A box that tips over its edge
+// lands on a face that has no points yet.
 PairManifold faced_then(StepData& step, const Twists& V, const PairManifold& pair) {
   const SceneObject &A = step.object(pair.a), &B = step.object(pair.b);
   PairManifold turned(pair.a, pair.b, pair.piece_a, pair.piece_b, Manifold());
@@ -111,7 +112,7 @@ PairManifold faced_then(StepData& step, const Twists& V, const PairManifold& pai
                           step.query.X_WO(pair.b) * Q.X_BP, reach, facing);
     });
   });
-  // The witness is of the faces of now.
+  // The witness point belongs to the faces at the start of the step.
   keep_points(turned.manifold, [&](int i) {
     return turned.manifold.points[i].anchor != ManifoldPoint::Anchor::witness;
   });
@@ -159,12 +160,14 @@ void ContactSearch::find(StepData& step, const StepInput& in) {
     return ghosts_.leave_out(step, V_start_, step.manifolds, left_out_);
   }
 
+  // Query with the twists of the free motion.
   V_looked_ = step.V_free;
   fill_reach(step, V_looked_);
   for (double& x : reach_) x += 0.5 * slack;
   step.query.manifolds(
       margin, reach_, [&](int a, int b) { return way_between(step, V_looked_, a, b) + slack; },
       step.manifolds);
+  // Remove points beyond the margin that do not touch within the step.
   const auto is_far = [&](const PairManifold& pair, int i) {
     return pair.manifold.points[i].gap > margin;
   };
@@ -195,7 +198,7 @@ void ContactSearch::find(StepData& step, const StepInput& in) {
   ghosts_.leave_out(step, V_start_, step.manifolds, left_out_);
 }
 
-// Adds those points of a manifold that are overrun and have no rows.
+// Add the points of a manifold that are overrun and have no rows.
 bool ContactSearch::add(StepData& step, PairManifold pair) {
   if (!looks_ahead(step, pair)) return false;
   if (is_thrown_[at(step.object(pair.a).body)] || is_thrown_[at(step.object(pair.b).body)])
@@ -229,6 +232,7 @@ bool ContactSearch::add_overrun(StepData& step) {
     any_changed |= is_changed_[i] != 0;
     if (is_changed_[i]) V_looked_[i] = V_way_[i];
   }
+  // Query again around bodies whose motion has changed.
   found_.clear();
   if (any_changed) {
     constexpr double never = -std::numeric_limits<double>::infinity();
@@ -241,6 +245,7 @@ bool ContactSearch::add_overrun(StepData& step) {
     step.query.manifolds(never, reach_, within, found_);
   }
   bool any = false;
+  // Add the points that the motion overruns.
   const auto add_turned = [&](const PairManifold& pair) {
     if (turns(step, V_way_, pair)) any |= add(step, faced_then(step, V_way_, pair));
   };

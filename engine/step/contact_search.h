@@ -1,28 +1,31 @@
-// ContactSearch: finds the contacts of a step, as far ahead as things move within it.
+// ContactSearch: finds the contacts of a step, including those that first touch within it.
 //
-// Points within `margin` have rows. A point farther away has some where its two bodies would meet
-// there within the step, so that nothing overlaps in the step in which it first touches:
+// Points within `margin` have rows. A point farther away has rows if its two bodies would touch
+// there within the step, so that nothing penetrates in the step of first contact:
 //
 //   gap <= -dt n . (V_b - V_a)(p)
 //
-// Its normal asks only that the gap is not overrun (NormalLaw::ahead). V is that of the free motion
-// at first. Impulses and corrections of positions change it: what stops is run into by what flew
-// beside it, and what is hit flies on. So the way of the step, once it is solved, is asked the
-// same. Points that it would overrun join, and the step is solved again; points that it would not
-// have no impulse, so that leaving them out changes nothing. Pairs that turn are asked for the
-// faces, too, that face each other only then (geometry/manifolds/turned_manifold.h).
+// The normal of such a point only prevents that the gap is overrun (NormalLaw::ahead). V is first
+// the velocity of the free motion. Impulses and position corrections change it: a body that flew
+// along may hit one that stops, and a body that is hit flies on. The motion of the solved step is
+// therefore tested in the same way. Points that it overruns are added, and the step is solved
+// again. Other points would have no impulse, so leaving them out changes nothing. Pairs that rotate
+// are also tested with the faces that face each other at the end of the step
+// (geometry/manifolds/turned_manifold.h).
 //
-// Two bodies are asked for within the way of any point of the smaller one's ball against the other,
-// and `slack` beyond it; again only where impulses have changed a way by more than that. Compliant
-// contacts, and bounces of bounce="step", begin within the margin. Where impacts are timed, all
-// that may be met after one is taken at once instead (constraints/normal_law.h).
+// A pair of bodies is queried within the largest displacement of any point of the smaller body's
+// ball relative to the other body, plus `slack`. The query is repeated only if impulses change a
+// displacement by more than that. Compliant contacts, and bounces of bounce="step", begin within
+// the margin. With times of impact, all contacts that may collide after another one are found at
+// once instead (constraints/normal_law.h).
 //
-// Triangles of a mesh have points where they are nearest to a shape within themselves: a plate
-// that tips over an edge of the mesh may overlap the triangles beyond it by a millimeter when it
-// comes down on them. Gaps are linear in the twists, with the normals of the start: round things
-// that spin by 0.05 rad in a step may overlap by a part of a millimeter.
+// Triangles of a mesh have points where they are closest to a shape, within each triangle. A plate
+// that tips over an edge of the mesh may penetrate the triangles beyond it by a millimeter when it
+// lands on them. Gaps are linear in the twists, with the normals at the start. Round bodies that
+// spin by 0.05 rad in a step may penetrate by a fraction of a millimeter.
 //
-// Cost: beside collisions some 20 ns per body where all is slow; each further solve as the first.
+// Cost: besides collision queries some 20 ns per body if all are slow. Each further solve costs as
+// much as the first.
 #pragma once
 
 #include <vector>
@@ -34,13 +37,13 @@ namespace robosim {
 
 class ContactSearch {
  public:
-  // Solves of a step at the most; what is met only after these waits for the next step.
+  // Largest number of solves per step. Contacts beyond that are left to the next step.
   static constexpr int most_solves = 4;
 
-  // Fills step.manifolds.
+  // Fill step.manifolds.
   void find(StepData& step, const StepInput& in);
-  // Adds to step.manifolds what the way of the solved step overruns. Returns false where there is
-  // nothing.
+  // Add to step.manifolds the points that the motion of the solved step overruns. Return false if
+  // there are none.
   bool add_overrun(StepData& step);
 
  private:
@@ -50,13 +53,13 @@ class ContactSearch {
   bool add(StepData& step, PairManifold pair);
 
   GhostContacts ghosts_;
-  std::vector<Motion<double>> V_start_, V_way_,
-      V_looked_;               // per body; the last is what was looked ahead by
-  std::vector<double> reach_;  // [m] per body: the way of its fastest point
-  std::vector<std::uint8_t> is_changed_,
-      is_thrown_;  // per body: its way is another than was looked ahead by; farther than
-                   // its size, as where rows contradict each other
-  std::vector<PairManifold> left_out_;  // whole manifolds, of which points were left out; ghosts
+  // Per body: twists at the start, of the solved step, and of the search.
+  std::vector<Motion<double>> V_start_, V_way_, V_looked_;
+  std::vector<double> reach_;  // [m] per body: displacement of its fastest point
+  // Per body: true if its displacement differs from that of the search, and if it then also exceeds
+  // its size and that of the free motion, as with rows that contradict each other.
+  std::vector<std::uint8_t> is_changed_, is_thrown_;
+  std::vector<PairManifold> left_out_;  // whole manifolds that lost points, and ghost contacts
   std::vector<PairManifold> found_;
 };
 

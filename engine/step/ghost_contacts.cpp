@@ -10,22 +10,22 @@
 namespace robosim {
 namespace {
 
-constexpr double passed_over = 0.1;  // of the depth after the normals
-// Of the smaller radius or thickness: the depth that they are moved to.
+constexpr double passed_over = 0.1;  // of the depth: penetration that is passed over
+// Depth to which pairs are moved on, relative to the smaller radius or thickness.
 constexpr double of_small_things = 0.25;
-constexpr double farthest = 4;      // as many times as far as rows look ahead
-constexpr double unnoticed = 1e-3;  // of the margin, by which rows slow nothing down
-// Rows that take back less of a gap in a step look no farther ahead.
+constexpr double farthest = 4;      // largest depth, relative to the distance that rows look ahead
+constexpr double unnoticed = 1e-3;  // of the margin: overlap below which rows slow nothing down
+// Lower bound of erp in the time for which rows look ahead.
 constexpr double least_share = 0.1;
 
-// A pose moved on for a time by a motion about O.
+// Pose after moving for a time with a twist about O.
 SE3d moved(const SE3d& X, const Motion<double>& V, const Vec3d& O, double time) {
   const SE3d way = exp_motion(Motion<double>{time * V.angular, time * V.linear});
   return {way.R * X.R, O + way.R * (X.p - O) + way.p};
 }
 
-// Radius of an object's ball, or half the thickness of a piece that is a box, as plates are through
-// each other where they have moved on by that.
+// Radius of an object's ball, or half the thickness of a piece that is a box. Two plates have
+// passed through each other once they have moved on by this distance.
 double radius_of(const SceneObject& object, int piece) {
   return object.geometry.body().with_piece(piece, [&](const Compound::Piece& P) {
     const Vec3d& h = P.shape.half_extents;
@@ -49,7 +49,7 @@ bool GhostContacts::is_ghost(const StepData& step, const std::vector<Motion<doub
   const Vec3d O = step.dynamics.X_WB[1].p;
   const StepOptions& options = step.options;
 
-  // The point that its row would slow down first.
+  // First point that its row would slow down.
   const double ahead = options.dt / std::max(options.erp, least_share);
   double gap = 0, closing = 0, first = ahead;
   for (int i = 0; i < pair.manifold.n_points; ++i) {
@@ -66,14 +66,15 @@ bool GhostContacts::is_ghost(const StepData& step, const std::vector<Motion<doub
                 farthest * ahead * closing});
   if (!(depth > 0)) return false;
 
-  // Overlap of the same two bodies does not count, as of a box that has landed a little deep on the
-  // tile before.
+  // Present penetration of the same two bodies does not count, such as that of a box that has
+  // landed a little deep on the previous tile.
   double allowed = passed_over * depth;
   for (const SceneQuery::PairManifold& other : step.manifolds)
     if (step.object(other.a).body == A.body && step.object(other.b).body == B.body)
       allowed = std::max(allowed,
                          passed_over * depth - other.manifold.points[other.manifold.deepest].gap);
 
+  // Distance of the shapes after moving on.
   const double time = (std::max(gap, 0.0) + depth) / closing;
   const SE3d X_WA = moved(step.query.X_WO(pair.a), V_a, O, time),
              X_WB = moved(step.query.X_WO(pair.b), V_b, O, time);

@@ -1,18 +1,18 @@
-// Ghost contacts: what lies within the margin sideways, and would not be run into.
+// Ghost contacts: shapes within the margin beside the path of a body that the body will not hit.
 //
-// A contact takes the other side of its normal for solid. At flush boxes, tiles or pieces of one
-// surface that is wrong: of a box that slides over the seam the next tile's edge is a margin ahead,
-// with a normal along the way that the box goes, and nothing there stops it. So each pair that its
-// normals would slow down is moved on as it moves, until it would overlap by a depth d after its
-// normals:
+// A contact assumes that the other side of its normal is solid. At flush boxes, tiles or pieces of
+// one surface this is wrong. When a box slides over a seam, the edge of the next tile is within the
+// margin ahead, with a normal along the motion of the box, and nothing there stops the box. Each
+// pair that its normals would slow down is therefore moved on along its motion, until it would
+// penetrate by a depth d according to the normals:
 //
-//   t = (gap + d) / -w,    d = the margin, less of what is small or slow
+//   t = (gap + d) / -w,    d = the margin, less for small or slow bodies
 //
-// The pair has no rows in this step if the shapes, moved on for t, overlap by no more than a tenth
-// of d and what the two bodies overlap in already. So a step up of a tenth of the margin is passed
-// over, and a higher one is run into. The choice is one of a step's switches (step_signature.h):
-// derivatives hold it. Cost: one distance of each pair that its rows would slow down; half-spaces
-// have no seams.
+// The pair has no rows in this step if the shapes, moved on for t, penetrate by at most a tenth of
+// d beyond the present penetration of the two bodies. A step up of a tenth of the margin is
+// therefore passed over, and a higher one is hit. This choice is one of the switches of a step
+// (step_signature.h), and derivatives hold it constant. Cost: one distance query for each pair that
+// its rows would slow down. Half-spaces have no seams and are not tested.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,11 @@ class GhostContacts {
  public:
   using PairManifold = SceneQuery::PairManifold;
 
-  // Moves them from the manifolds to others. V: the twists of all bodies, by which they move on.
+  // Move ghost contacts from `manifolds` to `ghosts`. V: twists of all bodies, along which they
+  // move on.
   void leave_out(const StepData& step, const std::vector<Motion<double>>& V,
                  std::vector<PairManifold>& manifolds, std::vector<PairManifold>& ghosts);
+  // True if a manifold is a ghost contact.
   bool is_ghost(const StepData& step, const std::vector<Motion<double>>& V,
                 const PairManifold& pair) const;
 

@@ -1,12 +1,12 @@
-// Rows that are left out of an island before it is solved, as they cannot do anything by
-// themselves.
+// Removes rows from an island that cannot have any effect of their own, before it is solved.
 //
-// Of closures those that the ones before them imply, as the third of a point that closes a loop in
-// the plane: they could only repeat these or, by what is apart in rounding or in its measures,
-// contradict them. Of contacts friction along or about an axis that nothing can move, as across the
-// plane in which all of a flat robot moves: its impulse would be decided by rounding. Of two axes
-// that see one motion only that motion's is left; what the axis would turn by beside it when the
-// contact turns is along what cannot move, so that the derivative does not miss it.
+// For closures these are rows that earlier rows imply, such as the third row of a point that closes
+// a loop in the plane. An implied row could only repeat the earlier rows or, because of rounding or
+// errors in the dimensions, contradict them. For contacts these are friction rows along or about an
+// axis that nothing can move, as across the plane of a planar robot. Rounding would determine their
+// impulse. If two axes can move along one direction only, one row along this direction remains.
+// When the contact rotates, this axis turns only towards directions that cannot move, so the
+// derivative misses nothing.
 #include <algorithm>
 #include <utility>
 
@@ -18,7 +18,7 @@
 namespace robosim {
 namespace {
 
-// Rounding that is left of an axis, as a part of the largest admittance of its block.
+// Admittance of an axis that counts as rounding, relative to the largest one of its block.
 constexpr double rounding_of_axis = 1e-24;
 
 bool repeats(const StepIsland::Block& block) {
@@ -27,7 +27,8 @@ bool repeats(const StepIsland::Block& block) {
   return does;
 }
 
-// Turns the first of two axes along what of them can move, where that is one motion only.
+// Direct the first of two axes along the only direction of motion, if there is only one. Return
+// true if there is only one.
 bool turn_to_motion(StepIsland& island, std::size_t b, int i) {
   RowProblem& problem = island.problem;
   const RowBlock& block = problem.blocks[b];
@@ -44,27 +45,29 @@ bool turn_to_motion(StepIsland& island, std::size_t b, int i) {
 
 }  // namespace
 
-// In one pass, in which what stays moves up.
+// Compact the rows in one pass.
 void RowAssembly::leave_out_rows(StepIsland& island) {
   RowProblem& problem = island.problem;
-  int next = 0;  // where the next row goes
+  int next = 0;  // index of the next remaining row
   bool has_span = false;
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     RowBlock& block = problem.blocks[b];
     const bool closes = repeats(island.blocks[b]), touches = is_of<Contact>(island.blocks[b]);
     if (closes && !std::exchange(has_span, true)) span_.clear(problem.channels);
     const int first = block.first_row, last = block.last_row;
-    // Of the block's rows: an axis along which nothing moves has rounding only.
+    // Admittances of the block's rows. An axis along which nothing moves has an admittance of
+    // rounding only.
     admittances_.clear();
     for (int i = first; (closes || touches) && i < last; ++i)
       admittances_.push_back(row_admittance(problem, b, problem.rows[at(i)]));
     const double most =
         admittances_.empty() ? 0 : *std::max_element(admittances_.begin(), admittances_.end());
-    places_.assign(at(last - first), -1);  // of the block's rows that stay
+    places_.assign(at(last - first), -1);  // new index of each row of the block, or -1
     block.first_row = next;
     for (int i = first; i < last; ++i) {
       ConstraintRow& row = problem.rows[at(i)];
       const std::size_t own = at(i - first);
+      // Test whether the row remains.
       bool stays = true;
       if (closes)
         span_.rest(problem, block, row), stays = span_.add(most);
@@ -76,6 +79,7 @@ void RowAssembly::leave_out_rows(StepIsland& island) {
         if (is_of_disc_before) problem.rows[at(next - 1)].is_disc = false;
         continue;
       }
+      // Merge two axes that can move along one direction only, and move the row up.
       const auto role = [&](int k) { return island.rows[at(k)].role; };
       const bool is_pair =
           touches && i + 1 < last &&

@@ -1,4 +1,4 @@
-// Two axes of a contact that see one motion only.
+// Test whether two axes of a contact can move along one direction only.
 #pragma once
 
 #include <cmath>
@@ -8,12 +8,12 @@
 
 namespace robosim {
 
-// The direction of one motion, in the axes of two rows across each other.
+// Direction of the only motion, as components along two perpendicular rows.
 struct OneMotion {
   double x, y;
 };
-// Where two rows of a block see one motion only: the lesser of their principal admittances is
-// rounding.
+// Direction of the only motion of two rows of a block, or none if both can move independently. The
+// smaller principal admittance of the rows must be rounding.
 inline std::optional<OneMotion> one_motion(const RowProblem& problem, std::size_t block,
                                            const ConstraintRow& row, const ConstraintRow& other) {
   constexpr double rounding_of_pair = 1e-14;
