@@ -1,24 +1,26 @@
-// Second-order products of a step: what its gradient changes by along a direction of state and
+// Hessian-vector products of a step: the change of its gradient along a direction of state and
 // control.
 //
-// For a loss l(x) = q_bar . (q_next(x) - q_next(x0)) + v_bar . v_next(x) of a step from x = (q, v,
-// control), with x0 what is given, this is the second derivative of l along the direction d and
-// each argument,
+// Let x = (q, v, control) be the arguments of a step, x0 the given ones, and l(x) = q_bar .
+// (q_next(x) - q_next(x0)) + v_bar . v_next(x) a loss. The product is the second derivative of l
+// along the direction d and each argument,
 //   product = d/de grad l (x0 + e d)   at e = 0,
-// where + and - are integrate and difference (dynamics/configuration.h): l is a function of
-// coordinates of the tangent spaces at q and q_next, in which its Hessian is symmetric. Axes turn
-// along d, so q_bar is told in those of each q_next, and each gradient in those at q
+// where + and - are integrate and difference (dynamics/configuration.h). l is a function of
+// coordinates of the tangent spaces at q and q_next, in which its Hessian is symmetric. Axes rotate
+// along d. q_bar is therefore expressed in the axes of each q_next, and each gradient in those at q
 // (configuration_products.h).
 //
-// Gradients of steps are exact (step/linearization/step_vjp.cpp), so one difference of them is a
-// second derivative. Central ones over five distances are extrapolated to none, by Richardson's
-// rule in Neville's tableau, of which each number takes the entry that agrees best with its
-// neighbors; how well is its error. Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv.
-// Eng. Software 4(2), 1982. All points must be steps by one formula (step/step_signature.h): where
-// one is not, distances shrink, and where that does not help, the product is flagged; also where
-// one formula bends, as at the place where the flat of a rounded box gives way to its edge:
-// gradients go on there, but by another slope on the other side, to whose mean all central
-// differences agree. Cost: eleven steps with their gradients.
+// Gradients of steps are exact (step/linearization/step_vjp.cpp), so a single difference of
+// gradients approximates a second derivative. Central differences over five distances are
+// extrapolated to zero distance, by Richardson's rule in Neville's tableau. Each number takes the
+// entry that agrees best with its neighbors, and this difference is its error estimate. See
+// Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
+//
+// All points must be steps by one formula (step/step_signature.h). If one is not, the distances are
+// reduced. If this does not help, the product is flagged. The product is also flagged if the
+// formula itself has a kink of its gradient, as where the flat of a rounded box meets its edge. The
+// gradient is continuous there but its slopes differ, and all central differences agree on their
+// mean. Cost: eleven steps with their gradients.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,9 +36,9 @@ namespace robosim {
 namespace {
 
 constexpr int distances = 5;
-constexpr double farthest = 4e-3;  // [m or rad] that anything moves by
-constexpr double shrink = 2;       // from one distance to the next
-constexpr double draw_nearer = 8;  // of all, where a formula ends
+constexpr double farthest = 4e-3;  // [m or rad] largest displacement
+constexpr double shrink = 2;       // ratio of consecutive distances
+constexpr double draw_nearer = 8;  // reduction of all distances after a failed attempt
 constexpr int attempts = 5;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
@@ -46,21 +48,20 @@ double largest(const std::vector<double>& x) {
   return most;
 }
 
-// x + by * along; x may be null, for zeros.
+// x + by * along. A null x stands for zeros.
 std::vector<double> moved(const double* x, const std::vector<double>& along, double by) {
   std::vector<double> out(along);
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = (x ? x[k] : 0.0) + by * along[k];
   return out;
 }
 
-// Derivatives of many numbers from their differences over distances that shrink.
+// Extrapolated derivatives of many numbers from their differences over decreasing distances.
 class Tableau {
  public:
   explicit Tableau(std::size_t n) : best(n), error(n, std::numeric_limits<double>::infinity()) {
     for (std::vector<double>& x : column_) x.resize(n);
   }
-  // Of each number its difference over a distance, divided by it; `rounding` is about how far off
-  // that is by itself.
+  // Add the difference quotients over one distance. rounding: estimate of their rounding errors.
   void add(const std::vector<double>& quotient, const std::vector<double>& rounding) {
     for (std::size_t i = 0; i < quotient.size(); ++i) {
       double newest = quotient[i], factor = 1;
@@ -87,8 +88,8 @@ class Tableau {
   std::vector<double> column_[distances];
 };
 
-// How far the slopes on both sides are from each other, by differences over a distance; of what is
-// smooth as much less as the distance.
+// Difference between the slopes on both sides, from values at one distance. For smooth functions it
+// is proportional to the distance.
 std::vector<double> bends(const std::vector<double>& high, const std::vector<double>& here,
                           const std::vector<double>& low, double distance) {
   std::vector<double> out(here.size());
@@ -97,10 +98,10 @@ std::vector<double> bends(const std::vector<double>& high, const std::vector<dou
   return out;
 }
 
-// Whether they come to an end that is none; `rounding` is that of the last of them.
+// True if these differences do not vanish with the distance. rounding: that of the last one.
 bool is_bent(const std::vector<double>& first, const std::vector<double>& last,
              const std::vector<double>& slopes, double rounding) {
-  // Of the first, if smooth a sixteenth; of the slope.
+  // Share of the first difference that may remain (a sixteenth if smooth), and share of the slope.
   constexpr double most_left = 0.25, least = 1e-6;
   for (std::size_t k = 0; k < last.size(); ++k)
     if (last[k] > most_left * first[k] && last[k] > least * std::abs(slopes[k]) + rounding)
@@ -110,8 +111,8 @@ bool is_bent(const std::vector<double>& first, const std::vector<double>& last,
 
 }  // namespace
 
-// [m or rad] that a direction changes anything by in a step, at most about: forces as far as they
-// move what nothing holds, motors no farther than to their targets.
+// Approximate largest displacement [m or rad] in a step along a direction. Forces move bodies as if
+// they were free, and motors move them no farther than to their targets.
 double Simulator::reach(const StepGradient& d, const ControlView& control) const {
   const Model& m = world().model();
   const double dt = stepper_->options().dt * substeps_;
@@ -145,7 +146,8 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
     return numbers;
   };
   std::vector<double> q_moved(at(m.n_q)), q_bar(at(m.n_v));
-  // At a distance, in the axes at q; nothing where the step is by another formula.
+  // Gradient at a distance along the direction, in the axes at q; empty if the step is by another
+  // formula.
   const auto gradient_at = [&](double distance) -> std::vector<double> {
     const std::vector<double> way = moved(nullptr, direction.q, distance),
                               v_moved = moved(state.v, direction.v, distance);
@@ -163,11 +165,13 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
     integrate_vjp(m, state.q, way.data(), there.q.data(), there.q.data());
     return numbers_of(there);
   };
+  // Extrapolate the differences. Retry with smaller distances if a step is by another formula, or
+  // if there is a kink.
   const std::vector<double> size = numbers_of(here);
   const double reach_of_one = reach(direction, control);
   Tableau tableau(size.size());
   std::vector<double> first_bends, last_bends;
-  bool is_found = reach_of_one == 0;  // nothing changes
+  bool is_found = reach_of_one == 0;  // zero direction
   if (is_found) std::fill(tableau.error.begin(), tableau.error.end(), 0.0);
   double first = farthest / reach_of_one;
   for (int attempt = 0; attempt < attempts && !is_found; ++attempt, first /= draw_nearer) {
@@ -194,6 +198,7 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
   if (!is_found)
     for (auto* x : {&tableau.best, &tableau.error})
       std::fill(x->begin(), x->end(), std::numeric_limits<double>::quiet_NaN());
+  // Results, flagged if no attempt succeeded.
   const auto fill = [&](StepGradient& to, const std::vector<double>& from) {
     to = here, to.one_sided |= one_sided_if(!is_found, OneSided::switches);
     auto next = from.begin();

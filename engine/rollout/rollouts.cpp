@@ -7,7 +7,7 @@
 namespace robosim {
 namespace {
 
-constexpr int steps_between_looks = 1000;  // of a thread, on all its rollouts together
+constexpr int steps_between_looks = 1000;  // per thread, over all of its rollouts
 
 int slice_of(int count, int threads) {
   return std::max(1, steps_between_looks / std::max(1, (count + threads - 1) / threads));
@@ -46,7 +46,7 @@ int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptSt
   const Model& m = world.model();
   const StateLayout tangent = StateLayout::tangent(m);
   const int threads = static_cast<int>(simulators.size()), last = kept.rows() - 1;
-  const int slice = std::max(1, slice_of(count, threads) / kept.interval);  // in rows
+  const int slice = std::max(1, slice_of(count, threads) / kept.interval);  // in checkpoints
   const auto first_row = [&](int r) { return static_cast<std::ptrdiff_t>(r) * kept.rows(); };
   for (int r = 0; r < count; ++r) {
     gradients[r].set_zero(world);
@@ -72,7 +72,7 @@ int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const 
                        FunctionRef<bool(int)> go_on) {
   const Model& m = simulators.front()->world().model();
   const int threads = static_cast<int>(simulators.size()), last = kept.rows() - 1;
-  // In rows.
+  // In checkpoints.
   const int slice = std::max(1, threads * steps_between_looks / std::max(1, count) / kept.interval);
   for (int begin = 0; begin < last; begin += slice) {
     if (begin > 0 && !go_on(kept.before(begin))) return kept.before(begin);

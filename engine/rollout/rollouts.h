@@ -1,10 +1,10 @@
-// Many rollouts of one world at once, on several threads: each is what one simulator alone makes of
-// it, to the bit, and so is its gradient, whatever the number of threads, as a step is a function
-// of its arguments.
+// Many rollouts of one world on several threads. Each rollout and its gradient are the same, to the
+// bit, as with a single simulator and for any number of threads, because a step is a function of
+// its arguments.
 //
-// Threads meet every thousand steps or so, going back at states that are kept, when `go_on` is
-// asked on the caller's thread, told how many steps were taken of all rollouts alike, and may end
-// it.
+// Threads synchronize every thousand steps or so; in backward passes, at checkpoints. There `go_on`
+// is called on the caller's thread with the number of steps taken, which is the same for all
+// rollouts. If it returns false, the rollouts end.
 #pragma once
 
 #include <span>
@@ -14,30 +14,30 @@
 
 namespace robosim {
 
-// Of all rollouts: those of the first, and whether the others have the same or their own behind
-// them.
+// Controls of all rollouts: those of the first, and whether the others share them or have their own
+// behind them.
 struct ManyControls {
   ControlView first;
   bool is_shared = true;
 
-  ControlView of(const Model& model, int rollout, int steps) const;  // steps of each
+  ControlView of(const Model& model, int rollout, int steps) const;  // steps per rollout
 };
 
-// States of rollouts one behind the other: kept.rows() rows of each, of which the first are given.
-// One simulator per thread, all of one world. Returns how many steps were taken, of all rollouts
-// alike.
+// Take rollouts. states: contiguous, kept.rows() rows per rollout, of which the first are given.
+// One simulator per thread, all of one world. Return the number of steps taken, the same for all
+// rollouts.
 int rollouts(std::span<Simulator* const> simulators, int count, const KeptStates& kept,
              const StateSpan& states, const ManyControls& controls, RolloutReport* reports,
              FunctionRef<bool(int)> go_on);
 
-// Their gradients, one each; the controls' (steps rows) one behind the other, null where nobody
-// asks.
+// Gradients of the rollouts, one each. controls_bar: gradients with respect to controls (steps rows
+// per rollout), contiguous; null if not requested.
 int rollouts_vjp(std::span<Simulator* const> simulators, int count, const KeptStates& kept,
                  const StateView& states, const ManyControls& controls, const TangentView& bars,
                  StepGradient* gradients, const ControlSpan& controls_bar,
                  FunctionRef<bool(int)> go_on);
 
-// The Jacobians of all their steps, one behind the other, and whether each holds to one side only.
+// Jacobians of all steps of the rollouts, contiguous, and the causes for which each is one-sided.
 int rollouts_jacobians(std::span<Simulator* const> simulators, int count, const KeptStates& kept,
                        const StateView& states, const ManyControls& controls,
                        const JacobianBlocks& out, OneSided* one_sided,

@@ -19,7 +19,7 @@ void add(const std::vector<double>& x, std::vector<double>& to) {
   for (std::size_t k = 0; k < to.size(); ++k) to[k] += x[k];
 }
 
-// All but what is of the state.
+// Add the gradients of two steps with respect to controls, and with respect to parameters.
 void add_drives(const StepGradient& x, StepGradient& to) {
   ControlParts::for_each([&](auto part) { add(part(x), part(to)); });
 }
@@ -66,7 +66,7 @@ std::uint64_t Simulator::take(const StateView& state, const ControlView& control
   return taken_;
 }
 
-// Takes all substeps, keeping where each begins, and the signatures of all.
+// Take all substeps, and store the start of each and the signatures of all.
 void Simulator::take(const StateView& state, const ControlView& control, RolloutReport& report,
                      std::vector<int>* signature) {
   copy(state, layout_, at_[0]);
@@ -81,14 +81,15 @@ void Simulator::take(const StateView& state, const ControlView& control, Rollout
   taken_ = ++last_taken_, substep_ = substeps_ - 1;
 }
 
-// The stepper knows the substep that it took last: another one is taken once more.
+// Return the stepper with the results of a substep. The stepper holds the substep that it took
+// last; any other substep is taken again.
 Stepper& Simulator::stepper_at(int substep, const ControlView& control) {
   if (substep != substep_) stepper_->step(at_[substep], control, at_[substep + 1]);
   substep_ = substep;
   return *stepper_;
 }
 
-// From the last substep to the first. Exact, or as the options say.
+// Gradient from the last substep to the first. Exact, or according to the options.
 void Simulator::go_back(const ControlView& control, const TangentView& next_bar, bool is_exact,
                         StepGradient& gradient) {
   const auto back = [&](int i, const TangentView& bar, StepGradient& to) {
@@ -102,7 +103,7 @@ void Simulator::go_back(const ControlView& control, const TangentView& next_bar,
     gradient.q = one_.q, gradient.v = one_.v;
     add_drives(one_, gradient), add_parameters(one_, gradient);
   }
-  *gradient.parameters.of("dt") /= substeps_;  // of the whole step
+  *gradient.parameters.of("dt") /= substeps_;  // dt is that of the whole step
 }
 
 void Simulator::vjp(const ControlView& control, const TangentView& next_bar,
@@ -113,7 +114,7 @@ void Simulator::vjp(const ControlView& control, const TangentView& next_bar,
 OneSided Simulator::jvp(const ControlView& control, const StepGradient& direction,
                         const TangentSpan& next) {
   one_ = direction;
-  *one_.parameters.of("dt") /= substeps_;  // of the whole step
+  *one_.parameters.of("dt") /= substeps_;  // dt is that of the whole step
   OneSided one_sided = OneSided::no;
   for (int i = 0; i < substeps_; ++i) {
     one_sided |= stepper_at(i, control).jvp(at_[i], control, one_, bar_[0]);
@@ -149,8 +150,8 @@ OneSided Simulator::jacobians(const ControlView& control, const JacobianBlocks& 
       const std::size_t columns = block == &JacobianBlocks::q_target     ? at(m.n_q)
                                   : block == &JacobianBlocks::parameters ? selected
                                                                          : n;
-      // What the steps before did, as this one passes it on, and of a drive what this one does
-      // itself.
+      // Propagate the Jacobians of the substeps before through this one. For controls and
+      // parameters, add the Jacobian of this substep itself.
       if (i > 0) std::copy_n(to, 2 * n * columns, before.*block);
       if (i == 0 || !is_of_state)
         std::copy_n(own.*block, 2 * n * columns, to);
@@ -200,7 +201,8 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const St
     part_.resize(count);
     copy(row(states, layout_, i_row), layout_, part_[0]);
     rollout({count - 1, 1}, 0, count - 1, part_[0], row(controls, control_layout_, first), again);
-    // What was taken last on the way there is not taken again: it waits while the one behind it is.
+    // The last step of the forward pass is not taken again: it waits in the other stepper while the
+    // step behind it is differentiated.
     const int waiting = count > 1 && substeps_ == 1 ? first + count - 2 : -1;
     if (waiting >= 0) exchange_steppers();
     for (int i = first + count - 1; i >= first; --i) {
@@ -221,6 +223,7 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const St
         if (part(to)) std::copy(part(whole_).begin(), part(whole_).end(), part(to));
       });
     }
+    // Add the loss's own gradient with respect to this checkpoint.
     const TangentView own = row(bars, bar_.layout, i_row);
     StateParts::for_each([&](auto part) {
       for (std::size_t k = 0; k < part(gradient).size(); ++k) part(gradient)[k] += part(own)[k];

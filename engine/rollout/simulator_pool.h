@@ -1,5 +1,5 @@
-// Simulators of one world, for callers that come one after the other or at the same time, each of
-// which borrows as many as it has threads.
+// SimulatorPool: simulators of one world for sequential or concurrent callers. Each caller borrows
+// one simulator per thread.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace robosim {
 
 class SimulatorPool {
  public:
-  // The world must outlive it. Throws InputError where an option is out of its range.
+  // The world must outlive the pool. Throws InputError if an option is out of its range.
   SimulatorPool(const World& world, const StepOptions& options, int substeps)
       : world_(world), options_(options), substeps_(substeps) {
     idle_.push_back(std::make_unique<Simulator>(world_, options_, substeps_));
@@ -26,10 +26,10 @@ class SimulatorPool {
   const StepOptions& options() const { return options_; }
   int substeps() const { return substeps_; }
 
-  // Simulators of one caller, until it ends.
+  // Simulators of one caller, returned to the pool by the destructor.
   class Borrowed {
    public:
-    // `preferred` comes first, where it is idle.
+    // `preferred` comes first if it is idle.
     Borrowed(SimulatorPool& pool, int count, const Simulator* preferred = nullptr) : pool_(pool) {
       for (int i = 0; i < count; ++i)
         simulators_.push_back(pool_.take(i == 0 ? preferred : nullptr).release());

@@ -1,9 +1,9 @@
-// A step that was taken, with its derivatives.
+// TakenStep: a step that was taken, with its derivatives.
 //
-// The simulator that took the step knows what derivatives need
-// (step/linearization/linearization.h), until it takes another. Then the step is taken again, which
-// is the same to the bit: steps that nobody asks anything of cost no memory but for their
-// arguments.
+// The simulator that took the step keeps the data for derivatives
+// (step/linearization/linearization.h) until it takes another step. After that the step is taken
+// again, with the same result to the bit. Steps whose derivatives are not requested cost no memory
+// except for their arguments.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace robosim {
 
 class TakenStep {
  public:
-  // Takes the step. The pool must outlive it.
+  // Take the step. The pool must outlive it.
   TakenStep(SimulatorPool& pool, const StateView& state, const ControlView& control)
       : pool_(pool),
         state_(StateLayout::of(pool.world().model()), 1),
@@ -29,7 +29,7 @@ class TakenStep {
   const RolloutReport& report() const { return report_; }
   StateView end() { return end_[0]; }
 
-  // As those of Simulator, of this step.
+  // Derivatives of this step, as in Simulator.
   void vjp(const TangentView& next_bar, StepGradient& gradient) {
     with_simulator([&](Simulator& s) { s.vjp(control_.view(), next_bar, gradient); });
   }
@@ -44,7 +44,7 @@ class TakenStep {
     const SimulatorPool::Borrowed simulator(pool_, 1, by_);
     simulator->hvp(state_[0], control_.view(), next_bar, direction, product, error);
   }
-  // use(stepper) after the last substep.
+  // Call use(stepper) with the stepper after the last substep.
   template <class Use>
   std::invoke_result_t<Use, const Stepper&> with_stepper(const Use& use) {
     return with_simulator([&](Simulator& s) { return use(s.at_end(control_.view())); });
@@ -69,8 +69,8 @@ class TakenStep {
   Controls control_;
   States end_;
   RolloutReport report_;
-  const Simulator* by_ = nullptr;  // that took it last
-  std::uint64_t number_ = 0;       // of the step there
+  const Simulator* by_ = nullptr;  // simulator that took the step last
+  std::uint64_t number_ = 0;       // number of the step in that simulator
 };
 
 }  // namespace robosim

@@ -1,4 +1,4 @@
-// The choice of the instruction set.
+// Selection of the instruction set.
 #include "step/columns.h"
 
 #include "base/cpu.h"

@@ -1,6 +1,6 @@
-// What is done to many columns alike, row by row, by registers of columns and compiled per
+// Columns: operations on many columns alike, row by row, in SIMD registers of columns, compiled per
 // instruction set. Rows begin padded(columns) numbers apart (dynamics/mass_factor.h). Nothing is
-// fused, and each sum is taken in order: a step is the same to the bit on every instruction set.
+// fused and sums keep their order, so a step is the same to the bit on every instruction set.
 #pragma once
 
 #include "base/isa.h"
@@ -12,15 +12,15 @@ class Columns {
  public:
   virtual ~Columns() = default;
 
-  // B (n_v x stride) becomes M^-1 B. factor: of mass_factor.
+  // Replace B (n_v x stride) by M^-1 B. factor: result of mass_factor.
   virtual void mass_solve(const Model& model, const double* factor, double* B,
                           int stride) const = 0;
-  // Velocities, `rows` of `count` columns, on to the next state's: fills q_next = dt u and v_next =
-  // u, whose rows follow each other.
+  // Advance velocities, `rows` of `count` columns, to the next state: q_next = dt u and v_next = u,
+  // with contiguous rows.
   virtual void advance(const double* u, int stride, int rows, int count, double dt, double* q_next,
                        double* v_next) const = 0;
-  // The same of one joint whose axes turn, of n velocities: u is its n rows, and its rows of q_next
-  // and then of v_next are by_u (2 n x n) times these.
+  // The same for one joint with rotating axes and n velocities. u is its n rows. Its rows of q_next
+  // and then of v_next are by_u (2 n x n) times u.
   virtual void advance_turning(const double* by_u, int n, const double* u, int stride, int count,
                                double* q_next, double* v_next) const = 0;
 
@@ -28,7 +28,7 @@ class Columns {
   Columns() = default;
 };
 
-// For the instruction set that this process uses (base/cpu.h).
+// Implementation for the instruction set of this process (base/cpu.h).
 const Columns& columns();
 
 namespace detail {

@@ -1,4 +1,4 @@
-// The choice of the instruction set.
+// Selection of the instruction set.
 #include "step/inverse_dynamics_rates.h"
 
 #include "base/cpu.h"

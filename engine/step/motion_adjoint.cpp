@@ -18,7 +18,7 @@ Force<double> channel_force(const StepData& step, const StepIsland& island, std:
 Vec3d MotionAdjoint::add_velocity(const StepData& step, int body, const Force<double>& F,
                                   const double* rates) {
   const Model& m = step.model();
-  Motion<double> V;  // of the body against joint i's parent
+  Motion<double> V;  // of the body relative to joint i's parent
   for (int i = body; i > 0; i = m.joints[at(i)].parent) {
     V = V + joint_motion(step.dynamics, m.joints[at(i)], rates + m.joints[at(i)].v_index);
     turned[at(i)] += cross(V, F);

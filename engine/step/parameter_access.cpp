@@ -1,4 +1,4 @@
-// Reads the numbers of each kind of parameter from a world's parts, and writes them
+// Reads and writes the numbers of each kind of parameter in the parts of a world
 // (parameter_kinds.h).
 #include <cmath>
 #include <limits>
@@ -29,14 +29,15 @@ namespace {
 
 constexpr int moments[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
 
-// Moved by a twist (linear, angular) in its own frame; the very same by none.
+// Pose moved by a twist (linear, angular) in its own frame. A zero twist returns the pose
+// unchanged, to the bit.
 SE3d moved_along(const SE3d& X, const double* twist) {
   if (std::all_of(twist, twist + 6, [](double x) { return x == 0; })) return X;
   return X * exp_motion(Motion<double>{vec3_at(twist + 3), vec3_at(twist)});
 }
 
-// Calls use(the shape of a piece with vertices, its object, its place among the parts of a compound
-// or -1), in the order of VertexRows.
+// Call use(shape, object, part) for each piece with vertices, in the order of VertexRows. part:
+// index among the parts of a compound, or -1.
 template <class Use>
 void for_each_mesh(const WorldParts& parts, const Use& use) {
   for (int i = 0; i < parts.n_objects(); ++i) {
@@ -108,6 +109,7 @@ void write_vertices(WorldParts& parts, int, const double* x) {
     places.emplace_back(object, part);
     shapes.push_back(with_vertices(shape, vertices));
   });
+  // Replace the changed shapes.
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     CollisionGeometry& geometry = parts.geometry(places[i].first);
     if (places[i].second < 0) {

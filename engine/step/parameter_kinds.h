@@ -1,13 +1,12 @@
-// Kinds of parameters: the numbers of a world that its steps are differentiated by.
+// Kinds of parameters: the numbers of a world with respect to which its steps are differentiated.
 //
-// `parameter_kinds` is the one list of them. Everything else follows from it: where each number is
-// in a gradient or a direction, zeros, sums and products (parameters.h), the arrays and names of
-// the bindings, the table of the documentation, the batteries of tests, and the checks of World and
-// of Python. A new parameter of a law is the field that holds it, here or in Model, a row below,
-// and in the law what it does and the line in its gradient that adds to it:
+// `parameter_kinds` is the single list of them. It determines the layout of gradients and
+// directions, zeros, sums and products (parameters.h), the arrays and names of the bindings, the
+// table of the documentation, test cases, and the checks of World and of Python. To add a parameter
+// of a law, add the field that holds it (here or in Model), a row below, its effect in the law, and
+// the line of the law that adds to its gradient. A name that is not in the list does not compile:
 //
-//   *gradient.parameters.of("friction", pair) += mu_bar;      // a name that is not in the list
-//                                                             does not compile
+//   *gradient.parameters.of("friction", pair) += mu_bar;
 #pragma once
 
 #include <algorithm>
@@ -26,32 +25,33 @@ namespace robosim {
 
 class World;
 
-// A law of two surfaces against each other.
+// Material of a pair of surfaces.
 struct PairMaterial {
-  // Mu, per axis of friction or of both together, as the solver has it [-].
+  // Coefficient mu, per friction axis or for both axes together, depending on the solver [-].
   double friction = 1;
-  double restitution = 0;         // share of the approaching speed that comes back, 0 to 1 [-]
+  double restitution = 0;         // share of the approach speed that is restored, 0 to 1 [-]
   double torsional_friction = 0;  // moment about the normal, per normal force [m]
   double rolling_friction = 0;    // moment about each axis of friction, per normal force [m]
-  // How far each point gives along the normal, per force [m/N]; 0: hard.
+  // Compliance of each point along the normal: displacement per force [m/N]; 0: hard.
   double compliance = 0;
-  double relaxation_time = 0;  // of what gives: damping over stiffness [s]
+  double relaxation_time = 0;  // damping over stiffness, if compliant [s]
 };
 
-// A motor of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+),
-// at the end of the step, within the limit.
+// Motor of one entry of v: tau = position_gain (q_target - q+) + velocity_gain (v_target - v+), at
+// the end of the step, within the limit.
 struct Motor {
-  double position_gain = 0;  // [N m/rad] or [N/m]; of joints with one position
+  double position_gain = 0;  // [N m/rad] or [N/m]; only for joints with one position
   double velocity_gain = 0;  // [N m s/rad] or [N s/m]
-  double limit = std::numeric_limits<double>::infinity();  // of |tau| [N m] or [N]
+  double limit = std::numeric_limits<double>::infinity();  // largest |tau| [N m] or [N]
 
   bool is_there() const { return position_gain > 0 || velocity_gain > 0; }
 };
 
-// The parts of a world, to be changed and put together again. A World itself is immutable.
+// Mutable copy of the parts of a world, from which another world can be built. A World itself is
+// immutable.
 struct WorldParts {
   Model model;
-  std::vector<ExtraObject> extras;  // objects beside the model's colliders
+  std::vector<ExtraObject> extras;  // objects besides the model's colliders
   std::vector<std::pair<int, int>> pairs;
   std::vector<PairMaterial> materials;
   std::vector<Motor> motors;
@@ -74,12 +74,13 @@ struct WorldParts {
   }
 };
 
-// How the numbers of all owners of a kind are read from a world's parts, and written to them; owner
-// after owner. What geometry is measured by is zero, or one, where it is: writing moves it.
+// Access to the numbers of all owners of a kind in the parts of a world, owner after owner.
+// Geometric parameters are measured from the present geometry: they read as zero, or as one for
+// scale, and writing them moves the geometry.
 struct ParameterAccess {
   void (*read)(const WorldParts& parts, int owners, double* x);
   void (*write)(WorldParts& parts, int owners, const double* x);
-  // The number itself where it is of surfaces or motors, which World checks; else null.
+  // Member of PairMaterial or Motor, which World checks; null for other kinds.
   double PairMaterial::*of_pair = nullptr;
   double Motor::*of_motor = nullptr;
 };
@@ -114,7 +115,7 @@ struct Dt {
   static double& of(WorldParts& parts, int) { return parts.dt; }
 };
 
-// Which number of an Owner a place is.
+// Member of Owner that a Place refers to, or null.
 template <class Owner, class Place>
 constexpr double Owner::*member_of() {
   if constexpr (requires {
@@ -126,7 +127,7 @@ constexpr double Owner::*member_of() {
     return nullptr;
 }
 
-// Of one number for each owner, a reference to which Place::of gives.
+// Access for kinds with one number per owner. Place::of returns a reference to it.
 template <class Place>
 inline constexpr ParameterAccess number{[](const WorldParts& parts, int owners, double* x) {
                                           for (int i = 0; i < owners; ++i)
@@ -163,22 +164,22 @@ void write_gravity(WorldParts& parts, int owners, const double* x);
 
 }  // namespace detail
 
-// What has a parameter, and how its owners are numbered.
+// Owner of a parameter, and the numbering of the owners.
 enum class ParameterOwner : std::uint8_t {
-  pair,        // of objects that may touch: CollisionScene::pairs
-  motor,       // one per coordinate
+  pair,        // pairs of objects that may touch
+  motor,       // one per entry of v
   object,      // CollisionScene::objects
   vertex,      // rows of World::vertices
-  closure,     // of two frames: Closures::frames
+  closure,     // closures of two frames: Closures::frames
   equality,    // Closures::joints
-  body,        // that a joint moves, and this joint: body less one
+  body,        // body that a joint moves, and this joint: index of body - 1
   coordinate,  // entry of v
   position,    // entry of q
-  world        // one
+  world        // a single owner
 };
 
-// Whether the numbers of one owner lie side by side, kind after kind; else those of one kind do,
-// owner after owner.
+// True if the numbers of one owner are contiguous, kind after kind. Otherwise those of one kind are
+// contiguous, owner after owner.
 constexpr bool is_record(ParameterOwner owner) {
   return owner == ParameterOwner::pair || owner == ParameterOwner::motor ||
          owner == ParameterOwner::object;
@@ -187,18 +188,18 @@ constexpr bool is_record(ParameterOwner owner) {
 struct ParameterKind {
   std::string_view name;
   ParameterOwner owner;
-  int rows, columns;  // of the numbers of one owner, which lie column by column
+  int rows, columns;  // shape of the numbers of one owner, stored by columns
   std::string_view unit, about;
-  double least;            // that a value may be
-  ParameterAccess access;  // to the values
-  // That a value may be; infinite where one may have no limit.
+  double least;            // smallest valid value
+  ParameterAccess access;  // access to the values
+  // Largest valid value; infinite if infinite values are valid.
   double most = std::numeric_limits<double>::max();
 
   constexpr int width() const { return rows * columns; }
 };
 
-// Geometry is measured from where it is: poses by twists (linear, angular) of a frame in itself,
-// scale by a factor at 1.
+// Geometric parameters are measured from the present geometry: poses by twists (linear, angular) of
+// a frame in itself, scale by a factor with value 1.
 inline constexpr auto parameter_kinds = [] {
   using namespace detail;
   constexpr double any = std::numeric_limits<double>::infinity();

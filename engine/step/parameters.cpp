@@ -42,7 +42,7 @@ int count(const World& world, ParameterOwner owner) {
   return 1;
 }
 
-// Whether it is about the model and the scene, and no part of them.
+// True if the parameter refers to the model and the scene without being a part of them.
 bool is_beside_scene(const ParameterKind& kind) {
   switch (kind.owner) {
     case ParameterOwner::pair:
@@ -55,7 +55,7 @@ bool is_beside_scene(const ParameterKind& kind) {
   }
 }
 
-// use(number of the vector, number of a list that goes owner after owner) of a kind.
+// Call use(index in the vector, index in an owner-by-owner list) for each number of a kind.
 template <class Use>
 void for_each_place(const ParameterLayout& layout, ParameterId id, const Use& use) {
   const int width = parameter_kinds[at(id.index)].width();
@@ -76,6 +76,7 @@ ParameterLayout::ParameterLayout(const World& world) {
       stride += parameter_kinds[end].width();
     for (int first = next; k < end; first += parameter_kinds[k].width(), ++k)
       places_[k] = {first, stride, owners};
+    // Vertices take no space in the vector.
     if (owner != ParameterOwner::vertex) next += owners * stride;
   }
   make_zeros(zeros_, static_cast<std::size_t>(next));
@@ -144,7 +145,7 @@ bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout,
     kind.access.write(parts, layout.owners(id), wanted.data());
     is_other_scene |= !is_beside_scene(kind);
   };
-  // What scales a shape scales the sizes and vertices that it gets.
+  // Write scale last: it scales the sizes and vertices just written.
   constexpr ParameterId scale("scale");
   for (int k = 0; k < n_parameter_kinds; ++k)
     if (k != scale.index) write(ParameterId(k));

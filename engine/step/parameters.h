@@ -1,4 +1,4 @@
-// Numbers of all parameters of a world (parameter_kinds.h): where each is, zeros, sums, products;
+// Vectors of all parameters of a world (parameter_kinds.h): their layout, sums and products, their
 // values, and worlds with other values.
 #pragma once
 
@@ -11,19 +11,19 @@
 
 namespace robosim {
 
-// The place of a kind in the list, by its name.
+// Index of a kind in the list, looked up by name at compile time.
 struct ParameterId {
   int index = 0;
 
   consteval ParameterId(const char* name) {
-    // Beyond the list is no constant.
+    // A name that is not in the list is no constant expression, and does not compile.
     while (std::string_view(name) != parameter_kinds[index].name) ++index;
   }
   explicit constexpr ParameterId(int kind) : index(kind) {}
 };
 
-// Where the numbers of each kind are in a vector of all that a world has. Vertices, of which
-// contacts know few, are apart (vertex_gradient.h).
+// Layout of the vector of all parameters of a world. Gradients of vertices are sparse and kept
+// separately (vertex_gradient.h).
 class ParameterLayout {
  public:
   explicit ParameterLayout(const World& world);
@@ -33,12 +33,11 @@ class ParameterLayout {
   int place(ParameterId kind, int owner) const {
     return places_[kind.index].first + owner * places_[kind.index].stride;
   }
-  // From one owner to the next.
+  // Distance from one owner's numbers to the next.
   int stride(ParameterId kind) const { return places_[kind.index].stride; }
-  // How many numbers come before the vertices.
+  // Number of entries before the vertices.
   int before_vertices() const { return places_[ParameterId("vertices").index].first; }
-  // Zero; not a number where there is no derivative, as by sizes and scales of bodies made of
-  // pieces.
+  // Zeros, with NaN where there is no derivative, as for sizes and scales of compounds.
   const std::vector<double>& zeros() const { return zeros_; }
 
  private:
@@ -50,7 +49,7 @@ class ParameterLayout {
   std::vector<double> zeros_;
 };
 
-// One number for each parameter of a world: a gradient, or a direction.
+// One number per parameter of a world: a gradient or a direction.
 class ParameterVector {
  public:
   void set_zero(const ParameterLayout& layout) {
@@ -59,8 +58,7 @@ class ParameterVector {
     vertices.clear();
   }
 
-  // The numbers of an owner, `width` of them; of kinds that are no records, also those of the
-  // owners behind it.
+  // The `width` numbers of an owner. In kinds that are not records, those of later owners follow.
   double* of(ParameterId kind, int owner = 0) {
     return numbers_.data() + layout_->place(kind, owner);
   }
@@ -68,7 +66,7 @@ class ParameterVector {
     return numbers_.data() + layout_->place(kind, owner);
   }
   const ParameterLayout& layout() const { return *layout_; }
-  // All but those of vertices.
+  // All numbers except those of vertices.
   std::vector<double>& numbers() { return numbers_; }
   const std::vector<double>& numbers() const { return numbers_; }
 
@@ -84,8 +82,8 @@ class ParameterVector {
   std::vector<double> numbers_;
 };
 
-// Calls f with each number of one or several vectors of one world, the same of all of them. Of
-// vertices with those of the first's rows: of the others by value.
+// Call f with each number of one or several vectors of the same world, in parallel. Vertices are
+// those of the first vector's rows; the numbers of other vectors are passed by value there.
 template <class F, class... Vectors>
 void for_each_parameter(F&& f, Vectors&... vectors) {
   const auto first = [](auto& x, auto&...) -> auto& { return x; };
@@ -103,28 +101,28 @@ void for_each_parameter(F&& f, Vectors&... vectors) {
   dense(middle, any.numbers().size());
 }
 
-// Combinations of parameters: what somebody asks for by name, as the mass of one of several links
-// that make a body.
+// Linear combinations of parameters that are requested by name, such as the mass of one of several
+// links that form a body.
 struct ParameterSelection {
-  // Of each combination, from begin[i] to begin[i + 1], its numbers, those of vertices behind all
-  // others, and how often each counts.
+  // Per combination i, entries [begin[i], begin[i + 1]): indices of its numbers, with those of
+  // vertices after all others, and their weights.
   std::vector<int> begin{0}, number;
   std::vector<double> weight;
 
   int size() const { return static_cast<int>(begin.size()) - 1; }
-  // Writes one number for each.
+  // Write one number per combination.
   void read(const ParameterVector& from, double* to) const;
 };
 
-// The values of all parameters: numbers as in a ParameterVector, and three for each vertex.
+// Values of all parameters: numbers as in a ParameterVector, and three per vertex.
 struct ParameterValues {
   std::vector<double> numbers, vertices;
 };
 ParameterValues parameter_values(const WorldParts& parts, const ParameterLayout& layout);
 
-// Writes to the parts what differs from their own values. Returns whether the model or the scene
-// has changed with it, and not only what is about them. Throws InputError where a shape cannot have
-// its sizes or vertices.
+// Write the values that differ to the parts. Return true if the model or the scene has changed,
+// beyond data that only refer to them. Throws InputError if a shape cannot have its sizes or
+// vertices.
 bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout,
                           const ParameterValues& values);
 

@@ -1,5 +1,4 @@
-// The gradient of a loss of a step's results with respect to its arguments and to all parameters of
-// its world.
+// Gradient of a loss with respect to the arguments of a step and all parameters of its world.
 #pragma once
 
 #include <vector>
@@ -12,10 +11,10 @@
 namespace robosim {
 
 struct StepGradient {
-  std::vector<double> q, v;                     // n_v each; of q in the tangent space, body side
+  std::vector<double> q, v;                     // n_v each; q in the tangent space, body side
   std::vector<double> tau, q_target, v_target;  // n_v, n_q, n_v
   ParameterVector parameters;
-  bool wants_vertices = true;  // else they are left out, for who does not look at them
+  bool wants_vertices = true;  // false: gradients of vertices are not computed
   OneSided one_sided = OneSided::no;
 
   void set_zero(const World& world) {
@@ -29,8 +28,8 @@ struct StepGradient {
   }
 };
 
-// Calls f with each number of one or several gradients, the same of all of them; they are of one
-// world. Of vertices with those of the first's rows.
+// Call f with each number of one or several gradients of the same world, in parallel. Vertices are
+// those of the first gradient's rows.
 template <class F, class... Gradients>
 void for_each_number(F&& f, Gradients&... gradients) {
   const auto arrays = [&](auto... of) {
@@ -42,15 +41,16 @@ void for_each_number(F&& f, Gradients&... gradients) {
   for_each_parameter(f, gradients.parameters...);
 }
 
-// Adds one gradient to another of the same world.
+// Add one gradient to another of the same world.
 inline void add(const StepGradient& gradient, StepGradient& to) {
   for (const VertexGradient::Row& x : gradient.parameters.vertices.rows())
     to.parameters.vertices.add(x.row, Vec3d());
   for_each_number([](double& sum, double x) { sum += x; }, to, gradient);
 }
 
-// What a loss with this gradient changes by along a direction, told as a gradient is: one number
-// per argument. What is zero there is not looked at.
+// Directional derivative of a loss with this gradient. The direction has the layout of a gradient:
+// one number per argument. Entries whose direction is zero are skipped, even if their gradient is
+// NaN.
 inline double along(const StepGradient& gradient, const StepGradient& direction) {
   double sum = 0;
   for_each_number([&](double by, double step) { sum += step != 0 ? by * step : 0; }, gradient,

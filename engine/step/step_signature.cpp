@@ -4,7 +4,7 @@ namespace robosim {
 
 std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus status) {
   std::vector<int> out{islands, static_cast<int>(status)};
-  // What touches, and by what.
+  // Contacts and their features.
   for (const SceneQuery::PairManifold& pair : stepper.manifolds()) {
     out.insert(out.end(), {pair.a, pair.b, pair.piece_a, pair.piece_b, pair.manifold.n_points,
                            pair.manifold.reference});
@@ -15,7 +15,7 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
         out.insert(out.end(), {static_cast<int>(f.kind), f.index, f.part});
     }
   }
-  // What each row stands for and does.
+  // Kind, mode and law of each row.
   const auto add_rows = [&](const StepIsland& island) {
     for (std::size_t r = 0; r < island.rows.size(); ++r) {
       out.push_back(16 * island.rows[r].kind + island.rows[r].role);
@@ -30,7 +30,7 @@ std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus 
     const Impacts& impacts = stepper.data().impacts[static_cast<std::size_t>(i)];
     for (int n = 0; n < impacts.n; ++n) {
       const Impact& met = impacts.each[static_cast<std::size_t>(n)];
-      out.push_back(-1 - static_cast<int>(met.is_limited()));  // the next
+      out.push_back(-1 - static_cast<int>(met.is_limited()));  // separator
       met.for_each_solved(add_rows);
       for (const StepIsland::Row& row : met.rows)
         out.push_back(row.manifold), out.push_back(2 * row.point + row.is_timed);

@@ -1,9 +1,9 @@
-// Which formula a step is: what touches by which features, what rows that gives, and what each of
-// them does.
+// Signature of a step: identifies the smooth formula that the step evaluates, by its contacts and
+// features, its rows, and the active set.
 //
-// Where two states' steps have the same signature, both are values of one smooth function, so
-// differences between them can be compared with derivatives. Where it changes a step has a kink or,
-// as when something comes within the margin, a jump.
+// If the steps of two states have the same signature, both are values of one smooth function.
+// Differences between them can then be compared with derivatives. Where the signature changes, a
+// step has a kink or a jump, for example when a shape comes within the margin.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@
 
 namespace robosim {
 
-// Of the last step: pairs, features and anchors of their points; of each row its source, law and
-// class, of pgs at every update of the sweeps.
+// Signature of the last step: pairs, features and anchors of their points, and for each row its
+// kind, law and mode. With pgs the modes are those of every update of the sweeps.
 std::vector<int> step_signature(const Stepper& stepper, int islands, StepStatus status);
 
 }  // namespace robosim

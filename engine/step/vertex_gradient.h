@@ -1,5 +1,5 @@
-// What a loss changes by with the vertices of shapes, in the shapes' frames: of the few that
-// contacts know, by their rows (vertex_rows.h).
+// Gradient of a loss with respect to vertices of shapes, in the shapes' frames. Sparse: it stores
+// only the few vertices of contacts, by their rows (vertex_rows.h).
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,13 @@ class VertexGradient {
   void add(const VertexGradient& other) {
     for (const Row& x : other.rows_) add(x.row, x.by);
   }
-  // Zero where no contact knows it.
+  // Gradient of one vertex; zero if no contact uses it.
   Vec3d of(int row) const {
     const std::size_t i = place(row);
     return knows(i, row) ? rows_[i].by : Vec3d();
   }
   bool empty() const { return rows_.empty(); }
-  const std::vector<Row>& rows() const { return rows_; }  // sorted
+  const std::vector<Row>& rows() const { return rows_; }  // sorted by row
   std::vector<Row>& rows() { return rows_; }
 
  private:

@@ -1,6 +1,6 @@
-// Where the vertices of a scene's shapes are, all in one list: those of convex meshes and of single
-// triangles, object by object and piece by piece. Meshes of triangles and height fields have none
-// here: their vertices belong to several pieces each.
+// VertexRows: one list of all vertices of a scene's shapes. It has the vertices of convex meshes
+// and of single triangles, object by object and piece by piece. Triangle meshes and height fields
+// are left out, because each of their vertices belongs to several pieces.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@ namespace robosim {
 
 class VertexRows {
  public:
-  // A piece with vertices; a shape by itself is the piece 0 of its object.
+  // Piece with vertices. A shape that is not a compound is piece 0 of its object.
   struct Mesh {
     int object = 0, piece = 0;
-    int first = 0, count = 0;  // rows
+    int first = 0, count = 0;  // range of rows
   };
 
   explicit VertexRows(const std::vector<SceneObject>& objects);
 
   const std::vector<Mesh>& meshes() const { return meshes_; }
   int size() const { return meshes_.empty() ? 0 : meshes_.back().first + meshes_.back().count; }
-  // The row of a piece's first vertex; -1 where it has none.
+  // Row of a piece's first vertex; -1 if it has none.
   int first(int object, int piece) const;
 
  private:

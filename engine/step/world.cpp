@@ -19,7 +19,7 @@ void require(bool holds, const std::string& of, std::string_view what, double va
   if (!holds) throw InputError(message(of, ": ", what, " is ", value, "; ", wanted));
 }
 
-// Within what the list of parameters says.
+// Check the range that the list of parameters allows.
 void require_range(const ParameterKind& kind, const std::string& of, double value) {
   if (value >= kind.least && value <= kind.most) return;
   const std::string wanted =
@@ -51,6 +51,7 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials,
     throw InputError(std::to_string(motors_.size()) + " motors for " + std::to_string(m.n_v) +
                      " entries of v; there is one for each");
 
+  // Pairs, sorted by their objects.
   has_restitution_ = std::any_of(materials_.begin(), materials_.end(),
                                  [](const PairMaterial& x) { return x.restitution > 0; });
   for (std::size_t i = 0; i < n_pairs; ++i) {
@@ -61,6 +62,7 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials,
     return std::tie(x.a, x.b) < std::tie(y.a, y.b);
   });
 
+  // Trees, and joints with one position.
   tree_of_body_.assign(at(m.n_bodies()), -1);
   tree_of_v_.assign(at(m.n_v), -1);
   coordinate_of_v_.assign(at(m.n_v), -1);
@@ -73,7 +75,7 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials,
     coordinate_of_v_[at(joint.v_index)] = static_cast<int>(coordinates_.size());
     coordinates_.push_back({joint.q_index, joint.v_index});
   }
-  // A joint that mimics one of another tree ties the two.
+  // A mimic joint that follows a joint of another tree connects both trees.
   for (bool changed = true; changed;) {
     changed = false;
     for (int i = 1; i < m.n_bodies(); ++i) {
@@ -100,7 +102,7 @@ int World::pair(int a, int b) const {
   return found->index;
 }
 
-// The joint that an entry of v is of, and which of its own, where it has several.
+// Name of the joint of an entry of v, with the entry's index if the joint has several.
 std::string World::name_of_v(int v) const {
   for (const Joint& joint : model().joints)
     if (!joint.mimic && v >= joint.v_index && v < joint.v_index + joint.n_v)

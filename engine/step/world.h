@@ -1,6 +1,5 @@
-// World: what a step moves and what it moves by. A Model with its colliders among obstacles
-// (CollisionScene), the materials of the pairs that may touch, the motors of the joints, and what
-// closes loops of them. Immutable, so threads share it.
+// World: a Model with its colliders among obstacles (CollisionScene), the materials of the pairs
+// that may touch, the motors of the joints, and the closures. Immutable, so threads can share it.
 #pragma once
 
 #include <memory>
@@ -19,39 +18,40 @@ class ParameterLayout;
 
 class World {
  public:
-  // A joint with one position, by its place in q and v.
+  // Joint with one position, given by its indices in q and v.
   struct Coordinate {
     int q = -1, v = 0;
   };
 
-  // materials: one for all pairs of the scene, or one per pair; motors: none, or one per entry of
-  // v. The scene must outlive it. Throws InputError naming what is wrong.
+  // materials: one for all pairs of the scene, or one per pair. motors: none, or one per entry of
+  // v. The scene must outlive the world. Throws InputError that names the invalid argument.
   World(const CollisionScene& scene, std::vector<PairMaterial> materials, std::vector<Motor> motors,
         Closures closures = {});
 
   const CollisionScene& scene() const { return *scene_; }
   const Model& model() const { return scene_->model(); }
-  // Of two objects that are a pair of the scene, in either order.
+  // Material of two objects that are a pair of the scene, in either order.
   const PairMaterial& material(int a, int b) const {
     return materials_[static_cast<std::size_t>(pair(a, b))];
   }
-  int pair(int a, int b) const;  // its place in scene().pairs()
-  // Of each of scene().pairs().
+  int pair(int a, int b) const;  // index in scene().pairs()
+  // Materials, parallel to scene().pairs().
   const std::vector<PairMaterial>& materials() const { return materials_; }
-  bool has_restitution() const { return has_restitution_; }     // any of them
-  const std::vector<Motor>& motors() const { return motors_; }  // of each entry of v
+  // True if any material has restitution.
+  bool has_restitution() const { return has_restitution_; }
+  const std::vector<Motor>& motors() const { return motors_; }  // one per entry of v
   const Motor& motor(int v) const { return motors_[static_cast<std::size_t>(v)]; }
   const Closures& closures() const { return closures_; }
   const VertexRows& vertices() const { return vertices_; }  // of the scene's shapes
   const ParameterLayout& parameters() const { return *parameters_; }
-  // Joints whose position has a limit, a motor or dry friction is looked at through these: every
-  // joint with one position.
+  // Joints whose position has a limit, a motor or dry friction are looked up here: all joints with
+  // one position.
   const std::vector<Coordinate>& coordinates() const { return coordinates_; }
   const Coordinate& coordinate(int v) const {
     return coordinates_[static_cast<std::size_t>(coordinate_of_v_[static_cast<std::size_t>(v)])];
   }
-  // Which of the trees that hang from the world a body, or an entry of v, belongs to; -1 of the
-  // world. Trees that nothing connects do not feel each other.
+  // Index of the tree at the world's root that a body, or an entry of v, belongs to; -1 for the
+  // world. Trees without a connection do not affect each other.
   int tree_of_body(int body) const { return tree_of_body_[static_cast<std::size_t>(body)]; }
   int tree_of_v(int v) const { return tree_of_v_[static_cast<std::size_t>(v)]; }
   int n_trees() const { return n_trees_; }

@@ -1,4 +1,4 @@
-// What columns.h offers, for one instruction set.
+// Implementation of columns.h for one instruction set.
 #include "step/columns.h"
 
 #include <cstddef>
@@ -53,14 +53,14 @@ class CompiledColumns final : public Columns {
  private:
   using Register = Lanes<lanes_of(isa), isa>;
 
-  // use(width, first column) of all columns, by as many at once as there are; at the end by fewer.
+  // Call use(width, first column) for all columns, in packs of W, and in narrower packs at the end.
   template <int W = Register::width, class Use>
   static ROBOSIM_INLINE void for_each_pack(int count, const Use& use, int c = 0) {
     for (; c + W <= count; c += W) use(std::integral_constant<int, W>(), c);
     if constexpr (W > 1) for_each_pack<W / 2>(count, use, c);
   }
 
-  // Neighboring columns of numbers, for solve_columns.
+  // Adjacent columns of numbers, for solve_columns.
   struct Unfused {
     struct Type {
       Register x;

@@ -1,13 +1,13 @@
-// What inverse dynamics changes by, for one instruction set.
+// Derivatives of inverse dynamics, for one instruction set.
 //
-// For column c, of body i, and each column l on the way to it (rnea_derivatives.h), rows before
-// columns,
-//   (c, l) by q:  I_i J_c . J_ddot_l + B_c . J_dot_l       (l, c) by q:  J_l . (2 B_i J_dot_c + I_i
-//                 J_ddot_c + J_c x F_i)
-//   (c, l) by v:  I_i J_c . J_sum_l  + B_c . J_l           (l, c) by v:  J_l . (2 B_i J_c     + I_i
-//                 J_sum_c)
-// are four sums of products, with B_c = (2 B_i)^T J_c: what l brings is laid out in that order,
-// once, and c's own factors are found four at once, too.
+// For column c of body i and each column l on the path to it (rnea_derivatives.h), with entries
+// (row, column),
+//   (c, l) by q:  I_i J_c . J_ddot_l + B_c . J_dot_l
+//   (l, c) by q:  J_l . (2 B_i J_dot_c + I_i J_ddot_c + J_c x F_i)
+//   (c, l) by v:  I_i J_c . J_sum_l  + B_c . J_l
+//   (l, c) by v:  J_l . (2 B_i J_c     + I_i J_sum_c)
+// These are four sums of products, with B_c = (2 B_i)^T J_c. The factors of each column l are laid
+// out once in that order. The factors of column c are computed four at once as well.
 #include "step/inverse_dynamics_rates.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
   }
 
  private:
-  // Four numbers side by side, in as few registers as hold them. Nothing is fused.
+  // Four numbers side by side, in as few registers as possible. Nothing is fused.
   struct Four {
     static constexpr int width = std::min(lanes_of(isa), 4), parts = 4 / width;
     using Register = Lanes<width, isa>;
@@ -58,7 +58,7 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
       for (int k = 0; k < parts; ++k) store_lanes(x[k], to + k * width);
     }
     ROBOSIM_INLINE double operator[](int i) const { return x[i / width][i % width]; }
-    // The last two first.
+    // Exchange the two halves.
     ROBOSIM_INLINE Four exchanged() const {
       Four to;
       if constexpr (parts == 2)
@@ -91,8 +91,8 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
     }
   };
 
-  // What a column brings to the sums with those behind it: of each component [J_ddot, J_sum, J, J],
-  // then of the angular ones [J_dot, J, 0, 0].
+  // Factors of a column in the sums with columns behind it: per component [J_ddot, J_sum, J, J],
+  // then per angular component [J_dot, J, 0, 0].
   static constexpr int angular = 6, brought = 9;
 
   static void lay_out(const Data<double>& data, int c, double* to) {
@@ -114,6 +114,7 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
     const Four of_both = scale, of_rows = Four::of(scale, scale, 0.0, 0.0);
     for (int i = model.n_bodies() - 1; i > 0; --i) {
       const Joint& joint = model.joints[i];
+      // Inertias and force of the subtree of body i.
       const CompositeInertia<Four> I(data.I_c[i]);
       const Sym3<Four> K(data.K_c[i]);
       const Force<double>& F = data.F[i];
@@ -121,6 +122,8 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
       const Force<Four> h{Vec3<Four>(data.h_c[i].angular), Vec3<Four>(data.h_c[i].linear)};
       const Force<Four> F_first{{first(F.angular.x), first(F.angular.y), first(F.angular.z)},
                                 {first(F.linear.x), first(F.linear.y), first(F.linear.z)}};
+      // Factors of column c, then its sums with the columns of its joint and of all joints before
+      // it.
       for (int c = joint.column; c < joint.column + joint.n_v; ++c) {
         const double* const own = laid_out + c * 4 * brought;
         const auto component = [own](int k) { return Four::load(own + 4 * k); };
@@ -149,7 +152,7 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
           for (int k = 1; k < brought; ++k) sums += factors[k] * Four::load(other + 4 * k);
           return sums;
         };
-        // Entries are zero so far, unless joints that mimic others share them.
+        // Entries are zero before, unless mimic joints share them.
         const auto add = [](double& entry, double x) __attribute__((always_inline)) {
           if constexpr (mimic)
             entry += x;
@@ -170,6 +173,7 @@ class CompiledInverseDynamicsRates final : public InverseDynamicsRates {
                   add(by_v[across], sums[3]);
             });
       }
+      // Add the subtree to the parent.
       if (const int parent = joint.parent; parent > 0)
         data.K_c[parent] += data.K_c[i], data.h_c[parent] += data.h_c[i], data.F[parent] += F;
     }

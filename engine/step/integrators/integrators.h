@@ -1,5 +1,4 @@
-// All integrators. A new one is a file beside these, with a function that makes it, and its row
-// below.
+// List of all integrators. To add one, add a file with a function that makes it, and its row below.
 #pragma once
 
 #include <memory>

@@ -15,12 +15,12 @@ Spatial spatial(const T& x) {
   return {x.angular.x, x.angular.y, x.angular.z, x.linear.x, x.linear.y, x.linear.z};
 }
 
-// sum_a p_a w_a^T.
+// Sum of products, sum_a p_a w_a^T.
 struct Products {
   double x[6][6] = {};
 
   void add(const Spatial* p, const Spatial* w, std::size_t count) {
-    for (std::size_t i = 0; i < 6; i += 2) {  // two rows: what fits in registers
+    for (std::size_t i = 0; i < 6; i += 2) {  // two rows fit in registers
       double sum[2][6] = {};
       for (std::size_t a = 0; a < count; ++a)
         for (std::size_t j = 0; j < 6; ++j)
@@ -29,7 +29,7 @@ struct Products {
     }
   }
 
-  // sum_a p x w of the parts that begin at these rows and columns.
+  // sum_a p x w of the 3-vectors that begin at these rows and columns.
   Vec3d cross(int row, int column) const {
     const auto of = [&](int i, int j) { return x[row + i][column + j] - x[row + j][column + i]; };
     return {of(1, 2), of(2, 0), of(0, 1)};
@@ -42,7 +42,8 @@ struct Products {
   }
 };
 
-// The motions of the joints' rates, `count` columns of them: those of a body after each other.
+// Motions of the bodies for `count` columns of joint velocities. The columns of a body are
+// contiguous.
 void joint_motions(const Model& m, const Data<double>& data, const double* rates, std::size_t count,
                    std::vector<Spatial>& V) {
   V.resize(at(m.n_bodies()) * count);

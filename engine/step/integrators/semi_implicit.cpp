@@ -3,17 +3,18 @@
 //   M^ (u - v) = dt (tau - h - D v - K (q - q_0 + dt v)) + J^T f,     M^ = M + dt D + dt^2 K,
 //                                                                     q+ = q advanced by dt way
 //
-// with D the joints' damping, K their springs, f the impulses of the rows, and way = u but where
-// impulses act late in the step (normal_law.h); positions and M, h are those at the start. All of
-// this is in the axes at the start, those of bodies that move freely too, so h is without the part
-// that the turning of their axes adds; they go straight and the new velocity is then told in their
-// axes at the end (advance of configuration.h): the linear momentum of a body whose center of mass
-// is at its origin is kept exactly.
+// with D the damping of joints, K their springs and f the impulses of the rows. way = u, unless
+// impulses act late in the step (impacts.h) or positions are corrected. Positions, M and h are
+// those at the start. All quantities are in the axes at the start, including those of floating
+// bodies, so h lacks the term of the rotation of their axes. Floating bodies move straight, and the
+// velocity at the end is then expressed in their axes at the end (advance of configuration.h). The
+// linear momentum of a body whose center of mass is at its origin is conserved exactly.
 //
-// The residual is r = M^ (u - v) - dt (...), the operator M^, its factor step.dynamics.L. Of -dr by
-// v, with T what the turning of axes changes by with it (turning_rates),
+// The residual is r = M^ (u - v) - dt (...), the operator is M^, and its factor is step.dynamics.L.
+// Let T be the derivative of turning_rates with respect to v. M^^-1 times the derivative of -r with
+// respect to v is
 //   M^^-1 (M (1 - dt T) - dt dh/dv) = W + M^^-1 (-dt dh/dv - (M^ - M) W),   W = 1 - dt T,
-// so that M itself is not needed.
+// so M itself is not needed.
 #include <algorithm>
 #include <vector>
 
@@ -35,7 +36,7 @@
 namespace robosim {
 namespace {
 
-// use(row, column, entry) of 1 - dt d(turning_rates)/dv, where it is not zero.
+// Call use(row, column, entry) for each nonzero entry of 1 - dt d(turning_rates)/dv.
 template <class Use>
 void for_each_turning(const StepData& step, const double* v, const Use& use) {
   detail::for_each_own_joint(step.world->model(), [&](auto type, const Joint& joint) {
@@ -123,6 +124,7 @@ class SemiImplicit final : public Integrator {
 void SemiImplicit::move_freely(StepData& step, const StepInput& in) {
   const Model& m = step.world->model();
   const double dt = step.options.dt;
+  // Factor of M + dt D + dt^2 K.
   inertia_stage(m, step.dynamics, in.q);
   for (int k = 0; k < m.n_v; ++k) held_[at(k)] = dt * (m.damping[at(k)] + dt * m.stiffness[at(k)]);
   detail::factor_mass_matrix(m, step.dynamics, held_.data());
@@ -179,7 +181,7 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
       gravity_bar[k] += -1.0 * step.dynamics.A_bar[at(i)].linear[k];
 }
 
-// What M^ has on its diagonal: armature, dt damping, dt^2 stiffness.
+// Gradients of the terms on the diagonal of M^: armature, dt damping, dt^2 stiffness.
 void SemiImplicit::end_operator_vjp(const StepData& step, StepGradient& gradient) {
   const std::vector<double>& inertia_bar = mass_.inertia_bar;
   const Model& m = step.world->model();
@@ -207,7 +209,7 @@ void SemiImplicit::add_residual_jvp(StepData& step, const StepInput& in,
   for (std::size_t k = 0; k < n; ++k)
     a_[k] += (step.u[k] - in.v[k]) / dt, d_acceleration_[k] = -direction.v[k] / dt;
   add_turning_rates_jvp(m, in.v, direction.v.data(), d_acceleration_.data());
-  // Before the sweeps, which leave other forces in step.dynamics.
+  // Before the sweeps, which overwrite the forces in step.dynamics.
   for (std::size_t k = 0; k < n; ++k) {
     const double tau = in.control.tau ? in.control.tau[k] : 0.0;
     change[k] += dt * direction.tau[k] -
@@ -249,7 +251,7 @@ void SemiImplicit::fill_residual_rates(StepData& step, const StepInput& in, doub
   });
 }
 
-// q_next = q + dt way and v_next = u, but where joints move freely in axes that turn (advance of
+// q_next = q + dt way and v_next = u, except for floating joints, whose axes rotate (advance of
 // configuration.h).
 void SemiImplicit::advance_columns(const StepData& step, std::span<const ColumnBlock> parts,
                                    int stride) const {
