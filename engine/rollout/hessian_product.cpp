@@ -1,9 +1,9 @@
 // Hessian-vector products of a step: the change of its gradient along a direction of state and
 // control.
 //
-// Let x = (q, v, control) be the arguments of a step, x0 the given ones, and l(x) = q_bar .
-// (q_next(x) - q_next(x0)) + v_bar . v_next(x) a loss. The product is the second derivative of l
-// along the direction d and each argument,
+// Let x = (q, v, control) be the arguments of a step, x0 the given ones, and l a loss,
+//   l(x) = q_bar . (q_next(x) - q_next(x0)) + v_bar . v_next(x)
+// The product is the second derivative of l along the direction d and each argument,
 //   product = d/de grad l (x0 + e d)   at e = 0,
 // where + and - are integrate and difference (dynamics/configuration.h). l is a function of
 // coordinates of the tangent spaces at q and q_next, in which its Hessian is symmetric. Axes rotate
@@ -13,12 +13,13 @@
 // Gradients of steps are exact (step/linearization/step_vjp.cpp), so a single difference of
 // gradients approximates a second derivative. Central differences over five distances are
 // extrapolated to zero distance, by Richardson's rule in Neville's tableau. Each number takes the
-// entry that agrees best with its neighbors, and this difference is its error estimate. See
-// Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2), 1982.
+// entry that agrees best with its neighbors. The difference from these neighbors is its error
+// estimate. See Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4(2),
+// 1982.
 //
 // All points must be steps by one formula (step/step_signature.h). If one is not, the distances are
 // reduced. If this does not help, the product is flagged. The product is also flagged if the
-// formula itself has a kink of its gradient, as where the flat of a rounded box meets its edge. The
+// gradient has a kink within one formula, as where the flat of a rounded box meets its edge. The
 // gradient is continuous there but its slopes differ, and all central differences agree on their
 // mean. Cost: eleven steps with their gradients.
 #include <algorithm>
@@ -136,6 +137,7 @@ void Simulator::hvp(const StateView& state, const ControlView& control, const Ta
   const Model& m = world().model();
   std::vector<int> formula, other_formula;
   RolloutReport report;
+  // Gradient at the given point, and the formula of the step.
   take(state, control, report, &formula);
   const std::vector<double> q_next(at_.q.end() - m.n_q, at_.q.end());
   StepGradient here, there;

@@ -130,6 +130,7 @@ OneSided Simulator::jacobians(const ControlView& control, const JacobianBlocks& 
   const std::size_t n = at(m.n_v);
   JacobianBlocks before = before_.resize(m), own = own_.resize(m);
   const std::size_t selected = out.parameters ? at(out.selection->size()) : 0;
+  // Storage for the parameters' Jacobians.
   if (out.parameters) {
     own_parameters_.resize(2 * n * selected), before_parameters_.resize(2 * n * selected);
     own.parameters = own_parameters_.data(), before.parameters = before_parameters_.data();
@@ -197,6 +198,7 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const St
                             StepGradient& gradient, const ControlSpan& controls_bar) {
   RolloutReport again;
   for (int i_row = end - 1; i_row >= begin; --i_row) {
+    // Recompute the states from this checkpoint to before the next.
     const int first = kept.before(i_row), count = kept.before(i_row + 1) - first;
     part_.resize(count);
     copy(row(states, layout_, i_row), layout_, part_[0]);
@@ -205,6 +207,7 @@ void Simulator::rollout_vjp(const KeptStates& kept, int begin, int end, const St
     // step behind it is differentiated.
     const int waiting = count > 1 && substeps_ == 1 ? first + count - 2 : -1;
     if (waiting >= 0) exchange_steppers();
+    // Gradient of each step, from the last to the first.
     for (int i = first + count - 1; i >= first; --i) {
       const StateView state = part_[i - first];
       const ControlView control = row(controls, control_layout_, i);

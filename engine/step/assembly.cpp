@@ -93,6 +93,7 @@ void RowAssembly::assemble(const StepInput& in) {
 // impact are left to later steps.
 void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& impacts,
                                        const StepInput& in, StepIsland& to) {
+  // Channels, with the velocity of the solved island as the free velocity.
   to.take_channels(island);
   to.rows.clear(), to.problem.rows.clear();
   to.problem.blocks = island.problem.blocks;
@@ -111,6 +112,7 @@ void RowAssembly::assemble_corrections(const StepIsland& island, const Impacts& 
       if ((row.kind != RowKind::unilateral && row.kind != RowKind::equality) ||
           row.compliance > 0 || may_be_met(source))
         continue;
+      // Copy the row. A row that pushes gets a lower bound of minus its impulse.
       to.rows.push_back(source), to.problem.rows.push_back(row);
       to.rows.back().corrects = i;
       ConstraintRow& own = to.problem.rows.back();

@@ -5,17 +5,17 @@
 //
 //   gap <= -dt n . (V_b - V_a)(p)
 //
-// The normal of such a point only prevents that the gap is overrun (NormalLaw::ahead). V is first
-// the velocity of the free motion. Impulses and position corrections change it: a body that flew
-// along may hit one that stops, and a body that is hit flies on. The motion of the solved step is
-// therefore tested in the same way. Points that it overruns are added, and the step is solved
-// again. Other points would have no impulse, so leaving them out changes nothing. Pairs that rotate
-// are also tested with the faces that face each other at the end of the step
+// The normal of such a point only keeps the gap from being overrun (NormalLaw::ahead). V is first
+// the velocity of the free motion. Impulses and position corrections change it: a body may hit
+// another one that has stopped beside it, and a body that is hit flies on. The motion of the solved
+// step is therefore tested by the same condition. Points that it overruns are added, and the step
+// is solved again. Other points would have no impulse, so leaving them out changes nothing. Pairs
+// that rotate are also tested with the faces that face each other at the end of the step
 // (geometry/manifolds/turned_manifold.h).
 //
 // A pair of bodies is queried within the largest displacement of any point of the smaller body's
 // ball relative to the other body, plus `slack`. The query is repeated only if impulses change a
-// displacement by more than that. Compliant contacts, and bounces of bounce="step", begin within
+// displacement by more than `slack`. Compliant contacts, and bounces of bounce="step", begin within
 // the margin. With times of impact, all contacts that may collide after another one are found at
 // once instead (constraints/normal_law.h).
 //

@@ -130,6 +130,7 @@ bool set_parameter_values(WorldParts& parts, const ParameterLayout& layout,
   const auto write = [&](ParameterId id) {
     const ParameterKind& kind = parameter_kinds[at(id.index)];
     wanted.resize(at(layout.owners(id) * kind.width()));
+    // Compare the values of the kind, and write them if any differs.
     bool is_changed = false;
     const auto take = [&](std::size_t i, double own, double other) {
       wanted[i] = other, is_changed |= !is_same(own, other);

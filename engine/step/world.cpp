@@ -41,6 +41,7 @@ World::World(const CollisionScene& scene, std::vector<PairMaterial> materials,
       vertices_(scene.objects()) {
   const Model& m = scene.model();
   const std::size_t n_pairs = scene.pairs().size();
+  // Materials of all pairs, and motors of all entries of v.
   if (materials_.size() == 1 && n_pairs != 1)
     materials_.assign(n_pairs, PairMaterial(materials_[0]));
   if (materials_.size() != n_pairs)

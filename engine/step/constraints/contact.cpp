@@ -210,6 +210,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
     const double lever = island.rows[at(i)].lever, gap = m.points[point].gap;
     const Vec3d arm = m.points[point].p_W + (lever * gap) * n - block.center;
     const double scale = 1 / block.size;
+    // Gradients through a row along a direction at the point, and through a row about an axis.
     const auto along = [&](const Vec3d& u, Vec3d& u_bar) {
       u_bar += vec3_at(d_bar + block.linear());
       if (!block.turns) return;
@@ -240,6 +241,7 @@ void Contact::add_vjp(const StepIsland& island, std::size_t b, int first_row, in
 
   // Gradients with respect to the twists, sizes, scales and vertices of both shapes.
   double twist_bar[12];
+  // Change of the loss with one entry, from its derivatives of gaps, points and normal.
   const auto change = [&](const auto& rate_of) {
     double sum = dot(n_bar, rate_of(rates.points[0]).normal);
     for (int i = 0; i < m.n_points; ++i) {
@@ -311,6 +313,7 @@ void Contact::fill_rates(const StepData& step, const StepIsland& island, std::si
       const auto put = [&](const Vec3<Pair>& x, int first) {
         for (int k = 0; k < 3; ++k) std::memcpy(to + (first + k) * entries, &x[k], sizeof(Pair));
       };
+      // Derivatives of a row along a direction at the point, and of a row about an axis.
       const auto along = [&](const Vec3d& u, const Vec3<Pair>& du) {
         if (block.turns) put(cross(d_arm, Vec3<Pair>(u)) + cross(Vec3<Pair>(arm), du), 0);
         put(du, block.linear());

@@ -44,11 +44,13 @@ void set_normal_target(const StepData& step, StepIsland& island, std::size_t b, 
   const int width = island.problem.blocks[b].width;
   const double before = along(row, &island.before[first], width),
                free = along(row, &island.problem.y_free[first], width);
+  // Law of the normal. Position targets keep the law of the velocity, but have no bounces.
   if (step.takes_back)
     source.law = source.law == NormalLaw::bounce ? NormalLaw::rest : source.law;
   else
     source.law = law_of(step, gap, -before, -free, material), source.impact = 0;
   const Recovery kept = keep_apart(step, gap, step.options.margin);
+  // Branch of the recovery law, then the target.
   source.keeping = source.law == NormalLaw::rest || source.law == NormalLaw::bounce ? kept.keeping
                                                                                     : Keeping::none;
   switch (source.law) {

@@ -73,6 +73,7 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
   double *const mass_bar = gradient.parameters.of("mass"),
                 *const com_bar = gradient.parameters.of("com"),
                 *const moments_bar = gradient.parameters.of("inertia");
+  // Diagonal of M^, and motions and forces of all bodies for both factors.
   for (std::size_t r = 0; r < at(m.n_v); ++r)
     for (std::size_t a = 0; a < count; ++a) inertia_bar[r] -= x[r * count + a] * y[r * count + a];
   joint_motions(m, step.dynamics, x, count, V_virtual_);
@@ -83,6 +84,7 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
     for (std::size_t a = first; a < first + count; ++a)
       subtree_force_[a] = times(step.dynamics.I[at(i)], V_pushed_[a]),
       subtree_bar_[a] = times(step.dynamics.I[at(i)], V_virtual_[a]);
+    // Gradients with respect to mass, center of mass and moments of the body.
     Products C;
     C.add(&V_pushed_[first], &V_virtual_[first], count);
     const Inertia& body = m.inertias[at(i)];
@@ -107,6 +109,7 @@ void MassVjp::add(const StepData& step, const double* x, const double* y, std::s
       moments_bar[6 * (i - 1) + k] -= r == s ? turned(r, r) : turned(r, s) + turned(s, r);
     }
   }
+  // From the leaves to the root: rotation with joint i, and forces of the subtree.
   for (int i = m.n_bodies() - 1; i > 0; --i) {
     const int p = m.joints[at(i)].parent;
     if (p == 0) continue;

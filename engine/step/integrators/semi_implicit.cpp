@@ -128,9 +128,11 @@ void SemiImplicit::move_freely(StepData& step, const StepInput& in) {
   inertia_stage(m, step.dynamics, in.q);
   for (int k = 0; k < m.n_v; ++k) held_[at(k)] = dt * (m.damping[at(k)] + dt * m.stiffness[at(k)]);
   detail::factor_mass_matrix(m, step.dynamics, held_.data());
+  // Bias forces h in the axes at the start.
   turning_rates(m, in.v, held_.data());
   detail::rnea_sweep<true, true, true>(m, step.dynamics, in.v, held_.data(),
                                        step.dynamics.bias.data(), Wrenches<double>());
+  // Momentum of the forces over the step, then velocity.
   for (int k = 0; k < m.n_v; ++k)
     step.v_free[at(k)] = (in.control.tau ? in.control.tau[k] : 0.0) - step.dynamics.bias[at(k)] -
                          (m.damping[at(k)] + dt * m.stiffness[at(k)]) * in.v[k];
@@ -150,6 +152,7 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
   double &dt_bar = *of.of("dt"), *const damping_bar = of.of("damping"),
          *const stiffness_bar = of.of("stiffness"),
          *const reference_bar = of.of("spring_reference");
+  // Forces of the control, damping, and dt.
   turning_rates(m, in.v, a_.data());
   for (std::size_t k = 0; k < n; ++k) {
     a_[k] += (step.u[k] - in.v[k]) / dt, held_[k] = -dt * lambda[k];
@@ -158,6 +161,7 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
                            (in.control.tau ? in.control.tau[k] : 0.0));
     damping_bar[k] = held_[k] * step.u[k];
   }
+  // Springs.
   for (const World::Coordinate& c : step.world->coordinates()) {
     const std::size_t k = at(c.v);
     const double K = m.stiffness[k], stretch = in.q[c.q] - m.spring_reference[k];
@@ -165,6 +169,7 @@ void SemiImplicit::add_residual_vjp(StepData& step, const StepInput& in,
     stiffness_bar[k] = held_[k] * (stretch + dt * step.u[k]), reference_bar[k] = -K * held_[k];
     dt_bar -= lambda[k] * K * (stretch + 2 * dt * step.u[k]);
   }
+  // Inverse dynamics: state, inertial parameters, placements and gravity.
   rnea_vjp(m, step.dynamics, in.q, in.v, a_.data(), held_.data(), q_part_.data(), v_part_.data(),
            a_bar_.data());
   for (std::size_t k = 0; k < n; ++k) {
@@ -216,6 +221,7 @@ void SemiImplicit::add_residual_jvp(StepData& step, const StepInput& in,
                  d_dt * (step.dynamics.bias[k] + m.damping[k] * step.u[k] - tau) -
                  dt * of.of("damping")[k] * step.u[k];
   }
+  // Springs.
   for (const World::Coordinate& c : step.world->coordinates()) {
     const std::size_t k = at(c.v);
     const double K = m.stiffness[k], stretch = in.q[c.q] - m.spring_reference[k];
@@ -223,6 +229,7 @@ void SemiImplicit::add_residual_jvp(StepData& step, const StepInput& in,
                        of.of("stiffness")[k] * (stretch + dt * step.u[k]));
     change[k] -= d_dt * K * (stretch + 2 * dt * step.u[k]);
   }
+  // Inverse dynamics: state, then inertial parameters, placements and gravity.
   rnea_jvp(m, step.dynamics, in.q, in.v, a_.data(), direction.q.data(), direction.v.data(),
            d_acceleration_.data(), q_part_.data());
   displaced = step.dynamics.X_rate;
@@ -265,6 +272,7 @@ void SemiImplicit::advance_columns(const StepData& step, std::span<const ColumnB
   detail::for_each_own_joint(m, [&](auto type, const Joint& joint) {
     const int k = joint.v_index, w = joint.n_v;
     if constexpr (turns_axes<decltype(type)>) {
+      // Floating joints: replace the rows of the joint.
       AdvanceRates<double, decltype(type)> rates(step.options.dt, &step.way[at(k)], &step.u[at(k)]);
       double by_both[2 * type.n_v][type.n_v];
       for (int row = 0; row < 2 * w; ++row)

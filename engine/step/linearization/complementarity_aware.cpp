@@ -151,6 +151,7 @@ void ComplementarityAwareVjp::exchange_others() {
 void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar,
                                      const std::function<void(StepGradient&)>& vjp,
                                      StepGradient& gradient) {
+  // Choose the other active sets of islands and impacts, and solve for them.
   others_.clear();
   for (int i = 0; i < step_.n_islands; ++i) {
     if (StepIsland& island = step_.islands[at(i)];
@@ -186,6 +187,7 @@ void ComplementarityAwareVjp::choose(const std::vector<double>& v_bar,
   // Restore the velocities to the bit.
   step_.u = true_u_, step_.u_corrected = true_corrected_, step_.u_rested = true_rested_;
   fill_way(step_);
+  // Keep the larger gradient.
   if (!(size_of(other_, step_.options.dt) > size_of(gradient, step_.options.dt))) return;
   std::swap(gradient, other_);
   gradient.one_sided |= OneSided::other_classes;

@@ -70,8 +70,8 @@ OneSided ImpulseJacobians::add(StepIsland& island, const StepInput& in,
     matrices.add_product(by_velocity, channels_by_.data(), stride,
                          &impulses_by_[at(first * stride)], stride, stride);
   };
-  // Dependent rows that exert no net force do not feel the free motion, which would add rounding.
-  // They feel only the rotation of the channels.
+  // Dependent rows that exert no net force depend only on the rotation of the channels. The free
+  // motion would add rounding errors.
   const bool is_held =
       rates_.of_dependences && !pushes(step_, island, &rates_.by_velocity[at(asked)], w);
   if (is_held) add_seen(asked, w);
@@ -177,6 +177,7 @@ void ImpulseJacobians::add_contact_rates(const StepIsland& island, std::size_t b
                  step_.dynamics.J[at(c)].angular;
       });
 
+  // Derivatives by the twist of each shape, times the Jacobian of the twist.
   row_rates_.resize(at(count * most_block_channels * entries)),
       target_rates_.resize(at(count * entries));
   for (const int side : {0, 1}) {

@@ -39,11 +39,10 @@ class ImpulseJacobians {
   ImpulseRates rates_;
   MovingChannels moving_;
   ImpulseSeeds seeds_;  // for rows without rates
-  // Of one island, by all columns: velocities of the channels, and impulses of the channels or
-  // seeds.
+  // Jacobians with all columns, for one island: of the channels' velocities, and of the impulses of
+  // channels or seeds.
   std::vector<double> channels_by_, impulses_by_;
-  // Of one manifold: impulses by the twist of one shape, and the derivatives of its rows and
-  // targets.
+  // Derivatives by the twist of one shape, for one manifold: of impulses, rows and targets.
   std::vector<double> twist_rates_, row_rates_, target_rates_;
   StepGradient row_;  // gradient of one impulse; workspace of is_torn
 };

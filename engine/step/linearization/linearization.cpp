@@ -23,6 +23,7 @@ bool ends_impulses(const StepIsland& corrections) {
 // not need the former and perform the test themselves.
 void Linearization::derive(const StepInput& in, bool everything) {
   shared_.is_there = true, shared_.has_everything = everything, shared_.one_sided = OneSided::no;
+  // Derivatives of the contacts' geometry.
   if (shared_.manifolds.size() < step_.manifolds.size())
     shared_.manifolds.resize(step_.manifolds.size());
   for (std::size_t i = 0; i < step_.manifolds.size(); ++i) {

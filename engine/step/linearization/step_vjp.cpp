@@ -11,8 +11,8 @@
 // (u - v)/dt, contracted with lambda (rnea_products.h, parameter_derivatives.h). dA/dq is never
 // formed.
 //
-// The adjoint of solved rows (contact/class_factor.h) sees L only through y = y_free + L z, so G is
-// zero. The adjoint of sweeps (contact/projected_gauss_seidel.h) sees L itself. The geometry of
+// The adjoint of solved rows (contact/class_factor.h) depends on L only through y = y_free + L z, so G is
+// zero. The adjoint of sweeps (contact/projected_gauss_seidel.h) depends on L itself. The geometry of
 // contacts enters through d and the gaps: points, normal and axes of friction move with both bodies
 // (constraints/contact.cpp). The point and the size of the channels are held constant, because the
 // impulses do not depend on them. The active set is held as well, so the derivative at degenerate
@@ -198,6 +198,7 @@ void StepVjp::add_row_vjp(const StepIsland& island, const StepInput& in,
       });
     }
   }
+  // Velocity before the step.
   for (std::size_t r = 0; r < step_.size(); ++r)
     for (std::size_t c = 0; c < k; ++c) gradient.v[r] += island.X[r * k + c] * island.before_bar[c];
 }
@@ -390,6 +391,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
     for (std::size_t r = 0; r < n; ++r)
       whole_[r] += met.share * late_bar_[r],
           share_bar += late_bar_[r] * (own.after[r] - own.before[r]);
+    // Gradient with respect to the impulses, and to the work that limits the restitution.
     fill_impulse_bar(met, whole_);
     loss_bar_ = impulse_bar_;
     const double by_work = work_bar(met, loss_bar_);
@@ -398,6 +400,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
       own.work_bar[c] = 0.5 * by_work * met.solution.z[c];
     own.lambda = whole_, add_seen(met, own.work_bar, own.lambda);
     add_seen(met, own.work_bar, v_bar_);
+    // Adjoint of the rows, or of both parts of a divided impact.
     if (!met.is_limited()) {
       add_row_adjoint(met, gradient, &met == missed);
       add_seen(met, met.gradient.y_free, own.lambda), add_seen(met, met.gradient.y_free, v_bar_);
@@ -417,6 +420,7 @@ void StepVjp::pull_back_impacts(int i, int count, const StepIsland* missed,
       }
     }
     integrator_.solve_transposed(step_, own.lambda.data());
+    // Targets and time of the impact.
     share_bar = add_impact_vjp(step_, met, share_bar, by_work, gradient);
     add_seen(met, met.seen_bar, v_bar_);
     add_seen(met, met.late_bar, late_bar_), add_seen(met, met.rested_bar, rested_bar_);
@@ -476,6 +480,7 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
       any |= G != 0;
     }
   if (!any) return;
+  // Responses p_a to all channels.
   make_zeros(responses_, n * k);  // column a: p_a
   for (std::size_t r = 0; r < n; ++r)
     for (std::size_t c = 0; c < k; ++c) {
@@ -483,6 +488,7 @@ void StepVjp::add_delassus_vjp(const StepIsland& island, StepGradient& gradient)
       if (Y == 0) continue;
       for (std::size_t a = 0; a < k; ++a) responses_[r * k + a] += Y * beyond_[c * k + a];
     }
+  // First term: rotation of the channels.
   for (std::size_t b = 0; b < island.blocks.size(); ++b) {
     if (!island.blocks[b].is_of_bodies()) continue;
     for (int channel = 0; channel < problem.blocks[b].width; ++channel) {

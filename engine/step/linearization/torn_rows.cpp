@@ -10,8 +10,8 @@
 namespace robosim {
 namespace {
 
-// Largest change of the inconsistency beside the state that counts as none, relative to the sum of
-// the dependent rows' own derivatives.
+// Largest derivative of the inconsistency that counts as zero, relative to the sum of the dependent
+// rows' own derivatives.
 constexpr double torn = 1e-6;
 // Rounding of impulses that balance, relative to each of them. Dependences of rows are found to the
 // same accuracy (row_basis.cpp, class_factor.cpp). Far below `torn`.

@@ -18,8 +18,8 @@ bool pushes(const StepData& step, const StepIsland& island, const double* z, int
 bool is_torn_by(const StepData& step, const StepIsland& island, const double* multipliers,
                 int stride, const double* by_q, const double* by_v);
 
-// True if the rows of an island are linearly dependent at this state only. vjp: of the step. room:
-// workspace.
+// True if the rows of an island are linearly dependent at this state only. vjp: adjoint of the
+// step. room: workspace.
 bool is_torn(const StepData& step, StepIsland& island, const StepInput& in, StepVjp& vjp,
              StepGradient& room);
 
