@@ -1,13 +1,13 @@
 // Response of an island's impulses, in the columns of the Jacobians (step_jacobians.cpp).
 //
 // Solved rows have derivatives of their impulses with respect to each of their numbers
-// (contact/impulse_rates.h). The numbers of a contact move with the twists of both shapes, twelve
-// numbers, and the shapes move with the joints before them. A block of channels therefore costs
-// twelve columns, however many joints there are. Channels turn with the joints as well. With V a
-// body's velocity relative to the parent of joint c,
+// (contact/impulse_rates.h). The numbers of a contact change with the twists of both shapes, which
+// have twelve components, and the shapes move with the joints before them. A block of channels
+// therefore costs twelve columns, however many joints there are. Channels turn with the joints as
+// well. With V a body's velocity relative to the parent of joint c,
 //   d(X u)/dq_c = J_c x V      at the point of the channels
-// Rows without such derivatives, as those of sweeps, sliding discs, bounces and closures, take one
-// adjoint per seed (moving_channels.h) instead.
+// Rows without such derivatives, such as those of sweeps, sliding discs, bounces and closures, take
+// one adjoint per seed (moving_channels.h) instead.
 #include <algorithm>
 
 #include "base/index.h"

@@ -17,10 +17,11 @@ struct MovingChannels {
   std::vector<double> Y_;  // n_v x moving channels, unless all channels move
 };
 
-// Weights on the impulses z of an island for which adjoints are computed, one adjoint each: Y z =
-// moves (seeds z). Usually the seeds are the channels along which something moves. If these
-// channels are linearly dependent, as those of wheels on one axle, the seeds are joint velocities.
-// Impulses that cancel each other would be unbounded, and so would their rounding errors.
+// Weights on the impulses z of an island for which adjoints are computed, one adjoint each, with
+//   Y z = moves (seeds z)
+// Usually the seeds are the channels along which something moves. If these channels are linearly
+// dependent, as those of wheels on one axle, the seeds are joint velocities. Otherwise impulses
+// that cancel each other would be unbounded, and so would their rounding errors.
 struct ImpulseSeeds {
   void find(const StepData& step, const StepIsland& island);
 

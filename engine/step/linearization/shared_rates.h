@@ -12,7 +12,7 @@ struct SharedRates {
   bool is_there = false;        // enough for Jacobians of state and control
   bool has_everything = false;  // also shapes, and objects that no joint moves
   OneSided one_sided = OneSided::no;
-  std::vector<ManifoldDerivatives> manifolds;  // first those of the step's manifolds, in order
+  std::vector<ManifoldDerivatives> manifolds;  // one per manifold of the step; may be longer
 };
 
 }  // namespace robosim

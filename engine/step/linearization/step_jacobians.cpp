@@ -5,9 +5,9 @@
 // which is computed forward, from the derivatives of inverse dynamics (rnea_derivatives.h) and a
 // solve with M^^. The impulses respond through the rows (impulse_jacobians.cpp),
 //   du = alpha + Y dz,   dz = V (X alpha + dX u) + Z_d : dd + Z_t : dt,   Y = M^^-1 X^T
-// If impulses act within the step (constraints/impacts.h), the displacement is not u, and the
-// Jacobians are assembled from gradients. Cost: O(n depth) and 3 n solves with M^^, and O(n^2
-// channels). Blocks that are not requested are not computed.
+// If impulses act within the step (constraints/impacts.h), `way` (the displacement per dt) is not
+// u, and the Jacobians are assembled from gradients. Cost: O(n depth) and 3 n solves with M^^, plus
+// O(n^2 channels). Blocks that are not requested are not computed.
 #include <algorithm>
 #include <array>
 
@@ -130,9 +130,9 @@ void JacobianMaker::add_held_impulses(double* by_q, int stride) {
   });
 }
 
-// Fill moved_by_ with the Jacobian of the displacement u + Y c at fixed c, from that of u in
-// velocity_by_. The additional term A^-1 (-dA Y c + dX^T c) depends on q alone. r is linear in u,
-// so -dA Y c is a difference of two derivatives of r.
+// Fill moved_by_ with the Jacobian of way = u + Y c at fixed c, from that of u in velocity_by_. The
+// additional term A^-1 (-dA Y c + dX^T c) depends on q alone. r is linear in u, so -dA Y c is a
+// difference of two derivatives of r.
 void JacobianMaker::corrected_jacobians(const StepInput& in) {
   const Model& m = step_.model();
   const JacobianColumns& by = columns_;

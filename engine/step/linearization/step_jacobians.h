@@ -43,7 +43,8 @@ class JacobianMaker {
   // Jacobian of u (n_v rows) with all columns, including the position corrections if there are any.
   std::vector<double> moved_by_;
   std::vector<double> velocity_by_;  // Jacobian of u without position corrections
-  // For corrections, with respect to q alone: Jacobians of the displacement, and of -r at u.
+  // For corrections, with respect to q alone: Jacobians of the additional displacement per dt, and
+  // of -r at u.
   std::vector<double> by_q_, corrected_by_;
   std::vector<Force<double>> carried_;  // per body: force of the impulses
   std::vector<double> unasked_, point_by_, per_point_;

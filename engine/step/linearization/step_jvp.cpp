@@ -1,7 +1,6 @@
 // Change of the next state along one direction of all arguments and parameters, without a matrix.
 //
-// As in the Jacobians (step_jacobians.cpp), the velocity u at the end changes at fixed impulses z
-// by
+// As in step_jacobians.cpp, the velocity u at the end changes at fixed impulses z by
 //   alpha = M^^-1 (-dr + dX^T z)
 // This takes one sweep of inverse dynamics' derivatives (rnea_products.h, parameter_derivatives.h)
 // and one solve. The impulses respond,

@@ -11,17 +11,18 @@
 // (u - v)/dt, contracted with lambda (rnea_products.h, parameter_derivatives.h). dA/dq is never
 // formed.
 //
-// The adjoint of solved rows (contact/class_factor.h) depends on L only through y = y_free + L z, so G is
-// zero. The adjoint of sweeps (contact/projected_gauss_seidel.h) depends on L itself. The geometry of
-// contacts enters through d and the gaps: points, normal and axes of friction move with both bodies
-// (constraints/contact.cpp). The point and the size of the channels are held constant, because the
-// impulses do not depend on them. The active set is held as well, so the derivative at degenerate
-// rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS 2021) and
-// Qiao et al. (ICML 2021) for the idea.
+// The adjoint of solved rows (contact/class_factor.h) depends on L only through y = y_free + L z,
+// so G is zero. The adjoint of sweeps (contact/projected_gauss_seidel.h) depends on L itself. The
+// geometry of contacts enters through d and the gaps: points, normal and axes of friction move with
+// both bodies (constraints/contact.cpp). The point and the size of the channels are held constant,
+// because the impulses do not depend on them. The active set is held as well, so the derivative at
+// degenerate rows is one-sided. See Carpentier and Mansard (RSS 2018) for r, Werling et al. (RSS
+// 2021) and Qiao et al. (ICML 2021) for the idea.
 //
 // Position corrections and impacts start from the velocity of the solves before them. Each of them
-// adds Y z to a sum with a covector g of the loss: the displacement, or the velocity of later
-// stages. With its own y_bar and lambda = A^-T (g + X^T y_bar), its part of dloss is
+// adds Y z to a sum with a covector g of the loss. This sum is `way` (the displacement per dt) or
+// the velocity of later stages. With its own y_bar and lambda = A^-T (g + X^T y_bar), its part of
+// dloss is
 //   lambda . (-dA Y z + dX^T z) + y_bar . dX u        u: the velocity after it
 //
 // Cost: about two products with the derivatives of RNEA, and the derivatives of the manifolds. The
@@ -238,7 +239,7 @@ void StepVjp::pull_back_corrections(StepGradient& gradient) {
 }
 
 // Propagate corrected_bar_ through the adjoints of these corrections, while they are exchanged for
-// the velocity. With lambda = A^-1 (g + X^T y_bar), the displacement u + Y c has the gradient
+// the velocity. With lambda = A^-1 (g + X^T y_bar), way = u + Y c has the gradient
 //   g . du + lambda . (-dA Y c + dX^T c) + y_bar . dX (u + Y c)
 // Adds the gradient with respect to u to corrected_bar_.
 void StepVjp::pull_back_corrections(std::span<StepIsland> all) {

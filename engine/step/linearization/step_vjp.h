@@ -54,7 +54,7 @@ class StepVjp {
     std::vector<double> before, after, late;
     // Channels: gradient of both velocities, through the work.
     std::vector<double> work_bar;
-    // N_v: the same for the parts of a divided impact.
+    // For the parts of a divided impact (n_v).
     std::vector<double> part_lambda[2], part_after[2];
   };
 
