@@ -1,13 +1,14 @@
 // Simulator: steps made of substeps with their gradients and Jacobians, and rollouts with the
 // gradient of all of their steps. Many rollouts: rollouts.h.
 //
-// A rollout stores configurations and velocities only, of every state or of every k-th state. In
-// the backward pass each step is taken again before its gradient (step/step.h). States between
-// stored ones are recomputed from the stored ones. Memory is therefore that of the states, and the
-// gradient is that of the steps that were taken, to the bit, whatever is stored. Cost: a gradient
-// takes about three steps. If every k-th state is stored, k > 1, with one substep, it takes (k - 2)
-// / k of one more step. Jacobians cost as those of a step, and products of them over substeps. No
-// allocation once the buffers have grown.
+// A rollout stores configurations and velocities only, of every state or of every k-th state
+// (checkpoints). In the backward pass each step is taken again before its gradient (step/step.h).
+// States between checkpoints are computed again from the checkpoint before. Memory is therefore
+// that of the states. The gradient is that of the steps that were taken, to the bit, for any k.
+//
+// Cost: a gradient takes about three steps. With checkpoints at every k-th state, k > 1, and one
+// substep, the gradient takes another (k - 2) / k steps. Jacobians cost as those of a step, plus
+// products of them over substeps. No allocation once the buffers have grown.
 #pragma once
 
 #include <cstdint>

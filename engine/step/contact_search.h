@@ -37,7 +37,8 @@ namespace robosim {
 
 class ContactSearch {
  public:
-  // Largest number of solves per step. Contacts beyond that are left to the next step.
+  // Largest number of solves per step. Points that the last solve still overruns are left to the
+  // next step.
   static constexpr int most_solves = 4;
 
   // Fill step.manifolds.

@@ -16,7 +16,7 @@ struct ParameterId {
   int index = 0;
 
   consteval ParameterId(const char* name) {
-    // A name that is not in the list is no constant expression, and does not compile.
+    // A name that is not in the list makes this no constant expression, and does not compile.
     while (std::string_view(name) != parameter_kinds[index].name) ++index;
   }
   explicit constexpr ParameterId(int kind) : index(kind) {}

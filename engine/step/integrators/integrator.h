@@ -49,8 +49,8 @@ class Integrator {
   virtual void add_residual_jvp(StepData& step, const StepInput& in, const StepGradient& direction,
                                 double* change, std::vector<Motion<double>>& displaced) = 0;
   // Columns of -dr with respect to q and v, n_v rows a stride apart. The columns of v may leave out
-  // a part A W. The caller multiplies all columns by A^-1, and add_carried_velocity then adds W =
-  // A^-1 A W.
+  // a part A W. The caller multiplies all columns by A^-1, after which add_carried_velocity adds
+  // A^-1 A W, which is W.
   virtual void fill_residual_rates(StepData& step, const StepInput& in, double* by_q, double* by_v,
                                    int stride) = 0;
   virtual void add_carried_velocity(const StepData& step, const StepInput& in, double* by_v,

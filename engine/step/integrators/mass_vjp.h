@@ -1,7 +1,8 @@
 // Gradient of -sum_a x_a . dM^ y_a for pairs of joint velocities x_a and y_a.
 //
 // With x_a and y_a body i moves by W_a and P_a. The term of a pair is the sum of W_a . I_i P_a over
-// bodies: inverse dynamics for the accelerations y_a at rest, contracted with x_a. It is linear in
+// bodies: inverse dynamics for the accelerations y_a at rest, contracted with x_a. This sum is
+// linear in
 //   C_i = sum_a P_a W_a^T      6 x 6
 // so the gradients with respect to the parameters of body i are computed once from C_i, for any
 // number of pairs. At the body's center of mass and in its axes,
