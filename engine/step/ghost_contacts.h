@@ -2,7 +2,7 @@
 //
 // A contact assumes that the other side of its normal is solid. At flush boxes, tiles or pieces of
 // one surface this is wrong. When a box slides over a seam, the edge of the next tile is within the
-// margin ahead, with a normal along the motion of the box, and nothing there stops the box. Each
+// margin ahead. Its normal is along the motion of the box, but nothing there stops the box. Each
 // pair that its normals would slow down is therefore moved on along its motion, until it would
 // penetrate by a depth d according to the normals:
 //

@@ -1,10 +1,12 @@
 // Kinds of parameters: the numbers of a world with respect to which its steps are differentiated.
 //
-// `parameter_kinds` is the single list of them. It determines the layout of gradients and
-// directions, zeros, sums and products (parameters.h), the arrays and names of the bindings, the
-// table of the documentation, test cases, and the checks of World and of Python. To add a parameter
-// of a law, add the field that holds it (here or in Model), a row below, its effect in the law, and
-// the line of the law that adds to its gradient. A name that is not in the list does not compile:
+// `parameter_kinds` is the single list of them. The list determines
+//   - the layout of gradients and directions, zeros, sums and products (parameters.h)
+//   - the arrays and names of the bindings, and the checks of World and of Python
+//   - the table of the documentation, and test cases
+// A new parameter of a law needs the field that holds it (here or in Model) and a row below. The
+// law needs its effect, and the line that adds to its gradient. A name that is not in the list does
+// not compile:
 //
 //   *gradient.parameters.of("friction", pair) += mu_bar;
 #pragma once

@@ -17,7 +17,8 @@ enum class StepStatus : std::uint8_t {
 };
 
 struct StepReport {
-  // Worst status of all islands. With `pgs` always `solved`, because sweeps have no other end.
+  // Worst status of all islands. With `pgs` always `solved`: the end of the sweeps counts as a
+  // solution.
   StepStatus status = StepStatus::solved;
   double residual = 0;  // largest row_residual
   int manifolds = 0, contacts = 0, rows = 0, islands = 0;

@@ -1,9 +1,9 @@
 // States, controls and their tangents as views of arrays, each defined by one list of parts.
 //
 // Steps, rollouts and bindings pass views on. Rollouts copy, size and offset them by means of the
-// lists. An additional part of a state, such as the nodes of a soft body, an activation or the
-// previous state, needs a pointer, its width in the layout, storage, and its line in StateParts.
-// Absent parts have a null pointer.
+// lists. A state can have additional parts, such as the nodes of a soft body, an activation or the
+// previous state. An additional part needs a pointer, its width in the layout, storage, and its
+// line in StateParts. Absent parts have a null pointer.
 #pragma once
 
 #include <algorithm>
