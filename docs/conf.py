@@ -3,6 +3,8 @@
 Pages of the API are written into docs/api before Sphinx reads them: one for each module.
 """
 
+import sys
+from importlib import import_module
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +14,13 @@ author = "The robosim developers"
 project_copyright = "2026, the robosim developers"
 version = release = installed_version("robosim")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 exclude_patterns = ["_build"]
@@ -20,6 +28,8 @@ exclude_patterns = ["_build"]
 # Optional packages that the bridges import.
 autodoc_mock_imports = [name for name in ("torch", "jax") if find_spec(name) is None]
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"  # fields of named tuples have their own
+autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_use_ivar = True  # document the members of named tuples once
@@ -67,13 +77,25 @@ def write_api(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     rows = []
     for name in MODULES:
-        page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n"
+        heading = f"{name}\n{'=' * len(name)}\n\n"
+        entries = f".. automodule:: {name}\n"
         if name == "robosim":  # whose names have their entries in the modules that define them
-            page += "   :no-index:\n"
-        write(folder / f"{name}.rst", page)
+            entries += "   :no-index:\n"
+        write(folder / f"{name}.rst", heading + summary(name) + entries)
         rows.append(f"   {name}\n")
     index = "API reference\n=============\n\n.. toctree::\n   :maxdepth: 1\n\n" + "".join(rows)
     write(folder / "index.rst", index)
+
+
+def summary(module: str) -> str:
+    """Return a table of a module's names, each with its first sentence."""
+    if module in autodoc_mock_imports or any(x in module for x in autodoc_mock_imports):
+        return ""
+    names = getattr(import_module(module), "__all__", [])
+    if module == "robosim" or not names:
+        return ""
+    rows = "".join(f"   {name}\n" for name in names)
+    return f".. currentmodule:: {module}\n\n.. autosummary::\n   :nosignatures:\n\n{rows}\n"
 
 
 def write(path: Path, text: str) -> None:
@@ -83,3 +105,26 @@ def write(path: Path, text: str) -> None:
 
 
 write_api(Path(__file__).resolve().parent / "api")
+
+
+def shorten_arrays(app: object) -> None:
+    """Have types of arrays printed as `array`."""
+
+    def shortened(convert):
+        def converted(annotation, *args, **kwargs):
+            origin = getattr(annotation, "__origin__", None)
+            if getattr(origin, "__name__", "") == "ndarray":
+                return "array"
+            return convert(annotation, *args, **kwargs)
+
+        return converted
+
+    for module in list(sys.modules.values()):
+        for name in "stringify_annotation", "restify":
+            if getattr(module, "__name__", "").startswith("sphinx") and hasattr(module, name):
+                setattr(module, name, shortened(getattr(module, name)))
+
+
+def setup(app) -> None:
+    """Connect to Sphinx."""
+    app.connect("builder-inited", shorten_arrays)
