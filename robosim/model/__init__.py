@@ -1,4 +1,4 @@
-"""Robot models: `ModelBuilder` makes one in code, `Model` is the compiled mechanism."""
+"""Robot models: `ModelBuilder` builds one in code, `Model` is the compiled mechanism."""
 
 from robosim.model.builder import ModelBuilder
 from robosim.model.data import Data

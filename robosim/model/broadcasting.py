@@ -1,7 +1,7 @@
-"""Many states in one call: the engine's operations broadcast over leading axes.
+"""Broadcasting of the engine's operations over leading axes, for many states in one call.
 
-States run in the lanes of the processor's registers, on several threads. Each state's result has
-the same bits as a call for that state alone, whatever its place, its neighbors and the number of
+States are computed in SIMD lanes, on several threads. The result of each state has the same bits as
+a call for that state alone. It does not depend on the state's index, its neighbors or the number of
 threads.
 """
 
@@ -29,14 +29,14 @@ Array = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 _ROWS = _engine.operations()
 
-# The memory that a model's calls for many states work in. After fork() the threads that may have
-# been within one are not here to give it back, so the child starts with new memory.
+# Workspaces of batched calls, by model. After fork() the threads that may have been using one do
+# not exist in the child to return it, so the child starts with fresh memory.
 _memory: WeakKeyDictionary[Model, _engine.Batch] = WeakKeyDictionary()
 os.register_at_fork(after_in_child=_memory.clear)
 
 
 def has_leading_axes(operation: str, inputs: Sequence[ArrayLike], choices: Choices) -> bool:
-    """True if an input has more axes than one state's share of it."""
+    """Return true if an input has more axes than one state's share of it."""
     own = _own_axes(operation, isinstance(choices.frames, int), choices.columns < 0)
     return any(
         leading_axes(value, len(axes)) for value, axes in zip(inputs, own.values(), strict=False)
@@ -46,12 +46,12 @@ def has_leading_axes(operation: str, inputs: Sequence[ArrayLike], choices: Choic
 def evaluate(
     model: Model, operation: str, inputs: Sequence[ArrayLike], choices: Choices, out: Any
 ) -> Any:
-    """Results of an operation for all states, with the leading axes that the inputs broadcast to.
+    """Compute an operation for all states, with the leading axes that the inputs broadcast to.
 
     Raises:
-        ModelError: an input has the wrong shape, or leading axes that do not broadcast with the
-        others'; `out` is not
-            C-contiguous float64 of the results' shapes; or the engine refuses a value.
+        ModelError: an input has the wrong shape, or leading axes that do not broadcast with those
+        of the others; `out` is not C-contiguous float64 of the results' shapes; or the engine
+        refuses a value.
     """
     own = _own_shapes(model, operation, choices)
     given = [_array(name, value, own[name]) for name, value in zip(own, inputs, strict=False)]
@@ -59,7 +59,7 @@ def evaluate(
         {name: a.shape[: a.ndim - len(own[name])] for name, a in zip(own, given, strict=False)}
     )
 
-    # The engine takes one axis in front, or none where the states share an input.
+    # The engine takes one leading axis, or none for an input that all states share.
     flat = tuple(_flat(a, own[name], leading) for name, a in zip(own, given, strict=False))
     memory = _memory.get(model)
     if memory is None:
@@ -114,7 +114,7 @@ def _own_shapes(model: Model, operation: str, choices: Choices) -> dict[str, tup
 
 
 def _array(name: str, value: ArrayLike, own: tuple[int, ...]) -> Array:
-    """An input, which must end in its own shape."""
+    """Convert an input to an array, whose shape must end with `own`."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):
@@ -126,7 +126,7 @@ def _array(name: str, value: ArrayLike, own: tuple[int, ...]) -> Array:
 
 
 def _common(leading: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """The axes that leading axes broadcast to."""
+    """Return the shape that the leading axes broadcast to."""
     try:
         return np.broadcast_shapes(*leading.values())
     except ValueError:
@@ -135,15 +135,14 @@ def _common(leading: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def _flat(array: Array, own: tuple[int, ...], leading: tuple[int, ...]) -> Array:
-    """(n, *own), or `own` itself where the array has no leading axes."""
+    """Reshape to (n, *own), or to `own` if the array has no leading axes."""
     if array.ndim == len(own) or (array.shape == leading + own and len(leading) == 1):
         return array
     return np.broadcast_to(array, leading + own).reshape(prod(leading), *own)
 
 
 def _flat_out(out: Any, leading: tuple[int, ...]) -> Any:
-    """The same memory with one leading axis where there are several. The engine checks what is
-    left."""
+    """View `out` with its leading axes merged into one. The engine checks the remaining axes."""
     if out is None or len(leading) == 1:
         return out
     if isinstance(out, tuple):

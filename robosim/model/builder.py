@@ -1,5 +1,4 @@
-"""`ModelBuilder`: robot models in Python code, without a file. What a description file says ends up
-here too."""
+"""`ModelBuilder`: builds robot models in Python code. Loaders of description files use it too."""
 
 from __future__ import annotations
 
@@ -32,18 +31,17 @@ _Z_AXIS = (0.0, 0.0, 1.0)
 
 
 class ModelBuilder:
-    """Collects links, joints and what hangs on them, and builds a `Model`.
+    """Collects links, joints and what is attached to them, and builds a `Model`.
 
-    Every method raises `robosim.errors.ModelError` naming the part, its value and what would be
-    valid. What concerns one part is checked as it is added, what concerns the whole (one root, no
-    cycle, mimic joints) in `build`.
+    Every method raises `robosim.errors.ModelError`, which names the part, its value and what would
+    be valid. Each part is checked when it is added. Conditions on the whole model (one root, no
+    cycle, mimic joints) are checked in `build`.
 
     Args:
-        name: of the model.
-        floating_base: whether the root link flies freely; otherwise it is fixed to the world. A
-        free-flying base adds a
-            floating joint called "floating_base" (or "floating_base_2", … where that name is
-            taken).
+        name: name of the model.
+        floating_base: True if the root link is free to move; otherwise it is fixed to the world. A
+        floating base adds a floating joint called "floating_base" (or "floating_base_2", ... if
+        that name is taken).
     """
 
     def __init__(self, name: str, *, floating_base: bool = False) -> None:
@@ -74,26 +72,22 @@ class ModelBuilder:
         fault: str = "",
         place: str = "",
     ) -> None:
-        """Adds a link.
+        """Add a link.
 
         Args:
             name: unique among links.
-            mass: [kg]; zero for a mere frame.
+            mass: [kg]; zero for a pure frame.
             com: (3,) center of mass in the link's frame [m].
             inertia: (3, 3) about the center of mass, in the axes of the link [kg m^2]; None for a
-            point mass. Moments
-                without mass are a rotor's whose mass is counted elsewhere.
-            fault: why the numbers before are not those of a body. The model then has kinematics and
-            no dynamics, see
-                `Model.dynamics_faults`. Empty: they must be.
+            point mass. Moments without mass are those of a rotor whose mass is counted elsewhere.
+            fault: reason why the numbers above are not physically valid. The model then has
+            kinematics but no dynamics, see `Model.dynamics_faults`. Empty if the numbers are valid.
             place: file:line of the description, for messages.
 
         Raises:
-            ModelError: the name is taken, or no body has this inertia: mass or a principal moment
-            negative, the
-                matrix not symmetric, or one principal moment above the sum of the other two (by
-                more than 0.1 % of the
-                largest).
+            ModelError: the name is taken, or the inertia is not physically valid: mass or a
+            principal moment is negative, the matrix is not symmetric, or one principal moment
+            exceeds the sum of the other two (by more than 0.1 % of the largest).
         """
         what = f"link {checked_name(name, 'link name')!r}"
         link = Link(
@@ -106,7 +100,7 @@ class ModelBuilder:
             fault,
             place,
         )
-        if fault:  # no operation that uses inertia will see it
+        if fault:  # methods that use inertia will refuse to run
             self._engine.add_link(name, max(link.mass, 0.0), link.com, np.zeros((3, 3)))
         else:
             self._engine.add_link(name, link.mass, link.com, link.inertia)
@@ -138,50 +132,46 @@ class ModelBuilder:
         mimic: tuple[str, float, float] | None = None,
         safety: Safety | None = None,
     ) -> None:
-        """Adds a joint. Parent and child link may be added before or after.
+        """Add a joint. Its parent and child links may be added before or after.
 
         Args:
             name: unique among joints.
             kind: "revolute", "continuous" (revolute without position limits), "prismatic",
-            "helical" (a screw),
-                "fixed", "floating" or "planar".
+            "helical" (a screw), "fixed", "floating" or "planar".
             parent: link that carries the joint.
-            child: link that it moves; its frame is the joint frame at q = 0.
+            child: link that the joint moves. The child's frame is the joint frame at q = 0.
             X_PJ: (4, 4) joint frame in the parent link; None for the same frame.
-            axis: (3,) in the joint frame, scaled to unit length: of rotation or translation, or
-            normal of the plane.
+            axis: (3,) axis of rotation or translation, or normal of the plane, in the joint frame.
+            It is scaled to unit length.
             pitch: [m/rad] of a helical joint, which turns by q about the axis and moves by pitch *
-            q along it; negative
-                for a left-handed screw. A lead of p meters per turn is a pitch of p / (2 pi). None
-                for all others.
+            q along the axis. Negative for a left-handed screw. A lead of p meters per turn is a
+            pitch of p / (2 pi). None for all other kinds.
             lower: least position [rad or m], one per q for planar (x, y, theta) and floating
-            joints; None for none.
-            upper: greatest position.
+            joints; None for no limit.
+            upper: greatest position, likewise.
             velocity: greatest absolute velocity, one for all or one per v [rad/s or m/s].
             effort: greatest absolute torque or force, likewise [N m or N].
             acceleration: greatest absolute acceleration, likewise [rad/s^2 or m/s^2]; None for the
             default.
             damping: viscous friction [N m s/rad or N s/m].
             friction: dry friction [N m or N].
-            friction_width: positive; the speed [rad/s or m/s] through which dry friction changes
-            its sign smoothly.
-            stiffness: of a spring [N m/rad or N/m]; for joints with one position.
-            spring_reference: position [rad or m] at which the spring exerts nothing.
+            friction_width: positive speed scale [rad/s or m/s] across which dry friction changes
+            sign smoothly.
+            stiffness: spring stiffness [N m/rad or N/m], for joints with one position.
+            spring_reference: position [rad or m] at which the spring exerts no force.
             armature: inertia as seen at the joint that does not belong to a link [kg m^2 or kg].
-            rotor_inertia: of a rotor behind a gear [kg m^2]; as seen at the joint it is
-            gear_ratio^2 times as large and
-                adds to the armature. What the rotor's own mass does belongs into its link's
-                inertia.
+            rotor_inertia: inertia of a rotor behind a gear [kg m^2]. It adds gear_ratio^2 *
+            rotor_inertia to the armature. Effects of the rotor's mass belong in the inertia of its
+            link.
             gear_ratio: the rotor turns at gear_ratio * v [rad/s].
-            mimic: (source joint, multiplier, offset): the joint has no coordinate of its own but
-            follows
-                q = multiplier * q_source + offset. Its position and velocity limits also bind the
-                source; its effort
-                limit belongs to no drive and is not used.
+            mimic: (source joint, multiplier, offset). The joint has no coordinate of its own and
+            follows q = multiplier * q_source + offset. Its position and velocity limits also bind
+            the source. Its effort limit is ignored, because the joint has no drive.
             safety: soft limits, which narrow the position limits.
 
         Raises:
-            ModelError: names the joint, the value and what is valid.
+            ModelError: an argument is invalid. The message names the joint, the value and what is
+            valid.
         """
         what = f"joint {checked_name(name, 'joint name')!r}"
         for link, role in ((parent, "parent"), (child, "child")):
@@ -265,21 +255,18 @@ class ModelBuilder:
         name: str | None = None,
         exact: _engine.TriangleMesh | None = None,
     ) -> None:
-        """Fixes a collision shape to a link. A link may have several.
+        """Fix a collision shape to a link. A link may have several.
 
         Args:
-            link: that carries it; it must exist.
-            shape: see `robosim.geometry.Shape`; or a `robosim.geometry.TriangleMesh`, concave or
-            not, with what it
-                encloses where it is solid. Parts of other bodies are colliders of their own.
+            link: link that carries the shape; it must exist.
+            shape: a `robosim.geometry.Shape`, or a `robosim.geometry.TriangleMesh`, concave or not,
+            which encloses its solid. Parts of other bodies are colliders of their own.
             X_LC: (4, 4) shape frame in the link; None for the same frame.
             name: unique in the link; None for its number. The model calls the collider "link/name".
-            exact: the mesh, in the same frame, that a convex shape stands for, as its hull or one
-            of its pieces. Where
-                shapes overlap it decides, and distances are its own; how deep things overlap, and
-                contact forces, are
-                those of the shape. A point is inside a mesh with holes where its winding number is
-                above one half.
+            exact: mesh, in the same frame, that the convex shape approximates as its hull or as one
+            of its pieces. Whether shapes overlap, and distances, are computed from the mesh.
+            Penetration depths and contact forces are computed from the shape. A point is inside a
+            mesh with holes if its winding number exceeds one half.
 
         Raises:
             ModelError: there is no such link, the name is taken, or an exact mesh is given for a
@@ -302,16 +289,17 @@ class ModelBuilder:
                 f" {type(exact).__name__}"
             )
         body = None
-        if exact is not None:  # shared by all shapes that stand for it
+        if exact is not None:  # shared by all shapes that approximate this mesh
             body = self._exact.setdefault(id(exact), _engine.ExactBody(exact))
         self._engine.add_collider(link, shape, pose, name or "", body)
         self._colliders.setdefault(link, []).append((shape, pose, exact))
 
     def add_visual(self, link: str, visual: Visual) -> None:
-        """Gives a link something to be drawn as. A link may have several.
+        """Add a visual shape or mesh to a link. A link may have several.
 
         Raises:
-            ModelError: there is no such link, or the visual has not exactly one of shape and mesh.
+            ModelError: there is no such link, or the visual does not have exactly one of shape and
+            mesh.
         """
         self._known_link(link, "visual")
         if (visual.shape is None) == (visual.mesh is None):
@@ -320,7 +308,7 @@ class ModelBuilder:
         self._visuals.setdefault(link, []).append(visual)
 
     def add_group(self, name: str, joints: Sequence[str], *, tip: str | None = None) -> None:
-        """Names joints that are planned together, and the link that they are meant to move.
+        """Define a group of joints that are planned together, and the tip link that they move.
 
         Raises:
             ModelError: the name is taken, or a joint or the tip does not exist.
@@ -335,7 +323,7 @@ class ModelBuilder:
         self._groups[name] = Group(name, tuple(joints), tip)
 
     def add_named_state(self, group: str, name: str, positions: Mapping[str, float]) -> None:
-        """Names positions [rad or m] of a group's joints, such as "home".
+        """Define a named state of a group, such as "home", by positions [rad or m] of its joints.
 
         Raises:
             ModelError: the group or a joint does not exist, or the name is taken in this group.
@@ -350,10 +338,10 @@ class ModelBuilder:
         self._named_states[group, name] = NamedState(group, name, values)
 
     def add_end_effector(self, name: str, link: str, group: str) -> None:
-        """Names a tool: the link where it is mounted and the group that is its own joints.
+        """Define a tool: the link where it is mounted and the group of its own joints.
 
         Raises:
-            ModelError: the name is taken, or link or group do not exist.
+            ModelError: the name is taken, or the link or the group does not exist.
         """
         if checked_name(name, "end effector name") in self._end_effectors:
             raise ModelError(f"end effector {name!r} exists already")
@@ -362,7 +350,7 @@ class ModelBuilder:
         self._end_effectors[name] = EndEffector(name, link, group)
 
     def disable_collision(self, link_a: str, link_b: str, reason: str = "") -> None:
-        """Leaves the collision of two links unchecked.
+        """Exclude a pair of links from self-collision.
 
         Raises:
             ModelError: a link does not exist.
@@ -374,39 +362,36 @@ class ModelBuilder:
     def set_acceleration_limits(
         self, limits: Mapping[str, float] | float, source: str = "argument"
     ) -> None:
-        """Overrides acceleration limits [rad/s^2 or m/s^2]: one for all coordinates, or some by
-        position name.
+        """Override acceleration limits [rad/s^2 or m/s^2]: one for all, or some by position name.
 
         Args:
             limits: positive.
-            source: what `Model.limits.acceleration_source` shall name.
+            source: text for `Model.limits.acceleration_source`.
         """
         self._acceleration_limits = limits
         self._acceleration_source = source
 
     def add_warning(self, text: str) -> None:
-        """Records something that the user should look at; `Model.warnings` lists it."""
+        """Record a warning for the user. `Model.warnings` lists it."""
         self._warnings.append(text)
 
     def add_ignored(self, text: str) -> None:
-        """Records something in the description that was kept but has no effect; `Model.ignored`
-        lists it."""
+        """Record a part of the description that has no effect. `Model.ignored` lists it."""
         self._ignored.append(text)
 
     def build(self, *, allow_massless: bool = False, filter_adjacent: bool = True) -> Model:
-        """Puts everything together.
+        """Build the model.
 
         Args:
-            allow_massless: accept joints that move no mass. Everything but forward dynamics then
+            allow_massless: accept joints that move no mass. Everything except forward dynamics then
             works.
-            filter_adjacent: leave adjacent links out of self-collision: a link and the nearest one
-            above it that has
-                colliders. Switch off where the description lists its own disabled pairs.
+            filter_adjacent: exclude adjacent links from self-collision: a link and its nearest
+            ancestor with colliders. Switch this off if the description lists its own disabled
+            pairs.
 
         Raises:
-            ModelError: the joints do not make one tree, a mimic joint follows itself or nothing,
-            limits contradict one
-                another, or a joint moves no mass.
+            ModelError: the joints do not form one tree, a mimic joint follows itself or nothing,
+            limits contradict each other, or a joint moves no mass.
         """
         if (
             not isinstance(self._acceleration_limits, Mapping)
@@ -445,8 +430,8 @@ class ModelBuilder:
         return model
 
     def _named_colliders(self, engine: _engine.Model) -> tuple[Collider, ...]:
-        """In model order, within one link as they were added, with the names that they have
-        there."""
+        """Colliders in model order, with their names in the model. Within a link, order of
+        addition."""
         given = {link: iter(colliders) for link, colliders in self._colliders.items()}
         links = [engine.frames[collider.frame].name for collider in engine.colliders]
         return tuple(
@@ -455,7 +440,7 @@ class ModelBuilder:
         )
 
     def _described_accelerations(self) -> str:
-        """Where acceleration limits come from, before `set_acceleration_limits`."""
+        """Describe the source of acceleration limits, before `set_acceleration_limits`."""
         default = (
             f"default {_engine.default_angular_acceleration:g} rad/s^2 and "
             f"{_engine.default_linear_acceleration:g} m/s^2"
@@ -486,12 +471,12 @@ class ModelBuilder:
 
 
 def _listed(bound: FloatArray | None) -> list[float]:
-    """A limit as the engine takes it: empty for none."""
+    """Convert a limit for the engine: an empty list means no limit."""
     return [] if bound is None else [float(value) for value in bound]
 
 
 def _narrowed(joint: Joint) -> Joint:
-    """The joint with its position limits cut down to the soft limits of its safety controller."""
+    """Return the joint with its position limits narrowed to its safety controller's soft limits."""
     safety = joint.safety
     if safety is None or joint.kind not in ("revolute", "prismatic", "helical"):
         return joint

@@ -1,5 +1,4 @@
-"""Checks of what users hand to the model builder; each error names the thing, its value and what is
-valid."""
+"""Validation of inputs of the model builder. Errors name the input, its value and what is valid."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from robosim.model.parts import FloatArray
 
 
 def real_array(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
-    """A read-only float64 copy of `value`, which must have this shape."""
+    """Return a read-only float64 copy of `value`, which must have this shape."""
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "iuf":
@@ -28,7 +27,7 @@ def real_array(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArra
 
 
 def leading_axes(value: ArrayLike, own: int) -> tuple[int, ...]:
-    """Shape less its last `own` axes; none where `value` has no more, or is no array."""
+    """Return the shape without its last `own` axes; () if there are no more axes or no array."""
     try:
         shape = np.shape(value)
     except ValueError:
@@ -37,12 +36,13 @@ def leading_axes(value: ArrayLike, own: int) -> tuple[int, ...]:
 
 
 def number(value: float, what: str) -> float:
-    """`value` as a float; anything but a finite real number is refused."""
+    """Return `value` as a float. Raise ModelError unless it is a finite real number."""
     return float(real_array(value, (), what))
 
 
 def limit(value: ArrayLike | None, what: str) -> FloatArray | None:
-    """A limit as a one-dimensional array, or None. Infinite means none, NaN is refused."""
+    """Return a limit as a one-dimensional array, or None. Infinity means no limit, NaN is
+    invalid."""
     if value is None:
         return None
     try:
@@ -56,7 +56,7 @@ def limit(value: ArrayLike | None, what: str) -> FloatArray | None:
 
 
 def checked_name(value: str, what: str) -> str:
-    """`value` if it is a non-empty string."""
+    """Return `value` if it is a non-empty string, otherwise raise ModelError."""
     if not isinstance(value, str) or not value:
         raise ModelError(f"{what} {value!r} is not a name; a non-empty string is needed")
     return value

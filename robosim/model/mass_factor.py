@@ -1,4 +1,4 @@
-"""The factored mass matrix."""
+"""Factored mass matrix."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class MassFactor:
-    """M = L^T D L of one configuration or more; `Model.mass_factor` makes it.
+    """Factorization M = L^T D L for one or more configurations; `Model.mass_factor` creates it.
 
     Attributes:
-        factor: (..., n_v, n_v) L below the diagonal, on it one over D's; zeros above.
+        factor: (..., n_v, n_v) L below the diagonal, the inverse of D on the diagonal, zeros above.
     """
 
     def __init__(self, owner: Operations, factor: FloatArray) -> None:
@@ -26,16 +26,16 @@ class MassFactor:
         self.factor = factor
 
     def solve(self, B: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """M^-1 B, in O(n depth) per column.
+        """Solve M X = B, in O(n depth) per column.
 
         Args:
-            B: (n_v,) vectors where B has one axis, or one less than `factor`; else matrices (n_v,
-            m): of Jacobians
-                their transposes. Leading axes broadcast with those of `factor`.
-            out: of the result's shape, which is B's where the leading axes are the same.
+            B: (n_v,) vectors if B has one axis, or one axis less than `factor`; otherwise matrices
+            (n_v, m), for example transposed Jacobians. Leading axes broadcast with those of
+            `factor`.
+            out: array of the result's shape, which is that of B if the leading axes agree.
 
         Raises:
-            ModelError: B is of another shape.
+            ModelError: B has another shape.
         """
         shape, n_v = np.shape(B), self._owner.n_v
         are_vectors = len(shape) == 1 or len(shape) == self.factor.ndim - 1

@@ -1,4 +1,4 @@
-"""The methods that `Model` and `Data` share."""
+"""Methods that `Model` and `Data` share."""
 
 from robosim.model.derivatives import Derivatives
 from robosim.model.dynamics import Dynamics
@@ -11,4 +11,4 @@ __all__ = ["Methods"]
 
 
 class Methods(Kinematics, Momentum, Dynamics, Derivatives, Products, ParameterMethods):
-    """Configurations, kinematics, dynamics and derivatives."""
+    """Methods about configurations, kinematics, dynamics and derivatives."""

@@ -36,12 +36,12 @@ from robosim.pickling import rebuild
 
 @dataclass(frozen=True)
 class Description:
-    """What a model was made from, beside the compiled mechanism."""
+    """Description that a model was built from, kept beside the compiled mechanism."""
 
     floating_base: bool
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
-    axes: tuple[FloatArray, ...]  # of the joints, as they were given: of any length
+    axes: tuple[FloatArray, ...]  # joint axes as given, not normalized
     colliders: tuple[Collider, ...]
     visuals: Mapping[str, tuple[Visual, ...]]
     groups: Mapping[str, Group]
@@ -62,24 +62,25 @@ def _at(link: Link) -> str:
 
 
 class Model(Methods):
-    """An articulated mechanism, immutable; `ModelBuilder` and `robosim.load_robot` make it.
+    """An articulated mechanism, immutable. `ModelBuilder` and `robosim.load_robot` create it.
 
     Coordinates: each revolute, continuous, prismatic or helical joint has one q (rad or m) and one
-    v; a planar joint q = (x, y, theta) in its plane and v = (vx, vy, omega) in the moving frame; a
-    floating joint q = (x, y, z, quaternion x y z w) and v = (linear, angular) in the moving frame.
-    Joints are numbered depth first, children in the order of the description. Fixed joints weld
-    links to one body; every link keeps its name. Mimic joints have no coordinate of their own.
+    v. A planar joint has q = (x, y, theta) in its plane and v = (vx, vy, omega) in the moving
+    frame. A floating joint has q = (x, y, z, quaternion x y z w) and v = (linear, angular) in the
+    moving frame. Joints are numbered depth first, with children in the order of the description.
+    Fixed joints weld links to one body; every link keeps its name. Mimic joints have no coordinate
+    of their own.
 
-    Spatial vectors and Jacobian rows are [linear; angular]. Poses are (4, 4) matrices, X_WL maps
-    from link to world.
+    Spatial vectors and Jacobian rows are [linear; angular]. Poses are (4, 4) matrices. X_WL maps
+    points from link to world.
 
     Attributes:
-        name: of the robot.
+        name: name of the robot.
         n_q: number of position coordinates.
         n_v: number of velocity coordinates.
-        dynamics_faults: why the model has no valid dynamics, a text for each link; empty where it
-        has. Then everything
-            works that needs no inertia; all else raises a ModelError with the first of them.
+        dynamics_faults: reasons why the model has no valid dynamics, one text per link. Empty if
+        the dynamics are valid. If it is not empty, methods that use inertia raise a ModelError with
+        the first text, and all others work.
     """
 
     def __init__(self, engine: _engine.Model, description: Description) -> None:
@@ -121,11 +122,11 @@ class Model(Methods):
         )
 
     def _find_dynamics_faults(self) -> tuple[str, ...]:
-        """Links whose inertia no body has, and joints of a description file that move nothing with
+        """Describe links without valid inertia, and joints of a description file that move no
         mass."""
         engine, faults = self._engine, []
         for link in self._description.links:
-            # What is welded to the world never moves, and its inertia never counts.
+            # A link that is welded to the world never moves, so its inertia does not matter.
             if link.fault and engine.frames[self._frames[link.name]].body > 0:
                 faults.append(_at(link) + link.fault)
         links = {link.name: link for link in self._description.links}
@@ -156,39 +157,41 @@ class Model(Methods):
         return rebuild, (rebuilt_model, model_arguments(self))
 
     def data(self) -> Data:
-        """A workspace with these methods for loops, whose results are arrays of its own, the same
-        ones every time."""
+        """Return a workspace with the same methods, for loops. Its results are reused arrays."""
         return Data(self)
 
     # Names
 
     @property
     def floating_base(self) -> bool:
-        """Whether the root link flies freely."""
+        """True if the root link is free to move."""
         return self._description.floating_base
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Joints with coordinates of their own, in model order: neither fixed nor mimic ones."""
+        """Joints with coordinates of their own, in model order. Fixed and mimic joints have
+        none."""
         return tuple(joint.name for joint in self._engine.joints[1:] if not joint.mimic)
 
     @cached_property
     def position_names(self) -> tuple[str, ...]:
-        """(n_q) name of each entry of q: the joint's, or where it has several "joint/x",
-        "joint/qw", "joint/theta"."""
+        """(n_q) name of each entry of q: the joint's name, or "joint/x", "joint/qw", "joint/theta"
+        for a joint with several entries."""
         return tuple(self._engine.q_names)
 
     @cached_property
     def position_kinds(self) -> tuple[str, ...]:
-        """(n_q) what each entry of q measures: "length" [m], "angle" [rad], "periodic angle" (2 pi
-        more is the same pose) or "quaternion" (four together, x y z w, of unit length).
+        """(n_q) quantity of each entry of q.
+
+        "length" [m], "angle" [rad], "periodic angle" (2 pi more is the same pose) or "quaternion"
+        (four entries together, x y z w, of unit length).
         """
         return tuple(self._engine.q_kinds)
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        """(n_v) name of each entry of v: the joint's, or where it has several "joint/vx",
-        "joint/wz", "joint/omega"."""
+        """(n_v) name of each entry of v: the joint's name, or "joint/vx", "joint/wz", "joint/omega"
+        for a joint with several entries."""
         return tuple(self._engine.v_names)
 
     @cached_property
@@ -198,29 +201,29 @@ class Model(Methods):
 
     @property
     def root_link(self) -> str:
-        """The link that everything hangs from."""
+        """Root of the tree of links."""
         return self.link_names[0]
 
     # Parts
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """Links as they were described, in that order."""
+        """Links as described, in the order of the description."""
         return self._description.links
 
     @property
     def joints(self) -> tuple[Joint, ...]:
-        """Joints of all kinds as they were described, in that order."""
+        """Joints of all kinds as described, in the order of the description."""
         return self._description.joints
 
     @property
     def colliders(self) -> tuple[Collider, ...]:
-        """Collision shapes in model order, which is also the engine's."""
+        """Collision shapes in model order, which is also the engine's order."""
         return self._description.colliders
 
     @property
     def visuals(self) -> Mapping[str, tuple[Visual, ...]]:
-        """What links look like, by link name; links without visuals are absent."""
+        """Visual shapes and meshes, by link name. Links without visuals are absent."""
         return MappingProxyType(dict(self._description.visuals))
 
     @property
@@ -240,17 +243,17 @@ class Model(Methods):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the user should look at in the description."""
+        """Warnings about the description for the user to review."""
         return self._description.warnings
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """What the description says that has no effect here."""
+        """Parts of the description that have no effect here."""
         return self._description.ignored
 
     @cached_property
     def limits(self) -> Limits:
-        """Limits of all coordinates. A mimic joint's bind its source."""
+        """Limits of all coordinates. Limits of a mimic joint bind its source joint."""
         engine = self._engine
         return Limits(
             _frozen(engine.lower),
@@ -261,12 +264,14 @@ class Model(Methods):
             self._description.acceleration_source,
         )
 
-    # What joints exert by themselves, and their drives
+    # Passive joint forces and drives
 
     @cached_property
     def damping(self) -> FloatArray:
-        """(n_v,) viscous friction [N m s/rad or N s/m]. Here and below a mimic joint's is part of
-        its source's."""
+        """(n_v,) viscous friction [N m s/rad or N s/m].
+
+        Here and below, the value of a mimic joint is included in that of its source joint.
+        """
         return _frozen(self._engine.damping)
 
     @cached_property
@@ -276,23 +281,24 @@ class Model(Methods):
 
     @cached_property
     def friction_width(self) -> FloatArray:
-        """(n_v,) the speed through which dry friction changes its sign [rad/s or m/s]."""
+        """(n_v,) speed scale across which dry friction changes sign [rad/s or m/s]."""
         return _frozen(self._engine.friction_width)
 
     @cached_property
     def stiffness(self) -> FloatArray:
-        """(n_v,) of springs [N m/rad or N/m]; zero where the joint has not one position."""
+        """(n_v,) spring stiffness [N m/rad or N/m]; zero for joints without exactly one
+        position."""
         return _frozen(self._engine.stiffness)
 
     @cached_property
     def spring_reference(self) -> FloatArray:
-        """(n_v,) position at which a spring exerts nothing [rad or m]."""
+        """(n_v,) position at which a spring exerts no force [rad or m]."""
         return _frozen(self._engine.spring_reference)
 
     @cached_property
     def armature(self) -> FloatArray:
-        """(n_v,) inertia of the drives as seen at the joints, rotors behind gears included [kg m^2
-        or kg]."""
+        """(n_v,) inertia of the drives as seen at the joints, geared rotors included [kg m^2 or
+        kg]."""
         return _frozen(self._engine.armature)
 
     # Self-collision
@@ -306,18 +312,22 @@ class Model(Methods):
 
     @cached_property
     def disabled_collisions(self) -> tuple[DisabledCollision, ...]:
-        """Pairs of links that self-collision leaves out, and why. Links of one body are left out
-        without mention."""
+        """Pairs of links excluded from self-collision, with reasons.
+
+        Links of one body are excluded without an entry here.
+        """
         return tuple(DisabledCollision(*pair) for pair in self._engine.disabled_collisions)
 
     # Copies with changes
 
     def with_collision_pairs(self, pairs: ArrayLike) -> Model:
-        """The same model whose self-collision checks exactly these pairs, (m, 2) indices into
-        `colliders`.
+        """Return a copy whose self-collision checks exactly these pairs.
+
+        Args:
+            pairs: (m, 2) indices into `colliders`.
 
         Raises:
-            ModelError: not of this shape, or a pair does not name two colliders.
+            ModelError: the array has another shape, or a pair does not name two colliders.
         """
         array = np.asarray(pairs)
         if array.size and (array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2):
@@ -329,8 +339,9 @@ class Model(Methods):
         return Model(self._engine.with_collision_pairs(indices), self._description)
 
     def with_disabled_collisions(self, disabled: Iterable[DisabledCollision]) -> Model:
-        """The same model without the pairs of these links, which join `disabled_collisions` with
-        their reasons.
+        """Return a copy that excludes these pairs of links from self-collision.
+
+        The pairs are added to `disabled_collisions` with their reasons.
 
         Raises:
             ModelError: a link does not exist.
@@ -339,8 +350,9 @@ class Model(Methods):
         return Model(self._engine.with_disabled_collisions(indexed), self._description)
 
     def with_fault(self, link: str, fault: str) -> Model:
-        """The same model whose dynamics are not valid, for this reason at this link; see
-        `dynamics_faults`.
+        """Return a copy whose dynamics are invalid because of this fault at this link.
+
+        See `dynamics_faults`.
 
         Raises:
             ModelError: there is no such link.
@@ -350,11 +362,11 @@ class Model(Methods):
         return Model(self._engine, replace(self._description, links=links))
 
     def with_warnings(self, warnings: Iterable[str]) -> Model:
-        """The same model with these warnings besides its own."""
+        """Return a copy with these warnings in addition to the present ones."""
         return Model(self._engine, replace(self._description, warnings=(*self.warnings, *warnings)))
 
     def with_gravity(self, gravity: ArrayLike) -> Model:
-        """The same model under another gravity, (3,) in world axes [m/s^2].
+        """Return a copy with another gravity, (3,) in world axes [m/s^2].
 
         Raises:
             ModelError: not three finite numbers.
@@ -362,12 +374,12 @@ class Model(Methods):
         return Model(self._engine.with_gravity(gravity), self._description)
 
     def with_damping(self, damping: Mapping[str, float] | ArrayLike) -> Model:
-        """The same model with other viscous friction [N m s/rad or N s/m].
+        """Return a copy with other viscous friction [N m s/rad or N s/m].
 
         Args:
-            damping: not negative; one for all coordinates, (n_v,) of them, or some by name: a
-            joint's, or an entry of
-                `velocity_names`. Likewise in the next three.
+            damping: non-negative. One value for all coordinates, (n_v,) values, or a mapping from
+            the name of a joint or of an entry of `velocity_names`. The next three methods take
+            their values likewise.
 
         Raises:
             ModelError: an unknown name, or a number that is negative, not finite or too large.
@@ -380,13 +392,13 @@ class Model(Methods):
         *,
         width: Mapping[str, float] | ArrayLike | None = None,
     ) -> Model:
-        """The same model with other dry friction [N m or N] and width [rad/s or m/s]; None leaves
-        one as it is.
+        """Return a copy with other dry friction [N m or N] and width [rad/s or m/s].
+
+        None keeps a value.
 
         Raises:
-            ModelError: an unknown name, a friction that is negative, a width that is not positive,
-            or sizes with which
-                friction / width or width^2 overflow.
+            ModelError: an unknown name, a negative friction, a width that is not positive, or
+            values for which friction / width or width^2 overflows.
         """
         return self._with_joint_forces(friction=friction, width=width)
 
@@ -396,21 +408,19 @@ class Model(Methods):
         *,
         reference: Mapping[str, float] | ArrayLike | None = None,
     ) -> Model:
-        """The same model with other springs [N m/rad or N/m] and references [rad or m]; None leaves
-        one as it is.
+        """Return a copy with other springs [N m/rad or N/m] and references [rad or m].
 
-        They are those of whole coordinates, mimic joints included, and hold no energy at their
-        references.
+        None keeps a value. Springs act on whole coordinates, mimic joints included, and store no
+        energy at their references.
 
         Raises:
-            ModelError: an unknown name, a stiffness that is negative or too large, or a spring
-            where a joint has not
-                one position.
+            ModelError: an unknown name, a stiffness that is negative or too large, or a spring on a
+            joint without exactly one position.
         """
         return self._with_springs(stiffness, reference, 0.0)
 
     def with_armature(self, armature: Mapping[str, float] | ArrayLike) -> Model:
-        """The same model with another inertia of the drives as seen at the joints [kg m^2 or kg].
+        """Return a copy with other inertia of the drives as seen at the joints [kg m^2 or kg].
 
         Raises:
             ModelError: an unknown name, or a number that is negative, not finite or too large.
@@ -424,7 +434,10 @@ class Model(Methods):
         reference: Mapping[str, float] | ArrayLike | None,
         rest_energy: float,
     ) -> Model:
-        """With this energy [J] left at the references, which no joint feels."""
+        """Return a copy with these springs, storing `rest_energy` [J] at the references.
+
+        The rest energy is constant and exerts no force.
+        """
         names = self.velocity_names
         stiff = self._magnitudes(self.stiffness, stiffness, "stiffness")
         at = self._override(self.spring_reference, reference, names, "spring reference")
@@ -453,7 +466,8 @@ class Model(Methods):
     def _magnitudes(
         self, current: FloatArray, change: Mapping[str, float] | ArrayLike | None, what: str
     ) -> FloatArray:
-        """`current` with the changed entries, by velocity names, all finite and not negative."""
+        """Return `current` with changed entries by velocity name, checked finite and
+        non-negative."""
         array = self._override(current, change, self.velocity_names, what)
         for i in np.flatnonzero(~((array >= 0) & np.isfinite(array))):
             raise ModelError(
@@ -464,16 +478,16 @@ class Model(Methods):
     def configuration(
         self, positions: Mapping[str, float] | str, *, rest: ArrayLike | None = None
     ) -> FloatArray:
-        """(n_q,) the configuration with these positions.
+        """Return the configuration (n_q,) with these positions.
 
         Args:
-            positions: by joint name [rad, m], or the name of a state: "ready", or
+            positions: positions by joint name [rad, m], or the name of a state: "ready", or
             "manipulator/ready".
-            rest: (n_q,) for the joints that `positions` leaves open; `neutral()` by default.
+            rest: (n_q,) values for the joints that `positions` omits; `neutral()` by default.
 
         Raises:
-            ModelError: an unknown name, a number that is not finite, or a mimic joint that would
-            not follow.
+            ModelError: an unknown name, a number that is not finite, or a position that contradicts
+            a mimic joint's source.
         """
         base = self.neutral() if rest is None else np.array(rest, dtype=float)
         if base.shape != (self.n_q,):
@@ -491,23 +505,20 @@ class Model(Methods):
     def with_locked_joints(
         self, joints: Iterable[str], at: ArrayLike | Mapping[str, float] | str | None = None
     ) -> Model:
-        """The same model with fixed joints in place of some: a smaller one, of what they do not
-        move.
+        """Return a smaller model with some joints replaced by fixed joints.
 
-        Links, tools, groups and pairs of self-collision keep their names; q and v lack what is
-        locked. Mimic joints are locked with the joint that they follow. A floating base becomes a
-        fixed one to a new link "world".
+        Links, tools, groups and pairs of self-collision keep their names. q and v omit the locked
+        joints. Mimic joints are locked together with the joint that they follow. If a floating base
+        is locked, the base is fixed to an added link "world".
 
         Args:
-            joints: names of those to lock.
-            at: where they stand: (n_q,), positions by joint name, or the name of a state;
-            `neutral()` by default.
-                Positions of other joints do not matter.
+            joints: names of the joints to lock.
+            at: configuration to lock them at: (n_q,), positions by joint name, or the name of a
+            state; `neutral()` by default. Positions of other joints do not matter.
 
         Raises:
-            ModelError: there is no such joint that moves, a mimic joint is listed whose source is
-            not, or `at` does not
-                fit the model.
+            ModelError: a name is not a moving joint, a mimic joint is listed without its source, or
+            `at` does not fit the model.
 
         Example:
             >>> import robosim
@@ -527,13 +538,12 @@ class Model(Methods):
     def with_acceleration_limits(
         self, limits: Mapping[str, float] | ArrayLike, source: str = "argument"
     ) -> Model:
-        """The same model with other acceleration limits [rad/s^2 or m/s^2].
+        """Return a copy with other acceleration limits [rad/s^2 or m/s^2].
 
         Args:
-            limits: positive; one for all coordinates, (n_v,) of them, or some by name: a joint's
-            (for all its
-                coordinates) or an entry of `velocity_names`.
-            source: what `limits.acceleration_source` shall name.
+            limits: positive. One value for all coordinates, (n_v,) values, or a mapping from the
+            name of a joint (for all its coordinates) or of an entry of `velocity_names`.
+            source: text for `limits.acceleration_source`.
 
         Raises:
             ModelError: an unknown name, or a limit that is not positive.
@@ -556,18 +566,19 @@ class Model(Methods):
         acceleration: Mapping[str, float] | ArrayLike | None = None,
         effort: Mapping[str, float] | ArrayLike | None = None,
     ) -> Model:
-        """The same model with other limits; None leaves one as it is.
+        """Return a copy with other limits. None keeps a limit.
 
         Args:
-            lower: positions; one for all, (n_q,) of them, or some by name: a joint's, or an entry
-            of `position_names`.
-            upper: likewise, not below `lower`.
-            velocity: likewise by v, not negative, as are the next two.
-            acceleration: use `with_acceleration_limits`, which also says where they come from.
+            lower: least positions. One value for all, (n_q,) values, or a mapping from the name of
+            a joint or of an entry of `position_names`.
+            upper: greatest positions, likewise; not below `lower`.
+            velocity: likewise by entry of v, non-negative, as are the next two.
+            acceleration: `with_acceleration_limits` also records the source of these limits.
             effort: torques or forces.
 
         Raises:
-            ModelError: an unknown name, a negative limit, or bounds that leave no position.
+            ModelError: an unknown name, a negative limit, or bounds without a position between
+            them.
         """
         old = self.limits
         new_lower = self._override(old.lower, lower, self.position_names, "lower limit")
@@ -598,7 +609,7 @@ class Model(Methods):
         names: tuple[str, ...],
         what: str,
     ) -> FloatArray:
-        """`current` with the changed entries; names may be of coordinates or of joints."""
+        """Return `current` with the changed entries, named by coordinate or by joint."""
         array = np.array(current)
         if change is None:
             return array

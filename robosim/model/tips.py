@@ -1,4 +1,4 @@
-"""The links that a robot works with."""
+"""Tip links of a robot."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ __all__ = ["tip_links"]
 
 
 def tip_links(model: Model) -> list[str]:
-    """The links whose paths show the motion: the tips of the groups that are not a tool's own, else
-    the links that carry tools, else the last link.
+    """Return the links whose paths show the motion.
+
+    These are the tips of all groups except a tool's own group. Without such tips they are the links
+    that carry tools, or the last link if there are no tools.
     """
     tools = model.end_effectors.values()
     own = (
