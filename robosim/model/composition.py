@@ -1,5 +1,5 @@
-"""Models put together to one, which keeps what each says of itself: limits, groups, named states,
-tools, pairs."""
+"""Composition of several models into one. Limits, groups, named states, tools and collision pairs
+of each model are kept."""
 
 from __future__ import annotations
 
@@ -26,51 +26,52 @@ from robosim.model.rebuilt import built_model, model_arguments, with_numbers
 __all__ = ["ROOT", "Part", "check_part", "compose"]
 
 ROOT = "world"
-"""The root link of models that are put together."""
+"""Name of the root link of composed models."""
 
 
 class Part(NamedTuple):
-    """A model in a larger one."""
+    """A model within a composed model."""
 
     name: str
-    """All its names begin with this and a slash; they stay as they are where it is empty."""
+    """Prefix, followed by a slash, of all names of the part. Names are unchanged if it is empty."""
     model: Model
     parent: str
-    """The link that carries it, with its name in the whole; `ROOT` for the world."""
+    """Link that carries the part, by its name in the whole; `ROOT` for the world."""
     X_PB: FloatArray
-    """(4, 4) pose of its root link in the parent; of a floating base where it is in the neutral
-    configuration: there it is a number of q, and not of the model."""
+    """(4, 4) pose of the part's root link in the parent.
+
+    For a floating base, it is the pose at the neutral configuration. It is part of q, not of the
+    model.
+    """
 
     def renamed(self, name: str) -> str:
-        """A joint, a group or a tool of the part in the whole."""
+        """Name in the whole of a joint, group or tool of the part."""
         return f"{self.name}/{name}" if self.name else name
 
     def link(self, name: str) -> str:
-        """A link of the part in the whole; the only link of a part has the part's name."""
+        """Name in the whole of a link of the part. A part's only link has the name of the part."""
         return self.name if self.name and len(self.model.links) == 1 else self.renamed(name)
 
     def collider(self, collider: Collider) -> str:
-        """A collider of the part in the whole."""
+        """Name in the whole of a collider of the part."""
         own = collider.name.removeprefix(f"{collider.link}/")
         return f"{self.link(collider.link)}/{own}"
 
 
 def compose(name: str, parts: Sequence[Part]) -> Model:
-    """One model of several, whose root link is `ROOT`. Fixed bases are welded to their parents,
-    floating ones fly.
+    """Compose several models into one, whose root link is `ROOT`.
 
-    Its coordinates are those of the parts, one part after the other but for parts that others
-    carry, which come where their parents are. Links of different parts collide, but for those that
-    are welded together.
+    Fixed bases are welded to their parents, floating bases stay free. Coordinates are those of the
+    parts, one part after another. A part that another part carries has its coordinates next to
+    those of its parent. Links of different parts collide unless they are welded together.
 
     Args:
-        name: of the whole.
-        parts: those that others carry before what they carry.
+        name: name of the whole.
+        parts: a part that carries others comes before the parts that it carries.
 
     Raises:
-        ModelError: a name is there twice, a parent is not there, a part with a floating base is
-        carried by a link, or
-            parts differ in gravity.
+        ModelError: a name occurs twice, a parent does not exist, a link carries a part with a
+        floating base, or parts differ in gravity.
     """
     described = [model_arguments(part.model) for part in parts]
     joints: list[Joint] = []
@@ -118,7 +119,7 @@ def compose(name: str, parts: Sequence[Part]) -> Model:
 
 
 def check_part(part: Part, before: Sequence[Part]) -> None:
-    """Raise ModelError unless a part can be put beside those before it, or on one of them."""
+    """Raise ModelError unless the part can be placed next to, or on, the parts before it."""
     known = {ROOT, *(other.link(link) for other in before for link in other.model.link_names)}
     what = f"part {part.name or part.model.name!r}"
     if part.parent not in known:
@@ -140,8 +141,7 @@ def check_part(part: Part, before: Sequence[Part]) -> None:
 
 
 def _base_joint(part: Part, taken: set[str]) -> Joint:
-    """The joint of a part to its parent: its floating base, or a fixed one of a name that is
-    free."""
+    """Joint of a part to its parent: its floating joint, or a fixed joint with an unused name."""
     child = part.link(part.model.root_link)
     z = np.array([0.0, 0.0, 1.0])
     if part.model.floating_base:
@@ -175,8 +175,7 @@ def _named_state(state: NamedState, part: Part) -> NamedState:
 
 
 def _sources(parts: Sequence[Part]) -> str:
-    """The sources of acceleration limits, each with the parts that have it where there are
-    several."""
+    """Sources of acceleration limits. If there are several, each is listed with its parts."""
     names: dict[str, list[str]] = {}
     for part in parts:
         names.setdefault(part.model.limits.acceleration_source, []).append(
@@ -192,7 +191,7 @@ def _said(text: str, part: Part) -> str:
 
 
 def _numbers(whole: Model, parts: Sequence[Part], each: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The numbers of all coordinates, by names of these."""
+    """Values of all coordinates, matched by the coordinates' names."""
     found: dict[str, Any] = {
         "gravity": each[0]["gravity"],
         "spring_rest_energy": sum(numbers["spring_rest_energy"] for numbers in each),
@@ -211,7 +210,7 @@ def _numbers(whole: Model, parts: Sequence[Part], each: Sequence[dict[str, Any]]
 
 
 def _pairs(whole: Model, parts: Sequence[Part]) -> np.ndarray[tuple[int, int], np.dtype[np.intc]]:
-    """Pairs within a part as the part has them, and all between parts."""
+    """Collision pairs of each part, and all pairs between parts."""
     number = {collider.name: i for i, collider in enumerate(whole.colliders)}
     part_of = np.empty(len(number), dtype=np.intp)
     own: set[tuple[int, int]] = set()

@@ -14,8 +14,8 @@ from robosim.model.parts import FloatArray
 if TYPE_CHECKING:
     from robosim.model.model import Model
 
-# A file may list joints that are fixed or follow others; more than this [rad, m] from where they
-# are is a mistake.
+# Largest disagreement [rad, m] of a listed position of a fixed or mimic joint from its actual
+# position.
 _AGREEMENT = 1e-3
 
 
@@ -23,7 +23,7 @@ _positions: WeakKeyDictionary[Model, dict[str, list[int]]] = WeakKeyDictionary()
 
 
 def joint_positions(model: Model, joint: str) -> list[int]:
-    """Indices into q of a joint's coordinates (a mimic joint has none)."""
+    """Return the indices into q of a joint's coordinates (none for a mimic joint)."""
     known = _positions.get(model)
     if known is None:
         known = {}
@@ -36,8 +36,7 @@ def joint_positions(model: Model, joint: str) -> list[int]:
 
 
 def named_positions(model: Model, name: str) -> Mapping[str, float] | None:
-    """Positions of the named state ("home", or "group/home"), or None if the model has none of that
-    name.
+    """Return the positions of a named state ("home", or "group/home"), or None if there is none.
 
     Raises:
         ModelError: several groups have different states of that name.
@@ -56,14 +55,14 @@ def named_positions(model: Model, name: str) -> Mapping[str, float] | None:
 def configuration_by_names(
     model: Model, values: Mapping[str, float], rest: FloatArray
 ) -> FloatArray:
-    """(n_q,) `rest` with the given positions in place.
+    """Return `rest` (n_q,) with the given positions replaced.
 
-    Fixed and mimic joints may be listed, as states of whole robots do, if they agree with the
-    others.
+    Fixed and mimic joints may be listed, as in states of whole robots, if their positions agree
+    with the other joints.
 
     Raises:
-        ModelError: an unknown name, something that is not a finite number, or a position that
-        cannot be.
+        ModelError: an unknown name, a value that is not a finite number, or a position that
+        contradicts a fixed or mimic joint.
     """
     q: FloatArray = np.array(rest)
     mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}

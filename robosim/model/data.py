@@ -1,4 +1,4 @@
-"""`Data`: a model's methods for loops, without new arrays."""
+"""`Data`: a model's methods for loops, without allocating arrays."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from robosim.model.products import (
 if TYPE_CHECKING:
     from robosim.model.model import Model
 
-# Methods whose arguments are arrays, but for those that have defaults: operation, and type where
-# results are several.
+# Methods whose required arguments are all arrays: the operation, and the result type if there are
+# several results.
 _BY_ARRAYS: dict[str, tuple[str, type[tuple[FloatArray, ...]] | None]] = {
     "center_of_mass": ("center_of_mass", None),
     "center_of_mass_acceleration": ("center_of_mass_acceleration", None),
@@ -89,22 +89,21 @@ _BY_ARRAYS: dict[str, tuple[str, type[tuple[FloatArray, ...]] | None]] = {
 
 
 class Data(Methods):
-    """The workspace of one loop over one model; `Model.data` makes it.
+    """Workspace of one loop over one model; `Model.data` creates it.
 
-    It has the model's methods about configurations, kinematics, dynamics and derivatives, with the
-    same arguments. Results are arrays that it owns: a method gives back the same ones every time,
-    with the same choices (link, axes, wrenches' links, friction), and its next call overwrites
-    them. After its first call a method allocates nothing. What has to last is copied, or goes to
-    `out`.
+    `Data` has the model's methods about configurations, kinematics, dynamics and derivatives, with
+    the same arguments. Results are arrays that `Data` owns. A method returns the same arrays on
+    each call with the same options (link, axes, links of wrenches, friction), and its next call
+    overwrites them. After its first call a method allocates nothing. Copy results that must last,
+    or pass `out`.
 
-    Methods whose arrays are given by position are compiled functions; a call costs 0.1 us beside
-    what it computes::
+    Calls with all arrays by position go to compiled functions, at an overhead of 0.1 us per call::
 
         data = model.data()
         for q, v, a in motion:
             tau = data.inverse_dynamics(q, v, a)
 
-    Data is not state, and copying or sending it is of no use. Two loops that take turns need two.
+    `Data` holds no state, so copying or sending it is of no use. Two interleaved loops need two.
     """
 
     def __init__(self, model: Model) -> None:
@@ -120,7 +119,7 @@ class Data(Methods):
         self._factor: MassFactor | None = None
         for method, (operation, results) in _BY_ARRAYS.items():
             if self._refusal(operation) is None:  # else the method says why there is no result
-                # In the way of the method, which other calls are handed on to.
+                # Shadows the method, to which all other calls are forwarded.
                 self.__dict__[method] = self._bind(
                     operation, Choices(), results, getattr(self, method)
                 )
@@ -137,8 +136,8 @@ class Data(Methods):
         return self._poses
 
     def mass_factor(self, q: ArrayLike) -> MassFactor:
-        """M(q) factored along the tree, to solve with: the same object every time, which then holds
-        the last M."""
+        """M(q) factored along the tree, for solving. Every call returns the same object,
+        updated."""
         factor = self._array("mass_factor", q)
         if self._factor is None:
             self._factor = MassFactor(self, factor)

@@ -1,8 +1,8 @@
 """First derivatives of a model's dynamics as full matrices. Part of `Model` and `Data`.
 
-All are taken in the tangent space: d/dq is the derivative along `integrate(q, dq)` at dq = 0, so
-that every matrix is n_v wide. Row i, column j: how entry i of the result changes with entry j of
-the argument.
+All derivatives are taken in the tangent space: d/dq is the derivative along `integrate(q, dq)` at
+dq = 0, so every matrix has n_v columns. Entry (i, j) is the derivative of entry i of the result
+with respect to entry j of the argument.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
-    """a = forward_dynamics(q, v, tau) and its derivatives.
+    """The acceleration a = forward_dynamics(q, v, tau) and its derivatives.
 
     Attributes:
         a: (n_v,) the acceleration itself.
@@ -58,8 +58,10 @@ class KineticEnergyDerivatives(NamedTuple):
 
 
 class Derivatives(Operations):
-    """Methods about derivatives. Arguments and results are as in `Kinematics`, `out` is a tuple of
-    all results."""
+    """Methods about derivatives. Arguments and results are as in `Kinematics`.
+
+    `out` is a tuple of all results.
+    """
 
     def inverse_dynamics_derivatives(
         self,
@@ -71,7 +73,7 @@ class Derivatives(Operations):
         joint_forces: bool = False,
         out: InverseDynamicsDerivatives | None = None,
     ) -> InverseDynamicsDerivatives:
-        """Derivatives of `inverse_dynamics` in q, v and a, in O(n depth).
+        """Derivatives of `inverse_dynamics` with respect to q, v and a, in O(n depth).
 
         Singh, Russo and Wensing, "Efficient analytical derivatives of rigid-body dynamics using
         spatial vector algebra", IEEE Robotics and Automation Letters 7(2), 2022.
@@ -80,12 +82,12 @@ class Derivatives(Operations):
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            external: as in `inverse_dynamics`. A wrench stays as it is in the world while its link
-            moves with q; in
-                the wrench itself dtau/dF is minus the transpose of the link's `jacobian`.
-            joint_forces: whether the joints' damping, dry friction and springs act too, as in
+            external: as in `inverse_dynamics`. A wrench stays constant in the world while its link
+            moves with q. The derivative with respect to the wrench, dtau/dF, is minus the transpose
+            of the link's `jacobian`.
+            joint_forces: True to include the joints' damping, dry friction and springs, as in
             `inverse_dynamics`.
-            out: of (n_v, n_v) each.
+            out: (n_v, n_v) each.
         """
         return self._arrays(
             InverseDynamicsDerivatives,
@@ -108,11 +110,11 @@ class Derivatives(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsDerivatives | None = None,
     ) -> ForwardDynamicsDerivatives:
-        """`forward_dynamics` and its derivatives in q, v and tau.
+        """`forward_dynamics` and its derivatives with respect to q, v and tau.
 
-        By the implicit function theorem on inverse dynamics: da_dq = -M^-1 dtau_dq, da_dv = -M^-1
-        dtau_dv. Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms",
-        RSS 2018, section IV.
+        The implicit function theorem on inverse dynamics yields da_dq = -M^-1 dtau_dq and da_dv =
+        -M^-1 dtau_dv. Carpentier and Mansard, "Analytical derivatives of rigid body dynamics
+        algorithms", RSS 2018, section IV.
 
         Args:
             q: (n_q,).
@@ -121,10 +123,10 @@ class Derivatives(Operations):
             external: as in `inverse_dynamics_derivatives`; da/dF is `da_dtau` times the transpose
             of `jacobian`.
             joint_forces: as in `inverse_dynamics_derivatives`.
-            out: of (n_v,) and (n_v, n_v) three times.
+            out: (n_v,), and (n_v, n_v) three times.
 
         Raises:
-            ModelError: M(q) is singular, since something moves that has no mass.
+            ModelError: M(q) is singular, because a joint moves no mass.
         """
         return self._arrays(
             ForwardDynamicsDerivatives,
@@ -138,11 +140,11 @@ class Derivatives(Operations):
         )
 
     def gravity_derivatives(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(n_v, n_v) derivative of `gravity` in q. `gravity` itself is that of the potential
+        """(n_v, n_v) derivative of `gravity` with respect to q: the Hessian of the potential
         energy.
 
-        Not symmetric between the coordinates of one floating or planar joint, whose directions do
-        not commute.
+        The matrix is not symmetric between the coordinates of one floating or planar joint, whose
+        directions do not commute.
 
         Args:
             q: (n_q,).
@@ -153,11 +155,11 @@ class Derivatives(Operations):
     def kinetic_energy_derivatives(
         self, q: ArrayLike, v: ArrayLike, *, out: KineticEnergyDerivatives | None = None
     ) -> KineticEnergyDerivatives:
-        """Derivatives of `kinetic_energy` in q and v.
+        """Derivatives of `kinetic_energy` with respect to q and v.
 
         Args:
             q: (n_q,).
             v: (n_v,).
-            out: of (n_v,) each.
+            out: (n_v,) each.
         """
         return self._arrays(KineticEnergyDerivatives, "kinetic_energy_derivatives", q, v, out=out)

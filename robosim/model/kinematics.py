@@ -1,4 +1,4 @@
-"""Configurations of a model and where its links are then. Part of `Model` and `Data`."""
+"""Configurations of a model and the motion of its links. Part of `Model` and `Data`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class FrameVelocityDerivatives(NamedTuple):
 
 
 class FrameAccelerationDerivatives(NamedTuple):
-    """Derivatives of A = frame_acceleration(q, v, a), and of the velocity V in q, rows [linear;
-    angular].
+    """Derivatives of A = frame_acceleration(q, v, a), and of V = frame_velocity(q, v) in q.
+
+    Rows are [linear; angular].
 
     Attributes:
         dV_dq: (6, n_v).
@@ -47,26 +48,26 @@ class FrameAccelerationDerivatives(NamedTuple):
 
 
 def point_of(point: ArrayLike | None) -> ArrayLike:
-    """The point that a call is about: the frame's origin where it names none."""
+    """Return the given point, or the frame's origin if it is None."""
     return _ORIGIN if point is None else point
 
 
 class Kinematics(Operations):
     """Methods about q, v and poses.
 
-    Every array argument may be any array-like of finite real numbers; it may have any axes in front
-    of its own, which are those stated. All arguments broadcast over these leading axes by NumPy's
-    rules, and results have them, too: an argument without them is shared by all states. Methods of
-    `Data` take one state.
+    Every array argument may be any array-like of finite real numbers. It may have additional
+    leading axes in front of the stated axes. All arguments broadcast over these leading axes by
+    NumPy's rules, and so do the results. An argument without leading axes is shared by all states.
+    Methods of `Data` take one state.
 
     An argument of a wrong shape or value raises `robosim.errors.ModelError`, as does an unknown
-    link. Results are fresh arrays (of `Data`, which says so, its own), or `out`, which must be
+    link. Results are newly allocated arrays (reused ones with `Data`), or `out`, which must be
     C-contiguous float64 of the result's shape and may be one of the arguments.
 
-    A call for one state holds the interpreter lock. A call for many runs in the lanes of the
-    processor's registers and on several threads (`robosim.set_threads`, `robosim.threads`), without
-    that lock; such calls on one model take turns. A state's result has the same bits in both.
-    Errors count states in C order.
+    A call for one state holds the interpreter lock. A call for many states runs in SIMD lanes and
+    on several threads (`robosim.set_threads`, `robosim.threads`), without the interpreter lock;
+    calls of this kind on one model run one after the other. A state's result has the same bits in
+    both. Errors number states in C order.
     """
 
     # Configurations
@@ -78,18 +79,18 @@ class Kinematics(Operations):
     def random_configuration(
         self, rng: np.random.Generator, size: int | tuple[int, ...] = ()
     ) -> FloatArray:
-        """(..., n_q) configurations uniform within the limits: one, or as many as `size` says.
+        """(..., n_q) random configurations, uniform within the limits.
 
-        Coordinates without limits: angles within pi of zero, positions within 1 m of it, rotations
-        uniform.
+        Coordinates without limits are drawn as follows: angles within pi of zero, positions within
+        1 m of zero, rotations uniform.
 
         Args:
-            rng: NumPy generator; `n_q` numbers are drawn from it for each configuration, the same
-            as by as many calls.
-            size: the leading axes, a number or a tuple, as NumPy's generators take it.
+            rng: NumPy generator. Each configuration takes `n_q` numbers from it, so one call equals
+            as many single calls.
+            size: leading axes, a number or a tuple, as for NumPy's generators.
 
         Raises:
-            ModelError: size is not made of numbers that are 0 or more.
+            ModelError: size is not a non-negative integer, or a tuple of such.
         """
         leading = size if isinstance(size, tuple) else (size,)
         try:
@@ -101,15 +102,15 @@ class Kinematics(Operations):
         return _engine.sample_configuration(self._engine, u).reshape(*leading, self.n_q)
 
     def integrate(self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(n_q,) the configuration reached from q along the constant velocity v in unit time.
+        """(n_q,) configuration reached from q along the constant velocity v in unit time.
 
-        With `difference` the only way to move on q: q + v wherever coordinates are plain numbers,
-        the exponential of SE(3) or SE(2) from the moving frame for floating and planar joints.
-        Quaternions come back with unit length.
+        `integrate` and `difference` are the only operations that move on q. The result is q + v for
+        coordinates that are plain numbers, and the exponential of SE(3) or SE(2) from the moving
+        frame for floating and planar joints. Quaternions of the result have unit length.
 
         Args:
             q: (n_q,).
-            v: (n_v,), times the time step.
+            v: (n_v,) velocity times the time step.
             out: (n_q,).
         """
         return self._array("integrate", q, v, out=out)
@@ -117,11 +118,10 @@ class Kinematics(Operations):
     def difference(
         self, q0: ArrayLike, q1: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(n_v,) the velocity that leads from q0 to q1 in unit time: `integrate(q0, difference(q0,
-        q1))` is q1.
+        """(n_v,) velocity that leads from q0 to q1 in unit time.
 
-        Floating and planar joints turn the short way, by at most pi. Joints with one position are
-        not wrapped.
+        `integrate(q0, difference(q0, q1))` is q1. Floating and planar joints take the shorter
+        rotation, by at most pi. Joints with one position are not wrapped.
 
         Args:
             q0: (n_q,).
@@ -137,7 +137,7 @@ class Kinematics(Operations):
         return self._array("frame_poses", q, out=out, link=link)
 
     def link_poses(self, q: ArrayLike) -> dict[str, FloatArray]:
-        """(..., 4, 4) pose X_WL of every link in the world, by name: views of one array."""
+        """(..., 4, 4) pose X_WL of every link in the world, by name, as views of one array."""
         try:
             poses = self._evaluate("frame_poses", (q,), self._all_frames(), None, None)
         except ModelError as wrong:
@@ -153,15 +153,15 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(6, n_v) J with [linear; angular] velocity of the link's frame = J v.
+        """(6, n_v) Jacobian J, so that J v is the [linear; angular] velocity of the link's frame.
 
         The linear rows are the velocity of the frame's origin, or of the point. Siciliano et al.,
         "Robotics" (2009), eq. 3.30.
 
         Args:
             q: (n_q,).
-            link: by name.
-            frame: in world axes, or in those of the link ("local").
+            link: name of the link.
+            frame: "world" axes, or the "local" axes of the link.
             point: (3,) fixed in the link, in its coordinates [m]; its origin by default.
             out: (6, n_v).
         """
@@ -177,15 +177,15 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(6, n_v) dJ/dt, the rate of `jacobian` while q moves with v [per second].
+        """(6, n_v) dJ/dt, time derivative of `jacobian` while q moves with v [per second].
 
-        In world axes J a + dJ/dt v is `frame_acceleration`. In local axes, which turn meanwhile, it
-        is that less the angular velocity times the linear one.
+        In world axes J a + dJ/dt v is `frame_acceleration`. In local axes, which rotate with the
+        link, it is `frame_acceleration` minus the angular velocity times the linear velocity.
 
         Args:
             q: (n_q,).
             v: (n_v,).
-            link: by name.
+            link: name of the link.
             frame: axes of J, as in `jacobian`.
             point: as in `jacobian`.
             out: (6, n_v).
@@ -204,8 +204,10 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(6,) [linear; angular] velocity of a link's frame [m/s, rad/s], axes and point as in
-        `jacobian`."""
+        """(6,) [linear; angular] velocity of a link's frame [m/s, rad/s].
+
+        Axes and point are as in `jacobian`.
+        """
         return self._array(
             "frame_velocities", q, v, point_of(point), out=out, link=link, axes=frame
         )
@@ -221,11 +223,10 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(6,) [linear; angular] acceleration of a link's frame [m/s^2, rad/s^2], axes and point as
-        in `jacobian`.
+        """(6,) [linear; angular] acceleration of a link's frame [m/s^2, rad/s^2].
 
-        The linear part is the second derivative in time of the point's position (not Featherstone's
-        spatial acceleration); gravity has no part in it.
+        Axes and point are as in `jacobian`. The linear part is the second time derivative of the
+        point's position (not Featherstone's spatial acceleration). Gravity is not included.
         """
         return self._array(
             "frame_accelerations", q, v, a, point_of(point), out=out, link=link, axes=frame
@@ -241,7 +242,7 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FrameVelocityDerivatives | None = None,
     ) -> FrameVelocityDerivatives:
-        """Derivatives of `frame_velocity` in q, in the tangent space, and v.
+        """Derivatives of `frame_velocity` with respect to q (in the tangent space) and v.
 
         Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
         2018.
@@ -249,10 +250,10 @@ class Kinematics(Operations):
         Args:
             q: (n_q,).
             v: (n_v,).
-            link: by name.
+            link: name of the link.
             frame: axes of the velocity, as in `jacobian`.
-            point: as in `jacobian`; moves with the link.
-            out: of (6, n_v) each.
+            point: as in `jacobian`; the point moves with the link.
+            out: (6, n_v) each.
         """
         return self._arrays(
             FrameVelocityDerivatives,
@@ -276,8 +277,8 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FrameAccelerationDerivatives | None = None,
     ) -> FrameAccelerationDerivatives:
-        """Derivatives of `frame_acceleration` in q, in the tangent space, v and a, and of
-        `frame_velocity` in q.
+        """Derivatives of `frame_acceleration` in q (tangent space), v and a, and of the velocity in
+        q.
 
         Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
         2018.
@@ -286,10 +287,10 @@ class Kinematics(Operations):
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            link: by name.
+            link: name of the link.
             frame: axes of velocity and acceleration, as in `jacobian`.
-            point: as in `jacobian`; moves with the link.
-            out: of (6, n_v) each.
+            point: as in `jacobian`; the point moves with the link.
+            out: (6, n_v) each.
         """
         return self._arrays(
             FrameAccelerationDerivatives,

@@ -1,4 +1,4 @@
-"""A model some of whose joints are fixed where they are in one configuration."""
+"""Models with some joints locked at one configuration."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _Z = np.array([0.0, 0.0, 1.0])
 
 
 def locked_model(model: Model, joints: Iterable[str], q: FloatArray) -> Model:
-    """The model with fixed joints in place of these, as `Model.with_locked_joints` tells.
+    """Return the model with fixed joints in place of these. See `Model.with_locked_joints`.
 
-    A fixed joint has the pose that its child has in its parent at q. What is left of the numbers of
-    coordinates, of named states and of pairs that self-collision checks is what it was.
+    A fixed joint has the pose of the child in the parent at q. Limits and other values of the
+    remaining coordinates, named states and self-collision pairs are kept.
 
     Raises:
-        ModelError: there is no such joint that moves, one follows a joint that is not locked, or q
+        ModelError: a name is not a moving joint, a mimic joint is listed without its source, or q
         is not finite.
     """
     names = _with_followers(model, joints)
@@ -74,7 +74,7 @@ def locked_model(model: Model, joints: Iterable[str], q: FloatArray) -> Model:
 
 
 def _with_followers(model: Model, joints: Iterable[str]) -> set[str]:
-    """These joints, and the mimic joints that follow any of them."""
+    """Return these joints and all mimic joints that follow any of them."""
     if isinstance(joints, str):
         raise ModelError(f"joints to lock are {joints!r}; a list of names is needed")
     names = dict.fromkeys(joints)
@@ -103,8 +103,10 @@ def _leader(name: str, mimics: dict[str, str]) -> str:
 
 
 def _others_neutral(model: Model, names: Collection[str], q: FloatArray) -> FloatArray:
-    """q, with all joints neutral but these: where they are does not matter, and poses are found
-    with less rounding."""
+    """Return q with all other joints at neutral, which reduces rounding errors of the fixed poses.
+
+    The positions of other joints do not affect the result.
+    """
     found = model.neutral()
     for name in names:
         own = joint_positions(model, name)
@@ -113,7 +115,7 @@ def _others_neutral(model: Model, names: Collection[str], q: FloatArray) -> Floa
 
 
 def _fixed(model: Model, joint: Joint, q: FloatArray) -> Joint:
-    """A fixed joint where this one is at q."""
+    """Return a fixed joint at the pose that this joint has at q."""
     X_WP, X_WC = (model.frame_pose(q, link) for link in (joint.parent, joint.child))
     X_PC = np.eye(4)
     X_PC[:3, :3] = X_WP[:3, :3].T @ X_WC[:3, :3]
@@ -126,7 +128,7 @@ def _numbered(name: str) -> Iterable[str]:
 
 
 def _states(states: Iterable[NamedState], names: Collection[str]) -> list[NamedState]:
-    """Without the positions of locked joints; states of these alone are left out."""
+    """Remove the positions of locked joints from named states, and drop states left empty."""
     left = [
         replace(
             state,
@@ -138,8 +140,10 @@ def _states(states: Iterable[NamedState], names: Collection[str]) -> list[NamedS
 
 
 def _numbers(model: Model, locked: Model, numbers: dict[str, Any], q: FloatArray) -> dict[str, Any]:
-    """Those of the coordinates that are left; springs of the others keep their energy, which
-    nothing feels."""
+    """Values of the remaining coordinates.
+
+    Springs of locked joints keep their energy as a constant that exerts no force.
+    """
     left: dict[str, Any] = {"gravity": numbers["gravity"]}
     for kind, values in numbers.items():
         if np.ndim(values) == 1 and kind != "gravity":
@@ -158,7 +162,7 @@ def _numbers(model: Model, locked: Model, numbers: dict[str, Any], q: FloatArray
 
 
 def _pairs(model: Model, locked: Model) -> np.ndarray[tuple[int, int], np.dtype[np.intc]]:
-    """Those of the model, but for pairs that are one body now."""
+    """Collision pairs of the model, except pairs of links that locking joined into one body."""
     number = {collider.name: i for i, collider in enumerate(locked.colliders)}
     at = [number[collider.name] for collider in model.colliders]
     known = {frozenset((at[a], at[b])) for a, b in model.collision_pairs.tolist()}

@@ -52,13 +52,12 @@ class CentroidalMomentumDerivatives(NamedTuple):
 
 
 class Momentum(Operations):
-    """Methods about the robot as a whole. Arguments and results are as in `Kinematics`, all axes
-    those of the world.
+    """Methods about the robot as a whole. Arguments and results are as in `Kinematics`.
 
-    The center of mass is of all links, also of those fixed to the world; without any mass there is
-    none, and its methods raise `ModelError`. Centroidal momentum is that of the links that move,
-    about their common center of mass, without armature. Orin, Goswami and Lee, "Centroidal dynamics
-    of a humanoid robot", Autonomous Robots 35 (2013).
+    All axes are world axes. The center of mass includes all links, also those fixed to the world. A
+    model without mass has none, and its methods raise `ModelError`. Centroidal momentum includes
+    the moving links only, about their common center of mass, without armature. Orin, Goswami and
+    Lee, "Centroidal dynamics of a humanoid robot", Autonomous Robots 35 (2013).
     """
 
     @property
@@ -83,49 +82,54 @@ class Momentum(Operations):
     def center_of_mass_acceleration(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(3,) acceleration of the center of mass [m/s^2]; gravity has no part in it."""
+        """(3,) acceleration of the center of mass [m/s^2]; gravity is not included."""
         return self._array("center_of_mass_acceleration", q, v, a, out=out)
 
     def center_of_mass_jacobian(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(3, n_v) J with velocity of the center of mass = J v; also its derivative in q, in the
-        tangent space."""
+        """(3, n_v) J, so that J v is the velocity of the center of mass.
+
+        J is also the derivative of the center of mass with respect to q, in the tangent space.
+        """
         return self._array("center_of_mass_jacobian", q, out=out)
 
     def centroidal_momentum(
         self, q: ArrayLike, v: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(6,) [linear; angular] momentum about the center of mass of what moves [kg m/s, kg
-        m^2/s]."""
+        """(6,) [linear; angular] momentum of the moving links about their center of mass.
+
+        Units are [kg m/s, kg m^2/s].
+        """
         return self._array("centroidal_momentum", q, v, out=out)
 
     def centroidal_momentum_rate(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: CentroidalMomentumRate | None = None
     ) -> CentroidalMomentumRate:
-        """Centroidal momentum and its rate: all forces on the robot, gravity's among them [N, N m].
+        """Centroidal momentum and its rate: the sum of all forces on the robot with gravity [N, N
+        m].
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            out: of (6,) each.
+            out: (6,) each.
         """
         return self._arrays(CentroidalMomentumRate, "centroidal_momentum_rate", q, v, a, out=out)
 
     def centroidal_momentum_matrix(
         self, q: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(6, n_v) A with centroidal momentum = A v."""
+        """(6, n_v) centroidal momentum matrix A, so that A v is the centroidal momentum."""
         return self._array("centroidal_momentum_matrix", q, out=out)
 
     def centroidal_momentum_matrix_rate(
         self, q: ArrayLike, v: ArrayLike, *, out: CentroidalMomentumMatrixRate | None = None
     ) -> CentroidalMomentumMatrixRate:
-        """The centroidal momentum matrix A and dA/dt: the momentum's rate is A a + dA/dt v.
+        """Centroidal momentum matrix A and dA/dt, so that A a + dA/dt v is the momentum's rate.
 
         Args:
             q: (n_q,).
             v: (n_v,).
-            out: of (6, n_v) each.
+            out: (6, n_v) each.
         """
         return self._arrays(
             CentroidalMomentumMatrixRate, "centroidal_momentum_matrix_dot", q, v, out=out
@@ -139,7 +143,7 @@ class Momentum(Operations):
         *,
         out: CentroidalMomentumDerivatives | None = None,
     ) -> CentroidalMomentumDerivatives:
-        """Derivatives of centroidal momentum and its rate in q, in the tangent space, v and a.
+        """Derivatives of centroidal momentum and its rate in q (tangent space), v and a.
 
         Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
         2018.
@@ -148,7 +152,7 @@ class Momentum(Operations):
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            out: of (6, n_v) each.
+            out: (6, n_v) each.
         """
         return self._arrays(
             CentroidalMomentumDerivatives, "centroidal_momentum_derivatives", q, v, a, out=out

@@ -1,4 +1,4 @@
-"""Calls of the engine's operations by the methods of `Model` and `Data`."""
+"""Calls of the engine's operations from the methods of `Model` and `Data`."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _ROWS = _engine.operations()
 
 
 def operation_index(name: str) -> int:
-    """Place of an operation in the engine's registry."""
+    """Index of an operation in the engine's registry."""
     index: int = _ROWS[name]["index"]
     return index
 
 
-# Without any mass there is no center of it.
+# Operations about the center of mass, which a model without mass does not have.
 _OF_CENTER = {name for name in _ROWS if name.startswith("center_of_mass")}
 
 
 class Choices(NamedTuple):
-    """What a call chooses beside its arrays, as the engine takes it.
+    """Options of a call besides its arrays, in the engine's order.
 
     Attributes:
-        frames: index of a link's frame, whose results have no axis of their own for it; or several.
-        wrench_frames: where the wrenches act that come as the last array.
-        local: whether results are in the frame's axes.
-        joint_forces: whether the joints' own damping, friction and springs act.
-        columns: of arguments that may have any number; -1 for vectors.
+        frames: index of a link's frame, for results without an axis for frames; or several indices.
+        wrench_frames: frames on which the wrenches act. Wrenches are the last input array.
+        local: True for results in the frame's axes.
+        joint_forces: True to include the joints' damping, friction and springs.
+        columns: number of columns of arguments with any number of columns; -1 for vectors.
     """
 
     frames: int | tuple[int, ...] = ()
@@ -55,7 +55,7 @@ class Choices(NamedTuple):
 
 
 class Operations(ABC):
-    """What all groups of methods share."""
+    """Base of all groups of methods."""
 
     name: str
     n_q: int
@@ -71,7 +71,7 @@ class Operations(ABC):
             raise ModelError(f"there is no link {link!r}{suggestion(link, self._frames)}") from None
 
     def _refusal(self, operation: str) -> str | None:
-        """Why it has no result for this model, at no state."""
+        """Reason why the operation is invalid for this model at every state, or None."""
         if self._dynamics_fault and _ROWS[operation]["uses_inertia"]:
             return self._dynamics_fault
         if _ROWS[operation]["solves"] and self._engine.massless:
@@ -117,7 +117,7 @@ class Operations(ABC):
         out: Any,
         results: type[tuple[FloatArray, ...]] | None,
     ) -> Any:
-        """Run it; results go to `out`, or to where Model and Data keep theirs."""
+        """Run the operation. Results go to `out`, or to memory of the Model or Data."""
 
     def _array(
         self,
@@ -130,7 +130,7 @@ class Operations(ABC):
         joint_forces: bool = False,
         columns: int = -1,
     ) -> FloatArray:
-        """The only result of an operation."""
+        """Compute an operation with one result."""
         choices = self._choices(operation, link, axes, external, joint_forces, columns)
         if external:
             inputs = (*inputs, stacked_wrenches(external))
@@ -151,7 +151,7 @@ class Operations(ABC):
         external: External | None = None,
         joint_forces: bool = False,
     ) -> Results:
-        """All results of an operation that has several."""
+        """Compute an operation with several results."""
         choices = self._choices(operation, link, axes, external, joint_forces)
         if external:
             inputs = (*inputs, stacked_wrenches(external))
@@ -162,8 +162,7 @@ class Operations(ABC):
         return arrays
 
     def _explained(self, wrong: ModelError, inputs: tuple[ArrayLike, ...]) -> ModelError:
-        """The same, with what to do where q are the positions that a plan moves, of a robot that
-        has others beside."""
+        """Add a hint to an error if q has only the positions of the planned joints of the robot."""
         if (
             str(wrong).startswith("q has shape")
             and np.ndim(inputs[0]) == 1
@@ -178,8 +177,7 @@ class Operations(ABC):
 
 
 def stacked_wrenches(external: External) -> FloatArray:
-    """(..., k, 6) the wrenches in the mapping's order, with the leading axes that they broadcast
-    to."""
+    """Stack wrenches to (..., k, 6) in the mapping's order, with their leading axes broadcast."""
     each = [
         real_array(wrench, (*leading_axes(wrench, 1), 6), f"wrench on {link!r}")
         for link, wrench in external.items()

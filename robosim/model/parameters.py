@@ -1,8 +1,8 @@
-"""What a model's numbers do to its dynamics: regressor and derivatives in parameters. Part of
-`Model` and `Data`.
+"""Regressor of a model's dynamics and derivatives with respect to its parameters.
 
-Bodies are what joints move: rigid parts with all links that are welded to them, n_b of them, each
-named in `body_joints` by the joint that carries it, with that joint's child link as its frame.
+Part of `Model` and `Data`. A body is a rigid assembly that a joint moves, with all links welded to
+it. There are n_b bodies. `body_joints` names each by the joint that carries it. The body's frame is
+the child link of that joint.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from robosim.model.parts import FloatArray
 
 
 class ParameterDerivatives(NamedTuple):
-    """Derivatives of a vector of n_v entries in the bodies' and joints' parameters.
+    """Derivatives of a vector of n_v entries with respect to parameters of bodies and joints.
 
     Attributes:
-        mass: (n_v, n_b) in the mass [kg], center of mass and moments about it held fixed.
-        com: (n_v, n_b, 3) in the center of mass in the body's frame [m], moments about it held
-        fixed.
-        inertia: (n_v, n_b, 6) in xx, xy, yy, xz, yz, zz of the inertia about the center of mass, in
-        the body's axes.
-        placement: (n_v, n_b, 6) in the twist [linear; angular] that moves the body's joint in its
-        parent, X_PJ exp(x).
-        armature: (n_v, n_v) in the drives' armature.
+        mass: (n_v, n_b) with respect to the mass [kg], at constant center of mass and moments about
+        it.
+        com: (n_v, n_b, 3) with respect to the center of mass in the body's frame [m], at constant
+        moments about it.
+        inertia: (n_v, n_b, 6) with respect to xx, xy, yy, xz, yz, zz of the inertia about the
+        center of mass, in the body's axes.
+        placement: (n_v, n_b, 6) with respect to the twist [linear; angular] x that displaces the
+        body's joint in its parent, X_PJ exp(x).
+        armature: (n_v, n_v) with respect to the drives' armature.
     """
 
     mass: FloatArray
@@ -38,7 +39,7 @@ class ParameterDerivatives(NamedTuple):
 
 
 class ForwardDynamicsParameterDerivatives(NamedTuple):
-    """a = forward_dynamics(q, v, tau) and its derivatives in parameters.
+    """The acceleration a = forward_dynamics(q, v, tau) and its derivatives in parameters.
 
     Attributes:
         a: (n_v,).
@@ -58,8 +59,7 @@ class ForwardDynamicsParameterDerivatives(NamedTuple):
 
 
 class ParameterGradients(NamedTuple):
-    """Gradients of a scalar in the bodies' and joints' parameters, which are those of
-    `ParameterDerivatives`.
+    """Gradients of a scalar with respect to the parameters of `ParameterDerivatives`.
 
     Attributes:
         mass: (n_b,).
@@ -81,23 +81,24 @@ class ParameterMethods(Operations):
 
     @property
     def body_joints(self) -> tuple[str, ...]:
-        """(n_b) the joint that carries each body, mimic ones included."""
+        """(n_b) joint that carries each body, mimic joints included."""
         return tuple(joint.name for joint in self._engine.joints[1:])
 
     @property
     def inertial_parameters(self) -> FloatArray:
-        """(10 n_b,) m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz of each body, a
-        fresh array.
+        """(10 n_b,) m, m c_x, m c_y, m c_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz of each body.
 
-        Inertia about the origin of the body's frame, in its axes: Pinocchio's order.
+        The array is newly allocated. Inertia is about the origin of the body's frame, in its axes,
+        in Pinocchio's order.
         """
         return _engine.inertial_parameters(self._engine)
 
     def inertial_regressor(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: FloatArray | None = None
     ) -> FloatArray:
-        """(n_v, 10 n_b) Y with `inverse_dynamics` = Y `inertial_parameters` + armature a, without
-        wrenches.
+        """(n_v, 10 n_b) regressor Y of inverse dynamics without wrenches.
+
+        `inverse_dynamics` = Y `inertial_parameters` + armature a.
 
         Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and
         links", Int. J. Robotics Research 5(3), 1986.
@@ -119,7 +120,7 @@ class ParameterMethods(Operations):
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(n_v,) Y x in O(n), with Y of `inertial_regressor` and x (10 n_b,)."""
+        """(n_v,) product Y x in O(n), for Y of `inertial_regressor` and x (10 n_b,)."""
         return self._array("regressor_times", q, v, a, x, out=out)
 
     def regressor_transpose_times(
@@ -131,7 +132,8 @@ class ParameterMethods(Operations):
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(10 n_b,) Y^T tau_bar in O(n), with Y of `inertial_regressor` and tau_bar (n_v,)."""
+        """(10 n_b,) product Y^T tau_bar in O(n), for Y of `inertial_regressor` and tau_bar
+        (n_v,)."""
         return self._array("regressor_transpose_times", q, v, a, tau_bar, out=out)
 
     def inverse_dynamics_parameter_derivatives(
@@ -143,16 +145,17 @@ class ParameterMethods(Operations):
         external: External | None = None,
         out: ParameterDerivatives | None = None,
     ) -> ParameterDerivatives:
-        """Derivatives of `inverse_dynamics` in mass, center of mass, inertia, joint placement and
-        armature.
+        """Derivatives of `inverse_dynamics` with respect to the parameters.
+
+        Parameters are mass, center of mass, inertia, joint placement and armature.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            external: as in `inverse_dynamics`; wrenches stay as they are in the world while links
+            external: as in `inverse_dynamics`; wrenches stay constant in the world while links
             move.
-            out: of the results' shapes.
+            out: arrays of the results' shapes.
         """
         return self._arrays(
             ParameterDerivatives, "rnea_parameter_derivatives", q, v, a, out=out, external=external
@@ -168,15 +171,15 @@ class ParameterMethods(Operations):
         external: External | None = None,
         out: ParameterGradients | None = None,
     ) -> ParameterGradients:
-        """Gradients of tau_bar . `inverse_dynamics` in the parameters, in O(n).
+        """Gradients of tau_bar . `inverse_dynamics` with respect to the parameters, in O(n).
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            tau_bar: (n_v,) gradient in the joint forces.
+            tau_bar: (n_v,) gradient with respect to the joint forces.
             external: as in `inverse_dynamics_parameter_derivatives`.
-            out: of the results' shapes.
+            out: arrays of the results' shapes.
         """
         return self._arrays(
             ParameterGradients, "rnea_parameter_vjp", q, v, a, tau_bar, out=out, external=external
@@ -192,8 +195,9 @@ class ParameterMethods(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsParameterDerivatives | None = None,
     ) -> ForwardDynamicsParameterDerivatives:
-        """`forward_dynamics` and its derivatives in the parameters: -M^-1 times those of inverse
-        dynamics.
+        """`forward_dynamics` and its derivatives with respect to the parameters.
+
+        The derivatives are -M^-1 times those of inverse dynamics.
 
         Args:
             q: (n_q,).
@@ -201,10 +205,10 @@ class ParameterMethods(Operations):
             tau: (n_v,).
             external: as in `inverse_dynamics_parameter_derivatives`.
             joint_forces: as in `forward_dynamics`.
-            out: of the results' shapes.
+            out: arrays of the results' shapes.
 
         Raises:
-            ModelError: M(q) is singular, since something moves that has no mass.
+            ModelError: M(q) is singular, because a joint moves no mass.
         """
         return self._arrays(
             ForwardDynamicsParameterDerivatives,
@@ -228,19 +232,19 @@ class ParameterMethods(Operations):
         joint_forces: bool = False,
         out: ParameterGradients | None = None,
     ) -> ParameterGradients:
-        """Gradients of a_bar . `forward_dynamics` in the parameters, in O(n).
+        """Gradients of a_bar . `forward_dynamics` with respect to the parameters, in O(n).
 
         Args:
             q: (n_q,).
             v: (n_v,).
             tau: (n_v,).
-            a_bar: (n_v,) gradient in the acceleration.
+            a_bar: (n_v,) gradient with respect to the acceleration.
             external: as in `inverse_dynamics_parameter_derivatives`.
             joint_forces: as in `forward_dynamics`.
-            out: of the results' shapes.
+            out: arrays of the results' shapes.
 
         Raises:
-            ModelError: M(q) is singular, since something moves that has no mass.
+            ModelError: M(q) is singular, because a joint moves no mass.
         """
         return self._arrays(
             ParameterGradients,

@@ -1,8 +1,7 @@
-"""What a model is described by: links, joints, shapes on links, groups, named states. All are
-plain, frozen records.
+"""Parts of a model's description: links, joints, shapes on links, groups, named states.
 
-Poses are 4x4 matrices; `X_PJ` maps the coordinates of a point from frame J to frame P. L is a
-link's frame.
+All are plain, frozen records. Poses are 4x4 matrices; `X_PJ` maps the coordinates of a point from
+frame J to frame P. L is the frame of a link.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ JointKind = Literal["revolute", "continuous", "prismatic", "helical", "fixed", "
 class Link:
     """A rigid link: mass [kg], center of mass in L [m], inertia about it in the axes of L [kg m^2].
 
-    `fault` says why no body has these numbers; it is empty where they are valid. `place` is
-    file:line of the description, empty for a link made in code.
+    `fault` is the reason why these numbers are not physically valid, empty if they are valid.
+    `place` is file:line of the description, empty for a link made in code.
     """
 
     name: str
@@ -53,8 +52,8 @@ class Mimic:
 class Safety:
     """Soft limits of a controller [rad or m] and its gains, as in URDF's `safety_controller`.
 
-    The soft limits narrow the joint's position limits, since a controller would not let it go
-    beyond them. The gains are kept for information.
+    The soft limits narrow the joint's position limits, because a controller keeps the joint within
+    them. The gains are kept for information.
     """
 
     soft_lower: float | None = None
@@ -65,12 +64,12 @@ class Safety:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint as it was described. Limits are per q or v, and None where there is none.
+    """A joint as described. Limits are per q or v; None means no limit.
 
-    X_PJ is the joint frame in the parent link; the child link's frame coincides with it at q = 0.
-    `axis` is the unit axis of rotation or translation in the joint frame, or the normal of a planar
-    joint's plane. `pitch` [m/rad] is that of a helical joint, None for all others. The rest is as
-    in `ModelBuilder.add_joint`.
+    X_PJ is the joint frame in the parent link. The child link's frame coincides with the joint
+    frame at q = 0. `axis` is the unit axis of rotation or translation in the joint frame, or the
+    normal of a planar joint's plane. `pitch` [m/rad] belongs to a helical joint and is None for all
+    others. Other fields are as in `ModelBuilder.add_joint`.
     """
 
     name: str
@@ -102,8 +101,8 @@ class Collider:
     """A shape, or a triangle mesh, fixed to a link, for collision.
 
     `name` is unique in the model: link, "/", own name or number. `exact` is the mesh that a convex
-    shape stands for: what collides and how far it is apart is said of the mesh, contact forces are
-    those of the shape.
+    shape approximates. Collisions and distances are computed from the mesh, contact forces from the
+    shape.
     """
 
     name: str
@@ -115,8 +114,7 @@ class Collider:
 
 @dataclass(frozen=True, eq=False)
 class Visual:
-    """What a link looks like: a shape, or a mesh file with a scale per axis (exactly one of the
-    two)."""
+    """Appearance of a link: either a shape, or a mesh file with a scale per axis."""
 
     shape: Shape | None = None
     mesh: Path | None = None
@@ -128,7 +126,7 @@ class Visual:
 
 @dataclass(frozen=True)
 class Group:
-    """Joints that are planned together, and the link that they are meant to move."""
+    """Joints that are planned together, and the tip link that they move."""
 
     name: str
     joints: tuple[str, ...]
@@ -146,7 +144,7 @@ class NamedState:
 
 @dataclass(frozen=True)
 class EndEffector:
-    """A tool: the link where it is mounted and the group that is its own joints."""
+    """A tool: the link where it is mounted and the group of its own joints."""
 
     name: str
     link: str
@@ -155,7 +153,7 @@ class EndEffector:
 
 @dataclass(frozen=True)
 class DisabledCollision:
-    """Two links whose collision is not checked, and why."""
+    """Two links whose collision is not checked, and the reason."""
 
     link_a: str
     link_b: str
@@ -164,7 +162,7 @@ class DisabledCollision:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Limits of every coordinate; infinite where there is none.
+    """Limits of every coordinate; infinite if there is none.
 
     Attributes:
         lower: (n_q,) least position [rad or m].
@@ -172,9 +170,8 @@ class Limits:
         velocity: (n_v,) greatest absolute velocity [rad/s or m/s].
         acceleration: (n_v,) greatest absolute acceleration [rad/s^2 or m/s^2].
         effort: (n_v,) greatest absolute torque or force [N m or N].
-        acceleration_source: where the acceleration limits come from, in words; robot descriptions
-        have no place for
-            them, so that they are often a default.
+        acceleration_source: source of the acceleration limits, in words. Robot descriptions cannot
+        specify these limits, so they are often a default.
     """
 
     lower: FloatArray

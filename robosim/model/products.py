@@ -1,11 +1,11 @@
-"""Products with the derivatives of a model's dynamics, without forming matrices. Part of `Model`
-and `Data`.
+"""Products with the derivatives of a model's dynamics, without forming matrices.
 
-A Jacobian-vector product (jvp) is the change of the result along a direction of the arguments, a
-vector-Jacobian product (vjp) the gradient, in all arguments, of a scalar whose gradient in the
-result is given: names end in `_bar` for gradients. Each costs about twice what the function itself
-does, O(n). A Hessian-vector product (hvp) is the change of the vjp along a direction. All
-directions and gradients are (n_v,), in the tangent space.
+Part of `Model` and `Data`. A Jacobian-vector product (JVP) is the derivative of the result along a
+direction of the arguments. A vector-Jacobian product (VJP) is the gradient, with respect to all
+arguments, of a scalar whose gradient in the result is given. Names of gradients end in `_bar`. Each
+product costs about twice as much as the function itself, O(n). A Hessian-vector product (HVP) is
+the derivative of the VJP along a direction. All directions and gradients are (n_v,), in the tangent
+space.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class InverseDynamicsGradients(NamedTuple):
         q_bar: (n_v,).
         v_bar: (n_v,).
         a_bar: (n_v,).
-        wrenches_bar: (k, 6) [by force; by moment] of the external wrenches, in their order.
+        wrenches_bar: (k, 6) gradient in [force; moment] of the external wrenches, in their order.
     """
 
     q_bar: FloatArray
@@ -35,7 +35,7 @@ class InverseDynamicsGradients(NamedTuple):
 
 
 class ForwardDynamicsChange(NamedTuple):
-    """a = forward_dynamics(q, v, tau) and its change.
+    """The acceleration a = forward_dynamics(q, v, tau) and its derivative along a direction.
 
     Attributes:
         a: (n_v,).
@@ -47,14 +47,14 @@ class ForwardDynamicsChange(NamedTuple):
 
 
 class ForwardDynamicsGradients(NamedTuple):
-    """a = forward_dynamics(q, v, tau), and the gradients of a_bar . a.
+    """The acceleration a = forward_dynamics(q, v, tau), and the gradients of a_bar . a.
 
     Attributes:
         a: (n_v,).
         q_bar: (n_v,).
         v_bar: (n_v,).
         tau_bar: (n_v,).
-        wrenches_bar: (k, 6) [by force; by moment] of the external wrenches, in their order.
+        wrenches_bar: (k, 6) gradient in [force; moment] of the external wrenches, in their order.
     """
 
     a: FloatArray
@@ -65,7 +65,7 @@ class ForwardDynamicsGradients(NamedTuple):
 
 
 class InverseDynamicsCurvature(NamedTuple):
-    """How the gradients of tau_bar . inverse_dynamics change.
+    """Derivatives of the gradients of tau_bar . inverse_dynamics along a direction.
 
     Attributes:
         dq_bar: (n_v,).
@@ -79,7 +79,7 @@ class InverseDynamicsCurvature(NamedTuple):
 
 
 class ForwardDynamicsCurvature(NamedTuple):
-    """How the gradients of a_bar . forward_dynamics change.
+    """Derivatives of the gradients of a_bar . forward_dynamics along a direction.
 
     Attributes:
         dq_bar: (n_v,).
@@ -108,7 +108,7 @@ class Products(Operations):
         joint_forces: bool = False,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(n_v,) dtau = dtau_dq dq + dtau_dv dv + M da, of `inverse_dynamics_derivatives`.
+        """(n_v,) JVP dtau = dtau_dq dq + dtau_dv dv + M da of inverse dynamics.
 
         Args:
             q: (n_q,).
@@ -136,20 +136,20 @@ class Products(Operations):
         joint_forces: bool = False,
         out: InverseDynamicsGradients | None = None,
     ) -> InverseDynamicsGradients:
-        """dtau_dq^T tau_bar, dtau_dv^T tau_bar, M tau_bar, and for each wrench -J tau_bar.
+        """VJP of inverse dynamics: dtau_dq^T tau_bar, dtau_dv^T tau_bar, M tau_bar, and -J tau_bar.
 
-        Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel
-        symbols for rigid-body systems", J. Computational and Nonlinear Dynamics 16(9), 2021,
-        contract the recursion alike.
+        -J tau_bar is computed for each wrench. Echeandia and Wensing, "Numerical methods to compute
+        the Coriolis matrix and Christoffel symbols for rigid-body systems", J. Computational and
+        Nonlinear Dynamics 16(9), 2021, contract the recursion in the same way.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            tau_bar: (n_v,) gradient in the joint forces.
+            tau_bar: (n_v,) gradient with respect to the joint forces.
             external: as in `inverse_dynamics_derivatives`.
             joint_forces: as in `inverse_dynamics_derivatives`.
-            out: of (n_v,) three times and (k, 6).
+            out: (n_v,) three times, and (k, 6).
         """
         return self._arrays(
             InverseDynamicsGradients,
@@ -177,25 +177,25 @@ class Products(Operations):
         joint_forces: bool = False,
         out: InverseDynamicsCurvature | None = None,
     ) -> InverseDynamicsCurvature:
-        """Change of `inverse_dynamics_vjp` along a direction: the Hessian of tau_bar . tau times
-        (dq, dv, da).
+        """HVP of inverse dynamics: the Hessian of tau_bar . tau times (dq, dv, da).
 
-        The gradient is followed along `integrate(q, t dq)` in the moving frames of floating and
-        planar joints. Their directions do not commute, so that this Hessian's block in q and q is
-        symmetric for all other joints only. Griewank and Walther, "Evaluating Derivatives" (2008),
-        chapter 5: forward over reverse, exact to rounding.
+        It is the derivative of `inverse_dynamics_vjp` along a direction. The gradient is followed
+        along `integrate(q, t dq)` in the moving frames of floating and planar joints. Directions of
+        these joints do not commute, so the Hessian's block in q and q is symmetric for all other
+        joints only. Computed forward over reverse, exact to rounding: Griewank and Walther,
+        "Evaluating Derivatives" (2008), chapter 5.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             a: (n_v,).
-            tau_bar: (n_v,) gradient in the joint forces, fixed.
+            tau_bar: (n_v,) gradient with respect to the joint forces, constant.
             dq: (n_v,) direction of q.
             dv: (n_v,) direction of v.
             da: (n_v,) direction of a.
             external: as in `inverse_dynamics_derivatives`.
             joint_forces: as in `inverse_dynamics_derivatives`.
-            out: of (n_v,) each.
+            out: (n_v,) each.
         """
         return self._arrays(
             InverseDynamicsCurvature,
@@ -225,8 +225,7 @@ class Products(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsChange | None = None,
     ) -> ForwardDynamicsChange:
-        """`forward_dynamics` and da = da_dq dq + da_dv dv + M^-1 dtau, of
-        `forward_dynamics_derivatives`.
+        """`forward_dynamics` and its JVP da = da_dq dq + da_dv dv + M^-1 dtau.
 
         Args:
             q: (n_q,).
@@ -237,10 +236,10 @@ class Products(Operations):
             dtau: (n_v,) direction of tau.
             external: as in `inverse_dynamics_derivatives`.
             joint_forces: as in `inverse_dynamics_derivatives`.
-            out: of (n_v,) each.
+            out: (n_v,) each.
 
         Raises:
-            ModelError: M(q) is singular, since something moves that has no mass.
+            ModelError: M(q) is singular, because a joint moves no mass.
         """
         return self._arrays(
             ForwardDynamicsChange,
@@ -267,20 +266,22 @@ class Products(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsGradients | None = None,
     ) -> ForwardDynamicsGradients:
-        """`forward_dynamics`, da_dq^T a_bar, da_dv^T a_bar, M^-1 a_bar, and for each wrench J M^-1
+        """`forward_dynamics` and its VJP: da_dq^T a_bar, da_dv^T a_bar, M^-1 a_bar, and J M^-1
         a_bar.
+
+        J M^-1 a_bar is computed for each wrench.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             tau: (n_v,).
-            a_bar: (n_v,) gradient in the acceleration.
+            a_bar: (n_v,) gradient with respect to the acceleration.
             external: as in `inverse_dynamics_derivatives`.
             joint_forces: as in `inverse_dynamics_derivatives`.
-            out: of (n_v,) four times and (k, 6).
+            out: (n_v,) four times, and (k, 6).
 
         Raises:
-            ModelError: M(q) is singular, since something moves that has no mass.
+            ModelError: M(q) is singular, because a joint moves no mass.
         """
         return self._arrays(
             ForwardDynamicsGradients,
@@ -308,25 +309,25 @@ class Products(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsCurvature | None = None,
     ) -> ForwardDynamicsCurvature:
-        """Change of `forward_dynamics_vjp` along a direction: the Hessian of a_bar . a times (dq,
-        dv, dtau).
+        """HVP of forward dynamics: the Hessian of a_bar . a times (dq, dv, dtau).
 
-        In floating and planar joints as in `inverse_dynamics_hvp`.
+        It is the derivative of `forward_dynamics_vjp` along a direction. Floating and planar joints
+        are treated as in `inverse_dynamics_hvp`.
 
         Args:
             q: (n_q,).
             v: (n_v,).
             tau: (n_v,).
-            a_bar: (n_v,) gradient in the acceleration, fixed.
+            a_bar: (n_v,) gradient with respect to the acceleration, constant.
             dq: (n_v,) direction of q.
             dv: (n_v,) direction of v.
             dtau: (n_v,) direction of tau.
             external: as in `inverse_dynamics_derivatives`.
             joint_forces: as in `inverse_dynamics_derivatives`.
-            out: of (n_v,) each.
+            out: (n_v,) each.
 
         Raises:
-            ModelError: M(q) is singular, since something moves that has no mass.
+            ModelError: M(q) is singular, because a joint moves no mass.
         """
         return self._arrays(
             ForwardDynamicsCurvature,

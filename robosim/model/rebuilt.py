@@ -1,8 +1,7 @@
-"""How a model is pickled: its description, and the numbers that copies with changes may have. It is
-built from them.
+"""Pickling of models: the description, and values that modified copies may change.
 
-The builder's and the copies' checks are those of what is read, and the mechanism is the same to the
-bit.
+Unpickling builds the model again with the checks of the builder and of the copy methods. The result
+is the same mechanism to the bit.
 """
 
 from __future__ import annotations
@@ -37,10 +36,11 @@ _FORCES = ("damping", "friction", "friction_width", "stiffness", "spring_referen
 
 
 def model_arguments(model: Model) -> dict[str, Any]:
-    """Those of `rebuilt_model`.
+    """Return the arguments of `rebuilt_model` for a model.
 
     Raises:
-        ModelError: a simulation has moved the joint of its floating base, which no description has.
+        ModelError: a simulation has moved the joint of the floating base, which the description
+        cannot express.
     """
     engine, description = model._engine, dict(vars(model._description))
     for joint in engine.joints[1:2]:
@@ -71,10 +71,10 @@ def rebuilt_model(
     collision_pairs: ArrayLike,
     disabled_collisions: Iterable[tuple[str, str, str]],
 ) -> Model:
-    """The model of a description with these numbers, pairs and reasons.
+    """Build the model of a description with these numbers, collision pairs and reasons.
 
     Raises:
-        ModelError: they make no model.
+        ModelError: the arguments do not describe a valid model.
     """
     described = Description(**description, axes=())
     model = built_model(
@@ -107,10 +107,10 @@ def with_numbers(
     disabled_collisions: Iterable[tuple[str, str, str]],
     acceleration_source: str,
 ) -> Model:
-    """The model with these numbers of its coordinates, pairs and reasons.
+    """Return a copy with these values of its coordinates, collision pairs and reasons.
 
     Raises:
-        ModelError: a number is missing or of the wrong shape, or one that no model has.
+        ModelError: a value is missing, has the wrong shape, or is invalid for a model.
     """
     disabled = [DisabledCollision(*pair) for pair in disabled_collisions]
     model = (
@@ -149,8 +149,7 @@ def built_model(
     warnings: Iterable[str],
     ignored: Iterable[str],
 ) -> Model:
-    """The model that the builder makes of these; `with_numbers` tells which pairs self-collision
-    leaves out."""
+    """Build a model of these parts. `with_numbers` sets the pairs that self-collision excludes."""
     builder = ModelBuilder(name, floating_base=floating_base)
     for link in links:
         builder.add_link(**vars(link))
@@ -180,7 +179,7 @@ def built_model(
 
 
 def _sized(values: ArrayLike, model: Model, what: str) -> ArrayLike:
-    """One number per coordinate: in a pickle one stands for no others."""
+    """Check that there is one number per coordinate. Pickles do not broadcast values."""
     expected = (model.n_q if what in ("lower", "upper") else model.n_v,)
     if np.shape(values) != expected:
         raise ModelError(f"pickled {what} has shape {np.shape(values)}; it must be {expected}")
