@@ -32,8 +32,7 @@ def read_file(path: str | PathLike[str], *, max_bytes: int) -> bytes:
 
     Raises:
         FileError: it is missing, not a regular file (a pipe would block for ever), unreadable, or
-        larger than
-            `max_bytes`.
+            larger than `max_bytes`.
     """
     try:
         status = Path(path).stat()
@@ -148,12 +147,9 @@ def parse_xml(
         warnings: a list to append to.
         long_texts: allow a text of more than 10 MB in one element.
         strict: refuse what XML forbids and other readers take: prefixes without a namespace
-        (elements and
-            attributes then have tags with a colon), a DOCTYPE that only names the root, and text
-            that is not in its
-            encoding (read as Latin-1, which every byte is), and null bytes at the end. Otherwise
-            each is noted in
-            `warnings`.
+            (elements and attributes then have tags with a colon), a DOCTYPE that only names the
+            root, and text that is not in its encoding (read as Latin-1, which every byte is), and
+            null bytes at the end. Otherwise each is noted in `warnings`.
     """
     notes: list[str] = []
     text = data if isinstance(data, str) else _decode(data, file, error, None if strict else notes)

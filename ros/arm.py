@@ -57,14 +57,14 @@ class RosArmOptions:
         interface: "action", "passthrough" or "forward_position".
         driver: what the arm's driver calls its controllers and tells of the robot.
         controller: its name; "" for the one of the driver's that is there (the active one, else the
-        first).
+            first).
         joint_states, speed_scaling: topics; "" for the driver's.
         tf_prefix: what the arm's joint names begin with and the plan's do not.
         state_rate: of the joint states [Hz], for a queue of two seconds.
         requirements: what has to be known to be good before it moves; None for what the driver's
-        row says.
+            row says.
         setting: gives what a user chooses the driver, a controller, ... with, by the name of the
-        streamer's parameter.
+            streamer's parameter.
     """
 
     interface: Interface = "action"
@@ -84,11 +84,9 @@ class RosArm:
     Args:
         node: rclpy node, spun by a SingleThreadedExecutor in another thread.
         joint_names: that the plan moves, without prefix. A forward controller gets its set points
-        in the order of its
-            own parameter `joints`; where it does not tell, in that of the driver for a UR arm, else
-            in this one.
-            () where they are not known yet: then those of the controller, else those that
-            `assume_joints` is given.
+            in the order of its own parameter `joints`; where it does not tell, in that of the
+            driver for a UR arm, else in this one. () where they are not known yet: then those of
+            the controller, else those that `assume_joints` is given.
         options: how it is reached.
         on_close: called when it has been closed.
 
@@ -98,7 +96,7 @@ class RosArm:
     Attributes:
         controller: that is commanded; once ready, the one that was found.
         states, repeated, malformed: how many joint states were taken, had an old stamp, or did not
-        fit together.
+            fit together.
     """
 
     def __init__(

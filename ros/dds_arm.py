@@ -93,21 +93,19 @@ class DdsArm:
 
     Args:
         joint_names: the joints that the plan moves, as the plan names them. Set points are sent in
-        the driver's order
-            for a UR arm, else in this one, which must then be that of the forward controller's
-            parameter `joints`: its
-            message carries no names.
+            the driver's order for a UR arm, else in this one, which must then be that of the
+            forward controller's parameter `joints`: its message carries no names.
         dds_names: where the arm listens and speaks.
         setpoints: it is going to be streamed to, so a listener for set points is needed; else one
-        for trajectories.
+            for trajectories.
         requirements: what the arm has to say before and while it moves; that a controller is
-        active, no topic says.
+            active, no topic says.
         judgment: what counts as done.
 
     Raises:
         MissingDependencyError: cyclonedds is not installed.
         ExecutionError: an environment variable of ROS 2, a name, or the configuration of Cyclone
-        DDS is not valid.
+            DDS is not valid.
     """
 
     def __init__(

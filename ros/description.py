@@ -123,7 +123,7 @@ def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
     Args:
         urdf: text, not xacro.
         frame: name of the new root link; where that is the robot's root link already, the text is
-        given back as it is.
+            given back as it is.
         X: (4, 4) pose of the robot's root link in it.
 
     Raises:

@@ -37,7 +37,7 @@ class StatusTopic:
         read: gives fields of ArmStatus from a message; None as a value means that it does not tell.
         tells: the fields that it gives.
         latched: published when it changes, and kept for those who come later; else published again
-        and again.
+            and again.
         valid: how long a message that is not latched counts [s].
     """
 
@@ -62,7 +62,7 @@ class Driver:
         name: of the profile.
         summary: what it is for, in words.
         status: topics that tell of the robot; whether a controller is active is asked of the
-        controller manager.
+            controller manager.
         require: what has to be known to be good before a motion (names of Requirements).
         action: controllers with FollowJointTrajectory that are looked for, best first.
         discover: where none of these is there, take the only such controller that is.

@@ -46,8 +46,7 @@ class ExecutorThread:
     Args:
         node: rclpy node.
         on_end: called in the thread if it ends by itself: with what a callback has raised, or None
-        when ROS was shut
-            down. Without it, what a callback raises is printed, as of any thread.
+            when ROS was shut down. Without it, what a callback raises is printed, as of any thread.
     """
 
     def __init__(

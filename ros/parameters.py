@@ -38,13 +38,13 @@ class Parameter:
     Attributes:
         name: as on the command line; dots make groups.
         default: its value unless one is given; its type is the parameter's. An empty tuple needs
-        `kind`.
+            `kind`.
         description: for people; with the unit.
         minimum, maximum: of a number, or of each of several; None leaves it open.
         choices: the valid texts, if only some are.
         read_only: cannot be changed while the node runs.
         kind: "bool", "integer", "double", "string", "double array" or "string array"; by default
-        that of `default`.
+            that of `default`.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Parameter:
 
         Raises:
             ExecutionError: it is of another type or out of range; names the parameter, the value
-            and the valid ones.
+                and the valid ones.
         """
         made: Value | None = _as_kind(self.kind, value)
         if made is not None and self._in_range(made):
@@ -162,15 +162,14 @@ def declare(
         node: rclpy.node.Node.
         parameters: all that the node has; a value given for any other is refused.
         on_change: called with name and checked value before a running node takes it over; may raise
-        ExecutionError
-            to refuse it. Values are kept up to date in the namespace anyway.
+            ExecutionError to refuse it. Values are kept up to date in the namespace anyway.
 
     Returns:
         The values, one attribute for each parameter (`Parameter.attribute`).
 
     Raises:
         ExecutionError: a value was given for an unknown parameter, or one of the wrong type or out
-        of range.
+            of range.
     """
     from rclpy.parameter import Parameter as RosParameter
 

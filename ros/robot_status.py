@@ -43,7 +43,7 @@ class RobotStatus:
 
     Attributes:
         missing: what is not known because its message package is not installed: the package, by
-        name of Requirements.
+            name of Requirements.
     """
 
     def __init__(self, node: Any, driver: Driver = GENERIC, speed_scaling: str = "") -> None:

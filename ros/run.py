@@ -83,10 +83,8 @@ def main(
 
     Args:
         make_node: imports what it needs and gives the rclpy node. If it takes an argument, it gets
-        `stop`, a function
-            of an exit code that may be called from any thread to end the process. The node may have
-            `close()`,
-            which may return another exit code.
+            `stop`, a function of an exit code that may be called from any thread to end the
+            process. The node may have `close()`, which may return another exit code.
         parameters: the node's, for --help.
         summary: what it does, for --help.
         requires: ROS packages beside rclpy that it cannot do without.

@@ -37,7 +37,7 @@ def check_outputs(outputs: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> 
 
     Raises:
         FileError: an ending that is not known, a folder that does not exist, or two options for one
-        file.
+            file.
     """
     seen: dict[Path, str] = {}
     for option, (name, endings) in outputs.items():

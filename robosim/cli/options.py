@@ -163,7 +163,7 @@ def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **option
 
     Raises:
         FileError, SceneError, SimulationError: it cannot be read, or options say what a world file
-        says itself.
+            says itself.
     """
     from robosim.cli.output import busy, print_warnings
     from robosim.errors import SimulationError

@@ -154,7 +154,7 @@ def load(args: argparse.Namespace) -> tuple[Trajectory, Model]:
         FileError, TrajectoryError: the plan cannot be read, or names no robot.
         UrdfError: the robot cannot be read.
         ExecutionError: the plan moves what the robot lacks, or what no controller of joints
-        commands.
+            commands.
     """
     from robosim.cli.options import load_model
     from robosim.errors import FileError, TrajectoryError

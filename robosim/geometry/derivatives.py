@@ -140,7 +140,7 @@ def signed_distance_derivatives(
 
     Returns:
         Witness and derivatives. Where the distance is -inf (two half-spaces), all are zero and
-        `one_sided`.
+            `one_sided`.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.

@@ -72,16 +72,14 @@ def time_of_impact(
         X_WB: its poses, likewise.
         margin: how near counts as touching [m], zero or more.
         tolerance: by how much the distance may exceed the margin at t [m]; below 1e-12 of the
-        shapes' size (or
-        1e-15 of their
-            way) it counts as that.
+            shapes' size (or 1e-15 of their way) it counts as that.
 
     Returns:
         Time and witness. Two half-spaces that turn against each other touch at once.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, margin or tolerance is
-        out of range.
+            out of range.
 
     Example:
         >>> import numpy as np
@@ -122,7 +120,7 @@ def time_of_impact_derivatives(
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, margin or tolerance is
-        out of range.
+            out of range.
 
     Example:
         >>> import numpy as np

@@ -115,12 +115,11 @@ def contact_manifold(
 
     Returns:
         The manifold; without points where the distance exceeds the margin, and for two half-spaces
-        that overlap without
-        end.
+            that overlap without end.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or the margin is
-        negative or not finite.
+            negative or not finite.
 
     Example:
         >>> from robosim.geometry import Shape, contact_manifold, pose
@@ -156,7 +155,7 @@ def contact_manifold_derivatives(
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or the margin is
-        negative or not finite.
+            negative or not finite.
 
     Example:
         >>> from robosim.geometry import Shape, contact_manifold_derivatives, pose

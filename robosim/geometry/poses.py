@@ -22,7 +22,7 @@ def pose(
     Args:
         xyz: position [m], (3,).
         rpy: roll, pitch, yaw [rad] about the fixed axes x, y, z, as in URDF: R = Rz(yaw) Ry(pitch)
-        Rx(roll).
+            Rx(roll).
         quaternion: x, y, z, w; scaled to unit length.
 
     Returns:
@@ -30,8 +30,7 @@ def pose(
 
     Raises:
         GeometryError: a value is not finite or of the wrong shape, the quaternion is zero, or both
-        orientations are
-            given.
+            orientations are given.
     """
     X = np.eye(4)
     X[:3, 3] = _numbers("xyz", xyz, 3)
@@ -66,7 +65,7 @@ def pose_to_xyz_quaternion(X: ArrayLike) -> tuple[Array, Array]:
 
     Raises:
         GeometryError: X is not a rigid (4, 4) matrix of finite numbers (rotation orthonormal to
-        1e-6).
+            1e-6).
     """
     try:
         X = np.asarray(X, dtype=np.float64)

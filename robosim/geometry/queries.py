@@ -56,10 +56,9 @@ def signed_distance(
 
     Returns:
         Distance [m], negative inside, and the points that attain it: exact to rounding, on shapes
-        of about 1 m some
-        1e-12 m. Two half-spaces overlap without end (distance -inf) unless they face each other. Of
-        bodies made of
-        pieces it is that of two pieces: see `closest_pieces`.
+            of about 1 m some 1e-12 m. Two half-spaces overlap without end (distance -inf) unless
+            they face each other. Of bodies made of pieces it is that of two pieces: see
+            `closest_pieces`.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.

@@ -82,22 +82,21 @@ def ray_cast(
 
     Args:
         shape: of any type, or a body: then through its tree; triangles of surfaces are met from
-        either side.
+            either side.
         X_WS: its pose, (4, 4).
         origins: where the rays start, (n, 3) or, of all the same, (3,) [m].
         directions: where they go, (n, 3) or (3,), of any length but zero.
         max_t: what is farther is not hit; in lengths of the direction.
         threads: at most so many share the work, 0 for as many as there are processors; changes
-        nothing else.
+            nothing else.
 
     Returns:
         One row per ray; n is 1 where both are (3,).
 
     Raises:
         GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, a ray has no
-        direction or is
-        not of finite
-            numbers, as many origins and directions are not given, or max_t or threads is negative.
+            direction or is not of finite numbers, as many origins and directions are not given, or
+            max_t or threads is negative.
 
     Example:
         >>> import numpy as np
@@ -140,9 +139,7 @@ def ray_cast_derivatives(
 
     Raises:
         GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, or the ray has no
-        direction or
-        is not of
-            finite numbers.
+            direction or is not of finite numbers.
 
     Example:
         >>> from robosim.geometry import Shape, pose, ray_cast_derivatives

@@ -50,15 +50,14 @@ def smoothed_distance(
         B: the second one.
         X_WB: its pose, (4, 4).
         smoothing: [m], within [1e-9, 1e6]; some hundredths of the shapes' size is a good start for
-        an optimizer that
-            then makes it smaller.
+            an optimizer that then makes it smaller.
 
     Returns:
         Witness and derivatives in the poses.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or smoothing is out of
-        range.
+            range.
 
     Example:
         >>> from robosim.geometry import Shape, pose, smoothed_distance

@@ -24,10 +24,8 @@ def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None)
     Args:
         points: (n, 3) [m].
         max_vertices: when the hull has more, take a subset of its vertices, chosen farthest point
-        first, and grow
-            their hull about its centroid until it contains all points: an outer approximation, so
-            that no collision
-            is lost.
+            first, and grow their hull about its centroid until it contains all points: an outer
+            approximation, so that no collision is lost.
 
     Raises:
         MeshError: fewer than one distinct point, or points that are not finite.

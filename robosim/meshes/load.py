@@ -53,7 +53,7 @@ def load_mesh(
 
     Raises:
         MeshError: missing, malformed, empty, not finite, or too large; names the file and the
-        reason.
+            reason.
     """
     return parse_mesh(read_mesh_file(path), path, scale=scale)
 

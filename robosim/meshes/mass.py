@@ -80,8 +80,7 @@ def mesh_mass_properties(mesh: TriangleMesh) -> tuple[MassProperties, bool]:
 
     Returns:
         The properties, and whether the mesh itself was used: one that is not closed, or encloses no
-        volume, has no
-        inside, and its convex hull stands in for it.
+            volume, has no inside, and its convex hull stands in for it.
 
     Raises:
         MeshError: not even the hull has a volume.
@@ -101,7 +100,7 @@ def shape_mass_properties(shape: Shape) -> MassProperties:
 
     Raises:
         MeshError: the shape has no volume, or an infinite one, or it is a convex mesh or a triangle
-        with a rounding.
+            with a rounding.
     """
     if shape.type == "convex" and not shape.rounding:
         return mesh_mass_properties(convex_hull(shape.vertices))[0]

@@ -17,7 +17,7 @@ class TriangleMesh:
     Attributes:
         vertices: (n, 3) [m].
         faces: (m, 3) indices into `vertices`; counter-clockwise seen from outside where the file
-        says so.
+            says so.
     """
 
     vertices: NDArray[np.float64]

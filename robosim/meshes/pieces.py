@@ -154,7 +154,7 @@ def convex_decomposition(
     Args:
         mesh: preferably closed; others are closed by voxels first.
         threshold: concavity that a piece may keep, relative to the mesh's size, 0.01 (fine) to 1
-        (coarse).
+            (coarse).
         max_pieces: upper limit on their number; more concavity may remain then.
         seed: same seed, same pieces.
 

@@ -50,8 +50,8 @@ def evaluate(
 
     Raises:
         ModelError: an input has the wrong shape, or leading axes that do not broadcast with those
-        of the others; `out` is not C-contiguous float64 of the results' shapes; or the engine
-        refuses a value.
+            of the others; `out` is not C-contiguous float64 of the results' shapes; or the engine
+            refuses a value.
     """
     own = _own_shapes(model, operation, choices)
     given = [_array(name, value, own[name]) for name, value in zip(own, inputs, strict=False)]

@@ -40,8 +40,8 @@ class ModelBuilder:
     Args:
         name: name of the model.
         floating_base: True if the root link is free to move; otherwise it is fixed to the world. A
-        floating base adds a floating joint called "floating_base" (or "floating_base_2", ... if
-        that name is taken).
+            floating base adds a floating joint called "floating_base" (or "floating_base_2", ... if
+            that name is taken).
     """
 
     def __init__(self, name: str, *, floating_base: bool = False) -> None:
@@ -79,15 +79,17 @@ class ModelBuilder:
             mass: [kg]; zero for a pure frame.
             com: (3,) center of mass in the link's frame [m].
             inertia: (3, 3) about the center of mass, in the axes of the link [kg m^2]; None for a
-            point mass. Moments without mass are those of a rotor whose mass is counted elsewhere.
+                point mass. Moments without mass are those of a rotor whose mass is counted
+                elsewhere.
             fault: reason why the numbers above are not physically valid. The model then has
-            kinematics but no dynamics, see `Model.dynamics_faults`. Empty if the numbers are valid.
+                kinematics but no dynamics, see `Model.dynamics_faults`. Empty if the numbers are
+                valid.
             place: file:line of the description, for messages.
 
         Raises:
             ModelError: the name is taken, or the inertia is not physically valid: mass or a
-            principal moment is negative, the matrix is not symmetric, or one principal moment
-            exceeds the sum of the other two (by more than 0.1 % of the largest).
+                principal moment is negative, the matrix is not symmetric, or one principal moment
+                exceeds the sum of the other two (by more than 0.1 % of the largest).
         """
         what = f"link {checked_name(name, 'link name')!r}"
         link = Link(
@@ -137,41 +139,41 @@ class ModelBuilder:
         Args:
             name: unique among joints.
             kind: "revolute", "continuous" (revolute without position limits), "prismatic",
-            "helical" (a screw), "fixed", "floating" or "planar".
+                "helical" (a screw), "fixed", "floating" or "planar".
             parent: link that carries the joint.
             child: link that the joint moves. The child's frame is the joint frame at q = 0.
             X_PJ: (4, 4) joint frame in the parent link; None for the same frame.
             axis: (3,) axis of rotation or translation, or normal of the plane, in the joint frame.
-            It is scaled to unit length.
+                It is scaled to unit length.
             pitch: [m/rad] of a helical joint, which turns by q about the axis and moves by pitch *
-            q along the axis. Negative for a left-handed screw. A lead of p meters per turn is a
-            pitch of p / (2 pi). None for all other kinds.
+                q along the axis. Negative for a left-handed screw. A lead of p meters per turn is a
+                pitch of p / (2 pi). None for all other kinds.
             lower: least position [rad or m], one per q for planar (x, y, theta) and floating
-            joints; None for no limit.
+                joints; None for no limit.
             upper: greatest position, likewise.
             velocity: greatest absolute velocity, one for all or one per v [rad/s or m/s].
             effort: greatest absolute torque or force, likewise [N m or N].
             acceleration: greatest absolute acceleration, likewise [rad/s^2 or m/s^2]; None for the
-            default.
+                default.
             damping: viscous friction [N m s/rad or N s/m].
             friction: dry friction [N m or N].
             friction_width: positive speed scale [rad/s or m/s] across which dry friction changes
-            sign smoothly.
+                sign smoothly.
             stiffness: spring stiffness [N m/rad or N/m], for joints with one position.
             spring_reference: position [rad or m] at which the spring exerts no force.
             armature: inertia as seen at the joint that does not belong to a link [kg m^2 or kg].
             rotor_inertia: inertia of a rotor behind a gear [kg m^2]. It adds gear_ratio^2 *
-            rotor_inertia to the armature. Effects of the rotor's mass belong in the inertia of its
-            link.
+                rotor_inertia to the armature. Effects of the rotor's mass belong in the inertia of
+                its link.
             gear_ratio: the rotor turns at gear_ratio * v [rad/s].
             mimic: (source joint, multiplier, offset). The joint has no coordinate of its own and
-            follows q = multiplier * q_source + offset. Its position and velocity limits also bind
-            the source. Its effort limit is ignored, because the joint has no drive.
+                follows q = multiplier * q_source + offset. Its position and velocity limits also
+                bind the source. Its effort limit is ignored, because the joint has no drive.
             safety: soft limits, which narrow the position limits.
 
         Raises:
             ModelError: an argument is invalid. The message names the joint, the value and what is
-            valid.
+                valid.
         """
         what = f"joint {checked_name(name, 'joint name')!r}"
         for link, role in ((parent, "parent"), (child, "child")):
@@ -260,17 +262,17 @@ class ModelBuilder:
         Args:
             link: link that carries the shape; it must exist.
             shape: a `robosim.geometry.Shape`, or a `robosim.geometry.TriangleMesh`, concave or not,
-            which encloses its solid. Parts of other bodies are colliders of their own.
+                which encloses its solid. Parts of other bodies are colliders of their own.
             X_LC: (4, 4) shape frame in the link; None for the same frame.
             name: unique in the link; None for its number. The model calls the collider "link/name".
             exact: mesh, in the same frame, that the convex shape approximates as its hull or as one
-            of its pieces. Whether shapes overlap, and distances, are computed from the mesh.
-            Penetration depths and contact forces are computed from the shape. A point is inside a
-            mesh with holes if its winding number exceeds one half.
+                of its pieces. Whether shapes overlap, and distances, are computed from the mesh.
+                Penetration depths and contact forces are computed from the shape. A point is inside
+                a mesh with holes if its winding number exceeds one half.
 
         Raises:
             ModelError: there is no such link, the name is taken, or an exact mesh is given for a
-            mesh.
+                mesh.
         """
         pose = real_array(
             np.eye(4) if X_LC is None else X_LC, (4, 4), f"collider of link {link!r}: X_LC"
@@ -299,7 +301,7 @@ class ModelBuilder:
 
         Raises:
             ModelError: there is no such link, or the visual does not have exactly one of shape and
-            mesh.
+                mesh.
         """
         self._known_link(link, "visual")
         if (visual.shape is None) == (visual.mesh is None):
@@ -384,14 +386,14 @@ class ModelBuilder:
 
         Args:
             allow_massless: accept joints that move no mass. Everything except forward dynamics then
-            works.
+                works.
             filter_adjacent: exclude adjacent links from self-collision: a link and its nearest
-            ancestor with colliders. Switch this off if the description lists its own disabled
-            pairs.
+                ancestor with colliders. Switch this off if the description lists its own disabled
+                pairs.
 
         Raises:
             ModelError: the joints do not form one tree, a mimic joint follows itself or nothing,
-            limits contradict each other, or a joint moves no mass.
+                limits contradict each other, or a joint moves no mass.
         """
         if (
             not isinstance(self._acceleration_limits, Mapping)

@@ -71,7 +71,7 @@ def compose(name: str, parts: Sequence[Part]) -> Model:
 
     Raises:
         ModelError: a name occurs twice, a parent does not exist, a link carries a part with a
-        floating base, or parts differ in gravity.
+            floating base, or parts differ in gravity.
     """
     described = [model_arguments(part.model) for part in parts]
     joints: list[Joint] = []

@@ -62,7 +62,7 @@ def configuration_by_names(
 
     Raises:
         ModelError: an unknown name, a value that is not a finite number, or a position that
-        contradicts a fixed or mimic joint.
+            contradicts a fixed or mimic joint.
     """
     q: FloatArray = np.array(rest)
     mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}

@@ -83,10 +83,10 @@ class Derivatives(Operations):
             v: (n_v,).
             a: (n_v,).
             external: as in `inverse_dynamics`. A wrench stays constant in the world while its link
-            moves with q. The derivative with respect to the wrench, dtau/dF, is minus the transpose
-            of the link's `jacobian`.
+                moves with q. The derivative with respect to the wrench, dtau/dF, is minus the
+                transpose of the link's `jacobian`.
             joint_forces: True to include the joints' damping, dry friction and springs, as in
-            `inverse_dynamics`.
+                `inverse_dynamics`.
             out: (n_v, n_v) each.
         """
         return self._arrays(
@@ -121,7 +121,7 @@ class Derivatives(Operations):
             v: (n_v,).
             tau: (n_v,).
             external: as in `inverse_dynamics_derivatives`; da/dF is `da_dtau` times the transpose
-            of `jacobian`.
+                of `jacobian`.
             joint_forces: as in `inverse_dynamics_derivatives`.
             out: (n_v,), and (n_v, n_v) three times.
 

@@ -53,7 +53,7 @@ class Dynamics(Operations):
             a: (n_v,) dv/dt.
             external: (6,) [force; moment] F on links, at the link's origin in world axes [N, N m].
             joint_forces: True if the drives must also overcome the joints' damping, dry friction
-            and springs.
+                and springs.
             out: (n_v,).
         """
         return self._array("rnea", q, v, a, out=out, external=external, joint_forces=joint_forces)
@@ -96,9 +96,8 @@ class Dynamics(Operations):
 
         Computed from the sparse factor of M along the tree. To solve with M, `mass_factor` is
         faster and more precise. Featherstone, "Efficient factorization of the joint-space inertia
-        matrix for
-        precise. Featherstone, "Efficient factorization of the joint-space inertia matrix for
-        branched kinematic trees" (2005).
+        matrix for precise. Featherstone, "Efficient factorization of the joint-space inertia matrix
+        for branched kinematic trees" (2005).
 
         Args:
             q: (n_q,).
@@ -114,9 +113,8 @@ class Dynamics(Operations):
 
         M = L^T D L, where L is unit lower triangular without entries between joints of different
         branches. Cost O(n depth^2). Featherstone, "Efficient factorization of the joint-space
-        inertia
-        branches, in O(n depth^2). Featherstone, "Efficient factorization of the joint-space inertia
-        matrix for branched kinematic trees", Int. J. Robotics Research 24 (2005).
+        inertia branches, in O(n depth^2). Featherstone, "Efficient factorization of the joint-space
+        inertia matrix for branched kinematic trees", Int. J. Robotics Research 24 (2005).
 
         Args:
             q: (n_q,).

@@ -86,7 +86,7 @@ class Kinematics(Operations):
 
         Args:
             rng: NumPy generator. Each configuration takes `n_q` numbers from it, so one call equals
-            as many single calls.
+                as many single calls.
             size: leading axes, a number or a tuple, as for NumPy's generators.
 
         Raises:

@@ -28,7 +28,7 @@ def locked_model(model: Model, joints: Iterable[str], q: FloatArray) -> Model:
 
     Raises:
         ModelError: a name is not a moving joint, a mimic joint is listed without its source, or q
-        is not finite.
+            is not finite.
     """
     names = _with_followers(model, joints)
     check_configuration(model, q)

@@ -30,8 +30,8 @@ class MassFactor:
 
         Args:
             B: (n_v,) vectors if B has one axis, or one axis less than `factor`; otherwise matrices
-            (n_v, m), for example transposed Jacobians. Leading axes broadcast with those of
-            `factor`.
+                (n_v, m), for example transposed Jacobians. Leading axes broadcast with those of
+                `factor`.
             out: array of the result's shape, which is that of B if the leading axes agree.
 
         Raises:

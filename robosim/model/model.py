@@ -79,8 +79,8 @@ class Model(Methods):
         n_q: number of position coordinates.
         n_v: number of velocity coordinates.
         dynamics_faults: reasons why the model has no valid dynamics, one text per link. Empty if
-        the dynamics are valid. If it is not empty, methods that use inertia raise a ModelError with
-        the first text, and all others work.
+            the dynamics are valid. If it is not empty, methods that use inertia raise a ModelError
+            with the first text, and all others work.
     """
 
     def __init__(self, engine: _engine.Model, description: Description) -> None:
@@ -378,8 +378,8 @@ class Model(Methods):
 
         Args:
             damping: non-negative. One value for all coordinates, (n_v,) values, or a mapping from
-            the name of a joint or of an entry of `velocity_names`. The next three methods take
-            their values likewise.
+                the name of a joint or of an entry of `velocity_names`. The next three methods take
+                their values likewise.
 
         Raises:
             ModelError: an unknown name, or a number that is negative, not finite or too large.
@@ -398,7 +398,7 @@ class Model(Methods):
 
         Raises:
             ModelError: an unknown name, a negative friction, a width that is not positive, or
-            values for which friction / width or width^2 overflows.
+                values for which friction / width or width^2 overflows.
         """
         return self._with_joint_forces(friction=friction, width=width)
 
@@ -415,7 +415,7 @@ class Model(Methods):
 
         Raises:
             ModelError: an unknown name, a stiffness that is negative or too large, or a spring on a
-            joint without exactly one position.
+                joint without exactly one position.
         """
         return self._with_springs(stiffness, reference, 0.0)
 
@@ -482,12 +482,12 @@ class Model(Methods):
 
         Args:
             positions: positions by joint name [rad, m], or the name of a state: "ready", or
-            "manipulator/ready".
+                "manipulator/ready".
             rest: (n_q,) values for the joints that `positions` omits; `neutral()` by default.
 
         Raises:
             ModelError: an unknown name, a number that is not finite, or a position that contradicts
-            a mimic joint's source.
+                a mimic joint's source.
         """
         base = self.neutral() if rest is None else np.array(rest, dtype=float)
         if base.shape != (self.n_q,):
@@ -514,11 +514,11 @@ class Model(Methods):
         Args:
             joints: names of the joints to lock.
             at: configuration to lock them at: (n_q,), positions by joint name, or the name of a
-            state; `neutral()` by default. Positions of other joints do not matter.
+                state; `neutral()` by default. Positions of other joints do not matter.
 
         Raises:
             ModelError: a name is not a moving joint, a mimic joint is listed without its source, or
-            `at` does not fit the model.
+                `at` does not fit the model.
 
         Example:
             >>> import robosim
@@ -542,7 +542,7 @@ class Model(Methods):
 
         Args:
             limits: positive. One value for all coordinates, (n_v,) values, or a mapping from the
-            name of a joint (for all its coordinates) or of an entry of `velocity_names`.
+                name of a joint (for all its coordinates) or of an entry of `velocity_names`.
             source: text for `limits.acceleration_source`.
 
         Raises:
@@ -570,7 +570,7 @@ class Model(Methods):
 
         Args:
             lower: least positions. One value for all, (n_q,) values, or a mapping from the name of
-            a joint or of an entry of `position_names`.
+                a joint or of an entry of `position_names`.
             upper: greatest positions, likewise; not below `lower`.
             velocity: likewise by entry of v, non-negative, as are the next two.
             acceleration: `with_acceleration_limits` also records the source of these limits.
@@ -578,7 +578,7 @@ class Model(Methods):
 
         Raises:
             ModelError: an unknown name, a negative limit, or bounds without a position between
-            them.
+                them.
         """
         old = self.limits
         new_lower = self._override(old.lower, lower, self.position_names, "lower limit")

@@ -21,13 +21,13 @@ class ParameterDerivatives(NamedTuple):
 
     Attributes:
         mass: (n_v, n_b) with respect to the mass [kg], at constant center of mass and moments about
-        it.
+            it.
         com: (n_v, n_b, 3) with respect to the center of mass in the body's frame [m], at constant
-        moments about it.
+            moments about it.
         inertia: (n_v, n_b, 6) with respect to xx, xy, yy, xz, yz, zz of the inertia about the
-        center of mass, in the body's axes.
+            center of mass, in the body's axes.
         placement: (n_v, n_b, 6) with respect to the twist [linear; angular] x that displaces the
-        body's joint in its parent, X_PJ exp(x).
+            body's joint in its parent, X_PJ exp(x).
         armature: (n_v, n_v) with respect to the drives' armature.
     """
 
@@ -154,7 +154,7 @@ class ParameterMethods(Operations):
             v: (n_v,).
             a: (n_v,).
             external: as in `inverse_dynamics`; wrenches stay constant in the world while links
-            move.
+                move.
             out: arrays of the results' shapes.
         """
         return self._arrays(

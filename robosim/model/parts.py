@@ -171,7 +171,7 @@ class Limits:
         acceleration: (n_v,) greatest absolute acceleration [rad/s^2 or m/s^2].
         effort: (n_v,) greatest absolute torque or force [N m or N].
         acceleration_source: source of the acceleration limits, in words. Robot descriptions cannot
-        specify these limits, so they are often a default.
+            specify these limits, so they are often a default.
     """
 
     lower: FloatArray

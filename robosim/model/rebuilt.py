@@ -40,7 +40,7 @@ def model_arguments(model: Model) -> dict[str, Any]:
 
     Raises:
         ModelError: a simulation has moved the joint of the floating base, which the description
-        cannot express.
+            cannot express.
     """
     engine, description = model._engine, dict(vars(model._description))
     for joint in engine.joints[1:2]:

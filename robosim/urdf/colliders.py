@@ -39,7 +39,7 @@ class ColliderOptions:
 
     Attributes:
         convex: "hull", "pieces" or "mesh" for all links, or per link; links that are not named get
-        their hull.
+            their hull.
         max_vertices: of a hull; None for all.
         threshold: concavity that a piece may keep, see `robosim.meshes.convex_decomposition`.
         max_pieces: per mesh; None for as many as it takes.

@@ -60,7 +60,7 @@ class RobotReport:
         hull_samples: number of random configurations behind that.
         position_sources: per coordinate of q, where its limits come from.
         velocity_sources: per coordinate of v, where its velocity, effort and acceleration limits
-        come from.
+            come from.
     """
 
     loaded: LoadedRobot

@@ -86,7 +86,7 @@ class LoadedRobot:
         semantics: the SRDF as read; None without one.
         overrides: the joint_limits.yaml as read; None without one.
         self_collision: of the sampling filter; None where an SRDF lists the pairs, or it was
-        switched off.
+            switched off.
         options: that it was loaded with.
     """
 
@@ -129,51 +129,41 @@ def load_robot(
 
     Args:
         source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, or of a folder that
-        holds one
-            (my_robot/my_robot.urdf, or whatever is the only one), a URDF string, or a
+            holds one (my_robot/my_robot.urdf, or whatever is the only one), a URDF string, or a
             `yourdfpy.URDF`.
         base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its
-        7
-            numbers. "described": floating where the semantic description has a virtual joint of
-            this type for the
-            root link, else fixed.
+            7 numbers. "described": floating where the semantic description has a virtual joint of
+            this type for the root link, else fixed.
         convex: what a collision mesh becomes: its convex "hull", convex "pieces" (needs the extra
-        `decomp`; both
-            cached on disk), or with "mesh" itself, concave as it is, with what it encloses where it
-            is closed; one for
-            all links or a mapping by link name (others get the hull). Meshes cost checks several
-            times what hulls do.
+            `decomp`; both cached on disk), or with "mesh" itself, concave as it is, with what it
+            encloses where it is closed; one for all links or a mapping by link name (others get the
+            hull). Meshes cost checks several times what hulls do.
         hull_vertices: at most so many per hull; it then grows a little so that it still contains
-        the mesh.
+            the mesh.
         piece_threshold: concavity that a piece may keep, 0.01 (fine) to 1.
         max_pieces: per mesh.
         package_dirs: folders where `package://NAME/...` and xacro's `$(find NAME)` look first; then
             ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, and the folders above the file.
         srdf: path or text of MoveIt's semantic description. None takes the .srdf of the same name
-        beside the
-            file, if any; False takes none.
+            beside the file, if any; False takes none.
         joint_limits: path of MoveIt's joint_limits.yaml, or its content as a mapping; None takes
-        the one
-            beside the file.
+            the one beside the file.
         inertia_from_meshes: compute inertial data from a link's geometry where they are impossible,
-        or where a body
-            moves that has none.
+            or where a body moves that has none.
         density: for that, where the mass is missing too [kg/m^3].
         visuals: whether to keep visuals; without, missing visual meshes do not matter.
         xacro_args: values of a xacro file's arguments.
         filter_self_collisions: leave out pairs of links that always or never touch, by sampling,
-        when no SRDF
-            lists pairs.
+            when no SRDF lists pairs.
         seed: of the sampling.
         strict: refuse all that the URDF specification does not allow, at its first place, instead
-        of a warning.
+            of a warning.
         missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or
-        "skip" the mesh:
-            nothing then collides with it. Visual meshes that are missing leave a warning.
+            "skip" the mesh: nothing then collides with it. Visual meshes that are missing leave a
+            warning.
         exact_meshes: have the mesh itself decide where its hull, or its convex pieces, overlap
-        something, and give the
-            distances of what is apart. Without, hulls and pieces count as they are, up to their
-            stand-off too large.
+            something, and give the distances of what is apart. Without, hulls and pieces count as
+            they are, up to their stand-off too large.
 
     Raises:
         UrdfError: the description is malformed, or says what has no meaning: with file and line.

@@ -198,8 +198,7 @@ def check_structure(
         rules: URDF or SRDF.
         file: named in errors.
         error: raised, with file and line, at the first thing that has no meaning; in strict reading
-        at the first
-            element, attribute or text that has no place here.
+            at the first element, attribute or text that has no place here.
         strict: see there.
         warnings: a list to append to.
 

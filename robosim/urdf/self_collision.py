@@ -58,9 +58,9 @@ class SelfCollisionReport:
         margin: distance that a pair must always keep to be left out as never touching [m].
         disabled: pairs of links with reason "Always" or "Never".
         undecided: number of pairs of links that stay checked because the work of searches is
-        bounded.
+            bounded.
         frequent: pairs of links that are checked and overlap at half of a hundred samples or more,
-        with their number.
+            with their number.
     """
 
     n_samples: int

@@ -43,7 +43,7 @@ def expand_xacro(
 
     Raises:
         UrdfError: it does not expand; names the file, the line where it can be told, and xacro's
-        reason.
+            reason.
         MissingDependencyError: xacro is not installed.
     """
     if importlib.util.find_spec("xacro") is None:

@@ -64,8 +64,8 @@ def render_film(
         model, scene, trajectory, q: as of `show`.
         size: width and height [pixels], 16 to 4096 each; of an MP4 even.
         rate: pictures per second of motion, 1 to 100 (of a GIF, which counts hundredths of a
-        second, each is shown as
-            long to the nearest); lowered for motions longer than 1200 pictures.
+            second, each is shown as long to the nearest); lowered for motions longer than 1200
+            pictures.
         azimuth, elevation: as of `picture`.
         progress: called with the number of pictures painted and of all.
 

@@ -78,8 +78,7 @@ class ForceArrows:
 
         Returns:
             positions (k, 3) [m]; rotations (k, 3, 3), whose z axes are along the forces; scales (k,
-            3) in the mesh's
-            axes [m].
+                3) in the mesh's axes [m].
         """
         start, force, _ = self._moments[moment]
         newtons = np.linalg.norm(force, axis=1)

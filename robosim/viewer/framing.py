@@ -42,10 +42,9 @@ def default_camera(
         stage: what to look at.
         aspect: width / height of the picture.
         azimuth: where the eye stands, about z from x [rad]; by default the best of 16, judged by
-        the visible
-            area of the robot (each part drawn as its box at a few moments of the motion), of its
-            tips' paths,
-            and of each thing around it, each relative to the most that any of the 16 shows of it.
+            the visible area of the robot (each part drawn as its box at a few moments of the
+            motion), of its tips' paths, and of each thing around it, each relative to the most that
+            any of the 16 shows of it.
         elevation: of the eye above the horizon [rad]; 24 degrees by default.
         margin: share of the picture left free at each border.
     """

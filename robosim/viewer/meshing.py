@@ -26,8 +26,7 @@ def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) 
 
     Args:
         shape: of any type, a mesh, or a cloud, whose balls are coarse; a half-space is drawn as a
-        square of its
-            boundary plane, HALF_SPACE_EDGE wide.
+            square of its boundary plane, HALF_SPACE_EDGE wide.
         segments: number of sides of a round cross-section, at least 3.
 
     Returns:

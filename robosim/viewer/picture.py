@@ -88,15 +88,13 @@ def picture(
         model: the robot.
         scene: what stands around it.
         trajectory: its motion; without one the robot is shown once. Of the replay of a simulation
-        the last contact
-            forces are drawn too, as arrows like those of `show`; they shine through what hides
-            them.
+            the last contact forces are drawn too, as arrows like those of `show`; they shine
+            through what hides them.
         q: configuration shown when there is no trajectory; the neutral one by default.
         size: width and height [pixels], 16 to 8192 each.
         ghosts: number of ghosts between start and goal.
         azimuth, elevation: where the eye stands, about z from x and above the horizon [rad]; chosen
-        by what
-            can be seen by default.
+            by what can be seen by default.
 
     Returns:
         sRGB picture (height, width, 3).

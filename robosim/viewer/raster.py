@@ -52,10 +52,10 @@ def rasterize(
             (positive, finite).
         width, height: size of the picture in pixels.
         centers: (k, 3) of balls in the frame of the camera: x right, y down, z forwards [m];
-        nearness is 1 / z.
+            nearness is 1 / z.
         radii: (k,) of balls [m]. A ball smaller than a pixel covers that about its center.
         focal: the camera's focal length in pixels, its line of sight in the middle of the picture;
-        for balls.
+            for balls.
         near: balls that reach nearer than this are left out [m].
 
     Returns:
@@ -75,7 +75,7 @@ def clip_near(
 
     Returns:
         The remaining triangles (k, 3, 3) and, for each, the index of the triangle that it is (a
-        part of).
+            part of).
     """
     inside = triangles[:, :, 2] >= near
     n_in = inside.sum(axis=1)

@@ -53,14 +53,13 @@ def show(
         model: the robot.
         scene: what stands around it.
         trajectory: its motion; or the replay of a simulation (`Simulation.replay`), whose contact
-        forces are drawn as
-            arrows from where they act on what can move: green where it sticks, magenta where it
-            slides.
+            forces are drawn as arrows from where they act on what can move: green where it sticks,
+            magenta where it slides.
         q: configuration shown when there is no trajectory; the neutral one by default.
         host: address to listen on; "0.0.0.0" lets everybody in the network look and move sliders.
         port: port to listen on; the next free one is taken when it is busy (see Viewer.port).
         block: keep serving until interrupted (Ctrl-C); otherwise return at once and serve from a
-        thread.
+            thread.
         on_ready: called with the viewer once it serves, before blocking.
 
     Raises:
@@ -218,8 +217,7 @@ def free_port(host: str, port: int) -> int:
 
     Raises:
         FileError: the host is not an address of this machine, or the port is not allowed, or a
-        hundred ports
-            are busy.
+            hundred ports are busy.
     """
     if not 0 <= port <= 65535:
         raise FileError(f"port {port} does not exist; ports are 0 to 65535")

@@ -173,7 +173,7 @@ def draw(
     Args:
         surface: what is solid.
         ghosts: what is transparent and casts no shadow, with its opacity in 0..1, drawn in the
-        given order.
+            given order.
         camera: where from.
         width, height: of the picture [pixels].
         ground: height of an endless floor in W [m], or None for none.

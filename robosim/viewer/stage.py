@@ -65,22 +65,17 @@ class Stage:
         model: the robot.
         scene: what stands around it and what it holds.
         trajectory: its motion; must name positions of the robot. Several are shown one after the
-        other, each from where
-            the one before left what it does not move. Their events attach objects of the scene to
-            links and let go of
-            them. Or the replay of a simulation, of which every moment shows the nearest state; time
-            counts from its
-            first.
+            other, each from where the one before left what it does not move. Their events attach
+            objects of the scene to links and let go of them. Or the replay of a simulation, of
+            which every moment shows the nearest state; time counts from its first.
         q: configuration (n_q,) of what neither the trajectory moves nor its metadata know; by
-        default the
-            neutral one.
+            default the neutral one.
 
     Attributes:
         robot, colliders, world: the parts of each kind. Objects that the robot holds belong to
-        `robot`; level
-            half-spaces are no parts but the `ground()`.
+            `robot`; level half-spaces are no parts but the `ground()`.
         carried: parts of objects that events are about, each posed in its object's frame; see
-        `object_pose`.
+            `object_pose`.
         duration: of the motion [s], 0 when there is none.
         forces: the arrows of a replay, else None.
         tips: links whose paths through space are worth drawing.

@@ -50,9 +50,8 @@ def measurements(states: JointStates, *, cutoff: float | None = None) -> Measure
     Args:
         states: at least 4 samples at different times.
         cutoff: of the filter [Hz], below half the rate of the samples, applied to q, v and effort
-        alike. None: nothing
-            is filtered or resampled; accelerations are then differences of raw velocities, good for
-            clean data only.
+            alike. None: nothing is filtered or resampled; accelerations are then differences of raw
+            velocities, good for clean data only.
 
     Velocities are the recorded ones; where a joint has none, differences of its positions.
 
@@ -91,8 +90,7 @@ def to_trajectory(states: JointStates, *, cutoff: float | None = None, **fields:
 
     Args:
         states, cutoff: as of `measurements`; without a cutoff the trajectory meets every recorded
-        position and
-            velocity exactly.
+            position and velocity exactly.
         fields: of Trajectory, such as units and robot.
     """
     m = measurements(states, cutoff=cutoff)
@@ -121,10 +119,9 @@ def track(
         tf_prefix: what the recorded names begin with and the plan's do not.
         joint_states: topic, needed where there are several.
         speed_scaling: topic (std_msgs/Float64, per cent) with which the plan's time runs; by
-        default the topic of
-            that name, where it was recorded.
+            default the topic of that name, where it was recorded.
         commands: topic of a forward controller whose joints have the plan's order: gives the
-        commanded positions.
+            commanded positions.
 
     Raises BagError: no such topics or joints, or no sample while the plan ran.
     """

@@ -85,8 +85,7 @@ class Bag:
 
     Args:
         path: the folder that `ros2 bag record` or BagWriter made (also one left over as
-        <name>.partial), or an MCAP
-            file.
+            <name>.partial), or an MCAP file.
 
     Attributes:
         topics: what was recorded, by topic.
@@ -166,12 +165,10 @@ class Bag:
         Args:
             topic: by default the only one of that type, or else /joint_states.
             joint_names: which joints, in this order; by default those of the first message.
-            Messages
-                without one of them (of another part of the robot) are left out.
+                Messages without one of them (of another part of the robot) are left out.
             stamped: take the times of the messages' headers, where all have one. If those were made
-            by another clock
-                (the median is off by more than a second) they are shifted by that. Otherwise: when
-                they were received.
+                by another clock (the median is off by more than a second) they are shifted by that.
+                Otherwise: when they were received.
 
         Raises BagError: no such topic, no message with these joints, or one that makes no sense.
         """

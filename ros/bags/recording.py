@@ -34,7 +34,7 @@ class TopicReport:
         dropped: received and thrown away, because the disk did not keep up.
         largest_gap: between two messages [s].
         mixed: several publishers' numbers came in turns, so that losses between them cannot be
-        told.
+            told.
     """
 
     count: int = 0
@@ -98,7 +98,7 @@ class Recording:
             topic, type_, data, time_ns: as of BagWriter.write.
             number: the publisher's, counting up by one.
             alone: asked at a gap in the numbers, whether there is one publisher; those of several
-            mix.
+                mix.
         """
         if self._closed:
             return

@@ -51,8 +51,7 @@ class Mark:
         kind: of marker, as in visualization_msgs/Marker.
         X: (4, 4) pose in W.
         scale: [m] full sizes of a cube, sphere or cylinder; width of a line in the first entry;
-        diameter of the
-            spheres of a list; 1 for triangles.
+            diameter of the spheres of a list; 1 for triangles.
         rgba: color and opacity, 0 to 1.
         points: (n, 3) [m] in the marker's frame: of lines and spheres, or three for each triangle.
     """

@@ -50,8 +50,7 @@ class JointStates:
             velocities: (n), or empty where none are told.
             received: now, on the node's clock [s].
             stamp: the message's own time [s], on the clock of who sent it; 0 if it has none. A
-            state counts as old
-                as the older of both says.
+                state counts as old as the older of both says.
 
         Returns:
             What is wrong with the message, which is then not used at all; empty if nothing is.
@@ -102,7 +101,7 @@ class JointStates:
             names: of the joints.
             now: on the node's clock [s].
             timeout: [s] older states do not count. A clock that was set back makes them just as
-            useless.
+                useless.
 
         Raises:
             Refusal: nothing is known, a joint is missing, or what is known is too old.

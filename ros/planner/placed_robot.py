@@ -36,14 +36,14 @@ class PlacedRobot:
         frames: of tf.
         world_frame: name of W.
         base_pose: (6) x, y, z [m], roll, pitch, yaw [rad] of the root link in W; () for what tf
-        says.
+            says.
 
     Raises:
         ExecutionError: the base pose has another number of entries.
 
     Attributes:
         model: the robot; its root link is the world frame where it is known how it stands there.
-        None until it is read.
+            None until it is read.
         problem: why there is none.
         where: how it stands, in words.
     """

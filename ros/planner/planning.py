@@ -96,7 +96,7 @@ def plan_motion(
         request: what is asked for.
         model: the robot.
         scene_now: the surroundings as they are; the same object as long as they are the same. May
-        raise SceneError.
+            raise SceneError.
         states: where the joints are.
         settings: for what the request leaves open.
         clock: of the states [s].

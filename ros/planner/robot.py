@@ -28,7 +28,7 @@ class RobotOptions:
     Attributes:
         robot: a bundled robot or a file, taken instead of what arrives; empty for what arrives.
         srdf: a bundled robot, whose SRDF it is, or a file; empty for what arrives or lies beside
-        the robot's file.
+            the robot's file.
         joint_limits: likewise of the limits of acceleration, which a URDF does not have.
         tf_prefix: put before the names in these three.
         package_dirs: where package:// looks first.
@@ -54,7 +54,7 @@ def load(
         description: URDF text, used unless the options name a robot.
         semantic: SRDF text, used unless the options name one.
         base: a frame that becomes the root link, and the pose in it of the one that the description
-        has.
+            has.
 
     Raises:
         RobosimError: something cannot be read; says what, with file and line.

@@ -23,7 +23,7 @@ class Surroundings:
     Args:
         name: bundled scene or file to begin with; empty for none.
         tf_prefix: put before the robot's names in bundled scenes and files, where the robot has
-        them so.
+            them so.
     """
 
     def __init__(self, name: str = "", tf_prefix: str = "") -> None:

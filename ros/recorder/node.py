@@ -29,7 +29,7 @@ class Recorder(Node):
 
     Raises:
         RobosimError: a parameter is not valid, a type is not known, or the recording cannot be
-        made.
+            made.
     """
 
     def __init__(self) -> None:

@@ -90,7 +90,7 @@ def make_arm(
         values: of the parameters.
         model: the robot.
         now: ROS time [s]: the arm's clock begins there, so that its log reads well, and goes on by
-        itself.
+            itself.
         on_event: is told what the arm has to say.
 
     Raises:

@@ -32,8 +32,7 @@ class ControlThread:
         clock: the node's rclpy clock.
         rate: [Hz].
         on_period: gets the stamp of the period's end [ns, ROS time]; stamps are whole periods
-        apart, without holes but
-            where time has jumped.
+            apart, without holes but where time has jumped.
         on_jump: is told in words what happened to the clock.
         on_failure: is given what `on_period` raised; the thread has ended then.
 

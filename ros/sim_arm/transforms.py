@@ -22,7 +22,7 @@ class Transforms:
 
     Args:
         model: the robot; every joint of it gives one transform, from the parent link to the child
-        link.
+            link.
     """
 
     def __init__(self, model: Model) -> None:
