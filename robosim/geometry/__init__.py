@@ -1,9 +1,9 @@
-"""Collision shapes, poses, and how two posed shapes lie to each other.
+"""Collision shapes, poses, and distance, contact and ray queries on posed shapes.
 
 A pose `X_WB` is a (4, 4) homogeneous matrix that maps coordinates in frame B to W. `Shape`
-describes a convex body in its own frame by full sizes in meters, `Shape.box(size)` for example;
+describes a convex body in its own frame by full sizes in meters, `Shape.box(size)` for example.
 `shape_sizes` lists the types of shapes. `TriangleMesh`, `HeightField`, `PointCloud` and `Compound`
-are bodies made of convex pieces; queries take them, too.
+are bodies made of convex pieces, which queries accept as well.
 """
 
 from robosim._engine import Compound, HeightField, PointCloud, Shape, TriangleMesh

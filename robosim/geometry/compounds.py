@@ -1,5 +1,4 @@
-"""Bodies made of convex pieces: which pieces are closest, all that are near, and where they
-touch."""
+"""Queries on bodies made of convex pieces: closest pieces, all near pieces, and contact points."""
 
 from __future__ import annotations
 
@@ -14,26 +13,30 @@ from robosim.geometry.queries import Witness
 
 
 class PieceWitness(NamedTuple):
-    """Two pieces of bodies A and B, and how they lie."""
+    """Witness points of two pieces of bodies A and B."""
 
     witness: Witness
-    """As of two shapes, in W."""
+    """Witness of the two pieces as shapes, in W."""
     piece_A: int
-    """Number of the piece of A: the face of a `TriangleMesh`, the triangle of a `HeightField`, the
-    point of a `PointCloud`; of a `Compound` counted through its parts; 0 of a `Shape`."""
+    """Number of the piece of A.
+
+    It is the face of a `TriangleMesh`, the triangle of a `HeightField`, the point of a
+    `PointCloud`, a running number over the parts of a `Compound`, or 0 for a `Shape`.
+    """
     piece_B: int
-    """The same of B."""
+    """Number of the piece of B, likewise."""
 
 
 class PieceManifold(NamedTuple):
-    """Two pieces of bodies A and B, and where they touch."""
+    """Contact manifold of two pieces of bodies A and B."""
 
     manifold: Manifold
-    """As of two shapes, in W; of a one-sided triangle about the way out that `contacts` gives."""
+    """Manifold of the two pieces as shapes, in W. For a one-sided triangle, its normal is that of
+    `contacts`."""
     piece_A: int
     """Number of the piece of A, as in `PieceWitness`."""
     piece_B: int
-    """The same of B."""
+    """Number of the piece of B, likewise."""
 
 
 def closest_pieces(
@@ -41,19 +44,21 @@ def closest_pieces(
 ) -> PieceWitness:
     """Signed distance of two posed bodies, and the pieces that attain it.
 
-    It is the least signed distance of a piece of A and a piece of B: apart, the distance of the
-    bodies; where they overlap, how deep the deepest pair is. Triangles of meshes and height fields
-    are one-sided: a shape that meets one leaves it along an outward normal of the surface there,
-    the face's own or, at an edge or a vertex that sticks out, one between those of its faces. Then
-    the answer is the shortest of these ways that takes A off B, if one does, else the deepest. What
-    lies wholly in the solid behind a closed mesh or under a height field leaves through the nearest
-    triangle; an open mesh does not see it.
+    It is the least signed distance of a piece of A and a piece of B. For separated bodies this is
+    their distance, for overlapping bodies the depth of the deepest pair.
+
+    Triangles of meshes and height fields are one-sided. A shape that touches a triangle leaves
+    along an outward normal of the surface there: the face's own normal, or between the normals of
+    the adjacent faces at a convex edge or vertex. The result is then the shortest of these
+    translations that separates A from B, if one does, otherwise the deepest. A shape wholly in the
+    solid behind a closed mesh, or under a height field, leaves through the nearest triangle. An
+    open mesh does not detect a shape behind it.
 
     Args:
         A: the first body.
-        X_WA: its pose, (4, 4).
+        X_WA: pose of A, (4, 4).
         B: the second body.
-        X_WB: its pose, (4, 4).
+        X_WB: pose of B, (4, 4).
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.
@@ -78,12 +83,12 @@ def contacts(
     *,
     margin: float = 0.0,
 ) -> list[PieceWitness]:
-    """All pairs of pieces of two posed bodies that are closer than `margin` [m] (zero or more), by
-    their numbers.
+    """All pairs of pieces of two posed bodies that are closer than `margin` [m], sorted by number.
 
-    Left out are triangles whose nearest point, or shortest way out, lies on an edge or a vertex in
-    a direction that is no outward normal of the surface there: another triangle sees it better. The
-    closest pair is always among them, and those that meet beside it with the same normal.
+    `margin` must be non-negative. A triangle is omitted if its nearest point, or its shortest
+    separating translation, is at an edge or vertex in a direction that is not an outward normal of
+    the surface there. Another triangle represents this contact better. The closest pair is always
+    included, and so are the pairs that touch next to it with the same normal.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
@@ -109,15 +114,15 @@ def contact_manifolds(
     *,
     margin: float = 0.0,
 ) -> list[PieceManifold]:
-    """The contact manifolds of pairs of pieces, in the order of their numbers.
+    """Contact manifolds of pairs of pieces, sorted by the pieces' numbers.
 
-    They are those of `contacts`. A triangle that is not among these, as another one is touched
-    first at a side that they share, may have corners of the other body over it: these are there
-    along the triangle's normal.
+    The pairs are those of `contacts`. A triangle that `contacts` omits, because a neighbor is
+    touched first at a shared side, may still have corners of the other body above it. Such corners
+    are included, along the triangle's normal.
 
-    Triangles of a surface share edges and corners, and what touches one of these touches several
-    triangles: such a point is there once, in the manifold of the triangle whose face has the normal
-    or else of the first. Pairs without a point of their own have no manifold.
+    Triangles of a surface share edges and corners, so one point may touch several triangles. It is
+    listed once, in the manifold of the triangle whose face has the normal, otherwise of the first
+    triangle. Pairs without a point of their own have no manifold.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.

@@ -1,4 +1,4 @@
-"""Derivatives of the signed distance of two posed shapes, and the features that touch."""
+"""Derivatives of the signed distance of two posed shapes, and the features in contact."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from robosim.geometry.queries import Witness
 
 
 class WitnessRates(NamedTuple):
-    """Derivatives of a `Witness` in some parameters: of a parameter of shape s, arrays of shape s
-    and (3,) + s."""
+    """Derivatives of a `Witness` with respect to a parameter.
+
+    For a parameter of shape s, arrays have shape s for the distance and (3,) + s for the others.
+    """
 
     distance: Array
     p_WA: Array
@@ -25,41 +27,45 @@ class WitnessRates(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """The part of a shape that touches."""
+    """Feature of a shape that is in contact."""
 
     kind: str
-    """"vertex", "edge" (a rim, too), "face", or "curved": a sphere, a mantle, the ball of a
-    capsule's end."""
+    """"vertex", "edge" (also a rim), "face", or "curved": a sphere, a lateral surface, the ball of
+    a capsule's end."""
     number: int
-    """Among the shape's features of this kind; the same feature has the same number in any pose."""
+    """Index among the shape's features of this kind, the same for a feature in any pose."""
     slide: float
-    """How far the point may move, in straight directions, until another feature takes over [m]; inf
-    where none does."""
+    """Distance that the point may move along straight directions before the feature changes [m].
+
+    It is inf if the feature never changes.
+    """
     tilt: float
-    """The same of how far the normal may turn [rad]."""
+    """Angle that the normal may turn before the feature changes [rad]."""
 
 
 @dataclass(eq=False, repr=False)
 class WitnessDerivatives:
-    """How the closest features of two shapes move.
+    """Derivatives of the closest features of two shapes.
 
-    Witness, twist and `one_sided` are found at once; arrays of all else are made when they are
-    first asked for.
+    Witness, twist and `one_sided` are computed at once. All other arrays are computed on first
+    access.
     """
 
     witness: Witness
-    """What is differentiated, as `signed_distance` gives it."""
+    """Witness that is differentiated, as `signed_distance` returns it."""
     twist: WitnessRates
-    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving
-    frame."""
+    """Derivatives with respect to the poses, (12,): twist of A, then of B, each [linear; angular]
+    in its moving frame."""
     one_sided: bool
-    """Whether they hold to one side only: another feature takes over right here, or the points are
-    not unique (parallel faces or edges), or the surfaces have their center of curvature in common.
-    Then they are those of the features named."""
+    """True if the derivatives are one-sided; they are then those of the reported features.
+
+    This is so if another feature takes over at this pose, if the points are not unique (parallel
+    faces or edges), or if the surfaces share their center of curvature.
+    """
     _shapes: ShapeRates
 
     def __getstate__(self) -> dict[str, Any]:
-        """All of it, made now: without the engine's part that it is made from."""
+        """Return all values, computed now, without the engine object that computes them."""
         made = {
             name for name, value in vars(type(self)).items() if isinstance(value, cached_property)
         }
@@ -70,33 +76,35 @@ class WitnessDerivatives:
 
     @cached_property
     def sizes_A(self) -> dict[str, WitnessRates]:
-        """In every size of A, by its name in `shape_sizes`; of a convex mesh in all coordinates of
-        its vertices."""
+        """Derivatives with respect to every size of A, by name in `shape_sizes`; all vertex
+        coordinates of a convex mesh."""
         return {name: WitnessRates(*rates) for name, rates in self._shapes.sizes(False).items()}
 
     @cached_property
     def sizes_B(self) -> dict[str, WitnessRates]:
-        """The same of B."""
+        """Derivatives with respect to every size of B, likewise."""
         return {name: WitnessRates(*rates) for name, rates in self._shapes.sizes(True).items()}
 
     @cached_property
     def scale_A(self) -> WitnessRates:
-        """In a factor, at 1, by which A grows about the origin of its frame, ()."""
+        """Derivatives with respect to a factor, at 1, that scales A about the origin of its frame,
+        ()."""
         return WitnessRates(*self._shapes.scale(False))
 
     @cached_property
     def scale_B(self) -> WitnessRates:
-        """The same of B."""
+        """Derivatives with respect to a factor, at 1, that scales B about the origin of its frame,
+        ()."""
         return WitnessRates(*self._shapes.scale(True))
 
     @cached_property
     def feature_A(self) -> Feature:
-        """What touches of A."""
+        """Feature of A in contact."""
         return Feature(*self._shapes.feature(False))
 
     @cached_property
     def feature_B(self) -> Feature:
-        """What touches of B."""
+        """Feature of B in contact."""
         return Feature(*self._shapes.feature(True))
 
     def __repr__(self) -> str:
@@ -119,28 +127,27 @@ class WitnessDerivatives:
 def signed_distance_derivatives(
     A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike
 ) -> WitnessDerivatives:
-    """Signed distance of two posed shapes with its exact derivatives, and those of both points and
-    of the normal.
+    """Signed distance of two posed shapes with exact derivatives of distance, points and normal.
 
-    For every pair of shapes, separated and overlapping, in the poses and in the shapes' own sizes.
-    Curved surfaces keep their curvature: the normal on a sphere turns as the other shape slides
-    along it. Deep inside each other two shapes may be separated equally soon in several directions;
-    the derivatives follow the one that is given.
+    Available for every pair of shapes, separated and overlapping, with respect to the poses and the
+    shapes' own sizes. Curved surfaces keep their curvature: the normal on a sphere turns as the
+    other shape slides along it. Two deeply overlapping shapes may have several equally short
+    separating directions. The derivatives follow the direction in the result.
 
-    Of bodies made of pieces they are those of the two pieces that are closest (`closest_pieces`
-    says which): twist and scale of the bodies; sizes and features of the pieces, of a triangle its
-    three `"vertices"` (3, 3), in the frame of its mesh or height field. They are `one_sided` where
-    two pairs of pieces are as close.
+    For bodies made of pieces, the derivatives are those of the two closest pieces (see
+    `closest_pieces`). Twist and scale refer to the bodies; sizes and features refer to the pieces.
+    The size of a triangle is its three `"vertices"` (3, 3), in the frame of its mesh or height
+    field. Derivatives are `one_sided` if two pairs of pieces are equally close.
 
     Args:
         A: the first shape, or a body made of pieces.
-        X_WA: its pose, (4, 4).
-        B: the second one.
-        X_WB: its pose, (4, 4).
+        X_WA: pose of A, (4, 4).
+        B: the second shape, likewise.
+        X_WB: pose of B, (4, 4).
 
     Returns:
-        Witness and derivatives. Where the distance is -inf (two half-spaces), all are zero and
-            `one_sided`.
+        Witness and derivatives. If the distance is -inf (two half-spaces), all derivatives are zero
+            and `one_sided`.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.

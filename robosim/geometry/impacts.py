@@ -1,4 +1,4 @@
-"""Continuous collision checks: when two moving shapes first come within a margin of each other."""
+"""Continuous collision checks: the time of impact of two moving shapes."""
 
 from __future__ import annotations
 
@@ -15,37 +15,38 @@ from robosim.geometry.queries import Witness
 
 
 class Impact(NamedTuple):
-    """When two moving shapes first come within a margin of each other."""
+    """First time at which two moving shapes come within a margin of each other."""
 
     status: str
     """"separated": never, t = 1; "touching": first at t; "overlapping": already at t = 0;
-    "unfinished": not up to t at least, and unknown from then on, as shapes slide along each other
-    too near for too long."""
+    "unfinished": separated up to t and undecided afterwards, because the shapes slide along each
+    other too closely for too long."""
     t: float
-    """From 0 to 1; the shapes are apart at all earlier times."""
+    """Time from 0 to 1. The shapes are separated at all earlier times."""
     witness: Witness
-    """How the shapes lie at t; when touching, distance is above the margin by at most the
-    tolerance."""
+    """Witness at t. If touching, the distance exceeds the margin by at most the tolerance."""
     normal_velocity: float
-    """How fast the distance changes at t [m per unit of t]; negative for shapes that approach each
-    other."""
+    """Rate of change of the distance at t [m per unit of t]; negative for approaching shapes."""
     rounds: int
-    """How many distances were computed."""
+    """Number of distance computations."""
 
 
 class ImpactDerivatives(NamedTuple):
-    """How a time of impact changes with the four poses."""
+    """Derivatives of a time of impact with respect to the four poses."""
 
     impact: Impact
-    """What is differentiated, as `time_of_impact` gives it."""
+    """Impact that is differentiated, as `time_of_impact` returns it."""
     start: Array
-    """In the poses at t = 0, (12,): the twist of A, then of B, each [linear; angular] in its own
-    frame."""
+    """Derivatives with respect to the poses at t = 0, (12,): twist of A, then of B, each [linear;
+    angular] in its own frame."""
     end: Array
-    """The same at t = 1."""
+    """Derivatives with respect to the poses at t = 1, likewise."""
     one_sided: bool
-    """Whether they hold to one side only; also where the shapes do not touch, graze, or turn by
-    half a turn: there all are zero."""
+    """True if the derivatives are one-sided.
+
+    Also true if the shapes do not touch, if they graze, or if a frame turns by half a turn. All
+    derivatives are then zero.
+    """
 
 
 def time_of_impact(
@@ -57,25 +58,25 @@ def time_of_impact(
     margin: float = 0.0,
     tolerance: float = 1e-9,
 ) -> Impact:
-    """When two moving shapes first come within a margin of each other: a collision check that skips
-    nothing.
+    """Compute when two moving shapes first come within a margin of each other, without sampling.
 
-    Over t from 0 to 1 the origin of each frame moves on a straight line at constant speed, and the
-    frame turns about one axis at constant speed, the shorter way round. Conservative advancement:
-    from each closest pair the motion is followed as long as bounds on it certify the gap, exactly
-    for shapes that only translate and to second order in time for those that turn.
+    Over t from 0 to 1 the origin of each frame moves on a straight line at constant speed. The
+    frame turns about one axis at constant speed, by the shorter rotation. The algorithm is
+    conservative advancement: from each closest pair, time advances as far as bounds on the motion
+    certify the gap. The bounds are exact for pure translations and of second order in time for
+    rotations.
 
     Args:
         A: the first shape.
         X_WA: its poses at t = 0 and t = 1, (2, 4, 4), or (4, 4) at rest.
         B: the second shape.
         X_WB: its poses, likewise.
-        margin: how near counts as touching [m], zero or more.
-        tolerance: by how much the distance may exceed the margin at t [m]; below 1e-12 of the
-            shapes' size (or 1e-15 of their way) it counts as that.
+        margin: gap that counts as touching [m], non-negative.
+        tolerance: largest excess of the distance over the margin at t [m]; at least 1e-12 of the
+            shapes' size (or 1e-15 of their displacement).
 
     Returns:
-        Time and witness. Two half-spaces that turn against each other touch at once.
+        Time and witness. Two half-spaces that turn relative to each other touch at once.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, margin or tolerance is
@@ -102,18 +103,19 @@ def time_of_impact_derivatives(
     margin: float = 0.0,
     tolerance: float = 1e-9,
 ) -> ImpactDerivatives:
-    """The time at which two moving shapes touch, with its derivatives in the poses that they move
-    between.
+    """Compute the time of impact of two moving shapes with derivatives in the end poses of the
+    motion.
 
-    By the implicit function theorem on distance(t) = margin: as exact as the tolerance.
+    The implicit function theorem is applied to distance(t) = margin, so derivatives are as exact as
+    the tolerance.
 
     Args:
         A: the first shape.
         X_WA: its poses at t = 0 and t = 1, (2, 4, 4), or (4, 4) at rest.
         B: the second shape.
         X_WB: its poses, likewise.
-        margin: how near counts as touching [m], zero or more.
-        tolerance: as of `time_of_impact`.
+        margin: gap that counts as touching [m], non-negative.
+        tolerance: as in `time_of_impact`.
 
     Returns:
         The impact and its derivatives.

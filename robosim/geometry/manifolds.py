@@ -1,5 +1,4 @@
-"""Contact manifolds: all places where two posed shapes touch, with one normal, and their
-derivatives."""
+"""Contact manifolds: all contact points of two posed shapes with one normal, and derivatives."""
 
 from __future__ import annotations
 
@@ -14,52 +13,60 @@ from robosim.geometry.poses import Array
 
 
 class ManifoldFeature(NamedTuple):
-    """The part of a shape that generates a point of a manifold."""
+    """Feature of a shape that generates a point of a manifold."""
 
     kind: str
-    """"vertex", "edge" (a rim, too), "face", or "curved", as `Feature.kind`."""
+    """"vertex", "edge" (also a rim), "face", or "curved", as `Feature.kind`."""
     number: int
-    """Among the shape's features of this kind; the same feature has the same number in any pose."""
+    """Index among the shape's features of this kind, the same for a feature in any pose."""
     part: int
-    """On a rim, which of the six points that stand for it (1 to 6); on a face with a rim, which
-    chord between them; else 0."""
+    """For a rim, which of its six representative points (1 to 6); for a face with a rim, which
+    chord between them; otherwise 0."""
 
 
 class Manifold(NamedTuple):
-    """Where two shapes A and B touch, or nearly do: n points (0 to 8) with one normal, in W.
+    """Contact points of two shapes A and B: n points (0 to 8) with one normal, in W.
 
-    `p_WB - p_WA = gap * normal` for each. Points come in an order that their features alone decide;
-    features name the same points from step to step.
+    Each satisfies `p_WB - p_WA = gap * normal`. The order of the points depends on their features
+    alone, and features identify points from step to step.
     """
 
     distance: float
-    """The shapes' signed distance [m]: the least of the gaps, of what lies flat to a millionth of
-    its size."""
+    """Signed distance of the shapes [m].
+
+    It is the least of the gaps; for shapes that lie flat on each other, up to a millionth of their
+    size.
+    """
     normal: Array
     """Unit vector from A to B, (3,)."""
     gap: Array
-    """Along the normal, negative inside [m], (n,)."""
+    """Gaps along the normal, negative for penetration [m], (n,)."""
     p_WA: Array
-    """On A's surface [m], (n, 3)."""
+    """Points on the surface of A [m], (n, 3)."""
     p_WB: Array
-    """On B's surface [m], (n, 3)."""
+    """Points on the surface of B [m], (n, 3)."""
     p_W: Array
-    """On the same lines, all in one plane across the normal: the reference's face, else half way
-    between the nearest points [m], (n, 3)."""
+    """Points on the same lines, all in one plane perpendicular to the normal [m], (n, 3).
+
+    The plane is that of the reference face, otherwise halfway between the nearest points.
+    """
     features_A: tuple[ManifoldFeature, ...]
-    """What of A generates each point."""
+    """Feature of A that generates each point."""
     features_B: tuple[ManifoldFeature, ...]
-    """The same of B."""
+    """Feature of B that generates each point."""
     slide: Array
-    """How far the shapes may move across the normal until other features generate the point [m],
-    (n,)."""
+    """Distance that the shapes may move perpendicular to the normal before a point's features
+    change [m], (n,)."""
     reference: str | None
-    """"A" or "B" where the normal is that of its face, and turns with it alone; else None."""
+    """"A" or "B" if the normal is that of this shape's face and turns with it alone; otherwise
+    None."""
 
 
 class ManifoldRates(NamedTuple):
-    """Derivatives of a `Manifold` in parameters of shape s: arrays of shape (n,) + s, (3,) + s and
-    (n, 3) + s."""
+    """Derivatives of a `Manifold` with respect to parameters of shape s.
+
+    Arrays have shapes (n,) + s, (3,) + s and (n, 3) + s.
+    """
 
     gap: Array
     normal: Array
@@ -69,53 +76,59 @@ class ManifoldRates(NamedTuple):
 
 
 class ManifoldDerivatives(NamedTuple):
-    """How the points of a contact manifold move, each with the features that generate it."""
+    """Derivatives of the points of a contact manifold, at constant generating features."""
 
     manifold: Manifold
-    """What is differentiated, as `contact_manifold` gives it."""
+    """Manifold that is differentiated, as `contact_manifold` returns it."""
     twist: ManifoldRates
-    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving
-    frame."""
+    """Derivatives with respect to the poses, (12,): twist of A, then of B, each [linear; angular]
+    in its moving frame."""
     sizes_A: dict[str, ManifoldRates]
-    """In every size of A, under its name in `shape_sizes`; of a convex mesh in all coordinates of
-    its vertices."""
+    """Derivatives with respect to every size of A, by name in `shape_sizes`; all vertex coordinates
+    of a convex mesh."""
     sizes_B: dict[str, ManifoldRates]
-    """The same of B."""
+    """Derivatives with respect to every size of B, likewise."""
     scale_A: ManifoldRates
-    """In a factor, at 1, by which A grows about the origin of its frame, ()."""
+    """Derivatives with respect to a factor, at 1, that scales A about the origin of its frame,
+    ()."""
     scale_B: ManifoldRates
-    """The same of B."""
+    """Derivatives with respect to a factor, at 1, that scales B about the origin of its frame,
+    ()."""
     one_sided: NDArray[np.bool_]
-    """Of each point, (n,): whether they hold to one side only, as another feature takes over right
-    here or the normal may become another one."""
+    """True, for each point (n,), if its derivatives are one-sided.
+
+    This is so if another feature takes over at this pose, or if the normal may switch to another.
+    """
 
 
 def contact_manifold(
     A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: float = 0.0
 ) -> Manifold:
-    """All places where two posed shapes touch, with one normal: four of a box on the ground, two of
-    a lying capsule.
+    """Compute all contact points of two posed shapes with one normal.
 
-    The normal is that of `signed_distance`; where faces, or an edge and a face, lie flat on each
-    other, leaning by up to 1e-6 rad, that of a face, so that it turns with that shape alone. Seen
-    along it, the points are the corners of what both shapes' faces (or straight lines) towards each
-    other have in common: corners of A over B, of B over A, and crossings of edges. Each lies on
-    both surfaces. Those with a gap up to the margin count, whatever the angle of the faces, so that
-    a box that settles keeps its four corners; give a margin that is larger than the gaps of a
-    resting body. Discs are represented by six points of their rim, and the lowest point where they
-    are tilted by more than that. Of more than eight points the deepest and those farthest from each
-    other stay.
+    A box on the ground has four points, a lying capsule two. The normal is that of
+    `signed_distance`. If faces, or an edge and a face, lie flat on each other, within 1e-6 rad, it
+    is a face's normal and turns with that shape alone.
+
+    The points are those of the intersection of both shapes' facing faces (or edges), as seen along
+    the normal: corners of A over B, corners of B over A, and crossings of edges. Each point lies on
+    both surfaces. All points with a gap up to the margin count, at any angle of the faces, so a
+    settling box keeps its four corners. Choose a margin above the gaps of a resting body.
+
+    Discs are represented by six points of their rim. The lowest point is added if the disc is
+    tilted by more than that. Of more than eight points, the deepest and those farthest from each
+    other are kept.
 
     Args:
         A: the first shape.
-        X_WA: its pose, (4, 4).
+        X_WA: pose of A, (4, 4).
         B: the second shape.
-        X_WB: its pose, (4, 4).
+        X_WB: pose of B, (4, 4).
         margin: largest gap of a point [m], zero or more.
 
     Returns:
-        The manifold; without points where the distance exceeds the margin, and for two half-spaces
-            that overlap without end.
+        The manifold. It has no points if the distance exceeds the margin, or for two half-spaces
+            with unbounded overlap.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or the margin is
@@ -136,18 +149,19 @@ def contact_manifold(
 def contact_manifold_derivatives(
     A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: float = 0.0
 ) -> ManifoldDerivatives:
-    """The contact manifold of two posed shapes with its exact derivatives: gaps, points and the
+    """Compute the contact manifold of two posed shapes with exact derivatives of gaps, points and
     normal.
 
-    With the features that generate each point held, for every pair of shapes, in the poses and the
-    shapes' own sizes. Also where faces are parallel, as under a resting box: as long as the corners
-    of one shape alone touch the face of the other (`Manifold.reference`), all is smooth there.
+    Derivatives are taken at constant generating features, for every pair of shapes, with respect to
+    the poses and the shapes' own sizes. They also exist for parallel faces, as under a resting box:
+    all is smooth while only corners of one shape touch the face of the other
+    (`Manifold.reference`).
 
     Args:
         A: the first shape.
-        X_WA: its pose, (4, 4).
+        X_WA: pose of A, (4, 4).
         B: the second shape.
-        X_WB: its pose, (4, 4).
+        X_WB: pose of B, (4, 4).
         margin: largest gap of a point [m], zero or more.
 
     Returns:
@@ -186,7 +200,7 @@ _Parts = tuple[float, Array, Array, Array, Array, Array, _Ids, _Ids, Array, int]
 
 
 def read_manifold(parts: _Parts) -> Manifold:
-    """The manifold that the engine gives as a tuple."""
+    """Convert the engine's tuple to a manifold."""
     distance, normal, gap, p_WA, p_WB, p_W, features_A, features_B, slide, reference = parts
     return Manifold(
         distance,

@@ -1,5 +1,4 @@
-"""How shapes and bodies are pickled and copied: their constructors' arguments, which give the same
-shape to the bit."""
+"""Pickling and copying of shapes and bodies by their constructors' arguments, exact to the bit."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from robosim.errors import GeometryError, suggestion
 from robosim.pickling import maker, rebuild
 
 _SIZES = shape_sizes()
-# Of each class its arguments.
+# Constructor arguments of each class of bodies.
 _BODIES: dict[type[Compound], Callable[[Any], dict[str, Any]]] = {
     TriangleMesh: lambda mesh: {
         "vertices": mesh.vertices,
@@ -31,10 +30,10 @@ _MAKERS: dict[str, Callable[..., Shape | Compound]] = {
 
 @maker
 def make_body(kind: str, arguments: Mapping[str, Any]) -> Shape | Compound:
-    """The shape of a type of `shape_sizes` with these sizes, or the body of a class.
+    """Construct a shape from a type of `shape_sizes` and its sizes, or a body from its class.
 
     Raises:
-        GeometryError: there is no such type or class, or it has not these arguments.
+        GeometryError: there is no such type or class, or the arguments do not fit it.
     """
     if kind not in _MAKERS:
         raise GeometryError(
@@ -56,7 +55,7 @@ def _reduced_body(body: Compound) -> tuple[Any, ...]:
 
 
 def register() -> None:
-    """Have `pickle` and `copy` know the engine's shapes and bodies."""
+    """Register the engine's shapes and bodies with `pickle` and `copy`."""
     copyreg.pickle(Shape, _reduced_shape)
     for body in _BODIES:
         copyreg.pickle(body, _reduced_body)

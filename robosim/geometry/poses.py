@@ -17,7 +17,7 @@ def pose(
     rpy: Sequence[float] | Array | None = None,
     quaternion: Sequence[float] | Array | None = None,
 ) -> Array:
-    """Pose from a position and, optionally, an orientation.
+    """Create a pose from a position and, optionally, an orientation.
 
     Args:
         xyz: position [m], (3,).

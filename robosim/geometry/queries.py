@@ -1,4 +1,4 @@
-"""Shapes, what bounds them, and how two posed shapes lie to each other."""
+"""Shapes, their bounds, and distance queries on two posed shapes."""
 
 from __future__ import annotations
 
@@ -12,29 +12,28 @@ from robosim.geometry.poses import Array
 
 
 class Witness(NamedTuple):
-    """How the closest features of two shapes A and B lie, in W.
+    """Witness points of two shapes A and B, in W.
 
-    `p_WB - p_WA = distance * normal`. Where the nearest points are not unique (parallel faces,
-    coincident centers), one pair of them is given.
+    `p_WB - p_WA = distance * normal`. If the nearest points are not unique (parallel faces,
+    coincident centers), the result is one such pair.
     """
 
     distance: float
-    """Signed [m]: the gap, or minus the length of the shortest translation that separates
+    """Signed distance [m]: the gap, or minus the length of the shortest translation that separates
     overlapping shapes."""
     p_WA: Array
-    """Nearest (when overlapping: deepest) point of A, (3,) [m]."""
+    """Nearest point of A, or deepest if the shapes overlap, (3,) [m]."""
     p_WB: Array
-    """The same of B, (3,) [m]."""
+    """Nearest point of B, or deepest if the shapes overlap, (3,) [m]."""
     normal: Array
     """Unit vector from A to B, (3,)."""
 
 
 def shape_sizes() -> dict[str, dict[str, str]]:
-    """The types of shapes, each with its sizes: name and kind, in the order of the constructor's
-    arguments.
+    """Return the types of shapes with names and kinds of their sizes, in the constructors' order.
 
-    `Shape.<type>(...)` takes them, a shape has them as attributes, scene files as keys. Kinds:
-    "number" (float), "vector" ((3,)) and "points" ((n, 3)), all in meters.
+    `Shape.<type>(...)` takes these sizes as arguments, a shape has them as attributes, scene files
+    as keys. Kinds are "number" (float), "vector" ((3,)) and "points" ((n, 3)), all in meters.
 
     Example:
         >>> shape_sizes()["capsule"]
@@ -46,19 +45,19 @@ def shape_sizes() -> dict[str, dict[str, str]]:
 def signed_distance(
     A: Shape | Compound, X_WA: ArrayLike, B: Shape | Compound, X_WB: ArrayLike
 ) -> Witness:
-    """Signed distance of two posed shapes, with the points that attain it.
+    """Compute the signed distance of two posed shapes, with the points that attain it.
 
     Args:
         A: the first shape, or a body made of pieces.
-        X_WA: its pose, (4, 4).
-        B: the second one.
-        X_WB: its pose, (4, 4).
+        X_WA: pose of A, (4, 4).
+        B: the second shape, likewise.
+        X_WB: pose of B, (4, 4).
 
     Returns:
-        Distance [m], negative inside, and the points that attain it: exact to rounding, on shapes
-            of about 1 m some 1e-12 m. Two half-spaces overlap without end (distance -inf) unless
-            they face each other. Of bodies made of pieces it is that of two pieces: see
-            `closest_pieces`.
+        Distance [m], negative for overlap, and the points that attain it. Exact to rounding, about
+            1e-12 m for shapes of about 1 m. The overlap of two half-spaces is unbounded (distance
+            -inf) unless they face each other. For bodies made of pieces it is the distance of two
+            pieces, see `closest_pieces`.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers.
@@ -76,13 +75,10 @@ def collide(
     *,
     margin: float = 0.0,
 ) -> bool:
-    """Whether two posed shapes, or bodies made of pieces, are closer than `margin` [m] (zero or
-    more).
+    """Return true if two posed shapes or bodies are closer than `margin` [m] (non-negative).
 
-    By default, whether they overlap.
-
-    Cheaper than `signed_distance`. Shapes that just touch do not overlap; rounding decides within
-    about 1e-14 of their size.
+    With the default margin, return true if they overlap. This is cheaper than `signed_distance`.
+    Shapes that just touch do not overlap. Rounding decides within about 1e-14 of their size.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or margin is negative.
@@ -93,14 +89,18 @@ def collide(
 
 
 def bounding_ball(shape: Shape) -> tuple[Array, float]:
-    """Center (3,) and radius [m], in the shape's frame, of the smallest ball around it; infinite
-    for a half-space."""
+    """Center (3,) and radius [m] of the smallest bounding ball, in the shape's frame.
+
+    The radius is infinite for a half-space.
+    """
     return _engine.bounding_ball(shape)
 
 
 def bounding_box(shape: Shape | Compound, X_WS: ArrayLike) -> tuple[Array, Array]:
-    """Lower and upper corner (3,) [m] in W of the smallest axis-aligned box around a shape, or a
-    body made of pieces, at pose X_WS (4, 4)."""
+    """Lower and upper corner (3,) [m] in W of the smallest axis-aligned bounding box.
+
+    The shape, or body made of pieces, is at pose X_WS (4, 4).
+    """
     if isinstance(shape, Compound):
         return _engine.body_bounding_box(shape, X_WS)
     return _engine.bounding_box(shape, X_WS)

@@ -1,4 +1,4 @@
-"""Rays: where they first meet a shape, for sensors and line-of-sight tests, with derivatives."""
+"""Ray casting against shapes, for sensors and line-of-sight tests, with derivatives."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from robosim.geometry.poses import Array
 
 
 class RayHits(NamedTuple):
-    """Where n rays o + t d first meet a shape, in W."""
+    """First hits of n rays o + t d with a shape, in W."""
 
     hit: NDArray[np.bool_]
-    """Whether they do, (n,)."""
+    """True if the ray hits the shape, (n,)."""
     inside: NDArray[np.bool_]
-    """Whether they start in the shape, (n,): then t = 0, the point is the origin and the normal
-    against the direction."""
+    """True if the ray starts in the shape, (n,). Then t = 0, the point is the origin, and the
+    normal is opposite to the direction."""
     t: Array
-    """(n,), in lengths of the direction: in meters for unit directions; inf without a hit."""
+    """(n,) ray parameter, in lengths of the direction: meters for unit directions; inf without a
+    hit."""
     point: Array
-    """Where, (n, 3) [m]; zero without a hit."""
+    """Points of the hits, (n, 3) [m]; zero without a hit."""
     normal: Array
-    """Outward unit normal of the surface there, (n, 3); of a triangle on the side that the ray
-    comes from; zero without a hit."""
+    """Outward unit normals of the surface at the hits, (n, 3); zero without a hit. For a triangle,
+    the normal is on the ray's side."""
     piece: NDArray[np.int64]
-    """Number of the piece that is hit, (n,), as in `PieceWitness`: 0 of a `Shape`; -1 without a
+    """Number of the piece that is hit, (n,), as in `PieceWitness`; 0 for a `Shape`, -1 without a
     hit."""
 
 
 class RayRates(NamedTuple):
-    """Derivatives of a hit in parameters of shape s: arrays of shape s and (3,) + s."""
+    """Derivatives of a hit with respect to parameters of shape s: arrays of shape s and (3,) +
+    s."""
 
     t: Array
     point: Array
@@ -43,26 +45,30 @@ class RayRates(NamedTuple):
 
 
 class RayDerivatives(NamedTuple):
-    """How the hit of one ray moves. Without a hit all are zero."""
+    """Derivatives of the hit of one ray. Without a hit all are zero."""
 
     hit: RayHits
-    """What is differentiated, as `ray_cast` gives it for one ray: hit, inside and t are scalars."""
+    """Hit that is differentiated, as `ray_cast` returns it, with scalar hit, inside and t."""
     origin: RayRates
-    """In the ray's origin, (3,)."""
+    """Derivatives with respect to the ray's origin, (3,)."""
     direction: RayRates
-    """In its direction, (3,)."""
+    """Derivatives with respect to the ray's direction, (3,)."""
     twist: RayRates
-    """In the shape's pose, (6,): its twist [linear; angular] in its own frame."""
+    """Derivatives with respect to the shape's pose, (6,): its twist [linear; angular] in its own
+    frame."""
     sizes: dict[str, RayRates]
-    """In every size of the shape, under its name in `shape_sizes`; of vertices in all their
-    coordinates."""
+    """Derivatives with respect to every size of the shape, by name in `shape_sizes`; all
+    coordinates of vertices."""
     scale: RayRates
-    """In a factor, at 1, by which the shape grows about the origin of its frame, ()."""
+    """Derivatives with respect to a factor, at 1, that scales the shape about the origin of its
+    frame, ()."""
     feature: Feature
-    """What the ray hits."""
+    """Feature that the ray hits."""
     one_sided: bool
-    """Whether they hold to one side only, as at an edge; also where the ray grazes or starts
-    inside: there all are zero."""
+    """True if the derivatives are one-sided, as at an edge.
+
+    Also true if the ray grazes the shape or starts inside. All derivatives are then zero.
+    """
 
 
 def ray_cast(
@@ -74,29 +80,30 @@ def ray_cast(
     max_t: float = np.inf,
     threads: int = 1,
 ) -> RayHits:
-    """Where rays first meet a posed shape, or a body made of pieces.
+    """Compute the first hits of rays with a posed shape, or a body made of pieces.
 
-    Exact to rounding on every type of shape: closed forms; convex meshes of more than 64 faces and
-    rounded shapes by Newton's method on the distance along the ray, which never passes a hit. A ray
-    that grazes the shape within rounding may be answered either way.
+    The result is exact to rounding for every type of shape. Most types have closed forms. Convex
+    meshes of more than 64 faces and rounded shapes use Newton's method on the distance along the
+    ray, which never passes a hit. A ray that grazes the shape within rounding may count as a hit or
+    not.
 
     Args:
-        shape: of any type, or a body: then through its tree; triangles of surfaces are met from
-            either side.
-        X_WS: its pose, (4, 4).
-        origins: where the rays start, (n, 3) or, of all the same, (3,) [m].
-        directions: where they go, (n, 3) or (3,), of any length but zero.
-        max_t: what is farther is not hit; in lengths of the direction.
-        threads: at most so many share the work, 0 for as many as there are processors; changes
-            nothing else.
+        shape: of any type, or a body, which is searched through its tree. Triangles of surfaces are
+            hit from either side.
+        X_WS: pose of the shape, (4, 4).
+        origins: start points of the rays, (n, 3), or (3,) for all rays [m].
+        directions: directions of the rays, (n, 3) or (3,), of any non-zero length.
+        max_t: largest ray parameter of a hit, in lengths of the direction.
+        threads: largest number of threads, 0 for the number of processors. It does not change
+            results.
 
     Returns:
-        One row per ray; n is 1 where both are (3,).
+        One row per ray; n is 1 if both are (3,).
 
     Raises:
-        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, a ray has no
-            direction or is not of finite numbers, as many origins and directions are not given, or
-            max_t or threads is negative.
+        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, a direction is zero,
+            a number is not finite, the numbers of origins and directions differ, or max_t or
+            threads is negative.
 
     Example:
         >>> import numpy as np
@@ -111,7 +118,7 @@ def ray_cast(
 
 
 def ray_rows(origins: ArrayLike, directions: ArrayLike) -> tuple[Array, Array]:
-    """Rays as (n, 3) origins and directions; where one of the two is (3,), it is that of all."""
+    """Return rays as (n, 3) origins and directions. One that is (3,) is shared by all rays."""
     o, d = _rows("origins", origins), _rows("directions", directions)
     n = max(len(o), len(d)) if np.ndim(origins) == 2 or np.ndim(directions) == 2 else 1
     o = np.broadcast_to(o, (n, 3)) if np.ndim(origins) == 1 else o
@@ -122,24 +129,25 @@ def ray_rows(origins: ArrayLike, directions: ArrayLike) -> tuple[Array, Array]:
 def ray_cast_derivatives(
     shape: Shape, X_WS: ArrayLike, origin: ArrayLike, direction: ArrayLike
 ) -> RayDerivatives:
-    """Where a ray first meets a posed shape, with the exact derivatives of t, point and normal.
+    """Compute the first hit of a ray with a posed shape, with exact derivatives of t, point and
+    normal.
 
-    In the ray, the shape's pose and its own sizes: with n the normal, a surface that moves by u
-    there and a ray that moves by do and dd, dt = n.(u - do - t dd) / (n.d). On curved surfaces the
-    normal turns as the point moves.
+    Derivatives are with respect to the ray, the shape's pose and its own sizes. With normal n, a
+    surface that moves by u at the hit, and a ray that moves by do and dd, dt = n.(u - do - t dd) /
+    (n.d). On curved surfaces the normal turns as the point moves.
 
     Args:
         shape: of any type.
-        X_WS: its pose, (4, 4).
-        origin: where the ray starts, (3,) [m].
-        direction: where it goes, (3,), of any length but zero.
+        X_WS: pose of the shape, (4, 4).
+        origin: start point of the ray, (3,) [m].
+        direction: direction of the ray, (3,), of any non-zero length.
 
     Returns:
         The hit and its derivatives.
 
     Raises:
-        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, or the ray has no
-            direction or is not of finite numbers.
+        GeometryError: the pose is not a rigid (4, 4) matrix of finite numbers, the direction is
+            zero, or a number of the ray is not finite.
 
     Example:
         >>> from robosim.geometry import Shape, pose, ray_cast_derivatives

@@ -1,4 +1,4 @@
-"""Signed distance of two posed shapes whose faces and edges are smoothed away, for optimizers."""
+"""Signed distance of two posed shapes with smoothed faces and edges, for optimizers."""
 
 from __future__ import annotations
 
@@ -13,47 +13,49 @@ from robosim.geometry.queries import Witness
 
 
 class SmoothedWitness(NamedTuple):
-    """How two smoothed shapes lie, and how that changes with their poses."""
+    """Witness points of two smoothed shapes, and derivatives with respect to their poses."""
 
     witness: Witness
     """Distance, points on the smoothed shapes and normal from A to B, in W."""
     twist: WitnessRates
-    """In the poses, (12,): the twist of A, then of B, each [linear; angular] in the moving
-    frame."""
+    """Derivatives with respect to the poses, (12,): twist of A, then of B, each [linear; angular]
+    in its moving frame."""
     one_sided: bool
-    """Whether a center of curvature of one body is that of the other, so that the normal is not
-    unique; all else is smooth. Always true of two half-spaces that cannot be separated."""
+    """True if both bodies share a center of curvature, so that the normal is not unique.
+
+    All else is smooth. Always true of two half-spaces that cannot be separated.
+    """
 
 
 def smoothed_distance(
     A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, smoothing: float
 ) -> SmoothedWitness:
-    """Signed distance of two shapes, with points and normal that do not jump from feature to
-    feature.
+    """Compute the signed distance of two shapes, with points and normal that are smooth in the
+    poses.
 
     The exact nearest point of a box on the ground jumps from corner to corner as the box tilts, and
-    is not unique as it lies flat. Here each shape is replaced by a body with a smooth surface that
-    holds it: the corners share by the softmax of how far they reach, weights exp(height /
-    smoothing), rims and flat ends are rounded alike. Points and normal then are smooth functions of
-    the poses, as long as the shapes are apart or not deep inside each other, and the derivatives
-    are those of these functions. `signed_distance` itself never smooths.
+    is not unique if the box lies flat. Here each shape is replaced by an enclosing body with a
+    smooth surface. Corners are blended by a softmax of their heights, with weights exp(height /
+    smoothing). Rims and flat ends are rounded likewise. Points and normal are then smooth functions
+    of the poses, unless the shapes overlap deeply. The derivatives are those of these functions.
+    `signed_distance` itself never smooths.
 
-    The result is deterministic and never above the exact distance; it is below by at most
-    `smoothing` times, for each of the two shapes, 2.1 (box), 0.7 (capsule), 1.7 (cylinder, cone),
-    1.1 (triangle), log(number of vertices) (convex mesh) or 0 (sphere, ellipsoid, half-space). A
-    face of half width h hands over from one edge to the other while it turns by about smoothing / h
-    radians.
+    The result is deterministic and never above the exact distance. It is below by at most
+    `smoothing` times a factor of each shape: 2.1 (box), 0.7 (capsule), 1.7 (cylinder, cone), 1.1
+    (triangle), log(number of vertices) (convex mesh) or 0 (sphere, ellipsoid, half-space). The
+    nearest point on a face of half width h moves from one edge to the other while the face turns by
+    about smoothing / h radians.
 
     Args:
         A: the first shape.
-        X_WA: its pose, (4, 4).
-        B: the second one.
-        X_WB: its pose, (4, 4).
-        smoothing: [m], within [1e-9, 1e6]; some hundredths of the shapes' size is a good start for
-            an optimizer that then makes it smaller.
+        X_WA: pose of A, (4, 4).
+        B: the second shape.
+        X_WB: pose of B, (4, 4).
+        smoothing: [m], within [1e-9, 1e6]. Some hundredths of the shapes' size is a good start for
+            an optimizer, which then reduces it.
 
     Returns:
-        Witness and derivatives in the poses.
+        Witness and derivatives with respect to the poses.
 
     Raises:
         GeometryError: a pose is not a rigid (4, 4) matrix of finite numbers, or smoothing is out of
@@ -70,11 +72,9 @@ def smoothed_distance(
         40
 
     Source:
-        The smoothing is that of Nesterov, "Smooth minimization of non-smooth functions", 2005; for
-        witness points, by
-        random perturbations: Montaut and others, "Differentiable collision detection: a randomized
-        smoothing
-        approach", 2023.
+        The smoothing is that of Nesterov, "Smooth minimization of non-smooth functions", 2005. For
+        witness points, by random perturbations, see Montaut and others, "Differentiable collision
+        detection: a randomized smoothing approach", 2023.
     """
     witness, twist, one_sided = _engine.smoothed_distance(smoothing, A, X_WA, B, X_WB)
     return SmoothedWitness(Witness(*witness), WitnessRates(*twist), one_sided)
