@@ -1,5 +1,4 @@
-"""Robots from URDF, xacro and SRDF: strict reading with file and line, and inspection of what was
-read."""
+"""Robots from URDF, xacro and SRDF: strict reading with file and line, and inspection."""
 
 from robosim.urdf.inspect import ColliderReport, RobotReport, inspect_robot
 from robosim.urdf.load import LoadedRobot, LoadOptions, load_robot, load_with_report

@@ -1,4 +1,4 @@
-"""A `RobotSpec` into a `ModelBuilder`, with errors of the builder given their line in the file."""
+"""Conversion of a `RobotSpec` to a model. Errors of the builder are located in the file."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from robosim.urdf.inertia import inertia_from_geometry
 __all__ = ["InertiaOptions", "add_robot", "build_model", "located"]
 
 
-# Least eigenvalue of a mass matrix with ones on its diagonal; rounding leaves 1e-15.
+# Smallest eigenvalue of a regular mass matrix scaled to a unit diagonal; rounding leaves 1e-15.
 _REGULAR = 1e-11
 
 
 @dataclass(frozen=True)
 class InertiaOptions:
-    """Whether to compute missing or impossible inertial data from geometry, and with which density
-    [kg/m^3]."""
+    """Options for computing missing or invalid inertial data from geometry.
+
+    `density` is in [kg/m^3].
+    """
 
     from_meshes: bool = False
     density: float = 1000.0
@@ -33,7 +35,7 @@ class InertiaOptions:
 
 @contextmanager
 def located(robot: RobotSpec, line: int) -> Iterator[None]:
-    """Give a ModelError its place in the file."""
+    """Add file and line to a ModelError."""
     try:
         yield
     except ModelError as e:
@@ -49,18 +51,18 @@ def add_robot(
     floating_base: bool,
     strict: bool = False,
 ) -> None:
-    """Add all links, joints, colliders and visuals of a robot.
+    """Add all links, joints, colliders and visuals of a robot to a builder.
 
     Args:
-        builder: to add to.
+        builder: builder to add to.
         robot: the description.
-        colliders: how collision meshes become shapes.
-        inertia: whether to compute what inertial data are impossible or missing.
-        floating_base: whether the root link moves.
-        strict: refuse a moving body without mass, and a link whose inertia no body has.
+        colliders: options for the conversion of collision meshes.
+        inertia: options for computing missing or invalid inertial data.
+        floating_base: True if the root link is free to move.
+        strict: refuse a moving body without mass, and a link with invalid inertia.
 
     Raises:
-        UrdfError: a part is not valid; with its line.
+        UrdfError: a part is invalid; with its line.
         MeshError: a collision mesh cannot be used; with the line that refers to it.
     """
     colliders.check(robot)
@@ -90,7 +92,7 @@ def add_robot(
 def build_model(
     builder: ModelBuilder, robot: RobotSpec, *, filter_adjacent: bool, strict: bool = False
 ) -> Model:
-    """Build; an error about the whole is placed at the first link or joint that it names."""
+    """Build the model. An error about the whole is located at the first link or joint it names."""
     try:
         model = builder.build(allow_massless=not strict, filter_adjacent=filter_adjacent)
         if not strict:
@@ -109,11 +111,11 @@ def build_model(
 
 
 def _with_singular_fault(model: Model, robot: RobotSpec) -> Model:
-    """The model; with a fault of the first massless link between joints that can move it without
-    moving any mass.
+    """Return the model, with a fault if joints can move a massless link without moving any mass.
 
-    Such as a massless base that flies, on which a slide carries all mass: the mass matrix is
-    singular at every q. It is regular at a random q if it is anywhere but on a set of measure zero.
+    The fault is that of the first massless link. An example is a massless floating base with a
+    slide that carries all mass: the mass matrix is singular at every q. A mass matrix that is
+    regular anywhere is regular except on a set of measure zero, so a random q decides.
     """
     massless = _moving_without_inertia(robot, model.floating_base)
     if not massless or model.dynamics_faults or model.n_v == 0:
@@ -127,11 +129,10 @@ def _with_singular_fault(model: Model, robot: RobotSpec) -> Model:
 
 
 def _moving_without_inertia(robot: RobotSpec, floating_base: bool) -> dict[str, str]:
-    """Links of bodies that move and have neither mass nor moments: each with the first link of its
-    body.
+    """Find links of moving bodies without mass and moments, each with the first link of its body.
 
-    A body is what fixed joints weld together, below a moving joint or at the root of a robot that
-    flies freely.
+    A body is a set of links that fixed joints weld together, below a moving joint or at the root of
+    a robot with a floating base.
     """
     welded: dict[str, list[str]] = {}
     for joint in robot.joints.values():
@@ -166,8 +167,8 @@ def _add_link(
     lacks_mass: bool,
     strict: bool,
 ) -> None:
-    """Add a link with its inertia as described, or computed where that is impossible or lacking, or
-    with its fault."""
+    """Add a link with its inertia as described, or computed if missing or invalid, or with a
+    fault."""
     inertial, place = link.inertial, f"{robot.file}:{link.line}"
     fault, mass, com, inertia = "", 0.0, np.zeros(3), np.zeros((3, 3))
     if inertial is not None:

@@ -1,5 +1,7 @@
-"""Collision and visual geometry as the engine's shapes; meshes become their hull, or convex pieces,
-or stay as they are, where asked."""
+"""Conversion of collision and visual geometry to the engine's shapes.
+
+Meshes become their hull, or convex pieces, or stay triangle meshes, as options say.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +37,16 @@ _MODES = ("hull", "pieces", "mesh")
 
 @dataclass(frozen=True)
 class ColliderOptions:
-    """How collision meshes become convex, or that they stay as they are.
+    """Options for the conversion of collision meshes to colliders.
 
     Attributes:
         convex: "hull", "pieces" or "mesh" for all links, or per link; links that are not named get
             their hull.
-        max_vertices: of a hull; None for all.
-        threshold: concavity that a piece may keep, see `robosim.meshes.convex_decomposition`.
-        max_pieces: per mesh; None for as many as it takes.
-        skip_missing: whether a mesh that cannot be read is left out, instead of refused.
-        exact: whether concave meshes decide where their hulls or pieces overlap something.
+        max_vertices: largest number of vertices of a hull; None for no limit.
+        threshold: largest concavity of a piece, see `robosim.meshes.convex_decomposition`.
+        max_pieces: largest number of pieces per mesh; None for no limit.
+        skip_missing: True to omit a mesh that cannot be read, False to raise an error.
+        exact: True if concave meshes decide where their hulls or pieces overlap something.
     """
 
     convex: ConvexMode | Mapping[str, ConvexMode] = "hull"
@@ -55,7 +57,7 @@ class ColliderOptions:
     exact: bool = True
 
     def check(self, robot: RobotSpec) -> None:
-        """Refuse unknown modes and links."""
+        """Raise UrdfError for unknown modes and links."""
         modes = self.convex if isinstance(self.convex, Mapping) else {"": self.convex}
         for link, mode in modes.items():
             if mode not in _MODES:
@@ -67,13 +69,15 @@ class ColliderOptions:
                 )
 
     def mode(self, link: str) -> ConvexMode:
-        """The mode of one link."""
+        """Conversion mode of one link."""
         return self.convex.get(link, "hull") if isinstance(self.convex, Mapping) else self.convex
 
 
 def primitive(geometry: GeometrySpec) -> Shape:
-    """The shape of a geometry that is not a mesh. URDF and `Shape` agree: full box sizes, lengths
-    along z."""
+    """Shape of a geometry that is not a mesh.
+
+    URDF and `Shape` agree: full box sizes, lengths along z.
+    """
     if geometry.kind == "box":
         return Shape.box(geometry.size)
     if geometry.kind == "sphere":
@@ -86,11 +90,11 @@ def primitive(geometry: GeometrySpec) -> Shape:
 def mesh_stand_ins(
     robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions
 ) -> list[TriangleMesh]:
-    """The convex meshes that stand in for a collision mesh; in the mode "mesh" itself.
+    """Convex meshes that represent a collision mesh, or the mesh itself in the mode "mesh".
 
     Raises:
         MeshError: the mesh cannot be read or decomposed; at the line that refers to it.
-        MissingDependencyError: pieces are asked for and coacd is not installed.
+        MissingDependencyError: pieces are requested and coacd is not installed.
     """
     assert geometry.mesh is not None
     path, scale = geometry.mesh.path, geometry.mesh.scale
@@ -110,8 +114,7 @@ def mesh_stand_ins(
 
 
 class ColliderSpec(NamedTuple):
-    """A collider of a link: shape, pose in the link, name (None for its number), and the mesh that
-    it stands for."""
+    """A collider of a link: shape, pose in the link, name (None for its number), and exact mesh."""
 
     shape: Shape | geometry.TriangleMesh
     X_LC: FloatArray
@@ -122,9 +125,9 @@ class ColliderSpec(NamedTuple):
 def shapes_of(
     robot: RobotSpec, link: LinkSpec, options: ColliderOptions
 ) -> tuple[list[ColliderSpec], list[str]]:
-    """Every collider of a link, and why meshes are left out.
+    """Return every collider of a link, and the reasons for omitted meshes.
 
-    A name that the URDF gives twice gets a number appended, and so do the pieces of one mesh.
+    A name that occurs twice in the URDF gets a number appended, and so do the pieces of one mesh.
     """
     out: list[ColliderSpec] = []
     left_out: list[str] = []
@@ -145,7 +148,7 @@ def shapes_of(
 def _shapes(
     robot: RobotSpec, link: LinkSpec, spec: GeometrySpec, options: ColliderOptions
 ) -> tuple[list[Shape | geometry.TriangleMesh], geometry.TriangleMesh | None]:
-    """What stands for a geometry, and the mesh that it stands for where that is concave."""
+    """Shapes that represent a geometry, and the exact mesh if it is concave."""
     if spec.mesh is None:
         return [primitive(spec)], None
     keeps = options.mode(link.name) == "mesh"
@@ -162,7 +165,7 @@ def _shapes(
 
 
 def _collider(mesh: TriangleMesh, keeps: bool) -> Shape | geometry.TriangleMesh:
-    """A convex mesh as a shape; one that is kept and concave as its triangles."""
+    """Convert a convex mesh to a shape, or a concave mesh in the mode "mesh" to its triangles."""
     if not keeps:
         return Shape.convex(mesh.vertices, mesh.faces)
     if is_convex(mesh):

@@ -1,4 +1,4 @@
-"""What a URDF says, element by element with its line, before meshes are read and the model is
+"""Content of a URDF, element by element with lines, before meshes are read and the model is
 built."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float64]
 class InertialSpec:
     """Mass [kg], center of mass in the link [m], inertia about it in the link's axes [kg m^2].
 
-    `fault` says why they could not be read; the numbers are then what could be.
+    `fault` is the reason why they could not be read. The values are then those that could be read.
     """
 
     line: int
@@ -33,7 +33,7 @@ class InertialSpec:
 
 @dataclass(frozen=True)
 class MeshRef:
-    """A mesh as referred to: the text of the reference, where it leads, and the scale."""
+    """Reference to a mesh: the text of the reference, the path of the file, and the scale."""
 
     uri: str
     path: Path
@@ -66,7 +66,7 @@ class LinkSpec:
 
 @dataclass(frozen=True, eq=False)
 class JointSpec:
-    """A `<joint>`. Limits are None where there is none."""
+    """A `<joint>`. None means no limit."""
 
     name: str
     line: int
@@ -88,7 +88,7 @@ class JointSpec:
 
 @dataclass(frozen=True, eq=False)
 class RobotSpec:
-    """A whole `<robot>`; `file` is how errors name it."""
+    """A whole `<robot>`. `file` is its name in errors."""
 
     name: str
     file: str

@@ -1,12 +1,10 @@
-"""How well convex colliders stand for what they replace: stand-off of each, and pairs that collide
-only because of it.
+"""Fidelity of convex colliders: stand-off of each, and pairs that collide only because of it.
 
-The second question is put to configurations: the neutral one, each named state, and uniform
-samples. Where the
-    convex colliders
-of a pair of links overlap, the original triangles (primitives as inscribed polyhedra) are tested
-too. A pair whose stand-ins overlap somewhere and whose originals overlap at none of the
-configurations tested is reported: its collisions may be artifacts.
+Pairs are tested at configurations: the neutral one, each named state, and uniform samples. If the
+convex colliders of a pair of links overlap, the original triangles (primitives as inscribed
+polyhedra) are tested as well. A pair is reported if its convex colliders overlap at some
+configuration and its originals overlap at none of the configurations tested. Its collisions may be
+artifacts.
 """
 
 from __future__ import annotations
@@ -33,16 +31,16 @@ __all__ = ["HullPair", "MeshFidelity", "ModelColliders", "hull_only_pairs", "mes
 
 @dataclass(frozen=True)
 class MeshFidelity:
-    """A collision mesh and its convex stand-ins.
+    """Comparison of a collision mesh with its convex colliders.
 
     Attributes:
         faces: triangles of the mesh.
-        pieces: number of convex stand-ins.
-        vertices: of all of them.
-        convex: whether the mesh is its own hull.
-        standoff: greatest distance of the stand-ins' surface from the mesh [m]; sampled.
-        resolution: the exact stand-off differs from it by at most this [m].
-        left_out: how far the mesh reaches out of them [m]; 0 for a hull.
+        pieces: number of convex colliders.
+        vertices: total number of their vertices.
+        convex: True if the mesh is its own hull.
+        standoff: largest distance of the colliders' surface from the mesh [m], by sampling.
+        resolution: largest difference of the exact stand-off from `standoff` [m].
+        left_out: largest distance of mesh points outside the colliders [m]; 0 for a hull.
     """
 
     faces: int
@@ -56,14 +54,15 @@ class MeshFidelity:
 
 @dataclass(frozen=True)
 class HullPair:
-    """Two links whose convex colliders overlap where their originals do not.
+    """Two links whose convex colliders overlap, but not their original geometries.
 
     Attributes:
         links: their names.
-        overlaps: at how many configurations the convex colliders overlap.
-        tested: at how many of those the originals were tested; they overlap at none.
+        overlaps: number of configurations where the convex colliders overlap.
+        tested: number of those where the originals were tested. The originals overlap at none.
         example: one such configuration: "neutral", a named state, or "sample N".
-        checked: whether self-collision checks the pair (or leaves it out as always touching).
+        checked: True if self-collision checks the pair, False if it excludes the pair as always
+            touching.
     """
 
     links: tuple[str, str]
@@ -76,10 +75,10 @@ class HullPair:
 def mesh_fidelity(
     robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions
 ) -> MeshFidelity:
-    """Measure the stand-ins of one collision mesh (cached on disk)."""
+    """Measure the convex colliders of one collision mesh (cached on disk)."""
     assert geometry.mesh is not None
     pieces = mesh_stand_ins(robot, link, geometry, options)
-    if options.mode(link.name) == "mesh":  # itself
+    if options.mode(link.name) == "mesh":  # the mesh itself
         kept = pieces[0]
         return MeshFidelity(len(kept.faces), 1, len(kept.vertices), is_convex(kept), 0.0, 0.0, 0.0)
     path, scale = geometry.mesh.path, geometry.mesh.scale
@@ -106,10 +105,10 @@ def mesh_fidelity(
 
 
 class ModelColliders:
-    """Which geometry of the description each collider of a model stands for.
+    """Map from geometries of the description to the colliders of a model.
 
     Attributes:
-        of_link: per link, the geometries with the model's collider indices that stand for each.
+        of_link: per link, its geometries, each with the indices of its colliders in the model.
     """
 
     def __init__(self, model: Model, robot: RobotSpec, options: ColliderOptions) -> None:
@@ -118,8 +117,7 @@ class ModelColliders:
             own[collider.link].append(i)
         self.of_link: dict[str, list[tuple[GeometrySpec, list[int]]]] = {}
         for link in robot.links.values():
-            # A link's colliders are in the order in which they were added; a mesh that was left out
-            # has none.
+            # A link's colliders are in order of addition. An omitted mesh has none.
             indices = iter(own[link.name])
             of_geometry = [
                 (g, [next(indices) for _ in range(_count(robot, link, g, options))])
@@ -131,7 +129,7 @@ class ModelColliders:
 def _count(
     robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec, options: ColliderOptions
 ) -> int:
-    """How many colliders stand for a geometry."""
+    """Number of colliders of a geometry."""
     if geometry.mesh is None:
         return 1
     try:
@@ -151,15 +149,15 @@ def hull_only_pairs(
     n_tests: int = 8,
     seed: int = 0,
 ) -> list[HullPair]:
-    """Pairs of links that collide only because of convex stand-ins, as far as configurations tell.
+    """Find pairs of links that collide only because of convex colliders, at tested configurations.
 
     Args:
-        model: with stand-ins.
-        robot: its description.
-        colliders: of the model.
-        n_samples: uniform configurations beside neutral and named ones.
-        n_tests: originals are tested at most so often per pair.
-        seed: for the samples.
+        model: model with convex colliders.
+        robot: description of the model.
+        colliders: map to the model's colliders.
+        n_samples: number of uniform configurations in addition to neutral and named ones.
+        n_tests: largest number of tests of the originals per pair.
+        seed: seed of the samples.
     """
     replaced = {
         i
@@ -168,8 +166,8 @@ def hull_only_pairs(
         for i in indices
         if g.mesh
     }
-    # All pairs of links of which one has a stand-in: those that are checked, and those left out as
-    # always touching.
+    # All pairs of links with at least one converted mesh: pairs that are checked, and pairs
+    # excluded as always touching.
     checked = {frozenset((int(a), int(b))) for a, b in model.collision_pairs}
     always = {
         frozenset((d.link_a, d.link_b)) for d in model.disabled_collisions if d.reason == "Always"
@@ -223,7 +221,7 @@ def _configurations(
 
 
 class _Originals:
-    """The original triangles of links, read when first needed."""
+    """Original triangles of links, read when first needed."""
 
     def __init__(self, robot: RobotSpec, model: Model, colliders: ModelColliders) -> None:
         self.robot, self.model, self.colliders = robot, model, colliders

@@ -1,8 +1,8 @@
-"""Mass properties from geometry, for links whose inertial data are missing or impossible.
+"""Mass properties from geometry, for links with missing or invalid inertial data.
 
-Each collision geometry (or visual one, where a link has no collision geometry) counts as a uniform
-solid; where two overlap, the overlap counts twice. A mesh counts with its inside if it is closed,
-else with its hull's. Inertia I = tr(C) 1 - C of the second moment C about the center of mass.
+Each collision geometry (or visual geometry, if a link has no collision geometry) is a uniform
+solid. Overlaps of two solids count twice. A closed mesh is solid; otherwise its hull is used. The
+inertia is I = tr(C) 1 - C for the second moment C about the center of mass.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ __all__ = ["inertia_from_geometry"]
 def inertia_from_geometry(
     robot: RobotSpec, link: LinkSpec, *, mass: float | None, density: float
 ) -> tuple[float, FloatArray, FloatArray, str] | None:
-    """Mass, center of mass, inertia about it (link axes), and a remark; None for a link without
-    geometry.
+    """Compute mass, center of mass, inertia about it (link axes), and a remark.
+
+    Return None for a link without geometry.
 
     Args:
-        robot: named in errors.
-        link: whose geometry counts.
+        robot: robot to name in errors.
+        link: link with the geometry.
         mass: [kg] to scale to; None for volume times density.
         density: [kg/m^3].
     """
@@ -55,7 +56,7 @@ def inertia_from_geometry(
 
 
 def _solid(robot: RobotSpec, link: LinkSpec, geometry: GeometrySpec) -> tuple[MassProperties, bool]:
-    """Of one geometry in its own frame, and whether it is exact."""
+    """Mass properties of one geometry in its own frame, and True if they are exact."""
     if geometry.kind == "mesh":
         assert geometry.mesh is not None
         try:

@@ -1,5 +1,4 @@
-"""`inspect_robot`: all there is to know about a description and what became of it, as plain
-data."""
+"""`inspect_robot`: a complete report of a description and of the resulting model, as plain data."""
 
 from __future__ import annotations
 
@@ -31,13 +30,13 @@ class ColliderReport:
     """One `<collision>` of the description.
 
     Attributes:
-        link: that carries it.
-        names: of the model's colliders that stand for it.
-        type: of the model's shape: "sphere", "box", "cylinder", "capsule", "convex".
+        link: link that carries the collider.
+        names: names of the corresponding colliders of the model.
+        type: type of the model's shape: "sphere", "box", "cylinder", "capsule", "convex".
         mesh: reference to the mesh file; None for a primitive.
-        fidelity: of the convex stand-ins of a mesh.
-        exact: whether the mesh decides where its stand-ins overlap something.
-        line: in the description.
+        fidelity: comparison of a mesh with its convex colliders.
+        exact: True if the mesh decides where its convex colliders overlap something.
+        line: line in the description.
     """
 
     link: str
@@ -51,16 +50,15 @@ class ColliderReport:
 
 @dataclass(frozen=True, eq=False)
 class RobotReport:
-    """What `inspect_robot` finds. `to_dict` gives it as JSON-ready data.
+    """Result of `inspect_robot`. `to_dict` returns it as JSON-ready data.
 
     Attributes:
-        loaded: the model, and the files it was made from.
+        loaded: the model, and its source files.
         colliders: one per `<collision>`.
-        hull_pairs: pairs of links that collide only because of convex stand-ins.
-        hull_samples: number of random configurations behind that.
-        position_sources: per coordinate of q, where its limits come from.
-        velocity_sources: per coordinate of v, where its velocity, effort and acceleration limits
-            come from.
+        hull_pairs: pairs of links that collide only because of convex colliders.
+        hull_samples: number of random configurations used to find these pairs.
+        position_sources: source of the position limits, per coordinate of q.
+        velocity_sources: source of velocity, effort and acceleration limits, per coordinate of v.
     """
 
     loaded: LoadedRobot
@@ -72,11 +70,12 @@ class RobotReport:
 
     @property
     def model(self) -> Model:
-        """The model that the description makes."""
+        """Model of the description."""
         return self.loaded.model
 
     def to_dict(self) -> dict[str, Any]:
-        """Nested dicts and lists of strings, numbers and None (for no limit), ready for JSON."""
+        """Convert to nested dicts and lists of strings, numbers and None (for no limit), for
+        JSON."""
         loaded, model, limits = self.loaded, self.model, self.model.limits
         filtered = loaded.self_collision
         data = {
@@ -146,11 +145,11 @@ class RobotReport:
 
 
 def inspect_robot(source: Any, **options: Any) -> RobotReport:
-    """Load a robot and measure what became of it.
+    """Load a robot and report on its description and the model.
 
     Args:
         source: as for `load_robot`.
-        **options: likewise.
+        **options: as for `load_robot`.
 
     Raises:
         RobosimError: as `load_robot` does.
@@ -183,7 +182,7 @@ def _type_of(shape: Shape | TriangleMesh) -> str:
 
 
 def _limit_sources(loaded: LoadedRobot) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Where each coordinate's limits come from."""
+    """Source of each coordinate's limits."""
     model, robot = loaded.model, loaded.robot
     overrides = loaded.overrides.by_joint if loaded.overrides else {}
     file = loaded.overrides.source if loaded.overrides else ""
@@ -231,7 +230,8 @@ def _limit_sources(loaded: LoadedRobot) -> tuple[dict[str, str], dict[str, dict[
 
 
 def _plain(value: Any) -> Any:
-    """JSON-ready: arrays and tuples as lists, infinite numbers (no limit) as None."""
+    """Convert to JSON-ready data: arrays and tuples to lists, infinite numbers (no limit) to
+    None."""
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):

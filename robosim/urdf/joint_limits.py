@@ -1,13 +1,13 @@
-"""MoveIt's joint_limits.yaml: the limits that URDF has no place for, and overrides of those it has.
+"""MoveIt's joint_limits.yaml: limits that URDF cannot express, and overrides of URDF limits.
 
     joint_limits:
       elbow_joint: {has_velocity_limits: true, max_velocity: 3.14, has_acceleration_limits: true,
           max_acceleration: 5.0}
 
-`has_X_limits: true` puts the number in place of the URDF's, `false` removes the limit, and without
-either the URDF's stays. The scaling factors are MoveIt's defaults for its own planners; they and
-jerk limits are noted as ignored. Angles may carry the units of xacro's tags: `!degrees 90`,
-`!radians 1.5708`.
+`has_X_limits: true` replaces the URDF's value, `false` removes the limit, and without the key the
+URDF's value is kept. The scaling factors are MoveIt's defaults for its own planners. Scaling
+factors and jerk limits are recorded as ignored. Angles may have the units of xacro's tags:
+`!degrees 90`, `!radians 1.5708`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TOP = ("joint_limits", "default_velocity_scaling_factor", "default_acceleration
 
 @dataclass
 class LimitOverrides:
-    """Overrides by joint and quantity; None where the limit is removed. Lines by joint."""
+    """Overrides by joint and quantity, None for a removed limit, and line numbers by joint."""
 
     source: str
     by_joint: dict[str, dict[str, tuple[float, ...] | None]] = field(default_factory=dict)
@@ -56,11 +56,10 @@ class LimitOverrides:
 
 
 def read_joint_limits(source: str | PathLike[str] | Mapping[str, Any]) -> LimitOverrides:
-    """Read a joint_limits.yaml, or take its content as a mapping (with or without the key
-    "joint_limits").
+    """Read a joint_limits.yaml, or its content as a mapping (with or without "joint_limits").
 
     Raises:
-        JointLimitsError: it is malformed; with file and line where there is one.
+        JointLimitsError: it is malformed; with file and line if it is a file.
         FileError: there is no such file.
     """
     if isinstance(source, Mapping):
@@ -98,7 +97,7 @@ def read_joint_limits(source: str | PathLike[str] | Mapping[str, Any]) -> LimitO
 
 
 def apply_joint_limits(robot: RobotSpec, overrides: LimitOverrides) -> dict[str, JointSpec]:
-    """The robot's joints with the overridden position, velocity, effort and acceleration limits.
+    """Return the robot's joints with overridden position, velocity, effort and acceleration limits.
 
     Raises:
         JointLimitsError: an entry names no joint.
@@ -135,7 +134,7 @@ def _add(
     file: str | None,
     line: int | None,
 ) -> None:
-    """Check one joint's entry and turn it into overrides."""
+    """Check one joint's entry and convert it to overrides."""
     for key, (_, at) in values.items():
         if key not in _KEYS and key != "angle_wraparound":
             near = suggestion(key, sorted(_KEYS), limit=None)
@@ -187,8 +186,8 @@ def _add(
         overrides.lines[joint] = line
 
 
-# YAML with lines: nodes, not values; no anchors or aliases (an alias bomb is a few hundred bytes),
-# and of tags only units.
+# YAML with line numbers: nodes instead of values. Anchors and aliases are refused (an alias bomb is
+# a few hundred bytes), and unit tags are the only tags.
 
 
 def _compose(data: bytes, file: str) -> yaml.Node:
@@ -239,7 +238,7 @@ def _compose(data: bytes, file: str) -> yaml.Node:
 
 
 def _mapping(node: yaml.Node, file: str, what: str) -> dict[str, tuple[yaml.Node, int]]:
-    """Keys, which must be different texts, with their value nodes and lines."""
+    """Return a mapping from keys, which must be unique strings, to value nodes and lines."""
     if not isinstance(node, yaml.MappingNode):
         raise JointLimitsError(
             f"{what} must be a mapping", file=file, line=node.start_mark.line + 1
@@ -271,7 +270,7 @@ def _scalar(node: yaml.Node, file: str) -> Any:
         value = yaml.SafeLoader("").construct_object(node)
     except (ValueError, yaml.YAMLError):
         return node.value
-    if isinstance(value, str):  # YAML 1.1 reads 1e3 as text; a number is meant
+    if isinstance(value, str):  # YAML 1.1 reads 1e3 as text, but it is a number
         try:
             return float(value)
         except ValueError:

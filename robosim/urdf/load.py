@@ -1,4 +1,4 @@
-"""`load_robot`: from a description to a model."""
+"""`load_robot`: loading of a model from a description."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_SRDF_BYTES = 16 * 2**20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadOptions:
-    """The keyword arguments of `load_robot`, which documents them."""
+    """Keyword arguments of `load_robot`, documented there."""
 
     base: Base = "fixed"
     convex: ConvexMode | Mapping[str, ConvexMode] = "hull"
@@ -60,12 +60,12 @@ class LoadOptions:
 
     @property
     def floating(self) -> bool | None:
-        """Whether the base flies freely; None: as the semantic description says."""
+        """True if the base is free to move; None if the semantic description decides."""
         return None if self.base == "described" else self.base == "floating"
 
     @property
     def colliders(self) -> ColliderOptions:
-        """How collision meshes become convex."""
+        """Options for the conversion of collision meshes."""
         return ColliderOptions(
             self.convex,
             self.hull_vertices,
@@ -78,16 +78,16 @@ class LoadOptions:
 
 @dataclass(frozen=True, eq=False)
 class LoadedRobot:
-    """A model with what it was made from.
+    """A model with its sources.
 
     Attributes:
         model: the result.
-        robot: the URDF as read, limits of joint_limits.yaml put in.
+        robot: the URDF as read, with limits of joint_limits.yaml applied.
         semantics: the SRDF as read; None without one.
         overrides: the joint_limits.yaml as read; None without one.
-        self_collision: of the sampling filter; None where an SRDF lists the pairs, or it was
-            switched off.
-        options: that it was loaded with.
+        self_collision: report of the sampling filter; None if an SRDF lists the pairs, or if the
+            filter is off.
+        options: options of the load.
     """
 
     model: Model
@@ -121,56 +121,57 @@ def load_robot(
 ) -> Model:
     """Load a robot from URDF or xacro.
 
-    What the description says is read as far as it has a meaning. What it says to other programs
-    (gazebo, transmission) or to nobody is listed in `Model.ignored`, what deserves a look in
-    `Model.warnings`, and links whose inertia no body has in `Model.dynamics_faults`: such a robot
-    can be planned for, and its dynamics raise an error. Links that fixed joints weld together are
-    one body for the dynamics; each keeps its name.
+    Meaningful content of the description is read. Content for other programs (gazebo, transmission)
+    or without meaning is listed in `Model.ignored`. `Model.warnings` lists what the user should
+    review. `Model.dynamics_faults` lists links with invalid inertia. A robot with faults can be
+    planned for, but its dynamics raise an error. Links that fixed joints weld together are one body
+    for the dynamics; each keeps its name.
 
     Args:
         source: name of a bundled robot ("ur5"), path of a .urdf or .xacro file, or of a folder that
-            holds one (my_robot/my_robot.urdf, or whatever is the only one), a URDF string, or a
+            contains one (my_robot/my_robot.urdf, or the only one), a URDF string, or a
             `yourdfpy.URDF`.
-        base: "fixed" to the world, or "floating": the root link flies freely, and q begins with its
-            7 numbers. "described": floating where the semantic description has a virtual joint of
-            this type for the root link, else fixed.
-        convex: what a collision mesh becomes: its convex "hull", convex "pieces" (needs the extra
-            `decomp`; both cached on disk), or with "mesh" itself, concave as it is, with what it
-            encloses where it is closed; one for all links or a mapping by link name (others get the
-            hull). Meshes cost checks several times what hulls do.
-        hull_vertices: at most so many per hull; it then grows a little so that it still contains
-            the mesh.
-        piece_threshold: concavity that a piece may keep, 0.01 (fine) to 1.
-        max_pieces: per mesh.
-        package_dirs: folders where `package://NAME/...` and xacro's `$(find NAME)` look first; then
-            ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, and the folders above the file.
+        base: "fixed" to the world, or "floating": the root link is free to move, and q begins with
+            its 7 numbers. "described": floating if the semantic description has a virtual joint of
+            this type for the root link, otherwise fixed.
+        convex: conversion of collision meshes, for all links or as a mapping by link name (other
+            links get the hull). "hull" is the convex hull. "pieces" are convex pieces (needs the
+            extra `decomp`). Both are cached on disk. "mesh" keeps the mesh, concave or not, with
+            its interior if it is closed. Checks of meshes cost several times as much as checks of
+            hulls.
+        hull_vertices: largest number of vertices per hull. A reduced hull grows a little to still
+            contain the mesh.
+        piece_threshold: largest concavity of a piece, 0.01 (fine) to 1.
+        max_pieces: largest number of pieces per mesh.
+        package_dirs: folders where `package://NAME/...` and xacro's `$(find NAME)` are searched
+            first; then ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, and the folders above the file.
         srdf: path or text of MoveIt's semantic description. None takes the .srdf of the same name
-            beside the file, if any; False takes none.
-        joint_limits: path of MoveIt's joint_limits.yaml, or its content as a mapping; None takes
-            the one beside the file.
-        inertia_from_meshes: compute inertial data from a link's geometry where they are impossible,
-            or where a body moves that has none.
-        density: for that, where the mass is missing too [kg/m^3].
-        visuals: whether to keep visuals; without, missing visual meshes do not matter.
+            in the same folder, if any. False takes none.
+        joint_limits: path of MoveIt's joint_limits.yaml, or its content as a mapping. None takes
+            the file in the same folder, if any.
+        inertia_from_meshes: compute inertial data from a link's geometry if they are invalid, or if
+            a moving body has none.
+        density: density for computed inertial data if the mass is missing as well [kg/m^3].
+        visuals: True to keep visuals. Without visuals, missing visual meshes do not matter.
         xacro_args: values of a xacro file's arguments.
-        filter_self_collisions: leave out pairs of links that always or never touch, by sampling,
-            when no SRDF lists pairs.
-        seed: of the sampling.
-        strict: refuse all that the URDF specification does not allow, at its first place, instead
-            of a warning.
-        missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or
-            "skip" the mesh: nothing then collides with it. Visual meshes that are missing leave a
+        filter_self_collisions: exclude pairs of links that always or never touch, by sampling, if
+            no SRDF lists pairs.
+        seed: seed of the sampling.
+        strict: raise an error at the first violation of the URDF specification, instead of a
             warning.
-        exact_meshes: have the mesh itself decide where its hull, or its convex pieces, overlap
-            something, and give the distances of what is apart. Without, hulls and pieces count as
-            they are, up to their stand-off too large.
+        missing_meshes: "refuse" a robot with a collision mesh that is missing or cannot be read, or
+            "skip" the mesh: nothing then collides with it. Visual meshes that are missing cause a
+            warning.
+        exact_meshes: True if the mesh itself decides where its hull, or its convex pieces, overlap
+            something, and determines the distances of separated shapes. Otherwise hulls and pieces
+            count as they are, up to their stand-off too large.
 
     Raises:
-        UrdfError: the description is malformed, or says what has no meaning: with file and line.
-        MeshError: a collision mesh is missing or cannot be read: likewise.
-        SrdfError: likewise about the semantic description.
-        JointLimitsError: likewise about the joint limits.
-        FileError: no such robot or file.
+        UrdfError: the description is malformed or has no valid meaning; with file and line.
+        MeshError: a collision mesh is missing or cannot be read; with file and line.
+        SrdfError: the semantic description is invalid; with file and line.
+        JointLimitsError: the joint limits are invalid; with file and line.
+        FileError: there is no such robot or file.
         MissingDependencyError: an optional package is needed.
     """
     options = LoadOptions(
@@ -186,7 +187,7 @@ def load_robot(
 
 
 def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
-    """As `load_robot`, with what the model was made from."""
+    """Load a robot as `load_robot` does, and return the model with its sources."""
     opened = open_source(source, package_dirs=options.package_dirs, xacro_args=options.xacro_args)
     robot = read_urdf(
         opened.data, file=opened.file, folder=opened.folder, package_dirs=options.package_dirs,
@@ -194,7 +195,7 @@ def load_with_report(source: Any, options: LoadOptions) -> LoadedRobot:
         skip_missing=options.missing_meshes == "skip",
     )  # fmt: skip
 
-    # Limits first: they change joints before the builder sees them.
+    # Limits first, because they change joints before the builder reads them.
     limits = opened.joint_limits if options.joint_limits is None else options.joint_limits
     overrides = None if limits is None or limits is False else read_joint_limits(limits)
     if overrides is not None:
@@ -241,7 +242,7 @@ def _srdf_text(srdf: str | PathLike[str]) -> tuple[bytes | str, str]:
 
 
 def _name_acceleration_source(model: Model, overrides: LimitOverrides) -> Model:
-    """Have the model name the file that its acceleration limits come from."""
+    """Record the file of the acceleration limits as their source in the model."""
     given = {
         joint: values[0]
         for joint, limits in overrides.by_joint.items()

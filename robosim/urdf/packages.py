@@ -1,10 +1,9 @@
-"""Where `package://`, `model://`, `file://` and relative references of a robot description lead.
+"""Resolution of `package://`, `model://`, `file://` and relative references of descriptions.
 
-A package is looked for, in this order: in `package_dirs` (the folder of that name inside one of
-them, or one of them that is the package), in ROS_PACKAGE_PATH, in `share/` of AMENT_PREFIX_PATH,
-and on the way up from the file that refers to it: a folder of that name, or one with a package.xml
-that carries it. If there is none, the rest of the reference is looked for in the folders above the
-file.
+A package is searched in this order: in `package_dirs` (a folder of that name inside one of them, or
+one of them that is the package), in ROS_PACKAGE_PATH, in `share/` of AMENT_PREFIX_PATH, and upwards
+from the file with the reference: a folder of that name, or one with a package.xml of that name. If
+there is none, the rest of the reference is searched in the folders above the file.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = ["find_package", "resolve"]
 
-_MOST_ABOVE = 5  # folders that are looked into for a package that is not found
+_MOST_ABOVE = 5  # number of parent folders to search if a package is not found
 _MANIFEST_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
 def resolve(
     uri: str, base: Path | None, package_dirs: Sequence[str | PathLike[str]] = ()
 ) -> tuple[Path | None, str]:
-    """The file that a reference names.
+    """Resolve a reference to a file.
 
     Args:
         uri: as written.
-        base: folder of the file that says it; None for a description given as a string.
-        package_dirs: searched first for packages.
+        base: folder of the file with the reference; None for a description given as a string.
+        package_dirs: folders searched first for packages.
 
     Returns:
         The path, which may not exist, and a remark or ""; or None and the reason.
@@ -45,8 +44,8 @@ def resolve(
         folder = find_package(package, base, package_dirs)
         if folder is not None:
             return folder / rest, ""
-        # A folder above the file that was renamed, or copied without its package.xml, still holds
-        # the file.
+        # The file is still inside a folder above that was renamed, or copied without its
+        # package.xml.
         inside = base is not None and ".." not in Path(package, rest).parts
         for above in (
             (base.resolve(), *base.resolve().parents)[:_MOST_ABOVE] if base and inside else ()
@@ -117,7 +116,7 @@ def _from_environment() -> Iterable[Path]:
 
 
 def _is_package(folder: Path, name: str) -> bool:
-    """Whether a folder is the package: by its own name, or by its manifest's."""
+    """Return true if a folder is the package, by its own name or by its manifest's."""
     if not folder.is_dir():
         return False
     if folder.name == name:

@@ -1,18 +1,15 @@
-"""What looks wrong in a description that says nothing impossible: other units, states that nothing
-can reach.
+"""Plausibility of descriptions that are valid: wrong units, unreachable states.
 
-Each check knows a mistake that people make, and a bound beyond which it is all but sure:
-  degrees      a revolute joint that turns more than two full turns to one side, or faster than 60
-               rad/s; powers of ten
-               and what is above 10,000 stand for no limit
-  millimeters  geometry more than 10 times the robot's reach or longer than 20 m, a joint 20 m from
-               its parent, a slide
-               of more than 20 m
-  inertia      a radius of gyration more than three times, or less than a fiftieth, of the link's
-               geometry; a center of
-               mass farther outside of it than it is long
-  mass         a link denser than any metal
-  states       positions beyond a limit, joints outside the state's group
+Each check detects a common mistake by a bound beyond which the mistake is almost certain:
+
+degrees      a revolute joint with a limit beyond two full turns, or faster than 60 rad/s;
+             powers of ten from 100 on and values of at least 10,000 stand for no limit
+millimeters  geometry more than 10 times the robot's reach or longer than 20 m, a joint 20 m from
+             its parent, a slide of more than 20 m
+inertia      a radius of gyration more than three times, or less than a fiftieth, of the size of
+             the link's geometry; a center of mass farther outside the geometry than its length
+mass         a link denser than any metal
+states       positions beyond a limit, joints outside the state's group
 """
 
 from __future__ import annotations
@@ -34,17 +31,16 @@ __all__ = ["always_touching", "implausible", "mostly_touching"]
 _MOST_TURN = 4 * math.pi  # [rad]
 _MOST_SPIN = 60.0  # [rad/s]
 _MOST_LENGTH = 20.0  # [m]
-_REACHES = 10.0  # the largest geometry in terms of the robot's reach
-_SPREAD = (0.02, 3.0)  # radius of gyration in terms of the geometry's half diagonal
-_NO_LIMIT = 1e4  # [rad, m, rad/s] from here on it is written for none
-_SMALLEST = 0.01  # [m]: smaller geometry is a mark
+_REACHES = 10.0  # largest plausible geometry, relative to the robot's reach
+_SPREAD = (0.02, 3.0)  # radius of gyration, relative to the geometry's half diagonal
+_NO_LIMIT = 1e4  # [rad, m, rad/s] values from here on stand for no limit
+_SMALLEST = 0.01  # [m]: smaller geometry is a marker
 _DENSEST = 30_000.0  # [kg/m^3]: osmium has 22,590
-_NOISE = 1e-6  # [rad, m] beyond a limit, as rounded numbers are
+_NOISE = 1e-6  # [rad, m] excess over a limit that rounded numbers may have
 
 
 class Box(NamedTuple):
-    """Corners (3,) of the box around a link's colliders, in its axes [m], and their volume
-    [m^3]."""
+    """Bounding box of a link's colliders: corners (3,) in link axes [m], and total volume [m^3]."""
 
     low: FloatArray
     high: FloatArray
@@ -52,10 +48,10 @@ class Box(NamedTuple):
 
 
 def implausible(model: Model, robot: RobotSpec, semantics: Semantics | None) -> list[str]:
-    """One text with file and line for everything that looks wrong.
+    """Return one text with file and line for each implausibility.
 
     Args:
-        model: made from the description.
+        model: model of the description.
         robot: the description.
         semantics: the SRDF, if any.
     """
@@ -72,8 +68,7 @@ def implausible(model: Model, robot: RobotSpec, semantics: Semantics | None) -> 
 
 
 def always_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
-    """One text for every pair of links that the self-collision filter leaves out because they
-    always overlap."""
+    """Return one text per pair that the self-collision filter excludes as always overlapping."""
     return [
         f"{robot.file}:{robot.links[pair.link_a].line}: links {pair.link_a!r} and {pair.link_b!r}"
         " overlap in every configuration, so self-collision does not check them"
@@ -83,7 +78,7 @@ def always_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
 
 
 def mostly_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
-    """One text for every pair of links that is checked and overlaps at most random
+    """Return one text per checked pair of links that overlaps at most of the random
     configurations."""
     return [
         f"{robot.file}:{robot.links[a].line}: links {a!r} and {b!r} overlap at {n} of 100 random"
@@ -117,7 +112,7 @@ def _means_none(limit: float) -> bool:
 
 
 def _reach(robot: RobotSpec) -> float:
-    """The longest way along joints from the root [m]."""
+    """Longest path along joints from the root [m]."""
     children: dict[str, list[JointSpec]] = {}
     for joint in robot.joints.values():
         children.setdefault(joint.parent, []).append(joint)
@@ -132,7 +127,7 @@ def _reach(robot: RobotSpec) -> float:
 
 
 def _boxes(model: Model) -> dict[str, Box]:
-    """The box in its own axes around each link's colliders, and their volume."""
+    """Bounding box of each link's colliders in link axes, and their volume."""
     found: dict[str, Box] = {}
     for collider in model.colliders:
         low, high = bounding_box(collider.shape, collider.X_LC)
@@ -148,7 +143,7 @@ def _boxes(model: Model) -> dict[str, Box]:
 
 
 def _volume(shape: Shape | TriangleMesh) -> float:
-    """What a mesh encloses; of other shapes their box, which is more."""
+    """Enclosed volume of a mesh; for other shapes the volume of their box, an upper bound."""
     if not isinstance(shape, TriangleMesh) and shape.type != "convex":
         low, high = bounding_box(shape, np.eye(4))
         return float(np.prod(high - low))

@@ -1,15 +1,14 @@
-"""A URDF document into a `RobotSpec`: every number checked, every reference followed, nothing built
-yet.
+"""Conversion of a URDF document to a `RobotSpec`, with all numbers and references checked.
 
-Defaults are the URDF specification's: axis (1, 0, 0), origin identity, `<mimic>` multiplier 1 and
-offset 0, `<limit>` lower and upper 0. Each of these leaves a warning: a robot without a name takes
-the file's; a velocity or effort limit of 0 means that none is given (as MoveIt reads it; taken
-literally the joint could never move); a material without color is drawn in the default one.
+Defaults are those of the URDF specification: axis (1, 0, 0), origin identity, `<mimic>` multiplier
+1 and offset 0, `<limit>` lower and upper 0. The following cause a warning each. A robot without a
+name gets the file's name. A velocity or effort limit of 0 means no limit, as in MoveIt (literally,
+the joint could never move). A material without color is drawn in the default color.
 
-Strict reading refuses what the specification does not allow. Otherwise it is read as far as it has
-a meaning, with a warning: a visual that cannot be drawn is left out, inertial data that no body has
-are a fault of their link (`InertialSpec.fault`), an infinite limit is none, a revolute or prismatic
-joint without `<limit>` has none.
+Strict reading refuses what the specification does not allow. Otherwise a description is read as far
+as it has a meaning, with a warning. A visual that cannot be drawn is omitted. Invalid inertial data
+are a fault of their link (`InertialSpec.fault`). An infinite limit is no limit, and a revolute or
+prismatic joint without `<limit>` is unlimited.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ _MAX_MASS = 1e9  # [kg]
 _MAX_INERTIA = 1e15  # [kg m^2]
 _LONG = {"radius": 1, "length": 1}
 _SIZES = {"box": {"size": 3}, "sphere": {"radius": 1}, "cylinder": _LONG, "capsule": _LONG}
-_THIN = 1e-6  # [m] for a size of 0
-_NO_INERTIA = 1e-15  # [kg m^2]: rounding errors of a zero; even a ball of 1 mg and 0.1 mm has more
+_THIN = 1e-6  # [m] replaces a size of 0
+_NO_INERTIA = 1e-15  # [kg m^2]: rounding errors of zero; a ball of 1 mg and 0.1 mm has more
 _KINDS: tuple[str, ...] = get_args(JointKind)
 
 
@@ -69,17 +68,17 @@ def read_urdf(
 
     Args:
         data: the document.
-        file: how errors name it.
-        folder: where it lies, for relative references; None for a string.
+        file: name of the document in errors.
+        folder: folder of the document, for relative references; None for a string.
         package_dirs: see `robosim.urdf.packages`.
-        default_name: for a robot without a name.
-        visuals: whether to read `<visual>` elements.
-        strict: whether to refuse what the specification does not allow.
-        skip_missing: whether to leave out collision meshes that are missing, with a warning.
+        default_name: name for a robot without one.
+        visuals: True to read `<visual>` elements.
+        strict: True to refuse what the specification does not allow.
+        skip_missing: True to omit missing collision meshes with a warning.
 
     Raises:
-        UrdfError: what cannot be honored, with file and line.
-        MeshError: a mesh reference that leads nowhere, likewise.
+        UrdfError: the document is invalid; with file and line.
+        MeshError: a mesh reference cannot be resolved; with file and line.
     """
     warnings: list[str] = []
     root = parse_xml(data, file=file, error=UrdfError, warnings=warnings, strict=strict)
@@ -92,7 +91,7 @@ def read_urdf(
 
 
 class _Document:
-    """One document on its way to a RobotSpec."""
+    """A document during its conversion to a RobotSpec."""
 
     def __init__(
         self,
@@ -106,7 +105,7 @@ class _Document:
         self.root, self.file, self.folder, self.package_dirs = root, file, folder, package_dirs
         self.ignored, self.warnings = ignored, warnings
         self.visuals, self.strict, self.skip_missing = True, True, False
-        self.found_elsewhere: dict[str, int] = {}  # what a mesh's reference leads to, with its line
+        self.found_elsewhere: dict[str, int] = {}  # remarks on mesh references, by line
         self.read = Reader(file, UrdfError)
         self.colors: dict[str, tuple[float, float, float, float] | None] = {}
 
@@ -116,14 +115,15 @@ class _Document:
     def tolerate(
         self, consequence: str, read: Callable[..., T], *arguments: Any, when: bool = True
     ) -> T | None:
-        """Call `read` with these arguments; where it fails and reading is not strict, warn of the
-        consequence.
+        """Call `read` with these arguments. If it fails and reading is not strict, add a warning.
+
+        The warning states the consequence.
 
         Returns:
-            What it read; None where it failed.
+            The result of `read`; None if it failed.
 
         Raises:
-            RobosimError: it failed, and reading is strict, or `when` is false.
+            RobosimError: `read` failed, and reading is strict or `when` is false.
         """
         try:
             return read(*arguments)
@@ -155,8 +155,7 @@ class _Document:
         )
 
     def _find_world(self, links: dict[str, LinkSpec], joints: dict[str, JointSpec]) -> None:
-        """Joints may hang from the world, as in files of Drake and Gazebo, without a link of that
-        name."""
+        """Add a link "world" if joints have it as parent, as in files of Drake and Gazebo."""
         if "world" in links:
             return
         for joint in joints.values():
@@ -170,7 +169,7 @@ class _Document:
                 return
 
     def _with_known_source(self, joint: JointSpec, joints: dict[str, JointSpec]) -> JointSpec:
-        """The joint; without its mimic where that names no joint."""
+        """Return the joint, without its mimic if the source is not a joint."""
         if joint.mimic is None or joint.mimic[0] in joints:
             return joint
         source = joint.mimic[0]
@@ -182,7 +181,7 @@ class _Document:
         return replace(joint, mimic=None)
 
     def _unique(self, tag: str) -> list[Any]:
-        """The root's children of a kind, whose names must differ."""
+        """Return the root's children with this tag, whose names must be unique."""
         lines: dict[str, int] = {}
         elements = self.root.findall(tag)
         for e in elements:
@@ -221,7 +220,7 @@ class _Document:
         except UrdfError as fault:
             if self.strict:
                 raise
-            # What could be read of it, for the messages and for a mass that geometry is scaled to.
+            # Values that could be read, for messages and for a mass to which geometry is scaled.
             zero = np.zeros(3)
             mass, given = 0.0, e.find("mass")
             with contextlib.suppress(UrdfError):
@@ -332,7 +331,7 @@ class _Document:
             )
         return MeshRef(uri, path, cast("tuple[float, float, float]", scale))
 
-    # Materials: defined anywhere, used by name anywhere
+    # Materials may be defined anywhere and used by name anywhere
 
     def _define_material(self, e: Any) -> None:
         name, color = e.get("name", ""), e.find("color")
@@ -408,7 +407,7 @@ class _Document:
         return xyz
 
     def _limits(self, e: Any, kind: str) -> tuple[float | None, ...]:
-        """Lower, upper, velocity, effort, acceleration."""
+        """Return lower, upper, velocity, effort and acceleration limits."""
         limit = e.find("limit")
         bounded = kind in ("revolute", "prismatic")
         if limit is None:
@@ -455,7 +454,7 @@ class _Document:
         return self.read.limit(limit, name, default)
 
     def _rate(self, limit: Any, name: str, kind: str) -> float | None:
-        """The limit of velocity, effort or acceleration."""
+        """Return the limit of velocity, effort or acceleration."""
         value = self._limit(limit, name)
         if value is not None and value < 0:
             raise self.read.fail(limit, f"{name} limit must not be negative, got {value:g}")
@@ -467,7 +466,7 @@ class _Document:
         mimic = e.find("mimic")
         if mimic is None:
             return None
-        if kind == "fixed":  # found in robots whose joints were frozen by changing their type
+        if kind == "fixed":  # occurs in robots whose joints were changed to fixed ones
             self.ignored.add("<mimic> of fixed joints", mimic.sourceline)
             return None
         if kind not in ("revolute", "continuous", "prismatic"):
@@ -490,7 +489,7 @@ class _Document:
             self.ignored.add(f"soft limits of {kind} joints", e.sourceline)
             lower = upper = None
         elif given and not self.strict:
-            # URDF's default of both is 0: templates and generators write it where they have none.
+            # The default of both is 0 in URDF: templates and generators write it for no limit.
             low = max(x for x in (-math.inf, hard[0], lower) if x is not None)
             high = min(x for x in (math.inf, hard[1], upper) if x is not None)
             if not lower and not upper:
@@ -502,10 +501,10 @@ class _Document:
 
 
 def _finite(value: float | None) -> float | None:
-    """A limit, which an infinite number is not."""
+    """Return a limit, or None if it is infinite."""
     return None if value is None or math.isinf(value) else value
 
 
 def _quoted(name: str) -> str:
-    """A string literal of ElementPath, which knows no escapes."""
+    """Quote a string for ElementPath, which has no escapes."""
     return f'"{name}"' if '"' not in name else f"'{name.replace(chr(39), '')}'"

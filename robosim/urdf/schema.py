@@ -1,18 +1,17 @@
-"""Which elements and attributes of URDF and SRDF have a meaning here, and what becomes of all
-others.
+"""Elements and attributes of URDF and SRDF that have a meaning here, and the treatment of others.
 
 Sources: the URDF specification (wiki.ros.org/urdf/XML and the urdfdom parsers), SRDF (srdfdom), and
-what published robots contain.
+the contents of published robots.
 
-An element's rule lists the attributes it needs, those it may have, and its children with how often
-they may occur; `foreign` tags and attributes belong to other programs (simulators, drivers,
-controllers): they are noted, never interpreted. `zero` attributes are accepted only where they say
-nothing (all zeros).
+An element's rule lists its required and optional attributes, and its children with their numbers of
+occurrences. `foreign` tags and attributes belong to other programs (simulators, drivers,
+controllers). They are recorded, never interpreted. `zero` attributes are accepted only without
+effect (all zeros).
 
-What no rule knows is passed over and noted like what is foreign. Where it looks like a misspelled
-name of something that has a meaning, it is a warning. An element that lacks what it needs is left
-out with a warning if the robot is the same without it (`expendable`), and an error if not. In
-strict reading each of these is an error with file and line.
+Content without a rule is ignored and recorded like foreign content. A likely misspelling of a known
+name causes a warning. An element without required content is omitted with a warning if the robot
+does not depend on it (`expendable`); otherwise it is an error. In strict reading each of these is
+an error with file and line.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _XACRO = "xacro"
 
 @dataclass(frozen=True)
 class Rule:
-    """What one element may contain."""
+    """Valid content of one element."""
 
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
@@ -41,8 +40,8 @@ class Rule:
     children: dict[str, tuple[int, int]] = field(default_factory=dict)  # tag -> (least, most)
     foreign_children: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()  # exactly one child among these
-    expendable: bool = False  # without it the robot moves, weighs and collides the same
-    incomplete: bool = False  # whoever reads it deals with what it lacks
+    expendable: bool = False  # the robot moves, weighs and collides the same without it
+    incomplete: bool = False  # the reader handles missing content
 
 
 _GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
@@ -110,7 +109,7 @@ URDF: dict[str, Rule] = {
     ),
     "parent": Rule(required=("link",)),
     "child": Rule(required=("link",)),
-    "axis": Rule(required=("xyz",), zero=("rpy",), expendable=True),  # (1, 0, 0) without
+    "axis": Rule(required=("xyz",), zero=("rpy",), expendable=True),  # defaults to (1, 0, 0)
     "limit": Rule(
         optional=("lower", "upper", "effort", "velocity", "acceleration"),
         foreign=("command_effort", "current", "gear_velocity", "jerk", "deceleration"),
@@ -120,7 +119,7 @@ URDF: dict[str, Rule] = {
         foreign=("D", "K", "mu_coulomb", "mu_viscous", "spring_reference", "spring_stiffness",
             "rotor_inertia"),
     ),
-    "joint_properties": Rule(optional=("damping", "friction")),  # the old name of <dynamics>
+    "joint_properties": Rule(optional=("damping", "friction")),  # obsolete name of <dynamics>
     "mimic": Rule(required=("joint",), optional=("multiplier", "offset")),
     "safety_controller": Rule(optional=("soft_lower_limit", "soft_upper_limit", "k_position",
         "k_velocity")),
@@ -161,19 +160,19 @@ SRDF: dict[str, Rule] = {
 
 
 class Ignored:
-    """What is said that has no effect: each kind once, with its number and first line."""
+    """Content without effect: each kind once, with its count and first line."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._lines: dict[str, int] = {}
 
     def add(self, what: str, line: int) -> None:
-        """Count one more of a kind."""
+        """Count an occurrence of a kind."""
         self._counts[what] += 1
         self._lines.setdefault(what, line)
 
     def texts(self, file: str) -> list[str]:
-        """One line of text per kind, in order of first appearance."""
+        """Return one line of text per kind, in order of first appearance."""
         return [
             f"{what} ({n}x, first at {file}:{self._lines[what]})"
             if n > 1
@@ -191,19 +190,19 @@ def check_structure(
     strict: bool = True,
     warnings: list[str] | None = None,
 ) -> Ignored:
-    """Hold a document against its rules, and take out of it what has no place there.
+    """Check a document against rules, and remove content that has no valid place.
 
     Args:
-        root: of the parsed document; its tag must be "robot", in whatever default namespace.
+        root: root of the parsed document. Its tag must be "robot", in any default namespace.
         rules: URDF or SRDF.
-        file: named in errors.
-        error: raised, with file and line, at the first thing that has no meaning; in strict reading
-            at the first element, attribute or text that has no place here.
-        strict: see there.
-        warnings: a list to append to.
+        file: name of the file in errors.
+        error: class of the errors, which have file and line. Raised at the first content without a
+            meaning; in strict reading at the first element, attribute or text that is not allowed.
+        strict: True for strict reading.
+        warnings: list to which warnings are appended.
 
     Returns:
-        What is passed over.
+        Ignored content.
     """
     check = _Check(rules, file, error, strict)
     check.namespace(root)
@@ -216,8 +215,11 @@ def check_structure(
 
 
 def without_default_namespace(root: Any) -> str:
-    """Take the default namespace off the root and all that share it (files of Drake, old ROS); it,
-    or ""."""
+    """Remove the default namespace of the root (as in files of Drake and old ROS) from all
+    elements.
+
+    Return the namespace, or "".
+    """
     tag = str(root.tag)
     if not tag.startswith("{") or root.prefix is not None:
         return ""
@@ -229,7 +231,7 @@ def without_default_namespace(root: Any) -> str:
 
 
 class _Check:
-    """The rules, held against one element after the other."""
+    """Checks elements against rules."""
 
     def __init__(
         self, rules: dict[str, Rule], file: str, error: type[RobosimError], strict: bool
@@ -239,21 +241,20 @@ class _Check:
         self.warnings: list[str] = []
 
     def texts(self) -> list[str]:
-        """The warnings."""
+        """Return the warnings."""
         return self.warnings + self.misspelled.texts(self.file)
 
     def fail(self, element: Any, message: str) -> RobosimError:
-        """The error to raise about an element."""
+        """Return the error to raise about an element."""
         return self.error(f"{label(element)}: {message}", file=self.file, line=element.sourceline)
 
     def namespace(self, root: Any) -> None:
-        """Note a default namespace, and take it off, unless reading is strict."""
+        """Record and remove a default namespace, unless reading is strict."""
         if not self.strict and (space := without_default_namespace(root)):
             self.ignored.add(f"xmlns={space!r}", root.sourceline)
 
     def element(self, e: Any) -> None:
-        """Check an element with everything in it; whatever remains in it has a meaning, and its
-        place."""
+        """Check an element and its content. All content that remains is valid."""
         rule = self.rules[e.tag]
         self._attributes(e, rule)
         self._text(e)
@@ -297,7 +298,7 @@ class _Check:
         e.remove(child)
 
     def _foreign(self, e: Any, rule: Rule, child: Any) -> None:
-        """Note a child that has no place here."""
+        """Record a child that is not allowed."""
         tag, line = str(child.tag), child.sourceline
         if tag.startswith("{") or ":" in tag:
             prefix, name = (
@@ -358,7 +359,7 @@ class _Check:
             self.ignored.add(f"attribute {name.rpartition('}')[2]!r} of <{e.tag}>", e.sourceline)
 
     def _text(self, e: Any) -> None:
-        """Text between elements would be a comment gone wrong."""
+        """Check for text between elements, which is likely a malformed comment."""
         for text in (e.text, *(child.tail for child in e)):
             if text and text.strip():
                 what = f"stray text {text.strip()[:40]!r} in <{e.tag}>"
@@ -368,7 +369,7 @@ class _Check:
 
 
 def label(element: Any) -> str:
-    """The nearest named thing around an element, for messages: "link 'x'"."""
+    """Name of the nearest named element around an element, for messages: "link 'x'"."""
     while element is not None:
         if element.tag in (
             "link",
@@ -392,6 +393,6 @@ def _valid(name: str, known: Any) -> str:
 
 
 def _misspelled(name: str, known: Any) -> str | None:
-    """The known name that this one all but is."""
+    """Return the known name that this one likely misspells, or None."""
     close = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.8)
     return close[0] if close else None

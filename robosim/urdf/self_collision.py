@@ -1,27 +1,25 @@
-"""Pairs of links that self-collision need not check, where no SRDF says it.
+"""Filter of link pairs that self-collision need not check, if no SRDF lists them.
 
-Three kinds of pairs are left out:
-  adjacent  a link and the nearest one above it that has colliders: found by the builder, without
-            sampling
-  always    overlapping in each of n uniform samples of the configuration space: by design, not by
-            motion
-  never     farther apart than a margin: either by proof, where the limits of the joints between
-            both leave
-            too little reach, or in each of the samples and after a search for a configuration where
-            they are not
+Three kinds of pairs are excluded:
+
+adjacent  a link and its nearest ancestor with colliders: found by the builder, without sampling
+always    overlapping in each of n uniform samples of the configuration space, so by design
+never     farther apart than a margin: either by proof, if the limits of the joints between both
+          links leave too little reach, or in each of the samples and after a search for a
+          configuration where they are closer
 
 Samples alone could miss a rare collision, which would then never be checked. Hence the margin of 2
-cm, and the search: from up to 30 of 200 random configurations, those that bring both links closest,
-it follows the gradient of their distance; then it perturbs coordinates with shrinking steps, and
-follows the gradient again. A pair that comes within the margin stays checked.
+cm, and the search. The search starts from up to 30 of 200 random configurations, those that bring
+both links closest. It follows the gradient of their distance, then perturbs coordinates with
+shrinking steps, and follows the gradient again. A pair that comes within the margin stays checked.
 
-Of pairs that stay checked it is counted at how many of a hundred samples they overlap: those that
-do at most of them leave a robot little room, and are often modeled so on purpose.
+For pairs that stay checked, the filter counts at how many of a hundred samples they overlap. Pairs
+that overlap at most samples leave a robot little free space, and are often modeled so on purpose.
 
-The work of all searches together is bounded. Pairs with the fewest joints between them go first;
-those whose turn does not come stay checked. Only robots with thousands of pairs, such as chains of
-hundreds of links, come to the bound. The same model and seed give the same result. It is cached on
-disk by content.
+The total work of all searches is bounded. Pairs with the fewest joints between them go first, and
+pairs that are not reached stay checked. Only robots with thousands of pairs, such as chains of
+hundreds of links, reach the bound. The result is deterministic for a model and a seed. It is cached
+on disk by content.
 """
 
 from __future__ import annotations
@@ -39,9 +37,9 @@ from robosim.model import DisabledCollision, Model
 __all__ = ["SelfCollisionReport", "filter_self_collision"]
 
 _MARGIN = 0.02  # [m]
-_START_CONFIGURATIONS = 200  # where searches may begin
+_START_CONFIGURATIONS = 200  # candidates for starts of searches
 _MOST_WORK = 60_000_000  # of all searches [placements of one joint, about 40 ns each]
-_WORK_PER_CALL = 200_000  # Python answers signals in between
+_WORK_PER_CALL = 200_000  # Python handles signals between calls
 _SAMPLES_BEFORE_SEARCH = 1000
 _SAMPLES_PER_CALL = 250
 _SAMPLES_TO_COUNT = 100
@@ -50,17 +48,17 @@ _VERSION = 5
 
 @dataclass(frozen=True)
 class SelfCollisionReport:
-    """What was left out, and on what grounds.
+    """Result of the self-collision filter.
 
     Attributes:
-        n_samples: configurations drawn.
-        seed: that drew them.
-        margin: distance that a pair must always keep to be left out as never touching [m].
+        n_samples: number of configurations drawn.
+        seed: seed of the samples.
+        margin: smallest distance of a pair that counts as never touching [m].
         disabled: pairs of links with reason "Always" or "Never".
         undecided: number of pairs of links that stay checked because the work of searches is
             bounded.
-        frequent: pairs of links that are checked and overlap at half of a hundred samples or more,
-            with their number.
+        frequent: checked pairs of links that overlap at half of a hundred samples or more, with
+            their number of overlaps.
     """
 
     n_samples: int
@@ -74,12 +72,12 @@ class SelfCollisionReport:
 def filter_self_collision(
     model: Model, *, n_samples: int = 10_000, seed: int = 0
 ) -> tuple[Model, SelfCollisionReport]:
-    """The model without the pairs of links that always or never touch.
+    """Return the model without the pairs of links that always or never touch.
 
     Args:
-        model: whose `collision_pairs` are to be thinned out.
-        n_samples: configurations to draw within the position limits.
-        seed: for them.
+        model: model whose `collision_pairs` are filtered.
+        n_samples: number of configurations to draw within the position limits.
+        seed: seed of the samples.
     """
     pairs = np.asarray(model.collision_pairs, dtype=np.intc).reshape(-1, 2)
     if len(pairs) == 0:
@@ -122,14 +120,14 @@ def _sorted_pair(a: str, b: str) -> tuple[str, str]:
 
 
 _CHECK, _ALWAYS, _NEVER, _UNDECIDED = 0, 1, 2, 3
-# By the states of `_engine.SelfCollisionSearch` once it is through.
+# Verdicts by final state of `_engine.SelfCollisionSearch`.
 _VERDICTS = np.array([_NEVER, _ALWAYS, _NEVER, _CHECK, _UNDECIDED])
 
 
 def _verdicts(
     model: Model, pairs: NDArray[np.intc], group: NDArray[np.int64], n_samples: int, seed: int
 ) -> NDArray[np.int64]:
-    """Per pair of links: check it, leave it out as always or never touching, or check it as
+    """Verdict per pair of links: check, exclude as always or never touching, or check as
     undecided."""
     order = np.argsort(group, kind="stable")
     begin = np.searchsorted(group[order], np.arange(group.max() + 2)).astype(np.intc)
@@ -158,8 +156,10 @@ def _overlaps(
     counted: NDArray[np.bool_],
     seed: int,
 ) -> NDArray[np.int64]:
-    """Per pair of links: of how many samples some two of their colliders overlap at each; 0 of one
-    not counted."""
+    """Number of samples at which each pair of links overlaps; 0 for a pair that is not counted.
+
+    Colliders of a pair are counted separately, and the result is the largest count.
+    """
     out = np.zeros(len(counted), dtype=np.int64)
     mine = counted[group]
     if mine.any():
@@ -171,12 +171,12 @@ def _overlaps(
 
 
 def _configurations(model: Model, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """(n, n_q) configurations uniform within the limits."""
+    """Draw (n, n_q) configurations, uniform within the limits."""
     return np.array([model.random_configuration(rng) for _ in range(n)])
 
 
 def _fingerprint(model: Model) -> bytes:
-    """Everything that the verdicts depend on, as bytes: tree, limits, colliders and pairs."""
+    """Serialize all inputs of the verdicts to bytes: tree, limits, colliders and pairs."""
     parts: list[object] = [model.link_names, model.position_names]
     for joint in model.joints:
         parts += [

@@ -1,5 +1,8 @@
-"""What `load_robot` was given: a bundled robot's name, a path of a file or a robot's folder, a URDF
-string or a yourdfpy object; and what belongs beside it."""
+"""Sources of `load_robot`, with accompanying files.
+
+A source is a bundled robot's name, a path of a file or a robot's folder, a URDF string or a
+yourdfpy object.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,15 @@ _DESCRIPTIONS = (".urdf", ".xacro")
 
 @dataclass(frozen=True)
 class Source:
-    """A document with its surroundings.
+    """A document with its accompanying files.
 
     Attributes:
-        data: URDF, macros expanded.
-        file: how errors name it.
-        folder: where it lies; None for a string.
-        stem: name to give a robot that has none.
-        srdf: the semantic description found beside it.
-        joint_limits: the joint_limits.yaml found beside it.
+        data: URDF, with macros expanded.
+        file: name of the document in errors.
+        folder: folder of the document; None for a string.
+        stem: default name of the robot.
+        srdf: semantic description found in the same folder.
+        joint_limits: joint_limits.yaml found in the same folder.
     """
 
     data: bytes | str
@@ -56,11 +59,12 @@ def open_source(
     package_dirs: Sequence[str | PathLike[str]] = (),
     xacro_args: Mapping[str, str] | None = None,
 ) -> Source:
-    """Find and read what was asked for.
+    """Find and read a source.
 
     Raises:
-        FileError: no such bundled robot, file or folder, or a folder that holds none or several.
-        UrdfError: a xacro file does not expand, or the argument is no description at all.
+        FileError: there is no such bundled robot, file or folder, or a folder contains no
+            description or several.
+        UrdfError: a xacro file does not expand, or the argument is not a description.
     """
     if hasattr(source, "write_xml_string"):  # a yourdfpy.URDF
         return Source(bytes(source.write_xml_string()), "<yourdfpy.URDF>", None, "robot")
@@ -88,15 +92,15 @@ def open_source(
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except (OSError, ValueError):  # no name of a file
+    except (OSError, ValueError):  # not a file name
         return False
 
 
 def _in_folder(folder: Path) -> Path:
-    """The description in a robot's folder: of the folder's own name, or the only one.
+    """Find the description in a robot's folder: the one with the folder's name, or the only one.
 
     Raises:
-        FileError: it holds none, or several.
+        FileError: the folder contains none, or several.
     """
     try:
         names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
@@ -131,7 +135,7 @@ def _bundled_path(name: str) -> Path:
 def _beside(
     path: Path, package_dirs: Sequence[str | PathLike[str]], xacro_args: Mapping[str, str] | None
 ) -> Source:
-    """Read a file; a .srdf of the same name and a joint_limits.yaml in its folder belong to it."""
+    """Read a file, and find a .srdf of the same name and a joint_limits.yaml in its folder."""
     data: bytes | str = read_file(path, max_bytes=_MAX_BYTES)
     file = str(path)
     if path.suffix.lower() == ".xacro":

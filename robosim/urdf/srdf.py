@@ -1,24 +1,19 @@
-"""SRDF, MoveIt's companion of URDF: groups, named states, end effectors, and the pairs of links not
-to check.
+"""SRDF, MoveIt's companion of URDF: groups, named states, end effectors, disabled link pairs.
 
-How each element is honored:
-  group            joints: those listed, the parent joints of its links, the joints of its chains,
-                   and its
-  subgroups'; in the
-                   robot's order, without fixed, mimic and passive ones. tip: of its only chain,
-                   else the link
-                   where an end effector of another group is mounted on it, else the child of the
-                   last joint
-                   of a serial group.
-  group_state      its positions; values for fixed and mimic joints and for virtual joints are noted
-                   as
-  ignored. end_effector     link and group.
-  disable_collisions, disable_default_collisions, enable_collisions   in this order of precedence,
-                                                                      the last
-  wins. virtual_joint    how the robot is mounted, for `load_robot(base="described")`; another base
-                         decides by
-  itself, and a different type is noted. passive_joint    a joint without a drive: not part of any
-                                                          group.
+Treatment of each element:
+
+group            joints: the listed joints, the parent joints of its links, the joints of its
+                 chains, and its subgroups' joints, in the robot's order, without fixed, mimic and
+                 passive joints. tip: tip of its only chain, otherwise the link of the group where
+                 an end effector of another group is mounted, otherwise the child of the last joint
+                 of a serial group
+group_state      its positions; values for fixed, mimic and virtual joints are recorded as ignored
+end_effector     link and group
+disable_collisions, disable_default_collisions, enable_collisions
+                 in this order of precedence, the last wins
+virtual_joint    mounting of the robot, for `load_robot(base="described")`; another base overrides
+                 it, and a different type is recorded
+passive_joint    a joint without a drive, not part of any group
 """
 
 from __future__ import annotations
@@ -38,7 +33,7 @@ from robosim.urdf.values import Reader
 __all__ = ["Semantics", "add_semantics", "read_srdf"]
 
 T = TypeVar("T")
-# What Pinocchio calls the joint of the base, and SRDF files written for it.
+# Name of the base's joint in Pinocchio, and in SRDF files written for it.
 _ROOT_JOINT = "root_joint"
 
 
@@ -54,7 +49,7 @@ class Group:
 
 @dataclass
 class Semantics:
-    """What an SRDF says about one robot."""
+    """Content of an SRDF for one robot."""
 
     file: str
     groups: list[Group] = field(default_factory=list)
@@ -65,7 +60,7 @@ class Semantics:
     end_effectors: list[tuple[str, str, str, int]] = field(default_factory=list)
     disabled: dict[tuple[str, str], str] = field(default_factory=dict)  # (link a, link b) -> reason
     lists_pairs: bool = False
-    floating_base: bool = False  # that it asks for, or was read for
+    floating_base: bool = False  # as described, or as requested
     warnings: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
 
@@ -80,17 +75,17 @@ def read_srdf(
 ) -> Semantics:
     """Read an SRDF for a robot.
 
-    What names a link, joint or group that does not exist is left out with a warning.
+    Elements that name a missing link, joint or group are omitted with a warning.
 
     Args:
         data: the document.
-        robot: the robot that it speaks of.
-        file: named in errors.
-        floating_base: whether the robot flies freely; None: as its virtual joint says.
-        strict: whether names that do not exist are errors.
+        robot: robot that the SRDF describes.
+        file: name of the file in errors.
+        floating_base: True if the base is free to move; None if its virtual joint decides.
+        strict: True if missing names are errors.
 
     Raises:
-        SrdfError: it is malformed; with file and line.
+        SrdfError: the document is malformed; with file and line.
     """
     out = Semantics(file, floating_base=bool(floating_base))
     root = parse_xml(data, file=file, error=SrdfError, warnings=out.warnings, strict=strict)
@@ -106,7 +101,7 @@ def read_srdf(
 
 
 def add_semantics(builder: ModelBuilder, semantics: Semantics) -> None:
-    """Hand groups, states, end effectors and disabled pairs to the builder."""
+    """Add groups, states, end effectors and disabled pairs to the builder."""
     line = 1
     try:
         for group in semantics.groups:
@@ -175,8 +170,7 @@ class _Document:
         self._pairs()
 
     def tolerate(self, read: Callable[[Any], T], e: Any) -> T | None:
-        """What is read of an element; where it names what does not exist, None and a warning if not
-        strict."""
+        """Read an element. If it fails and reading is not strict, add a warning and return None."""
         try:
             return read(e)
         except SrdfError as fault:
@@ -239,7 +233,7 @@ class _Document:
     # Groups
 
     def _members(self, e: Any, trail: tuple[str, ...]) -> set[str]:
-        """All joints of a group, fixed ones included."""
+        """Return all joints of a group, fixed ones included."""
         name = e.get("name")
         if name in trail:
             raise self.read.fail(e, f"contains itself, through {' -> '.join((*trail, name))}")
@@ -249,7 +243,7 @@ class _Document:
         return joints
 
     def _joints_of(self, child: Any, trail: tuple[str, ...]) -> set[str]:
-        """Joints that one element of a group stands for."""
+        """Return the joints that one element of a group stands for."""
         if child.tag in ("joint", "passive_joint"):
             return {self._joint(child)} - self.virtual
         if child.tag == "link":
@@ -262,7 +256,7 @@ class _Document:
         return self._members(self.groups[child.get("name")], trail)
 
     def _chain(self, e: Any) -> list[str]:
-        """Joints from base to tip; through a common ancestor when the tip does not hang from the
+        """Return the joints from base to tip, through a common ancestor if tip is not below
         base."""
         base, tip = self._link(e, "base_link"), self._link(e, "tip_link")
         up_base, up_tip = self._ancestry(base), self._ancestry(tip)
@@ -281,7 +275,7 @@ class _Document:
         if len(chains) == 1:
             return str(chains[0].get("tip_link"))
         for tool in self.root.findall("end_effector"):
-            # The tool's parent group, or a group whose last link carries the tool.
+            # The parent group of the tool, or a group whose last link carries the tool.
             if (
                 tool.get("parent_group") == e.get("name")
                 and tool.get("parent_link") in self.robot.links
@@ -362,7 +356,8 @@ def _pair(a: str, b: str) -> tuple[str, str]:
 
 
 def _tree_order(robot: RobotSpec) -> list[str]:
-    """Joints depth first, children in document order; those off the tree (refused later) last."""
+    """Joints depth first, children in document order. Joints off the tree (refused later) come
+    last."""
     children: dict[str, list[str]] = {}
     for joint in robot.joints.values():
         children.setdefault(joint.parent, []).append(joint.name)

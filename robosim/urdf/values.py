@@ -1,5 +1,4 @@
-"""Reading numbers, names and poses from attributes, with errors that name element, value and
-line."""
+"""Reading of numbers and poses from attributes. Errors name element, value and line."""
 
 from __future__ import annotations
 
@@ -16,18 +15,18 @@ from robosim.urdf.schema import label
 
 __all__ = ["Reader"]
 
-# Python's float() also takes "1_000" and "infinity"; a file may not.
+# Python's float() also accepts "1_000" and "infinity", which are invalid in a file.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 _INFINITE = re.compile(r"([+-]?)inf(inity)?\Z", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\r\n]+")
-MAX_LENGTH = 1e6  # [m]: beyond it a number is in other units, or broken
+MAX_LENGTH = 1e6  # [m]: larger values are in other units, or invalid
 
 
 class Reader:
     """Reads attributes of one document.
 
     Args:
-        file: named in errors.
+        file: name of the file in errors.
         error: class of the errors.
     """
 
@@ -36,7 +35,7 @@ class Reader:
         self.error = error
 
     def fail(self, element: Any, message: str) -> RobosimError:
-        """The error to raise about an element."""
+        """Return the error to raise about an element."""
         return self.error(f"{label(element)}: {message}", file=self.file, line=element.sourceline)
 
     def numbers(
@@ -47,7 +46,7 @@ class Reader:
         default: tuple[float, ...] | None = None,
         largest: float = math.inf,
     ) -> NDArray[np.float64]:
-        """(n,) finite numbers, separated by blanks, none larger in size than `largest`."""
+        """Read (n,) finite numbers, separated by blanks, with magnitudes up to `largest`."""
         text = element.get(attribute)
         if text is None:
             if default is None:
@@ -67,17 +66,17 @@ class Reader:
     def number(
         self, element: Any, attribute: str, default: float | None = None, largest: float = math.inf
     ) -> float:
-        """One finite number."""
+        """Read one finite number."""
         return float(
             self.numbers(element, attribute, 1, None if default is None else (default,), largest)[0]
         )
 
     def optional(self, element: Any, attribute: str) -> float | None:
-        """One finite number, or None where the attribute is absent."""
+        """Read one finite number, or return None if the attribute is absent."""
         return None if element.get(attribute) is None else self.number(element, attribute)
 
     def limit(self, element: Any, attribute: str, default: float | None = None) -> float | None:
-        """One number, which may be infinite; the default where the attribute is absent."""
+        """Read one number, which may be infinite. Return the default if the attribute is absent."""
         text = element.get(attribute)
         if text is None:
             return default
@@ -87,14 +86,15 @@ class Reader:
         return self.number(element, attribute)
 
     def positive(self, element: Any, attribute: str, *, largest: float = MAX_LENGTH) -> float:
-        """One number above zero."""
+        """Read one positive number."""
         value = self.number(element, attribute, largest=largest)
         if value <= 0:
             raise self.fail(element, f"{attribute}={value:g} of <{element.tag}> must be positive")
         return value
 
     def pose(self, parent: Any) -> NDArray[np.float64]:
-        """(4, 4) pose of the element's `<origin>`: xyz [m] and rpy [rad]; identity without."""
+        """Read the (4, 4) pose of the element's `<origin>`: xyz [m], rpy [rad]; identity without
+        it."""
         origin = parent.find("origin")
         if origin is None:
             return np.eye(4)

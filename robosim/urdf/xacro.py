@@ -1,8 +1,8 @@
-"""Expanding xacro with ROS's own `xacro` package, in a process of its own.
+"""Expansion of xacro with ROS's own `xacro` package, in a separate process.
 
-xacro evaluates Python expressions of the file (with few names in reach, but without bounds), reads
-the files that it includes, and keeps global state. In its own process an endless macro or a
-gigantic number costs a time or memory limit, not the caller. `$(find package)` follows
+xacro evaluates Python expressions of the file (with few names in scope, but without bounds), reads
+included files, and keeps global state. In a separate process an endless macro or a gigantic number
+only reaches a time or memory limit and does not affect the caller. `$(find package)` follows
 `robosim.urdf.packages`, so ROS need not be installed.
 """
 
@@ -22,7 +22,7 @@ from robosim.processes import run_worker
 
 __all__ = ["expand_xacro"]
 
-# [s] for the whole; single expressions and macros have tighter limits in the worker.
+# [s] total; single expressions and macros have tighter limits in the worker.
 _TIME_LIMIT = 30.0
 _MAX_BYTES = 4 * 2**20
 
@@ -33,8 +33,9 @@ def expand_xacro(
     arguments: Mapping[str, str] | None = None,
     package_dirs: Sequence[str | PathLike[str]] = (),
 ) -> str:
-    """Expand a xacro file to URDF. Line numbers are those of the output of the command `xacro
-    FILE`.
+    """Expand a xacro file to URDF.
+
+    Line numbers are those of the output of the command `xacro FILE`.
 
     Args:
         path: the file.
@@ -42,8 +43,8 @@ def expand_xacro(
         package_dirs: see `robosim.urdf.packages`.
 
     Raises:
-        UrdfError: it does not expand; names the file, the line where it can be told, and xacro's
-            reason.
+        UrdfError: the file does not expand. The message has the file, the line if known, and
+            xacro's reason.
         MissingDependencyError: xacro is not installed.
     """
     if importlib.util.find_spec("xacro") is None:
@@ -89,10 +90,9 @@ def expand_xacro(
 
 
 def _error(path: str | PathLike[str], data: bytes, message: str, expression: str) -> UrdfError:
-    """An error at the line that holds what xacro complains about; xacro itself keeps no line
-    numbers."""
+    """Locate an error by searching the file for text of the message, since xacro keeps no lines."""
     text = data.decode("utf-8", errors="replace")
-    # The expression, or else the longest word of the message that occurs in the file.
+    # The expression, otherwise the longest word of the message that occurs in the file.
     words = re.findall(r"[^\s'\"<>()\[\]{}$,;]{3,}", message.partition("xacro: ")[2])
     for candidate in filter(None, (expression, *sorted(words, key=len, reverse=True))):
         at = text.find(candidate)

@@ -1,5 +1,7 @@
-"""The process that expands one xacro file: JSON request on stdin, JSON answer on stdout. See
-`robosim.urdf.xacro`."""
+"""Worker process that expands one xacro file: JSON request on stdin, JSON answer on stdout.
+
+See `robosim.urdf.xacro`.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,11 @@ def _limit_memory() -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     except (ImportError, ValueError, OSError):
-        pass  # not every platform can; the time limits remain
+        pass  # not available on every platform; the time limits remain
 
 
 def _provide_packages(base: Path, package_dirs: list[str]) -> None:
-    """What xacro imports for $(find ...), answered by our own search."""
+    """Provide the module that xacro imports for $(find ...), backed by our own package search."""
 
     def get_package_share_directory(name: str) -> str:
         folder = find_package(name, base, package_dirs)
@@ -50,13 +52,15 @@ def _provide_packages(base: Path, package_dirs: list[str]) -> None:
 
 
 def _guard_expressions(xacro: Any) -> None:
-    """Give each expression half a second, after which the default action of SIGVTALRM ends the
-    process, even inside C code."""
+    """Limit each expression to half a second.
+
+    SIGVTALRM then ends the process by its default action, even inside C code.
+    """
     evaluate, call = xacro.safe_eval, xacro.handle_macro_call
     calls = 0
 
     def safe_eval(expression: str, *args: Any, **kwargs: Any) -> Any:
-        # The parent reads the last one when we do not come back.
+        # The parent process reads the last expression if this process does not return.
         sys.stderr.write(f"\x1e{expression}\n")
         sys.stderr.flush()
         if hasattr(signal, "setitimer"):
@@ -107,7 +111,7 @@ def _expand(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer one request."""
+    """Handle one request."""
     request = json.loads(sys.stdin.buffer.read())
     _limit_memory()
     answer = sys.stdout
