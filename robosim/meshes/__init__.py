@@ -1,5 +1,4 @@
-"""Triangle meshes: reading them strictly, their convex stand-ins, and the mass of the solid
-inside."""
+"""Triangle meshes: strict reading, convex approximations, and mass properties of the solid."""
 
 from robosim.meshes.cache import cache_folder
 from robosim.meshes.hull import convex_hull

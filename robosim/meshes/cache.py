@@ -1,8 +1,8 @@
 """An on-disk cache of arrays that are expensive to compute, keyed by content.
 
-A key is a hash of the source file's bytes, of every parameter, and of this format's version: an
-entry can be stale in no way. Entries are NPZ files without pickle, written atomically; one that is
-damaged is ignored and rewritten. A cache folder that cannot be written costs time, never an error.
+A key is a hash of the source file's bytes, of every parameter, and of this format's version, so an
+entry is never stale. Entries are NPZ files without pickle, written atomically. A damaged entry is
+ignored and rewritten. A cache folder without write access costs time but never causes an error.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ _MAX_BYTES = 2**30
 
 
 def cache_folder() -> Path:
-    """Where entries are kept: ROBOSIM_CACHE_DIR, else XDG_CACHE_HOME/robosim, else the platform's
-    usual place."""
+    """Return the folder of the cache.
+
+    It is ROBOSIM_CACHE_DIR, otherwise XDG_CACHE_HOME/robosim, otherwise the platform's usual
+    folder.
+    """
     if chosen := os.environ.get("ROBOSIM_CACHE_DIR"):
         return Path(chosen)
     if xdg := os.environ.get("XDG_CACHE_HOME"):
@@ -39,7 +42,7 @@ def cache_folder() -> Path:
 
 
 def cache_key(purpose: str, content: bytes, **parameters: object) -> str:
-    """A file name that changes with the content and with each parameter (compared by `repr`)."""
+    """Return a file name that depends on the content and each parameter (compared by `repr`)."""
     digest = hashlib.sha256(content)
     digest.update(repr((_FORMAT, purpose, sorted(parameters.items()))).encode())
     return f"{purpose}-{digest.hexdigest()}.npz"
@@ -48,7 +51,7 @@ def cache_key(purpose: str, content: bytes, **parameters: object) -> str:
 def load_arrays(
     key: str, names: tuple[str, ...]
 ) -> dict[str, NDArray[np.float64] | NDArray[np.int64]] | None:
-    """The arrays stored under `key`, or None when there is no sound entry with just these names."""
+    """Load the arrays under `key`; None unless there is a valid entry with exactly these names."""
     try:
         data = read_file(cache_folder() / key, max_bytes=_MAX_BYTES)
         with np.load(io.BytesIO(data), allow_pickle=False) as entry:
@@ -73,8 +76,7 @@ def load_arrays(
 
 
 def store_arrays(key: str, arrays: Mapping[str, NDArray[np.float64] | NDArray[np.int64]]) -> None:
-    """Store float64 and int64 arrays under `key`; silently does nothing where the folder cannot be
-    written."""
+    """Store float64 and int64 arrays under `key`. Do nothing if the folder cannot be written."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     try:

@@ -1,5 +1,7 @@
-"""The process that decomposes one mesh: NPZ on stdin, NPZ with arrays v0, f0, v1, f1, ... on
-stdout. See `pieces`."""
+"""Worker process that decomposes one mesh. See `pieces`.
+
+NPZ on stdin, NPZ with arrays v0, f0, v1, f1, ... on stdout.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ import numpy as np
 
 
 def main() -> None:
-    """Answer one request."""
-    # Native code may print: hand stdout over before it is imported, and let its prints go to
-    # stderr.
+    """Handle one request."""
+    # Native code may print: keep a copy of stdout for the answer, and redirect prints to stderr
+    # before the import.
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     os.environ["OMP_NUM_THREADS"] = (
-        "1"  # its threads wait for each other on shared cores, and one gives one answer
+        "1"  # its threads wait for each other on shared cores, and one thread is deterministic
     )
     import coacd
 

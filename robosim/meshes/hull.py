@@ -1,7 +1,6 @@
-"""Convex hulls (Qhull), thinned out on request without ever losing a point.
+"""Convex hulls (Qhull), optionally with fewer vertices and still containing all points.
 
-Flat or thread-like meshes have no volume; they are given a thickness of 0.2 mm in each direction
-that they lack.
+Flat or thread-like meshes have no volume. They are thickened by 0.2 mm in each missing direction.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ from robosim.meshes.mesh import TriangleMesh
 __all__ = ["convex_hull"]
 
 _HALF_THICKNESS = 1e-4  # [m]
-_FLAT = 1e-7  # of the largest extent: thinner than that is flat
+_FLAT = 1e-7  # relative to the largest extent; a thinner extent is flat
 
 
 def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None) -> TriangleMesh:
-    """The convex hull of points, as a closed triangle mesh with outward faces.
+    """Compute the convex hull of points, as a closed triangle mesh with outward faces.
 
     Args:
         points: (n, 3) [m].
-        max_vertices: when the hull has more, take a subset of its vertices, chosen farthest point
-            first, and grow their hull about its centroid until it contains all points: an outer
-            approximation, so that no collision is lost.
+        max_vertices: if the hull has more, select a subset of its vertices by farthest-point
+            sampling, and scale the subset's hull about its centroid until it contains all points.
+            The result is an outer approximation, so no collision is missed.
 
     Raises:
-        MeshError: fewer than one distinct point, or points that are not finite.
+        MeshError: there are no two distinct points, or a point is not finite.
     """
     points = np.asarray(points, dtype=np.float64)
     if (
@@ -47,8 +46,8 @@ def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None)
 
 
 def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points as they are, or, where they span no volume, with copies to both sides along each
-    missing direction."""
+    """Return the points. If they span no volume, offset copies to both sides in missing
+    directions."""
     centerd = points - points.mean(axis=0)
     directions = np.linalg.eigh(centerd.T @ centerd)[1].T
     extents = np.ptp(centerd @ directions.T, axis=0)
@@ -63,13 +62,12 @@ def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _qhull(points: NDArray[np.float64]) -> TriangleMesh:
-    """Qhull's triangles, turned outward and renumbered over the hull's own vertices (in input
-    order)."""
-    # Slow to import: not needed where the cache answers.
+    """Qhull's triangles, oriented outward and indexing the hull's own vertices (in input order)."""
+    # Slow to import, and not needed if the result is cached.
     from scipy.spatial import ConvexHull, QhullError
 
-    # Qhull works in absolute tolerances: bring the points to unit size first, so that small meshes
-    # keep their shape.
+    # Qhull works with absolute tolerances: scale the points to unit size, so that small meshes keep
+    # their shape.
     center, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
     try:
         hull = ConvexHull((points - center) / size)
@@ -85,8 +83,7 @@ def _qhull(points: NDArray[np.float64]) -> TriangleMesh:
 
 
 def _reduced(hull: TriangleMesh, max_vertices: int) -> TriangleMesh:
-    """Farthest-point subset of the vertices, grown about its centroid until it contains the
-    hull."""
+    """Farthest-point subset of the vertices, scaled about its centroid to contain the hull."""
     vertices = hull.vertices
     chosen = [int(np.argmax(np.linalg.norm(vertices - vertices.mean(axis=0), axis=1)))]
     distance = np.linalg.norm(vertices - vertices[chosen[0]], axis=1)
@@ -95,8 +92,8 @@ def _reduced(hull: TriangleMesh, max_vertices: int) -> TriangleMesh:
         distance = np.minimum(distance, np.linalg.norm(vertices - vertices[chosen[-1]], axis=1))
     core = _qhull(_thickened(vertices[chosen]))
     center = core.vertices.mean(axis=0)
-    # Each face plane n.x = d must move out to the farthest vertex: the largest ratio over faces is
-    # the growth.
+    # The plane n.x = d of each face must move out to the farthest vertex. The scale is the largest
+    # ratio over faces.
     corners = core.triangles
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     d = np.einsum("ij,ij->i", normals, corners[:, 0] - center)

@@ -1,11 +1,10 @@
-"""Whether the surfaces of two triangle meshes cross: the exact answer that convex stand-ins only
-approximate.
+"""Exact overlap test of two triangle meshes, for comparison with convex approximations.
 
-Two surfaces cross iff an edge of one meets a triangle of the other (triangles that touch in one
-plane aside). Candidates are the triangles within the overlap of both bounding boxes, then pairs
-with overlapping boxes; segment against triangle after Moeller and Trumbore, "Fast, minimum storage
-ray-triangle intersection", J. Graphics Tools 2(1), 1997. A closed mesh inside another is found by
-the parity of the crossings of a ray.
+Two surfaces cross iff an edge of one intersects a triangle of the other (except triangles that
+touch in one plane). Candidates are the triangles within the overlap of both bounding boxes, then
+pairs with overlapping boxes. Segments are tested against triangles after Moeller and Trumbore,
+"Fast, minimum storage ray-triangle intersection", J. Graphics Tools 2(1), 1997. A closed mesh
+inside another is detected by the parity of the crossings of a ray.
 """
 
 from __future__ import annotations
@@ -19,13 +18,15 @@ from robosim.meshes.mesh import TriangleMesh
 __all__ = ["meshes_overlap"]
 
 _BLOCK = 2_000_000  # pairs of boxes compared at once
-# Not along an axis or a diagonal, so that rays do not run along the edges of usual meshes.
+# Not along an axis or a diagonal, so that rays do not run along edges of common meshes.
 _RAY = np.array([0.5393, 0.7127, 0.4485])
 
 
 def meshes_overlap(A: TriangleMesh, B: TriangleMesh) -> bool:
-    """Whether two meshes, both in the same frame, overlap: their surfaces cross, or one lies inside
-    the other (if closed)."""
+    """Return true if two meshes, both in the same frame, overlap.
+
+    They overlap if their surfaces cross, or if one lies inside the other (if closed).
+    """
     a, b = A.triangles, B.triangles
     lower = np.maximum(a.min(axis=(0, 1)), b.min(axis=(0, 1)))
     upper = np.minimum(a.max(axis=(0, 1)), b.max(axis=(0, 1)))
@@ -57,7 +58,7 @@ def _surfaces_cross(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
 
 
 def _edges_meet(edges_of: NDArray[np.float64], triangles: NDArray[np.float64]) -> bool:
-    """Whether, in any row, an edge of the first triangle meets the second."""
+    """Return true if, in any row, an edge of the first triangle intersects the second."""
     for k in range(3):
         t, hit = _hits(edges_of[:, k], edges_of[:, (k + 1) % 3] - edges_of[:, k], triangles)
         if np.any(hit & (t >= 0) & (t <= 1)):
@@ -68,8 +69,10 @@ def _edges_meet(edges_of: NDArray[np.float64], triangles: NDArray[np.float64]) -
 def _hits(
     origin: NDArray[np.float64], direction: NDArray[np.float64], triangles: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Parameter t along origin + t direction of each row's triangle plane, and whether that point
-    is in the triangle."""
+    """Intersect lines origin + t direction with the plane of each row's triangle.
+
+    Return t, and True if the point is in the triangle.
+    """
     p, e1, e2 = (
         triangles[:, 0],
         triangles[:, 1] - triangles[:, 0],
@@ -82,7 +85,7 @@ def _hits(
     )
     proper = (
         np.abs(det) > 1e-12 * size
-    )  # else the line is parallel to the plane, or the triangle is degenerate
+    )  # otherwise the line is parallel to the plane, or the triangle is degenerate
     inverse = np.divide(1.0, det, out=np.zeros_like(det), where=proper)
     s = origin - p
     u = inverse * np.einsum("ij,ij->i", s, h)

@@ -1,16 +1,15 @@
-"""Mesh files into triangles: STL (text and binary), OBJ, DAE, PLY and GLB.
+"""Reading of mesh files as triangles: STL (text and binary), OBJ, DAE, PLY and GLB.
 
-Three steps: a guard per format (guards/) checks what the file claims against its size and strips
-all that is not geometry (materials, textures, animations), so that nothing in it can allocate
-without bound or open another file; trimesh parses what is left; the result is checked (finite,
-indices in range, as many triangles as declared) and flattened, each node's transform applied, into
-one TriangleMesh.
+There are three steps. A guard per format (guards/) checks the declared counts against the file's
+size and removes all content except geometry (materials, textures, animations), so that no content
+can allocate without bound or open another file. trimesh parses the rest. The result is checked
+(finite, indices in range, declared number of triangles) and flattened, with each node's transform
+applied, into one TriangleMesh.
 
-Axes and units: numbers are taken as they stand, in meters, as ROS tools do. Two rules are
-format-specific. A DAE's
-    `<unit
-meter="...">` is applied; its `<up_axis>` is not (RViz, MoveIt and Pinocchio ignore it too: robot
-meshes are exported in the link's own axes). A GLB is not turned from its nominal y-up either.
+Axes and units: numbers are in meters, as in ROS tools. Two rules are format-specific. The `<unit
+meter="...">` of a DAE is applied, but not its `<up_axis>` (RViz, MoveIt and Pinocchio ignore it as
+well: robot meshes are exported in the link's own axes). A GLB is not rotated from its nominal y-up
+either.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ __all__ = ["MESH_FORMATS", "load_mesh", "parse_mesh", "read_mesh_file"]
 MESH_FORMATS = tuple(GUARDS)
 _MAX_BYTES = 256 * 2**20
 _MAX_FACES = 5_000_000
-_MAX_COORDINATE = 1e6  # [m]; beyond it a file is in other units, or broken
+_MAX_COORDINATE = 1e6  # [m]; a larger value is in other units, or invalid
 
 
 def load_mesh(
@@ -45,21 +44,21 @@ def load_mesh(
     """Read a mesh file.
 
     Args:
-        path: an .stl, .obj, .dae, .ply or .glb file (in any case).
-        scale: factor along x, y, z, applied last; negative ones mirror.
+        path: an .stl, .obj, .dae, .ply or .glb file (upper or lower case).
+        scale: factor along x, y, z, applied last; negative factors mirror.
 
     Returns:
         All triangles of the file, in its root frame [m].
 
     Raises:
-        MeshError: missing, malformed, empty, not finite, or too large; names the file and the
-            reason.
+        MeshError: the file is missing, malformed, empty, not finite, or too large. The message
+            names the file and the reason.
     """
     return parse_mesh(read_mesh_file(path), path, scale=scale)
 
 
 def read_mesh_file(path: str | PathLike[str]) -> bytes:
-    """The bytes of a mesh file of a supported format and size; MeshError otherwise."""
+    """Read a mesh file of a supported format and size, otherwise raise MeshError."""
     suffix = Path(path).suffix.lower()
     if suffix not in GUARDS:
         formats = ", ".join(MESH_FORMATS)
@@ -83,12 +82,14 @@ def read_mesh_file(path: str | PathLike[str]) -> bytes:
 def parse_mesh(
     data: bytes, path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)
 ) -> TriangleMesh:
-    """`load_mesh` on bytes already read; `path` gives the format and is named in errors. Remembers
-    the last one."""
+    """Parse bytes as `load_mesh` does. `path` determines the format and is named in errors.
+
+    The most recent result is cached.
+    """
     return _parsed(data, fspath(path), tuple(_check_scale(scale, path).tolist()))
 
 
-# A robot asks for each mesh's hull and for its triangles, one after the other.
+# Loading a robot needs each mesh's hull and then its triangles.
 @lru_cache(maxsize=1)
 def _parsed(data: bytes, path: str, scale: tuple[float, float, float]) -> TriangleMesh:
     suffix = Path(path).suffix.lower()
@@ -100,7 +101,7 @@ def _parsed(data: bytes, path: str, scale: tuple[float, float, float]) -> Triang
     except MeshError as e:
         raise MeshError(str(e), file=path) from None
     except Exception as e:
-        # Whatever trimesh or its readers trip over in a file that the guard let through.
+        # Any failure of trimesh or its readers on a file that the guard accepted.
         raise MeshError(
             f"mesh cannot be read as {suffix[1:].upper()}: {type(e).__name__}: {e}"[:500], file=path
         ) from None
@@ -127,7 +128,7 @@ def _check_scale(scale: Sequence[float], path: str | PathLike[str]) -> NDArray[n
 
 def _parse(data: bytes, file_type: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Parse with trimesh, and flatten the scene."""
-    import trimesh  # slow to import (0.6 s): only where a mesh is really read
+    import trimesh  # slow to import (0.6 s): only if a mesh is parsed
 
     options: dict[str, Any] = {"ignore_broken": False} if file_type in ("dae", "glb") else {}
     scene = trimesh.load_scene(io.BytesIO(data), file_type=file_type, process=False, **options)

@@ -1,15 +1,14 @@
-"""Mass, center of mass and inertia of uniform solids: shapes, and what a triangle mesh bounds.
+"""Mass, center of mass and inertia of uniform solids: shapes, and solids bounded by triangle
+meshes.
 
-A closed surface is the signed sum of the tetrahedra (origin, a, b, c) over its triangles; over one
-of them
+The solid in a closed surface is the signed sum of the tetrahedra (origin, a, b, c) over its
+triangles. For one tetrahedron
 
     volume = a . (b x c) / 6,   int x dV = volume (a + b + c) / 4,
     int x x^T dV = volume / 20 (a a^T + b b^T + c c^T + (a + b + c)(a + b + c)^T)
 
 Source: F. Tonon, "Explicit exact formulas for the 3-D tetrahedron inertia tensor", J. Math. Stat. 1
-(2004); the
-    products of
-inertia follow from I = tr(C) 1 - C with C the second moment about the center of mass.
+(2004). The inertia is I = tr(C) 1 - C for the second moment C about the center of mass.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
-    """Of a solid of density 1 kg/m^3.
+    """Mass properties of a solid of density 1 kg/m^3.
 
     Attributes:
         volume: [m^3].
@@ -51,13 +50,15 @@ class MassProperties:
 
     @property
     def inertia(self) -> NDArray[np.float64]:
-        """(3, 3) about the center of mass, per unit density [m^5]."""
+        """(3, 3) inertia about the center of mass, per unit density [m^5]."""
         return float(np.trace(self.second_moment)) * np.eye(3) - self.second_moment
 
 
 def is_closed(mesh: TriangleMesh) -> bool:
-    """Whether each edge is shared by just two triangles that run along it in opposite directions
-    (after joining vertices)."""
+    """Return true if each edge is shared by exactly two triangles with opposite directions.
+
+    Equal vertices are merged first.
+    """
     faces = mesh.merged().faces
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     if len(edges) == 0:
@@ -67,7 +68,7 @@ def is_closed(mesh: TriangleMesh) -> bool:
 
 
 def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-3) -> bool:
-    """Whether a mesh is closed and encloses the volume of its convex hull, to a relative
+    """Return true if a mesh is closed and has its convex hull's volume, to a relative
     `tolerance`."""
     if not is_closed(mesh):
         return False
@@ -76,14 +77,14 @@ def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-3) -> bool:
 
 
 def mesh_mass_properties(mesh: TriangleMesh) -> tuple[MassProperties, bool]:
-    """Mass properties of the solid inside a mesh.
+    """Compute the mass properties of the solid inside a mesh.
 
     Returns:
-        The properties, and whether the mesh itself was used: one that is not closed, or encloses no
-            volume, has no inside, and its convex hull stands in for it.
+        The properties, and True if the mesh itself was used. A mesh that is not closed, or encloses
+            no volume, is replaced by its convex hull.
 
     Raises:
-        MeshError: not even the hull has a volume.
+        MeshError: the hull has no volume either.
     """
     if is_closed(mesh):
         own = _moments(mesh)
@@ -96,11 +97,11 @@ def mesh_mass_properties(mesh: TriangleMesh) -> tuple[MassProperties, bool]:
 
 
 def shape_mass_properties(shape: Shape) -> MassProperties:
-    """Mass properties of the solid that a shape is, in its own frame, in closed form.
+    """Compute the mass properties of a solid shape, in its own frame, in closed form.
 
     Raises:
-        MeshError: the shape has no volume, or an infinite one, or it is a convex mesh or a triangle
-            with a rounding.
+        MeshError: the shape has no volume or infinite volume, or it is a convex mesh or a triangle
+            with rounding.
     """
     if shape.type == "convex" and not shape.rounding:
         return mesh_mass_properties(convex_hull(shape.vertices))[0]
@@ -117,7 +118,8 @@ def shape_mass_properties(shape: Shape) -> MassProperties:
 
 
 def _centered(volume: float, x: float, y: float, z: float) -> MassProperties:
-    """From the second moments about the axes of a solid with three planes of symmetry."""
+    """Mass properties of a solid with three planes of symmetry, from second moments about its
+    axes."""
     return MassProperties(volume, np.zeros(3), np.diag([x, y, z]))
 
 
@@ -132,9 +134,10 @@ def _cylinder(r: float, length: float) -> MassProperties:
 
 
 def _capsule(r: float, length: float) -> MassProperties:
-    """Tube and two half balls. Together these have the ball's second moment about their flat
-    centers, which lie at +-length/2; shifting each along z by h = length/2 adds V_half (h^2 + 2 h
-    3r/8).
+    """Capsule: a tube and two half balls.
+
+    Together the half balls have the ball's second moment about their flat centers at +-length/2.
+    Shifting each along z by h = length/2 adds V_half (h^2 + 2 h 3r/8).
     """
     tube, ball, h = _cylinder(r, length), _ellipsoid(r, r, r), length / 2
     second = tube.second_moment + ball.second_moment
@@ -143,16 +146,20 @@ def _capsule(r: float, length: float) -> MassProperties:
 
 
 def _cone(r: float, length: float) -> MassProperties:
-    """It stands on its base, origin half way up: its center of mass is a quarter of the length
-    above the base."""
+    """Cone on its base, with the origin at half height.
+
+    The center of mass is a quarter of the length above the base.
+    """
     volume = math.pi * r**2 * length / 3
     second = volume * np.diag([3 * r**2 / 20, 3 * r**2 / 20, 3 * length**2 / 80])
     return MassProperties(volume, np.array([0, 0, -length / 4]), second)
 
 
 def _box(size: NDArray[np.float64], r: float) -> MassProperties:
-    """A box with a ball of radius r rolled around it: the box, a slab on each face, a quarter of a
-    cylinder along each edge and an eighth of a ball at each corner.
+    """Box with rounded edges: the Minkowski sum of a box and a ball of radius r.
+
+    It consists of the box, a slab on each face, a quarter cylinder along each edge and an eighth of
+    a ball at each corner.
     """
     a, b, c = size
     volume = (

@@ -1,10 +1,9 @@
-"""Convex stand-ins for a mesh file: its hull, or several convex pieces (CoACD), cached on disk by
-content.
+"""Convex approximations of a mesh file: its hull, or convex pieces (CoACD), cached by content.
 
 Source of the decomposition: X. Wei et al., "Approximate convex decomposition for 3D meshes with
 collision-aware concavity and tree search", ACM Trans. Graph. 41(4), 2022; package `coacd` (extra
-`decomp`). It runs in a process of its own, so that a mesh which makes the native code fail or run
-away gives an error, not the end of the program.
+`decomp`). The decomposition runs in a separate process. A mesh that makes the native code fail or
+not terminate causes an error, but does not end the program.
 """
 
 from __future__ import annotations
@@ -35,14 +34,15 @@ __all__ = [
 ]
 
 _TIME_LIMIT = 600.0  # [s] for one mesh
-_CONVEX = 1e-5  # part of the hull's volume that a convex mesh may lack, for its numbers are rounded
+_CONVEX = 1e-5  # volume, relative to the hull's, that a convex mesh may lack due to rounded numbers
 
 
 def concave_mesh_of_file(
     path: str | PathLike[str], *, scale: Sequence[float] = (1.0, 1.0, 1.0)
 ) -> TriangleMesh | None:
-    """The triangles of a mesh file, each vertex once, from the cache where they are there; None if
-    it is its own hull.
+    """Read the triangles of a mesh file with merged vertices, from the cache if possible.
+
+    Return None if the mesh is its own hull.
 
     Args:
         path: mesh file, as for `load_mesh`.
@@ -62,7 +62,7 @@ def concave_mesh_of_file(
     mesh = parse_mesh(data, path, scale=scale)
     try:
         concave = None if is_convex(mesh, tolerance=_CONVEX) else mesh.merged()
-    except MeshError:  # flat: it has no hull either
+    except MeshError:  # a flat mesh has no hull either
         concave = mesh.merged()
     kept = (
         TriangleMesh(np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64))
@@ -79,7 +79,7 @@ def convex_hull_of_file(
     scale: Sequence[float] = (1.0, 1.0, 1.0),
     max_vertices: int | None = None,
 ) -> TriangleMesh:
-    """Convex hull of a mesh file, from the cache where it is there.
+    """Compute the convex hull of a mesh file, or read it from the cache.
 
     Args:
         path: mesh file, as for `load_mesh`.
@@ -114,7 +114,7 @@ def convex_pieces_of_file(
     max_pieces: int | None = None,
     seed: int = 0,
 ) -> list[TriangleMesh]:
-    """Convex pieces of a mesh file, from the cache where they are there.
+    """Compute the convex pieces of a mesh file, or read them from the cache.
 
     Args:
         path: mesh file, as for `load_mesh`.
@@ -131,7 +131,7 @@ def convex_pieces_of_file(
     suffix = str(path).lower().rpartition(".")[2]
     parameters = {"threshold": float(threshold), "max_pieces": max_pieces, "seed": int(seed)}
     key = cache_key("pieces", data, suffix=suffix, scale=tuple(map(float, scale)), **parameters)
-    # All pieces in two arrays, and where each piece ends in them.
+    # All pieces in two arrays, and the end of each piece in them.
     entry = load_arrays(key, ("vertices", "faces", "ends"))
     if entry is not None and (pieces := _split(entry["vertices"], entry["faces"], entry["ends"])):
         return pieces
@@ -149,21 +149,21 @@ def convex_pieces_of_file(
 def convex_decomposition(
     mesh: TriangleMesh, *, threshold: float = 0.05, max_pieces: int | None = None, seed: int = 0
 ) -> list[TriangleMesh]:
-    """Cut a mesh into convex pieces that together approximate it.
+    """Decompose a mesh into convex pieces that together approximate it.
 
     Args:
-        mesh: preferably closed; others are closed by voxels first.
-        threshold: concavity that a piece may keep, relative to the mesh's size, 0.01 (fine) to 1
+        mesh: preferably closed; an open mesh is first closed by voxels.
+        threshold: largest concavity of a piece, relative to the mesh's size, 0.01 (fine) to 1
             (coarse).
-        max_pieces: upper limit on their number; more concavity may remain then.
-        seed: same seed, same pieces.
+        max_pieces: largest number of pieces; more concavity may then remain.
+        seed: seed of the decomposition, which is deterministic for a seed.
 
     Returns:
         Closed convex meshes with outward faces.
 
     Raises:
         MissingDependencyError: coacd is not installed.
-        MeshError: it failed or took too long on this mesh.
+        MeshError: the decomposition failed or took too long.
     """
     if importlib.util.find_spec("coacd") is None:
         message = (
@@ -222,7 +222,7 @@ def _is_mesh(vertices: NDArray[Any], faces: NDArray[Any]) -> bool:
 
 
 def _split(vertices: NDArray[Any], faces: NDArray[Any], ends: NDArray[Any]) -> list[TriangleMesh]:
-    """The pieces of a cache entry; empty when they do not make sense."""
+    """Pieces of a cache entry; empty if the entry is invalid."""
     pieces = []
     if ends.ndim != 2 or ends.shape[1:] != (2,) or ends.dtype != np.int64:
         return []

@@ -1,15 +1,14 @@
-"""How far convex pieces stand off the mesh that they replace, and how far the mesh sticks out of
-them.
+"""Stand-off of convex pieces from the mesh that they approximate, and parts of the mesh outside.
 
     standoff  = max over points x of the pieces' outer surface of  dist(x, mesh surface)
     left_out  = max over mesh vertices y of  min over pieces of  max(0, height of y over that
               piece's highest face)
 
-The stand-off is the free space that counts as solid: 0 for a convex mesh, the depth of the deepest
-pocket bridged by a hull for a concave one. It is found by sampling: both surfaces are cut into
+The stand-off is free space that counts as solid: 0 for a convex mesh, the depth of the deepest
+pocket under a hull for a concave one. It is computed by sampling. Both surfaces are cut into
 triangles whose center is at most r from each of their points, and nearest centers are compared.
-dist(x, .) has Lipschitz constant 1, hence |sampled - exact| <= r, the `resolution` reported beside
-it.
+dist(x, .) has Lipschitz constant 1, hence |sampled - exact| <= r, which is reported as
+`resolution`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from robosim.meshes.mesh import TriangleMesh
 
 __all__ = ["Standoff", "hull_standoff", "left_out"]
 
-_RESOLUTION = 1 / 150  # of the extent
+_RESOLUTION = 1 / 150  # relative to the extent
 _BLOCK = 2048
 
 
@@ -34,7 +33,7 @@ class Standoff:
 
     Attributes:
         distance: largest distance found [m].
-        resolution: the exact value differs from it by at most this [m].
+        resolution: largest difference of the exact value from `distance` [m].
     """
 
     distance: float
@@ -42,7 +41,8 @@ class Standoff:
 
 
 def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standoff:
-    """Stand-off of the union of convex `pieces` from `mesh` (one hull: a list of one)."""
+    """Compute the stand-off of the union of convex `pieces` from `mesh` (a list of one for a
+    hull)."""
     from scipy.spatial import cKDTree  # slow to import, and only needed here
 
     radius = _RESOLUTION * mesh.extent
@@ -50,20 +50,22 @@ def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standof
     distance = 0.0
     for i, piece in enumerate(pieces):
         samples, normals = _samples(piece, radius)
-        # Only the outer surface of the union counts: drop samples from which a tiny step outward
-        # ends in another piece.
+        # Only the outer surface of the union counts: drop samples whose tiny outward offset is in
+        # another piece.
         for other in (*pieces[:i], *pieces[i + 1 :]):
             outer = _heights(other, samples + 1e-6 * mesh.extent * normals) > 0
             samples, normals = samples[outer], normals[outer]
         if len(samples):
             distance = max(distance, float(tree.query(samples)[0].max()))
-    # Below the resolution a distance between centers means nothing: it is as likely 0.
+    # A distance between centers below the resolution is indistinguishable from 0.
     return Standoff(distance if distance > radius else 0.0, radius)
 
 
 def left_out(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> float:
-    """How far the farthest vertex of `mesh` lies outside all `pieces` (a lower bound of its
-    distance) [m]."""
+    """Compute how far a vertex of `mesh` lies outside all `pieces` [m].
+
+    This is a lower bound of the distance.
+    """
     points = mesh.used_vertices
     heights = np.full(len(points), np.inf)
     for piece in pieces:
@@ -72,7 +74,7 @@ def left_out(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> float:
 
 
 def _heights(piece: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) height of each point over the convex piece's highest face plane; negative inside."""
+    """(n,) height of each point above the convex piece's highest face plane; negative inside."""
     corners = piece.triangles
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1)
@@ -87,8 +89,10 @@ def _heights(piece: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.flo
 
 
 def _samples(mesh: TriangleMesh, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centers and unit normals of the mesh's triangles, each cut in two across its longest edge
-    until it lies within `radius` of its center."""
+    """Centers and unit normals of the mesh's triangles, subdivided to lie within `radius`.
+
+    Each triangle is bisected at its longest edge until it lies within `radius` of its center.
+    """
     triangles = mesh.triangles
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(np.float64).tiny)
@@ -99,7 +103,7 @@ def _samples(mesh: TriangleMesh, radius: float) -> tuple[NDArray[np.float64], ND
         centers.append(center[~large])
         directions.append(normals[~large])
         a, b, c = triangles[large].transpose(1, 0, 2)
-        # Turn each triangle so that its longest edge is a-b, then halve that edge.
+        # Rotate each triangle's corners so that its longest edge is a-b, then bisect that edge.
         edges = np.stack(
             [
                 np.linalg.norm(a - b, axis=1),

@@ -1,9 +1,7 @@
-"""Closed triangle meshes inscribed in the bounded shapes: for exact overlap tests between meshes
-and primitives.
+"""Closed triangle meshes inscribed in bounded shapes, for exact overlap tests with meshes.
 
-Round surfaces are inscribed polyhedra of 32 segments: they lie inside the shape, off by at most r
-(1 - cos(pi /
-    32)) = 0.005 r.
+Round surfaces become inscribed polyhedra of 32 segments, which lie inside the shape. Their error is
+at most r (1 - cos(pi / 32)) = 0.005 r.
 """
 
 from __future__ import annotations
@@ -22,8 +20,10 @@ _SEGMENTS = 32
 
 
 def tessellated(shape: Shape | geometry.TriangleMesh) -> TriangleMesh:
-    """A mesh of a bounded shape, in the shape's frame; of a mesh itself. GeometryError for a
-    half-space."""
+    """Tessellate a bounded shape in its frame, or return a mesh itself.
+
+    Raise GeometryError for a half-space.
+    """
     if not isinstance(shape, Shape):
         return TriangleMesh(shape.vertices, shape.faces.astype(np.int64))
     kind = str(shape.type)
@@ -58,11 +58,10 @@ def tessellated(shape: Shape | geometry.TriangleMesh) -> TriangleMesh:
 
 
 def support_hull(shape: Shape, segments: int) -> TriangleMesh:
-    """The hull of a bounded shape's farthest points in the directions of a globe: meridians 2 pi /
-    `segments` apart.
+    """Convex hull of a bounded shape's support points in the directions of a globe.
 
-    It lies inside the shape and serves any type of shape; those whose form is known are meshed
-    better without it.
+    Meridians of the globe are 2 pi / `segments` apart. The hull lies inside the shape and works for
+    every type of shape. Shapes with a known form are tessellated better without it.
 
     Raises:
         GeometryError: the shape is unbounded.
@@ -71,9 +70,10 @@ def support_hull(shape: Shape, segments: int) -> TriangleMesh:
 
 
 def rounded_hull(shape: Shape, segments: int) -> TriangleMesh:
-    """The hull of balls about the corners of a box, a convex mesh or a triangle with a rounding.
+    """Convex hull of balls about the corners of a box, a convex mesh or a triangle with rounding.
 
-    The balls are polyhedra of meridians 2 pi / `segments` apart, so that it lies inside the shape.
+    The balls are polyhedra with meridians 2 pi / `segments` apart, so the hull lies inside the
+    shape.
     """
     ball = shape.rounding * _globe(segments)
     return convex_hull((_corners(shape)[:, None] + ball).reshape(-1, 3))
@@ -88,7 +88,7 @@ def _corners(shape: Shape) -> NDArray[np.float64]:
 
 
 def _globe(segments: int) -> NDArray[np.float64]:
-    """Unit vectors on meridians and parallels, and both poles."""
+    """Unit vectors on meridians and parallels, and at both poles."""
     longitude = 2 * np.pi * np.arange(segments) / segments
     latitude = np.pi * (np.arange(1, max(segments // 2, 2)) / max(segments // 2, 2) - 0.5)
     lon, lat = (grid.ravel() for grid in np.meshgrid(longitude, latitude))

@@ -1,5 +1,4 @@
-"""See robots, scenes and motions: live in a browser, as one HTML file, as a PNG picture, or as a
-film, GIF or MP4."""
+"""Views of robots, scenes and motions: browser, HTML file, PNG picture, or GIF or MP4 film."""
 
 from robosim.viewer.film import render_film
 from robosim.viewer.html import export_html

@@ -1,4 +1,4 @@
-"""Where to look from: a perspective camera framed on what is to be seen.
+"""Perspective camera, and its framing of the visible content.
 
 Camera frame C: x right, y down, z forwards. Pixel = focal * (x, y) / z + center.
 """
@@ -19,7 +19,7 @@ class Camera:
     """A perspective camera.
 
     Attributes:
-        position: of the eye in W (3,) [m].
+        position: position of the eye in W (3,) [m].
         look_at: a point on the line of sight in W (3,) [m].
         fov: vertical field of view [rad].
     """
@@ -30,17 +30,18 @@ class Camera:
 
     @property
     def R_WC(self) -> NDArray[np.float64]:
-        """Axes of the camera frame in W, as columns; the picture's up is W's z axis."""
+        """Axes of the camera frame in W, as columns. W's z axis is up in the picture."""
         forward = self.look_at - self.position
         return camera_axes(forward)
 
     def focal(self, height: int) -> float:
-        """Focal length [pixels] of a picture of that height."""
+        """Focal length [pixels] of a picture of this height."""
         return float(height / 2 / np.tan(self.fov / 2))
 
     def project(self, points: NDArray[np.float64], width: int, height: int) -> NDArray[np.float64]:
-        """Pixel coordinates and nearness 1 / depth of points (..., 3) given in the camera frame,
-        all in front of the eye.
+        """Pixel coordinates and nearness 1 / depth of points (..., 3) in the camera frame.
+
+        All points must be in front of the eye.
         """
         focal = self.focal(height)
         z = points[..., 2]
@@ -56,8 +57,9 @@ class Camera:
     def rays(
         self, width: int, height: int, dtype: type[np.floating[Any]] = np.float64
     ) -> NDArray[Any]:
-        """Direction in W (height, width, 3) through each pixel's center, with unit component along
-        the line of sight.
+        """Direction in W (height, width, 3) through each pixel's center.
+
+        The component along the line of sight is 1.
         """
         focal = self.focal(height)
         x = ((np.arange(width) + 0.5 - width / 2) / focal).astype(dtype)
@@ -67,8 +69,9 @@ class Camera:
 
 
 def camera_axes(forward: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Camera axes in W for a line of sight: columns right, down, forwards, with W's z axis upright
-    in the picture.
+    """Camera axes in W for a line of sight: columns right, down, forwards.
+
+    W's z axis is upright in the picture.
     """
     z = forward / np.linalg.norm(forward)
     up = np.array([0.0, 0.0, 1.0]) if abs(z[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
@@ -78,9 +81,8 @@ def camera_axes(forward: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def direction(azimuth: float, elevation: float) -> NDArray[np.float64]:
-    """Line of sight of an eye that stands at `azimuth` (about z, from x) and `elevation` above the
-    horizon [rad].
-    """
+    """Line of sight of an eye at `azimuth` (about z, from x) and `elevation` above horizon
+    [rad]."""
     c = np.cos(elevation)
     return np.array([-c * np.cos(azimuth), -c * np.sin(azimuth), -np.sin(elevation)])
 
@@ -93,18 +95,18 @@ def fit(
     fov: float = np.deg2rad(32.0),
     margin: float = 0.06,
 ) -> Camera:
-    """The nearest camera with the given line of sight that holds all points (n, 3) in the picture.
+    """Find the nearest camera with this line of sight that has all points (n, 3) in the picture.
 
-    In camera axes a point is inside the right border of a camera at c when x - c_x <= t (z - c_z),
-    with t the tangent of half the field of view; so each border needs only the largest x - t z (and
-    so on) over the points, and two opposite borders give c.
+    In camera axes a point is inside the right border of a camera at c if x - c_x <= t (z - c_z),
+    with t the tangent of half the field of view. Each border therefore needs only the largest x - t
+    z (and so on) over the points, and two opposite borders determine c.
 
     Args:
-        points: what has to be visible, in W [m].
+        points: points that must be visible, in W [m].
         forward: line of sight in W.
         aspect: width / height of the picture.
         fov: vertical field of view [rad].
-        margin: share of the picture left free at each border.
+        margin: fraction of the picture left free at each border.
     """
     R = camera_axes(np.asarray(forward, dtype=float))
     x, y, z = (np.asarray(points, dtype=float) @ R).T

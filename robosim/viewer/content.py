@@ -1,4 +1,4 @@
-"""Models, scenes and mesh files turned into colored triangle meshes."""
+"""Conversion of models, scenes and mesh files to colored triangle meshes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Color = tuple[float, float, float, float]
 
-ROBOT_COLOR = (0.74, 0.76, 0.79, 1.0)  # where the robot's description gives no color
+ROBOT_COLOR = (0.74, 0.76, 0.79, 1.0)  # if the robot's description has no color
 COLLIDER_COLOR = (0.95, 0.45, 0.15, 0.45)
 
 
@@ -31,14 +31,14 @@ class Part:
     """One colored mesh, or a cloud of balls, in its own frame.
 
     Attributes:
-        name: whose it is.
-        link: the link that carries it, or None when it stands in the world.
+        name: name of its owner.
+        link: link that carries it, or None if it is fixed in the world.
         X: (4, 4) pose of the mesh in the link's frame, or in W.
-        vertices: (n, 3) [m]; of a cloud its points.
-        faces: (m, 3); of a cloud none.
+        vertices: (n, 3) [m]; points of a cloud.
+        faces: (m, 3); empty for a cloud.
         rgba: color and opacity, 0..1, sRGB.
-        bounded: False for what only stands for something endless, such as a floor.
-        radius: of the balls of a cloud [m], 0 of a mesh.
+        bounded: False for a finite picture of an unbounded shape, such as a floor.
+        radius: radius of the balls of a cloud [m], 0 for a mesh.
     """
 
     name: str
@@ -51,17 +51,16 @@ class Part:
     radius: float = 0.0
 
     def pose(self, X_WL: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Pose of the mesh in W (4, 4), given the links' poses."""
+        """Pose of the mesh in W (4, 4), from the links' poses."""
         return self.X if self.link is None else X_WL[self.link] @ self.X
 
     def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lower and upper corner (3,) of the axis-aligned box around mesh or balls, in its own
-        frame."""
+        """Lower and upper corner (3,) of the axis-aligned bounding box, in the part's own frame."""
         return self.vertices.min(axis=0) - self.radius, self.vertices.max(axis=0) + self.radius
 
 
 def robot_parts(model: Model) -> list[Part]:
-    """What the robot looks like; a link that has only colliders is shown by those.
+    """Return the visuals of a robot. A link without visuals is shown by its colliders.
 
     Raises:
         MeshError: a visual's mesh file cannot be read.
@@ -96,15 +95,14 @@ def robot_parts(model: Model) -> list[Part]:
 
 
 def collider_parts(model: Model) -> list[Part]:
-    """What the robot collides with."""
+    """Return the colliders of a robot."""
     return [
         Part(c.name, c.link, c.X_LC, *shape_mesh(c.shape), COLLIDER_COLOR) for c in model.colliders
     ]
 
 
 def scene_parts(scene: Scene) -> list[Part]:
-    """The objects of a scene, each as its mesh or points where it was made from such, else as its
-    shapes."""
+    """Return the objects of a scene, as their source mesh or points, otherwise as their shapes."""
     parts = []
     for thing in scene.objects.values():
         held = scene.attachments.get(thing.name)
@@ -148,8 +146,7 @@ def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Me
 def _visual_meshes(
     visual: Visual,
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Color]]:
-    """The meshes of a visual with their colors: its own color, where it has one, goes before the
-    mesh file's.
+    """Meshes of a visual with their colors. A color of the visual overrides that of the mesh file.
     """
     if visual.shape is not None:
         yield *shape_mesh(visual.shape), visual.rgba or ROBOT_COLOR
@@ -164,8 +161,9 @@ def _visual_meshes(
 def colored_mesh_file(
     path: Path,
 ) -> list[tuple[NDArray[np.float64], NDArray[np.int64], Color | None]]:
-    """The pieces of a mesh file, one for each color in it: vertices [m], faces, and the color or
-    None where the file has none.
+    """Read the pieces of a mesh file, one per color: vertices [m], faces, and color.
+
+    The color is None if the file has none.
 
     Raises:
         MeshError: the file is missing or malformed.
@@ -184,11 +182,10 @@ def colored_mesh_file(
 
 
 def _face_colors(path: Path) -> NDArray[np.uint8] | None:
-    """Color (m, 4) of each triangle of a file that has been read well before, in the same order;
-    None where it has none.
+    """Color (m, 4) of each triangle of a file that was read without errors, in the same order.
 
-    Only plain colors count: textures are not opened. Colors are ornament, so whatever cannot be
-    understood means None.
+    Return None if there is none. Only plain colors count, and textures are not opened. Colors are
+    optional, so any failure returns None.
     """
     import warnings
 
@@ -220,8 +217,8 @@ def _face_colors(path: Path) -> NDArray[np.uint8] | None:
                     return None
     except Exception:
         return None
-    # More shades than a description has materials are painted vertices; their mean would do, one
-    # part each would not.
+    # More colors than a description has materials are painted vertices. One part per color would be
+    # too many.
     return (
         np.concatenate(colors)
         if colors and len(np.unique(np.concatenate(colors), axis=0)) <= 64

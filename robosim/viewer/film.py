@@ -1,5 +1,4 @@
-"""A motion as a film: a GIF, which opens everywhere, or an MP4, which is smaller and has all
-colors."""
+"""Films of motions: GIF, which opens everywhere, or MP4, which is smaller and has all colors."""
 
 from __future__ import annotations
 
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
 ENDINGS = (".gif", ".mp4")
 _REST = 0.8  # seconds of the first and of the last picture
 _MOST = 1200  # pictures
-_SUNS, _SKIES = 8, 16  # lights; a third of a picture's
-_WORKERS = 4  # pictures that are painted at the same time, of some 100 MB each
-_PALETTE_PICTURES = 6  # of which a GIF's colors are chosen
+_SUNS, _SKIES = 8, 16  # numbers of lights; a third of a picture's
+_WORKERS = 4  # pictures that are painted concurrently, with some 100 MB each
+_PALETTE_PICTURES = 6  # pictures that determine a GIF's colors
 
 
 def render_film(
@@ -53,27 +52,25 @@ def render_film(
     elevation: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Write a motion as GIF or MP4, by the name's ending; whole or not at all, without browser,
-    window or GPU.
+    """Write a motion as GIF or MP4, by the file name's ending, without browser, window or GPU.
 
-    Objects of the scene are attached and let go as the motion's events say. Painting takes about a
-    quarter of a second for a picture of 640 x 480 pixels.
+    The file is written whole or not at all. Objects of the scene are attached and released by the
+    motion's events. A picture of 640 x 480 pixels takes about a quarter of a second.
 
     Args:
-        path: where to; an existing file is replaced.
-        model, scene, trajectory, q: as of `show`.
-        size: width and height [pixels], 16 to 4096 each; of an MP4 even.
-        rate: pictures per second of motion, 1 to 100 (of a GIF, which counts hundredths of a
-            second, each is shown as long to the nearest); lowered for motions longer than 1200
-            pictures.
-        azimuth, elevation: as of `picture`.
-        progress: called with the number of pictures painted and of all.
+        path: path of the file; an existing file is replaced.
+        model, scene, trajectory, q: as in `show`.
+        size: width and height [pixels], 16 to 4096 each; even for an MP4.
+        rate: pictures per second of motion, 1 to 100. A GIF rounds the duration of each picture to
+            hundredths of a second. The rate is reduced for motions longer than 1200 pictures.
+        azimuth, elevation: as in `picture`.
+        progress: called with the number of painted pictures and the total number.
 
     Raises:
         MissingDependencyError: an MP4 needs PyAV (extra `video`).
-        FileError: the file cannot be written, or ends in nothing known.
+        FileError: the file cannot be written, or its ending is unknown.
         TrajectoryError: the trajectory names positions that the robot lacks.
-        RobosimError: nothing moves, or size or rate are not valid.
+        RobosimError: there is no motion, or size or rate is invalid.
     """
     from robosim.files import write_file
 
@@ -116,7 +113,7 @@ def _told(
 
 
 def _frames(stage: Stage, view: View, times: NDArray[np.float64]) -> Iterator[Image]:
-    """The pictures at these times of the motion, in order; several are painted at once."""
+    """Pictures at these times of the motion, in order. Several are painted concurrently."""
     painter = Painter(stage)
     parts = (*stage.world, *stage.robot, *stage.carried)
     fixed = [p for p in stage.world if p.rgba[3] >= 0.99]
@@ -143,12 +140,12 @@ def _frames(stage: Stage, view: View, times: NDArray[np.float64]) -> Iterator[Im
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for future in waiting:  # of a film that nobody wants any more
+            for future in waiting:  # if the consumer has stopped
                 future.cancel()
 
 
 def _gif(images: Iterator[Image], times: NDArray[np.float64]) -> bytes:
-    """All pictures with one palette, so that what stands still is stored once."""
+    """Encode all pictures with one palette, so that static content is stored once."""
     from PIL import Image as pillow
 
     painted = list(images)
@@ -178,8 +175,10 @@ def _gif(images: Iterator[Image], times: NDArray[np.float64]) -> bytes:
 
 
 def _swatches(image: Image) -> Image:
-    """A picture (1, n, 3) of the same colors, in which rare ones take more room: of their share
-    only a root counts, or wide floors and skies would leave none for small things.
+    """Picture (1, n, 3) of the same colors, with a larger share of rare ones.
+
+    Counts are raised to the power 0.4. Otherwise large floors and skies would leave no palette
+    colors for small objects.
     """
     pixels = image.reshape(-1, 3)
     coarse = pixels.astype(np.int64) >> 2
@@ -194,7 +193,7 @@ def _swatches(image: Image) -> Image:
 def _mp4(
     av: ModuleType, images: Iterator[Image], times: NDArray[np.float64], size: tuple[int, int]
 ) -> bytes:
-    """H.264, as every browser and phone plays it."""
+    """Encode as H.264, which every browser and phone plays."""
     rate = Fraction((len(times) - 1) / times[-1]).limit_denominator(10_000)
     rest = round(_REST * rate)
     data = io.BytesIO()

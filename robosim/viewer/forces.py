@@ -1,10 +1,9 @@
-"""Contact forces as arrows: from the point where a force acts on something that can move, along the
-force.
+"""Contact forces as arrows, which start where a force acts on a movable link, along the force.
 
-An obstacle takes no arrow. Between two links that can move there are two, opposite ones, from the
-same point. Lengths are proportional to forces, with one scale for the whole replay: in the middle
-one of all moments with contacts, the longest arrow has LENGTH times the size of the robot. Forces
-that would give more than LONGEST times that, such as those of impacts, are drawn that long.
+Obstacles have no arrows. Between two movable links there are two opposite arrows from the same
+point. Lengths are proportional to forces, with one scale for the whole replay. In the median of all
+moments with contacts, the longest arrow has LENGTH times the size of the robot. Arrows are limited
+to LONGEST times that length, for example at impacts.
 """
 
 from __future__ import annotations
@@ -26,38 +25,38 @@ if TYPE_CHECKING:
 
     F64 = NDArray[np.float64]
 
-LENGTH = 0.3  # of the middle arrow, as part of the robot's size
-LONGEST = 2.0  # as part of that
-_WIDTH = 0.075  # of a head, as part of the middle arrow's length
-_STOUTEST = 0.3  # width of a head as part of its own arrow's length, at the most
-# sRGB; also unlike in luminance, and to the color-blind.
+LENGTH = 0.3  # of the median arrow, relative to the robot's size
+LONGEST = 2.0  # relative to the median arrow
+_WIDTH = 0.075  # of a head, relative to the median arrow's length
+_STOUTEST = 0.3  # largest width of a head, relative to its own arrow's length
+# sRGB; distinguishable by luminance, and for the color-blind.
 STICKING, SLIDING = (0.0, 0.52, 0.37), (0.80, 0.08, 0.48)
 
 
 class Arrows(NamedTuple):
-    """The arrows of one moment."""
+    """Arrows of one moment."""
 
     start: F64
-    """(k, 3) where the forces act, in W [m]."""
+    """(k, 3) points where the forces act, in W [m]."""
     force: F64
-    """(k, 3) in W [N]."""
+    """(k, 3) forces in W [N]."""
     sliding: NDArray[np.bool_]
-    """(k,)."""
+    """(k,) True for sliding contacts."""
 
 
 class ForceArrows:
-    """The arrows of a replay.
+    """Arrows of a replay.
 
     Args:
         model: the robot.
-        replay: its states and contacts.
+        replay: states and contacts of the robot.
         held: links that carry objects of the scene, by object.
-        size: of the robot [m], on which the lengths of arrows depend.
+        size: size of the robot [m], which scales the arrows.
 
     Attributes:
-        most: arrows that there are at once, at the most.
-        newtons_per_meter: what the lengths mean, 0 where nothing is ever pushed.
-        length: of the middle arrow [m].
+        most: largest number of simultaneous arrows.
+        newtons_per_meter: scale of the lengths, 0 if there is no contact force.
+        length: length of the median arrow [m].
     """
 
     def __init__(self, model: Model, replay: Replay, held: Mapping[str, str], size: float) -> None:
@@ -70,11 +69,11 @@ class ForceArrows:
         self.newtons_per_meter = float(np.median(largest)) / self.length if largest else 0.0
 
     def __getitem__(self, moment: int) -> Arrows:
-        """The arrows of one of the replay's states."""
+        """Arrows of one of the replay's states."""
         return self._moments[moment]
 
     def poses(self, moment: int) -> tuple[F64, F64, F64]:
-        """Where the mesh of `arrow_mesh` goes for each arrow.
+        """Poses of the mesh of `arrow_mesh` for each arrow.
 
         Returns:
             positions (k, 3) [m]; rotations (k, 3, 3), whose z axes are along the forces; scales (k,
@@ -97,7 +96,7 @@ class ForceArrows:
         )
 
     def legend(self) -> str:
-        """What lengths and colors mean."""
+        """Explanation of lengths and colors."""
         shown = float(f"{self.length:.1g}")
         return (
             f"contact forces: an arrow of {100 * shown:g} cm is"
@@ -105,21 +104,20 @@ class ForceArrows:
         )
 
     def tips(self, moment: int) -> F64:
-        """Where the arrows of a moment end (k, 3), in W [m]."""
+        """Tips of the arrows of a moment (k, 3), in W [m]."""
         p, R, scale = self.poses(moment)
         return np.asarray(p + R[:, :, 2] * scale[:, 2:])
 
 
 def colors(arrows: Arrows) -> F64:
-    """sRGB (k, 3) of each arrow."""
+    """Color of each arrow, sRGB (k, 3)."""
     return np.where(arrows.sliding[:, None], SLIDING, STICKING)
 
 
 def tree_of(model: Model, link: str) -> tuple[str, bool]:
-    """The link on which the tree of links stands that this one belongs to, and whether this one can
-    move in the world.
+    """Root link of the tree of links that contains a link, and True if the link can move.
 
-    Trees are those that joints hold together: what is free to move is one by itself.
+    Joints connect the links of a tree. Floating and planar joints separate trees.
     """
     above = {joint.child: joint for joint in model.joints}
     movable = model.floating_base
@@ -147,7 +145,7 @@ def _arrows(contacts: list[ContactForce], movable: set[str]) -> Arrows:
 
 
 def _upright(directions: F64) -> F64:
-    """Rotations (k, 3, 3) that turn z to the given unit directions (k, 3)."""
+    """Rotations (k, 3, 3) from z to unit directions (k, 3)."""
     helper = np.eye(3)[np.argmin(np.abs(directions), axis=1)]
     x = np.cross(helper, directions)
     x /= np.linalg.norm(x, axis=1, keepdims=True)

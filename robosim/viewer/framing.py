@@ -1,6 +1,4 @@
-"""Choose the point of view: the side from which most of the moving robot can be seen past what
-stands around it.
-"""
+"""Choice of the viewpoint from which most of the moving robot is visible in its surroundings."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 _ELEVATION = np.deg2rad(24.0)
 _SIZE = 120  # pixels of the trial pictures' height
-_CELL = 1 / 60  # of the grid that makes a cloud coarse, as part of the diagonal of its box
+_CELL = 1 / 60  # of the grid that coarsens a cloud, relative to the diagonal of its box
 _POSES = 5
 _AZIMUTHS = np.deg2rad(np.arange(0, 360, 22.5) + 11.25)
 
@@ -36,17 +34,17 @@ def default_camera(
     elevation: float | None = None,
     margin: float = 0.05,
 ) -> Camera:
-    """A camera that holds everything bounded in a picture of the given width / height.
+    """Choose a camera with all bounded content in a picture of this aspect ratio.
 
     Args:
-        stage: what to look at.
+        stage: content of the picture.
         aspect: width / height of the picture.
-        azimuth: where the eye stands, about z from x [rad]; by default the best of 16, judged by
-            the visible area of the robot (each part drawn as its box at a few moments of the
-            motion), of its tips' paths, and of each thing around it, each relative to the most that
-            any of the 16 shows of it.
-        elevation: of the eye above the horizon [rad]; 24 degrees by default.
-        margin: share of the picture left free at each border.
+        azimuth: azimuth of the eye, about z from x [rad]; by default the best of 16. These are
+            rated by the visible area of the robot (each part as its box at a few moments of the
+            motion), of its tips' paths, and of each surrounding object. Each area is relative to
+            the largest of the 16.
+        elevation: elevation of the eye above the horizon [rad]; 24 degrees by default.
+        margin: fraction of the picture left free at each border.
     """
     elevation = _ELEVATION if elevation is None else elevation
     bounds = stage.bounds()
@@ -58,7 +56,7 @@ def default_camera(
     for camera in cameras:
         face = visible_faces(proxies, camera, round(aspect * _SIZE), _SIZE).face
         pixels = np.bincount(owner[face[face >= 0]], minlength=owner.max(initial=1) + 1)
-        # That a pixel shows, up to a common factor.
+        # Visible area of a pixel, up to a common factor.
         area = np.sum((camera.look_at - camera.position) ** 2)
         seen.append(area * pixels)
     share = np.array(seen) / np.maximum(np.max(seen, axis=0), 1e-9)
@@ -68,9 +66,10 @@ def default_camera(
 
 
 def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
-    """Triangles and balls in W, without colors, and whose each is: 0 the robot's at some moment, a
-    box for each part; 1 its tips' paths; 2, 3, ... the things around it, a box for each, or coarse
-    balls for a cloud.
+    """Triangles and balls in W, without colors, and the owner of each.
+
+    Owner 0 is the robot at some moment, a box per part; 1 are its tips' paths; 2, 3, ... are
+    surrounding objects, a box each, or coarse balls for a cloud.
     """
     robot, world = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
     for t in np.linspace(0, stage.duration, _POSES if stage.duration > 0 else 1):
@@ -85,7 +84,7 @@ def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
     solid, clouds = ([p for p in around if (p.radius > 0) == cloud] for cloud in (False, True))
     world += [transform(p.X, _box(p)) for p in solid]
     groups = [np.concatenate(group) for group in (robot, paths, world)]
-    sides = len(world[-1]) or 1  # triangles of a box
+    sides = len(world[-1]) or 1  # number of triangles of a box
     owners = [
         np.full(len(groups[0]), 0),
         np.full(len(groups[1]), 1),
@@ -104,7 +103,7 @@ def _proxies(stage: Stage) -> tuple[Surface, NDArray[np.int64]]:
 
 
 def _box(part: Part) -> NDArray[np.float64]:
-    """Triangles (12, 3, 3) of the box around a part, in its own frame."""
+    """Triangles (12, 3, 3) of a part's bounding box, in its own frame."""
     low, high = part.box()
     vertices, faces = box_mesh(np.maximum(high - low, 1e-6))
     return np.asarray((vertices + (low + high) / 2)[faces])

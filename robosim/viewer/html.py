@@ -1,5 +1,4 @@
-"""A motion as one HTML file that plays in any browser, offline: nothing is loaded from the
-network."""
+"""Motion as one HTML file that plays in any browser, offline, without loading from the network."""
 
 from __future__ import annotations
 
@@ -39,13 +38,14 @@ def export_html(
     q: ArrayLike | None = None,
     rate: float = 30.0,
 ) -> None:
-    """Write a standalone HTML animation (about 1 MB), to be opened by double click; whole or not at
-    all.
+    """Write a standalone HTML animation (about 1 MB) that opens by double click.
+
+    The file is written whole or not at all.
 
     Args:
-        path: where to; an existing file is replaced.
-        model, scene, trajectory, q: as of `show`.
-        rate: pictures per second of motion; lowered for motions longer than 1200 pictures.
+        path: path of the file; an existing file is replaced.
+        model, scene, trajectory, q: as in `show`.
+        rate: pictures per second of motion; reduced for motions longer than 1200 pictures.
 
     Raises:
         MissingDependencyError: viser (extra `view`) is not installed.

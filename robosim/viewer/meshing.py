@@ -1,8 +1,8 @@
-"""Shapes as triangle meshes, and the normals that make them look round where they are round.
+"""Shapes as triangle meshes, and normals that shade round surfaces smoothly.
 
 A mesh here is a pair of arrays: vertices (n, 3) float64 [m] in the shape's frame, and faces (m, 3)
-int64, counter-clockwise seen from outside. Round shapes are inscribed: every vertex lies on the
-shape.
+int64, counter-clockwise seen from outside. Meshes of round shapes are inscribed, with every vertex
+on the shape.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     Mesh = tuple[NDArray[np.float64], NDArray[np.int64]]
 
-HALF_SPACE_EDGE = 4.0  # edge of the square that stands for a half-space's boundary [m]
+HALF_SPACE_EDGE = 4.0  # edge of the square that represents a half-space's boundary [m]
 
 
 def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) -> Mesh:
-    """Triangles of a collision shape.
+    """Tessellate a collision shape.
 
     Args:
-        shape: of any type, a mesh, or a cloud, whose balls are coarse; a half-space is drawn as a
+        shape: of any type, a mesh, or a cloud, whose balls are coarse. A half-space becomes a
             square of its boundary plane, HALF_SPACE_EDGE wide.
         segments: number of sides of a round cross-section, at least 3.
 
@@ -55,7 +55,7 @@ def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) 
         ball, faces = _revolve(*_cap_profile(1.0, 0.0, segments), segments)
         return ball * np.asarray(shape.radii, float), faces
     if kind in ("box", "convex", "triangle") and shape.rounding > 0:
-        # Qhull is slow to load, and seldom needed here.
+        # Qhull is slow to load, and rarely needed here.
         from robosim.meshes.tessellate import rounded_hull
 
         hull = rounded_hull(shape, segments)
@@ -79,7 +79,7 @@ def shape_mesh(shape: Shape | TriangleMesh | PointCloud, *, segments: int = 48) 
 
 
 def box_mesh(size: NDArray[np.float64]) -> Mesh:
-    """A box of full edge lengths `size` (3,) [m] about the origin."""
+    """Box of full edge lengths `size` (3,) [m] about the origin."""
     corners = (
         np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
     )
@@ -89,16 +89,16 @@ def box_mesh(size: NDArray[np.float64]) -> Mesh:
 
 
 def arrow_mesh(*, segments: int = 16) -> Mesh:
-    """An arrow from the origin along z: of length 1, its head of radius 1 and 0.35 long."""
+    """Arrow from the origin along z, of length 1, with a head of radius 1 and length 0.35."""
     r, z = np.array([0.0, 0.4, 0.4, 1.0, 0.0]), np.array([0.0, 0.0, 0.65, 0.65, 1.0])
     return _revolve(r, z, segments)
 
 
 def tube_mesh(points: NDArray[np.float64], radius: float, *, segments: int = 8) -> Mesh:
-    """A tube of `radius` [m] around a polyline (k, 3), k >= 2: how a path in space is drawn.
+    """Tube of `radius` [m] around a polyline (k, 3), k >= 2, to draw a path in space.
 
-    The cross-section is carried along by rotating it from one tangent to the next
-    (rotation-minimizing frames), so that the tube does not twist.
+    The cross-section is rotated from one tangent to the next (rotation-minimizing frames), so the
+    tube does not twist.
     """
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     points = points[np.concatenate([[True], steps > 1e-9])]
@@ -123,8 +123,7 @@ def tube_mesh(points: NDArray[np.float64], radius: float, *, segments: int = 8) 
 def _cap_profile(
     radius: float, length: float, segments: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Radii and heights, from the lower pole to the upper one, of a sphere pulled apart by
-    `length`."""
+    """Radii and heights, from the lower to the upper pole, of a sphere elongated by `length`."""
     quarter = np.linspace(-np.pi / 2, 0, max(segments // 4, 2) + 1)
     r, z = radius * np.cos(quarter), radius * np.sin(quarter) - length / 2
     r[0] = 0.0
@@ -133,7 +132,8 @@ def _cap_profile(
 
 
 def _revolve(r: NDArray[np.float64], z: NDArray[np.float64], segments: int) -> Mesh:
-    """The surface swept by the profile (r, z) about z; the profile begins and ends on the axis."""
+    """Surface of revolution of the profile (r, z) about z. The profile begins and ends on the
+    axis."""
     angles = np.arange(segments) * (2 * np.pi / segments)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     inner = np.concatenate(
@@ -153,8 +153,9 @@ def _revolve(r: NDArray[np.float64], z: NDArray[np.float64], segments: int) -> M
 
 
 def _ring_faces(n_rings: int, segments: int) -> NDArray[np.int64]:
-    """Faces between consecutive rings of `segments` vertices, which run counter-clockwise about the
-    direction of stacking.
+    """Faces between consecutive rings of `segments` vertices.
+
+    Rings run counter-clockwise about the stacking direction.
     """
     i = np.arange(segments)
     j = (i + 1) % segments
@@ -167,13 +168,12 @@ def _ring_faces(n_rings: int, segments: int) -> NDArray[np.int64]:
 def corner_normals(
     vertices: NDArray[np.float64], faces: NDArray[np.int64], *, crease: float = 0.6
 ) -> NDArray[np.float64]:
-    """Unit normals (m, 3, 3) at the corners of each face: smooth over soft edges, sharp over edges
-    bent by more than `crease` [rad].
+    """Unit normals (m, 3, 3) at the corners of each face: smooth at soft edges, sharp at creases.
 
-    The normal at a corner is the area-weighted mean over those faces around the vertex whose own
-    normal lies within `crease` of the face's. Vertices at the same place (to 1e-7 of the mesh's
-    size) count as one, since STL repeats them. Cost: the sum over the vertices of the number of
-    faces around each, squared.
+    A crease is an edge bent by more than `crease` [rad]. The normal at a corner is the
+    area-weighted mean over those faces around the vertex whose own normal is within `crease` of the
+    face's. Vertices at the same position (to 1e-7 of the mesh's size) count as one, since STL
+    repeats them. Cost: sum over the vertices of the squared number of adjacent faces.
     """
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     weighted = np.cross(b - a, c - a)  # length is twice the area
@@ -185,8 +185,8 @@ def corner_normals(
     counts = np.bincount(corner_vertex)
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     total = np.zeros((len(corner_vertex), 3))
-    # Pair every corner with the k-th corner around its vertex, k = 0, 1, ...: at most as many
-    # rounds as the busiest vertex has.
+    # Pair every corner with the k-th corner around its vertex, k = 0, 1, ...: the number of rounds
+    # is the largest degree of a vertex.
     degree = counts[corner_vertex]
     own = np.arange(len(corner_vertex)) // 3
     for k in range(min(int(counts.max(initial=0)), 64)):
@@ -200,11 +200,10 @@ def corner_normals(
 
 
 def is_solid(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> bool:
-    """Whether the mesh is closed with its outside outside: then its triangles need to be drawn on
-    one side only.
+    """Return true if the mesh is closed and outward, so that one side of triangles suffices.
 
-    Every edge must run once in each direction between the same two places, and the enclosed volume
-    be positive.
+    Every edge must occur once in each direction between the same two positions, and the enclosed
+    volume must be positive.
     """
     _, place = np.unique(vertices, axis=0, return_inverse=True)
     corners = np.asarray(place).reshape(-1)[faces]
@@ -219,10 +218,10 @@ def is_solid(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> bool:
 def split_creases(
     vertices: NDArray[np.float64], faces: NDArray[np.int64], *, crease: float = 0.6
 ) -> Mesh:
-    """The same surface with a vertex of its own for each side of a sharp edge.
+    """Return the same surface with separate vertices for each side of a sharp edge.
 
-    For viewers that average the normals of all faces at a vertex: without this a box would be
-    shaded like a ball.
+    For viewers that average the normals of all faces at a vertex. Otherwise a box would be shaded
+    like a ball.
     """
     normals = np.round(corner_normals(vertices, faces, crease=crease).reshape(-1, 3), 4)
     key = np.column_stack([faces.reshape(-1), normals])

@@ -1,6 +1,4 @@
-"""A motion as one PNG picture: the robot at its goal, a ghost of where it came from, and the path
-of its tip.
-"""
+"""Motion as one PNG picture: the robot at its goal, a ghost at its start, and its tips' paths."""
 
 from __future__ import annotations
 
@@ -44,8 +42,9 @@ def render_png(
     azimuth: float | None = None,
     elevation: float | None = None,
 ) -> None:
-    """Write a PNG picture, whole or not at all; needs no browser, window or GPU. Arguments as of
-    `picture`.
+    """Write a PNG picture, without browser, window or GPU. Arguments are as in `picture`.
+
+    The file is written whole or not at all.
 
     Raises:
         FileError: the file cannot be written.
@@ -81,20 +80,21 @@ def picture(
     azimuth: float | None = None,
     elevation: float | None = None,
 ) -> NDArray[np.uint8]:
-    """Paint the robot in its scene: solid at the end of the motion, a blue ghost at its start,
-    fainter ones between.
+    """Render the robot in its scene: solid at the motion's end, ghosts at its start and between.
+
+    The ghost at the start is blue, those between are fainter.
 
     Args:
         model: the robot.
-        scene: what stands around it.
-        trajectory: its motion; without one the robot is shown once. Of the replay of a simulation
-            the last contact forces are drawn too, as arrows like those of `show`; they shine
-            through what hides them.
-        q: configuration shown when there is no trajectory; the neutral one by default.
+        scene: surroundings of the robot.
+        trajectory: motion of the robot. Without a motion the robot is drawn once. For the replay of
+            a simulation, the last contact forces are drawn as well, as arrows like those of `show`.
+            Arrows are visible through what hides them.
+        q: configuration if there is no trajectory; neutral by default.
         size: width and height [pixels], 16 to 8192 each.
         ghosts: number of ghosts between start and goal.
-        azimuth, elevation: where the eye stands, about z from x and above the horizon [rad]; chosen
-            by what can be seen by default.
+        azimuth, elevation: direction of the eye, about z from x and above the horizon [rad]; chosen
+            by visibility by default.
 
     Returns:
         sRGB picture (height, width, 3).
@@ -130,8 +130,7 @@ def picture(
 
 
 class Painter:
-    """Turns parts into surfaces; the normals, which do not depend on where a part is, are computed
-    once."""
+    """Converts parts to surfaces. Normals do not depend on a part's pose and are computed once."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -139,7 +138,7 @@ class Painter:
         self._poses: tuple[float, Mapping[str, NDArray[np.float64]]] | None = None
 
     def _poses_at(self, t: float) -> Mapping[str, NDArray[np.float64]]:
-        """X_WL of all links at time t, of the last time asked for without computing them anew."""
+        """X_WL of all links at time t. The result for the latest time is cached."""
         if self._poses is None or self._poses[0] != t:
             self._poses = t, self.stage.link_poses(self.stage.configuration(t))
         return self._poses[1]
@@ -147,7 +146,7 @@ class Painter:
     def surface(
         self, part: Part, t: float, tint: tuple[float, float, float] | None = None
     ) -> Surface:
-        """The part where it is at time t, in its own color or one drawn towards a tint."""
+        """Surface of the part at time t, in its own color or blended with a tint."""
         X = self.stage.part_pose(part, t, self._poses_at(t))
         rgb = np.array(part.rgba[:3])
         if tint is not None:
@@ -171,8 +170,7 @@ class Painter:
         )
 
     def moving_parts(self) -> list[Part]:
-        """Parts of the robot, and of what it carries, that are elsewhere at some time than at the
-        end."""
+        """Parts of the robot and of carried objects whose pose changes during the motion."""
         stage = self.stage
         parts = (*stage.robot, *stage.carried)
 
@@ -190,7 +188,7 @@ class Painter:
 
 
 def tip_lines(stage: Stage) -> Surface:
-    """The paths of the tips."""
+    """Paths of the tips, as tubes."""
     return Surface.join([_tube(path) for path in stage.tip_paths()])
 
 
@@ -204,7 +202,7 @@ def _tube(path: NDArray[np.float64]) -> Surface:
 
 
 def arrows(stage: Stage, t: float) -> Surface | None:
-    """The contact forces at time t, where there are some."""
+    """Contact forces at time t, or None without forces."""
     if stage.forces is None:
         return None
     (vertices, faces), rgb = stage.forces.triangles(stage.moment(t))
@@ -213,8 +211,7 @@ def arrows(stage: Stage, t: float) -> Surface | None:
 
 
 def _spaced_times(stage: Stage, count: int) -> NDArray[np.float64]:
-    """Moments of the motion between which the robot moves about equally far, measured in joint
-    space."""
+    """Moments of the motion at about equal distances in joint space."""
     t = np.linspace(0, stage.duration, 400)
     q = np.array([stage.configuration(float(x)) for x in t])
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(q, axis=0), axis=1))])

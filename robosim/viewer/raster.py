@@ -1,13 +1,11 @@
-"""Which triangle or ball does each pixel see? Depth buffers of the engine: no window, no GPU, no
-browser.
+"""Depth buffers of the nearest triangle or ball at each pixel, drawn by the engine on the CPU.
 
-    nearness w = 1 / depth (perspective) or -depth + const (parallel): affine in pixel coordinates,
-    larger is
-    nearer, positive.
+    nearness w = 1 / depth (perspective) or -depth + const (parallel):
+    affine in pixel coordinates, larger is nearer, positive.
 
-Pixel (row i, column j) is sampled at its center (j + 1/2, i + 1/2); rows run downwards. Both sides
-of a triangle are seen. Cost: some 30 ns for a small triangle or ball, and 0.5 ns for each pixel
-that it covers.
+Pixel (row i, column j) is sampled at its center (j + 1/2, i + 1/2). Rows run downwards. Both sides
+of a triangle are visible. Cost: some 30 ns per small triangle or ball, and 0.5 ns per covered
+pixel.
 """
 
 from __future__ import annotations
@@ -27,8 +25,10 @@ _NO_POINTS, _NO_RADII = np.empty((0, 3)), np.empty(0)
 
 @dataclass(frozen=True)
 class Buffer:
-    """What a camera sees: for each pixel of (height, width) the nearest thing's number, -1 for
-    none, and its nearness, 0 for none. Triangles are numbered first, then balls.
+    """Depth buffer of a camera, (height, width).
+
+    For each pixel the number of the nearest triangle or ball, -1 for none, and its nearness, 0 for
+    none. Triangles are numbered first, then balls.
     """
 
     face: NDArray[np.int32]
@@ -48,18 +48,19 @@ def rasterize(
     """Draw triangles and balls into a depth buffer.
 
     Args:
-        corners: (m, 3, 3), for each triangle and corner its pixel coordinates x, y and its nearness
-            (positive, finite).
+        corners: (m, 3, 3) pixel coordinates x, y and nearness (positive, finite) of each triangle's
+            corners.
         width, height: size of the picture in pixels.
-        centers: (k, 3) of balls in the frame of the camera: x right, y down, z forwards [m];
+        centers: (k, 3) centers of balls in the camera frame: x right, y down, z forwards [m];
             nearness is 1 / z.
-        radii: (k,) of balls [m]. A ball smaller than a pixel covers that about its center.
-        focal: the camera's focal length in pixels, its line of sight in the middle of the picture;
-            for balls.
-        near: balls that reach nearer than this are left out [m].
+        radii: (k,) radii of balls [m]. A ball smaller than a pixel covers the pixel around its
+            center.
+        focal: focal length of the camera in pixels, for balls. The line of sight is at the
+            picture's center.
+        near: balls that reach nearer than this are omitted [m].
 
     Returns:
-        The nearest triangle or ball at each pixel; of equally near ones the first.
+        The nearest triangle or ball at each pixel; the first if several are equally near.
     """
     return Buffer(*_engine.draw_picture(corners, centers, radii, width, height, focal, near))
 
@@ -67,15 +68,15 @@ def rasterize(
 def clip_near(
     triangles: NDArray[np.float64], near: float
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Cut away what lies nearer than `near` (or behind the eye).
+    """Clip triangles to depths of at least `near`.
 
     Args:
-        triangles: (m, 3, 3) corners in the camera's frame: x right, y down, z forwards [m].
+        triangles: (m, 3, 3) corners in the camera frame: x right, y down, z forwards [m].
         near: smallest depth kept [m].
 
     Returns:
-        The remaining triangles (k, 3, 3) and, for each, the index of the triangle that it is (a
-            part of).
+        The remaining triangles (k, 3, 3) and, for each, the index of the triangle that it is (part
+            of).
     """
     inside = triangles[:, :, 2] >= near
     n_in = inside.sum(axis=1)
@@ -85,7 +86,7 @@ def clip_near(
         cut = np.flatnonzero(n_in == n)
         if len(cut) == 0:
             continue
-        # Rotate the odd corner out to the front: the only one inside (n = 1) or outside (n = 2).
+        # Rotate the odd corner to the front: the only one inside (n = 1) or outside (n = 2).
         odd = np.argmax(inside[cut] == (n == 1), axis=1)
         a, b, c = (triangles[cut, (odd + k) % 3] for k in range(3))
         ab = a + (b - a) * ((near - a[:, 2]) / (b[:, 2] - a[:, 2]))[:, None]

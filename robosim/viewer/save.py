@@ -1,4 +1,4 @@
-"""What is shown as a file, of the kind that its name says."""
+"""Export of views to a file, in the format of its ending."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def save(
     """Write an animation (.html), a picture (.png) or a film (.gif, .mp4), by the name's ending.
 
     Args:
-        path: where to; an existing file is replaced.
-        model, scene, trajectory, q: as of `show`.
-        options: those of `export_html`, `render_png` or `render_film`, whichever writes it.
+        path: path of the file; an existing file is replaced.
+        model, scene, trajectory, q: as in `show`.
+        options: options of `export_html`, `render_png` or `render_film`, by format.
 
     Raises:
-        FileError: the file cannot be written, or its name ends in nothing known.
-        MissingDependencyError, TrajectoryError, RobosimError: as of these.
+        FileError: the file cannot be written, or its ending is unknown.
+        MissingDependencyError, TrajectoryError, RobosimError: as in these functions.
     """
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:

@@ -1,5 +1,4 @@
-"""The live viewer: a viser server on this machine, with the motion's clock or one slider per
-joint."""
+"""Live viewer: a viser server on this machine, with a clock for motions or sliders for joints."""
 
 from __future__ import annotations
 
@@ -45,20 +44,20 @@ def show(
 ) -> Viewer:
     """Show a robot, its scene and its motion in the browser.
 
-    With a trajectory there is a time slider with play, pause and speed; without one, a slider for
-    each joint. Colliders can be shown over the visuals. The server listens on this machine only
-    unless `host` says otherwise.
+    With a trajectory there is a time slider with play, pause and speed. Without a trajectory there
+    is a slider for each joint. Colliders can be shown over the visuals. The server listens on this
+    machine only, unless `host` is another address.
 
     Args:
         model: the robot.
-        scene: what stands around it.
-        trajectory: its motion; or the replay of a simulation (`Simulation.replay`), whose contact
-            forces are drawn as arrows from where they act on what can move: green where it sticks,
-            magenta where it slides.
-        q: configuration shown when there is no trajectory; the neutral one by default.
+        scene: surroundings of the robot.
+        trajectory: motion of the robot, or the replay of a simulation (`Simulation.replay`).
+            Contact forces of a replay are drawn as arrows from the points where they act on movable
+            links: green for sticking, magenta for sliding.
+        q: configuration if there is no trajectory; neutral by default.
         host: address to listen on; "0.0.0.0" lets everybody in the network look and move sliders.
-        port: port to listen on; the next free one is taken when it is busy (see Viewer.port).
-        block: keep serving until interrupted (Ctrl-C); otherwise return at once and serve from a
+        port: port to listen on. If it is busy, the next free port is taken (see Viewer.port).
+        block: True to serve until interrupted (Ctrl-C), False to return at once and serve from a
             thread.
         on_ready: called with the viewer once it serves, before blocking.
 
@@ -72,7 +71,7 @@ def show(
         if on_ready is not None:
             on_ready(viewer)
         return viewer
-    try:  # Ctrl-C may come as soon as on_ready has said where to look
+    try:  # Ctrl-C may arrive as soon as on_ready has run
         if on_ready is not None:
             on_ready(viewer)
         while True:
@@ -85,7 +84,7 @@ def show(
 
 
 class Viewer:
-    """A running viewer. `url` is where to look; `stop()` ends it."""
+    """A running viewer. `url` is its address; `stop()` ends it."""
 
     def __init__(self, stage: Stage, host: str, port: int) -> None:
         self.stage = stage
@@ -102,7 +101,7 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Where to point a browser."""
+        """Address for a browser."""
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
         return f"http://{host}:{self.port}"
 
@@ -154,14 +153,13 @@ class Viewer:
         threading.Thread(target=self._run_clock, daemon=True).start()
 
     def _run_clock(self) -> None:
-        """While playing, advance the time slider by real time, and start again a moment after the
-        end."""
+        """Advance the time slider by real time while playing. Restart after a pause at the end."""
         now, last = 0.0, time.perf_counter()
         while not self._stopped.wait(_FRAME):
             step, last = (time.perf_counter() - last) * self._speed.value, time.perf_counter()
             if not self._play.value or not self.server.get_clients():
                 continue
-            if abs(now - self._time.value) > 0.001:  # somebody has moved the slider
+            if abs(now - self._time.value) > 0.001:  # the user has moved the slider
                 now = self._time.value
             if now >= self._end:
                 self._stopped.wait(_PAUSE)
@@ -204,8 +202,7 @@ class Viewer:
 
 
 def quiet_server(host: str, port: int) -> Any:
-    """A viser server that prints nothing, not even when a stranger hangs up in the middle of a
-    greeting."""
+    """Start a viser server that prints nothing, not even if a client disconnects in a handshake."""
     viser = import_viser()
     logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
     with contextlib.redirect_stdout(io.StringIO()):
@@ -213,11 +210,11 @@ def quiet_server(host: str, port: int) -> Any:
 
 
 def free_port(host: str, port: int) -> int:
-    """The first port from `port` on that nobody listens on, or any free one for 0.
+    """Return the first free port from `port` on, or any free one for 0.
 
     Raises:
-        FileError: the host is not an address of this machine, or the port is not allowed, or a
-            hundred ports are busy.
+        FileError: the host is not an address of this machine, the port is not allowed, or a hundred
+            ports are busy.
     """
     if not 0 <= port <= 65535:
         raise FileError(f"port {port} does not exist; ports are 0 to 65535")

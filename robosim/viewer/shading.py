@@ -1,16 +1,16 @@
-"""Light on what the rasteriser sees: a soft sun, an open sky, and glass-like ghosts in front.
+"""Lighting of rasterized content: a soft sun, an open sky, and glass-like ghosts in front.
 
-Diffuse light at a point with normal n and albedo a, both kinds of light with shadows:
+Diffuse light at a point with normal n and albedo a, with shadows of both sun and sky:
 
     a * ( sun * mean_i V_i max(n . s_i, 0)  +  (2 / N) sum_j V_j sky(l_j) max(n . l_j, 0)
           +  bounce * (0.65 - 0.35 n_z) )
 
-The sun is a disc of directions s_i and the sky a hemisphere of directions l_j; V is 1 where the
-light is seen and comes from one parallel depth buffer per direction (shadow mapping). The sky's
-share with its shadows is ambient occlusion. The picture is drawn at twice its size each way, and
-each of a pixel's four samples asks a quarter of the directions: averaged, it has asked them all.
-Colors are linear inside and sRGB outside. Frames: everything in W. Cost: 0.2 us for each sample and
-some 50 small depth buffers, drawn by the engine.
+The sun is a disc of directions s_i and the sky a hemisphere of directions l_j. V is 1 if the light
+is visible, from one parallel depth buffer per direction (shadow mapping). The sky's term with
+shadows is ambient occlusion. The picture is drawn at twice its size in each direction. Each of a
+pixel's four samples uses a quarter of the directions, so their average uses all. Colors are linear
+inside and sRGB outside. Frames: everything in W. Cost: 0.2 us per sample and some 50 small depth
+buffers, drawn by the engine.
 """
 
 from __future__ import annotations
@@ -46,18 +46,19 @@ _LINE = np.array([0.66, 0.68, 0.71], dtype=np.float32)
 _SHINING, _SOLID = (
     1.0,
     2.0,
-)  # opacity of a mark behind things and before them; glass, so that 2 lets nothing through
+)  # opacity of a mark that is hidden and visible; at a slant like glass, so that 2 is opaque
 
 
-_NEAR = 0.01  # nothing nearer to the eye is seen [m]
-_QUARTERS = 4  # samples of a pixel, each of which asks a part of the lights
+_NEAR = 0.01  # smallest visible depth [m]
+_QUARTERS = 4  # samples per pixel, each of which uses a part of the lights
 
 
 @dataclass(frozen=True)
 class Surface:
-    """What is to be lit, in W: triangles by corners and unit normals (m, 3, 3), albedo (m, 3)
-    linear, gloss (m,) from 0 to 1; and balls about `centers` (k, 3) with `radii` (k,) [m], of
-    albedo `tints` (k, 3), without gloss.
+    """Surfaces to be lit, in W.
+
+    Triangles have corners and unit normals (m, 3, 3), linear albedo (m, 3) and gloss (m,) from 0 to
+    1. Balls have `centers` (k, 3), `radii` (k,) [m], albedo `tints` (k, 3), and no gloss.
     """
 
     corners: F64
@@ -70,7 +71,7 @@ class Surface:
 
     @staticmethod
     def empty() -> Surface:
-        """Nothing."""
+        """Create a surface without triangles and balls."""
         return Surface(
             np.empty((0, 3, 3)),
             np.empty((0, 3, 3)),
@@ -80,7 +81,7 @@ class Surface:
 
     @staticmethod
     def join(parts: Sequence[Surface]) -> Surface:
-        """All triangles of several surfaces, in order, and all their balls."""
+        """Concatenate all triangles and all balls of several surfaces, in order."""
         if not parts:
             return Surface.empty()
         return Surface(
@@ -88,7 +89,7 @@ class Surface:
         )
 
     def look(self, things: NDArray[np.int32]) -> tuple[F32, F32]:
-        """Albedo (n, 3) and gloss (n,) of things by their numbers, triangles first."""
+        """Albedo (n, 3) and gloss (n,) by number, triangles first."""
         albedo = np.concatenate([self.albedo, self.tints])
         gloss = np.concatenate([self.gloss, np.zeros(len(self.radii), np.float32)])
         return albedo[things], gloss[things]
@@ -96,15 +97,16 @@ class Surface:
 
 @dataclass(frozen=True)
 class Lights:
-    """Directions towards the lights (k, 3), unit: a disc of sun and a hemisphere of sky."""
+    """Unit directions towards the lights (k, 3): a disc of sun and a hemisphere of sky."""
 
     sun: F64
     sky: F64
 
     @staticmethod
     def facing(forward: F64, *, n_sun: int = 24, n_sky: int = 32) -> Lights:
-        """Lights for a line of sight: the sun stands over the viewer's shoulder, so that every
-        picture is lit alike.
+        """Create lights for a line of sight, with the sun behind the viewer's shoulder.
+
+        All pictures are thus lit in the same way.
         """
         ahead = np.array([forward[0], forward[1], 0.0])
         ahead = (
@@ -121,7 +123,7 @@ class Lights:
         r, angle = 0.048 * np.sqrt((k + 0.5) / n_sun), k * 2.399963
         sun = toward_sun + (r * np.cos(angle))[:, None] * u + (r * np.sin(angle))[:, None] * v
         k = np.arange(n_sky)
-        z, angle = (k + 0.5) / n_sky, k * 2.399963  # the golden angle spreads them evenly
+        z, angle = (k + 0.5) / n_sky, k * 2.399963  # the golden angle spreads directions evenly
         side = np.sqrt(1 - z * z)
         sky = np.stack([side * np.cos(angle), side * np.sin(angle), z], axis=1)
         # Shuffle so that each quarter of the list covers the whole hemisphere.
@@ -133,8 +135,9 @@ class Lights:
 
 @dataclass
 class _Samples:
-    """The samples that light falls on, a list of k of them: `where` (k,) is each one's place in the
-    enlarged picture, row by row.
+    """List of k samples to be lit. `where` (k,) is the index of each in the enlarged picture.
+
+    Indices run row by row.
     """
 
     where: NDArray[np.int64]
@@ -142,16 +145,16 @@ class _Samples:
     normal: F32
     albedo: F32
     gloss: F32
-    fade: F32  # share of the backdrop, from 0 to 1
+    fade: F32  # fraction of the backdrop, from 0 to 1
 
     def part(self, wanted: NDArray[np.bool_]) -> _Samples:
-        """Those that are wanted (k,)."""
+        """Select samples by a mask (k,)."""
         chosen = np.flatnonzero(wanted)
         return _Samples(*(getattr(self, f.name).take(chosen, axis=0) for f in fields(_Samples)))
 
     @staticmethod
     def join(a: _Samples, b: _Samples) -> _Samples:
-        """Both lists, one after the other."""
+        """Concatenate two lists."""
         return _Samples(
             *(np.concatenate([getattr(a, f.name), getattr(b, f.name)]) for f in fields(_Samples))
         )
@@ -171,14 +174,15 @@ def draw(
     """Render a picture.
 
     Args:
-        surface: what is solid.
-        ghosts: what is transparent and casts no shadow, with its opacity in 0..1, drawn in the
-            given order.
-        camera: where from.
-        width, height: of the picture [pixels].
-        ground: height of an endless floor in W [m], or None for none.
-        lines: solid too, but no ghost veils them.
-        marks: cast no shadow, no ghost veils them, and they shine through what stands before them.
+        surface: solid surfaces.
+        ghosts: transparent surfaces without shadows, each with its opacity in 0..1, drawn in this
+            order.
+        camera: camera of the picture.
+        width, height: size of the picture [pixels].
+        ground: height of an unbounded floor in W [m], or None for no floor.
+        lines: solid surfaces in front of which no ghosts are drawn.
+        marks: surfaces without shadows, not veiled by ghosts, that are visible through what hides
+            them.
 
     Returns:
         sRGB picture (height, width, 3).
@@ -189,12 +193,14 @@ def draw(
 
 
 class View:
-    """What stays in all pictures by a camera that stands still: rays, backdrop, floor and lights.
+    """Data shared by all pictures of a fixed camera: rays, backdrop, floor and lights.
 
     Args:
-        camera, width, height, ground: as of `draw`.
-        n_sun, n_sky: numbers of lights; with fewer, shadows have steps and pictures take less time.
-        line_shadows: whether lines cast shadows; of thin ones few lights make scribbles.
+        camera, width, height, ground: as in `draw`.
+        n_sun, n_sky: numbers of lights. With fewer lights, shadows have steps and pictures take
+            less time.
+        line_shadows: True if lines cast shadows. Shadows of thin lines are irregular with few
+            lights.
     """
 
     def __init__(
@@ -213,7 +219,7 @@ class View:
         self._w, self._h = 2 * width, 2 * height
         self._rays = camera.rays(self._w, self._h, np.float32).reshape(-1, 3)
         self._lights = Lights.facing(camera.R_WC[:, 2], n_sun=n_sun, n_sky=n_sky)
-        # The same for all samples of a pixel.
+        # Shared by all samples of a pixel.
         shades = _backdrop(camera.rays(width, height, np.float32))
         self._backdrop = shades.repeat(2, axis=0).repeat(2, axis=1).reshape(-1, 3)
         self._floor = _floor_samples(self._rays, camera, self._h, ground)
@@ -226,7 +232,7 @@ class View:
         lines: Surface | None = None,
         marks: Surface | None = None,
     ) -> NDArray[np.uint8]:
-        """One picture, see `draw`."""
+        """Render one picture, see `draw`."""
         camera, rays, lights = self.camera, self._rays, self._lights
         n_veiled, standing = len(surface.corners), surface
         if lines is not None:
@@ -250,7 +256,7 @@ class View:
 
 
 def visible_faces(surface: Surface, camera: Camera, width: int, height: int) -> Buffer:
-    """The triangle or ball of a surface that each pixel sees."""
+    """Return the visible triangle or ball of a surface at each pixel."""
     local = (surface.corners - camera.position) @ camera.R_WC
     clipped, source = clip_near(local, _NEAR)
     seen = rasterize(
@@ -262,7 +268,7 @@ def visible_faces(surface: Surface, camera: Camera, width: int, height: int) -> 
         focal=camera.focal(height),
         near=_NEAR,
     )
-    # Clipped triangles are numbered anew: back to those of the surface.
+    # Map the numbers of clipped triangles back to those of the surface.
     number = np.concatenate([source, np.arange(len(surface.radii)) + len(local), [-1]]).astype(
         np.int32
     )
@@ -278,7 +284,7 @@ def _solid_samples(surface: Surface, seen: Buffer, rays: F32, camera: Camera) ->
 
 
 def _floor_samples(rays: F32, camera: Camera, h: int, ground: float | None) -> _Samples:
-    """The floor, fading away with the distance from what is looked at."""
+    """Samples of the floor, fading with the distance from the camera's target."""
     height = np.inf if ground is None else float(camera.position[2]) - ground
     where = np.flatnonzero(rays[:, 2] < 0) if 0 < height < np.inf else np.empty(0, np.int64)
     along = np.float32(-height) / rays[where, 2]
@@ -295,7 +301,7 @@ def _floor_samples(rays: F32, camera: Camera, h: int, ground: float | None) -> _
 
 
 def _normals_at(surface: Surface, things: NDArray[np.int32], points: F32, rays: F32) -> F32:
-    """Normals at points of triangles and balls, turned towards the eye."""
+    """Normals at points of triangles and balls, oriented towards the eye."""
     m = len(surface.corners)
     normals = np.empty_like(points)
     of_faces, of_balls = np.flatnonzero(things < m), np.flatnonzero(things >= m)
@@ -308,9 +314,9 @@ def _normals_at(surface: Surface, things: NDArray[np.int32], points: F32, rays: 
 
 
 def _interpolate_normals(surface: Surface, faces: NDArray[np.int32], points: F32) -> F32:
-    """Normals at points inside faces, by barycentric coordinates."""
-    # Of each face once, in doubles: rows that give the coordinates at b and c of a point relative
-    # to a.
+    """Normals at points of faces, interpolated by barycentric coordinates."""
+    # Once per face, in double precision: rows that map a point relative to a to its barycentric
+    # coordinates at b and c.
     a, b, c = (surface.corners[:, k] for k in range(3))
     ab, ac = b - a, c - a
     d00, d01, d11 = (np.einsum("ij,ij->i", u, v) for u, v in ((ab, ab), (ab, ac), (ac, ac)))
@@ -330,8 +336,7 @@ def _interpolate_normals(surface: Surface, faces: NDArray[np.int32], points: F32
 
 
 def _ground_pattern(p: F32, pixel: F32) -> F32:
-    """Floor color at points (k, 3): a grid of 0.5 m whose lines are as sharp as the sample size
-    `pixel` (k,) [m] allows.
+    """Floor color at points (k, 3): a grid of 0.5 m, antialiased for sample sizes `pixel` (k,) [m].
     """
     line = np.zeros(len(p), np.float32)
     for cell, strength in ((0.5, 0.55), (1.0, 0.45)):
@@ -346,11 +351,12 @@ def _ground_pattern(p: F32, pixel: F32) -> F32:
 
 
 def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int) -> F32:
-    """Light on each sample (k, 3), gloss included; each of a pixel's four samples takes every
-    fourth direction.
+    """Light on each sample (k, 3), gloss included.
+
+    Each of a pixel's four samples uses every fourth direction.
     """
-    sun_map = min(max(2 * w // 3, 320), 1600)  # as fine as the picture needs
-    # Which of its pixel's four each one is.
+    sun_map = min(max(2 * w // 3, 320), 1600)  # resolution in proportion to the picture
+    # Index of each sample among the four of its pixel.
     sample = (s.where // w % 2 * 2 + s.where % 2).astype(np.uint8)
 
     def gathered(directions: F64, side: int) -> F32:
@@ -371,7 +377,7 @@ def _light(s: _Samples, surface: Surface, lights: Lights, camera: Camera, w: int
 
     of_sun, of_sky = gathered(lights.sun, sun_map), 2 * gathered(lights.sky, sun_map // 5)
     sun, glint, sky, sky_z = of_sun[:, 0], of_sun[:, 2], of_sky[:, 0], of_sky[:, 1]
-    # Comes from everywhere, most of it from below.
+    # Indirect light from all directions, mostly from below.
     bounce = (0.65 - 0.35 * s.normal[:, 2:]) * _BOUNCE
     light = (
         bounce
@@ -401,8 +407,9 @@ def _blend_ghost(
     rays: F32,
     lights: Lights,
 ) -> None:
-    """Lay a transparent surface over the picture where nothing of nearness `nearest` stands before
-    it; denser where it is seen at a slant, like glass.
+    """Blend a transparent surface over the picture, denser at a slant, like glass.
+
+    Only pixels nearer than `nearest` are changed.
     """
     own = visible_faces(ghost, camera, nearest.shape[1], nearest.shape[0])
     front = np.flatnonzero((own.face >= 0) & (own.nearness > nearest))
@@ -424,7 +431,7 @@ def _blend_ghost(
 
 
 def _backdrop(rays: F32) -> F32:
-    """Nearly white at the horizon, a little blue above."""
+    """Nearly white at the horizon, light blue above."""
     slope = rays[..., 2] / np.linalg.norm(rays, axis=-1)
     t = np.clip(slope * 1.6, 0, 1)[..., None]
     return np.asarray(
@@ -434,7 +441,7 @@ def _backdrop(rays: F32) -> F32:
 
 
 def _to_srgb(linear: F32) -> F32:
-    """Linear light to sRGB, with highlights above 0.8 rolled off instead of clipped."""
+    """Convert linear light to sRGB, with highlights above 0.8 rolled off instead of clipped."""
     x = np.maximum(linear, 0)
     x = np.where(x > 0.8, 0.8 + 0.2 * (1 - np.exp(-(x - 0.8) / 0.2)), x)
     return np.asarray(
@@ -443,7 +450,7 @@ def _to_srgb(linear: F32) -> F32:
 
 
 def to_linear(srgb: F64) -> F32:
-    """sRGB in 0..1 to linear light."""
+    """Convert sRGB in 0..1 to linear light."""
     x = np.asarray(srgb, dtype=np.float64)
     return np.asarray(
         np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4), dtype=np.float32

@@ -1,8 +1,8 @@
-"""What is to be seen, free of how it is drawn: colored triangle meshes fixed to links or to the
-world, and where links are.
+"""Content of a view: colored triangle meshes fixed to links or to the world, and poses of links.
 
-The browser viewer, the HTML export and the PNG painter all draw a `Stage`. Frames: a part's mesh is
-given in its own frame, posed by X in its link's frame L (or in W when it stands in the world).
+It does not depend on the renderer. The browser viewer, the HTML export and the PNG painter all draw
+a `Stage`. Frames: a part's mesh is in its own frame, at pose X in its link's frame L (or in W if it
+is fixed in the world).
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class _Play:
-    """A trajectory that is shown from `start` [s] on: `columns` of q are its, the others are those
-    of `rest` (n_q,)."""
+    """A trajectory that starts at `start` [s].
+
+    It determines the entries `columns` of q. The others are those of `rest` (n_q,).
+    """
 
     start: float
     motion: Trajectory
@@ -47,14 +49,14 @@ class _Play:
 
 @dataclass(frozen=True, eq=False)
 class _Stay:
-    """From `since` [s] on an object is at X in the frame of the link that carries it, or in W."""
+    """Pose X of an object from time `since` [s] on, in the frame of the carrying link, or in W."""
 
     since: float
     link: str | None
     X: NDArray[np.float64]
 
     def pose(self, X_WL: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """X_WO (4, 4)."""
+        """Pose X_WO of the object (4, 4)."""
         return self.X if self.link is None else np.asarray(X_WL[self.link] @ self.X)
 
 
@@ -63,22 +65,22 @@ class Stage:
 
     Args:
         model: the robot.
-        scene: what stands around it and what it holds.
-        trajectory: its motion; must name positions of the robot. Several are shown one after the
-            other, each from where the one before left what it does not move. Their events attach
-            objects of the scene to links and let go of them. Or the replay of a simulation, of
-            which every moment shows the nearest state; time counts from its first.
-        q: configuration (n_q,) of what neither the trajectory moves nor its metadata know; by
-            default the neutral one.
+        scene: surroundings of the robot, and objects that it holds.
+        trajectory: motion of the robot; must name positions of the robot. Several motions are shown
+            one after the other. Each keeps positions that it does not move as they were at the end
+            of the previous one. Their events attach objects of the scene to links and release them.
+            Alternatively the replay of a simulation, which shows the state nearest to each time,
+            counted from its first.
+        q: configuration (n_q,) for positions that neither the trajectory nor its metadata
+            determine; neutral by default.
 
     Attributes:
-        robot, colliders, world: the parts of each kind. Objects that the robot holds belong to
-            `robot`; level half-spaces are no parts but the `ground()`.
-        carried: parts of objects that events are about, each posed in its object's frame; see
-            `object_pose`.
-        duration: of the motion [s], 0 when there is none.
-        forces: the arrows of a replay, else None.
-        tips: links whose paths through space are worth drawing.
+        robot, colliders, world: parts of each kind. Objects that the robot holds belong to `robot`.
+            Level half-spaces are not parts but the `ground()`.
+        carried: parts of objects with events, each posed in its object's frame; see `object_pose`.
+        duration: duration of the motion [s], 0 without a motion.
+        forces: arrows of a replay, otherwise None.
+        tips: links whose paths are drawn.
     """
 
     def __init__(
@@ -134,12 +136,12 @@ class Stage:
         )
 
     def moment(self, t: float) -> int:
-        """Which state of the replay is nearest to time t."""
+        """Index of the replay's state nearest to time t."""
         assert self.replay is not None
         return self.replay.nearest(t + float(self.replay.times[0]))
 
     def configuration(self, t: float) -> NDArray[np.float64]:
-        """q (n_q,) at time t of the motion, or the resting one."""
+        """Configuration (n_q,) at time t of the motion, or at rest."""
         if self.replay is not None:
             return np.array(self.replay.q[self.moment(t)])
         started = [play for play in self._plays if play.start <= t] or self._plays[:1]
@@ -151,28 +153,29 @@ class Stage:
         return q
 
     def link_poses(self, q: NDArray[np.float64]) -> Mapping[str, NDArray[np.float64]]:
-        """X_WL (4, 4) of every link."""
+        """Pose X_WL (4, 4) of every link."""
         return self.model.link_poses(q)
 
     def object_pose(
         self, name: str, t: float, X_WL: Mapping[str, NDArray[np.float64]] | None = None
     ) -> NDArray[np.float64]:
-        """X_WO (4, 4) at time t of an object that events are about; X_WL, where the links are then,
-        if it is known."""
+        """Pose X_WO (4, 4) at time t of an object with events.
+
+        X_WL are the poses of links at this time, if known.
+        """
         poses = self.link_poses(self.configuration(t)) if X_WL is None else X_WL
         return [stay for stay in self._stays[name] if stay.since <= t][-1].pose(poses)
 
     def part_pose(
         self, part: Part, t: float, X_WL: Mapping[str, NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Pose of a part's mesh in W (4, 4) at time t, when the links are at X_WL."""
+        """Pose of a part's mesh in W (4, 4) at time t, for link poses X_WL."""
         if any(part is carried for carried in self.carried):
             return np.asarray(self.object_pose(part.name, t, X_WL) @ part.X)
         return part.pose(X_WL)
 
     def _follow_events(self, scene: Scene | None) -> dict[str, list[_Stay]]:
-        """For each object that events are about, in the order of time, what carries it and
-        where."""
+        """Carrying link and pose over time, for each object with events."""
         stays: dict[str, list[_Stay]] = {}
         for play in self._plays:
             for event in play.motion.events:
@@ -203,13 +206,14 @@ class Stage:
         return stays
 
     def ground(self) -> float:
-        """Height in W at which the endless floor is drawn [m]: the scene's highest one, else 0, or
-        under what reaches below that.
+        """Height in W of the unbounded floor [m].
+
+        It is that of the scene's highest floor, otherwise 0, or below the lowest content.
         """
         return max(self._floors) if self._floors else min(0.0, float(self.bounds()[:, 2].min()))
 
     def tip_paths(self, count: int = 200) -> list[NDArray[np.float64]]:
-        """For each tip that moves, its path (count, 3) in W over the motion [m]."""
+        """Path (count, 3) in W over the motion [m], for each tip that moves."""
         if self.duration == 0.0:
             return []
         poses = [
@@ -219,7 +223,7 @@ class Stage:
         return [p for p in paths if np.ptp(p, axis=0).max() > 1e-4]
 
     def bounds(self, *, samples: int = 25) -> NDArray[np.float64]:
-        """Points in W (k, 3) whose hull holds everything bounded, over the whole motion."""
+        """Points in W (k, 3) whose hull contains all bounded content over the whole motion."""
         points = [
             transform(p.X, _box_corners(p) if p.radius > 0 else p.vertices)
             for p in self.world
@@ -232,8 +236,8 @@ class Stage:
         return np.concatenate(points) if points else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
 
     def boxes(self, t: float) -> list[NDArray[np.float64]]:
-        """The corners (8, 3) of the box around each part of the robot and of what it ever carries,
-        in W [m]."""
+        """Corners (8, 3) of the box around each part of the robot and of carried objects, in W
+        [m]."""
         X_WL = self.link_poses(self.configuration(t))
         return [
             transform(self.part_pose(p, t, X_WL), _box_corners(p))
@@ -241,8 +245,9 @@ class Stage:
         ]
 
     def _robot_size(self) -> float:
-        """Diagonal of the box around the robot at the beginning; where several things move freely,
-        the geometric mean of the largest one's and of that around all [m].
+        """Diagonal of the robot's bounding box at the beginning [m].
+
+        For several free trees of links, the geometric mean of the largest tree's and of the whole.
         """
         corners: dict[str, list[NDArray[np.float64]]] = {}
         X_WL = self.link_poses(self.configuration(0.0))
@@ -257,7 +262,7 @@ class Stage:
 
 
 def _listed(trajectory: Trajectory | Sequence[Trajectory] | None) -> list[Trajectory]:
-    """The trajectories that are shown one after the other."""
+    """List of the trajectories that are shown one after the other."""
     if trajectory is None or isinstance(trajectory, Trajectory):
         return [] if trajectory is None else [trajectory]
     listed = list(trajectory) if isinstance(trajectory, Iterable) else [trajectory]
@@ -270,22 +275,22 @@ def _listed(trajectory: Trajectory | Sequence[Trajectory] | None) -> list[Trajec
 
 
 def _diagonal(points: NDArray[np.float64]) -> float:
-    """Of the axis-aligned box around points (k, 3) [m]."""
+    """Diagonal of the axis-aligned bounding box of points (k, 3) [m]."""
     return float(np.linalg.norm(np.ptp(points, axis=0)))
 
 
 def transform(X: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points (..., 3) moved by a pose X (4, 4)."""
+    """Transform points (..., 3) by a pose X (4, 4)."""
     return np.asarray(points @ X[:3, :3].T + X[:3, 3])
 
 
 def _is_floor(part: Part) -> bool:
-    """Whether the part stands for all that lies below a level plane."""
+    """Return true if the part represents the half-space below a level plane."""
     return part.link is None and not part.bounded and part.X[2, 2] > 1 - 1e-9
 
 
 def _box_corners(part: Part) -> NDArray[np.float64]:
-    """The eight corners (8, 3) of the box around a part, in its own frame."""
+    """Corners (8, 3) of a part's bounding box, in its own frame."""
     low, high = part.box()
     return np.array(
         [[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]

@@ -1,7 +1,6 @@
-"""A stage drawn by viser, for a browser: the same nodes serve the live viewer and the standalone
-HTML file.
+"""Stage drawn by viser: the same nodes serve the live viewer and the standalone HTML file.
 
-Every link of the robot is a frame node; a motion only moves frames, so each mesh is sent once.
+Every link of the robot is a frame node. A motion only moves frames, so each mesh is sent once.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from robosim.viewer.stage import Stage
 
 TRACE_COLOR = (235, 110, 30)
-_GLASS = 0.6  # opacity of a robot that arrows are to be seen through
-_UNSEEN = 1e-6  # size of an arrow that there is not [m]
+_GLASS = 0.6  # opacity of a robot in see-through mode, in front of arrows
+_UNSEEN = 1e-6  # size of an unused arrow [m]
 _HALF_PRECISION = 2.0**-11  # largest relative error of a half-precision number
 
 
 def import_viser() -> ModuleType:
-    """The viser package.
+    """Import the viser package.
 
     Raises:
         MissingDependencyError: it is not installed.
@@ -46,12 +45,12 @@ def import_viser() -> ModuleType:
 
 
 class WebScene:
-    """The nodes of a stage on a viser server.
+    """Nodes of a stage on a viser server.
 
     Args:
         server: a viser.ViserServer.
-        stage: what to show.
-        camera: where visitors start.
+        stage: content to show.
+        camera: initial camera.
     """
 
     def __init__(self, server: Any, stage: Stage, camera: Camera) -> None:
@@ -61,9 +60,9 @@ class WebScene:
         server.initial_camera.position = tuple(camera.position)
         server.initial_camera.look_at = tuple(camera.look_at)
         server.initial_camera.fov = camera.fov
-        # viser's own sun in the zenith casts the shadows. What stands upright gets its light from
-        # over the visitor's shoulder and from the sky; an environment map would arrive late, and
-        # not at all in the HTML file.
+        # viser's own sun in the zenith casts the shadows. Vertical surfaces get light from behind
+        # the visitor's shoulder and from the sky. An environment map would arrive late, and not at
+        # all in the HTML file.
         scene.configure_environment_map(None)
         scene.add_light_hemisphere(
             "/sky", sky_color=(255, 255, 255), ground_color=(190, 185, 180), intensity=1.7
@@ -105,7 +104,7 @@ class WebScene:
         self.show(0.0)
 
     def show(self, t: float) -> None:
-        """Move everything to where it is at time t of the motion."""
+        """Move all nodes to their poses at time t of the motion."""
         self.place(self.stage.configuration(t))
         for name, frame in self.objects.items():
             self._move(frame, f"object/{name}", self.stage.object_pose(name, t))
@@ -113,13 +112,13 @@ class WebScene:
             self._place_arrows(self.stage.moment(t))
 
     def place(self, q: NDArray[np.float64]) -> None:
-        """Move the robot to a configuration; links that stay where they are cost nothing."""
+        """Move the robot to a configuration. Links that do not move cost nothing."""
         poses = self.stage.link_poses(q)
         for name, frame in self.links.items():
             self._move(frame, name, poses[name])
 
     def _move(self, frame: Any, name: str, X: NDArray[np.float64]) -> None:
-        """A node to X in W, unless it is there."""
+        """Move a node to X in W, unless it is there."""
         if name in self._placed and np.array_equal(self._placed[name], X):
             return
         self._placed[name] = X
@@ -127,7 +126,7 @@ class WebScene:
         frame.wxyz = tuple(wxyz(X[:3, :3]))
 
     def see_through(self, wanted: bool) -> None:
-        """Whether the robot lets through what is behind and in it, such as arrows."""
+        """Set whether the robot is translucent, so that arrows in and behind it are visible."""
         for part, node in zip(self.stage.robot, self._robot, strict=True):
             if part.radius > 0:
                 continue  # points have no opacity
@@ -135,7 +134,7 @@ class WebScene:
             node.opacity = opacity if opacity < 1 else None
 
     def _add_arrows(self) -> list[Any]:
-        """One node for all arrows that there may be at once."""
+        """Add one node for the largest number of simultaneous arrows."""
         forces = self.stage.forces
         if forces is None or not forces.most:
             return []
@@ -158,7 +157,8 @@ class WebScene:
         ]
 
     def _place_arrows(self, moment: int) -> None:
-        """Those of a moment first; what is left of the node's arrows is too small to be seen."""
+        """Place the arrows of a moment. The remaining arrows of the node are shrunk out of
+        sight."""
         forces = self.stage.forces
         assert forces is not None
         if moment == self._arrow_moment:
@@ -206,7 +206,7 @@ class WebScene:
         return handles
 
     def _add_cloud(self, part: Part, name: str, visible: bool) -> Any:
-        """One node for all points, about their middle, so that half precision does where it is fine
+        """Add one node for all points, about their center, in half precision if that is fine
         enough."""
         low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
         middle = (low + high) / 2
@@ -225,7 +225,7 @@ class WebScene:
 
 
 def wxyz(R: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Quaternion (w, x, y, z) of a rotation matrix, as viser wants it."""
+    """Quaternion (w, x, y, z) of a rotation matrix, in viser's order."""
     from robosim.geometry import pose_to_xyz_quaternion
 
     X = np.eye(4)
@@ -235,8 +235,9 @@ def wxyz(R: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _vivid(rgba: tuple[float, ...]) -> tuple[float, float, float]:
-    """A color that looks like the given one after the browser's film-like tone mapping, which grays
-    and brightens.
+    """Adjust a color for the browser's film-like tone mapping, which grays and brightens.
+
+    The result looks like the given color.
     """
     r, g, b = rgba[:3]
     gray = (r + g + b) / 3
@@ -245,5 +246,5 @@ def _vivid(rgba: tuple[float, ...]) -> tuple[float, float, float]:
 
 
 def _node(name: str | None) -> str:
-    """A name as part of a node's path, in which a slash would mean a child."""
+    """Name as part of a node's path, in which a slash would mean a child."""
     return str(name).replace("/", ".")

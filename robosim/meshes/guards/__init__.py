@@ -1,5 +1,4 @@
-"""One guard per mesh format: check a file's claims before a parser acts on them, and keep only its
-geometry.
+"""Guards, one per mesh format: check declared counts before parsing, and keep only geometry.
 
 A guard takes (data, path) and returns a `Guarded`: bytes of the same format that are safe to parse.
 """

@@ -1,8 +1,8 @@
-"""DAE (COLLADA 1.4/1.5): XML with libraries of geometries, instanced by a tree of nodes.
+"""Guard for DAE (COLLADA 1.4/1.5): XML with libraries of geometries, instanced by a tree of nodes.
 
-Everything but geometry and nodes is removed (materials, images, animations), then each number list
-is checked against its announced count, so that a reader that stops at the first bad character
-cannot drop triangles unnoticed.
+All content except geometry and nodes is removed (materials, images, animations). Each list of
+numbers is then checked against its declared count, so that a reader that stops at the first invalid
+character cannot drop triangles unnoticed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MAX_INSTANCES = 100_000
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Reduce to geometry, check counts and the depth of instancing, read the unit."""
+    """Reduce to geometry, check counts and the depth of instancing, and read the unit."""
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(f"DAE of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)
     root = parse_xml(data, file=path, error=MeshError, long_texts=True, strict=False)
@@ -55,7 +55,7 @@ def guard(data: bytes, path: str) -> Guarded:
 
 
 def _name_space(root: Any) -> None:
-    """Put all elements into COLLADA's namespace where the file names none, or another."""
+    """Move all elements to COLLADA's namespace if the file has none, or another."""
     space = str(root.tag).rpartition("}")[0][1:]
     if not space.startswith("http://www.collada.org/"):
         for element in root.iter():
@@ -63,7 +63,7 @@ def _name_space(root: Any) -> None:
 
 
 def _name_scene(root: Any, path: str) -> None:
-    """Have <scene> name the visual scene; where it is missing, the only one."""
+    """Check that <scene> names the visual scene. If it is missing, name the only one."""
     scenes = [e for e in root.iter() if _tag(e) == "visual_scene"]
     named = [e for e in root.iter() if _tag(e) == "instance_visual_scene"]
     if named:
@@ -91,7 +91,7 @@ def _tag(element: Any) -> str:
 
 
 def _unit(root: Any, path: str) -> float:
-    """Length of the file's unit [m]; 1 where it says nothing."""
+    """Length of the file's unit [m]; 1 if the file declares none."""
     asset = next((e for e in root if _tag(e) == "asset"), ())
     unit = next((e for e in asset if _tag(e) == "unit"), None)
     if unit is None or unit.get("meter") is None:
@@ -107,7 +107,7 @@ def _unit(root: Any, path: str) -> float:
 
 
 def _check_arrays(root: Any, path: str) -> None:
-    """Check each list of numbers, and reduce each mesh to positions and the indices into them."""
+    """Check each list of numbers, and reduce each mesh to positions and their indices."""
     for element in root.iter():
         tag = _tag(element)
         if tag in ("p", "vcount") and not _INTEGERS.match(element.text or ""):
@@ -132,7 +132,7 @@ def _check_arrays(root: Any, path: str) -> None:
                 mesh.remove(child)
         for child in [c for c in mesh if _tag(c) == "source" and c.get("id") not in positions]:
             mesh.remove(child)
-    # What is left are positions; normals, which exporters write as nan too, are gone.
+    # The rest are positions. Normals, which some exporters write as nan, are removed.
     for element in [e for e in root.iter() if _tag(e) == "float_array"]:
         if not _FLOATS.match(element.text or ""):
             message = "DAE float_array holds something that is not a finite number"
@@ -141,8 +141,8 @@ def _check_arrays(root: Any, path: str) -> None:
 
 
 def _reduce_primitive(element: Any, path: str) -> None:
-    """Check that <p> has the announced corners times the inputs' stride; keep the indices of
-    vertices only."""
+    """Check that <p> has declared corners times the inputs' stride, and keep indices of
+    vertices."""
     tag = _tag(element)
     lists = {
         _tag(child): (child.text or "").split()
@@ -181,8 +181,8 @@ def _check_count(element: Any, found: int, path: str) -> None:
 
 
 def _check_instances(root: Any, path: str) -> None:
-    """Count what instancing expands to (a node may instance another, and so on); refuse cycles and
-    explosions."""
+    """Count the nodes that instancing expands to, recursively. Refuse cycles and explosive
+    growth."""
     nodes = {e.get("id"): e for e in root.iter() if _tag(e) == "node" and e.get("id")}
     totals: dict[str, int] = {}
 

@@ -1,9 +1,8 @@
-"""GLB (binary glTF 2.0): a 12-byte header, a JSON chunk that describes, a BIN chunk that holds the
-arrays.
+"""Guard for GLB (binary glTF 2.0): a 12-byte header, a JSON chunk, and a BIN chunk with arrays.
 
-Only positions and indices of triangle primitives survive; accessors are checked against the binary
-chunk, the nodes against cycles and against instancing that would multiply triangles without bound.
-Source: Khronos glTF 2.0 specification, sections 3.6 (buffers), 3.5 (nodes), 4.4 (GLB layout).
+Only positions and indices of triangle primitives are kept. Accessors are checked against the binary
+chunk, and nodes against cycles and unbounded instancing. Source: Khronos glTF 2.0 specification,
+sections 3.6 (buffers), 3.5 (nodes), 4.4 (GLB layout).
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def guard(data: bytes, path: str) -> Guarded:
 
 
 def _chunks(data: bytes, path: str) -> tuple[Any, bytes]:
-    """The parsed JSON chunk and the binary chunk."""
+    """Return the parsed JSON chunk and the binary chunk."""
     if len(data) < 20 or data[:4] != b"glTF":
         raise MeshError("GLB does not begin with a glTF header", file=path)
     version, length = struct.unpack_from("<II", data, 4)
@@ -75,7 +74,7 @@ def _chunks(data: bytes, path: str) -> tuple[Any, bytes]:
 
 
 def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]:
-    """The document reduced to asset, scene, nodes, meshes and the accessors that the meshes use."""
+    """Reduce the document to asset, scene, nodes, meshes and the accessors that the meshes use."""
     required = document.get("extensionsRequired", [])
     if required:
         raise MeshError(
@@ -149,7 +148,7 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
     nodes = _nodes(document, scene.get("nodes", []), len(meshes), path)
     if not any(m["primitives"] for m in meshes):
         raise MeshError("GLB has no triangles", file=path)
-    # A mesh without triangles (lines, points) would stop the parser: unhook it.
+    # A mesh without triangles (lines, points) would stop the parser: remove it from its node.
     for node in nodes:
         if "mesh" in node and not meshes[node["mesh"]]["primitives"]:
             del node["mesh"]
@@ -164,8 +163,8 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
 def _nodes(
     document: dict[str, Any], roots: list[int], n_meshes: int, path: str
 ) -> list[dict[str, Any]]:
-    """The nodes with children, transform and mesh only; each may hang from one place (so neither
-    cycles nor bombs)."""
+    """Reduce nodes to children, transform and mesh. Each may have one parent, so cycles are
+    excluded."""
     nodes = document.get("nodes", [])
     if len(nodes) > _MAX_NODES:
         raise MeshError(f"GLB has {len(nodes)} nodes; at most {_MAX_NODES} are read", file=path)

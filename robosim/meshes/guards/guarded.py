@@ -1,4 +1,4 @@
-"""What a guard returns."""
+"""Result of a guard."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["MAX_TEXT_BYTES", "Guarded", "number_of"]
 
 MAX_TEXT_BYTES = (
     64 * 2**20
-)  # of the text formats, whose parsing takes several times the file's size in memory
+)  # for text formats, whose parsing takes several times the file's size in memory
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Guarded:
     """A mesh file reduced to geometry.
 
     Attributes:
-        data: to be parsed.
-        n_faces: number of triangles that must come out, where the format tells.
+        data: bytes to parse.
+        n_faces: number of triangles that parsing must yield, if the format declares it.
         unit: length of one unit of the file [m].
     """
 
@@ -29,9 +29,9 @@ class Guarded:
 
 
 def number_of(token: str, what: str, path: str, line: int | None = None) -> float:
-    """A number, which may be nan or infinite; MeshError otherwise.
+    """Parse a number, which may be nan or infinite; otherwise raise MeshError.
 
-    float() also takes digits of other scripts, and underscores.
+    float() alone would also accept digits of other scripts, and underscores.
     """
     try:
         if token.isascii() and "_" not in token:

@@ -1,5 +1,7 @@
-"""OBJ: lines `v x y z` and `f i j k ...` (1-based, negative counts back, `i/t/n` allowed); all
-other lines are not geometry."""
+"""Guard for OBJ: lines `v x y z` and `f i j k ...`; all other lines are not geometry.
+
+Indices are 1-based, negative ones count from the end, and `i/t/n` is allowed.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,15 @@ __all__ = ["guard"]
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Keep vertices and faces, the latter as plain triangles (fans of their first corner) with
-    absolute indices."""
+    """Keep vertices and faces. Faces become triangles (fans of their first corner) with absolute
+    indices.
+    """
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(f"OBJ of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)
     vertices: list[str] = []
     faces: list[str] = []
     latest = (0, 0)  # largest index used, and the line that uses it
-    # A backslash at the end of a line continues it; keep the line count.
+    # A backslash at the end of a line continues it; keep the number of lines.
     text = data.decode("utf-8-sig", errors="replace").replace("\\\r\n", " ").replace("\\\n", " ")
     for number, line in enumerate(text.splitlines(), 1):
         tokens = line.split()
@@ -58,7 +61,7 @@ def _vertex(tokens: list[str], path: str, number: int) -> str:
 
 
 def _index(token: str, n_vertices: int, path: str, number: int) -> int:
-    """The vertex of one corner, 1-based; a negative one counts back from the latest vertex."""
+    """Return the 1-based vertex of a corner. A negative index counts from the latest vertex."""
     try:
         i = int(token.split("/", 1)[0])
     except ValueError:

@@ -1,5 +1,4 @@
-"""PLY: a text header that declares elements with counts and properties, then the rows, as text or
-binary."""
+"""Guard for PLY: a text header with elements, counts and properties, then text or binary rows."""
 
 from __future__ import annotations
 
@@ -28,13 +27,13 @@ class _Element:
     properties: list[list[str]] = field(default_factory=list)
 
     def least_bytes(self, text: bool) -> int:
-        """A row's size at least: a list may be empty, a number in text takes a digit and a
+        """Minimum size of a row: a list may be empty, a text number takes a digit and a
         separator."""
         return sum(2 if text else _SIZES[p[1] if p[0] == "list" else p[0]] for p in self.properties)
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Check the header against the size of the data; drop comments (one of them names a texture
+    """Check the header against the size of the data; drop comments (one may name a texture
     file)."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"format ascii" in data[:200]:
@@ -56,7 +55,7 @@ def guard(data: bytes, path: str) -> Guarded:
         body = _check_text(body, elements, path)
 
     needed = sum(e.count * e.least_bytes(text) for e in elements)
-    if needed > len(body) + 1:  # + 1: the last line need not end
+    if needed > len(body) + 1:  # + 1: the last line need not have a newline
         raise MeshError(
             f"PLY is truncated: its header announces at least {needed} bytes of data, {len(body)}"
             " are there",
@@ -119,7 +118,7 @@ def _read_header(lines: list[str], path: str) -> tuple[str, list[_Element]]:
 
 
 def _check_text(body: bytes, elements: list[_Element], path: str) -> bytes:
-    """Rows are lines of numbers, one per announced row; blank lines are dropped."""
+    """Check that there is one line of numbers per announced row, and drop blank lines."""
     rows = [row for row in body.splitlines() if row.strip()]
     announced = sum(e.count for e in elements)
     if len(rows) != announced:

@@ -1,6 +1,9 @@
-"""STL. Binary: 80 bytes of anything, a 32-bit count n, n records of 50 bytes. Text: `solid NAME`,
-then for each triangle `facet normal ... outer loop vertex ... vertex ... vertex ... endloop
-endfacet`, then `endsolid NAME`."""
+"""Guard for STL, binary and text.
+
+Binary: 80 arbitrary bytes, a 32-bit count n, n records of 50 bytes. Text: `solid NAME`, then for
+each triangle `facet normal ... outer loop vertex ... vertex ... vertex ... endloop endfacet`, then
+`endsolid NAME`.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,12 @@ _ENDSOLID = re.compile(rb"^[ \t]*endsolid\b", re.IGNORECASE | re.MULTILINE)
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Tell binary from text (by size: binary files may begin with `solid` too), and check the
+    """Distinguish binary from text (by size: binary files may begin with `solid`), check the
     count."""
     n = struct.unpack_from("<I", data, 80)[0] if len(data) >= 84 else None
     size = None if n is None else 84 + _RECORD * n
     if n is not None and size is not None and size <= len(data) < size + min(n, 1) * _RECORD:
-        return Guarded(data[:size], n_faces=n)  # less than a record may trail
+        return Guarded(data[:size], n_faces=n)  # trailing bytes, less than a record, are allowed
     if n == 0 and len(data) == 84:
         raise MeshError("STL has no triangles", file=path)
     head = data[:512].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -51,8 +54,8 @@ def guard(data: bytes, path: str) -> Guarded:
 
 
 def _guard_text(data: bytes, path: str) -> Guarded:
-    """The same triangles in the plainest words: a name may be anything, `facet` and `vertex`
-    included."""
+    """Rewrite the triangles in canonical text, since a name may contain even `facet` or
+    `vertex`."""
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(
             f"text STL of {len(data)} bytes exceeds {MAX_TEXT_BYTES}; save it as binary STL",
