@@ -1,7 +1,7 @@
-"""robosim: robot motion planning in Python over a compiled C++ engine.
+"""robosim: robot motion planning and simulation in Python over a compiled C++ engine.
 
-The functions and the submodules named in `__all__` are imported on first use, to keep `import
-robosim` immediate.
+Functions and submodules named in `__all__` are imported on first use, so that `import robosim` is
+fast.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _FUNCTIONS = {  # every other name in __all__ is a submodule
 
 
 def _missing_engine_message() -> str:
-    """Why robosim._engine is not here, and what to do about it."""
+    """Explain why robosim._engine is missing, and the remedy."""
     import sys
     from pathlib import Path  # only here: its import takes as long as all others together
 

@@ -1,8 +1,8 @@
-"""Every error that robosim raises for what a user gave it.
+"""Errors that robosim raises for invalid input.
 
-All derive from `RobosimError` and from the builtin that a caller would expect (`ValueError` for bad
-content, `OSError` for files that cannot be read or written, `ImportError` for an optional package
-that is missing). A message that is about a file begins with `path:line:`, the form that editors and
+All derive from `RobosimError` and from the builtin that a caller would expect: `ValueError` for
+invalid content, `OSError` for files that cannot be read or written, `ImportError` for a missing
+optional package. A message about a file begins with `path:line:`, the form that editors and
 compilers understand; `file` and `line` are also attributes.
 """
 
@@ -33,21 +33,21 @@ __all__ = [
 
 
 def told_apart(a: float, b: float, digits: int = 6) -> tuple[str, str]:
-    """Two numbers in words, with as many digits as it takes to tell them apart, and `digits` at
-    least."""
+    """Format two numbers with enough digits to distinguish them, and at least `digits`."""
     while digits < 17 and f"{a:.{digits}g}" == f"{b:.{digits}g}" and a != b:
         digits += 1
     return f"{a:.{digits}g}", f"{b:.{digits}g}"
 
 
 def suggestion(name: object, known: Iterable[str], *, limit: int | None = 8) -> str:
-    """What may have been meant by a name that nothing has, as the end of an error message; else
-    what there is.
+    """Return known names close to an unknown one, as the end of an error message.
+
+    Without a close name, list the known names.
 
     Args:
-        name: as it was given; its case does not count.
-        known: names that there are.
-        limit: at most so many are listed; None: all.
+        name: the unknown name; its case does not matter.
+        known: known names.
+        limit: largest number of names to list; None for all.
     """
     names = list(known)
     by_case: dict[str, list[str]] = {}
@@ -64,11 +64,11 @@ def suggestion(name: object, known: Iterable[str], *, limit: int | None = 8) -> 
 
 
 class RobosimError(Exception):
-    """Base of every error that robosim raises on purpose.
+    """Base class of every error that robosim raises on purpose.
 
     Args:
-        message: what is wrong, with the offending name and value, and what would be valid.
-        file: the file that it is about, if any; put before the message.
+        message: what is wrong, with the invalid name and value, and what would be valid.
+        file: file that the error is about, if any; precedes the message.
         line: line in that file, counted from 1.
     """
 
@@ -88,8 +88,8 @@ class RobosimError(Exception):
 
 
 def check_type(value: object, kind: type, name: str, error: type[RobosimError]) -> None:
-    """Raise `error` unless the argument called `name` is of this kind: another one was given in its
-    place."""
+    """Raise `error` unless the argument called `name` is of this type, as after swapped
+    arguments."""
     if not isinstance(value, kind):
         raise error(
             f"{name} must be a {kind.__name__}, got {type(value).__name__}; are the arguments in"
@@ -102,7 +102,7 @@ class FileError(RobosimError, OSError):
 
 
 class UrdfError(RobosimError, ValueError):
-    """A robot description (URDF or xacro) is malformed or says something that cannot be honored."""
+    """A robot description (URDF or xacro) is malformed or has content that cannot be honored."""
 
 
 class SrdfError(RobosimError, ValueError):
@@ -114,43 +114,44 @@ class JointLimitsError(RobosimError, ValueError):
 
 
 class MeshError(RobosimError, ValueError):
-    """A mesh file is missing, malformed, or of a form that cannot be used."""
+    """A mesh file is missing, malformed, or of an unsupported form."""
 
 
 class GeometryError(RobosimError, ValueError):
-    """A shape or a pose is not valid."""
+    """A shape or a pose is invalid."""
 
 
 class ModelError(RobosimError, ValueError):
-    """A model, or an array handed to one, is not valid."""
+    """A model, or an array passed to a model, is invalid."""
 
 
 class SceneError(RobosimError, ValueError):
-    """A scene, or a scene file, is not valid."""
+    """A scene, or a scene file, is invalid."""
 
 
 class SimulationError(RobosimError, ValueError):
-    """A simulation, or a state or control handed to one, is not valid."""
+    """A simulation, or a state or control passed to a simulation, is invalid."""
 
 
 class TrajectoryError(RobosimError, ValueError):
-    """A trajectory, or a trajectory file, is not valid."""
+    """A trajectory, or a trajectory file, is invalid."""
 
 
 class PlanningError(RobosimError, ValueError):
-    """A planning problem is not well posed. One that merely has no solution gives a status, not an
+    """A planning problem is not well posed. A problem without a solution gets a status, not an
     error."""
 
 
 class ExecutionError(RobosimError, ValueError):
-    """An arm, or what is asked of one, is not valid. A goal that an arm refuses gives a Rejection,
-    not an error."""
+    """An arm, or a request to an arm, is invalid.
+
+    A goal that an arm refuses causes a Rejection, not an error.
+    """
 
 
 class BagError(RobosimError, ValueError):
-    """A recording (rosbag2) is malformed, or does not hold what is asked of it."""
+    """A recording (rosbag2) is malformed, or lacks the requested content."""
 
 
 class MissingDependencyError(RobosimError, ImportError):
-    """An optional package is needed and not installed; the message names the extra that brings
-    it."""
+    """An optional package is required and not installed. The message names the extra to install."""

@@ -1,5 +1,8 @@
-"""Reading and writing files safely: bounded, regular files only; atomic writes; XML without
-entities or network; archives of arrays without pickle."""
+"""Safe reading and writing of files.
+
+Reads are bounded and of regular files only, writes are atomic. XML is parsed without entities or
+network, archives of arrays without pickle.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,10 @@ _ENCODING = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-
 
 
 def read_file(path: str | PathLike[str], *, max_bytes: int) -> bytes:
-    """The whole content of a regular file.
+    """Read the whole content of a regular file.
 
     Raises:
-        FileError: it is missing, not a regular file (a pipe would block for ever), unreadable, or
+        FileError: the file is missing, not regular (a pipe would block forever), unreadable, or
             larger than `max_bytes`.
     """
     try:
@@ -53,10 +56,10 @@ def read_file(path: str | PathLike[str], *, max_bytes: int) -> bytes:
 
 
 def write_file(path: str | PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all: to a temporary neighbor first, then renamed over `path`.
+    """Write a file whole or not at all: to a temporary file in its folder, then renamed to `path`.
 
     Raises:
-        FileError: the folder is missing, or not writable, or full.
+        FileError: the folder is missing, not writable, or full.
     """
     target = Path(path)
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}")
@@ -75,14 +78,13 @@ def write_file(path: str | PathLike[str], data: bytes) -> None:
 def read_arrays(
     data: bytes, names: Collection[str], *, max_bytes: int, error: type[RobosimError]
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays of an NPZ archive, by name; nothing in it is unpickled or allocated on its own
-    word.
+    """Read the arrays of an NPZ archive, by name, without unpickling or unchecked allocation.
 
     Args:
         data: the archive.
-        names: what it must hold, no more and no less.
-        max_bytes: size beyond which it is not unpacked.
-        error: class of the error raised for an archive that is damaged or holds something else.
+        names: names of the arrays, which must be exactly these.
+        max_bytes: largest unpacked size.
+        error: class of the error for an archive that is damaged or has other content.
     """
     expected = {f"{name}.npy" for name in names}
     try:
@@ -98,13 +100,12 @@ def read_arrays(
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as e:
         raise error(f"not a readable NPZ file ({e})") from None
     except Exception as e:
-        # zlib.error and struct.error out of damaged archives share no base class of their own.
+        # zlib.error and struct.error, raised for damaged archives, have no common base class.
         raise error(f"not a readable NPZ file ({type(e).__name__}: {e})") from None
 
 
 def _read_npy(data: bytes, name: str, error: type[RobosimError]) -> np.ndarray[Any, Any]:
-    """np.load, after checking that the announced size is what is there (it would be allocated
-    first)."""
+    """np.load, after checking the announced size, which would be allocated first."""
     stream = io.BytesIO(data)
     version = np.lib.format.read_magic(stream)
     read = {
@@ -138,22 +139,22 @@ def parse_xml(
 
     Comments and processing instructions are dropped; elements keep their `sourceline`. A wrong or
     misplaced XML declaration (`version="0.0"`, or one after blank lines, both found in published
-    robots) carries no content: it is noted in `warnings` and passed over.
+    robots) carries no content. It is recorded in `warnings` and ignored.
 
     Args:
         data: the document.
-        file: named in errors.
+        file: name of the file in errors.
         error: class of the error raised, with file and line.
-        warnings: a list to append to.
+        warnings: list to which warnings are appended.
         long_texts: allow a text of more than 10 MB in one element.
-        strict: refuse what XML forbids and other readers take: prefixes without a namespace
+        strict: refuse violations of XML that other readers accept: prefixes without a namespace
             (elements and attributes then have tags with a colon), a DOCTYPE that only names the
-            root, and text that is not in its encoding (read as Latin-1, which every byte is), and
-            null bytes at the end. Otherwise each is noted in `warnings`.
+            root, text that is invalid in its encoding (read as Latin-1, for which every byte is
+            valid), and null bytes at the end. If not strict, each is recorded in `warnings`.
     """
     notes: list[str] = []
     text = data if isinstance(data, str) else _decode(data, file, error, None if strict else notes)
-    if not strict and text.endswith("\x00"):  # what ends a string in C
+    if not strict and text.endswith("\x00"):  # terminator of a C string
         text = text.rstrip("\x00")
         notes.append(f"{file}:{text.count(chr(10)) + 1}: null bytes at the end; passed over")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -163,7 +164,7 @@ def parse_xml(
         line = text.count("\n", 0, text.index("\x00")) + 1
         raise error("holds null bytes; expected XML text", file=file, line=line)
 
-    # Blank out the declaration: the encoding has been dealt with, and nothing else in it matters.
+    # Blank out the declaration: the encoding has been handled, and the rest has no effect.
     declaration = _DECLARATION.search(text[:4096])
     if declaration:
         if declaration.start() > 0 or not re.search(r"version\s*=\s*[\"']1\.\d", declaration[0]):
@@ -174,8 +175,7 @@ def parse_xml(
         blank = re.sub(r"[^\n]", " ", declaration[0])
         text = text[: declaration.start()] + blank + text[declaration.end() :]
 
-    # Refuse a DTD before the parser sees it: that it would not expand entities depends on its
-    # version.
+    # Refuse a DTD before parsing: whether the parser expands entities depends on its version.
     start = _prolog_end(text)
     if text.startswith("<!DOCTYPE", start):
         line = text.count("\n", 0, start) + 1
@@ -207,8 +207,10 @@ def parse_xml(
 
 
 def _parse(text: str, long_texts: bool, notes: list[str] | None, file: str) -> etree._Element:
-    """The root element; with `notes`, prefixes without a namespace are noted there instead of
-    refused."""
+    """Parse and return the root element.
+
+    With `notes`, prefixes without a namespace are recorded there instead of refused.
+    """
     options: dict[str, Any] = {
         "resolve_entities": False, "no_network": True, "load_dtd": False, "dtd_validation": False,
         "huge_tree": long_texts, "remove_comments": True, "remove_pis": True,
@@ -231,7 +233,7 @@ def _parse(text: str, long_texts: bool, notes: list[str] | None, file: str) -> e
 
 
 def _prolog_end(text: str) -> int:
-    """Where blanks, comments and processing instructions at the beginning end."""
+    """End of the leading blanks, comments and processing instructions."""
     at = 0
     while True:
         at = len(text) - len(text[at:].lstrip())
@@ -242,8 +244,10 @@ def _prolog_end(text: str) -> int:
 
 
 def _decode(data: bytes, file: str, error: type[RobosimError], notes: list[str] | None) -> str:
-    """Decode by byte order mark, else by the XML declaration, else as UTF-8; with `notes`, else as
-    Latin-1."""
+    """Decode by byte order mark, otherwise by the XML declaration, otherwise as UTF-8.
+
+    With `notes`, text that is invalid in its encoding is decoded as Latin-1.
+    """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     else:

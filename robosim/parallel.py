@@ -15,10 +15,10 @@ _in_block: ContextVar[int] = ContextVar("robosim threads", default=0)  # 0: outs
 
 
 def get_threads() -> int:
-    """Number of threads that a call from here may use.
+    """Return the number of threads that a call from here may use.
 
-    It is the number of the `threads` block that the call stands in, but at most that of
-    `set_threads`: by default the environment variable ROBOSIM_THREADS, else the number of
+    It is the number of the innermost `threads` block, but at most that of `set_threads`. The
+    default of `set_threads` is the environment variable ROBOSIM_THREADS, otherwise the number of
     processors that this process may run on.
     """
     limit = _engine.thread_limit()
@@ -36,7 +36,7 @@ def set_threads(n: int) -> None:
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Limit the calls within a `with` block to n threads; other threads of Python are not affected.
+    """Limit the calls within a `with` block to n threads. Other Python threads are not affected.
 
     Raises:
         ModelError: n is below 1.
@@ -51,5 +51,5 @@ def threads(n: int) -> Iterator[None]:
 
 
 def of_call() -> int:
-    """Argument `threads` of the engine's functions: 0 for as many as `set_threads` allows."""
+    """Return the engine's argument `threads`: 0 for as many as `set_threads` allows."""
     return _in_block.get()

@@ -1,9 +1,9 @@
-"""How values of robosim are pickled and copied: as what makes them, which is plain data, and
-through all its checks.
+"""Pickling and copying of values as constructor arguments, which are plain data and are checked.
 
-So a pickle holds names, numbers, strings, arrays, tuples and dicts, and what of robosim takes them,
-which `rebuild` must know: that reads no file, and runs nothing that it was not made for. It is no
-defense against a pickle from a stranger, which can name other functions than `rebuild`.
+A pickle holds names, numbers, strings, arrays, tuples and dicts, and the robosim classes or
+functions that take them. `rebuild` must know these: it reads no file, and calls nothing that is not
+registered. It is no protection against a pickle from an untrusted source, which can name functions
+other than `rebuild`.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ _MAKERS: set[Callable[..., object]] = set()
 
 
 def maker(make: _Maker) -> _Maker:
-    """Have `rebuild` take this: a class or function of names and numbers alone, which checks
-    them."""
+    """Register a class or function with `rebuild`.
+
+    It must take names and numbers alone, and check them.
+    """
     _MAKERS.add(make)
     return make
 
 
 class Value:
-    """A dataclass that is pickled and copied as its constructor's arguments: what that checks holds
-    of every copy."""
+    """A dataclass that is pickled and copied as its constructor's arguments, with its checks."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         maker(cls)
 
     def _arguments(self) -> dict[str, Any]:
-        """The constructor's, by name."""
+        """Constructor arguments, by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.init}  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -45,10 +46,10 @@ class Value:
 
 
 def rebuild(make: Callable[..., _Made], arguments: Mapping[str, Any]) -> _Made:
-    """What `make` makes of these arguments.
+    """Call `make` with these arguments.
 
     Raises:
-        RobosimError: they are not what it takes, or it is no `maker`.
+        RobosimError: the arguments are invalid, or `make` is not registered by `maker`.
     """
     what = getattr(make, "__qualname__", type(make).__name__)
     if not isinstance(make, Hashable) or make not in _MAKERS:

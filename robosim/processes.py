@@ -1,5 +1,4 @@
-"""Work in a process of its own: for code that may hang, exhaust memory or crash on what a user's
-file makes of it."""
+"""Work in separate processes, for code that may hang, exhaust memory or crash on a user's file."""
 
 from __future__ import annotations
 
@@ -15,18 +14,18 @@ __all__ = ["run_worker", "start_worker"]
 def run_worker(
     module: str, request: bytes, *, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `module.main()` in a new Python process that imports from where we do.
+    """Run `module.main()` in a new Python process with the import path of this process.
 
     Args:
-        module: full name.
-        request: given to it on stdin.
+        module: full name of the module.
+        request: data for its stdin.
         timeout: [s].
 
     Returns:
         Exit status, stdout and stderr.
 
     Raises:
-        subprocess.TimeoutExpired: it took longer; it has been ended.
+        subprocess.TimeoutExpired: the process took longer and was killed.
     """
     return subprocess.run(
         _command(module),
@@ -41,15 +40,16 @@ def run_worker(
 def start_worker(
     module: str, arguments: Sequence[str], *, pass_fds: Sequence[int] = (), output: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start `module.main()` in a new Python process that imports from where we do, and let it run.
+    """Start `module.main()` in a new Python process with the import path of this process.
 
-    It does not get the terminal's signals: a Ctrl-C is ours to pass on.
+    The call returns at once. The process does not get signals of the terminal: the caller must pass
+    on a Ctrl-C.
 
     Args:
-        module: full name.
-        arguments: the end of its sys.argv.
-        pass_fds: file descriptors that it shares.
-        output: a file for what it prints.
+        module: full name of the module.
+        arguments: end of its sys.argv.
+        pass_fds: file descriptors to inherit.
+        output: file for its output.
     """
     return subprocess.Popen(
         [*_command(module), *arguments],
@@ -63,8 +63,8 @@ def start_worker(
 
 
 def _command(module: str) -> list[str]:
-    # Not -m: that would put the current folder first on the path, which may hold a source tree of
-    # ours.
+    # Not -m, which would put the current folder first on the path. The folder may hold a source
+    # tree of robosim.
     path = [p for p in sys.path if p]
     code = f"import sys; sys.path[:] = {path!r}; from {module} import main; main()"
     return [sys.executable, "-c", code]

@@ -1,12 +1,12 @@
-"""Entry of the `robosim` command: parse, run one subcommand, turn every outcome into an exit code.
+"""Entry of the `robosim` command: parses arguments, runs a subcommand, and returns an exit code.
 
     0    done
-    2    bad input: one line `robosim: error: ...` on stderr, no traceback unless --debug
+    2    invalid input: one line `robosim: error: ...` on stderr, no traceback unless --debug
     3    no plan; the arm refused or did not arrive
     130  interrupted (Ctrl-C)
-    141  the reader of our output closed the pipe
+    141  the reader of stdout closed the pipe
 
-Nothing heavy is imported before a subcommand runs, so that --help answers at once.
+Slow imports are deferred until a subcommand runs, so that --help answers at once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NUMBERS = re.compile(r"-[0-9.][-+0-9.eE]*(,[-+0-9.eE]+)*,?")
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser that reports errors the way the rest of the command does."""
+    """An argument parser that reports errors in the format of the command."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         from robosim.errors import suggestion
@@ -46,9 +46,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """The parser of the whole command, with one subparser for each subcommand. `arguments` are
-    those to come: only where they name `stream` are the transports asked for their options, which
-    takes time.
+    """Create the parser of the whole command, with one subparser per subcommand.
+
+    `arguments` are those to be parsed. Options of the transports take time to load, so they are
+    added only if the arguments name `stream`.
     """
     parser = _Parser(
         prog="robosim",
@@ -74,10 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Args:
-        argv: arguments after the program's name; those of the process when None.
+        argv: arguments after the program's name; those of the process if None.
 
     Returns:
-        The exit code, see above.
+        The exit code, see the module docstring.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
@@ -88,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes stdout once more on its way out; give it somewhere harmless to go.
+        # Python flushes stdout again at exit: redirect it to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-# Optional package, the extra that brings it, what it is for.
+# Optional package, the extra that installs it, its use.
 _EXTRAS = (
     ("viser", "view", "robosim view, and HTML from robosim render"),
     ("av", "video", "films as MP4"),
@@ -30,7 +30,7 @@ def add_parsers(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Collect, then print."""
+    """Collect facts and print them."""
     from robosim.cli.output import print_heading, print_json, print_pairs
 
     facts = collect()
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def collect() -> dict[str, Any]:
-    """All facts as nested dicts of strings, see `robosim check --json`."""
+    """Return all facts as nested dicts of strings, see `robosim check --json`."""
     import platform
     from pathlib import Path
 
@@ -108,7 +108,7 @@ def collect() -> dict[str, Any]:
 
 
 def installed_version(distribution: str) -> str | None:
-    """Version of an installed package, or None."""
+    """Return the version of an installed package, or None."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -118,7 +118,7 @@ def installed_version(distribution: str) -> str | None:
 
 
 def _requirements() -> list[str]:
-    """Names of the run-time dependencies that the installed package declares."""
+    """Return the names of the run-time dependencies that the installed package declares."""
     import re
     from importlib.metadata import PackageNotFoundError, requires
 

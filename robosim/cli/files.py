@@ -1,5 +1,4 @@
-"""Files that the command writes: their endings, checked before any work is done, and how each kind
-is made.
+"""Output files of the command: checks of their endings before any work, and writing of each kind.
 """
 
 from __future__ import annotations
@@ -28,16 +27,14 @@ _KINDS = {
     ".png": ("size", "ghosts"),
     ".gif": ("size", "rate"),
     ".mp4": ("size", "rate"),
-}  # their options
+}  # options by ending
 
 
 def check_outputs(outputs: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> None:
-    """Refuse, before any work, what could not be written in the end: (path, allowed endings) by
-    option.
+    """Refuse invalid output files before any work: (path, allowed endings) by option.
 
     Raises:
-        FileError: an ending that is not known, a folder that does not exist, or two options for one
-            file.
+        FileError: an unknown ending, a folder that does not exist, or two options for one file.
     """
     seen: dict[Path, str] = {}
     for option, (name, endings) in outputs.items():
@@ -58,7 +55,7 @@ def check_outputs(outputs: Mapping[str, tuple[str | None, tuple[str, ...]]]) -> 
 
 
 def save_figure(figure: Figure, name: str) -> None:
-    """Write a figure, whole or not at all."""
+    """Write a figure. The file is written whole or not at all."""
     from robosim.files import write_file
 
     data = io.BytesIO()
@@ -78,8 +75,10 @@ def render(
     elevation: float | None = None,
     **options: Any,
 ) -> None:
-    """Write an animation, a picture or a film, by the name's ending; options of other kinds, and
-    that are None, are passed over. `say` is told how far a film is.
+    """Write an animation, a picture or a film, by the file name's ending.
+
+    Options of other kinds, and options that are None, are ignored. `say` is called with the
+    progress of a film.
     """
     from robosim import viewer
 

@@ -1,5 +1,4 @@
-"""`robosim inspect`: what a robot description says, what becomes of it here, and what to look
-at."""
+"""`robosim inspect`: content of a robot description, the resulting model, and possible problems."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def add_parsers(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load, measure, print."""
+    """Load, measure and print."""
     from robosim.cli.options import in_flags, reading_options
     from robosim.cli.output import busy, print_json, printable
     from robosim.scene import Scene
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
-    """The facts for people."""
+    """Print the facts as text."""
     from robosim.cli.output import number, paint, print_heading, print_table
 
     base = "free-flying" if facts["floating_base"] else "fixed"
@@ -99,8 +98,8 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
 
 def _tree(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Rows of link (with branches drawn before it), mass, and the joint above it; depth first, on
-    an explicit stack.
+    """Rows of link (with tree branches drawn), mass, and parent joint; depth first, without
+    recursion.
     """
     from robosim.cli.output import number
 
@@ -130,8 +129,10 @@ def _tree(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _limit_rows(facts: Mapping[str, Any]) -> list[Sequence[str]]:
-    """One row per coordinate. Positions and velocities of joints with several coordinates do not
-    pair up, so each has its rows.
+    """One row per coordinate.
+
+    Positions and velocities of joints with several coordinates do not correspond, so each has its
+    own rows.
     """
     from robosim.cli.output import number
 
@@ -152,7 +153,7 @@ def _limit_rows(facts: Mapping[str, Any]) -> list[Sequence[str]]:
 
 
 def _limit_sources(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Where the limits come from: one line for each quantity, or several where joints differ."""
+    """Sources of the limits: one line per quantity, or several if joints differ."""
     by_quantity: dict[str, dict[str, list[str]]] = {"positions": {}, "velocity": {}, "effort": {}}
     for position in facts["positions"]:
         by_quantity["positions"].setdefault(_file(position["source"]), []).append(position["name"])
@@ -169,7 +170,7 @@ def _limit_sources(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _file(source: str) -> str:
-    """A source without its line, which differs from joint to joint."""
+    """Source without its line, which differs from joint to joint."""
     file, _, line = source.rpartition(":")
     return file if file and line.isdecimal() else source
 

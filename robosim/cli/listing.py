@@ -1,4 +1,4 @@
-"""`robosim robots`, `robosim scenes` and `robosim planners`: what comes with this installation."""
+"""`robosim robots`, `robosim scenes` and `robosim planners`: lists of bundled content."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run_scenes(args: argparse.Namespace) -> int:
 
 
 def run_planners(args: argparse.Namespace) -> int:
-    """List the planners that are available here, and why others are not."""
+    """List the available planners, and the reasons why others are unavailable."""
     from robosim.cli.output import paint, print_json, printable
     from robosim.planners import available_planners, unavailable_planners
 

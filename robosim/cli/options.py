@@ -1,6 +1,6 @@
-"""Options that several subcommands share, and what they stand for.
+"""Options shared by several subcommands, and their values.
 
-Importing this module costs nothing: what needs NumPy is imported where it is called.
+Importing this module is fast: modules that need NumPy are imported where they are used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_robot(parser: argparse.ArgumentParser, *, or_world: bool = False) -> None:
-    """ROBOT and how to read it; `or_world` where `load_world` loads it."""
+    """Add ROBOT and the options of reading it; `or_world` if `load_world` loads it."""
     parser.add_argument(
         "robot",
         metavar="ROBOT",
@@ -34,8 +34,8 @@ def add_robot(parser: argparse.ArgumentParser, *, or_world: bool = False) -> Non
     add_reading(parser)
 
 
-# Arguments of `load_robot` as options of every command. Messages name the argument; `in_flags`
-# names the option.
+# Arguments of `load_robot` as options of every command. Messages name the argument, and `in_flags`
+# replaces it by the option.
 _READING: dict[str, tuple[str, dict[str, Any]]] = {
     "srdf": (
         "--srdf",
@@ -98,14 +98,14 @@ _READING: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """How to read a robot."""
+    """Add the options of reading a robot."""
     group = parser.add_argument_group("reading the robot")
     for argument, (flag, how) in _READING.items():
         group.add_argument(flag, dest=argument, **how)
 
 
 def in_flags(message: str) -> str:
-    """The message, with arguments of `load_robot` as the options that stand for them."""
+    """Replace arguments of `load_robot` in a message by the corresponding options."""
     for argument, (flag, how) in _READING.items():
         given = how.get("action") != "store_false"
         message = re.sub(rf"\b{argument}={given}\b", flag, message)
@@ -116,7 +116,7 @@ def in_flags(message: str) -> str:
 
 
 def add_scene(parser: argparse.ArgumentParser) -> None:
-    """--scene."""
+    """Add --scene."""
     parser.add_argument(
         "--scene",
         metavar="NAME|FILE|none",
@@ -125,19 +125,19 @@ def add_scene(parser: argparse.ArgumentParser) -> None:
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:
-    """--json."""
+    """Add --json."""
     parser.add_argument(
         "--json", action="store_true", help="print JSON on stdout, and nothing else"
     )
 
 
 def reading_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Keyword arguments of `load_robot` that the options stand for."""
+    """Return the keyword arguments of `load_robot` that correspond to the options."""
     return {argument: getattr(args, argument) for argument in _READING}
 
 
 def load_model(args: argparse.Namespace, **options: Any) -> Model:
-    """The robot that the options name. What looks wrong about it is said on stderr."""
+    """Load the robot that the options name. Warnings go to stderr."""
     from robosim.cli.output import busy, print_warnings
     from robosim.urdf import load_robot
 
@@ -148,22 +148,21 @@ def load_model(args: argparse.Namespace, **options: Any) -> Model:
 
 
 def is_world_file(args: argparse.Namespace) -> bool:
-    """True where ROBOT is a world file."""
+    """Return true if ROBOT is a world file."""
     name: str = args.robot
     return name.lower().endswith((".yaml", ".yml"))
 
 
 def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **options: Any) -> World:
-    """The world that ROBOT and --scene name: a world file, or a robot in a scene, where that has it
-    start.
+    """Load the world of ROBOT and --scene: a world file, or a robot at the start of a scene.
 
     Args:
-        also_told: names of arguments, None by default, of which a world file tells, too.
-        options: of `load_robot`.
+        also_told: names of further arguments, None by default, that a world file specifies as well.
+        options: options of `load_robot`.
 
     Raises:
-        FileError, SceneError, SimulationError: it cannot be read, or options say what a world file
-            says itself.
+        FileError, SceneError, SimulationError: the world cannot be read, or options repeat what a
+            world file specifies.
     """
     from robosim.cli.output import busy, print_warnings
     from robosim.errors import SimulationError
@@ -190,24 +189,23 @@ def load_world(args: argparse.Namespace, also_told: Sequence[str] = (), **option
 
 
 def _default(argument: str) -> Any:
-    """The value of an argument whose option is not given."""
+    """Return the value of an argument whose option is absent."""
     how = _READING.get(argument, ("", {}))[1]
     actions = {"store_true": False, "store_false": True}
     return how.get("default", actions.get(how.get("action", "")))
 
 
 def scene_in(world: World) -> Scene | None:
-    """The scene of a world; None where it says nothing."""
+    """Return the scene of a world; None if the scene is empty."""
     scene = world.scene
     return scene if len(scene) or scene.starts or scene.goals else None
 
 
 def find_scene(name: str | None, model: Model) -> Scene | None:
-    """The scene that --scene names: a file, or a bundled one for this robot; None where it says
-    none.
+    """Return the scene of --scene: a file, or a bundled scene of this robot; None for none.
 
     Raises:
-        FileError, SceneError: there is none, or it is not a valid scene.
+        FileError, SceneError: the scene does not exist or is invalid.
     """
     from robosim.cli.output import busy
     from robosim.scene import load_scene
@@ -219,10 +217,10 @@ def find_scene(name: str | None, model: Model) -> Scene | None:
 
 
 def load_trajectory(name: str | None, model: Model) -> Trajectory | None:
-    """The trajectory of a file, for this robot.
+    """Load the trajectory of a file, for this robot.
 
     Raises:
-        FileError, TrajectoryError: it cannot be read, or moves what the robot lacks.
+        FileError, TrajectoryError: it cannot be read, or moves joints that the robot lacks.
     """
     from robosim.trajectory import Trajectory
     from robosim.trajectory.configurations import position_columns
@@ -235,10 +233,10 @@ def load_trajectory(name: str | None, model: Model) -> Trajectory | None:
 
 
 def parse_positions(text: str, option: str, what: str = "joint") -> Any:
-    """What a user writes for a configuration: `q1,q2,...`, `joint=q,...`, or the name of a state.
+    """Parse a configuration: `q1,q2,...`, `joint=q,...`, or the name of a state.
 
     Returns:
-        list of numbers, dict of numbers by joint name, or the name itself.
+        List of numbers, dict of numbers by joint name, or the name itself.
 
     Raises:
         PlanningError: numbers and names are mixed, or a number cannot be read.
@@ -268,10 +266,10 @@ def parse_positions(text: str, option: str, what: str = "joint") -> Any:
 
 
 def parse_speeds(text: str, option: str) -> float | dict[str, float]:
-    """What a user writes for speeds of links: one number, or `link=number,...`.
+    """Parse speeds of links: one number, or `link=number,...`.
 
     Raises:
-        PlanningError: it is neither.
+        PlanningError: the text is neither.
     """
     from robosim.errors import PlanningError
 
@@ -300,8 +298,7 @@ def _is_number(text: str) -> bool:
 
 
 def resting_configuration(model: Model, scene: Scene | None) -> Any:
-    """q (n_q,) where no trajectory says otherwise: the scene's start, as far as this robot has its
-    joints, else neutral.
+    """Return the default configuration q (n_q,): neutral, or the scene's start for its joints.
     """
     q = model.neutral()
     index = {name: k for k, name in enumerate(model.position_names)}

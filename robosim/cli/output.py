@@ -1,7 +1,6 @@
-"""What the command prints: aligned tables for people and pipes, JSON for machines, a spinner for
-those who wait.
+"""Output of the command: aligned tables as text, JSON for programs, and a progress spinner.
 
-Text goes to stdout. Colors appear only on a terminal, and not when NO_COLOR is set or TERM is dumb.
+Text goes to stdout. Colors appear only on a terminal, and not if NO_COLOR is set or TERM is dumb.
 The spinner is written to stderr, only if that is a terminal, and only after a second.
 """
 
@@ -24,13 +23,14 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 def colored(stream: TextIO) -> bool:
-    """Whether escape codes are welcome on this stream."""
+    """Return true if the stream supports escape codes for colors."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def paint(text: str, *styles: str, stream: TextIO | None = None) -> str:
-    """The text in the given styles (bold, dim, red, green, yellow, cyan) where the stream takes
-    colors, otherwise unchanged.
+    """Return the text in the given styles if the stream supports colors, otherwise unchanged.
+
+    Styles are bold, dim, red, green, yellow and cyan.
     """
     if not text or not colored(stream or sys.stdout):
         return text
@@ -38,15 +38,16 @@ def paint(text: str, *styles: str, stream: TextIO | None = None) -> str:
 
 
 def forgiving_streams() -> None:
-    """Have stdout and stderr escape what their encoding lacks, rather than fail on it."""
+    """Make stdout and stderr escape characters that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def printable(data: Any) -> Any:
-    """The same data with control characters in its strings escaped: a name in a file must not steer
-    the terminal.
+    """Escape control characters in all strings of the data.
+
+    A name in a file must not control the terminal.
     """
     if isinstance(data, str):
         return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in data)
@@ -58,17 +59,17 @@ def printable(data: Any) -> Any:
 
 
 def print_heading(text: str) -> None:
-    """A section's title, after an empty line."""
+    """Print a section title, after an empty line."""
     print(f"\n{paint(text, 'bold')}")
 
 
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, indent: int = 2
 ) -> None:
-    """Columns padded to equal width: the first `left` flush left, the others flush right, the last
-    one never padded on its right.
+    """Print columns padded to equal width.
 
-    A header of empty strings is not printed.
+    The first `left` columns are flush left, the others flush right. The last column is never padded
+    on its right. A header of empty strings is not printed.
     """
     if not rows:
         return
@@ -88,21 +89,22 @@ def print_table(
 
 
 def print_pairs(pairs: Mapping[str, str], *, indent: int = 2) -> None:
-    """One `name  value` line each, the values aligned."""
+    """Print one `name  value` line per pair, with aligned values."""
     width = max((len(k) for k in pairs), default=0)
     for name, value in pairs.items():
         print(f"{' ' * indent}{name.ljust(width)}  {value}".rstrip())
 
 
 def print_json(data: Any) -> None:
-    """The data as JSON on stdout. Arrays become lists; infinite and undefined numbers, which JSON
-    lacks, become null.
+    """Print the data as JSON on stdout.
+
+    Arrays become lists. Infinite and undefined numbers, which JSON lacks, become null.
     """
     print(json.dumps(to_json(data), indent=2, allow_nan=False))
 
 
 def to_json(data: Any) -> Any:
-    """Plain lists, dicts, strings and finite numbers from nested containers, dataclass-free."""
+    """Convert nested containers to plain lists, dicts, strings and finite numbers."""
     if isinstance(data, dict):
         return {str(k): to_json(v) for k, v in data.items()}
     if isinstance(data, list | tuple | set | frozenset):
@@ -117,7 +119,7 @@ def to_json(data: Any) -> Any:
 
 
 def print_warnings(texts: Sequence[str], where: str, *, most: int = 3) -> None:
-    """The first few warnings on stderr, a line each, and the command that shows all."""
+    """Print the first few warnings on stderr, a line each, and the command that shows all."""
     for text in texts[:most]:
         print(
             paint(f"robosim: warning: {printable(text)}", "yellow", stream=sys.stderr),
@@ -129,8 +131,9 @@ def print_warnings(texts: Sequence[str], where: str, *, most: int = 3) -> None:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with the given count of significant digits, as people write it; `-` for none, and
-    for an infinite or undefined one.
+    """Format a number with this count of significant digits.
+
+    None, infinite and undefined numbers become `-`.
     """
     if value is None or not math.isfinite(value):
         return "-"
@@ -140,14 +143,15 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """A duration as `12.3 ms`, or `4.56 s` from one second on."""
+    """Format a duration as `12.3 ms`, or `4.56 s` from one second on."""
     return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.2f} ms"
 
 
 @contextmanager
 def busy(what: str) -> Iterator[Callable[[str], None]]:
-    """While the body runs, from the first second on, show on a terminal's stderr what is being done
-    and for how long. The body is given a function that says which stage it has reached.
+    """Show the activity and its duration on a terminal's stderr, from the first second on.
+
+    The body of the context is given a function that reports its current stage.
     """
     stage = what
 

@@ -1,5 +1,4 @@
-"""`robosim plan`: a motion for a robot among obstacles, printed as a table and written as a
-trajectory."""
+"""`robosim plan`: plans a motion among obstacles, prints a table and writes a trajectory."""
 
 from __future__ import annotations
 
@@ -140,7 +139,7 @@ def add_parsers(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Plan, report, write."""
+    """Plan, report and write."""
     from robosim import planners
     from robosim.cli import files, report
     from robosim.cli.options import load_world, parse_speeds, scene_in
@@ -197,7 +196,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def make_problem(args: argparse.Namespace, world: World) -> Any:
-    """The planning problem that the options describe.
+    """Create the planning problem that the options describe.
 
     Raises:
         PlanningError: there is no goal, or an option cannot be understood.
@@ -248,7 +247,7 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
         and by_name
         and (not isinstance(start, str) or start not in world.scene.starts)
     ):
-        # Where everything was put, but for that.
+        # The start of the world, changed by the given positions.
         start = model.configuration(start or {}, rest=world.start)
     group: Any = args.group
     if group is not None and group not in model.groups:
@@ -257,10 +256,10 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
 
 
 def _end_effector(model: Model) -> str:
-    """The link that a pose is about when the user names none.
+    """Return the default link of a goal pose.
 
     Raises:
-        PlanningError: the robot has several, or none that is known.
+        PlanningError: the robot has several tip links, or none.
     """
     from robosim.errors import PlanningError
     from robosim.model.tips import tip_links

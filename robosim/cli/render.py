@@ -1,5 +1,5 @@
-"""`robosim render`: a motion as a standalone HTML animation, a PNG picture or a film, GIF or
-MP4."""
+"""`robosim render`: a motion as a standalone HTML animation, a PNG picture, or a GIF or MP4
+film."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def add_parsers(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load, draw, write."""
+    """Load, draw and write."""
     import math
 
     from robosim.cli import files

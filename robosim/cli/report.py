@@ -1,4 +1,4 @@
-"""What there is to say about a plan: one summary, for JSON as it is and for people as tables."""
+"""Summary of a plan, printed as JSON or as tables."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from robosim.scene import Scene
     from robosim.trajectory import Trajectory
 
-_SAMPLES = 1000  # moments at which peaks and clearance are taken
+_SAMPLES = 1000  # number of moments at which peaks and clearance are evaluated
 
 
 def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str, Any]:
-    """The result's own account, with each joint's peaks beside their limits and the smallest
-    clearances on the way of what moves: to the scene, and between parts of the robot.
+    """Summarize a result, with each joint's peaks and limits, and the smallest clearances.
+
+    Clearances are those of the moving parts to the scene, and between parts of the robot.
     """
     summary = {**result.to_dict(), "scene": None if scene is None else scene.name}
     if result.trajectory is not None:
@@ -35,8 +36,7 @@ def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str
 
 
 def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
-    """For each position: way, peak velocity, acceleration and torque, each beside its limit where
-    there is one.
+    """Displacement, peak velocity, acceleration and torque of each position, with limits if any.
     """
     t = np.linspace(0, trajectory.duration, _SAMPLES)
     limits = trajectory.limits
@@ -71,7 +71,7 @@ def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
 
 
 def _resting(result: PlanResult, model: Model) -> set[str]:
-    """The links that the motion leaves where they are."""
+    """Links that the motion does not move."""
     assert result.trajectory is not None
     times = np.linspace(0, result.trajectory.duration, 7)
     first, *others = (model.link_poses(result.configuration(t)) for t in times)
@@ -81,8 +81,9 @@ def _resting(result: PlanResult, model: Model) -> set[str]:
 
 
 def _apart(scene: Scene | None, model: Model, resting: set[str]) -> tuple[Scene, Scene]:
-    """Scenes whose distances are those to what stands around, and those between parts of the robot,
-    with what it holds in both; without those between things that both rest.
+    """Scenes for the distances to the surroundings, and between parts of the robot.
+
+    Objects that the robot holds are in both. Pairs of things at rest are excluded.
     """
     from robosim.scene import Scene as AnyScene
 
@@ -107,8 +108,9 @@ def _apart(scene: Scene | None, model: Model, resting: set[str]) -> tuple[Scene,
 
 
 def clearance(result: PlanResult, model: Model, scene: Scene) -> dict[str, Any] | None:
-    """The smallest distance on the way, at sampled moments: meters, seconds, and between what; None
-    where there is nothing to collide with.
+    """Smallest distance along the motion at sampled moments: meters, seconds, and the two objects.
+
+    None if there is nothing to collide with.
     """
     assert result.trajectory is not None
     compiled = scene.compile(model)
@@ -123,7 +125,7 @@ def clearance(result: PlanResult, model: Model, scene: Scene) -> dict[str, Any] 
 
 
 def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
-    """The summary for people."""
+    """Print the summary as text."""
     where = f" in {summary['scene']}" if summary["scene"] else ""
     status = paint(summary["status"], "bold", "green" if summary["ok"] else "red")
     print(
@@ -159,7 +161,7 @@ def _print_motion(summary: Mapping[str, Any]) -> None:
 
 
 def _gap(gap: Mapping[str, Any] | None, nothing: str) -> str:
-    """How near, when and what."""
+    """Describe a distance, its time and its two objects."""
     if gap is None:
         return nothing
     return (

@@ -1,4 +1,4 @@
-"""`robosim simulate`: let a robot go, and see what it does."""
+"""`robosim simulate`: simulates a robot from rest or from a saved state."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from robosim.simulation import Control, Rollout, Simulation, State
 
 STATE = (".json",)
-FREE = ("floating", "planar")  # joints that hold nothing up
+FREE = ("floating", "planar")  # joints that do not carry weight
 EXIT_DONE, EXIT_UNSOLVED = 0, 3
-FLOOR_GAP = 0.01  # [m] under a robot that falls
-SAMPLES = 2000  # of a run that are plotted, at the most
+FLOOR_GAP = 0.01  # [m] below a robot that falls
+SAMPLES = 2000  # largest number of plotted samples of a run
 
 _EPILOG = """\
 Joints swing freely, but for their damping and dry friction, unless --hold has motors keep them
@@ -127,7 +127,7 @@ def add_parsers(commands: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load, simulate, report, write."""
+    """Load, simulate, report and write."""
     from robosim.cli import files
     from robosim.cli.options import is_world_file, load_world, scene_in
     from robosim.cli.output import busy, print_json, printable
@@ -160,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
         world.materials = dict.fromkeys(names, plain)
     if args.hold:
         world.motors = holding(model) | world.motors
-    with warnings.catch_warnings():  # the summary tells
+    with warnings.catch_warnings():  # the summary reports them
         warnings.simplefilter("ignore")
         simulation = Simulation(world, dt=dt, solver=args.solver)
     start = State.load(args.state) if args.state else at_rest(simulation, args)
@@ -201,10 +201,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def parse_time(text: str, option: str) -> float:
-    """`5s`, `250ms` or `2` as seconds.
+    """Parse `5s`, `250ms` or `2` as seconds.
 
     Raises:
-        SimulationError: it is no such thing, or not positive.
+        SimulationError: the text is not a duration, or it is not positive.
     """
     from robosim.errors import SimulationError
 
@@ -225,19 +225,20 @@ def parse_time(text: str, option: str) -> float:
 
 
 def may_fall(model: Model) -> bool:
-    """Whether the robot, or a part of it, is held by nothing: on a floating base, or on a joint
-    from its root that moves freely in space or in a plane.
+    """Return true if the robot or a part of it can fall.
+
+    Its base is floating, or a joint from its root is floating or planar.
     """
     return model.floating_base or any(joint.kind in FREE for joint in root_joints(model))
 
 
 def root_joints(model: Model) -> list[Joint]:
-    """Those that the root link carries."""
+    """Joints that the root link carries."""
     return [joint for joint in model.joints if joint.parent == model.root_link]
 
 
 def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
-    """How the root link is held, and who says so."""
+    """How the root link is held, and which input says so."""
     from robosim.cli.options import is_world_file
 
     kind = "floating" if model.floating_base else "fixed"
@@ -256,7 +257,7 @@ def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
 
 
 def scene_of(args: argparse.Namespace, scene: Scene | None) -> dict[str, str]:
-    """What there is beside the robot, and who says so."""
+    """Scene of the robot, and which input says so."""
     from robosim.cli.options import is_world_file
 
     if is_world_file(args):
@@ -278,9 +279,11 @@ def floor() -> Scene:
 
 
 def at_rest(simulation: Simulation, args: argparse.Namespace) -> State:
-    """What --start says, by default and for the other joints the start of world or scene, or what
-    is nearest to it within the limits; a robot that nothing holds a little above what is below it,
-    unless all positions are given or a world file says where it is.
+    """Initial state at rest, from --start.
+
+    Positions default to the start of the world or scene, or to the nearest ones within the limits.
+    A robot that can fall starts slightly above the scene, unless all positions are given or a world
+    file places it.
 
     Raises:
         ModelError, PlanningError, SimulationError: the positions cannot be understood.
@@ -302,8 +305,10 @@ def at_rest(simulation: Simulation, args: argparse.Namespace) -> State:
 
 
 def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
-    """q with the whole robot so high that it just clears the scene; q itself where no one joint
-    carries all of it."""
+    """Raise the whole robot in q until it just clears the scene.
+
+    q itself if no single joint carries all of the robot.
+    """
     import numpy as np
 
     joints = root_joints(model)
@@ -317,19 +322,21 @@ def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
     checker = scene.compile(alone)
     if not len(checker.pairs):
         return q
-    # The joint's own velocity that lifts its child by 1 m/s without turning it.
+    # The joint's own velocity that lifts its child by 1 m/s without rotation.
     J = model.jacobian(q, link)
     direction = np.where(np.abs(J[3:]).max(axis=0) > 1e-9, 0.0, J[2])
     if direction @ direction < 1e-9:
-        return q  # it moves in a plane that is level
+        return q  # the joint moves in a level plane
     up = direction / (direction @ direction)
     lifted: NDArray[Any] = model.integrate(q, up * (FLOOR_GAP - checker.min_distance(q)[0]))
     return lifted
 
 
 def holding(model: Model) -> dict[str, Any]:
-    """Motors that hold each joint by a tenth of a second's swing: gains from the inertia that it
-    has at the most."""
+    """Motors that hold each joint with a time constant of a tenth of a second.
+
+    Gains follow from the joint's largest inertia.
+    """
     from robosim.world import Motor
 
     inertia = held_inertia(model)
@@ -347,8 +354,9 @@ def holding(model: Model) -> dict[str, Any]:
 
 
 def held_inertia(model: Model) -> NDArray[Any]:
-    """(n_v,) what each joint moves at neutral [kg m^2 or kg]: all that lies beyond it; of a free
-    robot, where that may stand on the floor, all the rest, if it is more.
+    """(n_v,) inertia that each joint moves at neutral [kg m^2 or kg]: all links beyond the joint.
+
+    For a floating robot whose child link may rest on the floor, all other links, if more.
     """
     import numpy as np
 
@@ -369,7 +377,7 @@ def held_inertia(model: Model) -> NDArray[Any]:
 
 
 def held(state: State, file: str | None) -> Control:
-    """Targets where the joints are, or where the run that wrote the file held them."""
+    """Targets at the joints' positions, or at those of the run that wrote the file."""
     from robosim.simulation import Control
 
     before = Control() if file is None else Control.load(file)
@@ -377,7 +385,7 @@ def held(state: State, file: str | None) -> Control:
 
 
 def summarize(simulation: Simulation, motion: Rollout, control: Control) -> dict[str, Any]:
-    """What is printed."""
+    """Summarize a run for printing."""
     model = simulation.model
     energy = [
         model.kinetic_energy(motion.q[i], motion.v[i]) + model.potential_energy(motion.q[i])
@@ -402,7 +410,7 @@ def summarize(simulation: Simulation, motion: Rollout, control: Control) -> dict
 
 
 def print_summary(summary: dict[str, Any], written: list[str]) -> None:
-    """For people."""
+    """Print the summary as text."""
     from robosim.cli.output import number, print_heading, print_pairs, print_table
     from robosim.simulation.hulls import told_left_out
 

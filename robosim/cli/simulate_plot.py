@@ -1,5 +1,4 @@
-"""The plot of `robosim simulate`: positions, energy, forces of contacts and their points over
-time."""
+"""Plot of `robosim simulate`: positions, energy, contact forces and contact points over time."""
 
 from __future__ import annotations
 
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
     from robosim.simulation import Replay, Rollout
 
 MODES, COLORS = ("sticking", "sliding"), (STICKING, SLIDING)
-MOST_NAMES = 14  # of positions that a legend can list
-SPIKE = 10.0  # how far above what is usual a force makes the scale logarithmic
+MOST_NAMES = 14  # largest number of positions in a legend
+SPIKE = 10.0  # ratio to the typical force above which the scale is logarithmic
 
 
 def plot(model: Model, motion: Rollout, replay: Replay) -> Figure:
-    """Four panels, one above the other, on one axis of time.
+    """Plot four panels, one above the other, on one time axis.
 
     Positions and energies are those of every step, forces and contacts those of the replay. The
-    potential energy counts from the lowest that it has in the run.
+    potential energy is relative to its minimum in the run.
     """
     from matplotlib.figure import Figure
 
@@ -61,14 +60,14 @@ def _energies(axes: Axes, model: Model, motion: Rollout) -> None:
 
 
 def _forces(axes: Axes, model: Model, replay: Replay) -> None:
-    """Sums over all points; where impacts tower above the rest, logarithmic above what is usual."""
+    """Plot sums over all contact points, on a logarithmic scale if impacts dominate."""
     normal = np.array([sum(abs(float(c.normal @ c.force)) for c in at) for at in replay.contacts])
     friction = np.array([sum(_across(c.normal, c.force) for c in at) for at in replay.contacts])
     axes.plot(replay.times, normal, label="normal")
     axes.plot(replay.times, friction, label="friction")
     usual = float(np.median(normal[normal > 0])) if np.any(normal > 0) else 0.0
     if model.floating_base:
-        # All of it hangs on the root link.
+        # The root link carries all of the weight.
         weight = float(np.linalg.norm(model.gravity(replay.q[0])[:3]))
         axes.axhline(weight, color="black", linestyle="--", linewidth=1, label="weight")
         usual = max(usual, weight)
@@ -80,7 +79,7 @@ def _forces(axes: Axes, model: Model, replay: Replay) -> None:
 
 
 def _contacts(axes: Axes, replay: Replay) -> None:
-    """How many points push, by what they do."""
+    """Plot the number of points in contact, by mode."""
     from matplotlib.ticker import MaxNLocator
 
     counts = [
@@ -94,5 +93,5 @@ def _contacts(axes: Axes, replay: Replay) -> None:
 
 
 def _across(normal: NDArray[np.float64], force: NDArray[np.float64]) -> float:
-    """Of a force the part across the normal [N]."""
+    """Magnitude of the tangential part of a force [N]."""
     return float(np.linalg.norm(force - (normal @ force) * normal))

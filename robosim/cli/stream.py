@@ -1,5 +1,4 @@
-"""`robosim stream`: have an arm follow a plan, a simulated one or a real one, and see how closely
-it did."""
+"""`robosim stream`: sends a plan to a simulated or real arm, and reports the tracking error."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ examples:
 
 
 def add_parsers(commands: Subparsers) -> None:
-    """Add this subcommand; `add_transports` adds the options of the transports."""
+    """Add this subcommand. `add_transports` adds the options of the transports."""
     parser = commands.add_parser(
         "stream",
         help="have an arm follow a plan, simulated or real",
@@ -83,21 +82,23 @@ def add_parsers(commands: Subparsers) -> None:
 
 
 def add_transports(parser: argparse.ArgumentParser) -> None:
-    """Add every transport's options, a group for each. One that cannot be loaded says so there, and
-    when it is used."""
+    """Add every transport's options, one group each.
+
+    A transport that cannot be loaded says so in its group, and when it is used.
+    """
     from robosim.execution.transports import find_transport, transport_names
 
     for name in transport_names():
         try:
             transport = find_transport(name)
             transport.add_arguments(parser.add_argument_group(f"--to {name}", transport.summary))
-        # Whatever someone else's module does, the others are to be usable.
+        # Other transports must stay usable if a third party's module fails.
         except Exception as error:
             parser.add_argument_group(f"--to {name}", f"cannot be used: {error}")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load, stream, report, write."""
+    """Load, stream, report and write."""
     from robosim.cli import files
     from robosim.cli.output import busy, print_json, printable
     from robosim.execution.limits import model_limits, strictest
@@ -121,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
             tracking_error=args.max_error,
             on_progress=lambda progress: say(_stage(progress)),
         )
-        # What the arm refused, changed or gave up by itself, where it tells.
+        # Commands that the arm refused, changed or aborted, if the arm reports them.
         told = [
             event.text
             for event in getattr(arm, "events", ())
@@ -148,12 +149,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def load(args: argparse.Namespace) -> tuple[Trajectory, Model]:
-    """The plan and its robot.
+    """Load the plan and its robot.
 
     Raises:
         FileError, TrajectoryError: the plan cannot be read, or names no robot.
         UrdfError: the robot cannot be read.
-        ExecutionError: the plan moves what the robot lacks, or what no controller of joints
+        ExecutionError: the plan moves joints that the robot lacks or that no joint controller
             commands.
     """
     from robosim.cli.options import load_model
@@ -180,7 +181,7 @@ def load(args: argparse.Namespace) -> tuple[Trajectory, Model]:
 
 
 def starting_positions(trajectory: Trajectory) -> dict[str, float]:
-    """Positions by name where the plan begins, those of joints that rest in it too."""
+    """Positions by name at the plan's start, including joints that rest during the plan."""
     from robosim.trajectory.configurations import positions_at_rest
 
     start = trajectory.position(0.0).tolist()
@@ -202,7 +203,7 @@ def _stage(progress: Progress) -> str:
 def summarize(
     report: StreamReport, args: argparse.Namespace, trajectory: Trajectory, told: Sequence[str]
 ) -> dict[str, Any]:
-    """How it went, for JSON as it is."""
+    """Summarize the run for JSON."""
     from dataclasses import asdict
 
     return {
@@ -226,7 +227,7 @@ def summarize(
 
 
 def print_summary(summary: Mapping[str, Any], written: Sequence[str]) -> None:
-    """How it went, for people; the reason as a list of lines."""
+    """Print the summary as text, with the reason as a list of lines."""
     from robosim.cli.output import paint, print_heading, print_pairs
 
     outcome = paint(summary["outcome"], "bold", "green" if summary["ok"] else "red")

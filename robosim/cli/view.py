@@ -73,7 +73,7 @@ def serve(
     open_browser: bool = True,
     quiet: bool = False,
 ) -> None:
-    """Serve until interrupted, saying where; `quiet` says it on stderr."""
+    """Serve until interrupted, and print the address; on stderr if `quiet`."""
     from robosim import viewer
 
     stream = sys.stderr if quiet else sys.stdout
@@ -89,8 +89,8 @@ def serve(
 
 
 def _open(url: str) -> None:
-    """Open the desktop's browser, where there is a desktop: a text browser would take the terminal
-    over."""
+    """Open the browser on a desktop. Without a desktop, a text browser would occupy the
+    terminal."""
     import os
     import webbrowser
 
