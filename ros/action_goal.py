@@ -1,14 +1,14 @@
-"""A goal of FollowJointTrajectory as its sender sees it: accepted or refused late, followed,
-cancelled, ended.
+"""Client side of a FollowJointTrajectory goal: acceptance, late rejection, progress, cancel,
+result.
 
-Everything that touches rclpy's action client runs in the executor's thread: rclpy notes a request
-only after it was sent, and an answer that another thread takes in between is lost.
+All calls of rclpy's action client run in the executor's thread. rclpy registers a request only
+after sending it, so an answer that another thread takes in between is lost.
 
-An acceptance can be lost altogether: a server that has not discovered its client yet drops what it
-answers, and moves. So a goal has an id from the beginning, is cancelled by it whether it was
-accepted or not, and is asked for by it where no answer comes. Such a server may also know the goal
-and never execute it (rclpy's and rclcpp's do, where they notice that the acceptance was not sent);
-it tells nobody, but its status says so.
+An acceptance can be lost altogether. A server that has not discovered its client yet drops the
+answer, and moves the arm. Therefore a goal has an id from the beginning. It is canceled by this id
+whether it was accepted or not, and its result is requested by the id if no answer arrives. Such a
+server may also know the goal and never execute it (as servers of rclpy and rclcpp do if sending the
+acceptance fails). It reports this to nobody, but its status topic shows it.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from robosim.ros.messages import goal_error, seconds_of
 
 __all__ = ["ActionGoal"]
 
-# [s] without an answer after which, and every so often, the server is asked for the goal.
+# [s] without an answer after which, and at which interval, the result is requested.
 _ASK = 1.0
-# Such times; a goal that is still unknown is given up, and once later one that is not executed.
+# Number of intervals after which an unknown goal is abandoned; one more for a goal not executed.
 _LOST = 5
 
 
 class ActionGoal:
-    """Sends a goal; meets GoalHandle.
+    """Sends a goal; implements GoalHandle.
 
     Args:
         node: rclpy node whose executor is single-threaded and spins.
         client: rclpy ActionClient.
         message: the goal.
-        controller: its name, for texts.
-        clock: tells the time of feedback [s].
-        rename: gives the plan's name of a joint.
+        controller: name of the controller, for messages.
+        clock: clock for the time of feedback [s].
+        rename: maps a joint's name to its name in the plan.
     """
 
     def __init__(
@@ -56,41 +56,41 @@ class ActionGoal:
         self._status = GoalStatus.ACCEPTED
         self._result: GoalResult | None = None
         self._feedback: Feedback | None = None
-        self._handle: Any = None  # once it is sent
-        self._timer: Any = None  # while it is not answered
-        self._statuses: Any = None  # subscription, while it is not answered for long
+        self._handle: Any = None  # set when sent
+        self._timer: Any = None  # runs until the answer
+        self._statuses: Any = None  # subscription, if the answer is late
         self._answered = self._cancelled = False
-        self._executed = False  # says the server's status
-        self._asked = False  # whether a question for the result waits for its answer
-        self._silences = 0  # of _ASK seconds, before it was answered
+        self._executed = False  # according to the server's status
+        self._asked = False  # True while a request for the result is pending
+        self._silences = 0  # number of _ASK intervals without an answer
         self._run(self._send)
 
     @property
     def status(self) -> GoalStatus:
-        """Where it stands."""
+        """Current status."""
         return self._status
 
     @property
     def result(self) -> GoalResult | None:
-        """How it ended, or None while it goes on."""
+        """Result, or None while the goal is active."""
         return self._result
 
     @property
     def feedback(self) -> Feedback | None:
-        """The last that was heard; None before the first, and from controllers that give none."""
+        """Latest feedback; None before the first, and for controllers without feedback."""
         return self._feedback
 
     def cancel(self) -> None:
-        """Ask for it to be given up; once more when it is accepted, if it is not yet."""
+        """Request cancellation. If the goal is not accepted yet, request again on acceptance."""
         self._run(self._cancel)
 
     def give_up(self, reason: str) -> None:
-        """End it as aborted, and have the server cancel it; in the executor's thread."""
+        """Abort the goal and cancel it on the server. Call in the executor's thread."""
         self._cancel()
         self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, reason))
 
     def abandon(self) -> None:
-        """The client goes away: nothing more can be sent or heard."""
+        """End the goal because the client closes. Nothing more can be sent or received."""
         self._end(
             GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "the connection was closed")
         )
@@ -116,7 +116,7 @@ class ActionGoal:
         sent.add_done_callback(self._on_answer)
         accepted = FollowJointTrajectory.Impl.SendGoalService.Response(accepted=True)
         self._handle = ClientGoalHandle(self._client, goal_id, accepted)
-        # On a clock that goes on where simulated time stands still.
+        # On a steady clock, which runs even if simulated time stands still.
         self._timer = self._node.create_timer(
             _ASK, self._on_silence, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -128,7 +128,7 @@ class ActionGoal:
         self._answered = True
         self._stop_timer()
         if self._result is not None:
-            if handle.accepted:  # it may have been given up for lost, and must not move the arm
+            if handle.accepted:  # an abandoned goal must not move the arm
                 handle.cancel_goal_async()
             return
         if not handle.accepted:
@@ -141,8 +141,11 @@ class ActionGoal:
             self._cancel()
 
     def _on_silence(self) -> None:
-        """No answer yet. A server that knows the goal tells its result when it ends, one that does
-        not says so."""
+        """Handle an interval without an answer.
+
+        A server that knows the goal sends its result when the goal ends. A server that does not
+        know it says so.
+        """
         self._silences += 1
         self._ask()
         if self._statuses is None:
@@ -162,7 +165,7 @@ class ActionGoal:
             self._end(GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, text))
 
     def _on_status(self, message: Any) -> None:
-        """The status of all goals of the server."""
+        """Handle the status of all goals of the server."""
         ours = [
             s.status for s in message.status_list if s.goal_info.goal_id == self._handle.goal_id
         ]
@@ -196,8 +199,11 @@ class ActionGoal:
             self._feedback = Feedback(self._clock(), time, names, *points)
 
     def _on_result(self, future: Any, early: bool) -> None:
-        """Takes the answer, but that of a server which may hear of the goal yet: asked `early`,
-        before it accepted."""
+        """Handle the answer.
+
+        Ignore an `early` answer, requested before acceptance, from a server that may not know the
+        goal yet.
+        """
         answer = future.result()
         unknown = answer.status == 0
         if unknown and early and (self._answered or self._silences < _LOST):

@@ -1,9 +1,9 @@
-"""An action server that executes every goal which it has accepted.
+"""Action server that executes every goal that it accepted.
 
-rclpy's own (up to Jazzy at least) does not execute a goal whose acceptance cannot be sent, as to a
-client that it has not discovered yet on a busy machine. The goal is known from then on, and neither
-executed nor ended: who asks for its result waits for ever, and what the goal callback has begun
-goes on without anybody who could cancel it.
+rclpy's server (up to Jazzy at least) does not execute a goal whose acceptance cannot be sent, for
+example to a client that it has not discovered yet on a busy machine. The goal is then known, but
+neither executed nor ended. A client that requests its result waits forever, and work that the goal
+callback has begun continues without anybody to cancel it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["ExecutingActionServer"]
 
 
 class ExecutingActionServer(ActionServer):
-    """See above. The callback of accepted goals, where there is one, has to execute them."""
+    """See the module docstring. A callback of accepted goals, if any, has to execute them."""
 
     async def _execute_goal_request(self, request: Any) -> None:
         goal_id = bytes(request[1].goal_id.uuid)

@@ -1,9 +1,9 @@
-"""The answers of a node's services and actions, and seeing them off before its process ends.
+"""Delivery of the answers of a node's services and actions before its process ends.
 
-The middleware keeps what was sent only as long as the process lives, and delivers it in threads of
-its own: an answer whose sender ends at once is lost when the receiver is slow, or hears first that
-the sender has gone. Nobody tells whether an answer was taken (for topics `wait_for_all_acked` does,
-services have nothing like it), so it is given time.
+The middleware keeps sent messages only while the process lives, and delivers them in its own
+threads. An answer whose sender ends at once is lost if the receiver is slow, or if it notices first
+that the sender is gone. Services have no acknowledgment (topics have `wait_for_all_acked`), so the
+answer is given time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from contextlib import contextmanager
 
 __all__ = ["ARRIVING", "SENDING", "Answers"]
 
-SENDING = 1.0  # [s] at most, until everybody who waits is answered
-ARRIVING = 1.0  # [s] that the last answer is given to arrive
+SENDING = 1.0  # [s] longest wait until all pending answers are sent
+ARRIVING = 1.0  # [s] delivery time for the last answer
 
 
 class Answers:
-    """Who still waits for an answer, and when the last one was given.
+    """Number of pending answers, and the time of the last one.
 
-    All but `see_off` belongs to the executor's thread.
+    All methods except `see_off` run in the executor's thread.
     """
 
     def __init__(self) -> None:
@@ -31,26 +31,26 @@ class Answers:
 
     @contextmanager
     def due(self) -> Iterator[None]:
-        """While somebody waits; when the block ends, the answer is given."""
+        """Count an answer as pending within the block. It is sent when the block ends."""
         self._due += 1
         try:
             yield
         finally:
-            # First: whoever sees that none is due also sees when the last one was given.
+            # First, so that whoever sees no pending answer also sees the time of the last one.
             self.given()
             self._due -= 1
 
     def given(self) -> None:
-        """An answer is on its way."""
+        """Record that an answer was sent."""
         self._last = time.monotonic()
 
     def see_off(self) -> None:
-        """Return when all answers are given, after SENDING at the latest, and the last one was so
-        ARRIVING ago.
+        """Wait until pending answers are sent and have had time to arrive.
 
-        To be called before the node goes, from another thread than the executor's: that one sends
-        meanwhile, also what is asked for only now, such as the result of a goal that has just
-        ended. Returns at once where nobody was answered lately.
+        Waits at most SENDING for answers to be sent, and until ARRIVING after the last one. Call
+        from another thread than the executor's before the node is destroyed. The executor meanwhile
+        sends answers, including those requested only now, such as the result of a goal that has
+        just ended. Returns at once if no answer was sent recently.
         """
         end = time.monotonic() + SENDING
         while self._due and time.monotonic() < end:

@@ -2,8 +2,8 @@
 
 Whole trajectories go to a FollowJointTrajectory action (a joint trajectory controller, or UR's
 passthrough controller), set points to a forward position controller. States come from joint_states
-and are matched by name. The port's methods are called from one thread; the node's executor,
-single-threaded, spins in another.
+and are matched by name. The port's methods are called from one thread. The node's single-threaded
+executor spins in another thread.
 """
 
 from __future__ import annotations
@@ -38,33 +38,32 @@ Array = NDArray[np.float64]
 Interface = Literal["action", "passthrough", "forward_position"]
 
 _CONNECTED = 1.0  # [s] without a state after which the connection counts as lost
-_LOOK = 0.05  # [s] between looks at who is there
-_SETTLE = 0.5  # [s] for a better controller, or an optional answer, to be found
-_SPEAK = 2.5  # [s] for the robot to say what has to be known of it
-_ASIDE = 1.0  # [s] between looks for signs of another driver
-_PARTING = 2.0  # [s] for a cancelled goal to be answered
-# [s] after which a controller that was not looked for is taken if it is the only one; some are
-# found late.
+_LOOK = 0.05  # [s] between checks for servers and subscribers
+_SETTLE = 0.5  # [s] for a preferred controller, or an optional answer, to appear
+_SPEAK = 2.5  # [s] for the robot to report the required status
+_ASIDE = 1.0  # [s] between checks for another driver
+_PARTING = 2.0  # [s] for a canceled goal to be answered
+# [s] after which the only other controller is used. Some controllers are discovered late.
 _FOUND = 3.0
 
 
 @dataclasses.dataclass(frozen=True)
 class RosArmOptions:
-    """How an arm is reached. Relative names are below the node's namespace, and remapped like all
-    names.
+    """Options of the connection to an arm.
+
+    Relative names are below the node's namespace, and remapped like all names.
 
     Attributes:
         interface: "action", "passthrough" or "forward_position".
-        driver: what the arm's driver calls its controllers and tells of the robot.
-        controller: its name; "" for the one of the driver's that is there (the active one, else the
-            first).
+        driver: driver of the arm, with its controllers' names and status topics.
+        controller: name of the controller; "" for a controller of the driver that exists (the
+        active one, otherwise the first).
         joint_states, speed_scaling: topics; "" for the driver's.
-        tf_prefix: what the arm's joint names begin with and the plan's do not.
-        state_rate: of the joint states [Hz], for a queue of two seconds.
-        requirements: what has to be known to be good before it moves; None for what the driver's
-            row says.
-        setting: gives what a user chooses the driver, a controller, ... with, by the name of the
-            streamer's parameter.
+        tf_prefix: prefix of the arm's joint names that the plan's names lack.
+        state_rate: rate of the joint states [Hz], for a queue of two seconds.
+        requirements: conditions that must be known to hold before a motion; None for those of the
+        driver.
+        setting: describes, by name of a streamer's parameter, how a user sets it.
     """
 
     interface: Interface = "action"
@@ -79,24 +78,24 @@ class RosArmOptions:
 
 
 class RosArm:
-    """Meets the port Arm.
+    """Implements the port Arm.
 
     Args:
         node: rclpy node, spun by a SingleThreadedExecutor in another thread.
-        joint_names: that the plan moves, without prefix. A forward controller gets its set points
-            in the order of its own parameter `joints`; where it does not tell, in that of the
-            driver for a UR arm, else in this one. () where they are not known yet: then those of
-            the controller, else those that `assume_joints` is given.
-        options: how it is reached.
-        on_close: called when it has been closed.
+        joint_names: joints that the plan moves, without prefix. A forward controller gets its set
+        points in the order of its own parameter `joints`. If it does not report this parameter, the
+        order is that of the driver for a UR arm, otherwise this one. () if the joints are unknown
+        yet: then those of the controller, otherwise those of `assume_joints`.
+        options: options of the connection.
+        on_close: called after closing.
 
     Raises:
-        ExecutionError: an option is not valid.
+        ExecutionError: an option is invalid.
 
     Attributes:
-        controller: that is commanded; once ready, the one that was found.
-        states, repeated, malformed: how many joint states were taken, had an old stamp, or did not
-            fit together.
+        controller: the commanded controller; once ready, the one that was found.
+        states, repeated, malformed: numbers of joint states that were used, had an old stamp, or
+        were inconsistent.
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class RosArm:
         self._joint_names = names.driver_order(joint_names)
         self._joints_known = bool(self._joint_names)
         self._state: ArmState | None = None
-        self._stamp = 0  # of the last message [ns]
+        self._stamp = 0  # of the latest message [ns]
         self.states = self.repeated = self.malformed = 0
         self._goal: ActionGoal | None = None
         self._on_close, self._closed = on_close, False
@@ -128,10 +127,10 @@ class RosArm:
         self._candidates = self._looked_for()
         self.controller = self._candidates[0]
         self._there, self._looked = False, -np.inf
-        # Controllers on the graph, and since when just these.
+        # Controllers on the graph, and since when exactly these.
         self._only: tuple[list[str], float] = ([], 0.0)
         self._told_of_driver = self._told_of_other = False
-        self._emptied: Any = None  # subscription to the topic of the controller that is commanded
+        self._emptied: Any = None  # subscription to the topic of the commanded controller
         driver = self.options.driver
         self._robot = RobotStatus(node, driver, self.options.speed_scaling)
         self._subscription = node.create_subscription(
@@ -147,7 +146,7 @@ class RosArm:
         self._look_around = node.create_timer(_ASIDE, self._point_to_other_driver, clock=steady)
 
     def _looked_for(self) -> tuple[str, ...]:
-        """The controllers that would do, best first."""
+        """Names of suitable controllers, best first."""
         options = self.options
         if options.controller:
             return (options.controller,)
@@ -178,7 +177,7 @@ class RosArm:
             self._clients[name] = ActionClient(self._node, FollowJointTrajectory, name + ACTION)
 
     def _allocate(self) -> None:
-        """The message that every set point goes out in."""
+        """Allocate the message of all set points."""
         from std_msgs.msg import Float64MultiArray
 
         self._message = Float64MultiArray(data=[0.0] * len(self._joint_names))
@@ -189,15 +188,15 @@ class RosArm:
 
     @property
     def requirements(self) -> Requirements:
-        """What has to be known to be good before this arm moves, unless someone says otherwise."""
+        """Conditions that must be known to hold before this arm moves, unless overridden."""
         if self.options.requirements is not None:
             return dataclasses.replace(self.options.requirements, setting=self.setting)
         needed: dict[str, Any] = dict.fromkeys(self.options.driver.require, True)
         return Requirements(**needed, setting=self.setting)
 
     def setting(self, rule: str) -> str:
-        """What changes a rule (see Requirements), and which message package what is required
-        lacks."""
+        """Describe how to change a rule (see Requirements), and which message packages are
+        missing."""
         text = self.options.setting(rule)
         missing = sorted(set(self._robot.missing.values())) if rule == "require" else []
         lacking = [f"the ROS 2 package {package} is not installed" for package in missing]
@@ -205,11 +204,12 @@ class RosArm:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints without prefix; once ready, those of the controller where it tells them."""
+        """Joints without prefix; once ready, those of the controller if it reports them."""
         return self._joint_names
 
     def clock(self) -> float:
-        """Now [s]: the machine's monotonic clock, or simulated time where the node uses it."""
+        """Current time [s]: the machine's monotonic clock, or simulated time if the node uses
+        it."""
         return self._clock()
 
     def sleep_until(self, time: float) -> None:
@@ -217,12 +217,12 @@ class RosArm:
         self._clock.sleep_until(time)
 
     def state(self) -> ArmState | None:
-        """The last state; its stamp is when it arrived here. A message whose own stamp stands still
-        is none."""
+        """Latest state, stamped with its arrival. Messages with an unchanged own stamp are
+        ignored."""
         return self._state
 
     def status(self) -> ArmStatus:
-        """What was last heard from the robot."""
+        """Latest status of the robot."""
         now = monotonic()
         if now - self._looked > _LOOK:
             self._looked, self._there = now, self._is_there(self.controller)
@@ -238,8 +238,8 @@ class RosArm:
         )
 
     def send(self, goal: Goal) -> ActionGoal | Rejection:
-        """Send a trajectory to the action. The controller's own refusal comes later, as the
-        handle's result."""
+        """Send a trajectory to the action. A refusal by the controller arrives as the handle's
+        result."""
         client = self._clients.get(self.controller)
         if client is None:
             text = (
@@ -261,7 +261,7 @@ class RosArm:
         return self._goal
 
     def stream(self, setpoint: Setpoint) -> None:
-        """Publish one set point. Raises ExecutionError where the interface is an action."""
+        """Publish one set point. Raises ExecutionError if the interface is an action."""
         if self._publisher is None:
             raise ExecutionError(
                 f"interface is {self.options.interface!r}; set points need the interface"
@@ -272,8 +272,10 @@ class RosArm:
         self._publisher.publish(self._message)
 
     def stop(self) -> None:
-        """Cancel the goal; the controller holds. A stream of set points ends with its last one,
-        which is where the arm is going anyway: any other would be a jump.
+        """Cancel the goal; the controller holds the arm.
+
+        A stream of set points ends with its last one, which is the arm's target anyway. Any other
+        set point would cause a jump.
         """
         if self._publisher is not None:
             if self._setpoint_sent:
@@ -282,12 +284,11 @@ class RosArm:
             self._goal.cancel()
 
     def interrupt(self) -> None:
-        """Have another thread give up waiting for the arm, or for simulated time that stands
-        still."""
+        """Stop another thread from waiting for the arm, or for simulated time that stands still."""
         self._clock.interrupt()
 
     def close(self) -> None:
-        """Stop, wait shortly for the answer, and let go."""
+        """Stop, wait briefly for the answer, and disconnect."""
         if self._closed:
             return
         self._closed = True
@@ -305,7 +306,7 @@ class RosArm:
             self._on_close()
 
     def _destroy(self) -> None:
-        self._let_go = True  # in the executor's thread, where others may still ask for the status
+        self._let_go = True  # in the executor's thread, where status may still be requested
         if self._goal is not None:
             self._goal.abandon()
         self._robot.destroy()
@@ -330,17 +331,17 @@ class RosArm:
         self.close()
 
     def from_ros(self, nanoseconds: int) -> float:
-        """A stamp on ROS's clock [ns] on the arm's [s]."""
+        """Convert a stamp of the ROS clock [ns] to the arm's clock [s]."""
         return self._clock.from_ros(nanoseconds)
 
     # -- Finding the arm
     # -------------------------------------------------------------------------------------
 
     def wait_until_ready(self, timeout: float) -> None:
-        """Wait for joint states and for a controller, and learn what it tells of itself.
+        """Wait for joint states and a controller, and query the controller.
 
         Raises:
-            ExecutionError: after `timeout` [s] something is still missing; the message names it.
+            ExecutionError: something is missing after `timeout` [s]; the message names it.
         """
         end = monotonic() + timeout
         while missing := self._missing():
@@ -362,13 +363,12 @@ class RosArm:
         self._tell_of_driver()
 
     def assume_joints(self, joint_names: Sequence[str]) -> None:
-        """Take these for the controller's joints, where neither it nor anybody else has told which
-        it has."""
+        """Use these joints as the controller's if nothing else has reported its joints."""
         if not self._joints_known:
             self._joint_names = names.driver_order(joint_names)
 
     def _tell_of_driver(self) -> None:
-        """Say once what is known of the robot, and what not."""
+        """Log once what is known and unknown about the robot."""
         if self._told_of_driver:
             return
         self._told_of_driver = True
@@ -388,7 +388,7 @@ class RosArm:
             )
 
     def _point_to_other_driver(self) -> None:
-        """In the executor's thread: say once that the topics of another driver are there."""
+        """Log once that topics of another driver exist. Runs in the executor's thread."""
         if not self._told_of_other and (other := self._robot.other_driver()):
             self._told_of_other = True
             self._look_around.cancel()
@@ -400,12 +400,11 @@ class RosArm:
             )
 
     def _unsettled(self) -> bool:
-        """Whether it may be another controller that is to be commanded."""
+        """Return true if another controller may still be selected."""
         return self._robot.expects_controllers or not self._is_there(self._candidates[0])
 
     def _silent(self) -> bool:
-        """Whether the robot has not said yet what has to be known of it: topics are found one after
-        the other."""
+        """Return true if required status is still missing. Topics are discovered one by one."""
         needed, robot = self.requirements, self._robot
         return (
             (needed.controller_active and robot.controllers is None)
@@ -446,9 +445,11 @@ class RosArm:
         return ""
 
     def _discover(self) -> list[str]:
-        """The trajectory controllers in our namespace that are on the graph, under whatever names.
-        If that has been a single one for a while, and nobody has named another, it is the one to
-        command."""
+        """Return the trajectory controllers in the node's namespace on the graph, under any name.
+
+        If there has been a single one for some time, and the user has named no other, it is
+        selected.
+        """
         from control_msgs.action import FollowJointTrajectory
         from rclpy.action import ActionClient
 
@@ -467,8 +468,11 @@ class RosArm:
         return there
 
     def _listen_for_emptying(self) -> None:
-        """A trajectory without points on the controller's topic takes its motion from a goal that
-        stays open, so that the goal would be waited for in vain: it is ended from here."""
+        """Detect empty trajectories on the controller's topic.
+
+        An empty trajectory stops a goal's motion, but leaves the goal open. The client would wait
+        in vain, so the goal is ended here.
+        """
         topic = self._node.resolve_topic_name(f"{self.controller}/joint_trajectory")
         old = self._emptied
         if self._publisher is not None or (old is not None and old.topic_name == topic):
@@ -494,8 +498,7 @@ class RosArm:
         return bool(self._clients[controller].server_is_ready())
 
     def _ask_joints(self) -> None:
-        """Ask the controller for its parameter `joints`; many do not answer, then what we know
-        stands."""
+        """Query the controller's parameter `joints`. Many controllers do not answer."""
         joints = joints_of(self._node, self.controller, _SETTLE)
         if joints:
             self._joint_names = tuple(name.removeprefix(self.options.tf_prefix) for name in joints)
@@ -512,7 +515,7 @@ class RosArm:
     # --------------------------------------------------------------------------------------------
 
     def _on_the_wire(self, goal: Goal) -> Goal:
-        """The goal with the arm's joint names, and a stamp on ROS's clock."""
+        """Return the goal with the arm's joint names, and a stamp on the ROS clock."""
         prefix, trajectory = self.options.tf_prefix, goal.trajectory
         stamp = self._clock.to_ros(trajectory.stamp) / 1e9 if trajectory.stamp else 0.0
 
@@ -529,8 +532,11 @@ class RosArm:
         )
 
     def _of_any(self, given: Sequence[str]) -> list[str]:
-        """Where our joints are not known: all joints of a message, unless others have told of more,
-        or it lacks one of those that are assumed."""
+        """Joints of a message while the arm's joints are unknown.
+
+        Return all joints, or none if an earlier message had more, or if an assumed joint is
+        missing.
+        """
         prefix, before = self.options.tf_prefix, self._state
         found = [name.removeprefix(prefix) for name in given if name.startswith(prefix)]
         if self._joint_names:
@@ -538,8 +544,10 @@ class RosArm:
         return found if before is None or len(found) >= len(before.joint_names) else []
 
     def _on_state(self, message: Any) -> None:
-        """In the executor's thread. Others may publish other joints on the same topic: those
-        messages are not ours."""
+        """Handle a joint state. Messages with other joints on the same topic are ignored.
+
+        Runs in the executor's thread.
+        """
         prefix = self.options.tf_prefix
         given = {name: i for i, name in enumerate(message.name)}
         found = [name for name in self._joint_names if prefix + name in given]

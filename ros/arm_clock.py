@@ -1,5 +1,4 @@
-"""The clock of an arm behind ROS: the machine's monotonic clock, or simulated time made to never go
-back."""
+"""Clock of an arm behind ROS: the machine's monotonic clock, or simulated time made monotonic."""
 
 from __future__ import annotations
 
@@ -11,13 +10,15 @@ from robosim.execution.clock import monotonic
 
 __all__ = ["ArmClock"]
 
-_LOOK = 0.0005  # [s] between looks at simulated time
+_LOOK = 0.0005  # [s] between checks of simulated time
 _STANDSTILL = 0.2  # [s] of real time after which simulated time counts as standing still
 
 
 class ArmClock:
-    """Seconds on a node's clock. Setting the system's clock moves nothing here, and a jump back of
-    simulated time neither: time goes on from where it was.
+    """Seconds on a node's clock.
+
+    Setting the system's clock has no effect here. After a backward jump of simulated time, this
+    clock continues from its last value.
 
     Args:
         node: rclpy node; its `use_sim_time` decides.
@@ -26,12 +27,12 @@ class ArmClock:
     def __init__(self, node: Any) -> None:
         self._clock = node.get_clock()
         self._lock = threading.Lock()
-        self._shown = 0  # what simulated time was last [ns]; 0 before its first message
-        self._elapsed = 0  # how far it has moved forward in all [ns]
+        self._shown = 0  # latest simulated time [ns]; 0 before its first message
+        self._elapsed = 0  # sum of all forward steps [ns]
         self.interrupted = threading.Event()
 
     def __call__(self) -> float:
-        """Now [s]."""
+        """Current time [s]."""
         if not self._clock.ros_time_is_active:
             return monotonic()
         with self._lock:
@@ -42,14 +43,14 @@ class ArmClock:
             return self._elapsed / 1e9
 
     def interrupt(self) -> None:
-        """Wake whoever sleeps while simulated time stands still."""
+        """Wake all threads that sleep while simulated time stands still."""
         self.interrupted.set()
 
     def sleep_until(self, deadline: float) -> None:
         """Wait until it is `deadline` [s] or later.
 
-        Raises KeyboardInterrupt when `interrupt` was called and simulated time stands still: then
-        nobody knows for how long.
+        Raises KeyboardInterrupt if `interrupt` was called and simulated time stands still, because
+        the wait could then be unbounded.
         """
         last, since = self(), monotonic()
         while (left := deadline - (now := self())) > 0:
@@ -63,10 +64,10 @@ class ArmClock:
             time.sleep(_LOOK)
 
     def to_ros(self, stamp: float) -> int:
-        """The time on the node's ROS clock [ns] when this one shows `stamp` [s]."""
+        """Time on the node's ROS clock [ns] when this clock is at `stamp` [s]."""
         now, ros = self(), int(self._clock.now().nanoseconds)
         return ros + round((stamp - now) * 1e9)
 
     def from_ros(self, nanoseconds: int) -> float:
-        """What this clock shows [s] when the node's ROS clock shows `nanoseconds`."""
+        """Time of this clock [s] when the node's ROS clock is at `nanoseconds`."""
         return self() + (nanoseconds - int(self._clock.now().nanoseconds)) / 1e9

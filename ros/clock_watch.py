@@ -1,4 +1,4 @@
-"""A node that lives by simulated time, and nobody who tells it: said once, and in refusals."""
+"""Detection of simulated time without a publisher of /clock: logged once, and named in refusals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PATIENCE = 2.0  # [s] of real time for a first message on /clock
 
 
 def no_clock(node: Any) -> str:
-    """Why a node's time does not move, in words; "" when it does, or has moved."""
+    """Return why a node's time stands still, or "" if it moves or has moved."""
     clock = node.get_clock()
     if not clock.ros_time_is_active or clock.now().nanoseconds != 0:
         return ""
@@ -21,7 +21,7 @@ def no_clock(node: Any) -> str:
 
 
 class ClockWatch:
-    """Logs, once, that a node has waited for /clock in vain.
+    """Logs once that a node has waited for /clock in vain.
 
     Args:
         node: rclpy node.

@@ -1,4 +1,4 @@
-"""Trajectory controllers on the graph: which there are, and which joints they move. Needs rclpy."""
+"""Trajectory controllers on the ROS graph, and the joints that they move. Needs rclpy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _KIND = "control_msgs/action/FollowJointTrajectory"
 
 
 def controllers_on_graph(node: Any) -> list[str]:
-    """Full names of the controllers in a node's namespace that take whole trajectories, whatever
-    they are called."""
+    """Full names of the trajectory controllers in a node's namespace, under any name."""
     from rclpy.action import get_action_names_and_types
 
     space = node.get_namespace().rstrip("/") + "/"
@@ -26,17 +25,17 @@ def controllers_on_graph(node: Any) -> list[str]:
         if name.startswith(space)
         and name.endswith(ACTION)
         and _KIND in kinds
-        and node.count_publishers(f"{name}/_action/status") > 0  # a client alone makes a name, too
+        and node.count_publishers(f"{name}/_action/status") > 0  # a client alone creates a name too
     ]
 
 
 def joints_of(node: Any, controller: str, patience: float) -> list[str]:
-    """What a controller's parameter `joints` says; many do not answer, then nothing.
+    """Query a controller's parameter `joints`. Return [] for the many controllers without answer.
 
     Args:
         node: rclpy node that is spun in another thread.
-        controller: its name.
-        patience: [s] for the service to be found, and once more for its answer.
+        controller: name of the controller.
+        patience: [s] to find the service, and again for its answer.
     """
     from rcl_interfaces.srv import GetParameters
 

@@ -1,12 +1,10 @@
-"""An arm reached over DDS without ROS 2: trajectories and set points out, joint states in, on ROS
-2's topics.
+"""Arm over DDS without ROS 2: trajectories and set points out, joint states in, on ROS 2's topics.
 
-Topics only. No service and no action can be had this way, so nothing acknowledges a trajectory:
-whether an arm follows is judged from its joint states, and a refusal is noticed only by the arm
-standing still.
+Only topics are available, neither services nor actions, so no trajectory is acknowledged. Whether
+an arm follows is judged from its joint states. A refusal is noticed only because the arm does not
+move.
 
-One thread receives; the caller's thread publishes. Joints are matched by name in whatever order
-they come.
+One thread receives; the caller's thread publishes. Joints are matched by name in any order.
 """
 
 from __future__ import annotations
@@ -44,12 +42,11 @@ __all__ = ["DdsArm", "DdsNames"]
 
 Array = NDArray[np.float64]
 
-# A state older than this, and than what is required, is not one of a connected arm [s].
+# A state older than this, and than the required age, is not of a connected arm [s].
 _STALE = 0.5
-# For what was latched before we came, when somebody has to say that all is well: more than Fast
-# DDS's heartbeat [s].
+# Wait for latched messages if status is required: longer than Fast DDS's heartbeat [s].
 _SETTLE = 5.0
-# So many reasons are remembered why joint states were not taken.
+# Largest number of recorded reasons for refused joint states.
 _MOST_REASONS = 20
 NO_ANSWER = (
     "took a trajectory from a topic, which acknowledges nothing; how it ended is judged from joint"
@@ -60,14 +57,14 @@ _SAFETY_MODES = frozenset(SafetyMode)
 
 @dataclass(frozen=True)
 class DdsNames:
-    """Where the arm listens and speaks. Relative names are below the namespace.
+    """Topics of the arm. Relative names are below the namespace.
 
     Attributes:
-        namespace: of all relative names.
-        controller: that takes joint trajectories, on <controller>/joint_trajectory.
-        forward_controller: that takes set points, on <forward_controller>/commands.
+        namespace: namespace of all relative names.
+        controller: controller of joint trajectories, on <controller>/joint_trajectory.
+        forward_controller: controller of set points, on <forward_controller>/commands.
         joint_states, speed_scaling: topics of the arm.
-        tf_prefix: what the arm's joint names begin with and the plan's do not.
+        tf_prefix: prefix of the arm's joint names that the plan's names lack.
     """
 
     namespace: str = ""
@@ -79,12 +76,12 @@ class DdsNames:
 
     @property
     def trajectory_topic(self) -> str:
-        """The topic of whole trajectories."""
+        """Topic of whole trajectories."""
         return f"{self.controller}/joint_trajectory"
 
     @property
     def commands_topic(self) -> str:
-        """The topic of set points."""
+        """Topic of set points."""
         return f"{self.forward_controller}/commands"
 
 
@@ -92,20 +89,20 @@ class DdsArm:
     """The Arm port over DDS topics.
 
     Args:
-        joint_names: the joints that the plan moves, as the plan names them. Set points are sent in
-            the driver's order for a UR arm, else in this one, which must then be that of the
-            forward controller's parameter `joints`: its message carries no names.
-        dds_names: where the arm listens and speaks.
-        setpoints: it is going to be streamed to, so a listener for set points is needed; else one
-            for trajectories.
-        requirements: what the arm has to say before and while it moves; that a controller is
-            active, no topic says.
-        judgment: what counts as done.
+        joint_names: joints that the plan moves, by their names in the plan. Set points are sent in
+        the driver's order for a UR arm, otherwise in this order. It must then be that of the
+        forward controller's parameter `joints`, because the message has no names.
+        dds_names: topics of the arm.
+        setpoints: True if set points will be streamed, so that a listener for them is required;
+        otherwise a listener for trajectories.
+        requirements: conditions that the arm must report before and while it moves. No topic
+        reports whether a controller is active.
+        judgment: criteria of completion.
 
     Raises:
         MissingDependencyError: cyclonedds is not installed.
         ExecutionError: an environment variable of ROS 2, a name, or the configuration of Cyclone
-            DDS is not valid.
+        DDS is invalid.
     """
 
     def __init__(
@@ -132,8 +129,8 @@ class DdsArm:
         self._speed_scaling = 1.0
         self._program_running: bool | None = None
         self._safety_mode: SafetyMode | None = None
-        self.received = 0  # joint states taken
-        self.refused: dict[str, int] = {}  # why joint states were not taken, and how often
+        self.received = 0  # number of joint states used
+        self.refused: dict[str, int] = {}  # counts of refused joint states by reason
         self._closed = False
         self._participant = Participant(self.names.namespace)
         try:
@@ -147,11 +144,11 @@ class DdsArm:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints, as the plan names them."""
+        """Joints, by their names in the plan."""
         return self._joint_names
 
     def clock(self) -> float:
-        """Now [s], on this machine's monotonic clock."""
+        """Current time [s], on this machine's monotonic clock."""
         return monotonic()
 
     def sleep_until(self, time_: float) -> None:
@@ -160,13 +157,12 @@ class DdsArm:
             time.sleep(left)
 
     def state(self) -> ArmState | None:
-        """The last joint state; its stamp is when it arrived here."""
+        """Latest joint state, stamped with its arrival."""
         with self._lock:
             return self._state
 
     def status(self) -> ArmStatus:
-        """What the arm's topics say; the controller does not say on a topic whether it is
-        active."""
+        """Status from the arm's topics. No topic reports whether the controller is active."""
         with self._lock:
             heard = self._state is not None and monotonic() - self._state.stamp <= self._stale
             return ArmStatus(
@@ -177,8 +173,7 @@ class DdsArm:
             )
 
     def send(self, goal: Goal) -> PublishedGoal | Rejection:
-        """Publish a trajectory. Refused here only when nobody would get it, or nobody could judge
-        it."""
+        """Publish a trajectory. Refuse it only if nobody listens, or if it could not be judged."""
         trajectory = goal.trajectory
         unknown = [name for name in trajectory.joint_names if name not in self._joint_names]
         if unknown:
@@ -199,7 +194,7 @@ class DdsArm:
             )
         try:
             message = self._message(trajectory)
-            # A stamp is a date on the arm's clock, which is taken to agree with this machine's.
+            # A stamp is a date on the arm's clock, which is assumed to agree with this machine's.
             delay = max(0.0, trajectory.stamp - time.time()) if trajectory.stamp else 0.0
             handle = PublishedGoal(goal, state, monotonic(), self._judgment, self.stop, delay=delay)
         except (ExecutionError, TrajectoryError) as error:
@@ -222,8 +217,8 @@ class DdsArm:
         )
 
     def stop(self) -> None:
-        """Brake along the way and hold. A stream of set points ends with its last one, which is a
-        sample away."""
+        """Brake along the path and hold. A stream of set points ends with its last, nearby set
+        point."""
         if self._setpoint is not None:
             self.stream(self._setpoint)
         with self._lock:
@@ -258,13 +253,13 @@ class DdsArm:
     ) -> None:
         self.close()
 
-    # -- Finding each other
+    # -- Discovery
     # ----------------------------------------------------------------------------------
 
     def wait_until_ready(self, timeout: float) -> None:
-        """Wait for joint states, a listener, and what else is required, the last not for long.
+        """Wait for joint states, a listener, and required status; for the status only briefly.
 
-        Raises ExecutionError, saying what is missing, after `timeout` [s].
+        Raises ExecutionError, which names what is missing, after `timeout` [s].
         """
         end = monotonic() + timeout
         while (missing := self._missing()) and monotonic() < end:
@@ -278,15 +273,14 @@ class DdsArm:
             time.sleep(0.02)
 
     def listens(self) -> bool:
-        """Whether somebody listens to what is going to be sent: set points, or whole
-        trajectories."""
+        """Return true if there is a listener for set points, or for whole trajectories."""
         return bool(self._writer().get_matched_subscriptions())
 
     def _writer(self) -> Any:
         return self._commands_writer if self._setpoints else self._trajectory_writer
 
     def _missing(self) -> str:
-        """What a motion still lacks, in words; empty when nothing."""
+        """Describe what a motion still lacks; empty if nothing."""
         if self.state() is None:
             topic = self._readers[0][0].topic.name
             if not self._readers[0][0].get_matched_publications():
@@ -325,7 +319,7 @@ class DdsArm:
         self._receiver.start()
 
     def _receive(self) -> None:
-        """Take what comes until closed; without anything for a while, say so to the goal."""
+        """Receive until closed. Update the goal even if nothing arrives for some time."""
         from cyclonedds.internal import InvalidSample
 
         while not self._closed:
@@ -335,19 +329,18 @@ class DdsArm:
             for reader, take in self._readers:
                 try:
                     samples = reader.take(DEPTH)
-                except Exception as error:  # a message that is not what its type's name says
+                except Exception as error:  # a message that does not fit its type's name
                     self._refuse(f"a message on {reader.topic.name} cannot be decoded: {error}")
                     continue
                 for sample in samples:
-                    # One without content tells that a writer has left.
+                    # A sample without content reports that a writer has left.
                     if not isinstance(sample, InvalidSample):
                         take(sample, now)
             with self._lock:
                 goal, state, speed_scaling = self._goal, self._state, self._speed_scaling
             if goal is not None and goal.result is None:
                 goal.update(now, state if self.received != fresh else None, speed_scaling)
-                # A controller that goes on with what was given up here would move later, when
-                # nobody expects it.
+                # A controller that continues an aborted goal would move later, unexpectedly.
                 if goal.result is not None and goal.result.status is GoalStatus.ABORTED:
                     self.stop()
 
@@ -373,7 +366,7 @@ class DdsArm:
             self.received += 1
 
     def _differences(self, position: Array, now: float) -> Array:
-        """Velocities of an arm that does not tell them."""
+        """Velocities of an arm that does not report them."""
         last = self._state
         if last is None or now <= last.stamp:
             return np.zeros(len(position))
@@ -401,8 +394,10 @@ class DdsArm:
     # ---------------------------------------------------------------------------------------------
 
     def _message(self, trajectory: JointTrajectory) -> Any:
-        """The trajectory under the arm's own joint names. Raises ExecutionError for a time that
-        does not fit."""
+        """Convert a trajectory, with the arm's own joint names.
+
+        Raises ExecutionError for a time that does not fit.
+        """
         from robosim.ros.dds_types import to_wire
 
         return to_wire(trajectory, self.names.tf_prefix)

@@ -1,9 +1,8 @@
-"""Part in a DDS domain the way ROS 2 does: the same environment variables, topic names and
-qualities of service.
+"""Participation in a DDS domain like ROS 2: the same variables, topic names and QoS policies.
 
 Environment: ROS_DOMAIN_ID; ROS_AUTOMATIC_DISCOVERY_RANGE (SUBNET, LOCALHOST, OFF, SYSTEM_DEFAULT),
-ROS_STATIC_PEERS, and ROS_LOCALHOST_ONLY of Humble; CYCLONEDDS_URI, whose settings come after ours
-and so win.
+ROS_STATIC_PEERS, and ROS_LOCALHOST_ONLY of Humble; CYCLONEDDS_URI, whose settings come last and
+thus override.
 """
 
 from __future__ import annotations
@@ -18,27 +17,26 @@ from robosim.errors import ExecutionError, MissingDependencyError
 
 __all__ = ["DEPTH", "Participant", "configuration", "domain_id", "require_cyclonedds", "wire_name"]
 
-# Samples that queues hold: four seconds at 500 Hz, so that a stall of a second loses nothing.
+# Length of queues: four seconds at 500 Hz, so that a stall of a second loses nothing.
 DEPTH = 2000
 
 _RANGES = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
-# The highest domain whose ports are below 65536 when participants number up to a hundred.
+# Highest domain with ports below 65536 for up to a hundred participants.
 _MAX_DOMAIN = 232
-# How many processes of one machine can find each other where discovery is by unicast: ROS 2's own
-# number.
+# Number of processes per machine that can find each other by unicast discovery, as in ROS 2.
 _MAX_PARTICIPANTS = 32
-# Samples that wait for those before them. Fast DDS tells up to 3 s late (the period of its
-# heartbeats) where a stream begins for one who joins; with Cyclone's default of 128 what comes
-# after the first 128 until then is lost.
+# Samples that wait for earlier ones. Fast DDS announces up to 3 s late (its heartbeat period) where
+# a stream begins for a new reader. With Cyclone's default of 128, samples after the first 128 until
+# then are lost.
 _REORDER = 4 * DEPTH
-# The vendor of Fast DDS. From version 3 on (Kilted) it describes types in a form that Cyclone DDS
-# takes for broken and therefore matches nothing; told not to look, Cyclone compares the types'
-# names, as it should.
+# Vendor id of Fast DDS. From version 3 on (Kilted) its type descriptions look broken to Cyclone
+# DDS, which then matches nothing. Without type descriptions, Cyclone compares the types' names, as
+# it should.
 _FAST_DDS = "1.15"
 
 
 def require_cyclonedds() -> None:
-    """Raise MissingDependencyError, saying how to get it, where cyclonedds is not installed."""
+    """Raise MissingDependencyError, with the remedy, if cyclonedds is not installed."""
     try:
         importlib.import_module("cyclonedds.domain")
     except ImportError as error:
@@ -48,10 +46,9 @@ def require_cyclonedds() -> None:
 
 
 def wire_name(topic: str, namespace: str = "") -> str:
-    """The DDS name of a ROS 2 topic: rt/ before the full name; a name that begins with / ignores
-    the namespace.
+    """DDS name of a ROS 2 topic: rt/ and the full name. A name with a leading / has no namespace.
 
-    Raises ExecutionError for what ROS 2 would not take as a name.
+    Raises ExecutionError for an invalid ROS 2 name.
     """
     full = topic if topic.startswith("/") else f"{namespace.strip('/')}/{topic}"
     parts = full.strip("/").split("/")
@@ -66,8 +63,7 @@ def wire_name(topic: str, namespace: str = "") -> str:
 
 
 def domain_id(environment: Mapping[str, str] = os.environ) -> int:
-    """The domain that ROS_DOMAIN_ID names, 0 without it. Raises ExecutionError for anything but 0
-    to 232."""
+    """Domain of ROS_DOMAIN_ID, 0 by default. Raises ExecutionError for anything but 0 to 232."""
     text = environment.get("ROS_DOMAIN_ID", "").strip()
     if not text:
         return 0
@@ -77,10 +73,9 @@ def domain_id(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def configuration(environment: Mapping[str, str] = os.environ) -> str:
-    """The configuration of Cyclone DDS that ROS 2's environment variables ask for, CYCLONEDDS_URI
-    after it.
+    """Configuration of Cyclone DDS from ROS 2's environment variables, followed by CYCLONEDDS_URI.
 
-    Raises ExecutionError, naming the variable, its value and the valid ones.
+    Raises ExecutionError, which names the variable, its value and the valid values.
     """
     reach = environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "").strip().upper() or "SUBNET"
     if reach not in _RANGES:
@@ -90,7 +85,7 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
     local_only = environment.get("ROS_LOCALHOST_ONLY", "").strip() or "0"
     if local_only not in ("0", "1"):
         raise ExecutionError(f"ROS_LOCALHOST_ONLY is {local_only!r}; valid are 0 and 1")
-    # Where both are set the older variable counts, as in ROS 2.
+    # If both are set, the older variable counts, as in ROS 2.
     if local_only == "1":
         reach = "LOCALHOST"
     if reach == "OFF":
@@ -109,7 +104,7 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
             "<AllowMulticast>false</AllowMulticast>"
         )
         peers = ["127.0.0.1", *peers]
-    # Peers are asked at their ports, so participants must have numbered ones.
+    # Peers are contacted at their ports, so participants must have numbered ones.
     if peers and reach != "SYSTEM_DEFAULT":
         listed = "".join(f"<Peer address={quoteattr(peer)}/>" for peer in peers)
         discovery = (
@@ -129,10 +124,10 @@ def configuration(environment: Mapping[str, str] = os.environ) -> str:
 
 
 class Participant:
-    """A part in the domain of the environment, with writers and readers of ROS 2's topics.
+    """Participant in the domain of the environment, with writers and readers of ROS 2's topics.
 
-    Raises MissingDependencyError without cyclonedds; ExecutionError when a variable or the
-    configuration is not valid.
+    Raises MissingDependencyError without cyclonedds; ExecutionError if a variable or the
+    configuration is invalid.
     """
 
     def __init__(self, namespace: str = "", environment: Mapping[str, str] = os.environ) -> None:
@@ -141,7 +136,7 @@ class Participant:
         from cyclonedds.domain import Domain, DomainParticipant
 
         self._namespace = namespace
-        self._entities: list[Any] = []  # in the order in which they came to be
+        self._entities: list[Any] = []  # in order of creation
         self.domain_id = domain_id(environment)
         settings = configuration(environment)
         try:
@@ -151,7 +146,7 @@ class Participant:
                 f"CYCLONEDDS_URI holds characters other than ASCII: {settings!r}"
             ) from None
         except DDSException as error:
-            # It was opened before in this process, with the settings of then.
+            # The domain was opened before in this process, with the settings of that time.
             if error.code != DDSException.DDS_RETCODE_PRECONDITION_NOT_MET:
                 raise ExecutionError(
                     f"Cyclone DDS cannot open domain {self.domain_id} ({error}); its configuration"
@@ -166,9 +161,10 @@ class Participant:
         self._entities.append(self._participant)
 
     def writer(self, topic: str, type_: type[Any], *, latched: bool = False) -> Any:
-        """A cyclonedds DataWriter: reliable, keeping the last DEPTH samples for those that lag.
+        """Create a reliable cyclonedds DataWriter that keeps the last DEPTH samples for slow
+        readers.
 
-        With `latched` it keeps the last one for those that come later (durability transient local).
+        With `latched` it keeps the last sample for late readers (durability transient local).
         """
         from cyclonedds.pub import DataWriter
 
@@ -176,10 +172,10 @@ class Participant:
         return self._keep(DataWriter(self._participant, self._topic(topic, type_), qos=qos))
 
     def reader(self, topic: str, type_: type[Any], *, latched: bool = False) -> Any:
-        """A cyclonedds DataReader: reliable, keeping the last DEPTH samples until they are taken.
+        """Create a reliable cyclonedds DataReader that keeps the last DEPTH samples until taken.
 
-        With `latched` it asks for what was written before it came (durability transient local), and
-        so meets only writers that keep it.
+        With `latched` it requests samples from before it joined (durability transient local), and
+        so matches only writers that keep them.
         """
         from cyclonedds.sub import DataReader
 
@@ -188,8 +184,7 @@ class Participant:
         )
 
     def waitset(self, readers: Sequence[Any]) -> tuple[Any, Any]:
-        """A cyclonedds WaitSet that wakes when a reader has samples, and the GuardCondition that
-        wakes it at will."""
+        """Create a cyclonedds WaitSet that wakes for samples, and a GuardCondition to wake it."""
         from cyclonedds.core import (
             GuardCondition,
             InstanceState,
@@ -210,7 +205,8 @@ class Participant:
         return waitset, guard
 
     def close(self) -> None:
-        """Leave: the youngest entity goes first. Nobody may use a reader or writer any more."""
+        """Leave the domain, deleting entities in reverse order. Readers and writers become
+        invalid."""
         while self._entities:
             self._entities.pop()
 
@@ -227,8 +223,8 @@ class Participant:
 def _qos(depth: int, latched: bool) -> Any:
     from cyclonedds.qos import Policy, Qos
 
-    # How long a writer may block, and how long it lingers when it is deleted, so that its last
-    # words are heard.
+    # Longest time that a writer blocks, and that it lingers when deleted to deliver its last
+    # samples.
     patience = 1_000_000_000
     return Qos(
         Policy.Reliability.Reliable(patience),

@@ -1,10 +1,9 @@
-"""The messages that arms speak, as DDS types for cyclonedds, with the names that ROS 2 gives them
-on the wire.
+"""Messages of arms as DDS types for cyclonedds, with ROS 2's names on the wire.
 
-A ROS 2 type pkg/msg/Name travels as pkg::msg::dds_::Name_, keyless and final (no room for added
+A ROS 2 type pkg/msg/Name is sent as pkg::msg::dds_::Name_, keyless and final (without added
 fields), in CDR. A time is int32 seconds and uint32 nanoseconds. Field names and their order are
-those of the interfaces that ROS 2 publishes; cyclonedds reads them from the annotations when a
-class is made, so they must not be strings here.
+those of the interfaces that ROS 2 publishes. cyclonedds reads the annotations when a class is
+created, so they must not be strings here.
 """
 
 from dataclasses import dataclass, field
@@ -150,14 +149,13 @@ class String(IdlStruct, typename="std_msgs::msg::dds_::String_"):
 @dataclass
 @final
 class SafetyMode(IdlStruct, typename="ur_dashboard_msgs::msg::dds_::SafetyMode_"):
-    """ur_dashboard_msgs/SafetyMode: the mode is numbered as
-    robosim.execution.messages.SafetyMode."""
+    """ur_dashboard_msgs/SafetyMode, numbered as robosim.execution.messages.SafetyMode."""
 
     mode: uint8 = 0
 
 
 def to_wire(trajectory: messages.JointTrajectory, tf_prefix: str = "") -> JointTrajectory:
-    """The message of a trajectory, its joints' names behind `tf_prefix`.
+    """Convert a trajectory to a message, with `tf_prefix` before the joints' names.
 
     Raises ExecutionError for a time that does not fit.
     """

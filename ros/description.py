@@ -1,9 +1,8 @@
-"""A robot's description as other nodes need it: one text, valid anywhere on this machine, names
-with their prefix.
+"""Robot description for other nodes: one text, valid anywhere on this machine, prefixed names.
 
-What robot_description carries is read by processes that know neither our folders nor a bundled
-robot's name. So relative mesh paths become file:// URIs, xacro is expanded, and `tf_prefix` is put
-before the names of links and joints, in the URDF, in the SRDF and in joint_limits.yaml alike.
+Processes that read robot_description know neither robosim's folders nor the names of bundled
+robots. Therefore relative mesh paths become file:// URIs, xacro is expanded, and `tf_prefix` is put
+before the names of links and joints, in the URDF, in the SRDF and in joint_limits.yaml.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ __all__ = ["Description", "describe", "joint_limits", "placed", "srdf_text", "ur
 
 _MAX_SRDF_BYTES = 16 * 2**20
 
-# Where URDF and SRDF name links and joints: element, below which parent (None: any), attributes.
+# Names of links and joints in URDF and SRDF: element, parent element (None: any), attributes.
 _NAMES: tuple[tuple[str, str | None, tuple[str, ...]], ...] = (
     ("link", "robot", ("name",)),
     ("joint", "robot", ("name",)),
@@ -59,8 +58,8 @@ class Description:
 
     Attributes:
         model: the robot.
-        urdf: for robot_description.
-        srdf: for robot_description_semantic; "" without one.
+        urdf: text for robot_description.
+        srdf: text for robot_description_semantic; "" without one.
     """
 
     model: Model
@@ -79,8 +78,8 @@ def describe(
 
     Args:
         robot: a bundled robot, or path of a URDF or xacro file.
-        tf_prefix: put before the names of all links and joints.
-        package_dirs: where package:// is looked for first.
+        tf_prefix: prefix of the names of all links and joints.
+        package_dirs: folders searched first for package:// references.
         xacro_args: values of a xacro file's arguments.
 
     Raises:
@@ -102,8 +101,10 @@ def describe(
 
 
 def urdf_text(source: Source, tf_prefix: str = "") -> str:
-    """The URDF of an opened robot, its mesh paths absolute, its names with their prefix; UrdfError
-    if it is none."""
+    """URDF of an opened robot, with absolute mesh paths and prefixed names.
+
+    Raises UrdfError if it is not a URDF.
+    """
     root = _parsed(source.data, source.file, UrdfError)
     _absolute_meshes(root, source.folder)
     _prefix(root, tf_prefix)
@@ -111,23 +112,23 @@ def urdf_text(source: Source, tf_prefix: str = "") -> str:
 
 
 def _parsed(data: bytes | str, file: str, error: type[RobosimError]) -> Any:
-    """The root element, as `load_robot` reads it."""
+    """Root element, as `load_robot` reads it."""
     root = parse_xml(data, file=file, error=error, strict=False)
     without_default_namespace(root)
     return root
 
 
 def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
-    """A URDF whose robot stands fixed in a new root link.
+    """Fix a URDF's robot to an added root link.
 
     Args:
         urdf: text, not xacro.
-        frame: name of the new root link; where that is the robot's root link already, the text is
-            given back as it is.
-        X: (4, 4) pose of the robot's root link in it.
+        frame: name of the added root link. If it is the robot's root link already, the text is
+        returned unchanged.
+        X: (4, 4) pose of the robot's root link in the added link.
 
     Raises:
-        UrdfError: it is none, or another link of the robot has that name.
+        UrdfError: the text is not a URDF, or another link of the robot has that name.
     """
     from lxml import etree
 
@@ -153,8 +154,7 @@ def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
 
 
 def _roll_pitch_yaw(R: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Angles about fixed axes, as URDF has them; where roll and yaw turn about the same axis, roll
-    is 0."""
+    """Angles about fixed axes, as in URDF. If roll and yaw axes coincide, roll is 0."""
     level = float(np.hypot(R[0, 0], R[1, 0]))
     pitch = float(np.arctan2(-R[2, 0], level))
     if level < 1e-9:
@@ -167,14 +167,14 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def srdf_text(file: Path, tf_prefix: str = "") -> str:
-    """The SRDF of a file, its names with their prefix. Raises FileError or SrdfError."""
+    """SRDF of a file, with prefixed names. Raises FileError or SrdfError."""
     root = _parsed(read_file(file, max_bytes=_MAX_SRDF_BYTES), str(file), SrdfError)
     _prefix(root, tf_prefix)
     return _text(root)
 
 
 def joint_limits(file: Path, tf_prefix: str = "") -> Path | dict[str, Any]:
-    """A joint_limits.yaml for joints with the prefix: the file itself where there is none."""
+    """joint_limits.yaml for prefixed joints; the file itself without a prefix."""
     return _prefixed_limits(file, tf_prefix) if tf_prefix else file
 
 
@@ -185,8 +185,8 @@ def _text(root: Any) -> str:
 
 
 def _absolute_meshes(root: Any, folder: Path | None) -> None:
-    """Paths beside the file become file:// URIs; package:// stays, every ROS process knows where
-    that is."""
+    """Convert relative paths to file:// URIs. package:// stays, which every ROS process
+    resolves."""
     for mesh in root.iter("mesh", "texture"):
         uri = mesh.get("filename")
         if uri and "://" not in uri:
@@ -209,7 +209,7 @@ def _prefix(root: Any, tf_prefix: str) -> None:
 
 
 def _prefixed_limits(file: Path, tf_prefix: str) -> dict[str, Any]:
-    """The content of a joint_limits.yaml, for joints with the prefix."""
+    """Content of a joint_limits.yaml, for prefixed joints."""
     content: dict[str, Any] = {}
     for joint, limits in read_joint_limits(file).by_joint.items():
         entry: dict[str, Any] = {}

@@ -1,5 +1,4 @@
-"""Diagnostics as rqt_robot_monitor shows them: diagnostic_msgs/DiagnosticArray on /diagnostics,
-once a second."""
+"""Diagnostics for rqt_robot_monitor: diagnostic_msgs/DiagnosticArray on /diagnostics, at 1 Hz."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ __all__ = ["Diagnostics", "Level", "Report"]
 
 
 class Level(IntEnum):
-    """How bad it is, numbered as in diagnostic_msgs/DiagnosticStatus."""
+    """Severity, numbered as in diagnostic_msgs/DiagnosticStatus."""
 
     OK = 0
     WARN = 1
@@ -22,7 +21,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Report:
-    """One status: how bad, in a few words, and figures by name."""
+    """One status: severity, short message, and values by name."""
 
     level: Level
     message: str
@@ -33,9 +32,9 @@ class Diagnostics:
     """Publishes the reports of a node.
 
     Args:
-        node: rclpy.node.Node; its name begins each status' name.
-        hardware: what it is about: the robot.
-        period: between messages [s], real time.
+        node: rclpy.node.Node; its name is the prefix of each status' name.
+        hardware: name of the robot.
+        period: time between messages [s], real time.
     """
 
     def __init__(self, node: Any, hardware: str, period: float = 1.0) -> None:
@@ -47,22 +46,22 @@ class Diagnostics:
         self._node, self._hardware = node, hardware
         self._checks: dict[str, Callable[[], Report]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", EVENTS)
-        # A simulated clock that stands still must not silence us.
+        # On a steady clock, so that simulated time that stands still does not stop the messages.
         self._timer = node.create_timer(
             period, self.publish, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
 
     def destroy(self) -> None:
-        """Say no more."""
+        """Stop publishing."""
         self._node.destroy_timer(self._timer)
         self._node.destroy_publisher(self._publisher)
 
     def add(self, name: str, check: Callable[[], Report]) -> None:
-        """Have `check` asked for each message; it runs in the executor's thread."""
+        """Call `check` for each message, in the executor's thread."""
         self._checks[name] = check
 
     def publish(self) -> None:
-        """Ask all and publish now."""
+        """Call all checks and publish."""
         from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
         message = DiagnosticArray()

@@ -1,9 +1,8 @@
-"""Drivers of arms: one row each in `DRIVERS`, with what such a driver calls its controllers and
-tells of its robot.
+"""Drivers of arms: one entry each in `DRIVERS`, with names of controllers and status topics.
 
-The streamer's parameter `profile` names one. Every value of a row can be overridden by a parameter
-of its own. Message packages are named here and imported only by who listens (`robot_status`), so
-that none has to be installed.
+The streamer's parameter `profile` selects one. Every value of an entry can be overridden by a
+parameter of its own. Message packages are named here and imported only by subscribers
+(`robot_status`), so that none needs to be installed.
 
 Sources: the public interfaces of ros2_control, ur_robot_driver, franka_ros2, xarm_ros2 and
 topic_based_ros2_control.
@@ -29,16 +28,16 @@ ALL = ("controller_active", "program_running", "safety_mode")
 
 @dataclass(frozen=True)
 class StatusTopic:
-    """A topic on which a driver tells of its robot.
+    """A status topic of a driver.
 
     Attributes:
-        name: relative, so that a node's namespace moves it.
+        name: relative, so that a node's namespace applies.
         message: "package/Type".
-        read: gives fields of ArmStatus from a message; None as a value means that it does not tell.
-        tells: the fields that it gives.
-        latched: published when it changes, and kept for those who come later; else published again
-            and again.
-        valid: how long a message that is not latched counts [s].
+        read: converts a message to fields of ArmStatus; None as a value means unknown.
+        tells: names of these fields.
+        latched: True if published on change and kept for late subscribers; False if published
+        periodically.
+        valid: time for which a message that is not latched is valid [s].
     """
 
     name: str
@@ -50,27 +49,27 @@ class StatusTopic:
 
     @property
     def package(self) -> str:
-        """The package of its message."""
+        """Package of the topic's message."""
         return self.message.split("/")[0]
 
 
 @dataclass(frozen=True)
 class Driver:
-    """A kind of driver.
+    """A type of driver.
 
     Attributes:
-        name: of the profile.
-        summary: what it is for, in words.
-        status: topics that tell of the robot; whether a controller is active is asked of the
-            controller manager.
-        require: what has to be known to be good before a motion (names of Requirements).
-        action: controllers with FollowJointTrajectory that are looked for, best first.
-        discover: where none of these is there, take the only such controller that is.
-        passthrough: likewise, of those that hand the whole trajectory to the robot.
-        forward_position: likewise, of those that take set points.
-        joints: of the arm, where neither a plan nor the controller tells; () where only they know.
+        name: name of the profile.
+        summary: description of the driver.
+        status: status topics of the robot. Whether a controller is active is queried from the
+        controller manager.
+        require: conditions that must be known to hold before a motion (names of Requirements).
+        action: preferred controllers with FollowJointTrajectory, best first.
+        discover: True to use the only such controller if none of these exists.
+        passthrough: preferred controllers that pass the whole trajectory to the robot.
+        forward_position: preferred controllers of set points.
+        joints: joints of the arm if neither a plan nor the controller reports them; () if unknown.
         joint_states: topic.
-        seen_by: topics by which the driver is recognized when another profile is chosen.
+        seen_by: topics by which the driver is recognized when another profile is selected.
     """
 
     name: str
@@ -87,19 +86,19 @@ class Driver:
 
     @property
     def tells(self) -> frozenset[str]:
-        """What can be known of such a robot, of the names of Requirements."""
+        """Names of Requirements that this driver's topics report."""
         told = {field for topic in self.status for field in topic.tells}
         return frozenset(told & set(ALL)) | {"controller_active"}
 
     def controllers(self, interface: str) -> tuple[str, ...]:
-        """Those that are looked for."""
+        """Preferred controllers of an interface."""
         found: tuple[str, ...] = getattr(self, interface)
         return found
 
 
 def percentage(message: Any) -> Status:
     """Speed scaling as std_msgs/Float64 in per cent."""
-    # What cannot be a speed means: do not move.
+    # An invalid speed stops the motion.
     percent = message.data if math.isfinite(message.data) else 0.0
     return {"speed_scaling": min(max(percent / 100.0, 0.0), 1.0)}
 
@@ -108,7 +107,7 @@ def _ur_program(message: Any) -> Status:
     return {"program_running": bool(message.data)}
 
 
-_UR_FURTHER_MODES = {  # of newer controllers, by number
+_UR_FURTHER_MODES = {  # modes of newer controllers, by number
     10: SafetyMode.FAULT,  # a joint has to be identified
     12: SafetyMode.SAFEGUARD_STOP,  # in automatic mode
     13: SafetyMode.SAFEGUARD_STOP,  # three-position enabling device
@@ -121,7 +120,7 @@ def _ur_safety(message: Any) -> Status:
     return {"safety_mode": SafetyMode(number) if known else _UR_FURTHER_MODES.get(number)}
 
 
-# robot_mode of franka_msgs/FrankaRobotState, by number. 0 (other) tells nothing.
+# robot_mode of franka_msgs/FrankaRobotState, by number. 0 (other) carries no information.
 _FRANKA_IDLE, _FRANKA_MOVE, _FRANKA_GUIDING, _FRANKA_REFLEX, _FRANKA_STOPPED, _FRANKA_RECOVERY = (
     range(1, 7)
 )
@@ -141,7 +140,7 @@ def _franka(message: Any) -> Status:
     return {"safety_mode": _FRANKA_SAFETY.get(mode), "program_running": following}
 
 
-_XARM_FOLLOWING = (1, 2)  # state: moves, ready; not paused, stopped, or configured anew
+_XARM_FOLLOWING = (1, 2)  # states moving and ready; others are paused, stopped, configured anew
 _XARM_TEACHING = 2  # mode
 
 
@@ -226,14 +225,15 @@ DRIVERS: Mapping[str, Driver] = MappingProxyType(
 
 
 def find_driver(name: str, option: str = "profile") -> Driver:
-    """The row of this name. Raises ExecutionError naming `option` and the known ones."""
+    """Return the driver of this name. Raises ExecutionError, which names `option` and valid
+    names."""
     if name not in DRIVERS:
         raise ExecutionError(f"{option} is {name!r}; it must be one of {', '.join(DRIVERS)}")
     return DRIVERS[name]
 
 
 def markdown() -> str:
-    """A table of the drivers in Markdown, for documentation."""
+    """Return a Markdown table of the drivers, for documentation."""
     lines = [
         (
             "| profile | for | controllers that are looked for | topics that tell of the robot |"

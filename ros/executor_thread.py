@@ -1,4 +1,4 @@
-"""The thread of a node's executor, and having something done in it."""
+"""Thread of a node's executor, and calls within it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["ExecutorThread", "in_executor"]
 
 
 def in_executor(node: Any, do: Callable[[], None], timeout: float = 2.0) -> None:
-    """Have the executor's thread call `do`, and wait for it; not to be called from that thread.
+    """Call `do` in the executor's thread, and wait for it. Do not call from that thread.
 
-    What belongs to a node is destroyed so: rclpy (up to Jazzy at least) fails when a subscription
-    goes away while another thread gathers what to wait for, and that ends the executor's thread.
-    Where no executor runs, `do` is called here.
+    Entities of a node must be destroyed in this way. rclpy (up to Jazzy at least) fails if a
+    subscription is destroyed while another thread collects entities to wait for, and this ends the
+    executor's thread. If no executor runs, `do` is called here.
 
     Args:
         node: rclpy node.
-        do: what to call.
+        do: function to call.
         timeout: [s] after which an executor counts as not running.
     """
     executor, begun, done = node.executor, threading.Lock(), threading.Event()
@@ -41,12 +41,12 @@ class ExecutorThread:
     """A thread in which a node's callbacks run.
 
     `executor.spin()` and `executor.shutdown()` in two threads race in rclpy (up to Jazzy at least):
-    the one waits for what the other has taken away. So here the thread ends first.
+    spin waits for entities that shutdown has destroyed. Therefore the thread ends first.
 
     Args:
         node: rclpy node.
-        on_end: called in the thread if it ends by itself: with what a callback has raised, or None
-            when ROS was shut down. Without it, what a callback raises is printed, as of any thread.
+        on_end: called in the thread if it ends by itself, with the exception of a callback, or None
+        if ROS was shut down. Without it, the exception is printed, as in any thread.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class ExecutorThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it, and wait until it has. The node is not served any more."""
+        """End the thread and wait for it. The node's callbacks do not run afterwards."""
         self._finished.set()
-        self._executor.create_task(_nothing)  # so that it looks up
+        self._executor.create_task(_nothing)  # wakes the executor
         self._thread.join()
         self._executor.shutdown()
 
@@ -84,4 +84,4 @@ class ExecutorThread:
 
 
 def _nothing() -> None:
-    """A task for an executor that shall look whether it is over."""
+    """Do nothing; a task that wakes an executor."""

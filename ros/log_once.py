@@ -1,4 +1,4 @@
-"""What is refused again and again for the same reason is logged once."""
+"""Suppression of repeated log messages with the same reason."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?(?P<age>(?= s old))?")
 
 
 class Repetition:
-    """Tells texts that say something new from those that say the same again.
+    """Distinguishes new texts from repetitions.
 
-    Two texts say the same when they differ only in how old something is, and in digits after the
-    second: what is measured is never twice the same.
+    Two texts are equal if they differ only in ages, and in digits after the second, because
+    measured values are never exactly equal.
     """
 
     def __init__(self) -> None:
         self._last = ""
 
     def is_new(self, text: str) -> bool:
-        """Whether this one says something else than the one before it."""
+        """Return true if the text differs from the previous one."""
         last, self._last = self._last, _NUMBER.sub(_rough, text)
         return self._last != last
 
     def forget(self) -> None:
-        """What comes next is new: in between all was well."""
+        """Treat the next text as new, because the problem was resolved in between."""
         self._last = ""
 
 

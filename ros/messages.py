@@ -1,9 +1,9 @@
-"""ROS messages into robosim's own and back.
+"""Conversion of ROS messages to robosim's own types and back.
 
-Reading goes by the fields' names alone: it takes rclpy's messages, cyclonedds' and rosbags' alike,
-and needs no ROS. Making or filling a message needs the package that defines it. Times are whole
-nanoseconds on both sides: a double holds those of a duration exactly (up to 97 days), and those of
-a date only to 0.2 microseconds, so stamps of dates are better handled as integers
+Reading uses the fields' names alone. It works with messages of rclpy, cyclonedds and rosbags, and
+needs no ROS. Creating or filling a message needs the package that defines it. Times are whole
+nanoseconds on both sides. A double represents those of a duration exactly (up to 97 days), but
+those of a date only to 0.2 microseconds. Stamps of dates are therefore better handled as integers
 (`nanoseconds_of`, `set_time`).
 """
 
@@ -54,8 +54,7 @@ _SECOND = 10**9
 
 
 def nanoseconds(time: float) -> int:
-    """The nearest whole number of nanoseconds to a time [s]. Raises ExecutionError unless it is
-    finite."""
+    """Round a time [s] to whole nanoseconds. Raises ExecutionError unless it is finite."""
     if not math.isfinite(time):
         raise ExecutionError(f"a time of {time} s cannot be sent")
     whole = math.floor(time)
@@ -63,23 +62,25 @@ def nanoseconds(time: float) -> int:
 
 
 def seconds(nanoseconds: int) -> float:
-    """The double [s] next to a whole number of nanoseconds."""
+    """Convert whole nanoseconds to the nearest double [s]."""
     return nanoseconds / _SECOND
 
 
 def nanoseconds_of(message: Any) -> int:
-    """What builtin_interfaces/Time or Duration says [ns]."""
+    """Read builtin_interfaces/Time or Duration [ns]."""
     return int(message.sec) * _SECOND + int(message.nanosec)
 
 
 def seconds_of(message: Any) -> float:
-    """What builtin_interfaces/Time or Duration says [s]."""
+    """Read builtin_interfaces/Time or Duration [s]."""
     return nanoseconds_of(message) / _SECOND
 
 
 def set_time(message: Any, nanoseconds: int) -> None:
-    """Put a time [ns] into builtin_interfaces/Time or Duration. Raises ExecutionError beyond 68
-    years."""
+    """Write a time [ns] to builtin_interfaces/Time or Duration.
+
+    Raises ExecutionError beyond 68 years.
+    """
     whole, rest = divmod(nanoseconds, _SECOND)
     if not -(2**31) <= whole < 2**31:
         raise ExecutionError(
@@ -92,7 +93,7 @@ def set_time(message: Any, nanoseconds: int) -> None:
 
 
 def joint_trajectory(message: Any) -> JointTrajectory:
-    """trajectory_msgs/JointTrajectory, whatever it says. A stamp of 0 stays 0: on arrival."""
+    """Read trajectory_msgs/JointTrajectory, without validation. A stamp of 0 means on arrival."""
     points = tuple(
         JointTrajectoryPoint(
             seconds_of(point.time_from_start),
@@ -107,7 +108,7 @@ def joint_trajectory(message: Any) -> JointTrajectory:
 
 
 def joint_trajectory_message(trajectory: JointTrajectory) -> Any:
-    """A new trajectory_msgs/JointTrajectory.
+    """Create a trajectory_msgs/JointTrajectory.
 
     Raises:
         ExecutionError: a time is not finite or does not fit.
@@ -133,7 +134,7 @@ def joint_trajectory_message(trajectory: JointTrajectory) -> Any:
 
 
 def goal(message: Any) -> Goal:
-    """The goal of control_msgs/FollowJointTrajectory."""
+    """Read the goal of control_msgs/FollowJointTrajectory."""
     return Goal(
         joint_trajectory(message.trajectory),
         _tolerances(message.path_tolerance),
@@ -143,7 +144,7 @@ def goal(message: Any) -> Goal:
 
 
 def goal_message(goal: Goal) -> Any:
-    """A new control_msgs/FollowJointTrajectory goal.
+    """Create a control_msgs/FollowJointTrajectory goal.
 
     Raises:
         ExecutionError: a time is not finite or does not fit.
@@ -174,7 +175,7 @@ def _tolerances(messages: Sequence[Any]) -> tuple[JointTolerance, ...]:
 
 
 def result_message(result: GoalResult) -> Any:
-    """A new control_msgs/FollowJointTrajectory result; the status travels beside it."""
+    """Create a control_msgs/FollowJointTrajectory result. The status is sent separately."""
     from control_msgs.action import FollowJointTrajectory
 
     return FollowJointTrajectory.Result(
@@ -183,8 +184,10 @@ def result_message(result: GoalResult) -> Any:
 
 
 def goal_error(message: Any) -> tuple[ErrorCode, str]:
-    """Code and text of a control_msgs/FollowJointTrajectory result; unknown codes count as
-    INVALID_GOAL."""
+    """Read code and text of a control_msgs/FollowJointTrajectory result.
+
+    Unknown codes become INVALID_GOAL.
+    """
     known = message.error_code in ErrorCode._value2member_map_
     return ErrorCode(message.error_code) if known else ErrorCode.INVALID_GOAL, message.error_string
 
@@ -193,17 +196,17 @@ def goal_error(message: Any) -> tuple[ErrorCode, str]:
 
 
 def arm_state(message: Any, *, joint_names: Sequence[str] | None = None) -> ArmState:
-    """sensor_msgs/JointState, whose order is nobody's promise.
+    """Read sensor_msgs/JointState, whose joints are in any order.
 
     Args:
-        message: what came.
-        joint_names: the joints that are wanted, in this order; None takes those of the message.
+        message: the message.
+        joint_names: required joints, in this order; None for those of the message.
 
     Returns:
-        The state; velocities are NaN where the message has none, and effort None.
+        The state. Velocities are NaN and effort is None if the message lacks them.
 
     Raises:
-        ExecutionError: a joint is missing or named twice, or the arrays do not fit the names.
+        ExecutionError: a joint is missing or named twice, or array sizes do not match the names.
     """
     names = list(message.name)
     fields = {
@@ -235,10 +238,10 @@ def arm_state(message: Any, *, joint_names: Sequence[str] | None = None) -> ArmS
 
 
 class JointStateMessage:
-    """One sensor_msgs/JointState that is filled and published again and again, without allocation.
+    """A sensor_msgs/JointState that is filled and published repeatedly, without allocation.
 
     Attributes:
-        message: to publish.
+        message: message to publish.
     """
 
     def __init__(self, joint_names: Sequence[str], *, effort: bool = True) -> None:
@@ -262,7 +265,7 @@ class JointStateMessage:
         velocity: ArrayLike,
         effort: ArrayLike | None = None,
     ) -> Any:
-        """Put in a stamp [ns] and (n,) values; efforts not known are NaN. Returns the message."""
+        """Write a stamp [ns] and (n,) values; unknown efforts are NaN. Return the message."""
         set_time(self.message.header.stamp, nanoseconds)
         self._position[:] = position
         self._velocity[:] = velocity
@@ -271,15 +274,14 @@ class JointStateMessage:
 
 
 class PointMessage:
-    """One trajectory_msgs/JointTrajectoryPoint of n joints that is filled again and again, without
-    allocation.
+    """A trajectory_msgs/JointTrajectoryPoint of n joints, filled repeatedly without allocation.
 
     Args:
         n: number of joints.
-        fields: which arrays it has, of positions, velocities, accelerations, effort.
+        fields: arrays of the message, among positions, velocities, accelerations, effort.
 
     Attributes:
-        message: to put into others.
+        message: message to put into others.
     """
 
     def __init__(
@@ -291,7 +293,7 @@ class PointMessage:
         self._views = [_view(getattr(self.message, field)) for field in fields]
 
     def fill(self, nanoseconds: int, *values: ArrayLike) -> Any:
-        """Put in the time from start [ns] and (n,) values, one for each field. Returns the
+        """Write the time from start [ns] and (n,) values, one array per field. Return the
         message."""
         set_time(self.message.time_from_start, nanoseconds)
         for view, value in zip(self._views, values, strict=True):
@@ -300,16 +302,16 @@ class PointMessage:
 
 
 def joint_state_message(state: ArmState) -> Any:
-    """A new sensor_msgs/JointState."""
+    """Create a sensor_msgs/JointState."""
     filled = JointStateMessage(state.joint_names, effort=state.effort is not None)
     return filled.fill(nanoseconds(state.stamp), state.position, state.velocity, state.effort)
 
 
 def _doubles(values: Array) -> array[float]:
-    """What a message's float64[] takes without converting number by number."""
+    """Convert to the type that a message's float64[] accepts without conversion per number."""
     return array("d", values.tobytes())
 
 
 def _view(values: Any) -> Array:
-    """A message's array.array('d') as NumPy array: writing to it writes the message."""
+    """View a message's array.array('d') as NumPy array. Writing to the view changes the message."""
     return np.frombuffer(values, dtype=np.float64)

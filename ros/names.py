@@ -1,4 +1,4 @@
-"""Names and figures that a Universal Robots arm has in ROS 2: joints, controllers, topics, series.
+"""Names and constants of Universal Robots arms in ROS 2: joints, controllers, topics, series.
 
 Source: the public interface of ur_robot_driver and ur_description.
 """
@@ -35,14 +35,15 @@ __all__ = [
     "series_of",
 ]
 
-# Controllers. The scaled one is the driver's default up to Kilted; later the plain one scales.
+# Controllers. The scaled one is the driver's default up to Kilted; in later versions the plain one
+# scales.
 SCALED_CONTROLLER = "scaled_joint_trajectory_controller"
 JOINT_TRAJECTORY_CONTROLLER = "joint_trajectory_controller"
 PASSTHROUGH_CONTROLLER = "passthrough_trajectory_controller"
 FORWARD_POSITION_CONTROLLER = "forward_position_controller"
 JOINT_STATE_BROADCASTER = "joint_state_broadcaster"
 
-# Topics and services, relative, so that a node's namespace moves them all.
+# Topics and services, relative, so that a node's namespace applies.
 JOINT_STATES = "joint_states"
 ROBOT_DESCRIPTION = "robot_description"
 ROBOT_DESCRIPTION_SEMANTIC = "robot_description_semantic"
@@ -61,9 +62,9 @@ class Series:
     """A generation of controllers.
 
     Attributes:
-        name: as Universal Robots calls it.
-        rate: of its control loop and joint states [Hz].
-        robots: the arms' names in ur_description.
+        name: name used by Universal Robots.
+        rate: rate of its control loop and joint states [Hz].
+        robots: names of the arms in ur_description.
     """
 
     name: str
@@ -82,24 +83,21 @@ UR_SERIES = {
 
 
 def series_of(robot: str) -> Series | None:
-    """The series of an arm by its name ("ur5e", also "ur5e_gripper"), or None when it is no UR
-    arm."""
+    """Return the series of an arm by name ("ur5e", also "ur5e_gripper"); None if not a UR arm."""
     arm = robot.split("_")[0].lower()
     return next((series for series in UR_SERIES.values() if arm in series.robots), None)
 
 
-# Of drivers, by name and the default first; `drivers` says what they are.
+# Names of drivers, the default first; see `drivers`.
 PROFILES = ("generic", "ur", "franka", "xarm", "topic_based")
 
 
 def prefixed(names: Iterable[str], tf_prefix: str) -> tuple[str, ...]:
-    """The names as a robot has them whose description was made with `tf_prefix` ("left_" gives
-    "left_elbow_joint")."""
+    """Add `tf_prefix` to names, as in a description made with it ("left_" + "elbow_joint")."""
     return tuple(f"{tf_prefix}{name}" for name in names)
 
 
 def driver_order(joint_names: Iterable[str]) -> tuple[str, ...]:
-    """The order in which a UR driver's controllers have these joints, when they are a UR arm's;
-    else as given."""
+    """Order joints as a UR driver's controllers do, if they are those of a UR arm."""
     given = tuple(joint_names)
     return UR_JOINTS if set(given) == set(UR_JOINTS) else given

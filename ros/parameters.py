@@ -1,7 +1,7 @@
-"""Parameters of nodes, as tables: they are declared, checked and documented from one place.
+"""Parameters of nodes as tables, from which they are declared, checked and documented.
 
-A node's module holds `PARAMETERS`, a tuple of `Parameter`; `declare` gives a ROS node all of them.
-The tables themselves need no ROS.
+A node's module has `PARAMETERS`, a tuple of `Parameter`. `declare` declares all of them on a ROS
+node. The tables themselves need no ROS.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Parameter", "Value", "declare", "markdown"]
 
 Value = bool | int | float | str | tuple[float, ...] | tuple[str, ...]
 
-# The kinds of values, and the names of rcl_interfaces/ParameterType for them.
+# Types of values, and their names in rcl_interfaces/ParameterType.
 _KINDS = {
     "bool": "BOOL",
     "integer": "INTEGER",
@@ -27,7 +27,7 @@ _KINDS = {
     "double array": "DOUBLE_ARRAY",
     "string array": "STRING_ARRAY",
 }
-# What every node has without our doing, or what rclpy itself declares.
+# Parameters that every node has by default, or that rclpy itself declares.
 _FOREIGN = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
@@ -36,15 +36,14 @@ class Parameter:
     """One parameter of a node.
 
     Attributes:
-        name: as on the command line; dots make groups.
-        default: its value unless one is given; its type is the parameter's. An empty tuple needs
-            `kind`.
-        description: for people; with the unit.
-        minimum, maximum: of a number, or of each of several; None leaves it open.
-        choices: the valid texts, if only some are.
-        read_only: cannot be changed while the node runs.
+        name: name on the command line; dots make groups.
+        default: default value, which determines the type. An empty tuple needs `kind`.
+        description: text for users, with the unit.
+        minimum, maximum: bounds of a number, or of each of several; None for no bound.
+        choices: valid strings; None for all.
+        read_only: True if it cannot change while the node runs.
         kind: "bool", "integer", "double", "string", "double array" or "string array"; by default
-            that of `default`.
+        that of `default`.
     """
 
     name: str
@@ -67,12 +66,12 @@ class Parameter:
 
     @property
     def attribute(self) -> str:
-        """Its name as a Python identifier, which `declare`'s namespace uses."""
+        """Name as a Python identifier, as in the namespace of `declare`."""
         return self.name.replace(".", "_").replace("-", "_")
 
     @property
     def valid(self) -> str:
-        """What values are valid, in words."""
+        """Description of the valid values."""
         kind = f"{'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}"
         if self.choices is not None:
             return f"one of {', '.join(self.choices)}"
@@ -85,12 +84,12 @@ class Parameter:
         return kind
 
     def check(self, value: Any) -> Value:
-        """The value in the parameter's type: whole numbers pass as doubles, sequences become
+        """Convert a value to the parameter's type. Integers pass as doubles, sequences become
         tuples.
 
         Raises:
-            ExecutionError: it is of another type or out of range; names the parameter, the value
-                and the valid ones.
+            ExecutionError: the value has another type or is out of range. The message names the
+            parameter, the value and the valid values.
         """
         made: Value | None = _as_kind(self.kind, value)
         if made is not None and self._in_range(made):
@@ -119,7 +118,7 @@ def _kind_of(value: object) -> str:
 
 
 def _as_kind(kind: str, value: Any) -> Any:
-    """The value as one of this kind, or None."""
+    """Convert a value to this type, or return None."""
     if kind.endswith(" array"):
         if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
             return None
@@ -133,7 +132,7 @@ def _as_kind(kind: str, value: Any) -> Any:
 
 
 def markdown(parameters: Iterable[Parameter]) -> str:
-    """A table of the parameters in Markdown, for documentation."""
+    """Return a Markdown table of the parameters, for documentation."""
     lines = ["| parameter | type | default | meaning |", "|---|---|---|---|"]
     for p in parameters:
         limits = f" Valid: {p.valid}." if p.valid.split(" ", 1)[1] != p.kind else ""
@@ -160,16 +159,16 @@ def declare(
 
     Args:
         node: rclpy.node.Node.
-        parameters: all that the node has; a value given for any other is refused.
-        on_change: called with name and checked value before a running node takes it over; may raise
-            ExecutionError to refuse it. Values are kept up to date in the namespace anyway.
+        parameters: all parameters of the node; a value for any other is refused.
+        on_change: called with name and checked value before a running node accepts it. It may raise
+        ExecutionError to refuse the value. Values in the namespace are updated in any case.
 
     Returns:
-        The values, one attribute for each parameter (`Parameter.attribute`).
+        The values, one attribute per parameter (`Parameter.attribute`).
 
     Raises:
-        ExecutionError: a value was given for an unknown parameter, or one of the wrong type or out
-            of range.
+        ExecutionError: a value was set for an unknown parameter, or has the wrong type or is out of
+        range.
     """
     from rclpy.parameter import Parameter as RosParameter
 
@@ -186,7 +185,7 @@ def declare(
     for p in parameters:
         value = p.check(overrides[p.name]) if overrides.get(p.name) is not None else p.default
         setattr(values, p.attribute, value)
-        # rclpy cannot tell the type of an empty array from its value.
+        # rclpy cannot infer the type of an empty array from its value.
         initial = list(value) if isinstance(value, tuple) else value
         declared = getattr(RosParameter.Type, _KINDS[p.kind]) if initial == [] else initial
         node.declare_parameter(p.name, declared, _descriptor(p), ignore_override=True)

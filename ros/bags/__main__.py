@@ -1,5 +1,4 @@
-"""python -m robosim.ros.bags BAG: what is in a recording, and how closely the arm followed a
-plan."""
+"""python -m robosim.ros.bags BAG: shows the content of a recording and its tracking error."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Show a recording; returns the exit status: 0, or 1 with a line on standard error."""
+    """Show a recording. Return the exit status: 0, or 1 with a line on standard error."""
     parser = argparse.ArgumentParser(
         prog="python -m robosim.ros.bags",
         description=(

@@ -1,9 +1,9 @@
-"""Read the messages of an MCAP file from its beginning, trusting nothing in it.
+"""Sequential reader of MCAP files that does not trust their content.
 
-MCAP (mcap.dev/spec) is a magic number, then records: a byte that names the kind, a length in 64
-bits, the content. Schemas name types, channels topics; messages refer to channels; a chunk is a run
-of such records, maybe compressed. Everything needed stands before its use, so no index is needed: a
-file that ends in the middle, because its writer was interrupted, is read as far as it goes.
+MCAP (mcap.dev/spec) is a magic number, followed by records: a byte for the kind, a length in 64
+bits, the content. Schemas name types, channels topics, and messages refer to channels. A chunk is a
+sequence of such records, optionally compressed. Everything is defined before its use, so no index
+is needed. A file that ends in the middle, because its writer was interrupted, is read up to there.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ __all__ = ["McapScan", "Message"]
 
 _MAGIC = b"\x89MCAP0\r\n"
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END, _FOOTER = 0x03, 0x04, 0x05, 0x06, 0x0F, 0x02
-# The largest record and the largest chunk when unpacked: beyond all that recorders write.
+# Largest size of a record and of an unpacked chunk, beyond all that recorders write.
 _MAX_BYTES = 1 << 28
 _MAX_NAMES = 10_000
 
 
 class Message(NamedTuple):
-    """One message: topic, type ("std_msgs/msg/String"), when it was logged [ns], and its content in
-    CDR."""
+    """One message: topic, type ("std_msgs/msg/String"), log time [ns], and content in CDR."""
 
     topic: str
     type: str
@@ -41,7 +40,7 @@ class McapScan:
     """A pass over the messages, in the order of the file.
 
     Attributes:
-        truncated: the file ended in the middle of a record; known after the pass.
+        truncated: True if the file ended in the middle of a record; known after the pass.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,8 +50,11 @@ class McapScan:
         self._channels: dict[int, tuple[str, str]] = {}
 
     def __iter__(self) -> Iterator[Message]:
-        """The messages. Raises BagError for anything malformed but an early end; FileError if it
-        cannot be read."""
+        """Iterate over the messages.
+
+        Raises BagError for malformed content other than an early end, FileError if the file cannot
+        be read.
+        """
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, 2)
@@ -94,7 +96,8 @@ class McapScan:
                 return
 
     def _chunk(self, data: bytes, whole: bool) -> Iterator[Message]:
-        """The records in a chunk; of one that the file ends in, as many as there are."""
+        """Records in a chunk. A chunk at the end of a truncated file yields its complete
+        records."""
         fields = _Fields(data, self)
         try:
             _, _, length, checksum = fields.take("<QQQI")
@@ -109,7 +112,7 @@ class McapScan:
             raise self._error(f"a chunk of {length} bytes; at most {_MAX_BYTES} are unpacked")
         try:
             content = _unpack(packed, compression, length)
-        except Exception as error:  # of the decompressors' own kinds
+        except Exception as error:  # decompressors raise their own kinds
             if not whole:
                 return
             raise self._error(
@@ -155,7 +158,7 @@ class McapScan:
 
 
 class _Fields:
-    """Takes fields off the front of a record, never beyond its end."""
+    """Reads fields from the front of a record, never beyond its end."""
 
     def __init__(self, data: bytes, scan: McapScan) -> None:
         self._data, self._at, self._scan = data, 0, scan
@@ -179,7 +182,7 @@ class _Fields:
 
 
 def _unpack(packed: bytes, compression: str, length: int) -> bytes:
-    """Decompress, giving up as soon as there is more than `length`: a bomb is not unpacked."""
+    """Decompress, but stop if the output exceeds `length`, so that a bomb is not unpacked."""
     if compression == "":
         return packed
     if compression == "lz4":
@@ -187,7 +190,7 @@ def _unpack(packed: bytes, compression: str, length: int) -> bytes:
 
         return bytes(LZ4FrameDecompressor().decompress(packed, max_length=length + 1))
     if compression == "zstd":
-        # rosbags brings the second where Python does not have the first.
+        # rosbags installs the second for Python versions without the first.
         zstd = import_module(
             "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
         )

@@ -1,11 +1,10 @@
-"""What an arm did, from a recording: as a Trajectory, as samples for identification, and beside its
-plan.
+"""Motion of an arm from a recording: as a Trajectory, as samples, and compared with its plan.
 
-Filter: samples are put on an even grid at their median period by linear interpolation, then pass a
-Butterworth low-pass of order 4 forwards and backwards, which shifts nothing in time and halves the
-power at the cutoff twice (-6 dB). Derivatives are central differences on that grid. M. Gautier,
-Dynamic identification of robots with power model (ICRA 1997), is the usual recipe; a cutoff of ten
-times the motion's bandwidth keeps the motion.
+Filter: samples are interpolated linearly to an even grid at their median period. Then a Butterworth
+low-pass of order 4 is applied forwards and backwards, which causes no delay and halves the power at
+the cutoff twice (-6 dB). Derivatives are central differences on that grid. M. Gautier, Dynamic
+identification of robots with power model (ICRA 1997), is the usual method. A cutoff of ten times
+the motion's bandwidth preserves the motion.
 """
 
 from __future__ import annotations
@@ -26,15 +25,17 @@ __all__ = ["Measurements", "find_start", "fit_start", "measurements", "to_trajec
 Array = NDArray[np.float64]
 
 _ORDER = 4
-# How far a recorded trajectory's points may be from the plan to be the plan [rad or m].
+# Largest difference of a recorded trajectory's points from the plan to match it [rad or m].
 _SAME = 1e-3
-# Step of the first search for when a plan began [s].
+# Step of the initial search for a plan's start [s].
 _SEARCH_STEP = 0.01
 
 
 class Measurements(NamedTuple):
-    """Samples for identification: time (m,) [s], q, v, a and effort (m, n); what was not told is
-    NaN."""
+    """Samples for identification: time (m,) [s], and q, v, a and effort (m, n).
+
+    Values that were not recorded are NaN.
+    """
 
     joint_names: tuple[str, ...]
     time: Array
@@ -49,13 +50,14 @@ def measurements(states: JointStates, *, cutoff: float | None = None) -> Measure
 
     Args:
         states: at least 4 samples at different times.
-        cutoff: of the filter [Hz], below half the rate of the samples, applied to q, v and effort
-            alike. None: nothing is filtered or resampled; accelerations are then differences of raw
-            velocities, good for clean data only.
+        cutoff: cutoff of the filter [Hz], below half the rate of the samples, applied to q, v and
+        effort. None for no filter and no resampling. Accelerations are then differences of raw
+        velocities, suitable for clean data only.
 
-    Velocities are the recorded ones; where a joint has none, differences of its positions.
+    Velocities are the recorded ones. For joints without velocities, they are differences of
+    positions.
 
-    Raises BagError: too few samples, or a cutoff that is not valid.
+    Raises BagError for too few samples, or for an invalid cutoff.
     """
     keep = np.diff(states.time, prepend=-np.inf) > 0
     time, q, v, effort = (
@@ -85,13 +87,14 @@ def measurements(states: JointStates, *, cutoff: float | None = None) -> Measure
 
 
 def to_trajectory(states: JointStates, *, cutoff: float | None = None, **fields: Any) -> Trajectory:
-    """The motion as piecewise cubics with a knot at each sample, its position and its velocity.
+    """Convert to piecewise cubics with a knot at each sample's position and velocity.
+
     Time begins at 0.
 
     Args:
-        states, cutoff: as of `measurements`; without a cutoff the trajectory meets every recorded
-            position and velocity exactly.
-        fields: of Trajectory, such as units and robot.
+        states, cutoff: as in `measurements`; without a cutoff the trajectory interpolates every
+        recorded position and velocity exactly.
+        fields: fields of Trajectory, such as units and robot.
     """
     m = measurements(states, cutoff=cutoff)
     return Trajectory.from_knots(
@@ -109,21 +112,21 @@ def track(
     speed_scaling: str | None = None,
     commands: str | None = None,
 ) -> Tracking:
-    """How closely the recorded arm followed a plan, from the plan's start to its end and a second
-    more.
+    """Compute the tracking error of a recorded arm, from the plan's start to a second after its
+    end.
 
     Args:
         bag: the recording.
         plan: its joints are matched by name.
-        start: when the plan began [s] since the recording's start; by default `find_start`.
-        tf_prefix: what the recorded names begin with and the plan's do not.
-        joint_states: topic, needed where there are several.
-        speed_scaling: topic (std_msgs/Float64, per cent) with which the plan's time runs; by
-            default the topic of that name, where it was recorded.
-        commands: topic of a forward controller whose joints have the plan's order: gives the
-            commanded positions.
+        start: start of the plan [s] since the recording's start; by default `find_start`.
+        tf_prefix: prefix of the recorded names that the plan's names lack.
+        joint_states: topic, required if there are several.
+        speed_scaling: topic (std_msgs/Float64, percent) of the speed of the plan's time; by default
+        the recorded topic of that name, if any.
+        commands: topic of a forward controller with joints in the plan's order, for the commanded
+        positions.
 
-    Raises BagError: no such topics or joints, or no sample while the plan ran.
+    Raises BagError if there are no such topics or joints, or no sample during the plan.
     """
     recorded = names.prefixed(plan.position_names, tf_prefix)
     states = bag.joint_states(joint_states, joint_names=recorded)
@@ -164,10 +167,10 @@ def track(
 
 
 def find_start(bag: Bag, plan: Trajectory, states: JointStates) -> float:
-    """When a plan began [s] since the recording's start.
+    """Find the start of a plan [s] since the recording's start.
 
-    When a trajectory that is the plan was sent on a recorded topic; else (an action's goals are not
-    recorded) when it fits best, see `fit_start`.
+    It is the time when a trajectory that matches the plan was sent on a recorded topic. Otherwise
+    (goals of actions are not recorded) it is the best fit, see `fit_start`.
     """
     recorded = states.joint_names
     for sent in bag.joint_trajectories():
@@ -189,8 +192,7 @@ def find_start(bag: Bag, plan: Trajectory, states: JointStates) -> float:
 
 
 def fit_start(plan: Trajectory, states: JointStates) -> float:
-    """When a plan began [s], as it fits the states best, at full speed and in the mean of
-    squares."""
+    """Find the start of a plan [s] that fits the states best, by least squares at full speed."""
     from scipy.optimize import minimize_scalar
 
     def misfit(start: float) -> float:
@@ -206,8 +208,10 @@ def fit_start(plan: Trajectory, states: JointStates) -> float:
 
 
 def _scaled_time(time: Array, start: float, changes: Array, scalings: Array) -> Array:
-    """The plan's time at each moment: it runs from `start` with the scaling that was told last,
-    before the first with 1."""
+    """Time of the plan at each moment, from `start`, with the latest speed scaling.
+
+    The scaling is 1 before its first message.
+    """
     if not len(changes):
         return time - start
     keep = np.isfinite(scalings)
@@ -227,14 +231,15 @@ def _resample(even: Array, time: Array, values: Array) -> Array:
 
 
 def _low_pass(values: Array, cutoff: float) -> Array:
-    """Forwards and backwards; a column with NaN stays NaN. `cutoff` is a part of half the rate."""
+    """Filter forwards and backwards. Columns with NaN stay NaN. `cutoff` is relative to half the
+    rate."""
     from scipy.signal import butter, sosfiltfilt
 
     sections = butter(_ORDER, cutoff, output="sos")
     known = ~np.isnan(values).any(axis=0)
     filtered = np.full_like(values, np.nan)
     if known.any():
-        # Enough padding for the filter to settle, but never more than there is.
+        # Enough padding for the filter to settle, limited by the number of samples.
         settle = min(len(values) - 1, int(np.ceil(3 * _ORDER / cutoff)))
         filtered[:, known] = sosfiltfilt(sections, values[:, known], axis=0, padlen=settle)
     return filtered

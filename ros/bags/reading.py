@@ -1,8 +1,8 @@
-"""Read a recording: rosbag2's MCAP as arrays and as robosim's own types.
+"""Reader of recordings: rosbag2's MCAP as arrays and as robosim's own types.
 
 A recording is a folder with MCAP files, or one such file; its metadata.yaml is not needed. Messages
-are decoded by the definitions that ROS 2 publishes, not by those in the file, which nobody vouches
-for.
+are decoded by the definitions that ROS 2 publishes, because definitions in the file are not
+trusted.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ __all__ = ["Bag", "JointStates", "Stamped", "Topic"]
 
 Array = NDArray[np.float64]
 
-# A stamp that is further from when it was received was made by another clock [ns].
+# A stamp that differs more from the receive time is of another clock [ns].
 _SAME_CLOCK = 10**9
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What was recorded of a topic: its type, how many messages, the first and the last [ns]."""
+    """Summary of a recorded topic: type, number of messages, first and last time [ns]."""
 
     type: str
     count: int
@@ -51,13 +51,13 @@ class Topic:
 
 @dataclass(frozen=True, eq=False)
 class JointStates:
-    """Joint states of a recording, as they were recorded: m samples of n joints.
+    """Joint states as recorded: m samples of n joints.
 
     Attributes:
         joint_names: (n).
         time: (m,) [s] since the recording's first message, not decreasing.
         position: (m, n) [rad or m].
-        velocity, effort: (m, n) [per s; N m or N]; NaN where they were not told.
+        velocity, effort: (m, n) [per s; N m or N]; NaN if not recorded.
     """
 
     joint_names: tuple[str, ...]
@@ -72,8 +72,7 @@ class JointStates:
 
 
 class Stamped(NamedTuple):
-    """A trajectory, on which topic it was sent, and when [s] since the recording's first
-    message."""
+    """A trajectory, its topic, and the time it was sent [s] since the recording's first message."""
 
     time: float
     topic: str
@@ -81,19 +80,20 @@ class Stamped(NamedTuple):
 
 
 class Bag:
-    """A recording on disk, read as far as it goes.
+    """A recording on disk, read as far as it is intact.
 
     Args:
-        path: the folder that `ros2 bag record` or BagWriter made (also one left over as
-            <name>.partial), or an MCAP file.
+        path: folder of `ros2 bag record` or BagWriter (also an unfinished <name>.partial), or an
+        MCAP file.
 
     Attributes:
-        topics: what was recorded, by topic.
-        start_ns, end_ns: the first and the last message [ns since 1970 on ROS's clock].
-        truncated: the recording was interrupted; what follows its last whole message is lost.
+        topics: summaries of the recorded topics, by topic.
+        start_ns, end_ns: times of the first and the last message [ns since 1970 on the ROS clock].
+        truncated: True if the recording was interrupted. Data after its last whole message are
+        lost.
 
     Raises:
-        FileError: nothing there, or it cannot be read.
+        FileError: there is no such recording, or it cannot be read.
         BagError: it is not a rosbag2 recording in MCAP, or is damaged.
     """
 
@@ -125,19 +125,19 @@ class Bag:
 
     @property
     def duration(self) -> float:
-        """From the first to the last message [s]."""
+        """Time from the first to the last message [s]."""
         return (self.end_ns - self.start_ns) / 1e9
 
     def topics_of(self, type_: str) -> list[str]:
-        """The topics of a type, as "sensor_msgs/msg/JointState", in the order of their names."""
+        """Topics of a type such as "sensor_msgs/msg/JointState", sorted by name."""
         return sorted(name for name, topic in self.topics.items() if topic.type == type_)
 
     def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
-        """When each message of a topic was received [ns], and the message with its fields as
+        """Iterate over the messages of a topic: receive time [ns], and message with fields as
         attributes.
 
-        In the order of time. Raises BagError for a topic that is not there, a type that is not
-        known, or a message that its type's definition does not fit.
+        Messages are in order of time. Raises BagError for a topic that does not exist, an unknown
+        type, or a message that does not fit its type's definition.
         """
         if topic not in self.topics:
             raise BagError(
@@ -160,17 +160,17 @@ class Bag:
         joint_names: Sequence[str] | None = None,
         stamped: bool = True,
     ) -> JointStates:
-        """All samples of joint states that hold these joints.
+        """Return all samples of joint states that include these joints.
 
         Args:
-            topic: by default the only one of that type, or else /joint_states.
-            joint_names: which joints, in this order; by default those of the first message.
-                Messages without one of them (of another part of the robot) are left out.
-            stamped: take the times of the messages' headers, where all have one. If those were made
-                by another clock (the median is off by more than a second) they are shifted by that.
-                Otherwise: when they were received.
+            topic: by default the only one of that type, otherwise /joint_states.
+            joint_names: joints to return, in this order; by default those of the first message.
+            Messages that lack one of them (of another part of the robot) are omitted.
+            stamped: use the times of the messages' headers, if all have one. Stamps of another
+            clock (with a median offset above a second) are shifted by this offset. If False, use
+            receive times.
 
-        Raises BagError: no such topic, no message with these joints, or one that makes no sense.
+        Raises BagError if there is no such topic, no message with these joints, or an invalid one.
         """
         topic = self._one(JOINT_STATE, topic, "/joint_states")
         names = None if joint_names is None else tuple(joint_names)
@@ -208,7 +208,7 @@ class Bag:
         )
 
     def joint_trajectories(self, topic: str | None = None) -> list[Stamped]:
-        """The trajectories that were sent on a topic, or on all, in the order of time."""
+        """Trajectories sent on a topic, or on all topics, in order of time."""
         topics = (
             self.topics_of(JOINT_TRAJECTORY)
             if topic is None
@@ -222,10 +222,10 @@ class Bag:
         return sorted(found, key=lambda stamped: stamped.time)
 
     def commands(self, topic: str | None = None) -> tuple[Array, Array]:
-        """The set points of a forward controller: (m,) when [s] since the recording's start, and
-        (m, n) values.
+        """Set points of a forward controller: times (m,) [s] since the recording's start, values
+        (m, n).
 
-        Raises BagError when their number changes on the way.
+        Raises BagError if their number changes.
         """
         topic = self._one(FLOAT64_MULTI_ARRAY, topic, "/forward_position_controller/commands")
         times, values = [], []
@@ -241,8 +241,8 @@ class Bag:
         return np.array(times), np.array(values)
 
     def numbers(self, topic: str) -> tuple[Array, Array]:
-        """A topic of std_msgs/Float64: (m,) when [s] since the recording's start, and (m,)
-        values."""
+        """Values of a std_msgs/Float64 topic: times (m,) [s] since the recording's start, values
+        (m,)."""
         self._one(FLOAT64, topic, topic)
         pairs = [
             (self._seconds(time_ns), float(message.data))
@@ -252,7 +252,7 @@ class Bag:
         return times, values
 
     def robot_description(self, topic: str | None = None) -> str | None:
-        """The last URDF that was published, or None."""
+        """Latest published URDF, or None."""
         if topic is None:
             named = [name for name in self.topics_of(STRING) if name.endswith("/robot_description")]
             if not named:
@@ -262,7 +262,7 @@ class Bag:
         return str(message.data)
 
     def _one(self, type_: str, topic: str | None, usual: str) -> str:
-        """The topic that is meant, after checking that it has the type."""
+        """Select a topic, and check its type."""
         if topic is None:
             topics = self.topics_of(type_)
             if len(topics) == 1:
@@ -285,7 +285,7 @@ class Bag:
     def _decode(self, store: Any, message: Message) -> Any:
         try:
             return store.deserialize_cdr(message.data, message.type)
-        except Exception as error:  # of many kinds: what the bytes happen to say
+        except Exception as error:  # of any kind, for arbitrary bytes
             raise BagError(
                 f"a message on {message.topic} is not a {message.type} ({type(error).__name__}:"
                 f" {error})",
@@ -297,7 +297,7 @@ class Bag:
 
 
 def _mcap_files(path: Path) -> list[Path]:
-    """The MCAP files of a recording in the order in which they were written."""
+    """MCAP files of a recording, in the order of writing."""
     if not path.exists():
         raise FileError("no such recording", file=path)
     if path.is_file():
@@ -306,7 +306,7 @@ def _mcap_files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise FileError("is neither a folder nor a regular file", file=path)
-    # An interrupted recording has its folder inside another.
+    # The folder of an interrupted recording is inside another one.
     found = [
         file
         for pattern in ("*.mcap", "*/*.mcap")
@@ -326,7 +326,7 @@ _HELP = {
 
 
 def _natural(path: Path) -> list[tuple[int, str]]:
-    """Sorts bag_10 after bag_9."""
+    """Sort key that places bag_10 after bag_9."""
     return [
         (int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name)
     ]

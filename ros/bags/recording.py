@@ -1,8 +1,7 @@
-"""A recording in progress: messages are queued by one thread and written by another, so that a slow
-disk delays nobody.
+"""Recording in progress: one thread queues messages, another writes them.
 
-Losses are counted, not guessed: by the numbers that a publisher gives its messages, where the
-middleware tells them.
+A slow disk therefore delays nobody. Losses are counted by the sequence numbers of a publisher's
+messages, if the middleware reports them.
 """
 
 from __future__ import annotations
@@ -26,15 +25,14 @@ __all__ = ["Recording", "TopicReport"]
 
 @dataclass
 class TopicReport:
-    """What became of a topic's messages.
+    """Statistics of a topic's messages.
 
     Attributes:
-        count: taken.
-        lost: not received, by the gaps in the publisher's numbers.
-        dropped: received and thrown away, because the disk did not keep up.
-        largest_gap: between two messages [s].
-        mixed: several publishers' numbers came in turns, so that losses between them cannot be
-            told.
+        count: number of messages taken.
+        lost: number of messages not received, from gaps in the publisher's sequence numbers.
+        dropped: number of messages received but discarded, because the disk did not keep up.
+        largest_gap: longest time between two messages [s].
+        mixed: True if several publishers' numbers are interleaved, so that losses are unknown.
     """
 
     count: int = 0
@@ -47,17 +45,16 @@ class TopicReport:
 
 
 class Recording:
-    """Writes a bag in a thread of its own. `add_topic` and `put` may be called from one other
-    thread.
+    """Writes a bag in its own thread. `add_topic` and `put` may be called from one other thread.
 
     Args:
-        path: the folder to make.
-        flush_period: how much an interruption may lose [s].
+        path: folder to create.
+        flush_period: longest time of data that an interruption may lose [s].
         max_queued: bytes that may wait for the disk before messages are dropped.
 
     Raises:
         MissingDependencyError: rosbags is not installed.
-        FileError: the folder exists already or cannot be made.
+        FileError: the folder exists already or cannot be created.
     """
 
     def __init__(
@@ -66,9 +63,9 @@ class Recording:
         self.path = Path(path)
         self._writer = BagWriter(path)
         self._flush_period, self._max_queued = flush_period, max_queued
-        # What is to be done, and how many bytes wait for it.
+        # Pending work, with its number of bytes.
         self._queue: queue.SimpleQueue[tuple[int, Callable[[], None]] | None] = queue.SimpleQueue()
-        # Bytes put in and taken out: each counted by one thread only.
+        # Bytes put in and taken out, each counted by one thread only.
         self._queued, self._taken = 0, 0
         self.topics: dict[str, TopicReport] = {}
         self.error: RobosimError | None = None
@@ -77,7 +74,7 @@ class Recording:
         self._thread.start()
 
     def add_topic(self, topic: str, type_: str, *, latched: bool = False) -> None:
-        """Name a topic before its first message. Raises BagError for a type that is not known."""
+        """Declare a topic before its first message. Raises BagError for an unknown type."""
         check_type(topic, type_, self.path)
         self.topics.setdefault(topic, TopicReport())
         self._queue.put((0, partial(self._writer.add_topic, topic, type_, latched=latched)))
@@ -95,10 +92,10 @@ class Recording:
         """Queue a message.
 
         Args:
-            topic, type_, data, time_ns: as of BagWriter.write.
-            number: the publisher's, counting up by one.
-            alone: asked at a gap in the numbers, whether there is one publisher; those of several
-                mix.
+            topic, type_, data, time_ns: as in BagWriter.write.
+            number: sequence number of the publisher, increasing by one.
+            alone: called at a gap in the numbers. True if there is one publisher; numbers of
+            several publishers are interleaved.
         """
         if self._closed:
             return
@@ -107,7 +104,7 @@ class Recording:
             report.largest_gap = max(report.largest_gap, (time_ns - report.last_ns) / 1e9)
         report.last_ns = time_ns
         if number is not None:
-            # A number that is not greater is of a publisher that has begun anew.
+            # A number that does not increase is of a restarted publisher.
             if report.last_number is not None and number > report.last_number + 1:
                 if alone():
                     report.lost += number - report.last_number - 1
@@ -122,7 +119,7 @@ class Recording:
         self._queue.put((len(data), partial(self._writer.write, topic, type_, data, time_ns)))
 
     def close(self) -> None:
-        """Write what is queued and end the file; may be called twice. Errors are in `error`."""
+        """Write queued messages and end the file. May be called twice. Errors are in `error`."""
         if self._closed:
             return
         self._closed = True
@@ -130,7 +127,7 @@ class Recording:
         self._thread.join()
 
     def summary(self) -> list[str]:
-        """A line for each topic."""
+        """Return one line per topic."""
         lines = []
         for name, report in sorted(self.topics.items()):
             numbered = report.last_number is not None and not report.mixed
@@ -145,7 +142,7 @@ class Recording:
         return lines
 
     def _write(self) -> None:
-        """The writer's thread."""
+        """Run the writer's thread."""
         flushed = monotonic()
         try:
             while True:
@@ -163,7 +160,7 @@ class Recording:
                 if monotonic() - flushed > self._flush_period:
                     self._writer.flush()
                     flushed = monotonic()
-        except Exception as error:  # whatever it is, it must not go unnoticed in a thread
+        except Exception as error:  # any error must be reported from the thread
             known = error if isinstance(error, RobosimError) else None
             self.error = known or BagError(f"cannot go on: {error!r}", file=self.path)
             with suppress(RobosimError):

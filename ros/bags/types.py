@@ -1,5 +1,4 @@
-"""The message types that recordings hold, from rosbags: their definitions, and their messages to
-bytes and back."""
+"""Message types of recordings, from rosbags: definitions and serialization."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ FLOAT64 = "std_msgs/msg/Float64"
 FLOAT64_MULTI_ARRAY = "std_msgs/msg/Float64MultiArray"
 STRING = "std_msgs/msg/String"
 
-# Types outside ROS 2's common interfaces; constants take no part in what is sent or in the type's
+# Types outside ROS 2's common interfaces. Constants affect neither serialization nor the type's
 # hash.
 _EXTRA = {
     "ur_dashboard_msgs/msg/SafetyMode": "uint8 mode",
@@ -35,8 +34,9 @@ _EXTRA = {
 
 @cache
 def types() -> Any:
-    """rosbags' store of ROS 2's common interfaces, the same in Humble and Jazzy as far as they are
-    used here.
+    """Return rosbags' store of ROS 2's common interfaces.
+
+    The types used here are equal in Humble and Jazzy.
 
     Raises MissingDependencyError without rosbags.
     """
@@ -53,7 +53,7 @@ def types() -> Any:
 
 
 def check_type(topic: str, type_: str, path: Path) -> None:
-    """Raise BagError, naming the recording, for a type whose definition is not known."""
+    """Raise BagError, naming the recording, for a type without a known definition."""
     if type_ not in types().fielddefs:
         raise BagError(
             f"type {type_!r} of topic {topic} is none of ROS 2's common interfaces", file=path

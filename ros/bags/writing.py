@@ -1,7 +1,8 @@
-"""Write a recording: a folder with one MCAP file and metadata.yaml, as `ros2 bag record` makes it.
+"""Writer of recordings: a folder with one MCAP file and metadata.yaml, like `ros2 bag record`.
 
-It grows under the name <name>.partial and gets its own when it is closed, so what bears the name is
-whole. What was flushed before an interruption stays readable under the other name.
+A recording grows under the name <name>.partial and is renamed when it is closed, so a recording
+with the final name is complete. Data flushed before an interruption stay readable under the partial
+name.
 """
 
 from __future__ import annotations
@@ -29,20 +30,19 @@ from robosim.ros.messages import nanoseconds, set_time
 
 __all__ = ["BagWriter"]
 
-# rosbag2's metadata in the form that Humble reads, and all later ones too.
+# Version of rosbag2's metadata that Humble and all later distributions read.
 _VERSION: Final = 8
 
 
 class BagWriter:
-    """A recording that is being written; close it, or use it as context. Not for several threads at
-    once.
+    """Writer of one recording, to be closed or used as context. Not thread-safe.
 
     Args:
-        path: the folder to make; its parent must exist.
+        path: folder to create; its parent must exist.
 
     Raises:
         MissingDependencyError: rosbags is not installed.
-        FileError: something has the name already, or the folder cannot be made.
+        FileError: the name exists already, or the folder cannot be created.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -58,7 +58,7 @@ class BagWriter:
         self._unflushed = 0
         self._closed = False
         try:
-            # The folder inside has the final name, because the MCAP file is named after it.
+            # The inner folder has the final name, because the MCAP file is named after it.
             self.partial.mkdir()
             self._writer = Writer(
                 self.partial / self.path.name, version=_VERSION, storage_plugin=StoragePlugin.MCAP
@@ -78,10 +78,10 @@ class BagWriter:
     # --------------------------------------------------------------------------------------------
 
     def add_topic(self, topic: str, type_: str, *, latched: bool = False) -> None:
-        """Name a topic and its type (as "std_msgs/msg/String"), if that is not done yet.
+        """Declare a topic and its type (such as "std_msgs/msg/String"), unless already declared.
 
-        `latched`: late subscribers of a replay shall get the last message. Raises BagError for a
-        type whose definition is not known.
+        `latched`: late subscribers of a replay get the last message. Raises BagError for a type
+        without a known definition.
         """
         if (topic, type_) in self._connections:
             return
@@ -92,8 +92,10 @@ class BagWriter:
         self.counts.setdefault(topic, 0)
 
     def write(self, topic: str, type_: str, data: bytes | memoryview, time_ns: int) -> None:
-        """A message as it came: CDR with its header of 4 bytes, at a time [ns, since 1970 on ROS's
-        clock]."""
+        """Write a message as received: CDR with its header of 4 bytes, at a time on the ROS clock.
+
+        The time is in [ns] since 1970.
+        """
         self.add_topic(topic, type_)
         if not 0 <= time_ns < 2**63:
             raise BagError(f"a time of {time_ns} ns cannot be recorded", file=self.path)
@@ -109,10 +111,9 @@ class BagWriter:
     def write_joint_state(
         self, state: ArmState, *, topic: str = "/joint_states", time_ns: int | None = None
     ) -> None:
-        """A joint state; velocities that are NaN throughout, and efforts that are None, are left
-        out.
+        """Write a joint state. Velocities that are all NaN, and efforts that are None, are omitted.
 
-        `time_ns`: when it was received; by default its own stamp.
+        `time_ns`: receive time; by default the state's own stamp.
         """
         stamp = nanoseconds(state.stamp)
         velocity = (
@@ -133,7 +134,7 @@ class BagWriter:
     def write_joint_trajectory(
         self, trajectory: JointTrajectory, *, topic: str = "/joint_trajectory", time_ns: int
     ) -> None:
-        """A trajectory as it was sent at `time_ns`."""
+        """Write a trajectory that was sent at `time_ns`."""
         points = []
         for point in trajectory.points:
             duration = self._make("builtin_interfaces/msg/Duration", sec=0, nanosec=0)
@@ -163,7 +164,7 @@ class BagWriter:
         topic: str = "/forward_position_controller/commands",
         time_ns: int,
     ) -> None:
-        """A set point of a forward controller: (n,) in the order of its joints."""
+        """Write a set point of a forward controller, (n,) in the order of its joints."""
         layout = self._make("std_msgs/msg/MultiArrayLayout", dim=[], data_offset=0)
         message = self._make(
             FLOAT64_MULTI_ARRAY, layout=layout, data=np.array(values, dtype=float).reshape(-1)
@@ -171,13 +172,13 @@ class BagWriter:
         self._write(topic, FLOAT64_MULTI_ARRAY, message, time_ns)
 
     def write_number(self, value: float, *, topic: str, time_ns: int) -> None:
-        """A std_msgs/Float64, such as the speed scaling in per cent."""
+        """Write a std_msgs/Float64, such as the speed scaling in percent."""
         self._write(topic, FLOAT64, self._make(FLOAT64, data=float(value)), time_ns)
 
     def write_robot_description(
         self, text: str, *, topic: str = "/robot_description", time_ns: int
     ) -> None:
-        """The robot's URDF."""
+        """Write the robot's URDF."""
         self.add_topic(topic, STRING, latched=True)
         self._write(topic, STRING, self._make(STRING, data=text), time_ns)
 
@@ -185,12 +186,12 @@ class BagWriter:
     # --------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Hand all that was written to the system: an interruption of this process does not lose it
-        any more."""
+        """Pass all data to the operating system, so that an interruption of this process keeps
+        them."""
         if not self._unflushed:
             return
-        # rosbags writes chunks of 1 MiB: seconds of an arm's states. Ending one early is no part of
-        # its interface, but of its MCAP storage.
+        # rosbags writes chunks of 1 MiB, which are seconds of an arm's states. Ending a chunk early
+        # is not part of its interface, but of its MCAP storage.
         storage: Any = self._writer.storage
         try:
             storage.close_chunk()
@@ -202,7 +203,7 @@ class BagWriter:
         self._unflushed = 0
 
     def close(self) -> None:
-        """End the file and give it its name. May be called twice."""
+        """End the file and rename it. May be called twice."""
         if self._closed:
             return
         self._closed = True
@@ -218,7 +219,7 @@ class BagWriter:
             ) from None
 
     def abandon(self) -> None:
-        """Leave what was written under the other name, as an interruption would."""
+        """Leave the data under the partial name, as after an interruption."""
         if not self._closed:
             self._closed = True
             self.flush()
@@ -264,7 +265,7 @@ def _qos(latched: bool) -> Any:
         QosTime,
     )
 
-    # rosbag2 writes times without limit as the longest that fit.
+    # rosbag2 writes unlimited times as the longest that fit.
     never = QosTime(9223372036, 854775807)
     return Qos(
         history=QosHistory.KEEP_LAST,
