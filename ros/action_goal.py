@@ -95,8 +95,7 @@ class ActionGoal:
             GoalResult(GoalStatus.ABORTED, ErrorCode.INVALID_GOAL, "the connection was closed")
         )
 
-    # -- In the executor's thread
-    # ----------------------------------------------------------------------------
+    # -- In the executor's thread ------------------------------------------------------------------
 
     def _run(self, action: Callable[[], None]) -> None:
         self._node.executor.create_task(action)

@@ -57,12 +57,12 @@ class RosArmOptions:
         interface: "action", "passthrough" or "forward_position".
         driver: driver of the arm, with its controllers' names and status topics.
         controller: name of the controller; "" for a controller of the driver that exists (the
-        active one, otherwise the first).
+            active one, otherwise the first).
         joint_states, speed_scaling: topics; "" for the driver's.
         tf_prefix: prefix of the arm's joint names that the plan's names lack.
         state_rate: rate of the joint states [Hz], for a queue of two seconds.
         requirements: conditions that must be known to hold before a motion; None for those of the
-        driver.
+            driver.
         setting: describes, by name of a streamer's parameter, how a user sets it.
     """
 
@@ -83,9 +83,9 @@ class RosArm:
     Args:
         node: rclpy node, spun by a SingleThreadedExecutor in another thread.
         joint_names: joints that the plan moves, without prefix. A forward controller gets its set
-        points in the order of its own parameter `joints`. If it does not report this parameter, the
-        order is that of the driver for a UR arm, otherwise this one. () if the joints are unknown
-        yet: then those of the controller, otherwise those of `assume_joints`.
+            points in the order of its own parameter `joints`. If it does not report this parameter,
+            the order is that of the driver for a UR arm, otherwise this one. () if the joints are
+            unknown yet: then those of the controller, otherwise those of `assume_joints`.
         options: options of the connection.
         on_close: called after closing.
 
@@ -95,7 +95,7 @@ class RosArm:
     Attributes:
         controller: the commanded controller; once ready, the one that was found.
         states, repeated, malformed: numbers of joint states that were used, had an old stamp, or
-        were inconsistent.
+            were inconsistent.
     """
 
     def __init__(
@@ -183,8 +183,7 @@ class RosArm:
         self._message = Float64MultiArray(data=[0.0] * len(self._joint_names))
         self._message_data = np.frombuffer(self._message.data, dtype=np.float64)
 
-    # -- The Arm port
-    # ----------------------------------------------------------------------------------------
+    # -- The Arm port ------------------------------------------------------------------------------
 
     @property
     def requirements(self) -> Requirements:
@@ -334,8 +333,7 @@ class RosArm:
         """Convert a stamp of the ROS clock [ns] to the arm's clock [s]."""
         return self._clock.from_ros(nanoseconds)
 
-    # -- Finding the arm
-    # -------------------------------------------------------------------------------------
+    # -- Finding the arm ---------------------------------------------------------------------------
 
     def wait_until_ready(self, timeout: float) -> None:
         """Wait for joint states and a controller, and query the controller.
@@ -511,8 +509,7 @@ class RosArm:
                 f" known; {self.options.setting('joints')} has to name them"
             )
 
-    # -- Messages
-    # --------------------------------------------------------------------------------------------
+    # -- Messages ----------------------------------------------------------------------------------
 
     def _on_the_wire(self, goal: Goal) -> Goal:
         """Return the goal with the arm's joint names, and a stamp on the ROS clock."""

@@ -90,19 +90,19 @@ class DdsArm:
 
     Args:
         joint_names: joints that the plan moves, by their names in the plan. Set points are sent in
-        the driver's order for a UR arm, otherwise in this order. It must then be that of the
-        forward controller's parameter `joints`, because the message has no names.
+            the driver's order for a UR arm, otherwise in this order. It must then be that of the
+            forward controller's parameter `joints`, because the message has no names.
         dds_names: topics of the arm.
         setpoints: True if set points will be streamed, so that a listener for them is required;
-        otherwise a listener for trajectories.
+            otherwise a listener for trajectories.
         requirements: conditions that the arm must report before and while it moves. No topic
-        reports whether a controller is active.
+            reports whether a controller is active.
         judgment: criteria of completion.
 
     Raises:
         MissingDependencyError: cyclonedds is not installed.
         ExecutionError: an environment variable of ROS 2, a name, or the configuration of Cyclone
-        DDS is invalid.
+            DDS is invalid.
     """
 
     def __init__(
@@ -139,8 +139,7 @@ class DdsArm:
             self._participant.close()
             raise
 
-    # -- The Arm port
-    # ----------------------------------------------------------------------------------------
+    # -- The Arm port ------------------------------------------------------------------------------
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -253,8 +252,7 @@ class DdsArm:
     ) -> None:
         self.close()
 
-    # -- Discovery
-    # ----------------------------------------------------------------------------------
+    # -- Discovery ---------------------------------------------------------------------------------
 
     def wait_until_ready(self, timeout: float) -> None:
         """Wait for joint states, a listener, and required status; for the status only briefly.
@@ -293,8 +291,7 @@ class DdsArm:
             return f"nobody listens on {topic}: is the controller loaded, and of this name?"
         return ""
 
-    # -- Receiving
-    # -------------------------------------------------------------------------------------------
+    # -- Receiving ---------------------------------------------------------------------------------
 
     def _open(self) -> None:
         from robosim.ros import dds_types
@@ -390,8 +387,7 @@ class DdsArm:
         with self._lock:
             self._safety_mode = SafetyMode(message.mode) if message.mode in _SAFETY_MODES else None
 
-    # -- Sending
-    # ---------------------------------------------------------------------------------------------
+    # -- Sending -----------------------------------------------------------------------------------
 
     def _message(self, trajectory: JointTrajectory) -> Any:
         """Convert a trajectory, with the arm's own joint names.

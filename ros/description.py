@@ -124,7 +124,7 @@ def placed(urdf: str, frame: str, X: NDArray[np.float64]) -> str:
     Args:
         urdf: text, not xacro.
         frame: name of the added root link. If it is the robot's root link already, the text is
-        returned unchanged.
+            returned unchanged.
         X: (4, 4) pose of the robot's root link in the added link.
 
     Raises:

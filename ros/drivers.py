@@ -36,7 +36,7 @@ class StatusTopic:
         read: converts a message to fields of ArmStatus; None as a value means unknown.
         tells: names of these fields.
         latched: True if published on change and kept for late subscribers; False if published
-        periodically.
+            periodically.
         valid: time for which a message that is not latched is valid [s].
     """
 
@@ -61,7 +61,7 @@ class Driver:
         name: name of the profile.
         summary: description of the driver.
         status: status topics of the robot. Whether a controller is active is queried from the
-        controller manager.
+            controller manager.
         require: conditions that must be known to hold before a motion (names of Requirements).
         action: preferred controllers with FollowJointTrajectory, best first.
         discover: True to use the only such controller if none of these exists.

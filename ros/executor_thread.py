@@ -46,7 +46,7 @@ class ExecutorThread:
     Args:
         node: rclpy node.
         on_end: called in the thread if it ends by itself, with the exception of a callback, or None
-        if ROS was shut down. Without it, the exception is printed, as in any thread.
+            if ROS was shut down. Without it, the exception is printed, as in any thread.
     """
 
     def __init__(

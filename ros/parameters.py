@@ -43,7 +43,7 @@ class Parameter:
         choices: valid strings; None for all.
         read_only: True if it cannot change while the node runs.
         kind: "bool", "integer", "double", "string", "double array" or "string array"; by default
-        that of `default`.
+            that of `default`.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Parameter:
 
         Raises:
             ExecutionError: the value has another type or is out of range. The message names the
-            parameter, the value and the valid values.
+                parameter, the value and the valid values.
         """
         made: Value | None = _as_kind(self.kind, value)
         if made is not None and self._in_range(made):
@@ -161,14 +161,14 @@ def declare(
         node: rclpy.node.Node.
         parameters: all parameters of the node; a value for any other is refused.
         on_change: called with name and checked value before a running node accepts it. It may raise
-        ExecutionError to refuse the value. Values in the namespace are updated in any case.
+            ExecutionError to refuse the value. Values in the namespace are updated in any case.
 
     Returns:
         The values, one attribute per parameter (`Parameter.attribute`).
 
     Raises:
         ExecutionError: a value was set for an unknown parameter, or has the wrong type or is out of
-        range.
+            range.
     """
     from rclpy.parameter import Parameter as RosParameter
 

@@ -1,10 +1,8 @@
-"""A goal that was published on a topic: nobody answers, so how it ends is judged from the joint
-states.
+"""Goal published on a topic without acknowledgment, judged from the joint states.
 
-The time of the trajectory runs with the speed scaling that the arm reports. The goal has succeeded
-when after its end every joint that it names is inside its tolerance and at rest; it has failed when
-that does not come about in the goal time, when the arm does not move though it should have, or when
-the states stop.
+The trajectory's time runs with the arm's reported speed scaling. The goal has succeeded if, after
+its end, every joint of the goal is within its tolerance and at rest. It has failed if this does not
+happen within the goal time, if the arm does not move when it should, or if the states stop.
 """
 
 from __future__ import annotations
@@ -28,30 +26,29 @@ from robosim.execution.messages import (
 
 __all__ = ["Judgment", "PublishedGoal"]
 
-# How long it takes to brake a motion that is given up, in seconds per (rad/s or m/s); at the least
-# and most [s].
+# Time to brake a canceled motion, in seconds per (rad/s or m/s); its bounds [s].
 BRAKING = 0.5
 BRAKING_TIMES = (0.1, 1.5)
 _BRAKING_POINTS = 10
-# An arm that is further from its way than this is not on it [rad or m]; arms lag by some ten
-# milliseconds.
+# Largest distance of an arm from its path [rad or m]; arms lag by some ten milliseconds.
 _OFF_THE_WAY = 0.2
-# An arm that should have moved by as much as the first, but moved less than the second, does not
-# follow [rad or m].
+# An arm that should have moved by the first, but moved less than the second, does not follow [rad
+# or m].
 _SHOULD_HAVE_MOVED = 0.05
 _MOVED = 0.005
 
 
 @dataclass(frozen=True)
 class Judgment:
-    """What counts as done.
+    """Criteria of completion.
 
     Attributes:
-        position: how far from the end a joint may be [rad or m], where the goal does not say.
-        velocity: what counts as at rest [rad/s or m/s].
-        goal_time: how long after its end the arm may take [s], where the goal does not say.
-        stale: without states for so long [s] the goal has failed.
-        start_time: how long an arm that should move may stand still [s].
+        position: largest distance of a joint from the end [rad or m], if the goal does not specify
+            it.
+        velocity: largest velocity at rest [rad/s or m/s].
+        goal_time: time allowed after the end [s], if the goal does not specify it.
+        stale: time without states after which the goal has failed [s].
+        start_time: longest standstill of an arm that should move [s].
     """
 
     position: float = 0.01
@@ -62,18 +59,17 @@ class Judgment:
 
 
 class PublishedGoal:
-    """The handle of a goal without acknowledgement. `update` is called with each state; it keeps no
-    thread.
+    """Handle of a goal without acknowledgment. Call `update` with each state. It uses no thread.
 
     Args:
-        goal: as it was published.
-        state: where the arm was then.
-        now: when that was [s].
-        judgment: what counts as done.
+        goal: goal as published.
+        state: state of the arm at that time.
+        now: time of publication [s].
+        judgment: criteria of completion.
         cancel: stops the arm.
-        delay: until the trajectory starts [s].
+        delay: time until the trajectory starts [s].
 
-    Raises TrajectoryError when the points do not make a motion.
+    Raises TrajectoryError if the points do not define a motion.
     """
 
     def __init__(
@@ -89,8 +85,8 @@ class PublishedGoal:
         trajectory = goal.trajectory
         self._names = trajectory.joint_names
         self._index = names_in_order(self._names, state.joint_names)
-        # What a controller makes of it, from where the arm is; a first point later than 0 is
-        # reached from there.
+        # The controller's interpolation, which reaches a first point later than 0 from the arm's
+        # state.
         self._way = to_trajectory(trajectory, from_state=state)
         self._start: NDArray[np.float64] = state.position[self._index]
         own = {tolerance.name: tolerance.position for tolerance in goal.goal_tolerance}
@@ -100,8 +96,8 @@ class PublishedGoal:
         self._goal_time = _tolerance(goal.goal_time_tolerance, judgment.goal_time)
         self._judgment = judgment
         self._cancel = cancel
-        self._furthest = 0.0  # that a joint was seen from where it started
-        self._standing = 0.0  # time that the arm stood still though it should have moved
+        self._furthest = 0.0  # largest displacement of a joint from its start
+        self._standing = 0.0  # time at standstill while the arm should have moved
         self._now = now
         self._heard = now
         self.trajectory_time = -delay
@@ -111,16 +107,16 @@ class PublishedGoal:
 
     @property
     def status(self) -> GoalStatus:
-        """Where it stands, as far as the joint states tell."""
+        """Current status, as judged from the joint states."""
         return self._status
 
     @property
     def result(self) -> GoalResult | None:
-        """How it ended, or None while it goes on."""
+        """Result, or None while the goal is active."""
         return self._result
 
     def cancel(self) -> None:
-        """Brake and hold; canceled once the states show the arm at rest."""
+        """Brake and hold. The goal is canceled once the states show the arm at rest."""
         with self._lock:
             if self._status is not GoalStatus.EXECUTING:
                 return
@@ -128,7 +124,7 @@ class PublishedGoal:
         self._cancel()
 
     def replaced(self) -> None:
-        """Another trajectory was published: the arm goes on with that one."""
+        """Abort the goal because a later trajectory replaces it."""
         with self._lock:
             self._end(
                 GoalStatus.ABORTED,
@@ -137,16 +133,15 @@ class PublishedGoal:
             )
 
     def update(self, now: float, state: ArmState | None, speed_scaling: float) -> None:
-        """Judge anew. `state`: one that came after the last call, or None when none came."""
+        """Update the judgment. `state` is None if none has arrived since the last call."""
         with self._lock:
             self._judge(now, state, speed_scaling)
 
     def braking(self, state: ArmState | None) -> JointTrajectory:
-        """Points that end the motion early: along its way with time slowing down to a standstill.
+        """Points that end the motion early: along its path, with time slowing down to a standstill.
 
-        So the arm stays where the plan is, within limits, though its state may be old or unknown
-        (None). An arm whose state shows it elsewhere, or standing, holds there: it brakes straight
-        on instead.
+        The arm thus stays on the plan, within limits, even if its state is old or unknown (None).
+        An arm whose state shows it off the path, or at rest, brakes straight ahead instead.
         """
         with self._lock:
             now = self.trajectory_time
@@ -154,8 +149,8 @@ class PublishedGoal:
             position, velocity = state.position[self._index], state.velocity[self._index]
             off = np.abs(position - self._way.position(now)).max()
             if off > _OFF_THE_WAY or np.abs(velocity).max() <= self._judgment.velocity:
-                # From velocity v, v T / 2 further at rest after T: the cubic through that brakes
-                # evenly.
+                # From velocity v to rest after T takes the displacement v T / 2: the cubic through
+                # it brakes at a constant rate.
                 time = _braking_time(velocity)
                 end = JointTrajectoryPoint(
                     time, position + velocity * time / 2, np.zeros(len(position))
@@ -222,7 +217,7 @@ class PublishedGoal:
             )
 
     def _stands_still(self, elapsed: float) -> bool:
-        """Whether the arm has not moved at all, though for a while now it should have."""
+        """Return true if the arm has not moved at all, although it should have for some time."""
         should = self._way.position(self.trajectory_time)
         if self._furthest < _MOVED and np.abs(should - self._start).max() > _SHOULD_HAVE_MOVED:
             self._standing += elapsed
@@ -234,7 +229,7 @@ class PublishedGoal:
 
 
 def _tolerance(own: float, default: float) -> float:
-    """A goal's tolerance: 0 asks for the default, a negative one for none."""
+    """A goal's tolerance: 0 means the default, a negative value means none."""
     return default if own == 0 else np.inf if own < 0 else own
 
 

@@ -1,9 +1,8 @@
-"""What a robot says about itself beside its joint states: speed scaling, its program, safety,
-active controllers.
+"""Status of a robot besides its joint states: speed scaling, program, safety, active controllers.
 
-The topics are those of its driver (`drivers`); a robot without them says nothing about the thing.
-What needs message packages that are not installed (ur_dashboard_msgs, franka_msgs, xarm_msgs,
-controller_manager_msgs) stays unknown too.
+The topics are those of the robot's driver (`drivers`). Values without a topic are unknown, and so
+are values whose message packages are not installed (ur_dashboard_msgs, franka_msgs, xarm_msgs,
+controller_manager_msgs).
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from robosim.ros.qos import LATCHED, NEWEST, samples
 
 __all__ = ["RobotStatus"]
 
-_ASK = 0.5  # [s] between questions for the controllers
+_ASK = 0.5  # [s] between requests for the controllers
 _LOST = 1.0  # [s] until an answer counts as lost
-_VALID = 3.0  # [s] until an old one says nothing any more
-_THINGS = {  # in words, by the names of Requirements
+_VALID = 3.0  # [s] for which an answer is valid
+_THINGS = {  # descriptions, by the names of Requirements
     "controller_active": "whether the controller is active",
     "program_running": "whether the robot's program runs",
     "safety_mode": "the safety mode",
@@ -34,16 +33,15 @@ _THINGS = {  # in words, by the names of Requirements
 
 
 class RobotStatus:
-    """Listens; callbacks run in the node's executor.
+    """Subscribes to status topics. Callbacks run in the node's executor.
 
     Args:
         node: rclpy node.
-        driver: whose topics are listened to.
+        driver: driver with the topics.
         speed_scaling: topic with percent (std_msgs/Float64); "" for the driver's.
 
     Attributes:
-        missing: what is not known because its message package is not installed: the package, by
-            name of Requirements.
+        missing: missing message packages, by the name of Requirements that needs them.
     """
 
     def __init__(self, node: Any, driver: Driver = GENERIC, speed_scaling: str = "") -> None:
@@ -51,7 +49,7 @@ class RobotStatus:
 
         self._node, self._driver = node, driver
         self.missing: dict[str, str] = {}
-        self._told: dict[str, tuple[Any, float]] = {}  # value, and until when it counts
+        self._told: dict[str, tuple[Any, float]] = {}  # value, and end of its validity
         self._states: dict[str, str] | None = None
         self._answered = -math.inf
         self._asked = -math.inf
@@ -82,44 +80,43 @@ class RobotStatus:
             self._node.destroy_timer(self._timer)
             self._node.destroy_client(self._client)
 
-    # -- What is known
-    # ---------------------------------------------------------------------------------------
+    # -- Status ------------------------------------------------------------------------------------
 
     @property
     def speed_scaling(self) -> float:
-        """0 to 1; 1 while nothing was heard."""
+        """Speed scaling from 0 to 1; 1 before the first message."""
         scaling = self._now("speed_scaling")
         return 1.0 if scaling is None else float(scaling)
 
     @property
     def program_running(self) -> bool | None:
-        """None while nothing was heard."""
+        """True if the program runs; None before the first message."""
         running: bool | None = self._now("program_running")
         return running
 
     @property
     def safety_mode(self) -> SafetyMode | None:
-        """None while nothing was heard."""
+        """Safety mode; None before the first message."""
         mode: SafetyMode | None = self._now("safety_mode")
         return mode
 
     @property
     def controllers(self) -> dict[str, str] | None:
-        """State of each controller, when that is known."""
+        """State of each controller; None if unknown."""
         return self._states if monotonic() - self._answered <= _VALID else None
 
     def active(self, controller: str) -> bool | None:
-        """Whether a controller is active, when that is known."""
+        """Return true if a controller is active; None if unknown."""
         states = self.controllers
         return None if states is None else states.get(controller) == "active"
 
     def pick(self, candidates: Sequence[str]) -> str | None:
-        """The first of these that is active, when that is known."""
+        """Return the first of these that is active; None if unknown."""
         return next((name for name in candidates if self.active(name.rsplit("/", 1)[-1])), None)
 
     @property
     def expects_controllers(self) -> bool:
-        """Whether somebody is there to answer who has not yet."""
+        """True if a controller manager exists that has not answered yet."""
         return (
             self._client is not None
             and self.controllers is None
@@ -127,7 +124,7 @@ class RobotStatus:
         )
 
     def unknown(self) -> list[str]:
-        """What the robot does not tell now, in words, each with the reason where there is one."""
+        """Describe the unknown status, with reasons if any."""
         known = {
             "controller_active": self.controllers,
             "program_running": self.program_running,
@@ -146,8 +143,8 @@ class RobotStatus:
         return found
 
     def other_driver(self) -> tuple[str, str] | None:
-        """The profile and the topic by which another driver than the chosen one is recognized on
-        the graph."""
+        """Return profile and topic of another driver than the selected one on the graph, or
+        None."""
         for driver in DRIVERS.values():
             if driver is self._driver:
                 continue
@@ -157,8 +154,7 @@ class RobotStatus:
                     return driver.name, name
         return None
 
-    # -- In the executor's thread
-    # ----------------------------------------------------------------------------
+    # -- In the executor's thread ------------------------------------------------------------------
 
     def _now(self, field: str) -> Any:
         value, until = self._told.get(field, (None, 0.0))
@@ -209,7 +205,7 @@ class RobotStatus:
 
 
 def _topics(driver: Driver, speed_scaling: str) -> list[StatusTopic]:
-    """The driver's, with another name for that of the speed scaling where one is given."""
+    """Topics of the driver, with the speed scaling's name replaced if given."""
     topics = list(driver.status)
     if not speed_scaling:
         return topics

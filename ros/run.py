@@ -1,11 +1,11 @@
-"""A node's process: ROS starts, the node lives, a signal ends it cleanly.
+"""Process of a node: start of ROS, life of the node, clean end by a signal.
 
-Threads: rclpy's executor has one of its own; the main thread waits for a signal (SIGINT, SIGTERM)
-or for the node to ask for the end. Then the node's `close()` is called first, so that what it moves
-holds before anything is torn down. A second signal ends the process at once.
+Threads: rclpy's executor has its own thread. The main thread waits for a signal (SIGINT, SIGTERM)
+or for a request of the node to end. Then the node's `close()` is called first, so that moving arms
+hold before anything is destroyed. A second signal ends the process at once.
 
-Exit codes: 0 ended as asked; 1 a callback failed, or what the node says; 2 bad parameters or
-arguments, or a ROS package is missing.
+Exit codes: 0 ended as requested; 1 a callback failed, or a code from the node; 2 invalid parameters
+or arguments, or a missing ROS package.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ __all__ = ["main", "require"]
 
 EXIT_DONE, EXIT_FAILED, EXIT_BAD_INPUT = 0, 1, 2
 
-# Message packages are Debian packages named after them; rclpy and these come with every
-# installation of ROS 2.
+# Message packages are Debian packages of the same name; rclpy and these are in every installation
+# of ROS 2.
 _BASE = (
     "rclpy",
     "std_msgs",
@@ -45,7 +45,7 @@ def require(*packages: str) -> None:
     """Check that ROS packages can be imported.
 
     Raises:
-        MissingDependencyError: one is not there; says how to get it.
+        MissingDependencyError: a package is missing; with the remedy.
     """
     for package in packages:
         try:
@@ -79,19 +79,19 @@ def main(
     requires: Sequence[str] = (),
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Run a node until it is told to end.
+    """Run a node until it is requested to end.
 
     Args:
-        make_node: imports what it needs and gives the rclpy node. If it takes an argument, it gets
-            `stop`, a function of an exit code that may be called from any thread to end the
-            process. The node may have `close()`, which may return another exit code.
-        parameters: the node's, for --help.
-        summary: what it does, for --help.
-        requires: ROS packages beside rclpy that it cannot do without.
-        arguments: of the command line; those of the process when None.
+        make_node: imports its dependencies and returns the rclpy node. If it takes an argument, it
+            receives `stop`, a function of an exit code that ends the process from any thread. The
+            node may have `close()`, which may return another exit code.
+        parameters: parameters of the node, for --help.
+        summary: description of the node, for --help.
+        requires: required ROS packages in addition to rclpy.
+        arguments: command-line arguments; those of the process if None.
 
     Returns:
-        The exit code, see above.
+        The exit code, see the module docstring.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if any(a in ("-h", "--help") for a in given):
@@ -114,7 +114,7 @@ def _help(summary: str, parameters: Sequence[Parameter]) -> str:
 
 
 class _Process:
-    """What the threads share: whether to end, and with which code."""
+    """State that the threads share: end request and exit code."""
 
     def __init__(self) -> None:
         self.ended = threading.Event()
@@ -122,7 +122,7 @@ class _Process:
         self.signal = ""
 
     def stop(self, code: int = EXIT_DONE) -> None:
-        """End the process with this exit code; the first call counts."""
+        """End the process with this exit code. Only the first call has an effect."""
         if not self.ended.is_set():
             self.code = code
             self.ended.set()
@@ -134,7 +134,7 @@ class _Process:
         self.stop()
 
     def on_end(self, failure: BaseException | None) -> None:
-        """The executor's thread has ended by itself."""
+        """Handle the end of the executor's thread."""
         if failure is not None:
             traceback.print_exception(failure)
         self.stop(EXIT_DONE if failure is None else EXIT_FAILED)
@@ -148,7 +148,7 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
     argv = [sys.argv[0], *arguments]
     try:
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:  # rclpy's own kinds, for arguments that it cannot parse
+    except Exception as error:  # rclpy's own kinds, for invalid arguments
         print(f"robosim: error: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return EXIT_BAD_INPUT
     process = _Process()

@@ -51,8 +51,8 @@ def measurements(states: JointStates, *, cutoff: float | None = None) -> Measure
     Args:
         states: at least 4 samples at different times.
         cutoff: cutoff of the filter [Hz], below half the rate of the samples, applied to q, v and
-        effort. None for no filter and no resampling. Accelerations are then differences of raw
-        velocities, suitable for clean data only.
+            effort. None for no filter and no resampling. Accelerations are then differences of raw
+            velocities, suitable for clean data only.
 
     Velocities are the recorded ones. For joints without velocities, they are differences of
     positions.
@@ -93,7 +93,7 @@ def to_trajectory(states: JointStates, *, cutoff: float | None = None, **fields:
 
     Args:
         states, cutoff: as in `measurements`; without a cutoff the trajectory interpolates every
-        recorded position and velocity exactly.
+            recorded position and velocity exactly.
         fields: fields of Trajectory, such as units and robot.
     """
     m = measurements(states, cutoff=cutoff)
@@ -122,9 +122,9 @@ def track(
         tf_prefix: prefix of the recorded names that the plan's names lack.
         joint_states: topic, required if there are several.
         speed_scaling: topic (std_msgs/Float64, percent) of the speed of the plan's time; by default
-        the recorded topic of that name, if any.
+            the recorded topic of that name, if any.
         commands: topic of a forward controller with joints in the plan's order, for the commanded
-        positions.
+            positions.
 
     Raises BagError if there are no such topics or joints, or no sample during the plan.
     """

@@ -84,13 +84,13 @@ class Bag:
 
     Args:
         path: folder of `ros2 bag record` or BagWriter (also an unfinished <name>.partial), or an
-        MCAP file.
+            MCAP file.
 
     Attributes:
         topics: summaries of the recorded topics, by topic.
         start_ns, end_ns: times of the first and the last message [ns since 1970 on the ROS clock].
         truncated: True if the recording was interrupted. Data after its last whole message are
-        lost.
+            lost.
 
     Raises:
         FileError: there is no such recording, or it cannot be read.
@@ -165,10 +165,10 @@ class Bag:
         Args:
             topic: by default the only one of that type, otherwise /joint_states.
             joint_names: joints to return, in this order; by default those of the first message.
-            Messages that lack one of them (of another part of the robot) are omitted.
+                Messages that lack one of them (of another part of the robot) are omitted.
             stamped: use the times of the messages' headers, if all have one. Stamps of another
-            clock (with a median offset above a second) are shifted by this offset. If False, use
-            receive times.
+                clock (with a median offset above a second) are shifted by this offset. If False,
+                use receive times.
 
         Raises BagError if there is no such topic, no message with these joints, or an invalid one.
         """

@@ -95,7 +95,7 @@ class Recording:
             topic, type_, data, time_ns: as in BagWriter.write.
             number: sequence number of the publisher, increasing by one.
             alone: called at a gap in the numbers. True if there is one publisher; numbers of
-            several publishers are interleaved.
+                several publishers are interleaved.
         """
         if self._closed:
             return

@@ -74,8 +74,7 @@ class BagWriter:
                 f"cannot be made: {error.strerror or error}", file=self.partial
             ) from None
 
-    # -- Messages
-    # --------------------------------------------------------------------------------------------
+    # -- Messages ----------------------------------------------------------------------------------
 
     def add_topic(self, topic: str, type_: str, *, latched: bool = False) -> None:
         """Declare a topic and its type (such as "std_msgs/msg/String"), unless already declared.
@@ -182,8 +181,7 @@ class BagWriter:
         self.add_topic(topic, STRING, latched=True)
         self._write(topic, STRING, self._make(STRING, data=text), time_ns)
 
-    # -- The file
-    # --------------------------------------------------------------------------------------------
+    # -- The file ----------------------------------------------------------------------------------
 
     def flush(self) -> None:
         """Pass all data to the operating system, so that an interruption of this process keeps

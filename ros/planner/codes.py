@@ -1,7 +1,5 @@
-"""What a request for a motion is answered with: MoveIt's error codes, and how planning's statuses
-become them.
-
-| planning says | code |
+"""Error codes of responses to motion requests: MoveIt's codes, and their planning statuses.
+| planning status | code |
 |---|---|
 | solved, cut short | SUCCESS |
 | start out of limits, start velocity impossible | START_STATE_INVALID |
@@ -13,8 +11,8 @@ become them.
 | budget exhausted | TIMED_OUT |
 | cancelled | PREEMPTED |
 
-What cannot be planned at all is a `Refusal`, which carries its code;
-robosim_msgs/MotionPlanResponse says what each code means.
+A request that cannot be planned at all is a `Refusal`, which has its code.
+robosim_msgs/MotionPlanResponse documents each code.
 """
 
 from __future__ import annotations
@@ -84,7 +82,7 @@ STATUS_CODES: Mapping[Status, ErrorCode] = MappingProxyType(
 
 
 class Refusal(RobosimError, ValueError):
-    """A request that is not planned for: `code` and the message say why."""
+    """A request that is not planned. `code` and the message state the reason."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(message)

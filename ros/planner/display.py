@@ -1,9 +1,8 @@
-"""What RViz is to show of a scene and a plan: marks, which `messages` turns into
-visualization_msgs/Marker.
+"""Content of RViz for a scene and a plan, as marks for visualization_msgs/Marker (`messages`).
 
-Shown are the objects of the scene, the path of each tip that moves, and the robot's colliders with
-what it holds where the motion ends. All is drawn from shapes and triangles, so that RViz needs no
-file of ours.
+Shown are the objects of the scene, the path of each moving tip, and the robot's colliders and held
+objects at the end of the motion. All marks consist of shapes and triangles, so that RViz needs no
+files of robosim.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ PATH_COLOR: Color = (0.10, 0.55, 0.95, 1.0)
 GHOST_COLOR: Color = (0.95, 0.55, 0.15, 0.5)
 PATH_WIDTH = 0.005  # [m]
 PATH_POINTS = 200
-FLOOR_EDGE, FLOOR_THICKNESS = 4.0, 0.002  # [m] of the plate that stands for a half-space
+FLOOR_EDGE, FLOOR_THICKNESS = 4.0, 0.002  # [m] of the plate that represents a half-space
 _EMPTY = np.empty((0, 3))
 
 
@@ -47,13 +46,14 @@ class Mark:
     """One marker.
 
     Attributes:
-        namespace: whose it is: "scene/NAME", "path/LINK" or "goal/LINK".
-        kind: of marker, as in visualization_msgs/Marker.
+        namespace: owner of the marker: "scene/NAME", "path/LINK" or "goal/LINK".
+        kind: kind of marker, as in visualization_msgs/Marker.
         X: (4, 4) pose in W.
         scale: [m] full sizes of a cube, sphere or cylinder; width of a line in the first entry;
             diameter of the spheres of a list; 1 for triangles.
         rgba: color and opacity, 0 to 1.
-        points: (n, 3) [m] in the marker's frame: of lines and spheres, or three for each triangle.
+        points: (n, 3) [m] in the marker's frame: points of lines and spheres, or three per
+            triangle.
     """
 
     namespace: str
@@ -65,7 +65,7 @@ class Mark:
 
 
 def scene_marks(scene: Scene | None) -> list[Mark]:
-    """The objects of a scene, without those that the robot holds."""
+    """Marks of the objects of a scene, except those that the robot holds."""
     if scene is None:
         return []
     return [
@@ -77,7 +77,7 @@ def scene_marks(scene: Scene | None) -> list[Mark]:
 
 
 def plan_marks(model: Model, result: PlanResult, scene: Scene | None) -> list[Mark]:
-    """The paths of the robot's tips, and the robot where the motion ends."""
+    """Marks of the paths of the robot's tips, and of the robot at the end of the motion."""
     trajectory = result.trajectory
     if trajectory is None:
         return []
@@ -110,14 +110,14 @@ def plan_marks(model: Model, result: PlanResult, scene: Scene | None) -> list[Ma
 
 
 def _moves(position: str, joints: set[str]) -> bool:
-    """Whether a position belongs to one of the joints."""
+    """Return true if a position belongs to one of the joints."""
     return position in joints or position.split("/")[0] in joints
 
 
 def _object_marks(
     thing: SceneObject, X_WO: FloatArray, namespace: str, rgba: Color
 ) -> Iterator[Mark]:
-    """An object as what it was made from: its mesh, its points, else its shapes."""
+    """Marks of an object: its source mesh or points, otherwise its shapes."""
     if isinstance(thing.source, MeshSource):
         mesh = thing.source.mesh
         yield _triangles(mesh.vertices, mesh.faces, X_WO, namespace, rgba)
@@ -139,7 +139,7 @@ def _shape_mark(shape: Shape | TriangleMesh, X: FloatArray, namespace: str, rgba
     if kind == "sphere":
         d = 2 * shape.radius
         return Mark(namespace, "sphere", X, (d, d, d), rgba)
-    if kind == "ellipsoid":  # RViz stretches its ball
+    if kind == "ellipsoid":  # RViz scales its sphere
         x, y, z = (2 * float(a) for a in shape.radii)
         return Mark(namespace, "sphere", X, (x, y, z), rgba)
     if kind == "cylinder":

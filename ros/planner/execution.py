@@ -1,4 +1,4 @@
-"""Having an arm follow a plan, and stopping it when the plan holds no longer."""
+"""Execution of a plan by an arm, which stops if the plan becomes invalid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stream_options(values: Any, joint_names: Sequence[str]) -> dict[str, Any]:
     """Keyword arguments of `stream_trajectory`, from the node's parameters `execution.*`.
 
     Raises:
-        ExecutionError: a requirement is not known.
+        ExecutionError: a requirement is unknown.
     """
     modes = {SafetyMode.NORMAL} | (
         {SafetyMode.REDUCED} if values.execution_allow_reduced_mode else set()
@@ -52,7 +52,7 @@ def stream_options(values: Any, joint_names: Sequence[str]) -> dict[str, Any]:
 
 
 class _Stop:
-    """Why the arm is to stop: the caller wishes so, or `reason`."""
+    """Stop request: the caller has canceled, or `reason` is set."""
 
     def __init__(self, cancelled: Callable[[], bool]) -> None:
         self._cancelled = cancelled
@@ -72,22 +72,22 @@ def execute(
     cancelled: Callable[[], bool],
     feedback: Callable[[str, float], None],
 ) -> Answer:
-    """Have the arm follow the plan to its end.
+    """Execute the plan to its end.
 
-    The scene is looked at about ten times a second: when it has changed and the rest of the motion
-    is not free in it, the arm is stopped.
+    The scene is checked about ten times a second. If it has changed and the rest of the motion
+    collides in it, the arm is stopped.
 
     Args:
-        arm: that moves.
-        answer: with a plan.
+        arm: arm to move.
+        answer: answer with a plan.
         model: the robot.
-        scene_now: as of `plan_motion`.
+        scene_now: as in `plan_motion`.
         options: keyword arguments of `stream_trajectory`.
-        cancelled: whether the arm is to stop.
-        feedback: called with "execution" and the share of the motion that is done.
+        cancelled: returns True if the arm must stop.
+        feedback: called with "execution" and the completed fraction of the motion.
 
     Returns:
-        The answer: SUCCESS when the arm is there, else a code and a message that says why not.
+        The answer: SUCCESS if the arm has arrived, otherwise a code and a message with the reason.
     """
     result = answer.result
     assert result is not None

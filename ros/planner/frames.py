@@ -1,8 +1,8 @@
-"""Frames of tf: the latest transform of each, and how one lies in another.
+"""Frames of tf: the latest transform of each, and relative poses.
 
-A planner asks where a frame is *now*, so that the latest transforms are enough; nothing is
-interpolated. Static ones hold for ever, others as long as a joint state does. Without ROS; `listen`
-feeds it from a node.
+A planner needs the present pose of a frame, so the latest transforms suffice, without
+interpolation. Static transforms are valid forever, others as long as a joint state. This module
+needs no ROS; `listen` subscribes on a node.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Edge:
-    """A frame in its parent: the message's transform, and when it arrived [s]; None for a static
-    one."""
+    """A frame in its parent: transform of the message, and arrival time [s], None if static."""
 
     parent: str
     transform: Any
@@ -35,20 +34,20 @@ class _Edge:
 
 
 class Frames:
-    """The latest of each frame. Fed and asked from different threads."""
+    """The latest transform of each frame. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._edges: dict[str, _Edge] = {}
-        self.problem = ""  # why nothing arrives, where that is known
+        self.problem = ""  # reason why nothing arrives, if known
 
     def take(self, transforms: Iterable[Any], *, static: bool, received: float) -> None:
-        """Take in geometry_msgs/TransformStamped.
+        """Store geometry_msgs/TransformStamped messages.
 
         Args:
-            transforms: of one message.
-            static: from tf_static.
-            received: now, on the node's clock [s].
+            transforms: transforms of one message.
+            static: True for tf_static.
+            received: present time on the node's clock [s].
         """
         time = None if static else received
         fresh = {
@@ -59,7 +58,7 @@ class Frames:
             self._edges.update(fresh)
 
     def __contains__(self, frame: str) -> bool:
-        """Whether tf has told of this frame, as a child or as a parent."""
+        """Return true if tf has this frame, as a child or as a parent."""
         frame = _name(frame)
         with self._lock:
             return frame in self._edges or any(
@@ -67,17 +66,17 @@ class Frames:
             )
 
     def connected(self, frame: str, target: str) -> bool:
-        """Whether tf has told how two frames lie."""
+        """Return true if tf relates two frames."""
         above = {name for name, _ in self._upward(target)}
         return any(name in above for name, _ in self._upward(frame))
 
     def above(
         self, frame: str, known: Container[str], *, now: float, max_age: float
     ) -> tuple[str, FloatArray] | None:
-        """The nearest of the known frames at or above a frame, and the frame's pose in it; None if
-        there is none.
+        """Find the nearest known frame at or above a frame, and the frame's pose in it; None if
+        none.
 
-        Raises Refusal: as `between`.
+        Raises Refusal as `between` does.
         """
         edges: list[tuple[str, _Edge]] = []
         for name, edge in self._upward(frame):
@@ -91,12 +90,12 @@ class Frames:
         """X_TF: (4, 4) pose of a frame in a target frame.
 
         Args:
-            frame, target: names.
-            now: on the node's clock [s].
-            max_age: [s] older transforms do not count, static ones aside.
+            frame, target: names of the frames.
+            now: present time on the node's clock [s].
+            max_age: largest age of transforms that are not static [s].
 
         Raises:
-            Refusal: nobody has told how they lie, or not lately; names both.
+            Refusal: the frames are unrelated, or a transform is too old. The message names both.
         """
         ours, theirs = dict(self._upward(frame)), dict(self._upward(target))
         common = next((name for name in ours if name in theirs), None)
@@ -122,12 +121,12 @@ class Frames:
         return "they belong to trees that are not connected"
 
     def _upward(self, frame: str) -> list[tuple[str, _Edge | None]]:
-        """The frame and all above it, each with its edge; the topmost has none."""
+        """The frame and all frames above, each with its edge; the topmost has none."""
         with self._lock:
             edges = dict(self._edges)
         found: list[tuple[str, _Edge | None]] = []
         name, seen = _name(frame), set[str]()
-        while name not in seen:  # a loop is no tree, and must not hang us
+        while name not in seen:  # a cycle must not loop forever
             seen.add(name)
             edge = edges.get(name)
             found.append((name, edge))
@@ -138,7 +137,7 @@ class Frames:
 
     @staticmethod
     def _chained(edges: Iterable[tuple[str, _Edge]], now: float, max_age: float) -> FloatArray:
-        """The pose of the first frame in the parent of the last."""
+        """Pose of the first frame in the parent of the last."""
         X = np.eye(4)
         for name, edge in edges:
             if edge.received is not None and abs(now - edge.received) > max_age:
@@ -161,7 +160,7 @@ def _name(frame: str) -> str:
 
 
 def _until(common: str, upward: dict[str, _Edge | None]) -> list[tuple[str, _Edge]]:
-    """The edges from the first frame up to below the common one."""
+    """Edges from the first frame up to below the common frame."""
     edges = []
     for name, edge in upward.items():
         if name == common or edge is None:
@@ -171,7 +170,7 @@ def _until(common: str, upward: dict[str, _Edge | None]) -> list[tuple[str, _Edg
 
 
 def listen(node: Any, frames: Frames) -> None:
-    """Feed frames from /tf and /tf_static; where tf2_msgs is not installed, `problem` says so."""
+    """Store frames of /tf and /tf_static. If tf2_msgs is not installed, `problem` says so."""
     from robosim.ros.qos import ANYONES, STATIC
     from robosim.ros.run import require
 

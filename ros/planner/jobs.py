@@ -1,5 +1,4 @@
-"""One thread that does what is asked for, in order, while the node's own thread goes on
-listening."""
+"""Worker thread that runs jobs in order, so that the node's own thread can continue to serve."""
 
 from __future__ import annotations
 
@@ -14,12 +13,12 @@ T = TypeVar("T")
 
 
 class Job(Generic[T]):
-    """Something to do, and what came of it.
+    """A unit of work, and its result.
 
     Args:
-        do: does it; gets the job, so that it can see whether it is to stop.
-        refuse: what comes of it where it is cancelled before it begins, or the worker is closed.
-        on_done: called when there is a result, in the thread that made it.
+        do: does the work. It receives the job, to check for cancellation.
+        refuse: returns the result if the job is canceled before it begins, or the worker is closed.
+        on_done: called when there is a result, in the thread that computed it.
     """
 
     def __init__(
@@ -38,29 +37,29 @@ class Job(Generic[T]):
         self._error: BaseException | None = None
 
     def cancel(self) -> None:
-        """Ask it to stop; it may have no use for that. One that has not begun is done at once:
+        """Request cancellation, which a running job may ignore. A job that has not begun is
         refused."""
         self._cancelled.set()
         self._on_cancel()
         self.run(begin=False)
 
     def on_cancel(self, call: Callable[[], None]) -> None:
-        """Have this called when it is to stop; at once if it is already."""
+        """Set a function to call on cancellation. If already canceled, it is called at once."""
         self._on_cancel = call
         if self.cancelled():
             call()
 
     def cancelled(self) -> bool:
-        """Whether it is to stop."""
+        """Return true if cancellation was requested."""
         return self._cancelled.is_set()
 
     @property
     def done(self) -> bool:
-        """Whether there is a result."""
+        """True if there is a result."""
         return self._done.is_set()
 
     def run(self, *, begin: bool = True) -> None:
-        """Do it, or refuse it; the first call counts."""
+        """Run or refuse the job. Only the first call has an effect."""
         with self._lock:
             if self._begun:
                 return
@@ -73,18 +72,18 @@ class Job(Generic[T]):
         self._on_done()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is done, `timeout` [s] at most; whether it is."""
+        """Wait up to `timeout` [s] for the result. Return true if there is one."""
         return self._done.wait(timeout)
 
     def result(self) -> T:
-        """What came of it, once it is done. Raises what its function raised."""
+        """Return the result of a finished job, or raise its exception."""
         if self._error is not None:
             raise self._error
         return cast(T, self._result)
 
 
 class Worker:
-    """The thread. Jobs are done one after the other."""
+    """Thread that runs jobs one after the other."""
 
     def __init__(self, name: str) -> None:
         self._queue: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
@@ -96,16 +95,16 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """How many jobs have not begun."""
+        """Number of jobs that have not begun."""
         return self._queue.qsize()
 
     @property
     def busy(self) -> bool:
-        """Whether a job that is submitted now would have to wait."""
+        """True if a job submitted now would have to wait."""
         return self._current is not None or not self._queue.empty()
 
     def submit(self, job: Job[T]) -> Job[T]:
-        """Have a job done; at once refused when the worker is closed."""
+        """Queue a job. If the worker is closed, the job is refused at once."""
         if self._closed.is_set():
             job.run(begin=False)
         else:
@@ -113,8 +112,7 @@ class Worker:
         return job
 
     def close(self, timeout: float = 5.0) -> None:
-        """Cancel what goes on, refuse what waits, and end. Waits for that, `timeout` [s] at
-        most."""
+        """Cancel the current job, refuse waiting jobs, and end. Waits up to `timeout` [s]."""
         self._closed.set()
         with self._lock:
             if self._current is not None:
@@ -129,7 +127,7 @@ class Worker:
             job.run(begin=not self._closed.is_set())
             with self._lock:
                 self._current = None
-        # Whatever slipped in while the worker was being closed.
+        # Jobs that were submitted while the worker was being closed.
         while not self._queue.empty():
             if (job := self._queue.get()) is not None:
                 job.run(begin=False)

@@ -1,8 +1,7 @@
-"""Where the joints are: the latest of each joint, from any number of messages in any order.
+"""Joint states: the latest of each joint, from any number of messages in any order.
 
-An arm and its gripper may each publish only their own joints, and messages may hold more joints
-than the robot that is planned for; so each joint is remembered by its name, with the time at which
-it was heard of.
+An arm and its gripper may each publish only their own joints, and messages may have more joints
+than the planned robot. Therefore each joint is stored by name, with its time.
 """
 
 from __future__ import annotations
@@ -19,8 +18,10 @@ __all__ = ["JointStates", "Sample"]
 
 @dataclass(frozen=True)
 class Sample:
-    """One joint: position and velocity [rad or m, per s], and when that was [s]. A velocity not
-    told is NaN."""
+    """State of one joint: position, velocity [rad or m, per s] and time [s].
+
+    An unreported velocity is NaN.
+    """
 
     position: float
     velocity: float
@@ -28,7 +29,7 @@ class Sample:
 
 
 class JointStates:
-    """The latest state of each joint. Fed and asked from different threads."""
+    """The latest state of each joint. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Condition()
@@ -43,17 +44,17 @@ class JointStates:
         received: float,
         stamp: float = 0.0,
     ) -> str:
-        """Take in a message.
+        """Store a message.
 
         Args:
-            names, positions: (n) of each; joints whose position is not finite are passed over.
-            velocities: (n), or empty where none are told.
-            received: now, on the node's clock [s].
-            stamp: the message's own time [s], on the clock of who sent it; 0 if it has none. A
-                state counts as old as the older of both says.
+            names, positions: (n) each; joints with non-finite positions are ignored.
+            velocities: (n), or empty if unreported.
+            received: present time on the node's clock [s].
+            stamp: the message's own time [s], on the sender's clock; 0 if it has none. The earlier
+                of both times counts.
 
         Returns:
-            What is wrong with the message, which is then not used at all; empty if nothing is.
+            The error of an invalid message, which is ignored altogether; empty if valid.
         """
         if len(names) != len(positions) or len(velocities) not in (0, len(names)):
             return (
@@ -70,41 +71,39 @@ class JointStates:
         return ""
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all states."""
         with self._lock:
             self._samples.clear()
 
     def age(self, names: Iterable[str], now: float) -> float:
-        """How long ago the least recently heard of these joints was told [s]; infinite if one never
-        was."""
+        """Age of the oldest state of these joints [s]; infinite if one has no state."""
         with self._lock:
             samples = [self._samples.get(name) for name in names]
         return max((math.inf if s is None else now - s.time for s in samples), default=0.0)
 
     def wait_for(self, names: Iterable[str], seconds: float) -> bool:
-        """Wait until something is known of all these joints, at most so long by the computer's
-        clock.
+        """Wait until all these joints have a state, up to a time [s] on the machine's clock.
 
-        A planner that has just begun is asked before the first states have found their way to it.
+        A planner that has just started may get requests before the first states arrive.
 
         Returns:
-            Whether all are known.
+            True if all have a state.
         """
         wanted = set(names)
         with self._lock:
             return self._lock.wait_for(lambda: wanted <= self._samples.keys(), timeout=seconds)
 
     def of(self, names: Sequence[str], *, now: float, timeout: float) -> dict[str, Sample]:
-        """The state of these joints.
+        """Return the states of these joints.
 
         Args:
-            names: of the joints.
-            now: on the node's clock [s].
-            timeout: [s] older states do not count. A clock that was set back makes them just as
-                useless.
+            names: names of the joints.
+            now: present time on the node's clock [s].
+            timeout: largest age of states [s]. States from before the clock was set back are
+                invalid as well.
 
         Raises:
-            Refusal: nothing is known, a joint is missing, or what is known is too old.
+            Refusal: there are no states, a joint is missing, or a state is too old.
         """
         with self._lock:
             samples = dict(self._samples)

@@ -1,5 +1,4 @@
-"""Between ROS messages and what planning works on. Reading goes by fields alone; making messages
-needs ROS."""
+"""Conversion between ROS messages and planning types. Only creating messages needs ROS."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ __all__ = ["display_trajectory", "marker_array", "motion_request", "response"]
 
 
 def motion_request(message: Any) -> MotionRequest:
-    """robosim_msgs/MotionPlanRequest."""
+    """Read robosim_msgs/MotionPlanRequest."""
     tolerances = (message.position_tolerance, message.rotation_tolerance)
     position, rotation = ((t.x, t.y, t.z) for t in tolerances)
     return MotionRequest(
@@ -57,7 +56,7 @@ def _frame_pose(message: Any) -> FramePose:
 
 
 def response(answer: Answer) -> Any:
-    """A new robosim_msgs/MotionPlanResponse."""
+    """Create a robosim_msgs/MotionPlanResponse."""
     from robosim_msgs.msg import MotionPlanResponse
 
     message = MotionPlanResponse(
@@ -77,7 +76,7 @@ def response(answer: Answer) -> Any:
 
 
 def display_trajectory(answer: Answer, model: Model) -> Any:
-    """A new moveit_msgs/DisplayTrajectory of an answer that has a plan: start state and motion."""
+    """Create a moveit_msgs/DisplayTrajectory of an answer with a plan: start state and motion."""
     from moveit_msgs.msg import DisplayTrajectory, RobotTrajectory
 
     assert answer.result is not None
@@ -93,7 +92,7 @@ def display_trajectory(answer: Answer, model: Model) -> Any:
 
 
 def _single_joints(model: Model, result: PlanResult) -> tuple[list[str], list[float]]:
-    """Joints with one coordinate, and where they are at the start."""
+    """Joints with one coordinate, and their positions at the start."""
     at = zip(model.position_names, result.q_rest, strict=True)
     names, positions = zip(
         *((name, float(q)) for name, q in at if name in model.joint_names), strict=True
@@ -102,10 +101,10 @@ def _single_joints(model: Model, result: PlanResult) -> tuple[list[str], list[fl
 
 
 def marker_array(marks: Iterable[Mark], frame_id: str) -> Any:
-    """A new visualization_msgs/MarkerArray that replaces whatever was shown before.
+    """Create a visualization_msgs/MarkerArray that replaces all previous markers.
 
     Args:
-        marks: what to show.
+        marks: marks to show.
         frame_id: name of W in tf.
     """
     from visualization_msgs.msg import Marker, MarkerArray

@@ -56,8 +56,8 @@ Feedback = Callable[[str, float], None]
 class PlannerNode(Node):
     """See `robosim.ros.planner`.
 
-    Threads: rclpy's takes in states, scenes and requests, and never waits for a plan; the worker's
-    loads robots, plans, and executes, one after the other.
+    Threads: rclpy's thread receives states, scenes and requests, and never waits for a plan. The
+    worker's thread loads robots, plans, and executes, one after the other.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -80,8 +80,8 @@ class PlannerNode(Node):
         self._screen = Screen(self)
         self._answers = Answers()
         self._closing = False
-        self._arm: RosArm | None = None  # once a plan was to be executed
-        self._arm_joints: tuple[str, ...] = ()  # that it was made for
+        self._arm: RosArm | None = None  # set at the first execution
+        self._arm_joints: tuple[str, ...] = ()  # joints that the arm was created for
 
         listen(self, self._frames)
         self.create_subscription(JointState, JOINT_STATES, self._on_joint_states, EVENTS)
@@ -92,8 +92,7 @@ class PlannerNode(Node):
             self.create_subscription(String, ROBOT_DESCRIPTION, self._on_description, LATCHED)
             self.create_subscription(String, ROBOT_DESCRIPTION_SEMANTIC, self._on_semantic, LATCHED)
 
-        # A request that is being worked on must not keep others, and everything else, from being
-        # served.
+        # A request in progress must not block other requests and callbacks.
         waits = ReentrantCallbackGroup()
         self.create_service(PlanMotionService, "~/plan", self._on_service, callback_group=waits)
         self._jobs: dict[bytes, Job[Answer]] = {}
@@ -110,7 +109,7 @@ class PlannerNode(Node):
         self._diagnostics.add("planning", self._report)
 
     def close(self) -> None:
-        """Stop what goes on, answer everybody who waits, and let the answers arrive."""
+        """Stop current work, answer all clients, and let the answers arrive."""
         self._closing = True
         self._worker.close()
         self._screen.close()
@@ -118,11 +117,11 @@ class PlannerNode(Node):
         self._let_go()
 
     def destroy_node(self) -> None:
-        """Let go of the action server first, which rclpy does not."""
+        """Destroy the action server first, which rclpy does not."""
         self._action.destroy()
         super().destroy_node()
 
-    # What arrives
+    # Messages
 
     def _seconds(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9
@@ -176,7 +175,7 @@ class PlannerNode(Node):
 
         self._worker.submit(Job(do, lambda: None))
 
-    # What is asked for
+    # Requests
 
     async def _on_service(self, request: Any, response: Any) -> Any:
         response.response = await self._answer(self._doing(request.request))
@@ -210,19 +209,19 @@ class PlannerNode(Node):
         goal: Any = None,
         feedback: Feedback | None = None,
     ) -> Any:
-        """The response, when the worker has done it. Meanwhile the node's thread serves others."""
+        """Wait for the worker's response. The node's thread serves others meanwhile."""
         done = Future()
 
         def wake() -> None:
             done.set_result(None)
-            if self.executor is not None:  # up to Jazzy, a future does not wake it for who awaits
+            if self.executor is not None:  # up to Jazzy, a future does not wake its executor
                 self.executor.wake()
 
         job = Job(do, self._refused, wake)
         key = None if goal is None else bytes(goal.goal_id.uuid)
         if key is not None:
             self._jobs[key] = job
-        if goal is not None and goal.is_cancel_requested:  # since it was accepted
+        if goal is not None and goal.is_cancel_requested:  # after it was accepted
             job.cancel()
         with self._answers.due():
             try:
@@ -238,7 +237,7 @@ class PlannerNode(Node):
     def _doing(
         self, request: Any, feedback: Feedback | None = None
     ) -> Callable[[Job[Answer]], Answer]:
-        """What the worker does for a request."""
+        """Return the worker's function for a request."""
 
         def do(job: Job[Answer]) -> Answer:
             try:
@@ -255,12 +254,12 @@ class PlannerNode(Node):
         return do
 
     def _refused(self) -> Answer:
-        """To a request that was never begun with."""
+        """Answer a request that was never begun."""
         if self._closing:
             return Answer(ErrorCode.ABORT, "the planner is shutting down")
         return Answer(ErrorCode.PREEMPTED, "cancelled while waiting for an earlier request")
 
-    # What the worker does
+    # In the worker's thread
 
     def _plan(self, request: MotionRequest, job: Job[Answer], feedback: Feedback | None) -> Answer:
         if missing := no_clock(self):
@@ -330,7 +329,7 @@ class PlannerNode(Node):
             answer = dataclasses.replace(
                 answer, code=code, message=f"the arm was not reached: {error}"
             )
-        if job.cancelled():  # an arm that was interrupted stays so
+        if job.cancelled():  # an interrupted arm stays interrupted
             self._let_go()
         if self._closing and not answer.ok:
             return dataclasses.replace(answer, code=ErrorCode.ABORT)
@@ -339,7 +338,8 @@ class PlannerNode(Node):
     def _reach(
         self, joint_names: tuple[str, ...], requirements: Requirements, job: Job[Answer]
     ) -> RosArm:
-        """The arm with these joints, connected. Raises ExecutionError naming what is missing."""
+        """Return the connected arm with these joints. Raises ExecutionError, naming what is
+        missing."""
         if self._arm_joints != joint_names:
             self._let_go()
         if fresh := self._arm is None:

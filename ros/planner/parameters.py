@@ -9,7 +9,7 @@ from robosim.ros.streamer import PARAMETERS as STREAMER_PARAMETERS
 
 __all__ = ["EXECUTION", "PARAMETERS"]
 
-# How a plan is executed: the streamer's own parameters, in the group `execution`.
+# Parameters of execution are those of the streamer, in the group `execution`.
 EXECUTION = (
     "profile",
     "interface",

@@ -1,4 +1,4 @@
-"""The robot that is planned for, standing where its base is in the world."""
+"""The planned robot, with its base placed in the world."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 __all__ = ["PlacedRobot"]
 
 FloatArray = NDArray[np.float64]
-_DISCOVERY = 1.0  # [s] for tf to be heard of, before the first plan
-_MOVED = 1e-9  # [m, and of a rotation matrix]: a base that differs by less stands where it stood
+_DISCOVERY = 1.0  # [s] for tf to appear, before the first plan
+_MOVED = 1e-9  # [m, and in a rotation matrix]: smaller displacements of the base are ignored
 
 
 class PlacedRobot:
-    """Loads the robot, and loads it anew where its base has moved.
+    """Loads the robot, and reloads it when its base has moved.
 
-    The base is where the parameter says; else where tf has the root link in the world frame; else
-    the world's origin.
+    The base is at the pose of the parameter, otherwise at the pose of the root link in the world
+    frame from tf, otherwise at the world's origin.
 
     Args:
-        options: how it is read.
-        frames: of tf.
+        options: options of reading the robot.
+        frames: frames of tf.
         world_frame: name of W.
-        base_pose: (6) x, y, z [m], roll, pitch, yaw [rad] of the root link in W; () for what tf
-            says.
+        base_pose: (6) x, y, z [m], roll, pitch, yaw [rad] of the root link in W; () for the pose
+            from tf.
 
     Raises:
         ExecutionError: the base pose has another number of entries.
 
     Attributes:
-        model: the robot; its root link is the world frame where it is known how it stands there.
-            None until it is read.
-        problem: why there is none.
-        where: how it stands, in words.
+        model: the robot; None until it is read. Its root link is the world frame if its pose there
+            is known.
+        problem: reason why there is no model.
+        where: description of its pose.
     """
 
     def __init__(
@@ -74,8 +74,10 @@ class PlacedRobot:
         self.where = ""
 
     def read(self, description: str, semantic: str) -> None:
-        """Read the robot of these texts, or the options' own. Raises RobosimError; then there is no
-        model."""
+        """Read the robot of these texts, or that of the options.
+
+        Raises RobosimError, after which there is no model.
+        """
         self.model, self._base, self._texts = None, self._given, (description, semantic)
         try:
             self._load()
@@ -85,16 +87,16 @@ class PlacedRobot:
         self._root = self.model.root_link if self.model is not None and self._base is None else ""
 
     def stand(self, now: float, max_age: float, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Have the robot stand where it does now; True where that differs from before.
+        """Place the robot at its present pose. Return true if the pose has changed.
 
         Args:
-            now: on the node's clock [s].
-            max_age: [s] of a transform that is not static.
-            stop: whether to give up waiting for tf.
+            now: present time on the node's clock [s].
+            max_age: largest age of a transform that is not static [s].
+            stop: returns True to stop waiting for tf.
 
         Raises:
             Refusal: the last transform of the base is too old.
-            RobosimError: the robot cannot stand there.
+            RobosimError: the robot cannot be placed there.
         """
         if self._given is not None or not self._root or self._root == self._world:
             return False

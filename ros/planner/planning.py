@@ -1,4 +1,4 @@
-"""Planning what a request asks for, in a scene that may change meanwhile."""
+"""Planning of a request, in a scene that may change meanwhile."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "obstructions", "plan_motion"]
 
-_ATTEMPTS = 5  # of planning in scenes that change
+_ATTEMPTS = 5  # number of plans in changing scenes
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What became of a request; the content of robosim_msgs/MotionPlanResponse.
+    """Result of a request; content of robosim_msgs/MotionPlanResponse.
 
     Attributes:
-        code, message: how it ended and why.
-        status: of planning itself; None where it never began.
-        trajectory: the points for a controller; None without a plan.
-        goal_index: which goal was reached, or -1.
-        planner, seed: that were used.
-        seconds: wall clock, in all.
+        code, message: outcome and reason.
+        status: status of planning; None if planning never began.
+        trajectory: points for a controller; None without a plan.
+        goal_index: index of the goal that was reached, or -1.
+        planner, seed: planner and seed that were used.
+        seconds: total wall time.
         timings: [s] by stage of planning.
-        result: what the planner gave; None where it never began.
-        scene: that the plan is free in.
+        result: result of the planner; None if planning never began.
+        scene: scene in which the plan is collision-free.
     """
 
     code: ErrorCode
@@ -74,7 +74,7 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a plan, and it was executed if that was asked for."""
+        """True if there is a plan, and it was executed if requested."""
         return self.code is ErrorCode.SUCCESS
 
 
@@ -90,18 +90,18 @@ def plan_motion(
     progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Answer:
-    """Plan, and plan again where the scene has changed and the plan is not free in the new one.
+    """Plan a request. Plan again if the scene has changed and the plan collides in it.
 
     Args:
-        request: what is asked for.
+        request: the request.
         model: the robot.
-        scene_now: the surroundings as they are; the same object as long as they are the same. May
+        scene_now: returns the present surroundings; the same object while they do not change. May
             raise SceneError.
-        states: where the joints are.
-        settings: for what the request leaves open.
-        clock: of the states [s].
-        frames: of tf, in which goals may be given, too.
-        progress, stop: as of `robosim.planners.plan`.
+        states: states of the joints.
+        settings: values that the request leaves open.
+        clock: clock of the states [s].
+        frames: frames of tf, in which goals may be specified as well.
+        progress, stop: as in `robosim.planners.plan`.
     """
     begin = time.perf_counter()
     planner, seed = request.planner or settings.planner, request.seed
@@ -114,11 +114,11 @@ def plan_motion(
         answer = Answer(refusal.code, str(refusal))
     except MissingDependencyError as error:
         answer = Answer(ErrorCode.PLANNING_FAILED, str(error))
-    # The rest is valid by itself, so it is the group that does not go with it.
+    # All else is valid by itself, so the group is the part that does not fit.
     except PlanningError as error:
         code = ErrorCode.INVALID_GROUP_NAME if request.group else ErrorCode.INVALID_GOAL_CONSTRAINTS
         answer = Answer(code, str(error))
-    except RobosimError as error:  # SceneError, or a file of the scene
+    except RobosimError as error:  # SceneError, or error in a file of the scene
         answer = Answer(ErrorCode.INVALID_OBJECT_NAME, f"scene: {error}")
     return dataclasses.replace(
         answer, planner=planner, seed=seed, seconds=time.perf_counter() - begin
@@ -181,8 +181,8 @@ def _plan(
             progress=progress,
             stop=stop,
         )
-    # Straight lines know no budget: here it is a reason to stop, which the answer then tells from
-    # the caller's.
+    # Straight lines have no budget: it is a reason to stop here. The answer distinguishes it from a
+    # stop by the caller.
     end = time.perf_counter() + options.allowed_time
     if progress is not None:
         progress("search")
@@ -198,7 +198,7 @@ def _plan(
     if result.status is Status.CANCELLED and not (stop is not None and stop()):
         reason = f"no straight motion before the {options.allowed_time:.3g} s ended"
         return dataclasses.replace(result, status=Status.BUDGET, reason=reason)
-    if not result.status.ok:  # the part of the way that is possible is not what was asked for
+    if not result.status.ok:  # a partial motion is not what was requested
         return dataclasses.replace(result, trajectory=None)
     return result
 
@@ -209,7 +209,7 @@ def _answer(result: PlanResult, scene: Scene | None, settings: Settings) -> Answ
     if result.trajectory is not None:
         try:
             points = from_trajectory(result.trajectory, max_interval=settings.point_interval)
-        except TrajectoryError as error:  # a motion that lasts for a lifetime
+        except TrajectoryError as error:  # an extremely long motion
             return Answer(ErrorCode.INVALID_MOTION_PLAN, str(error), status=result.status)
     return Answer(
         STATUS_CODES[result.status],
@@ -224,7 +224,8 @@ def _answer(result: PlanResult, scene: Scene | None, settings: Settings) -> Answ
 
 
 def _same_goal(request: MotionRequest, scene: Scene | None, latest: Scene | None) -> bool:
-    """Whether the goal does not depend on the scene, or is the same object's in both."""
+    """Return true if the goal does not depend on the scene, or the scene's goals do not define
+    it."""
     if request.goal_joint_names or request.goal_poses:
         return True
     name = request.goal_name or "goal"
@@ -235,11 +236,10 @@ def _same_goal(request: MotionRequest, scene: Scene | None, latest: Scene | None
 def obstructions(
     model: Model, result: PlanResult, scene: Scene | None, *, since: float = 0.0
 ) -> list[str]:
-    """What stands in the way of a plan's motion from time `since` [s] on, in another scene than it
-    was made for.
+    """Find collisions of a plan's motion from time `since` [s] on, in another scene than its own.
 
     Returns:
-        In words; empty when the rest of the motion is free.
+        Descriptions; empty if the rest of the motion is collision-free.
 
     Raises:
         SceneError: the scene does not fit the robot.
@@ -259,5 +259,5 @@ def obstructions(
         prepared = prepare(Problem(model, scene, start=now, goal=JointGoal(last), group=joints))
     except NoPlan as collision:
         return [collision.reason]
-    # Velocities and the like are as they were.
+    # Velocities and other limits are unchanged.
     return check(prepared, rest.replace(limits=None))

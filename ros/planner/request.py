@@ -1,7 +1,7 @@
-"""From a request to a planning problem: what it means for this robot, this state, and this scene.
+"""Conversion of a request to a planning problem for this robot, state and scene.
 
-Every field is judged before planning begins, and what is wrong is refused with the code that a user
-of MoveIt would look for. Field names are those of robosim_msgs/MotionPlanRequest, which documents
+Every field is checked before planning begins. Invalid fields are refused with the code that a user
+of MoveIt would expect. Field names are those of robosim_msgs/MotionPlanRequest, which documents
 them.
 """
 
@@ -44,7 +44,7 @@ CARTESIAN = "cartesian"  # the planner's name that asks for a straight line
 
 @dataclass(frozen=True)
 class FramePose:
-    """A pose as it was asked for: position [m] and quaternion x, y, z, w, in a frame."""
+    """Pose of a request: position [m] and quaternion x, y, z, w, in a frame."""
 
     frame_id: str = ""
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -53,7 +53,7 @@ class FramePose:
 
 @dataclass(frozen=True)
 class MotionRequest:
-    """The fields of robosim_msgs/MotionPlanRequest."""
+    """Fields of robosim_msgs/MotionPlanRequest."""
 
     group: str = ""
     start_joint_names: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class MotionRequest:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the node's parameters of these names say; `parameters.PARAMETERS` documents them."""
+    """Values of the node's parameters of these names; `parameters.PARAMETERS` documents them."""
 
     group: str = ""
     planner: str = "rrt_connect"
@@ -98,7 +98,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Options:
-    """How to plan: `jerk` and `tool_speed` are None where there is no limit."""
+    """Planning options. `jerk` and `tool_speed` are None for no limit."""
 
     planner: str
     seed: int
@@ -110,10 +110,10 @@ class Options:
 
 
 def make_options(request: MotionRequest, settings: Settings) -> Options:
-    """The request's options; what it leaves open is as in the settings.
+    """Return the request's options. Options that it leaves open are those of the settings.
 
     Raises:
-        Refusal: one is not valid.
+        Refusal: an option is invalid.
     """
 
     def refuse(name: str, value: object, valid: str) -> Refusal:
@@ -129,7 +129,7 @@ def make_options(request: MotionRequest, settings: Settings) -> Options:
     if request.seed < 0:
         raise refuse("seed", request.seed, "0 or more")
     allowed_time = request.allowed_planning_time or settings.allowed_planning_time
-    if not allowed_time > 0:  # infinite is fine
+    if not allowed_time > 0:  # infinity is valid
         raise refuse(
             "allowed_planning_time",
             f"{allowed_time:g} s",
@@ -166,19 +166,19 @@ def make_problem(
     now: float,
     frames: Frames | None = None,
 ) -> Problem:
-    """The problem that a request poses.
+    """Create the problem of a request.
 
     Args:
-        request: what is asked for.
+        request: the request.
         model: the robot.
-        scene: the surroundings, the request's own already looked up.
-        states: where the joints are.
-        settings: for what the request leaves open.
-        now: on the clock of the states [s].
-        frames: of tf, in which goals may be given, too.
+        scene: the surroundings, with the scene of the request already resolved.
+        states: states of the joints.
+        settings: values that the request leaves open.
+        now: present time on the clock of the states [s].
+        frames: frames of tf, in which goals may be specified as well.
 
     Raises:
-        Refusal: it cannot be understood, or the state is not known.
+        Refusal: the request is invalid, or the state is unknown.
     """
     group = request.group or settings.group
     if group and group not in model.groups:
@@ -201,7 +201,7 @@ def make_problem(
 def _start(
     request: MotionRequest, model: Model, states: JointStates, settings: Settings, now: float
 ) -> tuple[FloatArray, Mapping[str, float] | None]:
-    """q (n_q,) at the start, and the velocities that were asked for by name."""
+    """Configuration q (n_q,) at the start, and requested velocities by name."""
     names = request.start_joint_names
     given = _by_name("start", names, request.start_positions, ErrorCode.INVALID_ROBOT_STATE)
     velocity = None
@@ -212,7 +212,7 @@ def _start(
     present = [name for name in model.position_names if name not in given]
     measured = states.of(present, now=now, timeout=settings.state_timeout)
     for name, sample in measured.items():
-        if abs(sample.velocity) > settings.stopped_velocity:  # false for NaN: it does not tell
+        if abs(sample.velocity) > settings.stopped_velocity:  # false for NaN, that is, unreported
             raise Refusal(
                 ErrorCode.START_STATE_INVALID,
                 f"joint {name!r} moves at {sample.velocity:.3g} per s; a plan from the present"
@@ -221,7 +221,7 @@ def _start(
             )
     try:
         rest = model.configuration({name: sample.position for name, sample in measured.items()})
-        # A measured position may be beyond its limit by the noise of the measurement.
+        # A measured position may exceed its limit by measurement noise.
         low, high = model.limits.lower, model.limits.upper
         beyond = (np.clip(rest, low, high) != rest) & (
             np.abs(np.clip(rest, low, high) - rest) <= settings.limit_tolerance
@@ -239,7 +239,8 @@ def _by_name(
     code: ErrorCode,
     kind: str = "positions",
 ) -> dict[str, float]:
-    """Values by name, when there is one finite value for each of distinct names."""
+    """Return values by name. There must be one finite value per name, and names must be
+    distinct."""
     if len(names) != len(values):
         raise Refusal(
             code, f"{what}: {len(names)} joints are named, and there are {len(values)} {kind}"
@@ -337,7 +338,7 @@ def _pose_goals(request: MotionRequest, model: Model, where: _Where) -> list[Goa
         link = tips[0]
     _check_link(model, link)
     goals: list[Goal] = []
-    # Fields that nobody filled in are zero: as PoseGoal has it by default.
+    # Fields that were not filled in are zero: use the default of PoseGoal.
     tolerances = {
         name: value
         for name in ("position_tolerance", "rotation_tolerance")
@@ -354,7 +355,7 @@ def _pose_goals(request: MotionRequest, model: Model, where: _Where) -> list[Goa
 
 @dataclass(frozen=True, eq=False)
 class _Where:
-    """Where frames are when the motion starts."""
+    """Poses of frames at the start of the motion."""
 
     model: Model
     start: FloatArray
@@ -363,8 +364,10 @@ class _Where:
     now: float
 
     def frame(self, name: str) -> FloatArray:
-        """X_WF of a frame: of the world, of a link at the start, or of tf, as it lies to what is
-        nearest of these."""
+        """Pose X_WF of a frame: the world, a link at the start, or a frame of tf.
+
+        A frame of tf is posed relative to the nearest known frame.
+        """
         name = name.lstrip("/")
         if (X := self._own(name)) is not None:
             return X
@@ -377,7 +380,7 @@ class _Where:
             X_WB = self._own(base)
             assert X_WB is not None
             return X_WB @ X_BF
-        # Through the link that is nearest to the root of those that tf knows, too.
+        # Through the known link nearest to the root that tf has as well.
         links = (self.settings.world_frame, *self.model.link_names)
         link = next(
             (link for link in links if self.frames.connected(name, link)), self.model.root_link

@@ -1,4 +1,4 @@
-"""The robot that is planned for: from a description that arrives, or from a file."""
+"""The planned robot, from a received description or from a file."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ __all__ = ["RobotOptions", "load"]
 
 @dataclass(frozen=True)
 class RobotOptions:
-    """How a description is read; what the node's parameters of these names say.
+    """Options of reading a description; values of the node's parameters of these names.
 
     Attributes:
-        robot: a bundled robot or a file, taken instead of what arrives; empty for what arrives.
-        srdf: a bundled robot, whose SRDF it is, or a file; empty for what arrives or lies beside
-            the robot's file.
-        joint_limits: likewise of the limits of acceleration, which a URDF does not have.
-        tf_prefix: put before the names in these three.
-        package_dirs: where package:// looks first.
+        robot: a bundled robot or a file, used instead of the received description; empty to use the
+            received one.
+        srdf: a bundled robot with the SRDF, or a file; empty for the received one or the one in the
+            folder of the robot's file.
+        joint_limits: likewise for acceleration limits, which a URDF lacks.
+        tf_prefix: prefix of the names in these three.
+        package_dirs: folders searched first for package:// references.
     """
 
     robot: str = ""
@@ -47,17 +48,16 @@ def load(
     semantic: str = "",
     base: tuple[str, NDArray[np.float64]] | None = None,
 ) -> Model:
-    """The robot.
+    """Load the robot.
 
     Args:
-        options: how.
+        options: options of reading.
         description: URDF text, used unless the options name a robot.
         semantic: SRDF text, used unless the options name one.
-        base: a frame that becomes the root link, and the pose in it of the one that the description
-            has.
+        base: a frame that becomes the root link, and the pose in it of the description's root link.
 
     Raises:
-        RobosimError: something cannot be read; says what, with file and line.
+        RobosimError: a text or file cannot be read. The message has file and line.
     """
     srdf_file = _beside(options.srdf, ".srdf")
     limits_file = _beside(options.joint_limits, "joint_limits.yaml")
@@ -79,8 +79,7 @@ def load(
 
 
 def _beside(name: str, ending: str) -> Path | None:
-    """The file of a bundled robot that ends so, or the file of this name; None for an empty
-    name."""
+    """Return a bundled robot's file with this ending, or the file of this name; None if empty."""
     if not name:
         return None
     if name not in bundled_robots():

@@ -1,4 +1,4 @@
-"""What the planner shows: the last plan as messages, and marks for RViz. Needs rclpy."""
+"""Display of the planner: the last plan as messages, and marks for RViz. Needs rclpy."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ __all__ = ["Screen"]
 
 
 class Screen:
-    """The node's publishers for people. Marks take a while to mesh: a thread of their own makes
-    them."""
+    """Publishers of the display. Meshing marks is slow, so a separate thread creates them."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -37,7 +36,7 @@ class Screen:
         self._painter = Worker("markers")
 
     def _display_publisher(self) -> Any:
-        """Of moveit_msgs/DisplayTrajectory, or None where MoveIt's messages are not installed."""
+        """Publisher of moveit_msgs/DisplayTrajectory, or None if MoveIt's messages are missing."""
         try:
             from moveit_msgs.msg import DisplayTrajectory
         except ImportError:
@@ -45,11 +44,11 @@ class Screen:
         return self._node.create_publisher(DisplayTrajectory, "display_planned_path", LATCHED)
 
     def close(self) -> None:
-        """Leave what has not been drawn."""
+        """Discard marks that have not been published."""
         self._painter.close()
 
     def show_plan(self, answer: Answer, model: Model) -> None:
-        """Publish a plan; its marks follow."""
+        """Publish a plan. Its marks follow."""
         result = answer.result
         assert result is not None
         assert answer.trajectory is not None
@@ -64,7 +63,7 @@ class Screen:
         self._paint(mark)
 
     def show_scene(self, model_now: Callable[[], Model | None], surroundings: Surroundings) -> None:
-        """Show the node's scene anew; the last plan stays."""
+        """Publish the node's scene again. The last plan stays."""
 
         def mark(job: Job[None]) -> None:
             model = model_now()

@@ -1,5 +1,4 @@
-"""The scene that is planned in: from texts that arrive, or a bundled one or file; kept between
-requests."""
+"""Scene of planning, from received texts, a bundled scene or a file; kept between requests."""
 
 from __future__ import annotations
 
@@ -18,28 +17,28 @@ __all__ = ["Surroundings"]
 
 
 class Surroundings:
-    """The node's scene. Fed and asked from different threads.
+    """The node's scene. Thread-safe.
 
     Args:
-        name: bundled scene or file to begin with; empty for none.
-        tf_prefix: put before the robot's names in bundled scenes and files, where the robot has
-            them so.
+        name: initial bundled scene or file; empty for none.
+        tf_prefix: prefix of the robot's names in bundled scenes and files, applied if the robot has
+            the prefixed names.
     """
 
     def __init__(self, name: str = "", tf_prefix: str = "") -> None:
         self._lock = threading.Lock()
         self._name, self._tf_prefix = name, tf_prefix
         self._arrived: Scene | RobosimError | None = None
-        self._loaded: tuple[Model, Scene] | None = None  # the scene of `name` for a robot
+        self._loaded: tuple[Model, Scene] | None = None  # scene of `name`, for a robot
 
     def update(self, text: str) -> Scene | None:
-        """Take over the scene of this text; an empty one takes it back to where the node began.
+        """Set the scene to that of a text. An empty text restores the initial scene.
 
-        A text that is no scene is not passed over: until a better one arrives, nothing is planned
-        without a scene of its own, since what stands around the robot is not known.
+        An invalid text is not ignored. Until a valid one arrives, requests without a scene of their
+        own are refused, because the robot's surroundings are unknown.
 
         Raises:
-            SceneError: it is not a valid scene; with its line.
+            SceneError: the text is not a valid scene; with its line.
         """
         scene: Scene | None = None
         try:
@@ -53,10 +52,10 @@ class Surroundings:
         return scene
 
     def now(self, model: Model) -> Scene | None:
-        """The scene as it is; the same object as long as nothing changes.
+        """Return the present scene; the same object while nothing changes.
 
         Raises:
-            RobosimError: the text that arrived last is not a scene, or the file cannot be read.
+            RobosimError: the last received text is not a scene, or the file cannot be read.
         """
         with self._lock:
             arrived, name, loaded = self._arrived, self._name, self._loaded
@@ -71,11 +70,11 @@ class Surroundings:
         return loaded[1]
 
     def of_request(self, request: MotionRequest, model: Model) -> Scene | None:
-        """The scene that a request brings along, or None if it brings none.
+        """Return the scene of a request, or None if the request has none.
 
         Raises:
-            Refusal: it brings two.
-            RobosimError: it cannot be read; with its line.
+            Refusal: the request has two scenes.
+            RobosimError: the scene cannot be read; with its line.
         """
         if request.scene_name and request.scene_text:
             raise Refusal(
@@ -91,8 +90,7 @@ class Surroundings:
 
 
 def with_prefix(scene: Scene, tf_prefix: str, model: Model) -> Scene:
-    """The scene with `tf_prefix` before those names of joints and links that the robot has only
-    so."""
+    """Add `tf_prefix` to names of joints and links that the robot has only with the prefix."""
     known = {*model.link_names, *model.position_names, *(joint.name for joint in model.joints)}
 
     def own(name: str) -> str:

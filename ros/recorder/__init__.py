@@ -76,7 +76,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """Run the node and return the exit code."""
     from robosim.ros import run
 
     return run.main(
@@ -89,9 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_topic(text: str) -> tuple[str, str, bool]:
-    """Topic, type and whether it is latched, of an entry of the parameter `topics`.
+    """Parse an entry of the parameter `topics` to topic, type, and True if latched.
 
-    Raises ExecutionError for anything else than `topic:package/msg/Type` or
+    Raises ExecutionError for anything except `topic:package/msg/Type` or
     `topic:package/msg/Type:latched`.
     """
     topic, _, rest = text.partition(":")

@@ -1,6 +1,7 @@
-"""The node: subscribes to all topics, and while a recording goes on puts what comes into it.
+"""Node of the recorder: subscribes to all topics, and writes messages during a recording.
 
-Threads: the executor's takes messages as bytes and queues them; the recording's own writes them.
+Threads: the executor's thread receives messages as bytes and queues them; the recording's own
+thread writes them.
 """
 
 from __future__ import annotations
@@ -28,18 +29,17 @@ class Recorder(Node):
     """Records topics.
 
     Raises:
-        RobosimError: a parameter is not valid, a type is not known, or the recording cannot be
-            made.
+        RobosimError: a parameter is invalid, a type is unknown, or the recording cannot be created.
     """
 
     def __init__(self) -> None:
         super().__init__("recorder")
         self.values = declare(self, PARAMETERS)
         self._recording: Recording | None = None
-        self._made = 0  # recordings
+        self._made = 0  # number of recordings
         self._latched: dict[
             str, bytes
-        ] = {}  # the last message of each latched topic, for recordings that begin later
+        ] = {}  # the last message of each latched topic, for later recordings
         self._topics = [parse_topic(text) for text in self.values.topics]
         self._topics = [
             (self.resolve_topic_name(name), type_, latched) for name, type_, latched in self._topics
@@ -56,7 +56,7 @@ class Recorder(Node):
         Diagnostics(self, "recorder").add("recording", self._report)
 
     def close(self) -> None:
-        """End the recording and say what is in it."""
+        """End the recording and log its content."""
         recording, self._recording = self._recording, None
         if recording is None:
             return
@@ -88,7 +88,7 @@ class Recorder(Node):
         self.get_logger().info(f"recording to {path}")
 
     def _on_record(self, request: Any, response: Any) -> Any:
-        """Begin or end; what is so already stays so."""
+        """Begin or end a recording. Without a change, nothing happens."""
         try:
             if request.data and self._recording is None:
                 self._begin()

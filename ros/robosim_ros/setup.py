@@ -1,5 +1,7 @@
-"""robosim_ros for colcon: executables, launch files, parameters. The code is robosim.ros of the
-installed robosim."""
+"""Setup of robosim_ros for colcon: executables, launch files, parameters.
+
+The code is robosim.ros of the installed robosim.
+"""
 
 from pathlib import Path
 
@@ -9,7 +11,7 @@ NAME = "robosim_ros"
 
 
 def files(folder: str, pattern: str) -> list[str]:
-    """Those of a folder of this package."""
+    """Return the files of a folder of this package."""
     return sorted(str(path) for path in Path(folder).glob(pattern))
 
 

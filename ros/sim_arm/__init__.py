@@ -195,14 +195,13 @@ PARAMETERS: tuple[Parameter, ...] = (
 def _make(stop: Callable[[int], None]) -> Any:
     from robosim.ros.sim_arm.node import SimArm
 
-    # The control thread shall not wait long for the executor's to let go of the interpreter (5 ms
-    # by default).
+    # Shorten the control thread's wait for the interpreter, which is 5 ms by default.
     sys.setswitchinterval(0.0005)
     return SimArm(stop)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """Run the node and return the exit code."""
     from robosim.ros import run
 
     return run.main(

@@ -1,4 +1,4 @@
-"""From the node's parameters to the robot and the simulated arm; without ROS."""
+"""Creation of the robot and the simulated arm from the node's parameters; without ROS."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["control_rate", "initial_configuration", "make_arm", "read_robot"]
 
 Array = NDArray[np.float64]
 
-_OTHER_RATE = 500.0  # [Hz] of robots that are no UR arms
-# Where simulated time has not begun; not 0, for a stamp of 0 means "on arrival".
+_OTHER_RATE = 500.0  # [Hz] of robots that are not UR arms
+# Time before simulated time has begun; not 0, because a stamp of 0 means "on arrival".
 _BEGINNING = 1000.0
 
 
 def read_robot(values: Any) -> Description:
-    """The robot that the parameters name. Raises RobosimError."""
+    """Read the robot of the parameters. Raises RobosimError."""
     arguments = {}
     for text in values.xacro_arguments:
         name, assign, value = text.partition(":=")
@@ -47,7 +47,7 @@ def read_robot(values: Any) -> Description:
 
 
 def control_rate(values: Any, model: Model) -> float:
-    """[Hz] as the parameters say, else the robot's own."""
+    """Control rate [Hz] of the parameters, otherwise the robot's own."""
     if values.rate:
         return float(values.rate)
     series = series_of(model.name) if values.series == "auto" else UR_SERIES[values.series]
@@ -55,7 +55,7 @@ def control_rate(values: Any, model: Model) -> float:
 
 
 def controlled_joints(values: Any, model: Model) -> tuple[str, ...]:
-    """The joints of the controller, in its order."""
+    """Joints of the controller, in its order."""
     if values.joints:
         return tuple(values.joints)
     arm = prefixed(UR_JOINTS, values.tf_prefix)
@@ -64,7 +64,7 @@ def controlled_joints(values: Any, model: Model) -> tuple[str, ...]:
 
 
 def initial_configuration(values: Any, model: Model, joints: Sequence[str]) -> Array:
-    """(n_q,) where the robot starts. Raises ExecutionError, ModelError."""
+    """Initial configuration (n_q,) of the robot. Raises ExecutionError, ModelError."""
     named = values.initial_state
     if not named and any(state.name == "home" for state in model.named_states):
         named = "home"
@@ -84,20 +84,19 @@ def initial_configuration(values: Any, model: Model, joints: Sequence[str]) -> A
 def make_arm(
     values: Any, model: Model, now: float, on_event: Callable[[Event], None]
 ) -> tuple[SimulatedArm, Array]:
-    """The arm, whose controllers are still switched off, and (n_q,) where the robot stands.
+    """Create the arm, with its controllers inactive, and the robot's configuration (n_q,).
 
     Args:
-        values: of the parameters.
+        values: values of the parameters.
         model: the robot.
-        now: ROS time [s]: the arm's clock begins there, so that its log reads well, and goes on by
-            itself.
-        on_event: is told what the arm has to say.
+        now: ROS time [s]. The arm's clock begins there, for readable logs, and continues by itself.
+        on_event: called with events of the arm.
 
     Raises:
         ExecutionError, ModelError: the parameters do not fit the robot.
     """
     joints = controlled_joints(values, model)
-    joint_columns(model, joints)  # names those that are no joints before anything looks for them
+    joint_columns(model, joints)  # reports names that are not joints, before any use
     q = initial_configuration(values, model, joints)
     moving_end = values.allow_nonzero_velocity_at_trajectory_end
     options: dict[str, Any] = {}

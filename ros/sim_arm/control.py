@@ -1,11 +1,10 @@
-"""The control thread: one call per control period, on a grid of absolute deadlines, in real or in
-simulated time.
+"""Control thread: one call per period, on a grid of absolute deadlines, in real or simulated time.
 
-Real time: the monotonic clock drives, which nobody can set; the ROS clock only gives the stamps,
-and where it is set to another time the stamps follow and the arm does not. Simulated time
-(`use_sim_time`): the ROS clock drives; when it stands still so does the arm. In both, periods that
-were overslept are made up for up to a bound; a jump beyond it, or one back, is no time that has
-passed for the arm: it goes on from where it is, with one period.
+In real time, the monotonic clock determines the periods, which nobody can set. The ROS clock only
+determines the stamps. If it is set to another time, the stamps follow and the arm does not. In
+simulated time (`use_sim_time`), the ROS clock determines the periods; if it stands still, so does
+the arm. In both, missed periods are made up for, up to a bound. A larger jump, or a jump back, is
+not time that has passed for the arm, which continues from its state with one period.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from robosim.execution.loop import DeadlineLoop, LoopStatistics
 
 __all__ = ["ControlThread"]
 
-_MOST_BEHIND = 1.0  # [s] that is made up for
-_CLOCK_SET = 50_000_000  # [ns] off by more: the ROS clock was set, not slewed
+_MOST_BEHIND = 1.0  # [s] largest delay that is made up for
+_CLOCK_SET = 50_000_000  # [ns] a larger difference means that the ROS clock was set, not slewed
 _SLEW = 10_000  # [ns] by which stamps may follow a slewed clock per period
-_LOOK = 0.2  # [s] between looks at whether to end, while simulated time stands still
+_LOOK = 0.2  # [s] between checks for the end, while simulated time stands still
 
 
 class ControlThread:
-    """Calls `on_period` once per control period until it is stopped.
+    """Calls `on_period` once per control period until stopped.
 
     Args:
         clock: the node's rclpy clock.
         rate: [Hz].
-        on_period: gets the stamp of the period's end [ns, ROS time]; stamps are whole periods
-            apart, without holes but where time has jumped.
-        on_jump: is told in words what happened to the clock.
-        on_failure: is given what `on_period` raised; the thread has ended then.
+        on_period: called with the stamp of the period's end [ns, ROS time]. Stamps are whole
+            periods apart, without gaps except where time has jumped.
+        on_jump: called with a description of a clock jump.
+        on_failure: called with an exception of `on_period`, which has ended the thread.
 
     Attributes:
-        jumps: how often the clock jumped.
+        jumps: number of clock jumps.
     """
 
     def __init__(
@@ -53,25 +52,25 @@ class ControlThread:
         self._period_ns = round(1e9 / rate)
         self._most_behind = max(1, round(_MOST_BEHIND * rate))
         self._stopped = threading.Event()
-        self._moved = threading.Event()  # simulated time has
+        self._moved = threading.Event()  # set when simulated time has moved
         self.jumps = 0
-        self._last = 0  # what the ROS clock showed [ns]
+        self._last = 0  # latest time of the ROS clock [ns]
         self._loop: DeadlineLoop | None = None
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End, and wait until it has."""
+        """Stop the thread and wait for its end."""
         self._stopped.set()
         self._moved.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
 
     def statistics(self) -> LoopStatistics | None:
-        """How well the deadlines were kept, or None before the first."""
+        """Statistics of the deadlines, or None before the first."""
         return None if self._loop is None else self._loop.statistics()
 
     def _run(self) -> None:
@@ -84,11 +83,10 @@ class ControlThread:
         except BaseException as failure:
             self._on_failure(failure)
 
-    # -- Real time
-    # -------------------------------------------------------------------------------------------
+    # -- Real time ---------------------------------------------------------------------------------
 
     def _real_time(self) -> None:
-        """Until it is stopped, or simulated time begins."""
+        """Run until stopped, or until simulated time begins."""
         self._loop = loop = DeadlineLoop(self._rate)
         offset = self._ros_offset()
         while not self._stopped.is_set() and not self._clock.ros_time_is_active:
@@ -101,18 +99,17 @@ class ControlThread:
                 )
                 offset += off
             else:
-                # Not at once: between the two readings the thread may have been put to sleep.
+                # Gradually, because the thread may have been suspended between the two readings.
                 offset += min(max(off, -_SLEW), _SLEW)
             self._periods(tick.missed, round(tick.deadline * 1e9) + offset)
 
     def _ros_offset(self) -> int:
         return int(self._clock.now().nanoseconds) - time.monotonic_ns()
 
-    # -- Simulated time
-    # --------------------------------------------------------------------------------------
+    # -- Simulated time ----------------------------------------------------------------------------
 
     def _simulated_time(self) -> None:
-        """Until it is stopped, or simulated time ends."""
+        """Run until stopped, or until simulated time ends."""
         from rclpy.clock import JumpThreshold
         from rclpy.duration import Duration
 
@@ -122,9 +119,10 @@ class ControlThread:
             on_clock_change=True,
         )
         with self._clock.create_jump_callback(threshold, post_callback=lambda _: self._moved.set()):
-            if not self._sleep(0):  # nobody has said yet what time it is
+            if not self._sleep(0):  # stopped before the first message on /clock
                 return
-            # Seconds since a recent origin: those since 1970 leave a double no nanoseconds.
+            # Seconds since a recent origin, because a double of seconds since 1970 cannot resolve
+            # nanoseconds.
             origin = self._now()
 
             def sleep_until(deadline: float) -> None:
@@ -151,8 +149,10 @@ class ControlThread:
         return self._last
 
     def _sleep(self, deadline: int) -> bool:
-        """Until the ROS clock shows more than 0 and `deadline` [ns] or later, or has gone back.
-        False: to the end."""
+        """Sleep until the ROS clock is above 0 and at least `deadline` [ns], or has gone back.
+
+        Return false if the thread must end.
+        """
         while True:
             self._moved.clear()
             if self._stopped.is_set() or not self._clock.ros_time_is_active:
@@ -162,15 +162,14 @@ class ControlThread:
                 return True
             self._moved.wait(_LOOK)
 
-    # -- Both
-    # ----------------------------------------------------------------------------------------------
+    # -- Both --------------------------------------------------------------------------------------
 
     def _jump(self, what: str) -> None:
         self.jumps += 1
         self._on_jump(what)
 
     def _periods(self, missed: int, stamp: int) -> None:
-        """The periods that are over: those missed, then the one that ends at `stamp` [ns]."""
+        """Run the periods that are over: those missed, then the one that ends at `stamp` [ns]."""
         if missed > self._most_behind:
             self._jump(f"{missed / self._rate:.3f} s are missing; the arm goes on from where it is")
             missed = 0

@@ -1,5 +1,7 @@
-"""The lifecycle node: unconfigured there is no robot; inactive the robot stands there and shows its
-state, but refuses commands; active it follows them.
+"""Lifecycle node of the simulated arm.
+
+Unconfigured, there is no robot. Inactive, the robot publishes its state but refuses commands.
+Active, it follows commands.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ class SimArm(LifecycleNode):
         stop: ends the process with an exit code.
 
     Raises:
-        RobosimError: a parameter is not valid, or with `autostart` the robot cannot be configured.
+        RobosimError: a parameter is invalid, or with `autostart` the robot cannot be configured.
     """
 
     def __init__(self, stop: Callable[[int], None]) -> None:
@@ -47,7 +49,7 @@ class SimArm(LifecycleNode):
             self.trigger_activate()
 
     def close(self) -> None:
-        """Stop the arm, and let its clients hear of it."""
+        """Stop the arm, and let its clients receive the results."""
         if self._robot is not None:
             self._robot.switch(False)
         self._answers.see_off()
@@ -58,15 +60,13 @@ class SimArm(LifecycleNode):
         if name == "speed_slider" and self._robot is not None:
             self._robot.slider = cast(float, value)
 
-    # -- Lifecycle
-    # -------------------------------------------------------------------------------------------
+    # -- Lifecycle ---------------------------------------------------------------------------------
 
     def _refusing(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """The lifecycle's service, which answers that a transition is not possible now, as ROS
-        nodes in C++ do.
+        """Wrap the lifecycle's service, to refuse an impossible transition as ROS nodes in C++ do.
 
-        In rclpy (up to Jazzy at least) that raises in the executor, which ends the node. What is
-        asked for by label it refuses by itself.
+        In rclpy (up to Jazzy at least) an impossible transition raises in the executor, which ends
+        the node. A transition by label is refused by rclpy itself.
         """
 
         def answer(request: Any, response: Any) -> Any:
@@ -87,7 +87,7 @@ class SimArm(LifecycleNode):
         return answer
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Read the robot and let it stand there."""
+        """Read the robot and place it."""
         self._failure = None
         try:
             self._robot = Simulation(self, self.values, self._stop, self._answers)
@@ -95,30 +95,32 @@ class SimArm(LifecycleNode):
             self._failure = error
             self.get_logger().error(f"cannot be configured: {error}")
             return TransitionCallbackReturn.FAILURE
-        except Exception as error:  # rclpy would pass over it in silence
+        except Exception as error:  # rclpy would ignore it silently
             self._failure = error
             self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR
         return super().on_configure(state)
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Take commands."""
+        """Accept commands."""
         self._switch(True)
         return super().on_activate(state)
 
     def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Abort a goal, hold, refuse commands."""
+        """Abort a goal, hold, and refuse commands."""
         self._switch(False)
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Take the robot away."""
+        """Remove the robot."""
         self._remove()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Abort a goal, hold, and end the process, which lets the answers to this and to the goal
-        arrive."""
+        """Abort a goal, hold, and end the process.
+
+        The process lets the answers to this request and to the goal arrive.
+        """
         if self._robot is not None:
             self._robot.switch(False)
         self._answers.given()
@@ -126,7 +128,7 @@ class SimArm(LifecycleNode):
         return super().on_shutdown(state)
 
     def on_error(self, state: State) -> TransitionCallbackReturn:
-        """Take away what is left of the robot, so that it can be configured again."""
+        """Remove the rest of the robot, so that it can be configured again."""
         self._remove()
         return TransitionCallbackReturn.SUCCESS
 

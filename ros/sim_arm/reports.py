@@ -1,4 +1,4 @@
-"""What the node says in its diagnostics."""
+"""Diagnostics of the node."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from robosim.ros.sim_arm.trajectory_server import TrajectoryServer
 
 __all__ = ["report_arm", "report_controller", "report_loop"]
 
-_OVERRUN = 0.01  # share of missed deadlines that is worth a warning
+_OVERRUN = 0.01  # fraction of missed deadlines that causes a warning
 
 
 def report_loop(control: ControlThread) -> Report:
-    """How well the control loop keeps its deadlines."""
+    """Report on the deadlines of the control loop."""
     statistics = control.statistics()
     if statistics is None or statistics.ticks == 0:
         return Report(Level.WARN, "waits for the clock")
@@ -34,7 +34,7 @@ def report_loop(control: ControlThread) -> Report:
 
 
 def report_controller(arm: SimulatedArm, lock: threading.Lock, server: TrajectoryServer) -> Report:
-    """What the trajectory controller does, and did."""
+    """Report on the trajectory controller."""
     with lock:
         active, goal = bool(arm.status().controller_active), arm.executor.goal
     return Report(
@@ -49,7 +49,7 @@ def report_controller(arm: SimulatedArm, lock: threading.Lock, server: Trajector
 
 
 def report_arm(arm: SimulatedArm, lock: threading.Lock) -> Report:
-    """Whether the robot runs."""
+    """Report on the robot's program and safety mode."""
     with lock:
         status = arm.status()
     runs = bool(status.program_running) and status.speed_scaling > 0

@@ -1,10 +1,9 @@
-"""What a Universal Robots driver shows of the robot beside its trajectory controller, and the
-dashboard's buttons.
+"""Interface of a Universal Robots driver besides its trajectory controller, and dashboard services.
 
-Topics: speed scaling in percent, whether the program runs, safety and robot mode. Services: play,
-stop and unlock as on the dashboard, a protective stop (as a collision makes one), the list of
-controllers. What needs message packages that are not installed (ur_dashboard_msgs,
-controller_manager_msgs) is left out, and the log says so.
+Topics: speed scaling in percent, state of the program, safety and robot mode. Services: play, stop
+and unlock as on the dashboard, a protective stop (as after a collision), the list of controllers.
+Interfaces with message packages that are not installed (ur_dashboard_msgs, controller_manager_msgs)
+are omitted, and the log says so.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from robosim.ros.qos import LATCHED, samples
 
 __all__ = ["Robot"]
 
-_RUNNING, _POWER_OFF = 7, 3  # of ur_dashboard_msgs/RobotMode
+_RUNNING, _POWER_OFF = 7, 3  # values of ur_dashboard_msgs/RobotMode
 
 
 class Robot:
-    """Serves what surrounds an arm's controller.
+    """Serves the interface around an arm's controller.
 
     Args:
         node: rclpy node.
         arm: the arm.
-        lock: held whenever the arm is touched.
-        changed: called with the lock held after something was changed that may end goals.
+        lock: held during each access to the arm.
+        changed: called with the lock held after a change that may end goals.
     """
 
     def __init__(
@@ -57,14 +56,14 @@ class Robot:
         self._offer_controllers()
 
     def destroy(self) -> None:
-        """Take topics and services away."""
+        """Destroy topics and services."""
         for service in self._services:
             self._node.destroy_service(service)
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
 
     def publish(self) -> None:
-        """Publish the speed scaling, and what has changed of the rest."""
+        """Publish the speed scaling, and changes of the other topics."""
         with self._lock:
             status = self._arm.status()
         self._scaling.publish(Float64(data=100.0 * status.speed_scaling))
@@ -80,8 +79,7 @@ class Robot:
             message.mode = value
             publisher.publish(message)
 
-    # -- Buttons
-    # ---------------------------------------------------------------------------------------------
+    # -- Buttons -----------------------------------------------------------------------------------
 
     def _play(self) -> tuple[bool, str]:
         if self._arm.safety_mode not in (SafetyMode.NORMAL, SafetyMode.REDUCED):
@@ -116,8 +114,7 @@ class Robot:
 
         self._services.append(self._node.create_service(Trigger, name, serve))
 
-    # -- What may not be installed
-    # ---------------------------------------------------------------------------
+    # -- Optional interfaces -----------------------------------------------------------------------
 
     def _offer_modes(self) -> None:
         try:

@@ -1,7 +1,7 @@
-"""A robot between configure and cleanup: the arm, its control thread, and all that ROS sees of it.
+"""The robot between configure and cleanup: the arm, its control thread, and its ROS interface.
 
-Threads: the control thread steps the arm and publishes joint_states; the executor's thread does
-everything else. One lock guards the arm; it is held for one step, or for judging one goal.
+Threads: the control thread steps the arm and publishes joint_states. The executor's thread does
+everything else. One lock guards the arm, and is held for one step, or for judging one goal.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from robosim.ros.sim_arm.trajectory_server import TrajectoryServer
 
 __all__ = ["Simulation"]
 
-_SLIDER_SPEED = 5.0  # [1/s] by which the speed scaling follows the slider
+_SLIDER_SPEED = 5.0  # [1/s] rate at which the speed scaling follows the slider
 
 
 class Simulation:
-    """A robot that stands there.
+    """A configured robot.
 
     Args:
-        node: shows it.
-        values: of the node's parameters.
+        node: node of the interface.
+        values: values of the node's parameters.
         stop: ends the process with an exit code.
-        answers: notes the results of goals.
+        answers: records the results of goals.
 
     Attributes:
-        slider: the speed scaling that is asked for; may be set.
+        slider: requested speed scaling; may be set.
 
     Raises:
         RobosimError: the parameters do not describe a robot.
@@ -117,8 +117,7 @@ class Simulation:
             "trajectory controller", partial(report_controller, self._arm, lock, self._server)
         )
         self._diagnostics.add("robot", partial(report_arm, self._arm, lock))
-        # What lives as long as the node need not be looked through again at every collection of
-        # garbage.
+        # Exclude objects that live as long as the node from garbage collections.
         gc.collect()
         gc.freeze()
         self._control.start()
@@ -127,8 +126,7 @@ class Simulation:
             f" ({', '.join(self._arm.joint_names)})"
         )
 
-    # -- Ending
-    # ----------------------------------------------------------------------------------------------
+    # -- Ending ------------------------------------------------------------------------------------
 
     def switch(self, active: bool) -> None:
         """Follow commands, or refuse them."""
@@ -141,7 +139,7 @@ class Simulation:
         self._control.stop()
 
     def destroy(self) -> None:
-        """Take away what ROS sees of it."""
+        """Destroy the ROS interface."""
         for timer in self._timers:
             self._node.destroy_timer(timer)
         self._diagnostics.destroy()
@@ -151,8 +149,7 @@ class Simulation:
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
 
-    # -- The control thread
-    # ----------------------------------------------------------------------------------
+    # -- The control thread ------------------------------------------------------------------------
 
     def _on_period(self, stamp: int) -> None:
         arm = self._arm
@@ -172,7 +169,7 @@ class Simulation:
         )
 
     def _on_failure(self, failure: BaseException) -> None:
-        if not self._node.context.ok():  # the context was shut down under us
+        if not self._node.context.ok():  # the context was shut down meanwhile
             return
         self._node.get_logger().fatal("".join(traceback.format_exception(failure)))
         self._stop(1)
@@ -181,9 +178,9 @@ class Simulation:
         log = self._node.get_logger()
         if " rejected: " not in event.text:
             self._rejections.forget()
-        elif not self._rejections.is_new(event.text):  # a client that tries again and again
+        elif not self._rejections.is_new(event.text):  # a client that tries repeatedly
             return
-        # rclpy wants each place in the code to log at one level only.
+        # rclpy requires one severity per call site of the log.
         if event.level == "error":
             log.error(event.text)
         elif event.level == "warning":
@@ -191,8 +188,7 @@ class Simulation:
         else:
             log.info(event.text)
 
-    # -- The executor's thread
-    # -------------------------------------------------------------------------------
+    # -- The executor's thread ---------------------------------------------------------------------
 
     def _on_command(self, message: Any) -> None:
         setpoint = Setpoint(np.array(message.data, dtype=float))
@@ -200,7 +196,7 @@ class Simulation:
             self._arm.stream(setpoint)
 
     def _on_arm_clock(self, nanoseconds: int) -> float:
-        """A time of the ROS clock on the arm's clock [s]."""
+        """Convert a time of the ROS clock to the arm's clock [s]."""
         ahead = nanoseconds - int(self._node.get_clock().now().nanoseconds)
         return self._arm.clock() + ahead / 1e9
 

@@ -1,9 +1,8 @@
-"""The joint trajectory controller's ROS interface: the action, the topic, and the state that it
-publishes.
+"""ROS interface of the joint trajectory controller: action, topic, and published state.
 
-A goal that the arm refuses is rejected, which in ROS carries no reason: the log has it. An accepted
-goal's callback is a coroutine that waits for a future; the control thread sets it when the goal has
-ended, so no thread ever blocks.
+A goal that the arm refuses is rejected. In ROS a rejection has no reason, so the reason is logged.
+The callback of an accepted goal is a coroutine that waits for a future. The control thread sets the
+future when the goal has ended, so no thread ever blocks.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class _Running:
     """A goal between its acceptance and its result."""
 
     goal: ExecutorGoal
-    ended: Any  # Future of nothing
+    ended: Any  # Future without a value
     handle: ServerGoalHandle | None = None
 
 
@@ -46,11 +45,11 @@ class TrajectoryServer:
     """Serves an arm's trajectory controller.
 
     Args:
-        node: rclpy node; its name begins the names (`~/follow_joint_trajectory`).
+        node: rclpy node, whose name is the prefix of names (`~/follow_joint_trajectory`).
         arm: the arm.
-        lock: held whenever the arm is touched.
-        from_ros: turns a stamp [ns, ROS time] into one on the arm's clock [s].
-        answers: notes the results of goals.
+        lock: held during each access to the arm.
+        from_ros: converts a stamp [ns, ROS time] to the arm's clock [s].
+        answers: records the results of goals.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class TrajectoryServer:
         self._answers = answers
         self._log = node.get_logger()
         self._running: list[_Running] = []
-        # By the goal callback, on its way to the execute callback.
+        # Passed from the goal callback to the execute callback.
         self._accepted: _Running | None = None
         self._by_id: dict[bytes, _Running] = {}
         self.accepted = self.rejected = 0
@@ -89,14 +88,16 @@ class TrajectoryServer:
         )
 
     def destroy(self) -> None:
-        """Take the action and the topics away."""
+        """Destroy the action and the topics."""
         self._server.destroy()
         self._node.destroy_subscription(self._subscription)
         self._node.destroy_publisher(self._state_publisher)
 
     def notice(self) -> None:
-        """Look whether goals have ended; the lock is held. Called after every control period, and
-        whatever ends goals."""
+        """Check for goals that have ended. Call with the lock held.
+
+        Called after every control period, and after any change that ends goals.
+        """
         ended = [running for running in self._running if running.goal.status.done]
         if not ended:
             return
@@ -106,16 +107,15 @@ class TrajectoryServer:
         if self._node.executor is not None:
             self._node.executor.wake()
 
-    # -- The action
-    # ------------------------------------------------------------------------------------------
+    # -- The action --------------------------------------------------------------------------------
 
     def _on_goal(self, request: Any) -> GoalResponse:
-        self._answers.given()  # accepted or not
+        self._answers.given()  # whether accepted or not
         goal = messages.goal(request)
         goal = replace(goal, trajectory=self._on_our_clock(goal.trajectory, request.trajectory))
         with self._lock:
             answer = self._arm.send(goal)
-            self.notice()  # of the one that it replaces
+            self.notice()  # for the goal that it replaces
             if isinstance(answer, Rejection):
                 self.rejected += 1
                 self.last_rejection = answer.text
@@ -152,8 +152,8 @@ class TrajectoryServer:
         elif result.status is GoalStatus.ABORTED:
             handle.abort()
         else:
-            # Humble's controller cancels a goal that is replaced, though nobody has asked for it;
-            # the states of an action know no such way, so it goes through CANCELING.
+            # Humble's controller cancels a replaced goal without a request. The states of an action
+            # have no such transition, so it goes through CANCELING.
             if not handle.is_cancel_requested:
                 handle._update_state(GoalEvent.CANCEL_GOAL)
             handle.canceled()
@@ -161,7 +161,7 @@ class TrajectoryServer:
         return messages.result_message(result)
 
     def publish_feedback(self) -> None:
-        """Tell the clients how far their goals are."""
+        """Publish the progress of all goals to their clients."""
         for running in list(self._by_id.values()):
             with self._lock:
                 feedback = None if running.goal.status.done else running.goal.feedback
@@ -173,8 +173,7 @@ class TrajectoryServer:
                 setattr(message, name, _point(feedback, name))
             running.handle.publish_feedback(message)
 
-    # -- The topics
-    # ------------------------------------------------------------------------------------------
+    # -- The topics --------------------------------------------------------------------------------
 
     def _on_trajectory(self, message: Any) -> None:
         trajectory = self._on_our_clock(messages.joint_trajectory(message), message)
@@ -186,7 +185,7 @@ class TrajectoryServer:
                 self.last_rejection = rejection.text
 
     def publish_state(self) -> None:
-        """What is wanted, seen and commanded now."""
+        """Publish desired, actual and commanded states."""
         with self._lock:
             feedback, command = self._arm.executor.feedback, self._arm.executor.command
             scaling = self._arm.speed_scaling
@@ -198,8 +197,7 @@ class TrajectoryServer:
             accelerations=command.acceleration,
         )
         desired, actual = _point(feedback, "desired"), _point(feedback, "actual")
-        # The fields' names differ between distributions; some have older and newer ones side by
-        # side.
+        # Field names differ between distributions; some have older and newer names side by side.
         for field, point in (
             ("reference", desired),
             ("desired", desired),

@@ -1,5 +1,4 @@
-"""What robot_state_publisher does: the transforms of fixed joints once, latched, and of moving
-joints at a rate."""
+"""Transforms like robot_state_publisher's: fixed joints once, latched; moving joints at a rate."""
 
 from __future__ import annotations
 
@@ -18,10 +17,10 @@ Array = NDArray[np.float64]
 
 
 class Transforms:
-    """The messages for /tf and /tf_static.
+    """Messages for /tf and /tf_static.
 
     Args:
-        model: the robot; every joint of it gives one transform, from the parent link to the child
+        model: the robot. Each of its joints has one transform, from the parent link to the child
             link.
     """
 
@@ -43,7 +42,7 @@ class Transforms:
                 self.dynamic.transforms.append(transform)
 
     def at(self, nanoseconds: int, q: Array) -> Any:
-        """The message for /tf with the robot at q (n_q,); the same one every time."""
+        """Return the message for /tf with the robot at q (n_q,). The message object is reused."""
         poses = self._model.link_poses(q)
         for joint, transform in zip(self._moving, self.dynamic.transforms, strict=True):
             set_time(transform.header.stamp, nanoseconds)

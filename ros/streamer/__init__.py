@@ -167,8 +167,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 def _make(stop: Callable[[int], None]) -> Any:
     from robosim.ros.streamer.node import Streamer
 
-    # The deadline's thread shall not wait long for the executor's to let go of the interpreter (5
-    # ms by default).
+    # Shorten the deadline thread's wait for the interpreter, which is 5 ms by default.
     sys.setswitchinterval(0.0005)
     node = Streamer(stop)
     gc.collect()
@@ -177,7 +176,7 @@ def _make(stop: Callable[[int], None]) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node; returns the exit code."""
+    """Run the node and return the exit code."""
     from robosim.ros import run
 
     return run.main(

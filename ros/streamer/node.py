@@ -1,5 +1,6 @@
-"""The node: what it has to send comes from a file or a topic; one thread connects, checks and keeps
-the deadlines, the executor's thread does everything else.
+"""Node of the streamer, which sends trajectories from a file or a topic.
+
+One thread connects, checks and keeps the deadlines. The executor's thread does everything else.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ from robosim.trajectory import Trajectory, TrajectoryLimits
 __all__ = ["Streamer"]
 
 EXIT_DONE, EXIT_NOT_THERE = 0, 3
-_DESCRIPTION = 1.0  # [s] for robot_description to arrive, where limits are needed
-_PARTING = 15.0  # [s] for a motion to be stopped when the node ends
-_ARRIVING = 1.0  # [s] at most, for who listens to hear how it ended
+_DESCRIPTION = 1.0  # [s] for robot_description to arrive, if limits are needed
+_PARTING = 15.0  # [s] for a motion to stop when the node ends
+_ARRIVING = 1.0  # [s] longest wait for subscribers to receive the outcome
 
 
 class Streamer(Node):
@@ -54,7 +55,7 @@ class Streamer(Node):
         stop: ends the process with an exit code.
 
     Raises:
-        RobosimError: a parameter is not valid, or the plan or the robot cannot be read.
+        RobosimError: a parameter is invalid, or the plan or the robot cannot be read.
     """
 
     def __init__(self, stop: Callable[[int], None]) -> None:
@@ -88,21 +89,20 @@ class Streamer(Node):
         self._worker.start()
 
     def close(self) -> int:
-        """Have the arm hold, and end. Returns the exit code: 3 when that left a plan undone."""
+        """Hold the arm, and end. Return the exit code: 3 if a plan is left unfinished."""
         undone = self._plan is not None and (self._report is None or not self._report.ok)
         self._ending.set()
         self._stop_event.set()
         self._arm.interrupt()
         self._worker.join(_PARTING)
         self._arm.close()
-        # What DDS has not delivered when the process ends is lost. A middleware that cannot tell
-        # says so.
+        # Data that DDS has not delivered when the process ends are lost. Some middlewares cannot
+        # wait for delivery and raise.
         with suppress(NotImplementedError):
             self._status.wait_for_all_acked(Duration(seconds=_ARRIVING))
         return EXIT_NOT_THERE if undone else EXIT_DONE
 
-    # -- What the parameters say
-    # -----------------------------------------------------------------------------
+    # -- Parameters --------------------------------------------------------------------------------
 
     def _on_parameter(self, name: str, value: Value) -> None:
         if name == "require":
@@ -154,7 +154,7 @@ class Streamer(Node):
         return load_robot(self.values.robot, visuals=False)
 
     def _limits(self, trajectory: Trajectory | JointTrajectory) -> TrajectoryLimits | None:
-        """The plan's and the robot's, in the trajectory's order; None where neither is known."""
+        """Limits of the plan and the robot, in the trajectory's order; None if both are unknown."""
         motion = motion_of(trajectory)
         own, joints = motion.limits, motion.joint_names
         end = monotonic() + _DESCRIPTION
@@ -166,15 +166,14 @@ class Streamer(Node):
             self._model = load_robot(self._description, visuals=False)
         if self._model is None:
             return own
-        # A description made with the prefix has it in its names. Joints that are none of the
-        # robot's are found later.
+        # A description made with the prefix has it in its names. Joints unknown to the robot are
+        # reported later.
         for ours in (names.prefixed(joints, self.values.tf_prefix), joints):
             if all(name in self._model.velocity_names for name in ours):
                 return strictest(own, model_limits(self._model, ours))
         return own
 
-    # -- In the executor's thread
-    # ----------------------------------------------------------------------------
+    # -- In the executor's thread ------------------------------------------------------------------
 
     def _on_description(self, message: Any) -> None:
         self._description = message.data
@@ -248,8 +247,7 @@ class Streamer(Node):
         }
         return Report(Level.OK if report.ok else Level.WARN, report.outcome.value, values)
 
-    # -- In the deadlines' thread
-    # ----------------------------------------------------------------------------
+    # -- In the deadlines' thread ------------------------------------------------------------------
 
     def _work(self) -> None:
         try:
@@ -288,7 +286,7 @@ class Streamer(Node):
         return True
 
     def _send(self, trajectory: Trajectory | JointTrajectory) -> None:
-        """Stream it; what comes of it is told, never raised."""
+        """Stream a trajectory. The outcome is published, never raised."""
         values = self.values
         if self._ending.is_set():
             return
@@ -325,7 +323,7 @@ class Streamer(Node):
             return
         finally:
             self._moving = False
-        # rclpy wants one severity per place in the code.
+        # rclpy requires one severity per call site of the log.
         if report.outcome is not Outcome.REFUSED:
             self._refusals.forget()
         if report.outcome is Outcome.FINISHED:
@@ -335,7 +333,8 @@ class Streamer(Node):
         self._end(f"{report.outcome.value}: {report.reason}")
 
     def _end(self, text: str) -> None:
-        """Be free for the next trajectory, and tell: who hears it may send one at once."""
+        """Become free for the next trajectory before publishing, as a client may send one at
+        once."""
         self._moving = self._busy = False
         self._tell(text)
 

@@ -1,1 +1,1 @@
-"""Ways to reach an arm over ROS 2 topics: through cyclonedds, and through rclpy."""
+"""Transports to an arm over ROS 2 topics: through cyclonedds, and through rclpy."""

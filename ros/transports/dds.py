@@ -1,4 +1,4 @@
-"""The transport dds of `robosim stream`: an arm on ROS 2's topics, from a machine without ROS."""
+"""Transport dds of `robosim stream`: an arm on ROS 2's topics, from a machine without ROS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["TRANSPORT", "DdsTransport"]
 
 
-_OPTIONS = {  # of this transport and of the command, by the name of the streamer's parameter
+_OPTIONS = {  # options of this transport and of the command, by the streamer's parameter
     "require": "--dds-require",
     "watchdog": "--dds-state-age",
     "start_tolerance": "--start-tolerance",
@@ -23,7 +23,7 @@ _OPTIONS = {  # of this transport and of the command, by the name of the streame
 
 
 class DdsTransport:
-    """Publishes to ROS 2's topics through cyclonedds, and listens to joint states."""
+    """Publishes to ROS 2's topics through cyclonedds, and subscribes to joint states."""
 
     summary = (
         "ROS 2's topics without ROS, through cyclonedds; topics only: nothing acknowledges a"
@@ -31,7 +31,7 @@ class DdsTransport:
     )
 
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
-        """Add --dds-..."""
+        """Add the options --dds-..."""
         from robosim.ros import names
 
         def add(option: str, default: str, text: str) -> None:
@@ -71,12 +71,10 @@ class DdsTransport:
     def connect(
         self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace
     ) -> DdsArm:
-        """Take part in the domain that ROS_DOMAIN_ID names and wait for joint states and a
-        listener.
+        """Join the domain of ROS_DOMAIN_ID, and wait for joint states and a listener.
 
-        Raises MissingDependencyError without cyclonedds; ExecutionError when a name or a variable
-        of the environment is not valid, or when after --dds-timeout nobody was found, saying who is
-        missing.
+        Raises MissingDependencyError without cyclonedds; ExecutionError if a name or an environment
+        variable is invalid, or if nobody was found within --dds-timeout, naming who is missing.
         """
         from robosim.ros.dds_arm import DdsArm, DdsNames
         from robosim.ros.transports.ros2 import requirements_of

@@ -1,4 +1,4 @@
-"""The transport ros2 of `robosim stream`: an arm behind ROS 2 controllers, through rclpy."""
+"""Transport ros2 of `robosim stream`: an arm behind ROS 2 controllers, through rclpy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["TRANSPORT", "Ros2Transport"]
 
 REQUIREMENTS = ("controller_active", "program_running", "safety_mode")
-_OPTIONS = {  # of this transport and of the command, by the name of the streamer's parameter
+_OPTIONS = {  # options of this transport and of the command, by the streamer's parameter
     "profile": "--ros2-profile",
     "controller": "--ros2-controller",
     "require": "--ros2-require",
@@ -25,12 +25,12 @@ _OPTIONS = {  # of this transport and of the command, by the name of the streame
 
 
 class Ros2Transport:
-    """Reaches an arm's controllers through a node of its own."""
+    """Connects to an arm's controllers through a node of its own."""
 
     summary = "an arm behind ROS 2 controllers; needs rclpy"
 
     def add_arguments(self, parser: argparse._ActionsContainer) -> None:
-        """Add --ros2-..."""
+        """Add the options --ros2-..."""
         from robosim.ros import names  # `drivers` would import NumPy
 
         parser.add_argument(
@@ -74,10 +74,10 @@ class Ros2Transport:
     def connect(
         self, model: Model, joint_names: tuple[str, ...], options: argparse.Namespace
     ) -> RosArm:
-        """Make a node, find the arm.
+        """Create a node and find the arm.
 
-        Raises MissingDependencyError without rclpy or a message package; ExecutionError when an
-        option is not valid, or when after --ros2-timeout nobody was found, saying who is missing.
+        Raises MissingDependencyError without rclpy or a message package; ExecutionError if an
+        option is invalid, or if nobody was found within --ros2-timeout, naming who is missing.
         """
         from robosim.ros.drivers import find_driver
         from robosim.ros.run import require
@@ -121,10 +121,10 @@ class Ros2Transport:
 
 
 def requirements_of(given: Any, option: str, **others: Any) -> Any:
-    """Requirements with those named in `given`.
+    """Create Requirements of the conditions in `given`.
 
     Raises:
-        ExecutionError: one is not known; names `option`.
+        ExecutionError: a condition is unknown; the message names `option`.
     """
     from robosim.execution.checks import Requirements
 
@@ -136,8 +136,7 @@ def requirements_of(given: Any, option: str, **others: Any) -> Any:
 
 
 def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout: float) -> RosArm:
-    """A RosArm that brings its own context, node and executor, and takes them along when it is
-    closed."""
+    """Create a RosArm with its own context, node and executor, which are destroyed on closing."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
@@ -145,7 +144,7 @@ def _connect(namespace: str, joint_names: tuple[str, ...], options: Any, timeout
     from robosim.ros.executor_thread import ExecutorThread
 
     context = rclpy.Context()
-    # Ctrl-C belongs to whoever streams: the arm has to be told to hold while ROS still runs.
+    # Ctrl-C is handled by the caller, because the arm must be held while ROS still runs.
     rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("robosim_stream", namespace=namespace or None, context=context)
     executor = ExecutorThread(node)

@@ -1,7 +1,6 @@
-"""The planner, the streamer for trajectories from elsewhere, and on request RViz: for an arm that
-is there.
+"""Launch the planner, the streamer for external trajectories, and optionally RViz, for an arm.
 
-ur_simulated.launch.py and ur_real.launch.py include this file, and show its arguments as theirs.
+ur_simulated.launch.py and ur_real.launch.py include this file and expose its arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from launch_ros.substitutions import FindPackageShare
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What launch asks a launch file for."""
+    """Return the launch description."""
 
     def share(*path: str) -> PathJoinSubstitution:
         return PathJoinSubstitution([FindPackageShare("robosim_ros"), *path])

@@ -1,12 +1,11 @@
-"""A real UR arm behind ur_robot_driver: the planner and the streamer, and on request the driver
-itself.
+"""Launch the planner, the streamer and optionally the driver for a UR arm behind ur_robot_driver.
 
-ros2 launch robosim_ros ur_real.launch.py robot:=ur5 series:=cb3 driver:=true
-robot_ip:=192.168.56.101
+    ros2 launch robosim_ros ur_real.launch.py robot:=ur5 series:=cb3 driver:=true
+    robot_ip:=192.168.56.101
 
-Then start the External Control program on the teach pendant: nothing moves before. Without
-`driver:=true` the driver is expected to run already. The arguments of planning.launch.py are its
-arguments, too.
+Then start the External Control program on the teach pendant, before which nothing moves. Without
+`driver:=true` the driver must run already. The arguments of planning.launch.py are arguments of
+this file as well.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from launch_ros.substitutions import FindPackageShare
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What launch asks a launch file for."""
+    """Return the launch description."""
 
     def launch_file(package: str, name: str) -> PythonLaunchDescriptionSource:
         return PythonLaunchDescriptionSource(
@@ -64,7 +63,7 @@ def generate_launch_description() -> LaunchDescription:
             **{name: LaunchConfiguration(name) for name in ("robot", "series", "tf_prefix")},
         }.items(),
     )
-    # After it, because an included file leaves its arguments behind, and the driver's has many.
+    # Last, because an included file leaves its arguments behind, and the driver's has many.
     driver = IncludeLaunchDescription(
         launch_file("ur_robot_driver", "ur_control.launch.py"),
         launch_arguments={

@@ -1,9 +1,8 @@
-"""A simulated UR arm, under the names of the UR driver; planner; streamer for trajectories from
-elsewhere.
+"""Launch a simulated UR arm with the UR driver's names, the planner and the streamer.
 
-ros2 launch robosim_ros ur_simulated.launch.py robot:=ur5 scene:=bookshelf_small rviz:=true
+    ros2 launch robosim_ros ur_simulated.launch.py robot:=ur5 scene:=bookshelf_small rviz:=true
 
-The arguments of planning.launch.py are its arguments, too.
+The arguments of planning.launch.py are arguments of this file as well.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from launch_ros.substitutions import FindPackageShare
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What launch asks a launch file for."""
+    """Return the launch description."""
 
     def share(*path: str) -> PathJoinSubstitution:
         return PathJoinSubstitution([FindPackageShare("robosim_ros"), *path])

@@ -1,9 +1,8 @@
-"""Reads launch files without ROS's launch: stand-ins of the API that these files use record what is
-asked for.
+"""Reading of launch files without ROS's launch, by stand-ins of its API that record calls.
 
-What this can tell: every name in a launch file (executables, parameters, files, arguments) and
-every value. What it cannot: that launch itself takes the files. Where launch is installed,
-test_launch_files.py loads them with it, too.
+This can check every name in a launch file (executables, parameters, files, arguments) and every
+value. It cannot check that launch itself accepts the files. If launch is installed,
+test_launch_files.py also loads them with it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import yaml
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
-# Module, name, and the keyword arguments that it takes.
+# Module, name, and accepted keyword arguments.
 API = {
     "launch": {"LaunchDescription": "initial_entities"},
     "launch.actions": {
@@ -44,14 +43,14 @@ API = {
 
 @dataclass
 class Call:
-    """A call of the API: what was made, from what."""
+    """A recorded call of the API."""
 
     kind: str
     args: tuple[Any, ...]
     options: dict[str, Any]
 
     def walk(self) -> Iterator[Call]:
-        """This one and all within, in the order of the text."""
+        """Yield this call and all calls within, in the order of the text."""
         yield self
         for thing in (*self.args, *self.options.values()):
             yield from _calls_in(thing)
@@ -82,7 +81,7 @@ class Started:
 
 @dataclass
 class LaunchFile:
-    """A launch file, read: its arguments by name, and what it starts for given values of them."""
+    """A launch file: its arguments by name, and the nodes that it starts for given values."""
 
     path: Path
     description: Call
@@ -95,8 +94,10 @@ class LaunchFile:
         return {call.args[0]: call.options for call in self.calls("DeclareLaunchArgument")}
 
     def starts(self, **given: str) -> list[Started]:
-        """The nodes of this file and of those of this package that it includes, with the arguments'
-        defaults where nothing is given."""
+        """Nodes of this file and of the included files of this package.
+
+        Arguments have their defaults unless given.
+        """
         values = dict(given)
         for name, options in self.arguments.items():  # a default may name an argument before it
             value = values.setdefault(name, _resolve(options["default_value"], values))
@@ -115,10 +116,9 @@ class LaunchFile:
 
 
 def _included(call: Call, values: dict[str, str]) -> list[Started]:
-    """The nodes of an included file, which sees the values of the one that includes it, as in
-    launch."""
+    """Nodes of an included file, which sees the values of the including file, as in launch."""
     path = Path(_resolve(call.args[0].args[0], values))
-    if not path.is_relative_to(PACKAGE):  # another package's, which is not here
+    if not path.is_relative_to(PACKAGE):  # a file of another package, which is not available
         return []
     file = read_launch_file(path)
     passed = {name: _resolve(value, values) for name, value in call.options["launch_arguments"]}
@@ -136,7 +136,7 @@ def _holds(condition: Call | None, values: dict[str, str]) -> bool:
 
 
 def _resolve(thing: Any, values: dict[str, str]) -> Any:
-    """What a substitution stands for."""
+    """Value of a substitution."""
     if isinstance(thing, list):
         return "".join(_resolve(part, values) for part in thing)
     if not isinstance(thing, Call):
@@ -170,7 +170,7 @@ def _started(call: Call, values: dict[str, str]) -> Started:
         if isinstance(given, dict):
             for key, value in given.items():
                 resolved = _resolve(value, values)
-                # launch takes the text of a bare substitution for YAML, and has no value for an
+                # launch parses the text of a bare substitution as YAML, and has no value for an
                 # empty one.
                 if isinstance(value, Call) and value.kind != "ParameterValue":
                     assert resolved != "", (
@@ -190,7 +190,7 @@ def _started(call: Call, values: dict[str, str]) -> Started:
 
 
 def parameters_of(file: Path, name: str) -> dict[str, Any]:
-    """The parameters that a file has for a node of this name, groups flattened to dots."""
+    """Parameters of a file for a node of this name, with groups flattened to dots."""
     sections = yaml.safe_load(file.read_text(encoding="utf-8"))
     found: dict[str, Any] = {}
     for section in ("/**", name, f"/**/{name}"):

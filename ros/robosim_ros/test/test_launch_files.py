@@ -1,5 +1,4 @@
-"""Launch files and parameter files: each executable, parameter, file and argument in them exists
-and is valid."""
+"""Launch files and parameter files: every executable, parameter, file and argument is valid."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ LAUNCH_FILES = sorted(path.name for path in (PACKAGE / "launch").iterdir())
 
 
 def combinations(launch_file):
-    """All values of the arguments that have choices, in all combinations; the others keep their
-    defaults."""
+    """All combinations of the arguments with choices; the others keep their defaults."""
     choices = {name: o["choices"] for name, o in launch_file.arguments.items() if "choices" in o}
     for values in itertools.product(*choices.values()):
         yield dict(zip(choices, values, strict=True))
@@ -145,8 +143,8 @@ def test_packages_that_are_named_are_dependencies_or_asked_for(launch_files):
 
 
 def test_launch_takes_them():
-    """ROS's own launch, which no wheel has: this runs where ROS 2 is installed."""
-    # Not "launch", which without ROS is this package's folder of launch files.
+    """Load the files with ROS's own launch, which no wheel has: runs only if ROS 2 is installed."""
+    # Not "launch", which is this package's folder of launch files without ROS.
     sources = pytest.importorskip(
         "launch.launch_description_sources",
         reason="launch is not installed: stand-ins of it have read the files",

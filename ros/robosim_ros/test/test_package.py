@@ -1,5 +1,4 @@
-"""The package is what colcon and `ros2 run` expect, and its executables are nodes of the installed
-robosim."""
+"""Checks for colcon and `ros2 run`: executables are nodes of the installed robosim."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ MANIFEST = ElementTree.parse(PACKAGE / "package.xml").getroot()
 
 
 def setup_arguments() -> dict[str, ast.expr]:
-    """What setup.py passes to setup()."""
+    """Arguments of setup() in setup.py."""
     tree = ast.parse((PACKAGE / "setup.py").read_text(encoding="utf-8"))
     call = next(
         n
@@ -28,7 +27,7 @@ def setup_arguments() -> dict[str, ast.expr]:
 
 
 def executables() -> list[str]:
-    """The names in setup.py for which an entry point is made."""
+    """Names of the entry points in setup.py."""
     made = setup_arguments()["entry_points"]
     names = next(n for n in ast.walk(made) if isinstance(n, ast.Tuple))
     return [ast.literal_eval(name) for name in names.elts]
@@ -46,7 +45,7 @@ def test_version_is_the_same_everywhere():
     messages = ElementTree.parse(PACKAGE.parent / "robosim_msgs" / "package.xml").getroot()
     version = ast.literal_eval(setup_arguments()["version"])
     assert MANIFEST.findtext("version") == messages.findtext("version") == version
-    assert re.fullmatch(r"\d+\.\d+\.\d+", version)  # what a manifest may have
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)  # valid in a manifest
 
 
 def test_executables_go_where_ros2_run_looks_and_use_the_active_interpreter():
