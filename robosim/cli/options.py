@@ -298,8 +298,7 @@ def _is_number(text: str) -> bool:
 
 
 def resting_configuration(model: Model, scene: Scene | None) -> Any:
-    """Return the default configuration q (n_q,): neutral, or the scene's start for its joints.
-    """
+    """Return the default configuration q (n_q,): neutral, or the scene's start for its joints."""
     q = model.neutral()
     index = {name: k for k, name in enumerate(model.position_names)}
     for name, value in ({} if scene is None else scene.starts.get("start", {})).items():

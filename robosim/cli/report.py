@@ -36,8 +36,7 @@ def summarize(result: PlanResult, model: Model, scene: Scene | None) -> dict[str
 
 
 def joint_peaks(trajectory: Trajectory) -> list[dict[str, Any]]:
-    """Displacement, peak velocity, acceleration and torque of each position, with limits if any.
-    """
+    """Displacement, peak velocity, acceleration and torque of each position, with limits if any."""
     t = np.linspace(0, trajectory.duration, _SAMPLES)
     limits = trajectory.limits
     q = trajectory.position(t)
