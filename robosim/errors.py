@@ -88,8 +88,10 @@ class RobosimError(Exception):
 
 
 def check_type(value: object, kind: type, name: str, error: type[RobosimError]) -> None:
-    """Raise `error` unless the argument called `name` is of this type, as after swapped
-    arguments."""
+    """Raise `error` unless the argument called `name` is of this type.
+
+    Swapped arguments are a common cause.
+    """
     if not isinstance(value, kind):
         raise error(
             f"{name} must be a {kind.__name__}, got {type(value).__name__}; are the arguments in"
@@ -138,8 +140,10 @@ class TrajectoryError(RobosimError, ValueError):
 
 
 class PlanningError(RobosimError, ValueError):
-    """A planning problem is not well posed. A problem without a solution gets a status, not an
-    error."""
+    """A planning problem is not well posed.
+
+    A problem without a solution gets a status, not an error.
+    """
 
 
 class ExecutionError(RobosimError, ValueError):

@@ -1,5 +1,4 @@
-"""Client side of a FollowJointTrajectory goal: acceptance, late rejection, progress, cancel,
-result.
+"""Client side of a FollowJointTrajectory goal, from acceptance to result.
 
 All calls of rclpy's action client run in the executor's thread. rclpy registers a request only
 after sending it, so an answer that another thread takes in between is lost.

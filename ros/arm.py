@@ -194,8 +194,7 @@ class RosArm:
         return Requirements(**needed, setting=self.setting)
 
     def setting(self, rule: str) -> str:
-        """Describe how to change a rule (see Requirements), and which message packages are
-        missing."""
+        """Describe how to change a rule (see Requirements), and list missing message packages."""
         text = self.options.setting(rule)
         missing = sorted(set(self._robot.missing.values())) if rule == "require" else []
         lacking = [f"the ROS 2 package {package} is not installed" for package in missing]
@@ -207,8 +206,7 @@ class RosArm:
         return self._joint_names
 
     def clock(self) -> float:
-        """Current time [s]: the machine's monotonic clock, or simulated time if the node uses
-        it."""
+        """Current time [s], monotonic, or simulated if the node uses simulated time."""
         return self._clock()
 
     def sleep_until(self, time: float) -> None:
@@ -216,8 +214,10 @@ class RosArm:
         self._clock.sleep_until(time)
 
     def state(self) -> ArmState | None:
-        """Latest state, stamped with its arrival. Messages with an unchanged own stamp are
-        ignored."""
+        """Latest state, stamped with its arrival.
+
+        A message whose own stamp has not changed is ignored.
+        """
         return self._state
 
     def status(self) -> ArmStatus:
@@ -237,8 +237,10 @@ class RosArm:
         )
 
     def send(self, goal: Goal) -> ActionGoal | Rejection:
-        """Send a trajectory to the action. A refusal by the controller arrives as the handle's
-        result."""
+        """Send a trajectory to the action.
+
+        A refusal by the controller arrives later, as the handle's result.
+        """
         client = self._clients.get(self.controller)
         if client is None:
             text = (

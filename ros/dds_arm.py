@@ -216,8 +216,10 @@ class DdsArm:
         )
 
     def stop(self) -> None:
-        """Brake along the path and hold. A stream of set points ends with its last, nearby set
-        point."""
+        """Brake along the path and hold.
+
+        A stream of set points ends with its last one, which is a sample away.
+        """
         if self._setpoint is not None:
             self.stream(self._setpoint)
         with self._lock:

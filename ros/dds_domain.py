@@ -161,8 +161,9 @@ class Participant:
         self._entities.append(self._participant)
 
     def writer(self, topic: str, type_: type[Any], *, latched: bool = False) -> Any:
-        """Create a reliable cyclonedds DataWriter that keeps the last DEPTH samples for slow
-        readers.
+        """Create a reliable cyclonedds DataWriter.
+
+        It keeps the last DEPTH samples for slow readers.
 
         With `latched` it keeps the last sample for late readers (durability transient local).
         """
@@ -205,8 +206,10 @@ class Participant:
         return waitset, guard
 
     def close(self) -> None:
-        """Leave the domain, deleting entities in reverse order. Readers and writers become
-        invalid."""
+        """Leave the domain, deleting entities in reverse order of creation.
+
+        Readers and writers become invalid.
+        """
         while self._entities:
             self._entities.pop()
 

@@ -185,8 +185,10 @@ def _text(root: Any) -> str:
 
 
 def _absolute_meshes(root: Any, folder: Path | None) -> None:
-    """Convert relative paths to file:// URIs. package:// stays, which every ROS process
-    resolves."""
+    """Convert relative paths to file:// URIs.
+
+    package:// stays, because every ROS process resolves it.
+    """
     for mesh in root.iter("mesh", "texture"):
         uri = mesh.get("filename")
         if uri and "://" not in uri:

@@ -225,8 +225,10 @@ DRIVERS: Mapping[str, Driver] = MappingProxyType(
 
 
 def find_driver(name: str, option: str = "profile") -> Driver:
-    """Return the driver of this name. Raises ExecutionError, which names `option` and valid
-    names."""
+    """Return the driver of this name.
+
+    Raises ExecutionError, which names `option` and the valid names.
+    """
     if name not in DRIVERS:
         raise ExecutionError(f"{option} is {name!r}; it must be one of {', '.join(DRIVERS)}")
     return DRIVERS[name]

@@ -293,8 +293,10 @@ class PointMessage:
         self._views = [_view(getattr(self.message, field)) for field in fields]
 
     def fill(self, nanoseconds: int, *values: ArrayLike) -> Any:
-        """Write the time from start [ns] and (n,) values, one array per field. Return the
-        message."""
+        """Write the time from start [ns] and (n,) values, one array per field.
+
+        Return the message.
+        """
         set_time(self.message.time_from_start, nanoseconds)
         for view, value in zip(self._views, values, strict=True):
             view[:] = value

@@ -84,8 +84,9 @@ class Parameter:
         return kind
 
     def check(self, value: Any) -> Value:
-        """Convert a value to the parameter's type. Integers pass as doubles, sequences become
-        tuples.
+        """Convert a value to the parameter's type.
+
+        Integers pass as doubles, sequences become tuples.
 
         Raises:
             ExecutionError: the value has another type or is out of range. The message names the

@@ -143,8 +143,7 @@ class RobotStatus:
         return found
 
     def other_driver(self) -> tuple[str, str] | None:
-        """Return profile and topic of another driver than the selected one on the graph, or
-        None."""
+        """Return profile and topic of another driver on the graph, or None."""
         for driver in DRIVERS.values():
             if driver is self._driver:
                 continue

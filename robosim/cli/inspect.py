@@ -98,9 +98,7 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
 
 def _tree(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Rows of link (with tree branches drawn), mass, and parent joint; depth first, without
-    recursion.
-    """
+    """Rows of link (with tree branches), mass and parent joint, depth first, non-recursive."""
     from robosim.cli.output import number
 
     children: dict[str, list[Mapping[str, Any]]] = {}

@@ -1,5 +1,4 @@
-"""`robosim render`: a motion as a standalone HTML animation, a PNG picture, or a GIF or MP4
-film."""
+"""`robosim render`: writes an HTML animation, a PNG picture, or a GIF or MP4 film of a motion."""
 
 from __future__ import annotations
 

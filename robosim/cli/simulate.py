@@ -238,7 +238,7 @@ def root_joints(model: Model) -> list[Joint]:
 
 
 def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
-    """How the root link is held, and which input says so."""
+    """Base of the robot, fixed or floating, and the input that determines it."""
     from robosim.cli.options import is_world_file
 
     kind = "floating" if model.floating_base else "fixed"
@@ -257,7 +257,7 @@ def base_of(args: argparse.Namespace, model: Model) -> dict[str, str]:
 
 
 def scene_of(args: argparse.Namespace, scene: Scene | None) -> dict[str, str]:
-    """Scene of the robot, and which input says so."""
+    """Name of the scene, and the input that determines it."""
     from robosim.cli.options import is_world_file
 
     if is_world_file(args):

@@ -89,8 +89,10 @@ def serve(
 
 
 def _open(url: str) -> None:
-    """Open the browser on a desktop. Without a desktop, a text browser would occupy the
-    terminal."""
+    """Open the browser of a desktop.
+
+    Without a desktop, a text browser would occupy the terminal.
+    """
     import os
     import webbrowser
 

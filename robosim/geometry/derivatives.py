@@ -76,8 +76,10 @@ class WitnessDerivatives:
 
     @cached_property
     def sizes_A(self) -> dict[str, WitnessRates]:
-        """Derivatives with respect to every size of A, by name in `shape_sizes`; all vertex
-        coordinates of a convex mesh."""
+        """Derivatives with respect to sizes of A, by name in `shape_sizes`.
+
+        For a convex mesh, they are with respect to all coordinates of its vertices.
+        """
         return {name: WitnessRates(*rates) for name, rates in self._shapes.sizes(False).items()}
 
     @cached_property
@@ -87,14 +89,12 @@ class WitnessDerivatives:
 
     @cached_property
     def scale_A(self) -> WitnessRates:
-        """Derivatives with respect to a factor, at 1, that scales A about the origin of its frame,
-        ()."""
+        """Derivatives in a factor, at 1, that scales A about the origin of its frame, ()."""
         return WitnessRates(*self._shapes.scale(False))
 
     @cached_property
     def scale_B(self) -> WitnessRates:
-        """Derivatives with respect to a factor, at 1, that scales B about the origin of its frame,
-        ()."""
+        """Derivatives in a factor, at 1, that scales B about the origin of its frame, ()."""
         return WitnessRates(*self._shapes.scale(True))
 
     @cached_property

@@ -103,8 +103,7 @@ def time_of_impact_derivatives(
     margin: float = 0.0,
     tolerance: float = 1e-9,
 ) -> ImpactDerivatives:
-    """Compute the time of impact of two moving shapes with derivatives in the end poses of the
-    motion.
+    """Compute the time of impact, with derivatives with respect to the end poses of the motion.
 
     The implicit function theorem is applied to distance(t) = margin, so derivatives are as exact as
     the tolerance.

@@ -149,8 +149,7 @@ def contact_manifold(
 def contact_manifold_derivatives(
     A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, margin: float = 0.0
 ) -> ManifoldDerivatives:
-    """Compute the contact manifold of two posed shapes with exact derivatives of gaps, points and
-    normal.
+    """Compute the contact manifold, with exact derivatives of gaps, points and normal.
 
     Derivatives are taken at constant generating features, for every pair of shapes, with respect to
     the poses and the shapes' own sizes. They also exist for parallel faces, as under a resting box:

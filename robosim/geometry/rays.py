@@ -36,8 +36,10 @@ class RayHits(NamedTuple):
 
 
 class RayRates(NamedTuple):
-    """Derivatives of a hit with respect to parameters of shape s: arrays of shape s and (3,) +
-    s."""
+    """Derivatives of a hit with respect to parameters of shape s.
+
+    Arrays have shape s and (3,) + s.
+    """
 
     t: Array
     point: Array
@@ -129,8 +131,7 @@ def ray_rows(origins: ArrayLike, directions: ArrayLike) -> tuple[Array, Array]:
 def ray_cast_derivatives(
     shape: Shape, X_WS: ArrayLike, origin: ArrayLike, direction: ArrayLike
 ) -> RayDerivatives:
-    """Compute the first hit of a ray with a posed shape, with exact derivatives of t, point and
-    normal.
+    """Compute the first hit of a ray, with exact derivatives of t, point and normal.
 
     Derivatives are with respect to the ray, the shape's pose and its own sizes. With normal n, a
     surface that moves by u at the hit, and a ray that moves by do and dd, dt = n.(u - do - t dd) /

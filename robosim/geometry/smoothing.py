@@ -30,8 +30,7 @@ class SmoothedWitness(NamedTuple):
 def smoothed_distance(
     A: Shape, X_WA: ArrayLike, B: Shape, X_WB: ArrayLike, *, smoothing: float
 ) -> SmoothedWitness:
-    """Compute the signed distance of two shapes, with points and normal that are smooth in the
-    poses.
+    """Compute the signed distance of two shapes, with points and normal smooth in the poses.
 
     The exact nearest point of a box on the ground jumps from corner to corner as the box tilts, and
     is not unique if the box lies flat. Here each shape is replaced by an enclosing body with a

@@ -46,8 +46,7 @@ def convex_hull(points: NDArray[np.float64], *, max_vertices: int | None = None)
 
 
 def _thickened(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the points. If they span no volume, offset copies to both sides in missing
-    directions."""
+    """Return the points, with offset copies to both sides in directions without extent."""
     centerd = points - points.mean(axis=0)
     directions = np.linalg.eigh(centerd.T @ centerd)[1].T
     extents = np.ptp(centerd @ directions.T, axis=0)

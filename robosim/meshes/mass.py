@@ -1,5 +1,4 @@
-"""Mass, center of mass and inertia of uniform solids: shapes, and solids bounded by triangle
-meshes.
+"""Mass, center of mass and inertia of uniform solids: shapes, and closed triangle meshes.
 
 The solid in a closed surface is the signed sum of the tetrahedra (origin, a, b, c) over its
 triangles. For one tetrahedron
@@ -68,8 +67,7 @@ def is_closed(mesh: TriangleMesh) -> bool:
 
 
 def is_convex(mesh: TriangleMesh, *, tolerance: float = 1e-3) -> bool:
-    """Return true if a mesh is closed and has its convex hull's volume, to a relative
-    `tolerance`."""
+    """Return true if a mesh is closed and has the volume of its hull, to a relative `tolerance`."""
     if not is_closed(mesh):
         return False
     hull = _moments(convex_hull(mesh.used_vertices)).volume
@@ -118,8 +116,7 @@ def shape_mass_properties(shape: Shape) -> MassProperties:
 
 
 def _centered(volume: float, x: float, y: float, z: float) -> MassProperties:
-    """Mass properties of a solid with three planes of symmetry, from second moments about its
-    axes."""
+    """Mass properties of a solid with three symmetry planes, from its second moments."""
     return MassProperties(volume, np.zeros(3), np.diag([x, y, z]))
 
 

@@ -41,8 +41,10 @@ class Standoff:
 
 
 def hull_standoff(pieces: Sequence[TriangleMesh], mesh: TriangleMesh) -> Standoff:
-    """Compute the stand-off of the union of convex `pieces` from `mesh` (a list of one for a
-    hull)."""
+    """Compute the stand-off of the union of convex `pieces` from `mesh`.
+
+    A hull is a list of one piece.
+    """
     from scipy.spatial import cKDTree  # slow to import, and only needed here
 
     radius = _RESOLUTION * mesh.extent

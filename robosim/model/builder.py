@@ -432,8 +432,10 @@ class ModelBuilder:
         return model
 
     def _named_colliders(self, engine: _engine.Model) -> tuple[Collider, ...]:
-        """Colliders in model order, with their names in the model. Within a link, order of
-        addition."""
+        """Colliders in model order, with their names in the model.
+
+        Colliders of one link are in order of addition.
+        """
         given = {link: iter(colliders) for link, colliders in self._colliders.items()}
         links = [engine.frames[collider.frame].name for collider in engine.colliders]
         return tuple(

@@ -41,8 +41,10 @@ def number(value: float, what: str) -> float:
 
 
 def limit(value: ArrayLike | None, what: str) -> FloatArray | None:
-    """Return a limit as a one-dimensional array, or None. Infinity means no limit, NaN is
-    invalid."""
+    """Return a limit as a one-dimensional array, or None.
+
+    Infinity means no limit. NaN is invalid.
+    """
     if value is None:
         return None
     try:

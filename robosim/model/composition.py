@@ -1,5 +1,7 @@
-"""Composition of several models into one. Limits, groups, named states, tools and collision pairs
-of each model are kept."""
+"""Composition of several models into one.
+
+Limits, groups, named states, tools and collision pairs of each model are kept.
+"""
 
 from __future__ import annotations
 

@@ -136,8 +136,10 @@ class Data(Methods):
         return self._poses
 
     def mass_factor(self, q: ArrayLike) -> MassFactor:
-        """M(q) factored along the tree, for solving. Every call returns the same object,
-        updated."""
+        """M(q) factored along the tree, for solving.
+
+        Every call returns the same object, with the latest M.
+        """
         factor = self._array("mass_factor", q)
         if self._factor is None:
             self._factor = MassFactor(self, factor)

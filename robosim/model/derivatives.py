@@ -140,8 +140,7 @@ class Derivatives(Operations):
         )
 
     def gravity_derivatives(self, q: ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
-        """(n_v, n_v) derivative of `gravity` with respect to q: the Hessian of the potential
-        energy.
+        """(n_v, n_v) derivative of `gravity` in q, the Hessian of the potential energy.
 
         The matrix is not symmetric between the coordinates of one floating or planar joint, whose
         directions do not commute.

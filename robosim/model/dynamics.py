@@ -163,8 +163,7 @@ class Dynamics(Operations):
         return self._array("joint_forces", q, v, out=out)
 
     def joint_force_derivatives(self, q: ArrayLike, v: ArrayLike) -> dict[str, FloatArray]:
-        """Diagonals (n_v,) of the derivatives of `joint_forces`, all of which are diagonal
-        matrices.
+        """Diagonals (n_v,) of the derivatives of `joint_forces`, which are diagonal matrices.
 
         Keys are "q" (in the tangent space), "v", "damping", "friction", "friction_width",
         "stiffness" and "spring_reference".

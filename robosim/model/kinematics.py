@@ -277,8 +277,7 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FrameAccelerationDerivatives | None = None,
     ) -> FrameAccelerationDerivatives:
-        """Derivatives of `frame_acceleration` in q (tangent space), v and a, and of the velocity in
-        q.
+        """Derivatives of `frame_acceleration` in q (tangent space), v and a, and of velocity in q.
 
         Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
         2018.

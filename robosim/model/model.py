@@ -122,8 +122,7 @@ class Model(Methods):
         )
 
     def _find_dynamics_faults(self) -> tuple[str, ...]:
-        """Describe links without valid inertia, and joints of a description file that move no
-        mass."""
+        """Describe links without valid inertia, and described joints that move no mass."""
         engine, faults = self._engine, []
         for link in self._description.links:
             # A link that is welded to the world never moves, so its inertia does not matter.
@@ -169,14 +168,16 @@ class Model(Methods):
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Joints with coordinates of their own, in model order. Fixed and mimic joints have
-        none."""
+        """Joints with coordinates of their own, in model order; neither fixed nor mimic joints."""
         return tuple(joint.name for joint in self._engine.joints[1:] if not joint.mimic)
 
     @cached_property
     def position_names(self) -> tuple[str, ...]:
-        """(n_q) name of each entry of q: the joint's name, or "joint/x", "joint/qw", "joint/theta"
-        for a joint with several entries."""
+        """(n_q) name of each entry of q.
+
+        It is the joint's name, or "joint/x", "joint/qw", "joint/theta" for a joint with several
+        entries.
+        """
         return tuple(self._engine.q_names)
 
     @cached_property
@@ -190,8 +191,11 @@ class Model(Methods):
 
     @cached_property
     def velocity_names(self) -> tuple[str, ...]:
-        """(n_v) name of each entry of v: the joint's name, or "joint/vx", "joint/wz", "joint/omega"
-        for a joint with several entries."""
+        """(n_v) name of each entry of v.
+
+        It is the joint's name, or "joint/vx", "joint/wz", "joint/omega" for a joint with several
+        entries.
+        """
         return tuple(self._engine.v_names)
 
     @cached_property
@@ -286,8 +290,10 @@ class Model(Methods):
 
     @cached_property
     def stiffness(self) -> FloatArray:
-        """(n_v,) spring stiffness [N m/rad or N/m]; zero for joints without exactly one
-        position."""
+        """(n_v,) spring stiffness [N m/rad or N/m].
+
+        It is zero for joints without exactly one position.
+        """
         return _frozen(self._engine.stiffness)
 
     @cached_property
@@ -297,8 +303,10 @@ class Model(Methods):
 
     @cached_property
     def armature(self) -> FloatArray:
-        """(n_v,) inertia of the drives as seen at the joints, geared rotors included [kg m^2 or
-        kg]."""
+        """(n_v,) inertia of the drives as seen at the joints [kg m^2 or kg].
+
+        Rotors behind gears are included.
+        """
         return _frozen(self._engine.armature)
 
     # Self-collision
@@ -466,8 +474,10 @@ class Model(Methods):
     def _magnitudes(
         self, current: FloatArray, change: Mapping[str, float] | ArrayLike | None, what: str
     ) -> FloatArray:
-        """Return `current` with changed entries by velocity name, checked finite and
-        non-negative."""
+        """Return `current` with changed entries by velocity name.
+
+        All must be finite and non-negative.
+        """
         array = self._override(current, change, self.velocity_names, what)
         for i in np.flatnonzero(~((array >= 0) & np.isfinite(array))):
             raise ModelError(

@@ -104,8 +104,7 @@ class Momentum(Operations):
     def centroidal_momentum_rate(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: CentroidalMomentumRate | None = None
     ) -> CentroidalMomentumRate:
-        """Centroidal momentum and its rate: the sum of all forces on the robot with gravity [N, N
-        m].
+        """Centroidal momentum and its rate, the sum of all forces with gravity [N, N m].
 
         Args:
             q: (n_q,).

@@ -132,8 +132,7 @@ class ParameterMethods(Operations):
         *,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """(10 n_b,) product Y^T tau_bar in O(n), for Y of `inertial_regressor` and tau_bar
-        (n_v,)."""
+        """(10 n_b,) product Y^T tau_bar in O(n), for Y of `inertial_regressor`, tau_bar (n_v,)."""
         return self._array("regressor_transpose_times", q, v, a, tau_bar, out=out)
 
     def inverse_dynamics_parameter_derivatives(

@@ -266,10 +266,9 @@ class Products(Operations):
         joint_forces: bool = False,
         out: ForwardDynamicsGradients | None = None,
     ) -> ForwardDynamicsGradients:
-        """`forward_dynamics` and its VJP: da_dq^T a_bar, da_dv^T a_bar, M^-1 a_bar, and J M^-1
-        a_bar.
+        """`forward_dynamics` and its VJP.
 
-        J M^-1 a_bar is computed for each wrench.
+        The VJP is da_dq^T a_bar, da_dv^T a_bar, M^-1 a_bar, and J M^-1 a_bar for each wrench.
 
         Args:
             q: (n_q,).

@@ -167,8 +167,7 @@ def _add_link(
     lacks_mass: bool,
     strict: bool,
 ) -> None:
-    """Add a link with its inertia as described, or computed if missing or invalid, or with a
-    fault."""
+    """Add a link, with its inertia as described, computed from geometry, or with a fault."""
     inertial, place = link.inertial, f"{robot.file}:{link.line}"
     fault, mass, com, inertia = "", 0.0, np.zeros(3), np.zeros((3, 3))
     if inertial is not None:

@@ -1,5 +1,7 @@
-"""Content of a URDF, element by element with lines, before meshes are read and the model is
-built."""
+"""Content of a URDF, element by element with lines.
+
+Meshes are not read, and the model is not built yet.
+"""
 
 from __future__ import annotations
 

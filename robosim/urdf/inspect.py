@@ -74,8 +74,10 @@ class RobotReport:
         return self.loaded.model
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to nested dicts and lists of strings, numbers and None (for no limit), for
-        JSON."""
+        """Convert to nested dicts and lists for JSON.
+
+        They contain strings, numbers and None (for no limit).
+        """
         loaded, model, limits = self.loaded, self.model, self.model.limits
         filtered = loaded.self_collision
         data = {
@@ -230,8 +232,10 @@ def _limit_sources(loaded: LoadedRobot) -> tuple[dict[str, str], dict[str, dict[
 
 
 def _plain(value: Any) -> Any:
-    """Convert to JSON-ready data: arrays and tuples to lists, infinite numbers (no limit) to
-    None."""
+    """Convert to JSON-ready data.
+
+    Arrays and tuples become lists, infinite numbers (no limit) become None.
+    """
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):

@@ -215,8 +215,7 @@ def check_structure(
 
 
 def without_default_namespace(root: Any) -> str:
-    """Remove the default namespace of the root (as in files of Drake and old ROS) from all
-    elements.
+    """Remove the root's default namespace (files of Drake and old ROS) from all elements.
 
     Return the namespace, or "".
     """

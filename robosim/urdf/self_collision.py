@@ -127,8 +127,10 @@ _VERDICTS = np.array([_NEVER, _ALWAYS, _NEVER, _CHECK, _UNDECIDED])
 def _verdicts(
     model: Model, pairs: NDArray[np.intc], group: NDArray[np.int64], n_samples: int, seed: int
 ) -> NDArray[np.int64]:
-    """Verdict per pair of links: check, exclude as always or never touching, or check as
-    undecided."""
+    """Verdict per pair of links.
+
+    A pair is checked, excluded as always or never touching, or checked as undecided.
+    """
     order = np.argsort(group, kind="stable")
     begin = np.searchsorted(group[order], np.arange(group.max() + 2)).astype(np.intc)
     search = _engine.SelfCollisionSearch(model._engine, pairs[order], begin, _MARGIN, seed % 2**64)

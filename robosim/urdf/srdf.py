@@ -256,8 +256,10 @@ class _Document:
         return self._members(self.groups[child.get("name")], trail)
 
     def _chain(self, e: Any) -> list[str]:
-        """Return the joints from base to tip, through a common ancestor if tip is not below
-        base."""
+        """Return the joints from base to tip.
+
+        If the tip is not below the base, the path is through a common ancestor.
+        """
         base, tip = self._link(e, "base_link"), self._link(e, "tip_link")
         up_base, up_tip = self._ancestry(base), self._ancestry(tip)
         common = set(up_base) & set(up_tip)
@@ -356,8 +358,10 @@ def _pair(a: str, b: str) -> tuple[str, str]:
 
 
 def _tree_order(robot: RobotSpec) -> list[str]:
-    """Joints depth first, children in document order. Joints off the tree (refused later) come
-    last."""
+    """Joints depth first, children in document order.
+
+    Joints off the tree, which are refused later, come last.
+    """
     children: dict[str, list[str]] = {}
     for joint in robot.joints.values():
         children.setdefault(joint.parent, []).append(joint.name)

@@ -93,8 +93,10 @@ class Reader:
         return value
 
     def pose(self, parent: Any) -> NDArray[np.float64]:
-        """Read the (4, 4) pose of the element's `<origin>`: xyz [m], rpy [rad]; identity without
-        it."""
+        """Read the (4, 4) pose of the element's `<origin>`: xyz [m], rpy [rad].
+
+        Without an origin, return the identity.
+        """
         origin = parent.find("origin")
         if origin is None:
             return np.eye(4)

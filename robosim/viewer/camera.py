@@ -81,8 +81,10 @@ def camera_axes(forward: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def direction(azimuth: float, elevation: float) -> NDArray[np.float64]:
-    """Line of sight of an eye at `azimuth` (about z, from x) and `elevation` above horizon
-    [rad]."""
+    """Line of sight of an eye at an azimuth and an elevation [rad].
+
+    `azimuth` is about z, from x; `elevation` is above the horizon.
+    """
     c = np.cos(elevation)
     return np.array([-c * np.cos(azimuth), -c * np.sin(azimuth), -np.sin(elevation)])
 

@@ -132,8 +132,10 @@ def _cap_profile(
 
 
 def _revolve(r: NDArray[np.float64], z: NDArray[np.float64], segments: int) -> Mesh:
-    """Surface of revolution of the profile (r, z) about z. The profile begins and ends on the
-    axis."""
+    """Surface of revolution of the profile (r, z) about z.
+
+    The profile begins and ends on the axis.
+    """
     angles = np.arange(segments) * (2 * np.pi / segments)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     inner = np.concatenate(

@@ -236,8 +236,7 @@ class Stage:
         return np.concatenate(points) if points else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
 
     def boxes(self, t: float) -> list[NDArray[np.float64]]:
-        """Corners (8, 3) of the box around each part of the robot and of carried objects, in W
-        [m]."""
+        """Corners (8, 3) of the boxes of the robot's parts and of carried objects, in W [m]."""
         X_WL = self.link_poses(self.configuration(t))
         return [
             transform(self.part_pose(p, t, X_WL), _box_corners(p))

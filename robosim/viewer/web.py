@@ -157,8 +157,7 @@ class WebScene:
         ]
 
     def _place_arrows(self, moment: int) -> None:
-        """Place the arrows of a moment. The remaining arrows of the node are shrunk out of
-        sight."""
+        """Place the arrows of a moment, and shrink the node's other arrows out of sight."""
         forces = self.stage.forces
         assert forces is not None
         if moment == self._arrow_moment:
@@ -206,8 +205,10 @@ class WebScene:
         return handles
 
     def _add_cloud(self, part: Part, name: str, visible: bool) -> Any:
-        """Add one node for all points, about their center, in half precision if that is fine
-        enough."""
+        """Add one node for all points, about their center.
+
+        Half precision is used if it is fine enough.
+        """
         low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
         middle = (low + high) / 2
         coarse = _HALF_PRECISION * float((high - low).max()) / 2 > part.radius / 4

@@ -96,8 +96,10 @@ class McapScan:
                 return
 
     def _chunk(self, data: bytes, whole: bool) -> Iterator[Message]:
-        """Records in a chunk. A chunk at the end of a truncated file yields its complete
-        records."""
+        """Records in a chunk.
+
+        A chunk at the end of a truncated file yields its complete records.
+        """
         fields = _Fields(data, self)
         try:
             _, _, length, checksum = fields.take("<QQQI")

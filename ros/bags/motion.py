@@ -112,8 +112,9 @@ def track(
     speed_scaling: str | None = None,
     commands: str | None = None,
 ) -> Tracking:
-    """Compute the tracking error of a recorded arm, from the plan's start to a second after its
-    end.
+    """Compute the tracking error of a recorded arm.
+
+    It covers the time from the plan's start to a second after its end.
 
     Args:
         bag: the recording.
@@ -231,8 +232,10 @@ def _resample(even: Array, time: Array, values: Array) -> Array:
 
 
 def _low_pass(values: Array, cutoff: float) -> Array:
-    """Filter forwards and backwards. Columns with NaN stay NaN. `cutoff` is relative to half the
-    rate."""
+    """Filter forwards and backwards. Columns with NaN stay NaN.
+
+    `cutoff` is relative to half the rate.
+    """
     from scipy.signal import butter, sosfiltfilt
 
     sections = butter(_ORDER, cutoff, output="sos")

@@ -133,8 +133,7 @@ class Bag:
         return sorted(name for name, topic in self.topics.items() if topic.type == type_)
 
     def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
-        """Iterate over the messages of a topic: receive time [ns], and message with fields as
-        attributes.
+        """Iterate over a topic: receive times [ns], and messages with fields as attributes.
 
         Messages are in order of time. Raises BagError for a topic that does not exist, an unknown
         type, or a message that does not fit its type's definition.
@@ -222,8 +221,9 @@ class Bag:
         return sorted(found, key=lambda stamped: stamped.time)
 
     def commands(self, topic: str | None = None) -> tuple[Array, Array]:
-        """Set points of a forward controller: times (m,) [s] since the recording's start, values
-        (m, n).
+        """Set points of a forward controller: times (m,) [s], and values (m, n).
+
+        Times count from the recording's start.
 
         Raises BagError if their number changes.
         """
@@ -241,8 +241,10 @@ class Bag:
         return np.array(times), np.array(values)
 
     def numbers(self, topic: str) -> tuple[Array, Array]:
-        """Values of a std_msgs/Float64 topic: times (m,) [s] since the recording's start, values
-        (m,)."""
+        """Values of a std_msgs/Float64 topic: times (m,) [s], and values (m,).
+
+        Times count from the recording's start.
+        """
         self._one(FLOAT64, topic, topic)
         pairs = [
             (self._seconds(time_ns), float(message.data))

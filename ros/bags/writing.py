@@ -184,8 +184,7 @@ class BagWriter:
     # -- The file ----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Pass all data to the operating system, so that an interruption of this process keeps
-        them."""
+        """Pass all data to the operating system, so that they survive this process."""
         if not self._unflushed:
             return
         # rosbags writes chunks of 1 MiB, which are seconds of an arm's states. Ending a chunk early

@@ -1,4 +1,5 @@
 """Error codes of responses to motion requests: MoveIt's codes, and their planning statuses.
+
 | planning status | code |
 |---|---|
 | solved, cut short | SUCCESS |

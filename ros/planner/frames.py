@@ -73,8 +73,9 @@ class Frames:
     def above(
         self, frame: str, known: Container[str], *, now: float, max_age: float
     ) -> tuple[str, FloatArray] | None:
-        """Find the nearest known frame at or above a frame, and the frame's pose in it; None if
-        none.
+        """Find the nearest known frame at or above a frame, and the frame's pose in it.
+
+        Return None if there is none.
 
         Raises Refusal as `between` does.
         """

@@ -37,8 +37,10 @@ class Job(Generic[T]):
         self._error: BaseException | None = None
 
     def cancel(self) -> None:
-        """Request cancellation, which a running job may ignore. A job that has not begun is
-        refused."""
+        """Request cancellation, which a running job may ignore.
+
+        A job that has not begun is refused at once.
+        """
         self._cancelled.set()
         self._on_cancel()
         self.run(begin=False)

@@ -338,8 +338,10 @@ class PlannerNode(Node):
     def _reach(
         self, joint_names: tuple[str, ...], requirements: Requirements, job: Job[Answer]
     ) -> RosArm:
-        """Return the connected arm with these joints. Raises ExecutionError, naming what is
-        missing."""
+        """Return the connected arm with these joints.
+
+        Raises ExecutionError, naming what is missing.
+        """
         if self._arm_joints != joint_names:
             self._let_go()
         if fresh := self._arm is None:

@@ -224,8 +224,7 @@ def _answer(result: PlanResult, scene: Scene | None, settings: Settings) -> Answ
 
 
 def _same_goal(request: MotionRequest, scene: Scene | None, latest: Scene | None) -> bool:
-    """Return true if the goal does not depend on the scene, or the scene's goals do not define
-    it."""
+    """Return true if the goal is the same in both scenes: explicit, or a name in neither."""
     if request.goal_joint_names or request.goal_poses:
         return True
     name = request.goal_name or "goal"

@@ -239,8 +239,10 @@ def _by_name(
     code: ErrorCode,
     kind: str = "positions",
 ) -> dict[str, float]:
-    """Return values by name. There must be one finite value per name, and names must be
-    distinct."""
+    """Return values by name.
+
+    There must be one finite value per name, and names must be distinct.
+    """
     if len(names) != len(values):
         raise Refusal(
             code, f"{what}: {len(names)} joints are named, and there are {len(values)} {kind}"

@@ -18,7 +18,7 @@ from robosim.ros.parameters import Parameter
 __all__ = ["PARAMETERS", "main"]
 
 PARAMETERS: tuple[Parameter, ...] = (
-    # What to send
+    # Plan
     Parameter(
         "plan_file",
         "",
@@ -43,7 +43,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         " needs one of them.",
         read_only=True,
     ),
-    # To whom
+    # Arm
     Parameter(
         "profile",
         GENERIC.name,
@@ -84,7 +84,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         3600.0,
         read_only=True,
     ),
-    # How
+    # Motion
     Parameter(
         "series",
         "auto",

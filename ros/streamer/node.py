@@ -333,8 +333,10 @@ class Streamer(Node):
         self._end(f"{report.outcome.value}: {report.reason}")
 
     def _end(self, text: str) -> None:
-        """Become free for the next trajectory before publishing, as a client may send one at
-        once."""
+        """Become free for the next trajectory, then publish.
+
+        A client may send a trajectory at once.
+        """
         self._moving = self._busy = False
         self._tell(text)
 

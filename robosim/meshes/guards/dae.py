@@ -141,8 +141,10 @@ def _check_arrays(root: Any, path: str) -> None:
 
 
 def _reduce_primitive(element: Any, path: str) -> None:
-    """Check that <p> has declared corners times the inputs' stride, and keep indices of
-    vertices."""
+    """Check the number of indices in <p>, and keep the indices of vertices.
+
+    The number must be the declared corners times the inputs' stride.
+    """
     tag = _tag(element)
     lists = {
         _tag(child): (child.text or "").split()
@@ -181,8 +183,10 @@ def _check_count(element: Any, found: int, path: str) -> None:
 
 
 def _check_instances(root: Any, path: str) -> None:
-    """Count the nodes that instancing expands to, recursively. Refuse cycles and explosive
-    growth."""
+    """Count the nodes that instancing expands to.
+
+    Cycles and explosive growth are refused.
+    """
     nodes = {e.get("id"): e for e in root.iter() if _tag(e) == "node" and e.get("id")}
     totals: dict[str, int] = {}
 

@@ -163,8 +163,10 @@ def _clean(document: dict[str, Any], binary: bytes, path: str) -> dict[str, Any]
 def _nodes(
     document: dict[str, Any], roots: list[int], n_meshes: int, path: str
 ) -> list[dict[str, Any]]:
-    """Reduce nodes to children, transform and mesh. Each may have one parent, so cycles are
-    excluded."""
+    """Reduce nodes to children, transform and mesh.
+
+    Each may have one parent, so cycles are excluded.
+    """
     nodes = document.get("nodes", [])
     if len(nodes) > _MAX_NODES:
         raise MeshError(f"GLB has {len(nodes)} nodes; at most {_MAX_NODES} are read", file=path)

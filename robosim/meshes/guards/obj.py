@@ -14,8 +14,9 @@ __all__ = ["guard"]
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Keep vertices and faces. Faces become triangles (fans of their first corner) with absolute
-    indices.
+    """Keep vertices and faces.
+
+    Faces become triangles (fans of their first corner) with absolute indices.
     """
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(f"OBJ of {len(data)} bytes exceeds {MAX_TEXT_BYTES}", file=path)

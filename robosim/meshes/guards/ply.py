@@ -27,14 +27,18 @@ class _Element:
     properties: list[list[str]] = field(default_factory=list)
 
     def least_bytes(self, text: bool) -> int:
-        """Minimum size of a row: a list may be empty, a text number takes a digit and a
-        separator."""
+        """Minimum size of a row.
+
+        A list may be empty. A number in text takes a digit and a separator.
+        """
         return sum(2 if text else _SIZES[p[1] if p[0] == "list" else p[0]] for p in self.properties)
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Check the header against the size of the data; drop comments (one may name a texture
-    file)."""
+    """Check the header against the size of the data, and drop comments.
+
+    A comment may name a texture file.
+    """
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"format ascii" in data[:200]:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

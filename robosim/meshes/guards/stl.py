@@ -28,8 +28,10 @@ _ENDSOLID = re.compile(rb"^[ \t]*endsolid\b", re.IGNORECASE | re.MULTILINE)
 
 
 def guard(data: bytes, path: str) -> Guarded:
-    """Distinguish binary from text (by size: binary files may begin with `solid`), check the
-    count."""
+    """Distinguish binary from text, and check the count.
+
+    The distinction is by size, because binary files may begin with `solid` as well.
+    """
     n = struct.unpack_from("<I", data, 80)[0] if len(data) >= 84 else None
     size = None if n is None else 84 + _RECORD * n
     if n is not None and size is not None and size <= len(data) < size + min(n, 1) * _RECORD:
@@ -54,8 +56,10 @@ def guard(data: bytes, path: str) -> Guarded:
 
 
 def _guard_text(data: bytes, path: str) -> Guarded:
-    """Rewrite the triangles in canonical text, since a name may contain even `facet` or
-    `vertex`."""
+    """Rewrite the triangles in canonical text.
+
+    A name may contain any words, even `facet` and `vertex`.
+    """
     if len(data) > MAX_TEXT_BYTES:
         raise MeshError(
             f"text STL of {len(data)} bytes exceeds {MAX_TEXT_BYTES}; save it as binary STL",
