@@ -1,4 +1,4 @@
-"""Output files of the command: checks of their endings before any work, and writing of each kind."""
+"""Output files of the command: checks before any work, and writing of each kind."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _object_meshes(thing: SceneObject) -> Iterator[tuple[NDArray[np.float64], Me
 def _visual_meshes(
     visual: Visual,
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64], Color]]:
-    """Meshes of a visual with their colors. A color of the visual overrides that of the mesh file."""
+    """Meshes of a visual with colors. A color of the visual overrides that of the mesh file."""
     if visual.shape is not None:
         yield *shape_mesh(visual.shape), visual.rgba or ROBOT_COLOR
         return

@@ -336,7 +336,7 @@ def _interpolate_normals(surface: Surface, faces: NDArray[np.int32], points: F32
 
 
 def _ground_pattern(p: F32, pixel: F32) -> F32:
-    """Floor color at points (k, 3): a grid of 0.5 m, antialiased for sample sizes `pixel` (k,) [m]."""
+    """Floor color at points (k, 3): a grid of 0.5 m, antialiased for sizes `pixel` (k,) [m]."""
     line = np.zeros(len(p), np.float32)
     for cell, strength in ((0.5, 0.55), (1.0, 0.45)):
         half = 0.004 * (cell + 0.5)
