@@ -173,6 +173,7 @@ def declare(
     """
     from rclpy.parameter import Parameter as RosParameter
 
+    # Refuse unknown parameters.
     overrides = {
         name: given.value for name, given in getattr(node, "_parameter_overrides", {}).items()
     }
@@ -182,6 +183,7 @@ def declare(
             near = suggestion(name, sorted(by_name), limit=None)
             raise ExecutionError(f"there is no parameter {name!r}{near}")
 
+    # Declare each parameter with its checked value.
     values = SimpleNamespace()
     for p in parameters:
         value = p.check(overrides[p.name]) if overrides.get(p.name) is not None else p.default

@@ -170,6 +170,7 @@ class PublishedGoal:
     def _judge(self, now: float, state: ArmState | None, speed_scaling: float) -> None:
         if self._status.done:
             return
+        # Advance the trajectory's time. Fail if states have stopped.
         elapsed, self._now = max(0.0, now - self._now), max(now, self._now)
         self.trajectory_time += elapsed * speed_scaling
         if state is None:
@@ -182,12 +183,14 @@ class PublishedGoal:
                 )
             return
         self._heard = now
+        # Cancellation is complete once the arm is at rest.
         at_rest = bool(np.all(np.abs(state.velocity[self._index]) <= self._judgment.velocity))
         if self._status is GoalStatus.CANCELING:
             if at_rest:
                 self._end(GoalStatus.CANCELED, ErrorCode.SUCCESSFUL, "")
             return
 
+        # Success within tolerance and at rest; failure after the goal time, or without motion.
         position = state.position[self._index]
         self._furthest = max(self._furthest, float(np.abs(position - self._start).max()))
         error = np.abs(position - self._way.position(self._way.duration))

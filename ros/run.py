@@ -154,6 +154,7 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
     process = _Process()
     node: Any = None
     executor: ExecutorThread | None = None
+    # Start the node, and wait for the end.
     try:
         if unknown := remove_ros_args(argv)[1:]:
             raise RobosimError(
@@ -168,6 +169,7 @@ def _run(make_node: Callable[..., Any], arguments: Sequence[str]) -> int:
         if process.signal:
             node.get_logger().info(f"ends: {process.signal}")
     finally:
+        # Close the node first, while ROS still runs.
         if hasattr(node, "close"):
             process.code = node.close() or process.code
         if executor is not None:

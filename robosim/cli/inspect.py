@@ -190,6 +190,7 @@ def _rates(speed: Mapping[str, Any] | None, unit: str) -> tuple[str, str, str]:
 def _print_colliders(facts: Mapping[str, Any]) -> None:
     from robosim.cli.output import paint, print_table
 
+    # One row per mesh. Primitives are counted by link and type.
     rows: list[Sequence[str]] = []
     plain: dict[str, Counter[str]] = {}
     for collider in facts["colliders"]:
@@ -210,6 +211,7 @@ def _print_colliders(facts: Mapping[str, Any]) -> None:
         for link, kinds in plain.items()
     ]
     print_table(("link", "shape", "", ""), rows, left=4)
+    # Self-collision pairs, pairs excluded by reason, and pairs of hulls only.
     print(f"  {facts['collision_pairs']} pairs are checked for self-collision")
     reasons = Counter(pair["reason"] or "no reason given" for pair in facts["disabled_collisions"])
     for reason, count in reasons.items():

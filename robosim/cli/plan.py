@@ -145,6 +145,7 @@ def run(args: argparse.Namespace) -> int:
     from robosim.cli.options import load_world, parse_speeds, scene_in
     from robosim.cli.output import busy, print_json, printable
 
+    # Check all options before planning.
     files.check_outputs(
         {
             "--output": (args.output, files.TRAJECTORY),
@@ -156,6 +157,7 @@ def run(args: argparse.Namespace) -> int:
     model, scene = world.model, scene_in(world)
     problem = make_problem(args, world)
     tool_speed = None if args.tool_speed is None else parse_speeds(args.tool_speed, "--tool-speed")
+    # Plan.
     with busy("planning") as say:
         result = planners.plan(
             problem,
@@ -168,6 +170,7 @@ def run(args: argparse.Namespace) -> int:
             tool_speed=tool_speed,
             progress=say,
         )
+    # Write files and print the summary.
     summary = report.summarize(result, model, scene)
     written: list[str] = []
     if result.trajectory is not None:
@@ -207,6 +210,7 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
     from robosim.planners import JointGoal, PoseGoal, Problem
 
     model, scene = world.model, scene_in(world)
+    # Goal of the options, otherwise the scene's goal "goal".
     goal: Any = None
     if args.goal is not None:
         goal = JointGoal(parse_positions(args.goal, "--goal"), full_turns=args.full_turns)
@@ -240,6 +244,7 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
         raise PlanningError("--no-full-turns is about --goal or --goal-named, which are not given")
     if args.frame is not None and args.goal_pose is None:
         raise PlanningError("--frame is about --goal-pose, which is not given")
+    # Start of the options, in a world file relative to the world's start.
     start = None if args.start is None else parse_positions(args.start, "--start")
     by_name = start is None or isinstance(start, dict | str)
     if (
@@ -249,6 +254,7 @@ def make_problem(args: argparse.Namespace, world: World) -> Any:
     ):
         # The start of the world, changed by the given positions.
         start = model.configuration(start or {}, rest=world.start)
+    # Joints of the group: its name, or a list of joints.
     group: Any = args.group
     if group is not None and group not in model.groups:
         group = [joint.strip() for joint in group.split(",")]

@@ -135,6 +135,7 @@ def run(args: argparse.Namespace) -> int:
     from robosim.simulation import Control, Simulation, State, StepStatus
     from robosim.world import Material
 
+    # Check all options before simulating.
     files.check_outputs(
         {
             "--output": (args.output, STATE),
@@ -148,6 +149,7 @@ def run(args: argparse.Namespace) -> int:
             f"--for {args.duration} takes {duration / dt:.3g} steps of {args.dt}; at most 1e7 are"
             " taken"
         )
+    # Complete the world: floor, materials, and motors that hold the joints.
     world = load_world(args, ("base", "friction"), base=args.base or "described")
     model, scene = world.model, scene_in(world)
     if not is_world_file(args):
@@ -163,6 +165,7 @@ def run(args: argparse.Namespace) -> int:
     with warnings.catch_warnings():  # the summary reports them
         warnings.simplefilter("ignore")
         simulation = Simulation(world, dt=dt, solver=args.solver)
+    # Simulate.
     start = State.load(args.state) if args.state else at_rest(simulation, args)
     control = held(start, args.state) if world.motors else Control()
     steps = max(round(duration / dt), 1)
@@ -171,6 +174,7 @@ def run(args: argparse.Namespace) -> int:
             start, steps, control, progress=lambda taken: say(f"{taken * dt:.2f} s")
         )
 
+    # Write files and print the summary.
     summary = {"base": base_of(args, model), "scene": scene_of(args, scene)}
     summary |= summarize(simulation, motion, control)
     written = []

@@ -105,12 +105,14 @@ def run(args: argparse.Namespace) -> int:
     from robosim.execution.streaming import Outcome, stream_trajectory
     from robosim.execution.transports import find_transport
 
+    # Check options, load the plan and connect.
     files.check_outputs({"--plot": (args.plot, files.PLOT), "--record": (args.record, RECORDING)})
     transport = find_transport(args.to)
     trajectory, model = load(args)
     args.plan_start = starting_positions(trajectory)
     with busy(f"connecting to {args.to}"):
         arm = transport.connect(model, trajectory.position_names, args)
+    # Stream the plan.
     with arm, busy(f"streaming to {args.to}") as say:
         report = stream_trajectory(
             arm,
@@ -129,6 +131,7 @@ def run(args: argparse.Namespace) -> int:
             if event.level in ("warning", "error")
         ]
 
+    # Write files and print the summary.
     summary = summarize(report, args, trajectory, told)
     written: list[str] = []
     if report.tracking is not None and len(report.tracking):

@@ -176,6 +176,7 @@ def convex_decomposition(
             f"threshold={threshold} must be in [0.01, 1] and max_pieces={max_pieces} at least 1"
         )
         raise MeshError(message)
+    # Decompose in a worker process.
     merged = mesh.merged()
     if len(merged.faces) < 4:
         return [convex_hull(mesh.vertices)]
@@ -196,6 +197,7 @@ def convex_decomposition(
             f"exit status {run.returncode}"
         ]
         raise MeshError(f"convex decomposition failed: {reason[0][:200]}")
+    # Pieces are the hulls of the parts, which makes them exactly convex.
     with np.load(io.BytesIO(run.stdout), allow_pickle=False) as parts:
         pieces = [
             convex_hull(parts[f"v{i}"].astype(np.float64)) for i in range(len(parts.files) // 2)

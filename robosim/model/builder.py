@@ -175,6 +175,7 @@ class ModelBuilder:
             ModelError: an argument is invalid. The message names the joint, the value and what is
                 valid.
         """
+        # Validate all arguments.
         what = f"joint {checked_name(name, 'joint name')!r}"
         for link, role in ((parent, "parent"), (child, "child")):
             checked_name(link, f"{what}: {role}")
@@ -215,6 +216,7 @@ class ModelBuilder:
             number(gear_ratio, f"{what}: gear ratio"),
         )
         joint = _narrowed(joint)
+        # Add the joint to the engine.
         self._engine.add_joint(
             name,
             kind,
@@ -242,6 +244,7 @@ class ModelBuilder:
                 else (joint.mimic.source, joint.mimic.multiplier, joint.mimic.offset)
             ),
         )
+        # Keep the description with a unit axis, and the axis as given.
         length = float(np.linalg.norm(joint.axis))
         unit = joint.axis / length if length > 0 else joint.axis
         unit.setflags(write=False)
@@ -400,6 +403,7 @@ class ModelBuilder:
             and self._acceleration_limits is not None
         ):
             number(self._acceleration_limits, "acceleration limit")
+        # Check references between parts, which are known only now.
         for joint in self._joints.values():
             what = f"joint {joint.name!r}"
             self._known_link(joint.parent, f"{what}: parent")
@@ -407,6 +411,7 @@ class ModelBuilder:
             if joint.mimic is not None and (source := joint.mimic.source) not in self._joints:
                 near = suggestion(source, self._joints)
                 raise ModelError(f"{what} mimics {source!r}, which is not a joint{near}")
+        # Build the mechanism and its description.
         engine = self._engine.build(allow_massless, filter_adjacent)
         model = Model(
             engine,

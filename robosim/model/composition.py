@@ -75,6 +75,7 @@ def compose(name: str, parts: Sequence[Part]) -> Model:
         ModelError: a name occurs twice, a parent does not exist, a link carries a part with a
             floating base, or parts differ in gravity.
     """
+    # Links and joints of all parts, each with a joint to its parent.
     described = [model_arguments(part.model) for part in parts]
     joints: list[Joint] = []
     links = [Link(ROOT, 0.0, np.zeros(3), np.zeros((3, 3)))]
@@ -85,6 +86,7 @@ def compose(name: str, parts: Sequence[Part]) -> Model:
         joints.append(_base_joint(part, {joint.name for joint in joints}))
         joints += [_joint(joint, part) for joint in description["joints"]]
 
+    # Build the whole with all other parts of the descriptions.
     whole = built_model(
         name,
         floating_base=False,
@@ -106,6 +108,7 @@ def compose(name: str, parts: Sequence[Part]) -> Model:
         warnings=[_said(text, p) for p in parts for text in p.model.warnings],
         ignored=[_said(text, p) for p in parts for text in p.model.ignored],
     )
+    # Transfer numbers of coordinates and collision pairs.
     disabled = [
         (p.link(a), p.link(b), reason)
         for p, arguments in zip(parts, described, strict=True)

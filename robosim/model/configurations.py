@@ -68,6 +68,7 @@ def configuration_by_names(
     mimics = {joint.name: joint.mimic for joint in model.joints if joint.mimic is not None}
     fixed = {joint.name for joint in model.joints if joint.kind == "fixed"}
     followers: list[tuple[str, float]] = []
+    # Set positions of independent joints. Remember mimic joints, and check fixed joints.
     for name, given in values.items():
         try:
             value = float(given)
@@ -89,6 +90,7 @@ def configuration_by_names(
             raise ModelError(
                 f"{model.name!r} has no joint {name!r} that moves{suggestion(name, known)}"
             )
+    # Check that mimic joints agree with their sources.
     for name, value in followers:
         mimic = mimics[name]
         assert mimic is not None

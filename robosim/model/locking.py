@@ -37,6 +37,8 @@ def locked_model(model: Model, joints: Iterable[str], q: FloatArray) -> Model:
     description = dict(arguments["description"])
     base = model._engine.joints[1].name if model.floating_base else None
     floating_base = model.floating_base and base not in names
+    # Replace locked joints by fixed joints, and a locked floating base by a mount on a link
+    # "world".
     links: list[Link] = list(description["links"])
     kept = [
         _fixed(model, joint, q) if joint.name in names else joint for joint in description["joints"]
@@ -51,6 +53,7 @@ def locked_model(model: Model, joints: Iterable[str], q: FloatArray) -> Model:
             ),
         )
 
+    # Build the smaller model, and transfer the remaining numbers and pairs.
     locked = built_model(
         model.name,
         floating_base=floating_base,

@@ -174,6 +174,7 @@ def _add_link(
         place = f"{robot.file}:{inertial.line}"
         fault, mass, com, inertia = inertial.fault, inertial.mass, inertial.com, inertial.inertia
     impossible = bool(fault)
+    # Use the described inertia if it is valid.
     if not impossible:
         try:
             if not (lacks_mass and options.from_meshes):
@@ -196,6 +197,7 @@ def _add_link(
                     f"{e}{way_out}", file=robot.file, line=int(place.rpartition(":")[2])
                 ) from None
     text = f"{place}: link {link.name!r}: "
+    # Otherwise compute it from geometry if requested.
     if options.from_meshes:
         known = mass if mass > 0 else None
         computed = inertia_from_geometry(robot, link, mass=known, density=options.density)
@@ -206,6 +208,7 @@ def _add_link(
             builder.add_warning(text + computed[3])
             return
         fault += "; there is no geometry to compute it from" if impossible else ""
+    # Otherwise add the link with its fault.
     builder.add_link(link.name, mass=mass, com=com, inertia=inertia, fault=fault, place=place)
     if impossible:
         builder.add_warning(text + fault)

@@ -188,6 +188,7 @@ def _limit_sources(loaded: LoadedRobot) -> tuple[dict[str, str], dict[str, dict[
     model, robot = loaded.model, loaded.robot
     overrides = loaded.overrides.by_joint if loaded.overrides else {}
     file = loaded.overrides.source if loaded.overrides else ""
+    # Position limits, per coordinate of q.
     positions: dict[str, str] = {}
     for name in model.position_names:
         joint = robot.joints.get(name.partition("/")[0])
@@ -214,6 +215,7 @@ def _limit_sources(loaded: LoadedRobot) -> tuple[dict[str, str], dict[str, dict[
         ]
         if followers:
             positions[name] += f", and what {', '.join(followers)} can follow"
+    # Velocity, effort and acceleration limits, per coordinate of v.
     velocities: dict[str, dict[str, str]] = {}
     for name in model.velocity_names:
         joint = robot.joints.get(name.partition("/")[0])

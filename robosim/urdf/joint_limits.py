@@ -135,6 +135,7 @@ def _add(
     line: int | None,
 ) -> None:
     """Check one joint's entry and convert it to overrides."""
+    # Refuse unknown keys.
     for key, (_, at) in values.items():
         if key not in _KEYS and key != "angle_wraparound":
             near = suggestion(key, sorted(_KEYS), limit=None)
@@ -142,6 +143,7 @@ def _add(
                 f"joint {joint!r}: unknown key {key!r}{near}", file=file, line=at
             )
     limits: dict[str, tuple[float, ...] | None] = {}
+    # Convert each quantity: removed by its flag, or replaced by valid numbers.
     for quantity, bounds in _BOUNDS.items():
         flag, at = values.get(f"has_{quantity}_limits", (None, line))
         given = [values[b] for b in bounds if b in values]
@@ -202,6 +204,7 @@ def _compose(data: bytes, file: str) -> yaml.Node:
                 raise JointLimitsError(
                     f"is nested deeper than {_MAX_DEPTH} brackets", file=file, line=1
                 )
+        # Refuse anchors, aliases and unknown tags before composing nodes.
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
             line = token.start_mark.line + 1
             if isinstance(token, (yaml.AliasToken, yaml.AnchorToken)):

@@ -51,6 +51,7 @@ def expand_xacro(
         raise MissingDependencyError(
             "a .xacro file needs xacro, which is not installed: pip install xacro"
         )
+    # Expand in a worker process.
     data = read_file(path, max_bytes=_MAX_BYTES)
     absolute = str(Path(path).absolute())
     request = {
@@ -76,6 +77,7 @@ def expand_xacro(
         ) from None
     if "urdf" in answer:
         return str(answer["urdf"])
+    # Locate the error in the included file that caused it.
     culprit = Path(str(answer.get("file") or path))
     if culprit != Path(absolute):
         try:

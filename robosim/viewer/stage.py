@@ -99,12 +99,14 @@ class Stage:
         else:
             motions = _listed(trajectory)
         self.q_rest = np.array(model.neutral() if q is None else q, dtype=np.float64)
+        # Parts of the robot and the scene. Level half-spaces become floors.
         self.robot = robot_parts(model)
         self.colliders = collider_parts(model)
         things = [] if scene is None else scene_parts(scene)
         self.robot += [p for p in things if p.link is not None]
         self.world = [p for p in things if p.link is None and not _is_floor(p)]
         self._floors = [float(p.X[2, 3]) for p in things if _is_floor(p)]
+        # Motions one after the other, or a replay.
         self.duration = 0.0
         self.tips = tip_links(model)
         self.forces: ForceArrows | None = None
@@ -124,6 +126,7 @@ class Stage:
                 {} if scene is None else {name: at.link for name, at in scene.attachments.items()}
             )
             self.forces = ForceArrows(model, self.replay, held, self._robot_size())
+        # Objects that events attach or release are posed over time.
         self._stays = self._follow_events(scene)
         moved = [p for p in things if p.name in self._stays]
         self.carried = [

@@ -60,6 +60,7 @@ def _show(options: argparse.Namespace) -> int:
 
     if (options.plot or options.save) and not options.plan:
         raise RobosimError("--plot and --save compare with a plan; name it with --plan")
+    # List the topics.
     bag = Bag(options.bag)
     interrupted = ", interrupted" if bag.truncated else ""
     print(f"{bag.path}: {bag.duration:.2f} s{interrupted}")
@@ -74,6 +75,7 @@ def _show(options: argparse.Namespace) -> int:
         made.save(options.trajectory)
         print(f"{options.trajectory}: {made.duration:.2f} s, {len(made.breaks)} knots")
     if options.plan:
+        # Compare with the plan.
         plan = Trajectory.load(options.plan)
         prefixed = [f"{options.tf_prefix}{name}" for name in plan.position_names]
         start = options.start

@@ -100,6 +100,7 @@ class McapScan:
 
         A chunk at the end of a truncated file yields its complete records.
         """
+        # Unpack the chunk, or its beginning if the file is truncated.
         fields = _Fields(data, self)
         try:
             _, _, length, checksum = fields.take("<QQQI")
@@ -124,6 +125,7 @@ class McapScan:
             raise self._error(f"a chunk says {length} bytes and has {len(content)}")
         if whole and checksum and zlib.crc32(content) != checksum:
             raise self._error("a chunk's checksum is wrong: the file is damaged")
+        # Read the records inside.
         at = 0
         while at + 9 <= len(content):
             kind, size = struct.unpack_from("<BQ", content, at)

@@ -129,6 +129,7 @@ def track(
 
     Raises BagError if there are no such topics or joints, or no sample during the plan.
     """
+    # Time of the plan at each sample, from its start and the speed scaling.
     recorded = names.prefixed(plan.position_names, tf_prefix)
     states = bag.joint_states(joint_states, joint_names=recorded)
     if speed_scaling is None:
@@ -147,6 +148,7 @@ def track(
             f" of the recording, which lasts {bag.duration:.4g} s",
             file=bag.path,
         )
+    # Commanded positions: the latest set point at each sample.
     commanded = np.full(states.position[shown].shape, np.nan)
     if commands is not None:
         sent, values = bag.commands(commands)

@@ -266,6 +266,7 @@ class PlannerNode(Node):
             return Answer(ErrorCode.ROBOT_STATE_STALE, missing)
         if self._robot.model is None:
             return Answer(ErrorCode.INVALID_ROBOT_STATE, self._robot.problem)
+        # Place the robot's base.
         try:
             if self._robot.stand(self._seconds(), self._values.state_timeout, job.cancelled):
                 self.get_logger().info(f"the robot stands {self._robot.where}")
@@ -284,6 +285,7 @@ class PlannerNode(Node):
             if feedback is not None:
                 feedback(stage, min((time.perf_counter() - begin) / allowed, 1.0))
 
+        # The request's own scene, read once, or the node's present scene.
         own: list[Scene | None] = []
 
         def scene_now() -> Scene | None:
@@ -291,6 +293,7 @@ class PlannerNode(Node):
                 own.append(self._surroundings.of_request(request, model))
             return self._surroundings.now(model) if own[0] is None else own[0]
 
+        # Plan, display and execute.
         answer = plan_motion(
             request, model, scene_now, self._states, settings,
             clock=self._seconds, frames=self._frames, progress=progress, stop=job.cancelled,

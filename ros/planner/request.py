@@ -119,6 +119,7 @@ def make_options(request: MotionRequest, settings: Settings) -> Options:
     def refuse(name: str, value: object, valid: str) -> Refusal:
         return Refusal(ErrorCode.PLANNING_FAILED, f"{name} is {value}; it must be {valid}")
 
+    # Check each option, with the settings' values as defaults.
     planner = request.planner or settings.planner
     if planner != CARTESIAN:
         try:

@@ -104,6 +104,7 @@ class Recorder(Node):
         return response
 
     def _subscribe(self, topic: str, type_: str, latched: bool) -> None:
+        # Find the message type.
         package, _, name = type_.split("/")
         try:
             kind = getattr(importlib.import_module(f"{package}.msg"), name)
@@ -111,6 +112,7 @@ class Recorder(Node):
             raise ExecutionError(
                 f"type {type_!r} of topic {topic} cannot be had: {error}"
             ) from None
+        # Subscribe with the QoS of the topic.
         qos = LATCHED
         if not latched:
             reliable = (

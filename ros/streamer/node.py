@@ -299,6 +299,7 @@ class Streamer(Node):
         self._arm.assume_joints(motion_of(trajectory).joint_names)
         joints = self._arm.joint_names
         tolerance = tuple(JointTolerance(name, values.path_tolerance) for name in joints)
+        # Stream with the node's parameters.
         try:
             self._report = report = stream_trajectory(
                 self._arm,

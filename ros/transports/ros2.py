@@ -86,6 +86,7 @@ class Ros2Transport:
             raise ExecutionError(
                 f"--ros2-timeout is {options.ros2_timeout}; it must be a positive number of seconds"
             )
+        # Interface by mode, unless given.
         setpoints = getattr(options, "mode", "trajectory") == "setpoints"
         interface = options.ros2_interface
         if interface == "auto":
@@ -96,6 +97,7 @@ class Ros2Transport:
                 f"--ros2-interface {interface} takes {takes}; it does not go with --mode"
                 f" {options.mode}"
             )
+        # Conditions that the arm must report.
         driver = find_driver(options.ros2_profile, "--ros2-profile")
         given = (
             driver.require if options.ros2_require == "profile" else options.ros2_require.split(",")

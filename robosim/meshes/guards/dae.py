@@ -190,6 +190,7 @@ def _check_instances(root: Any, path: str) -> None:
     nodes = {e.get("id"): e for e in root.iter() if _tag(e) == "node" and e.get("id")}
     totals: dict[str, int] = {}
 
+    # Number of nodes and instances below an element.
     def expanded(element: Any, trail: tuple[str, ...]) -> int:
         total = 1
         for child in element:
@@ -221,6 +222,7 @@ def _check_instances(root: Any, path: str) -> None:
                 )
         return total
 
+    # Number of nodes and instances of a named node, cached, with a check for cycles.
     def of(name: str, instance: Any, trail: tuple[str, ...]) -> int:
         if name in trail or len(trail) > 50:
             raise MeshError(

@@ -39,6 +39,7 @@ def guard(data: bytes, path: str) -> Guarded:
 
     A comment may name a texture file.
     """
+    # Split header and body.
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"format ascii" in data[:200]:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -58,6 +59,7 @@ def guard(data: bytes, path: str) -> Guarded:
             )
         body = _check_text(body, elements, path)
 
+    # Check counts and properties.
     needed = sum(e.count * e.least_bytes(text) for e in elements)
     if needed > len(body) + 1:  # + 1: the last line need not have a newline
         raise MeshError(
@@ -75,6 +77,7 @@ def guard(data: bytes, path: str) -> Guarded:
     if not any(p[0] == "list" for p in names["face"].properties):
         raise MeshError("PLY faces have no list of vertex indices", file=path)
 
+    # Rebuild the header without comments.
     header = ["ply", f"format {encoding} 1.0"]
     for e in elements:
         header += [

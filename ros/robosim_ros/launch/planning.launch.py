@@ -23,6 +23,7 @@ def generate_launch_description() -> LaunchDescription:
     def text(argument: str) -> ParameterValue:
         return ParameterValue(LaunchConfiguration(argument), value_type=str)
 
+    # Arguments
     arguments = [
         DeclareLaunchArgument(
             "robot",
@@ -84,6 +85,7 @@ def generate_launch_description() -> LaunchDescription:
             "rviz", default_value="false", choices=["true", "false"], description="Show it in RViz"
         ),
     ]
+    # Nodes
     planner = Node(
         package="robosim_ros",
         executable="planner",
