@@ -93,7 +93,7 @@ PROFILES = ("generic", "ur", "franka", "xarm", "topic_based")
 
 
 def prefixed(names: Iterable[str], tf_prefix: str) -> tuple[str, ...]:
-    """Add `tf_prefix` to names, as in a description made with it ("left_" + "elbow_joint")."""
+    """Names in a description made with `tf_prefix` ("left_elbow_joint" for "left_")."""
     return tuple(f"{tf_prefix}{name}" for name in names)
 
 

@@ -31,8 +31,10 @@ class PieceManifold(NamedTuple):
     """Contact manifold of two pieces of bodies A and B."""
 
     manifold: Manifold
-    """Manifold of the two pieces as shapes, in W. For a one-sided triangle, its normal is that of
-    `contacts`."""
+    """Manifold of the two pieces as shapes, in W.
+
+    For a one-sided triangle, it is along the separating direction of `contacts`.
+    """
     piece_A: int
     """Number of the piece of A, as in `PieceWitness`."""
     piece_B: int

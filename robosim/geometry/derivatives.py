@@ -30,8 +30,10 @@ class Feature(NamedTuple):
     """Feature of a shape that is in contact."""
 
     kind: str
-    """"vertex", "edge" (also a rim), "face", or "curved": a sphere, a lateral surface, the ball of
-    a capsule's end."""
+    """Kind of the feature: "vertex", "edge" (also a rim), "face", or "curved".
+
+    A curved feature is a sphere, a lateral surface, or the ball of a capsule's end.
+    """
     number: int
     """Index among the shape's features of this kind, the same for a feature in any pose."""
     slide: float
@@ -54,8 +56,10 @@ class WitnessDerivatives:
     witness: Witness
     """Witness that is differentiated, as `signed_distance` returns it."""
     twist: WitnessRates
-    """Derivatives with respect to the poses, (12,): twist of A, then of B, each [linear; angular]
-    in its moving frame."""
+    """Derivatives with respect to the poses, (12,).
+
+    They are in the twist of A, then of B, each [linear; angular] in its moving frame.
+    """
     one_sided: bool
     """True if the derivatives are one-sided; they are then those of the reported features.
 

@@ -18,9 +18,12 @@ class Impact(NamedTuple):
     """First time at which two moving shapes come within a margin of each other."""
 
     status: str
-    """"separated": never, t = 1; "touching": first at t; "overlapping": already at t = 0;
+    """Outcome of the check.
+
+    "separated": never, t = 1. "touching": first at t. "overlapping": already at t = 0.
     "unfinished": separated up to t and undecided afterwards, because the shapes slide along each
-    other too closely for too long."""
+    other too closely for too long.
+    """
     t: float
     """Time from 0 to 1. The shapes are separated at all earlier times."""
     witness: Witness
@@ -37,8 +40,10 @@ class ImpactDerivatives(NamedTuple):
     impact: Impact
     """Impact that is differentiated, as `time_of_impact` returns it."""
     start: Array
-    """Derivatives with respect to the poses at t = 0, (12,): twist of A, then of B, each [linear;
-    angular] in its own frame."""
+    """Derivatives with respect to the poses at t = 0, (12,).
+
+    They are in the twist of A, then of B, each [linear; angular] in its own frame.
+    """
     end: Array
     """Derivatives with respect to the poses at t = 1, likewise."""
     one_sided: bool

@@ -20,8 +20,11 @@ class ManifoldFeature(NamedTuple):
     number: int
     """Index among the shape's features of this kind, the same for a feature in any pose."""
     part: int
-    """For a rim, which of its six representative points (1 to 6); for a face with a rim, which
-    chord between them; otherwise 0."""
+    """Part of the feature.
+
+    For a rim, which of its six representative points (1 to 6). For a face with a rim, which chord
+    between them. Otherwise 0.
+    """
 
 
 class Manifold(NamedTuple):
@@ -55,11 +58,15 @@ class Manifold(NamedTuple):
     features_B: tuple[ManifoldFeature, ...]
     """Feature of B that generates each point."""
     slide: Array
-    """Distance that the shapes may move perpendicular to the normal before a point's features
-    change [m], (n,)."""
+    """Distance that the shapes may slide before the features of a point change [m], (n,).
+
+    It is measured perpendicular to the normal.
+    """
     reference: str | None
-    """"A" or "B" if the normal is that of this shape's face and turns with it alone; otherwise
-    None."""
+    """Shape with the reference face, "A" or "B", otherwise None.
+
+    The normal is that of this face and turns with its shape alone.
+    """
 
 
 class ManifoldRates(NamedTuple):
@@ -81,19 +88,21 @@ class ManifoldDerivatives(NamedTuple):
     manifold: Manifold
     """Manifold that is differentiated, as `contact_manifold` returns it."""
     twist: ManifoldRates
-    """Derivatives with respect to the poses, (12,): twist of A, then of B, each [linear; angular]
-    in its moving frame."""
+    """Derivatives with respect to the poses, (12,).
+
+    They are in the twist of A, then of B, each [linear; angular] in its moving frame.
+    """
     sizes_A: dict[str, ManifoldRates]
-    """Derivatives with respect to every size of A, by name in `shape_sizes`; all vertex coordinates
-    of a convex mesh."""
+    """Derivatives with respect to sizes of A, by name in `shape_sizes`.
+
+    For a convex mesh, they are with respect to all coordinates of its vertices.
+    """
     sizes_B: dict[str, ManifoldRates]
     """Derivatives with respect to every size of B, likewise."""
     scale_A: ManifoldRates
-    """Derivatives with respect to a factor, at 1, that scales A about the origin of its frame,
-    ()."""
+    """Derivatives in a factor, at 1, that scales A about the origin of its frame, ()."""
     scale_B: ManifoldRates
-    """Derivatives with respect to a factor, at 1, that scales B about the origin of its frame,
-    ()."""
+    """Derivatives in a factor, at 1, that scales B about the origin of its frame, ()."""
     one_sided: NDArray[np.bool_]
     """True, for each point (n,), if its derivatives are one-sided.
 
@@ -115,9 +124,9 @@ def contact_manifold(
     both surfaces. All points with a gap up to the margin count, at any angle of the faces, so a
     settling box keeps its four corners. Choose a margin above the gaps of a resting body.
 
-    Discs are represented by six points of their rim. The lowest point is added if the disc is
-    tilted by more than that. Of more than eight points, the deepest and those farthest from each
-    other are kept.
+    Discs are represented by six points of their rim, and by the lowest point of the rim if tilted
+    by more than 1e-6 rad. Of more than eight points, the deepest and those farthest from each other
+    are kept.
 
     Args:
         A: the first shape.

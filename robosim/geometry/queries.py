@@ -19,8 +19,11 @@ class Witness(NamedTuple):
     """
 
     distance: float
-    """Signed distance [m]: the gap, or minus the length of the shortest translation that separates
-    overlapping shapes."""
+    """Signed distance [m].
+
+    It is the gap, or minus the length of the shortest translation that separates overlapping
+    shapes.
+    """
     p_WA: Array
     """Nearest point of A, or deepest if the shapes overlap, (3,) [m]."""
     p_WB: Array

@@ -20,19 +20,27 @@ class RayHits(NamedTuple):
     hit: NDArray[np.bool_]
     """True if the ray hits the shape, (n,)."""
     inside: NDArray[np.bool_]
-    """True if the ray starts in the shape, (n,). Then t = 0, the point is the origin, and the
-    normal is opposite to the direction."""
+    """True if the ray starts in the shape, (n,).
+
+    Then t = 0, the point is the origin, and the normal is opposite to the direction.
+    """
     t: Array
-    """(n,) ray parameter, in lengths of the direction: meters for unit directions; inf without a
-    hit."""
+    """(n,) ray parameter, in lengths of the direction; inf without a hit.
+
+    It is in meters for unit directions.
+    """
     point: Array
     """Points of the hits, (n, 3) [m]; zero without a hit."""
     normal: Array
-    """Outward unit normals of the surface at the hits, (n, 3); zero without a hit. For a triangle,
-    the normal is on the ray's side."""
+    """Outward unit normals of the surface at the hits, (n, 3); zero without a hit.
+
+    For a triangle, the normal is on the ray's side.
+    """
     piece: NDArray[np.int64]
-    """Number of the piece that is hit, (n,), as in `PieceWitness`; 0 for a `Shape`, -1 without a
-    hit."""
+    """Number of the piece that is hit, (n,), as in `PieceWitness`.
+
+    It is 0 for a `Shape`, and -1 without a hit.
+    """
 
 
 class RayRates(NamedTuple):
@@ -56,14 +64,14 @@ class RayDerivatives(NamedTuple):
     direction: RayRates
     """Derivatives with respect to the ray's direction, (3,)."""
     twist: RayRates
-    """Derivatives with respect to the shape's pose, (6,): its twist [linear; angular] in its own
-    frame."""
+    """Derivatives in the shape's pose, (6,): its twist [linear; angular] in its own frame."""
     sizes: dict[str, RayRates]
-    """Derivatives with respect to every size of the shape, by name in `shape_sizes`; all
-    coordinates of vertices."""
+    """Derivatives with respect to sizes of the shape, by name in `shape_sizes`.
+
+    For vertices, they are with respect to all coordinates.
+    """
     scale: RayRates
-    """Derivatives with respect to a factor, at 1, that scales the shape about the origin of its
-    frame, ()."""
+    """Derivatives in a factor, at 1, that scales the shape about the origin of its frame, ()."""
     feature: Feature
     """Feature that the ray hits."""
     one_sided: bool

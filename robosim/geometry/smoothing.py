@@ -18,8 +18,10 @@ class SmoothedWitness(NamedTuple):
     witness: Witness
     """Distance, points on the smoothed shapes and normal from A to B, in W."""
     twist: WitnessRates
-    """Derivatives with respect to the poses, (12,): twist of A, then of B, each [linear; angular]
-    in its moving frame."""
+    """Derivatives with respect to the poses, (12,).
+
+    They are in the twist of A, then of B, each [linear; angular] in its moving frame.
+    """
     one_sided: bool
     """True if both bodies share a center of curvature, so that the normal is not unique.
 

@@ -277,7 +277,9 @@ class Kinematics(Operations):
         point: ArrayLike | None = None,
         out: FrameAccelerationDerivatives | None = None,
     ) -> FrameAccelerationDerivatives:
-        """Derivatives of `frame_acceleration` in q (tangent space), v and a, and of velocity in q.
+        """Derivatives of `frame_acceleration` in q, v and a, and of `frame_velocity` in q.
+
+        Derivatives in q are taken in the tangent space.
 
         Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS
         2018.

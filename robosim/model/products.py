@@ -110,6 +110,8 @@ class Products(Operations):
     ) -> FloatArray:
         """(n_v,) JVP dtau = dtau_dq dq + dtau_dv dv + M da of inverse dynamics.
 
+        The derivatives are those of `inverse_dynamics_derivatives`.
+
         Args:
             q: (n_q,).
             v: (n_v,).
@@ -226,6 +228,8 @@ class Products(Operations):
         out: ForwardDynamicsChange | None = None,
     ) -> ForwardDynamicsChange:
         """`forward_dynamics` and its JVP da = da_dq dq + da_dv dv + M^-1 dtau.
+
+        The derivatives are those of `forward_dynamics_derivatives`.
 
         Args:
             q: (n_q,).
