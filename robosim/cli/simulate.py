@@ -311,7 +311,7 @@ def at_rest(simulation: Simulation, args: argparse.Namespace) -> State:
 def lifted(model: Model, scene: Scene, q: NDArray[Any]) -> NDArray[Any]:
     """Raise the whole robot in q until it just clears the scene.
 
-    q itself if no single joint carries all of the robot.
+    Return q itself if no single joint carries all of the robot.
     """
     import numpy as np
 

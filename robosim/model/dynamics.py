@@ -96,8 +96,7 @@ class Dynamics(Operations):
 
         Computed from the sparse factor of M along the tree. To solve with M, `mass_factor` is
         faster and more precise. Featherstone, "Efficient factorization of the joint-space inertia
-        matrix for precise. Featherstone, "Efficient factorization of the joint-space inertia matrix
-        for branched kinematic trees" (2005).
+        matrix for branched kinematic trees" (2005).
 
         Args:
             q: (n_q,).
@@ -113,7 +112,6 @@ class Dynamics(Operations):
 
         M = L^T D L, where L is unit lower triangular without entries between joints of different
         branches. Cost O(n depth^2). Featherstone, "Efficient factorization of the joint-space
-        inertia branches, in O(n depth^2). Featherstone, "Efficient factorization of the joint-space
         inertia matrix for branched kinematic trees", Int. J. Robotics Research 24 (2005).
 
         Args:
