@@ -78,7 +78,7 @@ def always_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
 
 
 def mostly_touching(robot: RobotSpec, report: SelfCollisionReport) -> list[str]:
-    """Return one text per checked pair of links that overlaps at most random configurations."""
+    """Return one text per checked pair of links that overlaps at half of the samples or more."""
     return [
         f"{robot.file}:{robot.links[a].line}: links {a!r} and {b!r} overlap at {n} of 100 random"
         " configurations. If they are meant to, name them in a <disable_collisions> of an SRDF"

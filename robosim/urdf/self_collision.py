@@ -14,7 +14,8 @@ both links closest. It follows the gradient of their distance, then perturbs coo
 shrinking steps, and follows the gradient again. A pair that comes within the margin stays checked.
 
 For pairs that stay checked, the filter counts at how many of a hundred samples they overlap. Pairs
-that overlap at most samples leave a robot little free space, and are often modeled so on purpose.
+that overlap at half of the samples or more leave a robot little free space, and are often modeled
+so on purpose.
 
 The total work of all searches is bounded. Pairs with the fewest joints between them go first, and
 pairs that are not reached stay checked. Only robots with thousands of pairs, such as chains of

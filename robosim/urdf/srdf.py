@@ -9,8 +9,8 @@ group            joints: the listed joints, the parent joints of its links, the 
                  of a serial group
 group_state      its positions; values for fixed, mimic and virtual joints are recorded as ignored
 end_effector     link and group
-disable_collisions, disable_default_collisions, enable_collisions
-                 in this order of precedence, the last wins
+disable_default_collisions, disable_collisions, enable_collisions
+                 applied in this order, the last wins
 virtual_joint    mounting of the robot, for `load_robot(base="described")`; another base overrides
                  it, and a different type is recorded
 passive_joint    a joint without a drive, not part of any group
