@@ -1,5 +1,5 @@
-"""Time steps of robots and free objects with hard contact: `Simulation`, and what goes in and comes
-out."""
+"""Time steps of robots and free objects with hard contact: `Simulation`, its inputs and its
+results."""
 
 from robosim.simulation.balance import Energy, StepBalance
 from robosim.simulation.details import (

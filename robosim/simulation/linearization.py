@@ -1,4 +1,4 @@
-"""`Linearization`: a step that was taken, with all that acted in it and its derivatives."""
+"""`Linearization`: a single step with its forces and its derivatives."""
 
 from __future__ import annotations
 
@@ -45,15 +45,14 @@ Array = NDArray[np.float64]
 
 
 class Linearization:
-    """A step that was taken: its end, what acted in it, and how its end depends on all that it came
-    from.
+    """A single step: its end state, its forces and the derivatives of its end state.
 
-    `Simulation.linearize` makes it. All is of that one step, exact, and made when it is asked for.
+    `Simulation.linearize` makes it. Results are exact for that step and computed on first access.
 
     Attributes:
-        simulation: that took the step.
-        start: the state before it.
-        control: that drove it.
+        simulation: the simulation that took the step.
+        start: the state before the step.
+        control: the control of the step.
     """
 
     _step: _engine.TakenStep
@@ -67,7 +66,7 @@ class Linearization:
 
     @cached_property
     def state(self) -> State:
-        """The state at its end, the same to the bit as by `Simulation.step`."""
+        """The state at the end of the step, bitwise equal to that of `Simulation.step`."""
         q, v = self._step.state
         return State._made(q, v, self.start.time + self.simulation.dt, self._step.report)
 
@@ -76,28 +75,28 @@ class Linearization:
         """Report on how the step was solved."""
         return report_from(self._step.report)
 
-    # All that acted
+    # Forces
 
     @cached_property
     def contacts(self) -> list[ContactForce]:
-        """All points within the margin or met in the step. Here and below: of several substeps
-        those of the last."""
+        """All points within the margin or touched in the step. With substeps, this and the
+        following properties describe the last substep."""
         return [contact_from(x) for x in self._details.contacts]
 
     @cached_property
     def joints(self) -> list[JointForce]:
-        """Forces of limits within the margin, motors, dry friction and equalities."""
+        """Forces of joint limits within the margin, motors, dry friction and joint equalities."""
         names = self.simulation.model.velocity_names
         return [joint_from(x, names) for x in self._details.joints]
 
     @cached_property
     def closures(self) -> list[ClosureForce]:
-        """Forces of points and welds, in their order."""
+        """Forces of point closures and welds, in the order of the world's closures."""
         return [closure_from(x) for x in self._details.closures]
 
     @cached_property
     def islands(self) -> list[StepIsland]:
-        """All conditions that impulses were found for, by what was solved together."""
+        """Groups of constraint rows that were solved together."""
         return [island_from(x) for x in self._details.islands]
 
     @cached_property
@@ -106,29 +105,30 @@ class Linearization:
 
     @property
     def switch(self) -> float:
-        """Distance of the row that is nearest to another mode [m/s or rad/s]; inf without any."""
+        """Smallest distance of a row to another mode [m/s or rad/s]; inf without rows."""
         return min((row.switch for island in self.islands for row in island.rows), default=np.inf)
 
     @property
     def condition(self) -> float:
-        """The largest condition number of the islands."""
+        """Largest condition number of the islands."""
         return max((island.condition for island in self.islands), default=1.0)
 
     @cached_property
     def signature(self) -> bytes:
-        """The formula that the step is: what touches by which features, and what each row does.
+        """Signature of the formula of the step: the features that touch and the mode of each row.
 
-        Steps with the same signature are values of one smooth function, so their differences can be
-        compared with derivatives. Where it changes, a step has a kink or a jump. It means nothing
-        else, and nothing to another simulation of another model.
+        Steps with equal signatures are values of one smooth function, so finite differences between
+        them can be compared with derivatives. Where the signature changes, the step function has a
+        kink or a jump. Signatures have no other meaning, and signatures of different models cannot
+        be compared.
         """
         return self._step.signature
 
     def balance(self) -> StepBalance:
-        """Energy and momentum before and after the step, and what has given and taken them; of
-        substeps of the last.
+        """Energy and momentum before and after the step, with the work and impulses between.
 
-        Some milliseconds, as it asks the model for each link's motion.
+        With substeps, the balance is that of the last substep. Takes some milliseconds, since the
+        model computes the motion of each link.
         """
         simulation = self.simulation
         substeps = simulation._made_of["substeps"]
@@ -155,25 +155,26 @@ class Linearization:
     # Derivatives
 
     def vjp(self, q_bar: ArrayLike | None = None, v_bar: ArrayLike | None = None) -> StepGradient:
-        """Gradient of a loss of the state at the end, in everything that the step depends on.
+        """Gradient of a loss of the end state with respect to everything that the step depends on.
 
-        In the state, the control and every parameter: masses, lengths, springs, limits, materials,
-        motors, shapes down to the vertices of convex meshes, gravity, dt. Right through contacts:
-        points move, normals turn, what sticks, slides, bounces or is at a limit counts as such.
-        Modes are held, so that where one changes right there the gradient is that of one side. With
-        `pgs` it is that of the sweeps, whether they have ended at a solution or not.
+        The gradient is with respect to the state, the control and every parameter: masses, lengths,
+        springs, limits, materials, motors, shapes down to the vertices of convex meshes, gravity
+        and dt. It accounts for contacts: points move, normals turn, and each contact sticks, slides
+        or bounces and each limit is active as in the step. Modes are held fixed. Where a mode
+        changes exactly at this state, the gradient is one-sided. With `pgs` the gradient is that of
+        the sweeps, converged or not.
 
         Args:
             q_bar: (n_v,) gradient of the loss in q at the end, in its tangent space; None for zero.
-            v_bar: (n_v,) and in v.
+            v_bar: (n_v,) gradient of the loss in v at the end; None for zero.
 
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
 
         Source: `engine/step/linearization/step_vjp.cpp`; Werling et al., "Fast and feature-complete
         differentiable physics for articulated rigid bodies with contact", RSS 2021, with one
-        transposed solve in the place of its matrices; of `pgs` the adjoint of the sweeps, Qiao et
-        al., "Efficient differentiable simulation of articulated bodies", ICML 2021, Algorithm 1.
+        transposed solve instead of its matrices. For `pgs`, the adjoint of the sweeps: Qiao et al.,
+        "Efficient differentiable simulation of articulated bodies", ICML 2021, Algorithm 1.
         """
         with engine_errors():
             return self.simulation._gradient(self._step.vjp(self._bar(q_bar, v_bar)))
@@ -188,25 +189,24 @@ class Linearization:
         v_target: ArrayLike | None = None,
         parameters: Mapping[Key, ArrayLike] | None = None,
     ) -> StepTangent:
-        """Change of the state at the end along one direction of everything that the step depends
-        on.
+        """Derivative of the end state along one direction of everything that the step depends on.
 
-        The product of its Jacobian with that direction, without a matrix: `vjp` is the transpose.
-        What is not given does not change.
+        The Jacobian-vector product, computed without forming the matrix; `vjp` is its transpose.
+        Arguments that are not given do not change.
 
         Args:
             q: (n_v,) direction of q at the start, in its tangent space.
-            v: (n_v,) of v.
-            tau: (n_v,) of the control; as are q_target (n_q,) and v_target (n_v,).
-            q_target: see tau.
-            v_target: see tau.
-            parameters: by name, as in `Simulation.parameters`. Sizes and scales of bodies made of
-            pieces have no
-                derivative: where they change and anything touches, the result is nan.
+            v: (n_v,) direction of v at the start.
+            tau: (n_v,) direction of the control's forces.
+            q_target: (n_q,) direction of the control's target positions.
+            v_target: (n_v,) direction of the control's target velocities.
+            parameters: directions by name, as in `Simulation.parameters`. Sizes and scales of
+                bodies made of pieces have no derivative: if they change and anything touches, the
+                result is nan.
 
         Raises:
-            SimulationError: an array has the wrong shape or is not finite, or there is no parameter
-            of that name.
+            SimulationError: an array has the wrong shape or is not finite, or no parameter has that
+                name.
 
         Example:
             >>> import numpy as np, robosim
@@ -237,29 +237,29 @@ class Linearization:
         q_target: ArrayLike | None = None,
         v_target: ArrayLike | None = None,
     ) -> StepCurvature:
-        """Change of the gradient of `vjp` along one direction of state and control: a second-order
-        product.
+        """Derivative of the gradient of `vjp` along one direction of state and control.
 
-        Of the loss q_bar . (q_next - q_next here) + v_bar . v_next, the product of its Hessian with
-        the direction, while everything touches and slides as it does here: what planners of
-        Newton's kind need beside the Jacobians. It is symmetric in q, v and the control, where q
-        moves along the tangent space at the state (`Model.integrate`) and the difference of
-        configurations is `Model.difference`. Parameters' numbers are its mixed derivatives.
+        The product of the Hessian of the loss q_bar . (q_next - q_next here) + v_bar . v_next with
+        the direction, while the modes and features of all contacts stay as they are. Newton-type
+        planners need it beside the Jacobians. The product is symmetric in q, v and the control,
+        where q moves along the tangent space at the state (`Model.integrate`) and differences of
+        configurations are those of `Model.difference`. The entries of parameters are mixed
+        derivatives.
 
-        Made of exact gradients beside the state and extrapolated, to some ten digits, `error` of
-        each number beside it; the points are drawn in until all are steps by one formula
-        (`signature`). About as much as ten gradients. It does not depend on
-        `complementarity_aware`.
+        The product is extrapolated from exact gradients at nearby states, to about ten digits;
+        `error` estimates the error of each number. The points are moved closer until all of them
+        are steps of one formula (`signature`). Costs about as much as ten gradients. Does not
+        depend on `complementarity_aware`.
 
         Args:
-            q_bar: as of `vjp`.
-            v_bar: as of `vjp`.
-            q: (n_v,) direction of q at the start, in its tangent space; None for not at all, as of
-            the others.
-            v: (n_v,) of v.
-            tau: (n_v,) of the control.
-            q_target: (n_q,) of it, where it has one.
-            v_target: (n_v,) of it.
+            q_bar: as in `vjp`.
+            v_bar: as in `vjp`.
+            q: (n_v,) direction of q at the start, in its tangent space; None for zero, as for the
+                other directions.
+            v: (n_v,) direction of v at the start.
+            tau: (n_v,) direction of the control's forces.
+            q_target: (n_q,) direction of the control's target positions, if the control has them.
+            v_target: (n_v,) direction of the control's target velocities, if the control has them.
 
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
@@ -284,15 +284,15 @@ class Linearization:
         return StepCurvature(gradient(product), gradient(error, ParameterErrors))
 
     def jacobians(self, *by: Key) -> Jacobians:
-        """Derivatives of the state at the end in the one before, in the control and in parameters.
+        """Derivatives of the end state in the state before, in the control and in parameters.
 
         Args:
-            by: which of q, v, tau, q_target and v_target, and parameters by name, as in
-            `Simulation.parameters`; by
-                default the first five. What is not named is not made, and has no columns.
+            by: any of q, v, tau, q_target and v_target, and parameters by name, as in
+                `Simulation.parameters`; the first five by default. Derivatives that are not named
+                are not computed and have no columns.
 
         Raises:
-            SimulationError: `by` has another name.
+            SimulationError: `by` has an unknown name.
 
         Example:
             >>> import robosim

@@ -1,4 +1,4 @@
-"""A run as it can be looked at: states at a steady rate, with what acts there."""
+"""`Replay`: states of a run at a steady rate with their contact forces, for display."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from robosim.simulation.details import ContactForce
 __all__ = ["Replay"]
 
 Array = NDArray[np.float64]
-MAX_STATES = 3600  # of a replay, a minute at 60 per second
+MAX_STATES = 3600  # largest number of states of a replay: one minute at 60 per second
 
 
 class Replay(NamedTuple):
-    """Some states of a run, from its first to its last, each with the contacts of the step that
-    begins there."""
+    """States of a run, from the first to the last, each with the contacts of the step that begins
+    there."""
 
     times: Array
     """(k,) [s]."""
     q: Array
     """(k, n_q)."""
     contacts: list[list[ContactForce]]
-    """k of them: all points within the margin, as in `Linearization.contacts`."""
+    """k lists: all points within the margin, as in `Linearization.contacts`."""
 
     def nearest(self, time: float) -> int:
-        """Which of the states is nearest to a time [s]."""
+        """Return the index of the state nearest to a time [s]."""
         after = min(max(int(np.searchsorted(self.times, time)), 1), len(self.times) - 1)
         if after < 1:
             return 0
@@ -37,8 +37,16 @@ class Replay(NamedTuple):
 
 
 def spread(times: Array, rate: float) -> NDArray[np.int64]:
-    """Which of the times (n,) to look at, for as even a rate [Hz] as they allow: first, last and
-    those between.
+    """Select states at an even rate.
+
+    The selection includes the first and the last state. Its rate is as even as the times allow.
+
+    Args:
+        times: (n,) times of the states [s].
+        rate: states per second [Hz].
+
+    Returns:
+        Indices into `times`.
 
     Raises:
         SimulationError: the rate is not positive.

@@ -1,4 +1,4 @@
-"""`Rollout`: the states of one run or of many, with their derivatives."""
+"""`Rollout`: the states of one or many runs, with their derivatives."""
 
 from __future__ import annotations
 
@@ -31,49 +31,48 @@ Progress = Callable[[int], object]
 
 
 class RolloutReport(NamedTuple):
-    """Report on the steps of a rollout. Each field is one number for one run, and for many an array
-    (...)."""
+    """Report on the steps of a rollout. Each field is one number for one run, or an array (...) for
+    many runs."""
 
     status: Any
-    """The worst `StepStatus` of all steps."""
+    """Worst `StepStatus` of all steps."""
     residual: Any
-    """The largest, as of `StepReport`."""
+    """Largest residual, as in `StepReport`."""
     contacts: Any
-    """Number in the last step, as are the next two."""
+    """Number in the last step, as are rows and islands."""
     rows: Any
     islands: Any
     class_changes: Any
-    """Sums over all steps, as are the next three."""
+    """Sum over all steps, as are the next three fields."""
     pivots: Any
     coupled_bounces: Any
     untimed_bounces: Any
     attempt: Any
-    """The last of its methods that the solver needed in any step."""
+    """Last of the solver's methods that any step needed."""
     first_unsolved: Any
-    """The first step that was `relaxed`, `inconsistent` or `diverged`; -1 where none was."""
+    """Index of the first step that was `relaxed`, `inconsistent` or `diverged`; -1 if none was."""
 
     @property
     def solved(self) -> Any:
-        """True where no step was `relaxed`, `inconsistent` or `diverged`."""
+        """True if no step was `relaxed`, `inconsistent` or `diverged`."""
         return self.first_unsolved < 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rollout(Value):
-    """States of one run, or of many with leading axes, each `interval` steps after the one before,
-    and the last.
+    """States of one run, or of many runs with leading axes: every `interval`-th state and the last.
 
-    `Simulation.rollout` makes it. Derivatives go back through the steps that were taken, each taken
-    again from its state: nothing but the states is kept.
+    `Simulation.rollout` makes it. Only states are stored. Derivatives take each step again from its
+    state, backward through the run.
 
     Attributes:
-        simulation: that took the steps.
-        control: that drove them.
-        times: (n,) of the states [s].
+        simulation: the simulation that took the steps.
+        control: the control of the steps.
+        times: (n,) times of the states [s].
         q: (..., n, n_q) configurations.
         v: (..., n, n_v) velocities.
-        steps: that were taken.
-        interval: steps between states that were kept.
+        steps: number of steps taken.
+        interval: number of steps between stored states.
         report: how the steps were solved.
     """
 
@@ -100,7 +99,7 @@ class Rollout(Value):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The leading axes: () for one run."""
+        """Leading axes of the runs: () for one run."""
         return self.q.shape[:-2]
 
     def vjp(
@@ -111,21 +110,20 @@ class Rollout(Value):
         by: Collection[str] = DRIVES,
         progress: Progress | None = None,
     ) -> StepGradient:
-        """Gradient of a loss of all states that were kept, in everything that the runs depend on.
+        """Gradient of a loss of all stored states in everything that the runs depend on.
 
-        Goes back from the last step, on several threads where there are many runs. The same to the
-        bit whatever interval the states were kept at, where the loss sees the same of them, and for
-        any number of threads. Ctrl-C ends it.
+        Goes backward from the last step, on several threads if there are many runs. The result is
+        the same to the bit for any number of threads, and for any interval if the loss depends on
+        the same states. Ctrl-C interrupts it.
 
         Args:
             q_bar: (..., n, n_v) gradient of the loss in each q, in its tangent space; None for
-            zero.
-            v_bar: (..., n, n_v) and in each v.
-            by: the controls by which gradients are kept; those by others have no rows. For long
-            runs they are larger
-                than the states.
-            progress: called every thousand steps or so with the number of steps gone back; what it
-            raises ends it.
+                zero.
+            v_bar: (..., n, n_v) gradient of the loss in each v; None for zero.
+            by: controls whose gradients are kept; gradients of other controls have no rows. In long
+                runs these gradients are larger than the states.
+            progress: called about every thousand steps with the number of steps gone back. An
+                exception from it ends the computation.
 
         Raises:
             SimulationError: an array has the wrong shape or is not finite.
@@ -134,21 +132,21 @@ class Rollout(Value):
         return roll_vjp(*given, q_bar, v_bar, by=by, progress=progress)
 
     def jacobians(self, *by: Key, progress: Progress | None = None) -> Jacobians:
-        """Derivatives of the state after each step in the one before, the control and parameters.
+        """Derivatives of the state after each step in the state before, the control and parameters.
 
-        On several threads, the same to the bit for any number of them and any interval. Ctrl-C ends
-        it.
+        Runs on several threads. The result is the same to the bit for any number of threads and any
+        interval. Ctrl-C interrupts it.
 
         Args:
-            by: as of `Linearization.jacobians`; all of a long run are large.
-            progress: called every thousand steps or so with the number of steps whose Jacobians are
-            there.
+            by: as in `Linearization.jacobians`. The Jacobians of a long run take much memory.
+            progress: called about every thousand steps with the number of steps whose Jacobians are
+                computed.
 
         Returns:
             Jacobians with the axes (..., steps) in front.
 
         Raises:
-            SimulationError: as of `Linearization.jacobians`.
+            SimulationError: as in `Linearization.jacobians`.
 
         Example:
             >>> import robosim
@@ -178,15 +176,15 @@ class Rollout(Value):
         return simulation._jacobians(found, keys, shape)
 
     def replay(self, *, rate: float = 60.0) -> Replay:
-        """States of one run with the contact forces that act there, to be looked at:
-        `robosim.viewer` shows them.
+        """States of one run with the contact forces that act there, for display by
+        `robosim.viewer`.
 
-        The steps from these states are taken again, and are the same to the bit. The run's last
-        state begins one that it has not made, with the control of the one before.
+        The steps from these states are taken again, the same to the bit. At the last state of the
+        run, an extra step is taken with the control of the step before.
 
         Args:
-            rate: states per second [Hz], if the run has as many; fewer where there would be more
-            than 3600 in all.
+            rate: states per second [Hz], at most as many as the run has. The rate is reduced where
+                the replay would have more than 3600 states.
 
         Raises:
             SimulationError: the rate is not positive, or there are many runs.
@@ -206,15 +204,15 @@ class Rollout(Value):
 
 
 class _Drive(NamedTuple):
-    """The arrays of a control as the engine takes them: of all runs alike, or of each."""
+    """Arrays of a control in the engine's layout: shared by all runs, or for each run."""
 
     is_shared: bool
     arrays: tuple[Array | None, Array | None, Array | None]
-    """(steps, n) or (n,) where runs share them, else (m, steps, n)."""
+    """(steps, n) or (n,) if shared by all runs, else (m, steps, n)."""
 
     @classmethod
     def of(cls, split: _Split, steps: int, shape: tuple[int, ...]) -> _Drive:
-        """The drive of runs with these leading axes, from what `split_control` gives."""
+        """Return the drive of runs with these leading axes, from the result of `split_control`."""
         if all(
             x is None or x.ndim == own or prod(x.shape[: x.ndim - own]) == 1 for x, own in split
         ):
@@ -225,7 +223,7 @@ class _Drive(NamedTuple):
                 rows: Array = x if x.ndim == own else x.reshape(x.shape[x.ndim - own :])
                 return (
                     rows if own == 1 or len(rows) == steps else rows[0]
-                )  # one row for all steps has no axis of them
+                )  # a single row for all steps has no axis of steps
 
             tau, q_target, v_target = [of_all(x, own) for x, own in split]
             return cls(True, (tau, q_target, v_target))
@@ -246,11 +244,13 @@ _Split = list[tuple[Array | None, int]]
 
 
 def split_control(simulation: Simulation, control: Control, steps: int) -> _Split:
-    """Its arrays, each with its number of own axes: 1 where it is one for all steps, else 2 with a
-    row for each step.
+    """Return the control's arrays, each with its number of own axes.
+
+    The number is 1 for an array that is shared by all steps, and 2 for an array with a row for each
+    step.
 
     Raises:
-        SimulationError: one has another shape.
+        SimulationError: an array has the wrong shape.
     """
     model = simulation.model
     found: _Split = []
@@ -287,7 +287,7 @@ def roll(
     interval: int,
     progress: Progress | None,
 ) -> Rollout:
-    """Runs from states q (..., n_q), v (..., n_v), which broadcast with the control's leading
+    """Run from states q (..., n_q), v (..., n_v), which broadcast with the control's leading
     axes."""
     model = simulation.model
     split = split_control(simulation, control, steps)
@@ -321,7 +321,7 @@ def roll(
         )
     times = np.full(steps + 1, simulation.dt)
     times[0] = time
-    np.add.accumulate(times, out=times)  # one by one, as steps do
+    np.add.accumulate(times, out=times)  # one by one, as in single steps
     kept = [*range(0, steps, interval), steps]
     qs, vs = with_axes(qs, shape), with_axes(vs, shape)
     return Rollout(
@@ -330,7 +330,7 @@ def roll(
 
 
 def _of_each_run(x: Array, shape: tuple[int, ...]) -> Array:
-    """(m, n) the states (..., n) of all runs, which have these leading axes."""
+    """Return the states (..., n) of all runs with these leading axes, as (m, n)."""
     whole = x if x.shape[:-1] == shape else np.broadcast_to(x, (*shape, x.shape[-1]))
     return one_axis(whole, shape)
 
@@ -348,7 +348,7 @@ def roll_vjp(
     by: Collection[str] = DRIVES,
     progress: Progress | None = None,
 ) -> StepGradient:
-    """Gradient of a loss of runs' states q (..., n, n_q), v (..., n, n_v) that were kept. See
+    """Gradient of a loss of the stored states q (..., n, n_q), v (..., n, n_v) of runs. See
     `Rollout.vjp`."""
     shape, own = q.shape[:-2], (q.shape[-2], simulation.model.n_v)
     drive = _Drive.of(split_control(simulation, control, steps), steps, shape)
@@ -370,7 +370,7 @@ def roll_vjp(
 
 
 def _bar(given: ArrayLike | None, shape: tuple[int, ...], own: tuple[int, int], name: str) -> Array:
-    """(m, n, n_v) the gradient of a loss in each state."""
+    """Return the gradient of a loss in each state as (m, n, n_v)."""
     if given is None:
         return np.zeros((prod(shape), *own))
     try:
@@ -384,7 +384,7 @@ def _bar(given: ArrayLike | None, shape: tuple[int, ...], own: tuple[int, int], 
 
 
 def _report(reports: Any, shape: tuple[int, ...]) -> RolloutReport:
-    # Arrays, and a list of names.
+    # Fields are arrays, or lists of names.
     found = (getattr(reports, name) for name in RolloutReport._fields)
     if shape:
         return RolloutReport._make(np.asarray(x).reshape(shape) for x in found)

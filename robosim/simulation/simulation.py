@@ -1,4 +1,4 @@
-"""`Simulation`: a world, stepped through time."""
+"""`Simulation`: steps a world through time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = ["Simulation"]
 Array = NDArray[np.float64]
 _NO_CONTROL = Control()
 _JACOBIANS = ("q", "v", *DRIVES)
-# The arrays of what the engine gives, in the order of StepGradient and Jacobians.
+# Accessors of the engine's result arrays, in the order of StepGradient and Jacobians.
 _GRADIENT_ARRAYS = attrgetter(*_JACOBIANS, "parameters", "vertices", "causes")
 _JACOBIAN_ARRAYS = attrgetter(*_JACOBIANS, "parameters", "causes")
 
@@ -49,71 +49,60 @@ class Simulation:
     """Steps a world through time with hard contact, friction, joint limits, dry friction, motors
     and closed loops.
 
-    Contacts, limits, dry friction and motors are rows whose impulses are found together at each
-    step: what touches does not overlap further, friction stays within mu times the normal force
-    along each of two axes, limits hold. Damping, springs and motors are implicit, so that stiff
-    ones are steady. What overlaps already is taken back by a part `erp` in each step. What
-    approaches is met within `margin`, or when it touches, in the order in which things do
-    (`bounce`). Bodies that move freely keep their linear momentum exactly.
+    Contacts, limits, dry friction and motors are constraint rows, whose impulses are solved
+    together in each step. Touching bodies do not penetrate further, friction stays within mu times
+    the normal force along each of two axes, and limits hold. Damping, springs and motors are
+    implicit, so stiff ones are stable. Position correction reduces existing penetration by the
+    fraction `erp` in each step. Approaching bodies collide within `margin`, or at their time of
+    impact, one impact after the other (`bounce`). Free bodies conserve their linear momentum
+    exactly.
 
-    Contacts are those of hulls and convex pieces, where these stand for meshes (`load_robot`).
-    Links whose hulls overlap in the neutral configuration, and whose meshes do not, are not pressed
-    apart: `pairs` lacks them, `left_out` has them, and a warning tells.
+    Contacts are those of hulls and convex pieces where these stand for meshes (`load_robot`). Links
+    whose hulls overlap in the neutral configuration while their meshes do not are not pushed apart:
+    such pairs are missing from `pairs` and listed in `left_out`, with a warning.
 
-    A step is a function of state, control and these arguments alone: the same to the bit whatever
-    was asked before.
+    A step is a function of state, control and these arguments alone. Its result is the same to the
+    bit, whatever was computed before.
 
     Args:
-        world: what is simulated, as it is now: what is added to it later is not in this simulation.
+        world: the world to simulate. It is copied, so later additions to `world` have no effect.
         dt: length of a step [s].
-        solver: `convex` solves a few convex problems, whose time is bounded, friction within a
-        circle,
-            the same in every direction; `lcp` solves the rows to rounding, friction within a
-            square;
-            `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from zero, friction
-            within a
-            square.
-        integrator: `semi_implicit`: semi-implicit Euler, with damping and springs of joints
-        implicit.
-        substeps: parts of a step, each a step by itself.
-        sweeps: of `pgs`.
-        erp: part of what overlaps, is beyond a limit or has come apart that is taken back in a
-        (sub)step, 0 to 1.
-        recovery_speed: [m/s or rad/s] at which it is taken back at the most. Positions are moved
-        for it, velocities are
-            not: an overlap goes away and leaves no velocity behind.
-        margin: [m] within which things are taken for touching. Contacts are looked for within it,
-        and as far
-            as things move in the step.
-        limit_margin: [rad or m] the same of joint limits.
-        speed_limits: whether joints with one position keep the limits of their speeds
-        (`Model.limits`), whatever drives
-            or strikes them; with `pgs` as near as its sweeps come.
-        restitution_threshold: [m/s] of approach, below which nothing bounces.
-        bounce: when what comes near bounces or lands: `time_of_impact`, when it touches, between
-        the steps' ends, one
-            impact after the other. Then runs and their gradients are those of continuous time, up
-            to dt, and nothing
-            passes through what is thin. `step`: wherever a step finds it within the margin, all at
-            once. `automatic`:
-            `time_of_impact` where any material has a restitution, else `step`.
-        complementarity_aware: of `vjp`, with `lcp` alone. What rests has no gradient by forces that
-            are too weak to lift it, and an optimizer never begins. With this each step's gradient
-            is taken a second
-            time, with contacts and limits that let go where the loss wants them to part and push
-            where it wants them
-            to, and the larger one goes on: a direction to try, not a derivative, and `causes` has
-            `other_classes`.
-            True: each of them by itself. `together`: contacts between two things that both move
-            push and stick whether
-            they do or not, and only limits and contacts with the world follow the loss: for what is
-            lifted by
-            something else.
+        solver: `convex` solves a few convex problems in bounded time, with friction within a
+            circle, the same in every direction. `lcp` solves the rows to rounding, with friction
+            within a square. `pgs` makes a fixed number of sweeps of projected Gauss-Seidel from
+            zero, with friction within a square.
+        integrator: `semi_implicit`: semi-implicit Euler, with implicit damping and springs of
+            joints.
+        substeps: number of parts of a step, each a step by itself.
+        sweeps: number of sweeps of `pgs`.
+        erp: fraction of the error that position correction removes per (sub)step, 0 to 1. Errors
+            are penetration, excess over a limit and separation at a closure.
+        recovery_speed: largest speed of position correction [m/s or rad/s]. The correction moves
+            positions and leaves no velocity behind.
+        margin: gap within which things count as touching [m]. Contacts are searched within it, and
+            as far as things move in the step.
+        limit_margin: distance to a joint limit within which the limit has a row [rad or m].
+        speed_limits: True if joints with one position keep their speed limits (`Model.limits`),
+            whatever drives or strikes them. With `pgs`, as closely as its sweeps converge.
+        restitution_threshold: approach speed below which nothing bounces [m/s].
+        bounce: time at which approaching bodies bounce or land. `time_of_impact`: when they touch,
+            within the step, one impact after the other; runs and their gradients are then those of
+            continuous time up to dt, and nothing passes through thin objects. `step`: wherever a
+            step finds them within the margin, all at once. `automatic`: `time_of_impact` if any
+            material has restitution, else `step`.
+        complementarity_aware: search direction for optimizers in `vjp`, with `lcp` only. A body at
+            rest has zero gradient with respect to forces that are too weak to lift it, so an
+            optimizer never starts. With this option the gradient of each step is computed a second
+            time, with contacts and limits that separate or push as the loss prefers. The larger
+            gradient of the two is propagated. It is a direction to try, not a derivative, and
+            `causes` has `other_classes`. True: each contact and limit is chosen by itself.
+            `together`: contacts between two moving bodies push and stick in any case, and only
+            limits and contacts with the world follow the loss. This suits objects that something
+            else lifts.
 
     Raises:
-        SimulationError: a name that nothing has, a number out of its range, or a model without
-        valid dynamics
-            (`Model.dynamics_faults`).
+        SimulationError: an unknown name, a number out of its range, or a model without valid
+            dynamics (`Model.dynamics_faults`).
         SceneError: the scene does not fit the model.
 
     Source: `engine/step/step.h`; Anitescu and Potra (1997), Werling et al. (2021).
@@ -188,7 +177,7 @@ class Simulation:
             "bounce": listed(bounce, _engine.bounces, "bounce"),
             "substeps": substeps,
         }
-        # What it is made of, for copies.
+        # Arguments of this simulation, for copies and pickling.
         self._made_of: dict[str, Any] = {
             "world": world,
             "complementarity_aware": complementarity_aware,
@@ -204,8 +193,8 @@ class Simulation:
                 complementarity_aware=aware(complementarity_aware),
                 **options,
             )
-        # Of a world with other parameters: the one that it was made from, and all that is not as
-        # there, by kind.
+        # For a simulation made by `with_parameters`: the simulation that it was derived from, and
+        # the values that differ, by kind.
         self._made: Simulation | None = None
         self._changes: dict[str, Array] = {}
 
@@ -222,7 +211,7 @@ class Simulation:
 
     @property
     def parameters(self) -> ParameterValues:
-        """The values of all parameters, by name.
+        """Values of all parameters, by name.
 
         Example:
             >>> import robosim
@@ -237,18 +226,18 @@ class Simulation:
         return ParameterValues(self._names, self._links, *self._engine.parameter_values())
 
     def with_parameters(self, changes: Mapping[Key, ArrayLike]) -> Simulation:
-        """The same world with other values of some parameters: the steps of its gradient's
-        arguments.
+        """Return a simulation of the same world with other values of some parameters.
+
+        Its gradients are with respect to the same parameters.
 
         Args:
-            changes: by name, as in `parameters`. Poses and placements are twists [linear; angular]
-            from where things
-                are, in their own frames; a scale is a factor. A pair stands for all pairs of shapes
-                of both.
+            changes: values by name, as in `parameters`. Poses and placements are twists [linear;
+                angular] from the present pose, in the object's own frame; a scale is a factor. A
+                pair stands for all pairs of shapes of both.
 
         Raises:
             SimulationError: there is no such parameter, an array has the wrong shape, or a number
-            is out of its range.
+                is out of its range.
 
         Example:
             >>> import robosim
@@ -264,7 +253,7 @@ class Simulation:
         return made._with(all_changes(made.parameters, self._changes, changes))
 
     def _with(self, changes: dict[str, Array], substeps: int | None = None) -> Simulation:
-        """With what is not as it was made, and other substeps."""
+        """Return a copy with these changes from the original values, and with other substeps."""
         values = self.parameters
         numbers, vertices = self._engine.parameter_values()
         links = engine_values(values, numbers, vertices, self.model, changes)
@@ -286,13 +275,13 @@ class Simulation:
     def state(
         self, q: ArrayLike | None = None, v: ArrayLike | None = None, *, time: float = 0.0
     ) -> State:
-        """A state of this world: by default where everything was added, and at rest; with leading
-        axes, many.
+        """Return a state of this world: by default the start configuration, at rest.
+
+        With leading axes it stands for many states.
 
         Raises:
             SimulationError: q is not (..., n_q) or v not (..., n_v) finite numbers, leading axes do
-            not broadcast, or a
-                quaternion in q is zero.
+                not broadcast, or a quaternion in q is zero.
         """
         model = self.model
         state = State(
@@ -304,7 +293,7 @@ class Simulation:
         return state
 
     def step(self, state: State, control: Control = _NO_CONTROL) -> State:
-        """The state one step later; its `report` tells how the step was solved.
+        """Return the state one step later; its `report` describes how the step was solved.
 
         Raises:
             SimulationError: an array has the wrong shape, or is not finite.
@@ -316,11 +305,10 @@ class Simulation:
         return State._made(q, v, state.time + self.dt, report)
 
     def linearize(self, state: State, control: Control = _NO_CONTROL) -> Linearization:
-        """Take a step, the same to the bit as `step`, and keep it: with all that acts in it, and
-        its derivatives.
+        """Take a step, the same to the bit as `step`, and keep its forces and derivatives.
 
         Raises:
-            SimulationError: as of `step`.
+            SimulationError: as in `step`.
 
         Example:
             >>> import robosim
@@ -343,27 +331,25 @@ class Simulation:
         interval: int = 1,
         progress: Progress | None = None,
     ) -> Rollout:
-        """Take many steps, from one state or from many at once. Ctrl-C ends it.
+        """Take many steps, from one state or from many at once. Ctrl-C interrupts it.
 
-        Leading axes of the state's and the control's arrays broadcast by NumPy's rules: each entry
-        is a run, the same to the bit as by itself. Many runs go on several threads
+        Leading axes of the state's and the control's arrays broadcast by NumPy's rules. Each entry
+        is a run, the same to the bit as a run by itself. Many runs use several threads
         (`robosim.set_threads`, `robosim.threads`).
 
         Args:
-            state: the first; q (..., n_q) and v (..., n_v).
-            steps: number of steps, of all runs alike.
-            control: each array with a row for each step, (..., steps, n), or one for all steps,
-            (n,) or (..., 1, n).
-            interval: every which state is kept, beside the last: of long runs fewer take less
-            memory, and a gradient
-                makes those between again.
-            progress: called every thousand steps or so with the number of steps that all runs have
-            taken; what it
-                raises ends the rollout.
+            state: the first state; q (..., n_q) and v (..., n_v).
+            steps: number of steps of every run.
+            control: each array has a row for each step, (..., steps, n), or one row for all steps,
+                (n,) or (..., 1, n).
+            interval: number of steps between kept states; the last state is always kept. A larger
+                interval saves memory in long runs, and gradients recompute the states between.
+            progress: called about every thousand steps with the number of steps that all runs have
+                taken. An exception from it ends the rollout.
 
         Raises:
-            SimulationError: as of `step`; leading axes do not broadcast; or the interval is below
-            1.
+            SimulationError: as in `step`; leading axes do not broadcast; or the interval is below
+                1.
 
         Example:
             >>> import numpy as np, robosim
@@ -386,16 +372,16 @@ class Simulation:
         """Names of the shapes that may touch, in the order of `parameters["pose"]`: colliders, then
         obstacles.
 
-        An obstacle of several shapes is there once for each.
+        An obstacle of several shapes is listed once for each shape.
         """
         return list(self._scene.names)
 
     @property
     def meshes(self) -> list[MeshRows]:
-        """The shapes that have vertices, with the rows of these in `parameters["vertices"]`.
+        """Shapes with vertices, and their rows in `parameters["vertices"]`.
 
-        Convex meshes and single triangles, of colliders and obstacles; parts of an obstacle are
-        objects of their own.
+        These are convex meshes and single triangles, of colliders and obstacles. Parts of an
+        obstacle are separate objects.
 
         Example:
             >>> import numpy as np
@@ -439,7 +425,8 @@ class Simulation:
     def _wanted(
         self, by: Collection[Key]
     ) -> tuple[tuple[bool, ...], list[Key], ColumnLists | None]:
-        """Which Jacobians of state and control; of which parameters, and their columns."""
+        """Return the requested flags of state and control, the keys of parameters, and their
+        columns."""
         if not by:
             by = _JACOBIANS
         of_state = [x for x in by if isinstance(x, str) and x in _JACOBIANS]
@@ -460,7 +447,7 @@ class Simulation:
         of: type[ParameterGradient] = ParameterGradient,
         leading: tuple[int, ...] | None = None,
     ) -> StepGradient:
-        """From the engine's arrays, of one step or of runs with these leading axes."""
+        """Convert the engine's arrays, of one step or of runs with these leading axes."""
         arrays: tuple[Array, ...] = _GRADIENT_ARRAYS(found)
         if leading is not None:
             arrays = tuple([with_axes(x, leading) for x in arrays])
@@ -473,7 +460,7 @@ class Simulation:
     def _jacobians(
         self, found: _engine.JacobianArrays, keys: list[Key], leading: tuple[int, ...] | None = None
     ) -> Jacobians:
-        """From the engine's arrays, of one step or of runs with these leading axes."""
+        """Convert the engine's arrays, of one step or of runs with these leading axes."""
         arrays: tuple[Array, ...] = _JACOBIAN_ARRAYS(found)
         if leading is not None:
             arrays = tuple([with_axes(x, leading) for x in arrays])
@@ -501,5 +488,5 @@ class Simulation:
 
 @maker
 def _rebuilt_simulation(parameters: Mapping[Key, Array], **made_of: Any) -> Simulation:
-    """The simulation that was pickled: as it was made, and what is not as there."""
+    """Rebuild a pickled simulation from its arguments and its changed parameters."""
     return Simulation(**made_of).with_parameters(parameters)
